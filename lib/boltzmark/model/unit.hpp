@@ -1,0 +1,56 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace boltzmark {
+
+/// The kind of all units of a layer: a set of values and a reference measure on it.
+///   code 0        Bernoulli {0, 1}, counting measure
+///   code s >= 1   multivalued X(s) = {(2k - s)/s : k = 0..s}, weight 2/(s+1) each  [yokoyama2019,
+///   Sec. 2] code -1       continuous on [-1, 1], Lebesgue measure [yokoyama2019, Sec. 2] code -2
+///   Gaussian, (x - a)^2 / (2 sigma^2) in place of -a x
+/// The codes are those of the model file's `units`.
+class Unit {
+ public:
+  static constexpr Unit bernoulli() { return Unit(0); }
+  static constexpr Unit continuous() { return Unit(-1); }
+  static constexpr Unit gaussian() { return Unit(-2); }
+  /// Throws  InvalidArgument if steps < 1
+  static Unit multivalued(std::int32_t steps);
+  /// Throws  InvalidArgument if code < -2
+  static Unit from_code(std::int32_t code);
+
+  constexpr std::int32_t code() const { return code_; }
+  constexpr bool is_bernoulli() const { return code_ == 0; }
+  constexpr bool is_discrete() const { return code_ >= 0; }
+  constexpr bool is_gaussian() const { return code_ == -2; }
+
+  /// Counts the values of a discrete unit.
+  int values() const { return code_ == 0 ? 2 : code_ + 1; }
+  /// Returns the k-th smallest value of a discrete unit, k = 0..values()-1.
+  double value(int k) const { return code_ == 0 ? k : (2.0 * k - code_) / code_; }
+  /// Returns the log of the reference measure of each value of a discrete unit: 0, or log(2/(s+1)).
+  double log_weight() const;
+  /// Names the kind for people: "Bernoulli", "X(4)", "continuous", "Gaussian".
+  std::string name() const;
+
+  friend constexpr bool operator==(const Unit&, const Unit&) = default;
+
+ private:
+  explicit constexpr Unit(std::int32_t code) : code_(code) {}
+  std::int32_t code_;
+};
+
+/// Computes log of the integral of e^{input x} over a unit's reference measure, without base terms.
+///   Bernoulli log(1 + e^x); X(s) log phi_s(x), continuous log phi_inf(x)   [yokoyama2019, Eqs. 6,
+///   7]
+/// Throws  InvalidArgument for Gaussian units, whose integral needs a scale
+double log_partition(Unit unit, double input);
+
+/// Computes the mean of a unit under a density proportional to e^{input x} (the derivative of
+/// log_partition). Throws  InvalidArgument for Gaussian units
+double mean_value(Unit unit, double input);
+
+}  // namespace boltzmark

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "boltzmark/random/key.hpp"
+
+namespace boltzmark {
+
+/// Where a tile of draws stands: which units of which layer, which chains, which sweep.
+struct DrawTile {
+  std::uint32_t layer = 0;
+  std::uint32_t first_unit = 0;   ///< a multiple of 4
+  std::uint32_t units = 0;        ///< a multiple of 4
+  std::uint32_t first_chain = 0;  ///< a multiple of 16
+  std::uint32_t chains = 0;       ///< a multiple of 16
+  std::uint64_t sweep = 0;
+};
+
+/// The source of the draws of unit updates. A kernel calls fill once per tile, so that the same
+/// compiled kernel runs on Philox in production and on a script in verification.
+class Draws {
+ public:
+  virtual ~Draws() = default;
+  /// Writes uniform uint32 draws.  Shapes  out [tile.units x tile.chains], chains contiguous
+  virtual void fill(std::uint32_t* out, const DrawTile& tile) const = 0;
+};
+
+/// Philox4x32-10 draws, keyed by (seed, experiment, trial), counted by (unit block, chain, sweep,
+/// purpose).
+///   The draw of unit u, chain c at sweep s in layer l is word u % 4 of
+///   philox(key, {u / 4, c, low 32 bits of s, unit_update + l + 2^8 (high 24 bits of s)})
+class PhiloxDraws final : public Draws {
+ public:
+  explicit PhiloxDraws(StreamKey key) : key_(key) {}
+  void fill(std::uint32_t* out, const DrawTile& tile) const override;
+
+ private:
+  StreamKey key_;
+};
+
+}  // namespace boltzmark

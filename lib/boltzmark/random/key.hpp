@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace boltzmark {
+
+/// The key of a family of counter-based streams: (seed, experiment, trial).
+struct StreamKey {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  friend bool operator==(const StreamKey&, const StreamKey&) = default;
+};
+
+/// Derives a key from a seed, an experiment's id and a trial's number or name.
+/// Invariant  the same arguments give the same key on every machine
+StreamKey make_key(std::uint64_t seed, std::string_view experiment = {},
+                   std::string_view trial = {});
+
+/// What a draw is for; no two uses of one key may share a purpose.
+enum class Purpose : std::uint32_t {
+  unit_update = 0,  ///< + layer (at most 63 layers)
+  swap = 64,
+  initial_state = 65,
+  initial_weights = 66,
+  data = 67,
+  minibatch = 68,
+  start = 69,
+  bootstrap = 70,
+  scan = 71,
+  ladder = 72,
+  test = 73,
+};
+
+}  // namespace boltzmark

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/draws.hpp"
+#include "boltzmark/transition/chains.hpp"
+#include "boltzmark/transition/rule.hpp"
+
+namespace boltzmark {
+
+/// A model laid out for the block sweep: float32 weights in panels, both directions of each.
+/// Cost  about one pass over the weights; pack again after the model changes
+class PackedModel {
+ public:
+  /// Throws  InvalidArgument if a unit is not Bernoulli (the sweep's kernels are binary)
+  explicit PackedModel(const Layered& model) : PackedModel(model, Base::uniform(model)) {}
+  PackedModel(const Layered& model, const Base& base);
+
+  int layers() const { return static_cast<int>(layers_.size()); }
+  int size(int layer) const { return layers_[layer].size; }
+
+  /// One neighbour's weights into a layer: [panel][neighbour unit][unit in panel], zero-padded.
+  struct Inlet {
+    int neighbour = 0;
+    int neighbour_size = 0;
+    std::vector<float> panels;
+  };
+  struct PackedLayer {
+    int size = 0;
+    std::vector<float> bias;        ///< padded to whole panels
+    std::vector<float> base_logit;  ///< padded to whole panels
+    std::vector<Inlet> inlets;      ///< the layer below first
+  };
+  const PackedLayer& layer(int l) const { return layers_[l]; }
+
+ private:
+  std::vector<PackedLayer> layers_;
+};
+
+/// What a sweep needs beside the model and the states.
+struct SweepOptions {
+  Rule rule = Rule::gibbs();
+  std::span<const float> inverse_temperatures = {};  ///< one per chain; empty: 1 for all
+  std::uint64_t first_sweep = 0;                     ///< counter of the first sweep's draws
+  int sweeps = 1;
+};
+
+/// Updates every unit of every chain: odd (hidden) layers first, then even ones, `sweeps` times: T
+/// = T_h T_v.
+///   log f_b = b log f + (1 - b) log p1 with each chain's own b
+/// Randomness  one draw per unit, chain and sweep; a unit is on if draw < threshold, non-increasing
+/// in the draw Invariant   the same draws give the same states for any number of threads Throws
+/// InvalidArgument if shapes differ or a temperature is outside [0, 1]
+void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
+           const SweepOptions& options);
+
+/// Updates one side only: parity 1 the odd layers (T_h), parity 0 the even ones (T_v). Uses
+/// options.first_sweep.
+void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
+                const SweepOptions& options, int parity);
+
+/// Computes p(unit on | neighbours) of one layer at inverse temperature 1.  Shapes  [units x
+/// chains]
+Eigen::MatrixXf on_probabilities(const PackedModel& model, const Chains& chains, int layer);
+
+/// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, p1
+/// normalised. Shapes  [chains]     Units  nats
+std::vector<double> log_ratio(const Layered& model, const Base& base, const Chains& chains);
+
+/// Names the SIMD path that the kernels take on this CPU ("AVX2", ...); BOLTZMARK_SIMD forces
+/// another.
+std::string simd_path();
+
+}  // namespace boltzmark
