@@ -50,6 +50,7 @@ class Layered {
   bool is_discrete() const;  ///< every unit has finitely many values
 
   /// Adds rate * direction to every parameter.
+  /// Cost  one pass over the direction and one over both
   /// Throws  InvalidArgument if shapes differ; Error if a parameter would stop being finite (model
   /// unchanged)
   void add(const Parameters& direction, double rate);
@@ -58,8 +59,12 @@ class Layered {
   Parameters zero_parameters() const;
 
  private:
+  double largest() const;
+  void check_sum(const Parameters& direction, double rate) const;
+
   std::vector<Layer> layers_;
   std::vector<Eigen::MatrixXd> weights_;
+  double bound_ = 0;  ///< no parameter's magnitude is above it; see add
 };
 
 /// The state of one chain: a vector of values per layer.

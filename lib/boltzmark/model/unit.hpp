@@ -17,9 +17,11 @@ class Unit {
   static constexpr Unit bernoulli() { return Unit(0); }
   static constexpr Unit continuous() { return Unit(-1); }
   static constexpr Unit gaussian() { return Unit(-2); }
-  /// Throws  InvalidArgument if steps < 1
+  /// The greatest s of X(s).
+  static constexpr std::int32_t max_steps = 65535;
+  /// Throws  InvalidArgument if steps is outside 1..max_steps
   static Unit multivalued(std::int32_t steps);
-  /// Throws  InvalidArgument if code < -2
+  /// Throws  InvalidArgument if code < -2 or code > max_steps
   static Unit from_code(std::int32_t code);
 
   constexpr std::int32_t code() const { return code_; }
@@ -32,6 +34,7 @@ class Unit {
   /// Returns the k-th smallest value of a discrete unit, k = 0..values()-1.
   double value(int k) const { return code_ == 0 ? k : (2.0 * k - code_) / code_; }
   /// Returns the log of the reference measure of each value of a discrete unit: 0, or log(2/(s+1)).
+  /// Throws  InvalidArgument if the unit is not discrete
   double log_weight() const;
   /// Names the kind for people: "Bernoulli", "X(4)", "continuous", "Gaussian".
   std::string name() const;

@@ -1,0 +1,107 @@
+#include "boltzmark/model/base.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+namespace {
+
+void check_base(const Layered& model, const Base& base) {
+  if (static_cast<int>(base.logits.size()) != model.layers()) {
+    throw InvalidArgument(fmt::format("layers of the base = {} (must be {}, those of the model)",
+                                      base.logits.size(), model.layers()));
+  }
+  for (int l = 0; l < model.layers(); ++l) {
+    if (base.logits[l].size() != model.size(l)) {
+      throw InvalidArgument(fmt::format("logits of layer {} of the base = {} values (must be {})",
+                                        l, base.logits[l].size(), model.size(l)));
+    }
+    if (!base.logits[l].allFinite()) {
+      throw InvalidArgument(
+          fmt::format("logits of layer {} of the base = NaN or infinity (must be finite)", l));
+    }
+  }
+}
+
+void check_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& data, double count) {
+  if (!model.layer(0).unit.is_bernoulli()) {
+    throw InvalidArgument("visible units = " + model.layer(0).unit.name() +
+                          " (must be Bernoulli for a base of data rates)");
+  }
+  if (data.rows() != model.size(0) || data.cols() == 0) {
+    throw InvalidArgument(fmt::format("shape of data = {}x{} (must be {}xcases, a case or more)",
+                                      data.rows(), data.cols(), model.size(0)));
+  }
+  if (!(data.array() >= 0 && data.array() <= 1).all()) {
+    throw InvalidArgument("data = a value outside [0, 1] (must be within, for rates)");
+  }
+  if (!(count >= 0) || std::isinf(count)) {
+    throw InvalidArgument(fmt::format("count = {} (must be finite and not negative)", count));
+  }
+}
+
+}  // namespace
+
+Base Base::uniform(const Layered& model) {
+  Base base;
+  for (int l = 0; l < model.layers(); ++l) {
+    base.logits.push_back(Eigen::VectorXd::Zero(model.size(l)));
+  }
+  return base;
+}
+
+Base Base::from_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& data,
+                     double count) {
+  check_data(model, data, count);
+  const double cases = static_cast<double>(data.cols());
+  Base base = uniform(model);
+  for (int i = 0; i < model.size(0); ++i) {
+    const double sum = data.row(i).cast<double>().sum();
+    const double on = sum + count, off = cases - sum + count;
+    if (!(on > 0 && off > 0)) {
+      throw InvalidArgument(
+          fmt::format("base rate of visible unit {} = {} (must be inside (0, 1); smooth with a "
+                      "positive count)",
+                      i, on / (cases + 2 * count)));
+    }
+    base.logits[0][i] = std::log(on / off);
+  }
+  return base;
+}
+
+double log_normaliser(const Layered& model, const Base& base) {
+  check_base(model, base);
+  double sum = 0;
+  for (int l = 0; l < model.layers(); ++l) {
+    for (const double logit : base.logits[l]) sum += log_partition(model.layer(l).unit, logit);
+  }
+  return sum;
+}
+
+Layered tempered(const Layered& model, const Base& base, double inverse_temperature) {
+  check_base(model, base);
+  const double b = inverse_temperature;
+  if (!(b >= 0 && b <= 1)) {
+    throw InvalidArgument(fmt::format("inverse_temperature = {} (must be in [0, 1])", b));
+  }
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  for (int l = 0; l < model.layers(); ++l) {
+    layers.push_back(model.layer(l));
+    if (layers.back().unit.is_gaussian()) {
+      throw InvalidArgument(fmt::format(
+          "units of layer {} = Gaussian (must be others: a Gaussian layer's precision is not "
+          "tempered by a base of logits)",
+          l));
+    }
+    layers.back().bias = b * model.bias(l) + (1 - b) * base.logits[l];
+    if (l + 1 < model.layers()) weights.push_back(b * model.weights(l));
+  }
+  return Layered(std::move(layers), std::move(weights));
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,91 @@
+#include "boltzmark/model/unit.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+
+namespace boltzmark {
+namespace {
+
+/// Computes the Langevin function L(y) = coth y - 1/y.
+/// Near 0 the difference cancels, so there Lambert's continued fraction y / (3 + y^2 / (5 + ...))
+/// is used: all its terms are positive, and stopping at 21 leaves a relative error below 1e-17.
+double langevin(double y) {
+  const double size = std::abs(y);
+  if (size >= 1.0) return std::copysign(1.0 + 2.0 / std::expm1(2.0 * size) - 1.0 / size, y);
+  double tail = 0;
+  for (int odd = 21; odd >= 5; odd -= 2) tail = y * y / (odd + tail);
+  return y / (3.0 + tail);
+}
+
+/// Computes log phi_s(x) = log( 2/(s+1) sinh((s+1) x/s) / sinh(x/s) )       [yokoyama2019, Eq. 6]
+/// with e^|x| taken out; expm1 keeps the quotient exact to a few ulp down to the smallest x.
+double log_phi(double steps, double x) {
+  const double t = std::abs(x) / steps;
+  const double denominator = std::expm1(-2.0 * t);
+  if (denominator == 0) return std::numbers::ln2;
+  const double ratio = std::expm1(-2.0 * (steps + 1.0) * t) / denominator;
+  return std::abs(x) + std::log(2.0 / (steps + 1.0) * ratio);
+}
+
+/// Computes log phi_inf(x) = log( 2 sinh(x) / x )                           [yokoyama2019, Eq. 7]
+double log_phi_continuous(double x) {
+  const double size = std::abs(x);
+  if (size == 0) return std::numbers::ln2;
+  return size + std::log(-std::expm1(-2.0 * size) / size);
+}
+
+[[noreturn]] void refuse_gaussian() {
+  throw InvalidArgument("unit = Gaussian (must be Bernoulli, multivalued or continuous)");
+}
+
+}  // namespace
+
+Unit Unit::multivalued(std::int32_t steps) {
+  if (steps < 1 || steps > max_steps) {
+    throw InvalidArgument(fmt::format("steps = {} (must be 1..{})", steps, max_steps));
+  }
+  return Unit(steps);
+}
+
+Unit Unit::from_code(std::int32_t code) {
+  if (code < -2 || code > max_steps) {
+    throw InvalidArgument(fmt::format(
+        "unit code = {} (must be 0, 1..{}, -1 or -2: Bernoulli, X(s), continuous, Gaussian)", code,
+        max_steps));
+  }
+  return Unit(code);
+}
+
+double Unit::log_weight() const {
+  if (!is_discrete()) throw InvalidArgument("unit = " + name() + " (must be discrete)");
+  return is_bernoulli() ? 0.0 : std::log(2.0 / (code_ + 1.0));
+}
+
+std::string Unit::name() const {
+  if (is_bernoulli()) return "Bernoulli";
+  if (is_gaussian()) return "Gaussian";
+  return is_discrete() ? fmt::format("X({})", code_) : "continuous";
+}
+
+double log_partition(Unit unit, double input) {
+  if (unit.is_gaussian()) refuse_gaussian();
+  if (unit.is_bernoulli()) return softplus(input);
+  return unit.is_discrete() ? log_phi(unit.code(), input) : log_phi_continuous(input);
+}
+
+double mean_value(Unit unit, double input) {
+  if (unit.is_gaussian()) refuse_gaussian();
+  if (unit.is_bernoulli()) return sigmoid(input);
+  if (!unit.is_discrete()) return langevin(input);
+  // (s+1)/s coth((s+1) x/s) - coth(x/s)/s; the poles of the two terms cancel exactly.
+  const double steps = unit.code();
+  return ((steps + 1.0) * langevin((steps + 1.0) / steps * input) - langevin(input / steps)) /
+         steps;
+}
+
+}  // namespace boltzmark
