@@ -1,0 +1,21 @@
+#include <vector>
+
+#include "experiments/kit/experiment.hpp"
+
+// Adding an experiment: write experiments/<paper>/<item>.cpp, then add its line here.
+#define BOLTZMARK_EXPERIMENTS(X) \
+  X(bruegge2013_fig1)            \
+  X(bruegge2013_fig2)
+
+namespace boltzmark::experiments {
+
+#define BOLTZMARK_DECLARE(name) Experiment name();
+BOLTZMARK_EXPERIMENTS(BOLTZMARK_DECLARE)
+
+const std::vector<Experiment>& experiments() {
+#define BOLTZMARK_CALL(name) name(),
+  static const std::vector<Experiment> all{BOLTZMARK_EXPERIMENTS(BOLTZMARK_CALL)};
+  return all;
+}
+
+}  // namespace boltzmark::experiments

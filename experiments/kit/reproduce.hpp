@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/profile.hpp"
+
+namespace boltzmark::experiments {
+
+/// Options of `boltzmark reproduce`.
+struct ReproduceOptions {
+  std::vector<std::string> ids = {};  ///< ids or paper keys; empty: all
+  Profile profile = Profile::quick;
+  int jobs = 0;     ///< trials at once; 0: as many as threads
+  int threads = 0;  ///< shared by the jobs; 0: all cores
+  std::uint64_t seed = 1;
+  std::string out = "out";
+  std::string only = {};   ///< `key=value,...` filter on a trial's inputs
+  double max_seconds = 0;  ///< stop between trials after this; 0: never
+  bool fresh = false;      ///< ignore the store
+  bool keep = false;       ///< merge finished trials into reports/reference
+};
+
+/// Where things stand after `reproduce` or `report`.
+struct ReproduceResult {
+  std::size_t planned = 0;                ///< trials selected
+  std::size_t ran = 0;                    ///< of which run now
+  std::size_t reused = 0;                 ///< of which found in the store
+  std::vector<std::string> failures;      ///< `ID INPUTS: message` of trials that threw
+  std::vector<std::string> exact_failed;  ///< claims of kind E that do not hold
+  bool interrupted = false;               ///< by Ctrl-C or --max-seconds
+  std::string report;                     ///< path of index.html
+  /// 0 done; 3 a claim of kind E does not hold; 1 a trial failed or Ctrl-C
+  int exit_code() const;
+};
+
+/// Runs experiments trial by trial into a store that survives kill -9, then writes the report.
+/// Progress goes to stderr, the bar only on a terminal.
+/// Randomness  every trial's streams are keyed by (seed, id, inputs): CSV files are the same bytes
+///   for any jobs and threads, and after kill and resume
+/// Throws  InvalidArgument for unknown ids or keys; DataError if the folder is in use or unwritable
+ReproduceResult reproduce(const ReproduceOptions& options);
+
+/// Options of `boltzmark report`.
+struct ReportOptions {
+  Profile profile = Profile::quick;
+  std::string out = "out";
+  std::uint64_t seed = 1;
+};
+
+/// Writes DIR/<profile>/report/{index.html,report.md,claims.json} from the trials in the store.
+/// Throws  DataError if there is no store
+ReproduceResult report(const ReportOptions& options);
+
+/// An experiment as `list experiments` shows it.
+struct ExperimentInfo {
+  std::string id, item, title;
+  std::vector<std::string> claims;
+  double smoke_seconds = 0, quick_seconds = 0, paper_seconds = 0;
+};
+std::vector<ExperimentInfo> list_experiments();
+
+/// A claim as `list claims` shows it.
+struct ClaimInfo {
+  std::string paper, id, kind, statement, test, experiment;
+};
+std::vector<ClaimInfo> list_claims();
+
+}  // namespace boltzmark::experiments
