@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace boltzmark {
+
+/// What a check found over its cases.
+struct CheckOutcome {
+  double value = 0;  ///< the worst value of the check's statistic
+  double bound = 0;  ///< what it was compared with
+  bool holds = false;
+  std::string detail;  ///< the worst case in words
+  int cases = 0;
+};
+
+/// One exact check of a rule, sampler or estimator: `boltzmark verify` and the claims of kind E.
+struct Check {
+  std::string name;       ///< e.g. "detailed-balance"
+  std::string subject;    ///< what is checked: a rule's name, "parallel-tempering", "log_z", ...
+  std::string statement;  ///< what holds, in words
+  std::string claim;      ///< ledger id, e.g. "B01"; empty if none
+  double bound = 0;
+  /// Runs the check on that many random models.  Randomness  Stream of make_key(seed, name)
+  std::function<CheckOutcome(int cases, std::uint64_t seed)> run;
+};
+
+/// Lists every check there is, in a fixed order.
+const std::vector<Check>& registered_checks();
+
+/// Picks the checks whose name, subject or claim is one of `names`; all if it is empty.
+/// Throws  InvalidArgument if a name picks nothing
+std::vector<Check> select_checks(const std::vector<std::string>& names);
+
+}  // namespace boltzmark
