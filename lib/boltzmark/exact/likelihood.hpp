@@ -1,0 +1,64 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark {
+
+/// A data set prepared for repeated likelihoods: equal cases merged, non-zero values listed.
+class Cases {
+ public:
+  /// Shapes  data [visible x cases], column = case
+  /// Throws  InvalidArgument if there is no case, no unit, or a value is not finite
+  explicit Cases(const Eigen::Ref<const Eigen::MatrixXf>& data);
+
+  int visible() const { return visible_; }
+  std::size_t count() const { return count_; }              ///< all cases, equal ones included
+  std::size_t distinct() const { return weights_.size(); }  ///< different cases
+  bool is_binary() const { return values_.empty(); }        ///< every value is 0 or 1
+
+  /// Returns the share of all cases that equal the k-th distinct one; the shares sum to 1.
+  double weight(std::size_t k) const { return weights_[k]; }
+  /// Copies the k-th distinct case out.  Shapes  [visible]
+  Eigen::VectorXd state(std::size_t k) const;
+
+  /// Points to the units that are not zero in the k-th distinct case, ascending.
+  const std::uint32_t* begin(std::size_t k) const { return units_.data() + starts_[k]; }
+  const std::uint32_t* end(std::size_t k) const { return units_.data() + starts_[k + 1]; }
+  /// Points to their values; null if all are 1.
+  const float* values(std::size_t k) const {
+    return values_.empty() ? nullptr : values_.data() + starts_[k];
+  }
+
+ private:
+  int visible_ = 0;
+  std::size_t count_ = 0;
+  std::vector<double> weights_;
+  std::vector<std::size_t> starts_;
+  std::vector<std::uint32_t> units_;
+  std::vector<float> values_;
+};
+
+/// Computes log f(v) = log sum_h exp(-E(v, h)): closed form for an RBM (minus the free energy);
+/// for deeper models the smaller discrete side of the hidden layers is enumerated.
+/// Shapes  visible [visible]     Units  nats
+/// Throws  InvalidArgument if shapes differ or more than 40 units would be enumerated
+double log_unnormalised(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible);
+
+/// Computes the mean of log f(v) over all cases.
+/// Units  nats     Throws  InvalidArgument if shapes differ, a value is none of the visible units'
+///   values, or more than 40 units would be enumerated
+/// Cost  RBM: one addition per non-zero value and hidden unit
+double mean_log_f(const Layered& model, const Cases& cases);
+
+/// Computes the mean log-likelihood, mean log f(v) - log_z.  Units  nats per case
+double mean_log_likelihood(const Layered& model, const Cases& cases, double log_z);
+
+/// Computes the exact mean log-likelihood; log Z by enumeration.
+double exact_mean_log_likelihood(const Layered& model, const Cases& cases);
+
+}  // namespace boltzmark

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark {
+
+/// The arithmetic of an enumeration's inner products; everything around them is double.
+enum class Precision { double_precision, float_precision };
+
+/// What an exact log Z takes beside the model.
+struct ExactOptions {
+  Precision precision = Precision::double_precision;
+  /// Called now and then, from one thread at a time, with the fraction done in [0, 1].
+  std::function<void(double fraction)> progress = {};
+  int max_enumerated_units = 40;  ///< at most 62
+  /// A file that long runs save their partial sums to, and resume from; empty: none.
+  std::string checkpoint = {};
+};
+
+/// An exact log Z and what it took.
+struct ExactLogZ {
+  double log_z = 0;          ///< nats
+  double error_bound = 0;    ///< |log_z - true| is at most this; rounding is the only error
+  std::uint64_t states = 0;  ///< 2^enumerated_units for binary units
+  int enumerated_units = 0;
+  double seconds = 0;  ///< wall time of the computation
+};
+
+/// Computes log Z by enumerating the smaller discrete side (even or odd layers), in log space.
+///   Z = sum over the enumerated side e of exp(a.e) prod_j int exp(x_j(e) t) dt over each unit j
+///   of the other side, which are independent given e and summed in closed form
+/// Units  nats     Accuracy  error_bound, derived in enumeration.hpp
+/// Throws  InvalidArgument if neither side is discrete or more than options.max_enumerated_units
+///   (or 2^62 states) would be enumerated; DataError if the checkpoint is another model's or
+///   cannot be read or written
+/// Invariant  the result does not depend on the number of threads, nor on a resume
+/// Cost  about 60 ns a state on one core for 784 Bernoulli units on the other side (AVX2, double)
+ExactLogZ exact_log_z(const Layered& model, const ExactOptions& options = {});
+
+}  // namespace boltzmark
