@@ -1,0 +1,103 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+
+namespace boltzmark {
+
+// The autocorrelation time is tau = 1 + 2 sum_{k>=1} R(k) (bruegge2013, section 4.3): tau
+// successive samples are worth one independent one. It may lie below 1 (antithetic chains).
+// Every estimator takes chains [steps x chains]: a column is one chain of the same law, all centred
+// at the mean of all samples, so that chains stuck in different modes lengthen tau.
+
+/// An estimate of the autocorrelation time, in steps, with its 95 % interval.
+struct TimeEstimate {
+  double tau = 0;
+  double std_error = 0;  ///< one standard deviation of tau
+  double lower = 0;
+  double upper = 0;
+};
+
+/// The estimate by an autoregressive model, and the model.
+struct ArTime : TimeEstimate {
+  int order = 0;
+  int max_order = 0;
+  bool order_at_maximum = false;  ///< the model wanted more terms: do not trust tau
+  Eigen::VectorXd coefficients;   ///< pi_1..pi_order
+  double innovation_variance = 0;
+};
+
+/// Estimates tau by SamplerCompare's `ar.act`: Yule-Walker fits by Levinson-Durbin, the order by
+/// AIC.
+///   AIC(p) = n log v_p + 2 p,  p = 0..floor(10 log10 n);  an order 0 is replaced by 1
+///   tau = (1 - sum pi_i rho_i) / (1 - sum pi_i)^2            [Thompson 2010; R's ar.yw for the
+///   fit]
+/// v_p is the raw Yule-Walker residual variance, n the steps of all chains; innovation_variance is
+/// v_p n / (n - p - 1), as R reports it. The standard error is the delta method on the
+/// coefficients' asymptotic covariance (order taken as known), or the jackknife over chains where
+/// that is larger. Throws  InvalidArgument if steps < 3, or the series is constant or not finite
+ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains);
+
+/// Which of Geyer's initial sequences truncates the sum of autocovariances.
+enum class InitialSequence { positive, monotone };
+
+/// The estimate by an initial sequence, and where the sum was cut.
+struct SequenceTime : TimeEstimate {
+  Eigen::Index window = 0;  ///< the last lag summed, odd
+};
+
+/// Estimates tau by Geyer's initial positive (or monotone) sequence.
+///   tau = -1 + 2 sum_{m=0}^{M} Gamma_m / gamma_0,  Gamma_m = gamma_2m + gamma_2m+1,
+///   M the last m before the first Gamma_m <= 0; monotone: Gamma_m <- min(Gamma_m, Gamma_m-1)
+///                                                                   [Geyer 1992, section 3.3]
+/// For a reversible chain Gamma_m is positive, decreasing and convex, and the estimate is
+/// consistent from above. Sweeps such as T_h T_v are not reversible: the true Gamma_m of a function
+/// of both sides may be negative early, and the sum may then be cut too soon. The autocovariances
+/// still decay geometrically, so batch means stay consistent: always cross-check (judge below).
+///   standard error: tau sqrt((4 window + 2) / samples)     [Madras & Sokal 1988, eq. 2.19],
+/// or the jackknife over chains where that is larger; the interval is symmetric in log tau.
+/// Throws  InvalidArgument if steps < 4, or the series is constant or not finite
+SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                        InitialSequence sequence = InitialSequence::positive);
+
+/// The estimate by batch means, and the batches.
+struct BatchTime : TimeEstimate {
+  Eigen::Index batch_size = 0;
+  Eigen::Index batches = 0;  ///< of all chains
+};
+
+/// Estimates tau by the variance of the means of batches, which needs no reversibility.
+///   tau = b s^2(batch means) / s^2(samples); its interval is chi-squared with batches-1 degrees
+/// The relative bias is about -tau / (2 b): at b = 20 tau, -2.5 %.
+/// Throws  InvalidArgument if there are fewer than 2 batches or the series is constant
+BatchTime batch_means_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                           Eigen::Index batch_size);
+
+/// Whether the estimators agree well enough to judge a claim on tau.
+enum class TimeStatus {
+  agreed,
+  ar_order_at_maximum,  ///< the autoregressive model saturates
+  disagreement,         ///< Geyer's and batch means differ by more than 2 standard errors
+  too_short,            ///< fewer than 20 batches of 20 tau
+  constant              ///< the series does not move: tau is infinite or undefined
+};
+
+/// The autocorrelation time that claims are judged on (Geyer's), and its cross-checks.
+struct JudgedTime {
+  TimeStatus status = TimeStatus::constant;
+  SequenceTime geyer;
+  BatchTime batch_means;   ///< batches of at least 20 tau; zero where too short
+  ArTime ar;               ///< fills the paper's column only
+  double discrepancy = 0;  ///< |log tau_geyer - log tau_batch| in standard errors of the difference
+  bool decided() const { return status == TimeStatus::agreed; }
+};
+
+/// Estimates tau in three ways and refuses to decide when they do not support each other.
+/// A sound series is refused as `disagreement` with probability below about 0.05.
+/// Throws  InvalidArgument if steps < 4 or a value is not finite; never for a constant series
+JudgedTime judge_autocorrelation_time(const Eigen::Ref<const Eigen::MatrixXd>& chains);
+
+/// Names a status in a few words, for tables.
+std::string describe(TimeStatus status);
+
+}  // namespace boltzmark
