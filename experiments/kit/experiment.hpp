@@ -54,16 +54,16 @@ class Summary;  // summary.hpp
 ///   must cope with missing trials (--only, --max-seconds), which show as "not run".
 /// A good trial lasts 0.1 s to a few minutes: it is the unit of caching, resuming and --jobs.
 struct Experiment {
-  std::string id;                       ///< "<paper>/<item>"; the source is experiments/<id>.cpp
-  std::string item;                     ///< as the paper calls it: "Fig. 3 (top)"
-  std::string title;                    ///< a fact or a question in one line
-  std::string paper_did;                ///< what the paper did, one paragraph
-  PerProfile<std::string> settings;     ///< what this program runs, one paragraph per profile
-  PerProfile<double> seconds;           ///< estimated time on 2 cores
-  std::vector<std::string> claims;      ///< ids of the claims that it measures: {"B15", "B16"}
-  std::vector<std::string> deviations;  ///< from the paper, one sentence each
-  std::vector<std::string> data;  ///< files read, relative to datasets/: part of a trial's key
-  bool alone = false;             ///< runs with no other trial beside it (it measures time)
+  std::string id;                         ///< "<paper>/<item>"; the source is experiments/<id>.cpp
+  std::string item;                       ///< as the paper calls it: "Fig. 3 (top)"
+  std::string title;                      ///< a fact or a question in one line
+  std::string paper_did;                  ///< what the paper did, one paragraph
+  PerProfile<std::string> settings = {};  ///< what this program runs, one paragraph per profile
+  PerProfile<double> seconds;             ///< estimated time on 2 cores
+  std::vector<std::string> claims = {};   ///< ids of the claims that it measures: {"B15", "B16"}
+  std::vector<std::string> deviations = {};  ///< from the paper, one sentence each
+  std::vector<std::string> data = {};  ///< files read, relative to datasets/: part of a trial's key
+  bool alone = false;                  ///< runs with no other trial beside it (it measures time)
   std::function<std::vector<Json>(Profile)> trials;
   std::function<Json(const Json& inputs, const TrialContext& context)> run;
   std::function<void(const Results& results, Summary& summary)> summarise;

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// What a claim asserts about its statistic s.
+///   less s < t, greater s > t, at_most s <= t, at_least s >= t, equal s = t, contains: the 95 %
+///   interval of s holds t; reported: nothing, the numbers are given without a verdict
+enum class Test { less, greater, at_most, at_least, equal, contains, reported };
+
+enum class Verdict { reproduced, not_reproduced, undecided, reported };
+
+/// One part of a claim: all parts must hold. A claim without parts has one, with an empty name.
+struct ClaimPart {
+  std::string name;
+  Test test = Test::reported;
+  double threshold = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// A statement of a paper that a table or figure supports (reports/claims/<paper>.toml).
+/// Kinds: E exact, no randomness; D direction with an interval; V value; C cost ratio.
+struct Claim {
+  std::string id;
+  char kind = 'D';
+  std::string statement;
+  std::string statistic;
+  std::vector<ClaimPart> parts;
+  std::string where;
+  std::string published;
+  std::string note;
+  std::vector<std::string> experiments;  ///< ids of those that measure it
+};
+
+/// The claims of one paper.
+struct ClaimFile {
+  std::string paper;
+  std::string title;
+  std::string reference;
+  std::vector<Claim> claims;
+};
+
+/// Reads a claims file.
+/// Throws  DataError on bad TOML, an unknown key, kind or test, a missing field or a repeated id
+ClaimFile read_claims(const std::string& path);
+
+/// Reads every claims file of the source tree, by name.
+std::vector<ClaimFile> read_all_claims();
+
+/// Decides one part from one measure.
+///   Exact claims compare the estimate with the threshold. Others: reproduced if the one-sided
+///   p-value is below 0.05 (without one: if the whole 95 % interval satisfies the test), not
+///   reproduced if it is above 0.95 (if none of the interval does), otherwise undecided.
+Verdict judge(const ClaimPart& part, char kind, const Measure& measure);
+
+/// A part with its measures, judged.
+struct JudgedPart {
+  ClaimPart part;
+  std::vector<Measure> measures;         ///< one per experiment that supplied it
+  std::vector<std::string> experiments;  ///< their ids
+  Verdict verdict = Verdict::undecided;  ///< undecided without a measure
+};
+
+/// A claim, judged: not reproduced if a part is not, else undecided if a part is, else reproduced.
+struct JudgedClaim {
+  Claim claim;
+  std::vector<JudgedPart> parts;
+  Verdict verdict = Verdict::undecided;
+  bool measured() const;
+};
+
+/// A measure and the experiment that it comes from.
+struct SourcedMeasure {
+  std::string experiment;
+  Measure measure;
+};
+
+/// Judges every claim of a file.
+/// Throws  InvalidArgument if a measure names a part that its claim does not have
+std::vector<JudgedClaim> judge_all(const ClaimFile& file,
+                                   const std::vector<SourcedMeasure>& measures);
+
+/// Writes a verdict as the report shows it: "not reproduced".
+std::string verdict_name(Verdict verdict);
+std::string test_name(Test test);
+/// Writes what a part asserts: "< 0.05", "interval contains 0.1728".
+std::string assertion(const ClaimPart& part);
+
+}  // namespace boltzmark::experiments
