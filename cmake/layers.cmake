@@ -1,0 +1,63 @@
+# How a library of this project is made.
+
+add_library(boltzmark_flags INTERFACE)
+target_compile_options(boltzmark_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wno-maybe-uninitialized
+  -ffp-contract=off)  # the same bits whatever the optimiser would fuse
+if(BOLTZMARK_SANITIZE)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(boltzmark_flags INTERFACE ${sanitizers})
+  target_link_options(boltzmark_flags INTERFACE ${sanitizers})
+endif()
+
+# Lets a target use the precompiled headers of boltzmark_core.
+function(boltzmark_reuse_pch target)
+  if(BOLTZMARK_PCH)
+    target_precompile_headers(${target} REUSE_FROM boltzmark_core)
+  endif()
+endfunction()
+
+# Makes a static library, or a header-only one while its folder has no source yet.
+# Sets `scope` for the caller: PUBLIC or INTERFACE.
+function(boltzmark_library target folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:boltzmark_flags>)
+    if(NOT target STREQUAL boltzmark_core)
+      boltzmark_reuse_pch(${target})
+    elseif(BOLTZMARK_PCH)
+      target_precompile_headers(boltzmark_core PRIVATE <Eigen/Core> <fmt/format.h> <algorithm>
+        <cmath> <cstdint> <functional> <limits> <memory> <numeric> <string> <vector>)
+    endif()
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${folder}>)
+  set(scope ${scope} PARENT_SCOPE)
+endfunction()
+
+# Makes, exports and installs the library boltzmark::NAME of lib/boltzmark/NAME.
+function(boltzmark_layer name)
+  boltzmark_library(boltzmark_${name} lib lib/boltzmark/${name}/*.cpp)
+  add_library(boltzmark::${name} ALIAS boltzmark_${name})
+  set_target_properties(boltzmark_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(boltzmark_${name} ${scope}
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(boltzmark_${name} ${scope} ${ARGN})
+  install(TARGETS boltzmark_${name} EXPORT boltzmark-targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+  set_property(GLOBAL APPEND PROPERTY boltzmark_layers boltzmark_${name})
+endfunction()
+
+# Makes boltzmark::boltzmark, which links every layer.
+function(boltzmark_umbrella)
+  get_property(layers GLOBAL PROPERTY boltzmark_layers)
+  add_library(boltzmark_all INTERFACE)
+  add_library(boltzmark::boltzmark ALIAS boltzmark_all)
+  set_target_properties(boltzmark_all PROPERTIES EXPORT_NAME boltzmark)
+  target_link_libraries(boltzmark_all INTERFACE ${layers})
+  install(TARGETS boltzmark_all EXPORT boltzmark-targets COMPONENT library)
+endfunction()
