@@ -63,16 +63,7 @@ void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity);
 
-/// Computes p(unit on | neighbours) of one layer at inverse temperature 1.  Shapes  [units x
-/// chains]
-Eigen::MatrixXf on_probabilities(const PackedModel& model, const Chains& chains, int layer);
-
-/// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, p1
-/// normalised. Shapes  [chains]     Units  nats
-std::vector<double> log_ratio(const Layered& model, const Base& base, const Chains& chains);
-
-/// Names the SIMD path that the kernels take on this CPU ("AVX2", ...); BOLTZMARK_SIMD forces
-/// another.
-std::string simd_path();
+/// Replaces one layer's states by p(unit on | neighbours) at inverse temperature 1.
+void set_probabilities(const PackedModel& model, Chains& chains, int layer);
 
 }  // namespace boltzmark

@@ -1,0 +1,57 @@
+#include "boltzmark/random/stream.hpp"
+
+#include <Random123/philox.h>
+
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <limits>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+
+std::array<std::uint32_t, 4> philox(StreamKey key, std::array<std::uint32_t, 4> counter) {
+  const r123::Philox4x32::ctr_type in{{counter[0], counter[1], counter[2], counter[3]}};
+  const auto out = r123::Philox4x32{}(in, {{key.low, key.high}});
+  return {out[0], out[1], out[2], out[3]};
+}
+
+Stream::Stream(StreamKey key, Purpose purpose, std::uint64_t index)
+    : key_(key), purpose_(static_cast<std::uint32_t>(purpose)), index_(index) {}
+
+std::uint32_t Stream::operator()() {
+  if (left_ == 0) {
+    draws_ = philox(key_, {block_++, static_cast<std::uint32_t>(index_),
+                           static_cast<std::uint32_t>(index_ >> 32), purpose_});
+    left_ = 4;
+  }
+  return draws_[4 - left_--];
+}
+
+double Stream::uniform() {
+  const std::uint64_t high = (*this)();
+  const std::uint64_t bits = (high << 21) ^ ((*this)() >> 11);
+  return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+}
+
+double Stream::uniform(double low, double high) { return low + (high - low) * uniform(); }
+
+double Stream::normal() {
+  const double u = uniform();
+  // erfc_inv keeps both tails precise; u is never 0 or 1.
+  return u < 0.5 ? -M_SQRT2 * boost::math::erfc_inv(2 * u)
+                 : M_SQRT2 * boost::math::erfc_inv(2 * (1 - u));
+}
+
+std::uint64_t Stream::below(std::uint64_t n) {
+  if (n == 0) throw InvalidArgument("n = 0 (must be at least 1)");
+  // Draws past the last whole multiple of n are rejected: no modulo bias.
+  const std::uint64_t limit = std::numeric_limits<std::uint64_t>::max() / n * n;
+  for (;;) {
+    const std::uint64_t high = (*this)();
+    const std::uint64_t draw = (high << 32) | (*this)();
+    if (draw < limit) return draw % n;
+  }
+}
+
+}  // namespace boltzmark

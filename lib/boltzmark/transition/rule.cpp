@@ -1,0 +1,95 @@
+#include "boltzmark/transition/rule.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/transition/rules.hpp"
+
+namespace boltzmark {
+namespace {
+
+struct DoubleOps {
+  double set(double x) const { return x; }
+  double add(double a, double b) const { return a + b; }
+  double subtract(double a, double b) const { return a - b; }
+  double multiply(double a, double b) const { return a * b; }
+  double divide(double a, double b) const { return a / b; }
+  double select(bool mask, double a, double b) const { return mask ? a : b; }
+};
+
+double unlikely_probability(const Rule& rule, double input, bool at_unlikely) {
+  const DoubleOps ops;
+  const double ratio = std::exp(-std::abs(input));
+  const bool tie = input == 0;
+  return rules::visit(
+      rule.kind, [&](auto law) { return law.unlikely(ops, ratio, at_unlikely, tie, rule.blend); });
+}
+
+double parse_share(std::string_view text) {
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1))
+    throw InvalidArgument(
+        fmt::format("rule = blend:{} (must be blend:SHARE with 0 <= SHARE <= 1)", text));
+  return share;
+}
+
+}  // namespace
+
+Rule Rule::blended(double share) {
+  if (!(share >= 0 && share <= 1))
+    throw InvalidArgument(fmt::format("share = {} (must lie in [0, 1])", share));
+  return {Kind::blend, share};
+}
+
+std::string Rule::name() const {
+  switch (kind) {
+    case Kind::gibbs:
+      return "gibbs";
+    case Kind::flip:
+      return "flip";
+    case Kind::blend:
+      return fmt::format("blend:{}", blend);
+    case Kind::metropolis:
+      return "metropolis";
+  }
+  throw InvalidArgument("rule (must be a registered kind)");
+}
+
+Rule parse_rule(std::string_view text) {
+  if (text == "gibbs") return Rule::gibbs();
+  if (text == "flip") return Rule::flip();
+  if (text == "metropolis") return Rule::metropolis();
+  constexpr std::string_view blend = "blend:";
+  if (text.substr(0, blend.size()) == blend)
+    return Rule::blended(parse_share(text.substr(blend.size())));
+  throw InvalidArgument(
+      fmt::format("rule = {} (must be gibbs, flip, blend:SHARE or metropolis)", text));
+}
+
+const std::vector<RuleInfo>& registered_rules() {
+  static const std::vector<RuleInfo> rules = {
+      {"gibbs", "draws each unit from its conditional law", true},
+      {"flip", "flip-the-state T: flips with the largest probability in detailed balance", true},
+      {"blend:0.5", "T_a = a T + (1 - a) G, unit by unit; a is the number after the colon", true},
+      {"metropolis", "T without its tie rule: the counter-example, periodic at ties", false},
+  };
+  return rules;
+}
+
+double on_probability(const Rule& rule, double input, bool on) {
+  const bool likely_on = input > 0;
+  const double q = unlikely_probability(rule, input, on != likely_on);
+  return likely_on ? 1 - q : q;
+}
+
+double flip_probability(const Rule& rule, double input, bool on) {
+  const bool at_unlikely = on != (input > 0);
+  const double q = unlikely_probability(rule, input, at_unlikely);
+  return at_unlikely ? 1 - q : q;
+}
+
+}  // namespace boltzmark
