@@ -1,0 +1,55 @@
+# Thin front end of CMake, CTest and the program. `make` alone lists the targets.
+PROFILE ?= quick
+JOBS ?= $(shell nproc)
+OUT ?= out
+BUILD ?= build
+ARGS ?=
+export CTEST_OUTPUT_ON_FAILURE = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup configure build test reproduce report verify mutants sanitize lint format clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  variables: PROFILE=smoke|quick|paper (now $(PROFILE)) JOBS=$(JOBS) OUT=$(OUT) BUILD=$(BUILD) ARGS"
+
+setup:  ## install what is missing, or print the command that does
+	@tools/setup
+
+configure: setup
+	@cmake -S . -B $(BUILD) -G Ninja --log-level=WARNING $(CONFIGURE)
+
+build: configure  ## build the program at build/boltzmark
+	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark
+
+test: configure  ## build and run the whole verification suite
+	@cmake --build $(BUILD) -j $(JOBS)
+	@ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
+
+reproduce: build  ## regenerate the tables, figures and the report (PROFILE, OUT, ARGS)
+	@$(BUILD)/boltzmark reproduce --profile $(PROFILE) --jobs $(JOBS) --out $(OUT) $(ARGS)
+
+report: build  ## write the report again from the stored trials
+	@$(BUILD)/boltzmark report --profile $(PROFILE) --out $(OUT) $(ARGS)
+
+verify: build  ## run every exact check on the rules and samplers
+	@$(BUILD)/boltzmark verify $(ARGS)
+
+mutants: setup  ## show that each planted bug is caught by a test
+	@verification/mutants/run $(ARGS)
+
+sanitize:  ## build and test with the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory test BUILD=$(BUILD)-sanitize \
+	  CONFIGURE="-DBOLTZMARK_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
+
+lint:  ## check the style, the layers' dependencies and clang-tidy's findings
+	@tools/setup lint
+	@$(MAKE) --no-print-directory configure
+	@tools/lint $(BUILD)
+
+format:  ## rewrite the sources in the project's style
+	@tools/setup lint
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+clean:  ## remove the build folders, never the results
+	@rm -rf $(BUILD) $(BUILD)-sanitize
