@@ -17,7 +17,7 @@ enum class Verdict { reproduced, not_reproduced, undecided, reported };
 
 /// One part of a claim: all parts must hold. A claim without parts has one, with an empty name.
 struct ClaimPart {
-  std::string name;
+  std::string name = {};
   Test test = Test::reported;
   double threshold = std::numeric_limits<double>::quiet_NaN();
 };
@@ -29,10 +29,10 @@ struct Claim {
   char kind = 'D';
   std::string statement;
   std::string statistic;
-  std::vector<ClaimPart> parts;
+  std::vector<ClaimPart> parts = {};
   std::string where;
-  std::string published;
-  std::string note;
+  std::string published = {};
+  std::string note = {};
   std::vector<std::string> experiments;  ///< ids of those that measure it
 };
 
@@ -41,7 +41,7 @@ struct ClaimFile {
   std::string paper;
   std::string title;
   std::string reference;
-  std::vector<Claim> claims;
+  std::vector<Claim> claims = {};
 };
 
 /// Reads a claims file.
@@ -60,15 +60,15 @@ Verdict judge(const ClaimPart& part, char kind, const Measure& measure);
 /// A part with its measures, judged.
 struct JudgedPart {
   ClaimPart part;
-  std::vector<Measure> measures;         ///< one per experiment that supplied it
-  std::vector<std::string> experiments;  ///< their ids
+  std::vector<Measure> measures = {};         ///< one per experiment that supplied it
+  std::vector<std::string> experiments = {};  ///< their ids
   Verdict verdict = Verdict::undecided;  ///< undecided without a measure
 };
 
 /// A claim, judged: not reproduced if a part is not, else undecided if a part is, else reproduced.
 struct JudgedClaim {
   Claim claim;
-  std::vector<JudgedPart> parts;
+  std::vector<JudgedPart> parts = {};
   Verdict verdict = Verdict::undecided;
   bool measured() const;
 };
@@ -86,7 +86,6 @@ std::vector<JudgedClaim> judge_all(const ClaimFile& file,
 
 /// Writes a verdict as the report shows it: "not reproduced".
 std::string verdict_name(Verdict verdict);
-std::string test_name(Test test);
 /// Writes what a part asserts: "< 0.05", "interval contains 0.1728".
 std::string assertion(const ClaimPart& part);
 

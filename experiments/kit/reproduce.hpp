@@ -46,10 +46,10 @@ ReproduceResult reproduce(const ReproduceOptions& options);
 struct ReportOptions {
   Profile profile = Profile::quick;
   std::string out = "out";
-  std::uint64_t seed = 1;
 };
 
-/// Writes DIR/<profile>/report/{index.html,report.md,claims.json} from the trials in the store.
+/// Writes DIR/<profile>/report/{index.html,report.md,claims.json} from the trials in the store, of
+/// the seed that manifest.json names.
 /// Throws  DataError if there is no store
 ReproduceResult report(const ReportOptions& options);
 

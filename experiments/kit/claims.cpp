@@ -1,0 +1,156 @@
+#include "experiments/kit/claims.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <initializer_list>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr std::array<std::pair<const char*, Test>, 7> kTests{{{"less", Test::less},
+                                                              {"greater", Test::greater},
+                                                              {"at_most", Test::at_most},
+                                                              {"at_least", Test::at_least},
+                                                              {"equal", Test::equal},
+                                                              {"contains", Test::contains},
+                                                              {"reported", Test::reported}}};
+
+/// Reads typed fields of one TOML table and names the file and the table in its errors.
+class Fields {
+ public:
+  Fields(std::string file, std::string place, const toml::table& table,
+         std::initializer_list<std::string_view> known)
+      : file_(std::move(file)), place_(std::move(place)), table_(table) {
+    for (const auto& [key, value] : table_)
+      if (std::find(known.begin(), known.end(), key.str()) == known.end())
+        fail(fmt::format("unknown key {}", key.str()),
+             fmt::format("must be one of {}", fmt::join(known, ", ")));
+  }
+
+  [[noreturn]] void fail(const std::string& what, const std::string& must) const {
+    throw DataError(fmt::format("{}: {}: {} ({})", file_, place_, what, must));
+  }
+  bool has(std::string_view key) const { return table_.contains(key); }
+  std::string text(std::string_view key) const {
+    const auto value = table_[key].value_exact<std::string>();
+    if (!value || value->empty()) fail(fmt::format("{} is missing", key), "must be a string");
+    return *value;
+  }
+  std::string text_or_empty(std::string_view key) const { return has(key) ? text(key) : ""; }
+  double number(std::string_view key) const {
+    const auto value = table_[key].value<double>();
+    if (!value) fail(fmt::format("{} is missing", key), "must be a number");
+    return *value;
+  }
+  std::vector<std::string> texts(std::string_view key) const {
+    std::vector<std::string> all;
+    if (const toml::array* array = table_[key].as_array())
+      for (const toml::node& node : *array)
+        if (const auto value = node.value_exact<std::string>()) all.push_back(*value);
+    if (all.empty()) fail(fmt::format("{} is missing", key), "must be an array of strings");
+    return all;
+  }
+  /// Reads the optional array of tables `key`.
+  std::vector<const toml::table*> tables(std::string_view key) const {
+    std::vector<const toml::table*> all;
+    if (!has(key)) return all;
+    const toml::array* array = table_[key].as_array();
+    if (!array || array->empty()) fail(fmt::format("{} is wrong", key), "must be tables");
+    for (const toml::node& node : *array) {
+      if (!node.is_table()) fail(fmt::format("{} is wrong", key), "must be tables");
+      all.push_back(node.as_table());
+    }
+    return all;
+  }
+  Test test() const {
+    const std::string name = text("test");
+    for (const auto& [known, test] : kTests)
+      if (name == known) return test;
+    fail(fmt::format("test = {}", name),
+         "must be less, greater, at_most, at_least, equal, contains or reported");
+  }
+
+ private:
+  std::string file_, place_;
+  const toml::table& table_;
+};
+
+/// Reads `test` and `threshold`, falling back to the claim's own where a part has none.
+ClaimPart read_part(const Fields& fields, const ClaimPart& fallback) {
+  ClaimPart part = fallback;
+  if (fields.has("test")) part.test = fields.test();
+  if (fields.has("threshold")) part.threshold = fields.number("threshold");
+  if (part.test != Test::reported && std::isnan(part.threshold))
+    fields.fail("threshold is missing", "must be a number");
+  return part;
+}
+
+Claim read_claim(const std::string& file, const toml::table& table) {
+  const std::string name = table["id"].value_or(std::string("a claim without id"));
+  const Fields fields(file, name, table,
+                      {"id", "kind", "statement", "statistic", "test", "threshold", "parts",
+                       "where", "published", "note", "experiments"});
+  Claim claim{.id = fields.text("id"),
+              .statement = fields.text("statement"),
+              .statistic = fields.text("statistic"),
+              .where = fields.text("where"),
+              .published = fields.text_or_empty("published"),
+              .note = fields.text_or_empty("note"),
+              .experiments = fields.texts("experiments")};
+  const std::string kind = fields.text("kind");
+  if (kind != "E" && kind != "D" && kind != "V" && kind != "C")
+    fields.fail(fmt::format("kind = {}", kind), "must be E, D, V or C");
+  claim.kind = kind.front();
+  const ClaimPart whole = read_part(fields, {.test = fields.test()});
+  for (const toml::table* part : fields.tables("parts")) {
+    const Fields inner(file, name + ", part", *part, {"name", "test", "threshold"});
+    claim.parts.push_back(read_part(inner, whole));
+    claim.parts.back().name = inner.text("name");
+  }
+  if (claim.parts.empty()) claim.parts.push_back(whole);
+  return claim;
+}
+
+}  // namespace
+
+ClaimFile read_claims(const std::string& path) {
+  toml::table root;
+  try {
+    root = toml::parse(read_text(path), path);
+  } catch (const toml::parse_error& error) {
+    throw DataError(fmt::format("{}: line {}: {} (must be TOML)", path, error.source().begin.line,
+                                error.description()));
+  }
+  const Fields fields(path, "top level", root, {"paper", "title", "reference", "claim"});
+  ClaimFile file{.paper = fields.text("paper"),
+                 .title = fields.text("title"),
+                 .reference = fields.text("reference")};
+  for (const toml::table* table : fields.tables("claim")) {
+    Claim claim = read_claim(path, *table);
+    for (const Claim& other : file.claims)
+      if (other.id == claim.id) fields.fail(claim.id + " is repeated", "must be unique");
+    file.claims.push_back(std::move(claim));
+  }
+  if (file.claims.empty()) fields.fail("no claim", "must have at least one [[claim]]");
+  return file;
+}
+
+std::vector<ClaimFile> read_all_claims() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("reports/claims")))
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  std::vector<ClaimFile> files;
+  for (const std::string& path : paths) files.push_back(read_claims(path));
+  return files;
+}
+
+}  // namespace boltzmark::experiments

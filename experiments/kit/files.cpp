@@ -1,0 +1,65 @@
+#include "experiments/kit/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark::experiments {
+
+std::string source_path(std::string_view inside) {
+  return std::string(BOLTZMARK_SOURCE_DIR) + "/" + std::string(inside);
+}
+
+std::string read_text(const std::string& path) {
+  std::error_code error;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, error))
+    throw DataError(path + ": cannot be read (must be a readable file)");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path, error))
+    throw DataError(path + ": cannot be made (must be a folder that can be written)");
+}
+
+void write_text(const std::string& path, std::string_view text) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) make_folder(folder.string());
+  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  std::ofstream file(temporary, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(temporary, path, error);
+  if (file && !error) return;
+  std::filesystem::remove(temporary, error);
+  throw DataError(path + ": cannot be written (must be in a writable folder with space left)");
+}
+
+FolderLock::FolderLock(const std::string& folder) {
+  make_folder(folder);
+  const std::string path = folder + "/.lock";
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file_ < 0)
+    throw DataError(fmt::format("{}: {} (must be writable)", path, std::strerror(errno)));
+  if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  close(file_);
+  throw DataError(folder + ": in use by another run (must be free: wait, or choose another --out)");
+}
+
+FolderLock::~FolderLock() { close(file_); }
+
+}  // namespace boltzmark::experiments

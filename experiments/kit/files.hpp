@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace boltzmark::experiments {
+
+/// Returns the path of a file of the source tree, e.g. "reports/claims".
+std::string source_path(std::string_view inside);
+
+/// Reads a whole file.  Throws  DataError if it cannot be read
+std::string read_text(const std::string& path);
+
+/// Writes a file whole or not at all, making its folder: a temporary beside it is renamed onto it.
+/// Throws  DataError if it cannot be written
+void write_text(const std::string& path, std::string_view text);
+
+/// Makes a folder and its parents.  Throws  DataError if that fails
+void make_folder(const std::string& path);
+
+/// Holds a folder's lock file while it lives, so that two runs cannot share a folder.
+class FolderLock {
+ public:
+  /// Throws  DataError if another process holds it or the folder cannot be written
+  explicit FolderLock(const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+}  // namespace boltzmark::experiments

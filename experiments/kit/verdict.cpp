@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/claims.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+bool holds(Test test, double value, double threshold) {
+  switch (test) {
+    case Test::less:
+      return value < threshold;
+    case Test::greater:
+      return value > threshold;
+    case Test::at_most:
+      return value <= threshold;
+    case Test::at_least:
+      return value >= threshold;
+    default:
+      return value == threshold;
+  }
+}
+
+/// Directions: all of the interval, none of it, or some of it satisfies the test. A direction's set
+/// is convex, so its two ends decide.
+Verdict judge_interval(const ClaimPart& part, double lower, double upper) {
+  if (std::isnan(lower) || std::isnan(upper)) return Verdict::undecided;
+  if (part.test == Test::contains)
+    return lower <= part.threshold && part.threshold <= upper ? Verdict::reproduced
+                                                              : Verdict::not_reproduced;
+  const int ends =
+      holds(part.test, lower, part.threshold) + holds(part.test, upper, part.threshold);
+  return ends == 2 ? Verdict::reproduced : ends == 0 ? Verdict::not_reproduced : Verdict::undecided;
+}
+
+/// The worst of several verdicts on what must all hold.
+Verdict worst(Verdict a, Verdict b) {
+  for (const Verdict verdict : {Verdict::not_reproduced, Verdict::undecided, Verdict::reproduced})
+    if (a == verdict || b == verdict) return verdict;
+  return Verdict::reported;
+}
+
+Verdict judge_part(const JudgedPart& part, char kind) {
+  if (part.measures.empty()) return Verdict::undecided;
+  Verdict verdict = judge(part.part, kind, part.measures.front());
+  for (const Measure& measure : part.measures)
+    verdict = worst(verdict, judge(part.part, kind, measure));
+  return verdict;
+}
+
+JudgedClaim judge_claim(const Claim& claim, const std::vector<SourcedMeasure>& measures) {
+  JudgedClaim judged{.claim = claim};
+  for (const ClaimPart& part : claim.parts) judged.parts.push_back({.part = part});
+  for (const SourcedMeasure& source : measures) {
+    if (source.measure.claim != claim.id) continue;
+    const auto part =
+        std::find_if(judged.parts.begin(), judged.parts.end(),
+                     [&](const JudgedPart& p) { return p.part.name == source.measure.part; });
+    if (part == judged.parts.end())
+      throw InvalidArgument(
+          fmt::format("part = \"{}\" of {} in {} (must be one the claims file has)",
+                      source.measure.part, claim.id, source.experiment));
+    part->measures.push_back(source.measure);
+    part->experiments.push_back(source.experiment);
+  }
+  for (JudgedPart& part : judged.parts) part.verdict = judge_part(part, claim.kind);
+  judged.verdict = judged.parts.front().verdict;
+  for (const JudgedPart& part : judged.parts) judged.verdict = worst(judged.verdict, part.verdict);
+  return judged;
+}
+
+}  // namespace
+
+Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
+  if (!measure.decidable || std::isnan(measure.estimate)) return Verdict::undecided;
+  if (part.test == Test::reported) return Verdict::reported;
+  if (kind == 'E')
+    return holds(part.test, measure.estimate, part.threshold) ? Verdict::reproduced
+                                                              : Verdict::not_reproduced;
+  if (!std::isnan(measure.p_value) && part.test != Test::contains)
+    return measure.p_value < 0.05   ? Verdict::reproduced
+           : measure.p_value > 0.95 ? Verdict::not_reproduced
+                                    : Verdict::undecided;
+  return judge_interval(part, measure.lower, measure.upper);
+}
+
+bool JudgedClaim::measured() const {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const JudgedPart& part) { return !part.measures.empty(); });
+}
+
+std::vector<JudgedClaim> judge_all(const ClaimFile& file,
+                                   const std::vector<SourcedMeasure>& measures) {
+  std::vector<JudgedClaim> judged;
+  for (const Claim& claim : file.claims) judged.push_back(judge_claim(claim, measures));
+  return judged;
+}
+
+std::string verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::reproduced:
+      return "reproduced";
+    case Verdict::not_reproduced:
+      return "not reproduced";
+    case Verdict::undecided:
+      return "undecided";
+    case Verdict::reported:
+      return "reported";
+  }
+  return "";
+}
+
+std::string assertion(const ClaimPart& part) {
+  switch (part.test) {
+    case Test::less:
+      return fmt::format("< {}", part.threshold);
+    case Test::greater:
+      return fmt::format("> {}", part.threshold);
+    case Test::at_most:
+      return fmt::format("≤ {}", part.threshold);
+    case Test::at_least:
+      return fmt::format("≥ {}", part.threshold);
+    case Test::equal:
+      return fmt::format("= {}", part.threshold);
+    case Test::contains:
+      return fmt::format("interval contains {}", part.threshold);
+    case Test::reported:
+      return "no direction promised";
+  }
+  return "";
+}
+
+}  // namespace boltzmark::experiments
