@@ -66,4 +66,9 @@ void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 /// Replaces one layer's states by p(unit on | neighbours) at inverse temperature 1.
 void set_probabilities(const PackedModel& model, Chains& chains, int layer);
 
+/// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, with p1
+/// normalised against the base measure.
+/// Shapes  [chains]     Units  nats     Throws  InvalidArgument if shapes differ or a layer is Gaussian
+std::vector<double> log_ratio(const Layered& model, const Base& base, const Chains& chains);
+
 }  // namespace boltzmark
