@@ -62,7 +62,7 @@ struct JudgedPart {
   ClaimPart part;
   std::vector<Measure> measures = {};         ///< one per experiment that supplied it
   std::vector<std::string> experiments = {};  ///< their ids
-  Verdict verdict = Verdict::undecided;  ///< undecided without a measure
+  Verdict verdict = Verdict::undecided;       ///< undecided without a measure
 };
 
 /// A claim, judged: not reproduced if a part is not, else undecided if a part is, else reproduced.

@@ -1,0 +1,29 @@
+# Writes the SHA-256 of every source that a trial depends on, so that the store knows which build a
+# trial belongs to. Included, it adds the generated file to `boltzmark_experiments`; run as a script
+# (-D root= -D output= -D compiler=) it writes that file.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  file(GLOB hashed CONFIGURE_DEPENDS lib/boltzmark/*/*.[hc]pp experiments/*20*/*.[hc]pp)
+  set(output ${PROJECT_BINARY_DIR}/generated/source_hashes.cpp)
+  set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -D root=${PROJECT_SOURCE_DIR} -D output=${output}
+      "-Dcompiler=${compiler}" -P ${CMAKE_CURRENT_LIST_FILE}
+    DEPENDS ${hashed} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Hashing the sources of trials" VERBATIM)
+  target_sources(boltzmark_experiments PRIVATE ${output})
+  return()
+endif()
+
+file(GLOB sources RELATIVE ${root}
+  ${root}/lib/boltzmark/*/*.[hc]pp ${root}/experiments/*20*/*.[hc]pp)
+list(SORT sources)
+set(text "#include \"experiments/kit/sources.hpp\"\n\nnamespace boltzmark::experiments {\n\n")
+string(APPEND text "const std::vector<SourceFile>& source_files() {\n")
+string(APPEND text "  static const std::vector<SourceFile> all{\n")
+foreach(source ${sources})
+  file(SHA256 ${root}/${source} hash)
+  string(APPEND text "      {\"${source}\", \"${hash}\"},\n")
+endforeach()
+string(APPEND text "  };\n  return all;\n}\n\n")
+string(APPEND text "std::string compiler_name() { return \"${compiler}\"; }\n\n")
+string(APPEND text "}  // namespace boltzmark::experiments\n")
+file(WRITE ${output} "${text}")

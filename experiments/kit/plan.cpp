@@ -1,0 +1,68 @@
+#include "experiments/kit/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
+#include "experiments/kit/reference.hpp"
+#include "experiments/kit/sources.hpp"
+
+namespace boltzmark::experiments {
+
+std::size_t PlannedExperiment::count_to_run() const {
+  return static_cast<std::size_t>(std::count_if(
+      trials.begin(), trials.end(), [](const PlannedTrial& trial) { return trial.to_run(); }));
+}
+
+double PlannedExperiment::seconds_to_run(Profile profile) const {
+  if (trials.empty()) return 0;
+  return experiment->seconds.at(profile) * static_cast<double>(count_to_run()) /
+         static_cast<double>(trials.size());
+}
+
+Results PlannedExperiment::results(Profile profile) const {
+  std::vector<Json> planned;
+  std::vector<Trial> finished;
+  for (const PlannedTrial& trial : trials) {
+    planned.push_back(trial.key.inputs);
+    if (trial.finished) finished.push_back(*trial.finished);
+  }
+  return {profile, std::move(planned), std::move(finished)};
+}
+
+std::string experiment_folder(const std::string& out, Profile profile,
+                              const Experiment& experiment) {
+  return fmt::format("{}/{}/{}", out, profile_name(profile), experiment.id);
+}
+
+PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
+                                  const CellFilter& only) {
+  PlannedExperiment plan{
+      .experiment = &experiment,
+      .store = std::make_unique<TrialStore>(
+          experiment_folder(options.out, options.profile, experiment) + "/trials.jsonl")};
+  const std::string sources = sources_hash(experiment);
+  const auto reference = options.profile == Profile::paper ? read_reference(experiment)
+                                                           : std::map<std::string, Trial>{};
+  std::set<std::string> seen;
+  for (const Json& inputs : experiment.trials(options.profile)) {
+    PlannedTrial trial{.key = {inputs, options.seed, simd_path(), sources}};
+    const std::string text = inputs.dump();
+    if (!seen.insert(text).second)
+      throw InvalidArgument(
+          fmt::format("{}: trial = {} (must be listed once)", experiment.id, text));
+    trial.selected = only.matches(inputs);
+    const bool forget = options.fresh && trial.selected;
+    if (!forget) trial.finished = plan.store->find(trial.key);
+    if (!forget && !trial.finished && reference.contains(text)) trial.finished = reference.at(text);
+    if (!trial.finished && plan.store->count_other_builds(trial.key) > 0) ++plan.stale;
+    plan.trials.push_back(std::move(trial));
+  }
+  return plan;
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/reproduce.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/selection.hpp"
+#include "experiments/kit/store.hpp"
+
+namespace boltzmark::experiments {
+
+/// One trial of a plan, finished or still to run.
+struct PlannedTrial {
+  TrialKey key;
+  std::optional<Trial> finished = {};
+  bool selected = true;  ///< this call is to run it
+  bool to_run() const { return selected && !finished; }
+};
+
+/// One experiment of a plan, with its store.
+struct PlannedExperiment {
+  const Experiment* experiment = nullptr;
+  std::unique_ptr<TrialStore> store;
+  std::vector<PlannedTrial> trials = {};
+  std::size_t stale = 0;  ///< trials that only other builds have finished
+
+  std::size_t count_to_run() const;
+  /// Estimates how long the trials still to run take on 2 cores, from their share of all.
+  double seconds_to_run(Profile profile) const;
+  Results results(Profile profile) const;
+};
+
+/// Lists the trials of an experiment and looks up which are finished: in the store, and for the
+/// paper profile in reports/reference, matched on inputs alone.
+/// Throws  InvalidArgument if the experiment lists a trial twice
+PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
+                                  const CellFilter& only);
+
+/// Returns DIR/<profile>/<id>.
+std::string experiment_folder(const std::string& out, Profile profile,
+                              const Experiment& experiment);
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,136 @@
+#include "experiments/kit/runner.hpp"
+
+#include <fmt/format.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "boltzmark/core/parallel.hpp"
+#include "experiments/kit/interrupt.hpp"
+#include "experiments/kit/progress.hpp"
+#include "experiments/kit/sources.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+struct Task {
+  PlannedExperiment* plan;
+  PlannedTrial* trial;
+  double weight;  ///< estimated seconds
+};
+
+/// One call's work, shared by its workers.
+class Work {
+ public:
+  Work(const ReproduceOptions& options, int threads, Progress& progress)
+      : options_(options), threads_(threads), progress_(progress), revision_(revision()) {}
+
+  /// Runs tasks, `jobs` at once; each job's parallel loops have an equal share of the threads.
+  void run(std::vector<Task>& tasks, int jobs) {
+    std::atomic<std::size_t> next{0};
+    const auto worker = [&] {
+      tbb::task_arena arena(std::max(1, threads_ / jobs));
+      while (!stopped()) {
+        const std::size_t i = next++;
+        if (i >= tasks.size()) return;
+        arena.execute([&] { run_one(tasks[i]); });
+      }
+    };
+    std::vector<std::thread> others;
+    for (int j = 1; j < jobs; ++j) others.emplace_back(worker);
+    worker();
+    for (std::thread& thread : others) thread.join();
+  }
+
+  ReproduceResult take_result() { return std::move(result_); }
+
+ private:
+  bool stopped() {
+    const std::lock_guard lock(mutex_);
+    if (interrupt_requested()) result_.interrupted = true;
+    if (options_.max_seconds > 0 && now_seconds() - start_ > options_.max_seconds)
+      result_.out_of_time = true;
+    return result_.interrupted || result_.out_of_time;
+  }
+
+  void run_one(const Task& task) {
+    const Experiment& experiment = *task.plan->experiment;
+    const TrialKey& key = task.trial->key;
+    try {
+      Trial trial{.inputs = key.inputs, .revision = revision_, .simd = key.simd};
+      const double start = now_seconds();
+      trial.outputs = experiment.run(key.inputs, make_context(task));
+      trial.seconds = now_seconds() - start;
+      task.plan->store->append(key, trial);
+      task.trial->finished = task.plan->store->find(key);  // as a resumed run would read it
+      const std::lock_guard lock(mutex_);
+      ++result_.ran;
+    } catch (const Interrupted&) {
+      // stopped() reports it
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(mutex_);
+      result_.failures.push_back(
+          fmt::format("{} {}: {}", experiment.id, key.inputs.dump(), error.what()));
+    }
+    progress_.finish(task.trial, task.weight);
+  }
+
+  TrialContext make_context(const Task& task) {
+    const Experiment& experiment = *task.plan->experiment;
+    TrialContext context;
+    context.seed = options_.seed;
+    context.experiment = experiment.id;
+    context.key = make_key(options_.seed, experiment.id, task.trial->key.inputs.dump());
+    context.on_progress = [this, task, id = experiment.id](double fraction) {
+      progress_.advance(task.trial, task.weight, fraction, id);
+    };
+    context.on_progress(0);
+    return context;
+  }
+
+  const ReproduceOptions& options_;
+  int threads_;
+  Progress& progress_;
+  std::string revision_;
+  double start_ = now_seconds();
+  std::mutex mutex_;
+  ReproduceResult result_;
+};
+
+std::vector<Task> tasks_to_run(std::vector<PlannedExperiment>& plans, Profile profile, bool alone) {
+  std::vector<Task> tasks;
+  for (PlannedExperiment& plan : plans) {
+    if (plan.experiment->alone != alone || plan.trials.empty()) continue;
+    const double weight =
+        plan.experiment->seconds.at(profile) / static_cast<double>(plan.trials.size());
+    for (PlannedTrial& trial : plan.trials)
+      if (trial.to_run()) tasks.push_back({&plan, &trial, weight});
+  }
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [](const Task& a, const Task& b) { return a.weight > b.weight; });
+  return tasks;
+}
+
+}  // namespace
+
+ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
+  std::vector<Task> alone = tasks_to_run(plans, options.profile, true);
+  std::vector<Task> together = tasks_to_run(plans, options.profile, false);
+  double weight = 0;
+  for (const auto* tasks : {&alone, &together})
+    for (const Task& task : *tasks) weight += task.weight;
+  const int threads = options.threads > 0 ? options.threads : thread_count();
+  const int jobs = options.jobs > 0 ? options.jobs : threads;
+  const ThreadLimit limit(threads);
+  const InterruptGuard guard;
+  Progress progress(alone.size() + together.size(), weight);
+  Work work(options, threads, progress);
+  work.run(alone, 1);
+  work.run(together, jobs);
+  return work.take_result();
+}
+
+}  // namespace boltzmark::experiments

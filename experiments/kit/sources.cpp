@@ -1,0 +1,72 @@
+#include "experiments/kit/sources.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+
+#include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/subprocess.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+bool is_experiment_file(const std::string& path) {
+  return std::any_of(experiments().begin(), experiments().end(), [&](const Experiment& other) {
+    return path == "experiments/" + other.id + ".cpp";
+  });
+}
+
+bool depends_on(const Experiment& experiment, const std::string& path) {
+  if (path.starts_with("lib/")) return true;
+  if (path == "experiments/" + experiment.id + ".cpp") return true;
+  return path.starts_with("experiments/" + experiment.paper() + "/") && !is_experiment_file(path);
+}
+
+std::string file_hash(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> known;  // data files do not change during a run
+  const std::lock_guard lock(mutex);
+  std::string& hash = known[path];
+  if (hash.empty()) {
+    const std::string bytes = read_text(path);
+    hash = sha256(bytes.data(), bytes.size());
+  }
+  return hash;
+}
+
+std::string first_line(std::string text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::map<std::string, std::string> data_hashes(const Experiment& experiment) {
+  std::map<std::string, std::string> hashes;
+  for (const std::string& file : experiment.data)
+    hashes[file] = file_hash(source_path("datasets/" + file));
+  return hashes;
+}
+
+std::string sources_hash(const Experiment& experiment) {
+  std::string all = compiler_name() + "\n";
+  for (const SourceFile& file : source_files())
+    if (depends_on(experiment, file.path)) all += file.path + " " + file.sha256 + "\n";
+  for (const auto& [file, hash] : data_hashes(experiment)) all += file + " " + hash + "\n";
+  return sha256(all.data(), all.size()).substr(0, 16);
+}
+
+std::string revision() {
+  const std::string root = source_path("");
+  const auto head = run_program({"git", "-C", root, "rev-parse", "--short=12", "HEAD"});
+  if (head.status != 0) return "unknown";
+  const auto changes = run_program({"git", "-C", root, "status", "--porcelain", "-uno"});
+  return first_line(head.output) + (changes.output.empty() ? "" : "+changes");
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,103 @@
+#include "experiments/kit/store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+std::string inputs_text(const Json& inputs, std::uint64_t seed) {
+  return fmt::format("{} {}", inputs.dump(), seed);
+}
+
+}  // namespace
+
+std::string TrialKey::text() const {
+  return fmt::format("{} {} {}", inputs_text(inputs, seed), simd, sources);
+}
+
+std::string trial_line(const TrialKey& key, const Trial& trial) {
+  const Json line{{"inputs", key.inputs},      {"outputs", trial.outputs},
+                  {"seconds", trial.seconds},  {"seed", key.seed},
+                  {"simd", key.simd},          {"sources", key.sources},
+                  {"revision", trial.revision}};
+  return line.dump() + "\n";
+}
+
+TrialStore::TrialStore(std::string path) : path_(std::move(path)) {
+  make_folder(std::filesystem::path(path_).parent_path().string());
+  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0)
+    throw DataError(fmt::format("{}: {} (must be writable)", path_, std::strerror(errno)));
+  read_lines();
+}
+
+TrialStore::~TrialStore() {
+  fsync(file_);
+  close(file_);
+}
+
+void TrialStore::read_lines() {
+  const std::string text = read_text(path_);
+  std::size_t start = 0;
+  for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+    remember(text.substr(start, end - start));
+  if (start < text.size() && ftruncate(file_, static_cast<off_t>(start)) != 0)
+    throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
+}
+
+void TrialStore::remember(const std::string& line) {
+  try {
+    const Json json = Json::parse(line);
+    const TrialKey key{json.at("inputs"), json.at("seed"), json.at("simd"), json.at("sources")};
+    Trial trial{.inputs = key.inputs,
+                .outputs = json.at("outputs"),
+                .seconds = json.at("seconds"),
+                .revision = json.at("revision"),
+                .simd = key.simd};
+    if (!key.inputs.is_object() || !trial.outputs.is_object()) throw DataError("not a trial");
+    if (trials_.insert_or_assign(key.text(), std::move(trial)).second)
+      ++by_inputs_[inputs_text(key.inputs, key.seed)];
+  } catch (const std::exception&) {
+    ++unreadable_;  // a cache: what cannot be read is computed again
+  }
+}
+
+std::optional<Trial> TrialStore::find(const TrialKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = trials_.find(key.text());
+  if (found == trials_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::size_t TrialStore::count_other_builds(const TrialKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto all = by_inputs_.find(inputs_text(key.inputs, key.seed));
+  return all == by_inputs_.end() ? 0 : all->second - trials_.count(key.text());
+}
+
+void TrialStore::append(const TrialKey& key, const Trial& trial) {
+  const std::string line = trial_line(key, trial);
+  const std::lock_guard lock(mutex_);
+  struct stat before {};
+  fstat(file_, &before);
+  const ssize_t written = write(file_, line.data(), line.size());
+  if (written != static_cast<ssize_t>(line.size())) {
+    // Best effort: should this fail too, opening the store cuts the torn line off.
+    [[maybe_unused]] const int cut = ftruncate(file_, before.st_size);
+    throw DataError(path_ + ": cannot be written (must have space left)");
+  }
+  fdatasync(file_);
+  remember(line.substr(0, line.size() - 1));
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/experiment.hpp"
+
+namespace boltzmark::experiments {
+
+/// What makes a stored trial the one that a run would compute.
+struct TrialKey {
+  Json inputs;
+  std::uint64_t seed = 1;
+  std::string simd;
+  std::string sources;  ///< sources_hash
+  /// Writes the key as text; equal keys have equal text.
+  std::string text() const;
+};
+
+/// Writes one line of a store, newline included.
+std::string trial_line(const TrialKey& key, const Trial& trial);
+
+/// The finished trials of one experiment: `trials.jsonl`, one line each, only ever appended to.
+/// Invariant  the file holds whole lines: one torn by a crash is cut off when the file is opened.
+///   Safe to use from several threads.
+class TrialStore {
+ public:
+  /// Opens the file, making it and its folder if need be.
+  /// Throws  DataError if it cannot be opened for appending
+  explicit TrialStore(std::string path);
+  ~TrialStore();
+  TrialStore(const TrialStore&) = delete;
+  TrialStore& operator=(const TrialStore&) = delete;
+
+  /// Finds the trial of a key; of several the one written last.
+  std::optional<Trial> find(const TrialKey& key) const;
+  /// Appends a trial, whole or not at all.  Throws  DataError if it cannot be written (full disk)
+  void append(const TrialKey& key, const Trial& trial);
+  /// Counts stored trials with these inputs and seed, of whatever sources and SIMD path.
+  std::size_t count_other_builds(const TrialKey& key) const;
+  /// Counts lines that were not trials and are ignored.
+  std::size_t unreadable() const { return unreadable_; }
+
+ private:
+  void read_lines();
+  void remember(const std::string& line);
+
+  std::string path_;
+  int file_ = -1;
+  mutable std::mutex mutex_;
+  std::map<std::string, Trial> trials_;           ///< by TrialKey::text
+  std::map<std::string, std::size_t> by_inputs_;  ///< by inputs and seed
+  std::size_t unreadable_ = 0;
+};
+
+}  // namespace boltzmark::experiments
