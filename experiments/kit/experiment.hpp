@@ -19,10 +19,10 @@ using Json = nlohmann::json;
 /// One finished trial, as the store keeps it.
 struct Trial {
   Json inputs;
-  Json outputs;
+  Json outputs = nullptr;
   double seconds = 0;
-  std::string revision;         ///< git revision of the build that ran it
-  std::string simd;             ///< SIMD path that it ran on
+  std::string revision = {};    ///< git revision of the build that ran it
+  std::string simd = {};        ///< SIMD path that it ran on
   bool from_reference = false;  ///< read from reports/reference, matched on inputs alone
 };
 

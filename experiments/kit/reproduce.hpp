@@ -29,7 +29,8 @@ struct ReproduceResult {
   std::size_t reused = 0;                 ///< of which found in the store
   std::vector<std::string> failures;      ///< `ID INPUTS: message` of trials that threw
   std::vector<std::string> exact_failed;  ///< claims of kind E that do not hold
-  bool interrupted = false;               ///< by Ctrl-C or --max-seconds
+  bool interrupted = false;               ///< by Ctrl-C
+  bool out_of_time = false;               ///< stopped by --max-seconds
   std::string report;                     ///< path of index.html
   /// 0 done; 3 a claim of kind E does not hold; 1 a trial failed or Ctrl-C
   int exit_code() const;
