@@ -4,6 +4,7 @@ JOBS ?= $(shell nproc)
 OUT ?= out
 BUILD ?= build
 ARGS ?=
+QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
 
 .DEFAULT_GOAL := help
@@ -17,13 +18,14 @@ setup:  ## install what is missing, or print the command that does
 	@tools/setup
 
 configure: setup
-	@cmake -S . -B $(BUILD) -G Ninja --log-level=WARNING $(CONFIGURE)
+	@cmake -S . -B $(BUILD) -G Ninja --log-level=WARNING $(CONFIGURE) >$(BUILD).log || \
+	  { cat $(BUILD).log >&2; exit 1; }
 
 build: configure  ## build the program at build/boltzmark
-	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark
+	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark $(QUIET)
 
 test: configure  ## build and run the whole verification suite
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) $(QUIET)
 	@ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
 
 reproduce: build  ## regenerate the tables, figures and the report (PROFILE, OUT, ARGS)
