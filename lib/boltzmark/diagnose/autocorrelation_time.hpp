@@ -29,9 +29,9 @@ struct ArTime : TimeEstimate {
 
 /// Estimates tau by SamplerCompare's `ar.act`: Yule-Walker fits by Levinson-Durbin, the order by
 /// AIC.
-///   AIC(p) = n log v_p + 2 p,  p = 0..floor(10 log10 n);  an order 0 is replaced by 1
-///   tau = (1 - sum pi_i rho_i) / (1 - sum pi_i)^2            [Thompson 2010; R's ar.yw for the
-///   fit]
+///   AIC(p) = n log v_p + 2 p,  p = 0..min(floor(10 log10 n), steps - 2);  an order 0 is replaced
+///   by 1 tau = (1 - sum pi_i rho_i) / (1 - sum pi_i)^2            [Thompson 2010; R's ar.yw for
+///   the fit]
 /// v_p is the raw Yule-Walker residual variance, n the steps of all chains; innovation_variance is
 /// v_p n / (n - p - 1), as R reports it. The standard error is the delta method on the
 /// coefficients' asymptotic covariance (order taken as known), or the jackknife over chains where
@@ -55,7 +55,8 @@ struct SequenceTime : TimeEstimate {
 /// of both sides may be negative early, and the sum may then be cut too soon. The autocovariances
 /// still decay geometrically, so batch means stay consistent: always cross-check (judge below).
 ///   standard error: tau sqrt((4 window + 2) / samples)     [Madras & Sokal 1988, eq. 2.19],
-/// or the jackknife over chains where that is larger; the interval is symmetric in log tau.
+/// or the jackknife over chains (5 or more) where that is larger; the interval is symmetric in log
+/// tau. A sum that noise made negative is replaced by that noise, sqrt((4 window + 2) / samples).
 /// Throws  InvalidArgument if steps < 4, or the series is constant or not finite
 SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
                         InitialSequence sequence = InitialSequence::positive);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "boltzmark/diagnose/interval.hpp"
 
@@ -39,6 +40,10 @@ struct SignedRank {
 /// Cost    O(n^3) exact, and O(n^2) memory for the interval
 SignedRank signed_rank_test(std::span<const double> differences,
                             const SignedRankOptions& options = {});
+
+/// Computes the exact law of twice W+ when every rank has a random sign, ties or not.
+/// Shapes  doubled_ranks [n], twice the (average) ranks; result [1 + their sum], P(2 W+ = s)
+std::vector<double> signed_rank_law(std::span<const long> doubled_ranks);
 
 /// The outcome of a sign test.
 struct SignTest {

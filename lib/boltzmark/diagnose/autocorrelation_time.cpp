@@ -1,0 +1,169 @@
+#include "boltzmark/diagnose/autocorrelation_time.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/diagnose/chain_autocovariance.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr double least_batches = 20;
+constexpr double batch_per_tau = 20;
+constexpr double tolerated_discrepancy = 2;  // standard errors
+
+struct InitialSum {
+  double tau = 0;
+  Eigen::Index window = 1;
+  bool truncated = false;  // a pair was not positive: more lags would not change the sum
+};
+
+InitialSum initial_sum(const Eigen::VectorXd& gamma, InitialSequence sequence) {
+  InitialSum result;
+  double total = gamma[0] + gamma[1];
+  double smallest = total;
+  for (Eigen::Index lag = 2; lag + 1 < gamma.size(); lag += 2) {
+    double pair = gamma[lag] + gamma[lag + 1];
+    if (pair <= 0) {
+      result.truncated = true;
+      break;
+    }
+    if (sequence == InitialSequence::monotone) pair = smallest = std::min(pair, smallest);
+    total += pair;
+    result.window = lag + 1;
+  }
+  result.tau = 2 * total / gamma[0] - 1;
+  return result;
+}
+
+double sum_to(const Eigen::VectorXd& gamma, Eigen::Index window) {
+  double total = gamma[0];
+  for (Eigen::Index lag = 1; lag <= window; ++lag) total += 2 * gamma[lag];
+  return total / gamma[0];
+}
+
+// The variance of the values about their mean, n-1 below.
+double sample_variance(const Eigen::Ref<const Eigen::MatrixXd>& values) {
+  const double count = static_cast<double>(values.size());
+  double mean = 0;
+  for (Eigen::Index c = 0; c < values.cols(); ++c)
+    for (Eigen::Index r = 0; r < values.rows(); ++r) mean += values(r, c) / count;
+  double sum = 0;
+  for (Eigen::Index c = 0; c < values.cols(); ++c)
+    for (Eigen::Index r = 0; r < values.rows(); ++r)
+      sum += (values(r, c) - mean) * (values(r, c) - mean);
+  return sum / (count - 1);
+}
+
+// At least 20 tau, and so long that the bias -tau/(2b) stays below 0.18 standard errors
+// sqrt(2b/n):  (b / tau)^3 >= 4 n / tau.
+Eigen::Index batch_size_for(double tau, double samples) {
+  const double in_tau = std::max(batch_per_tau, std::cbrt(4 * samples / tau));
+  return static_cast<Eigen::Index>(std::ceil(std::max(1.0, tau) * in_tau));
+}
+
+// Batches of at least 20 of their own tau; false where the chains are too short for them.
+bool fill_batch_means(BatchTime& result, const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                      double tau) {
+  Eigen::Index size = batch_size_for(tau, static_cast<double>(chains.size()));
+  while (static_cast<double>(chains.rows() / size * chains.cols()) >= least_batches) {
+    result = batch_means_time(chains, size);
+    if (batch_per_tau * result.tau <= static_cast<double>(size)) return true;
+    size = static_cast<Eigen::Index>(std::ceil(1.01 * batch_per_tau * result.tau));
+  }
+  return false;
+}
+
+}  // namespace
+
+SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains, InitialSequence sequence) {
+  detail::check_series(chains, 4);
+  const Eigen::Index last_lag = chains.rows() - 1;
+  Eigen::MatrixXd each;
+  InitialSum sum;
+  for (Eigen::Index max_lag = 2047; !sum.truncated; max_lag = 8 * max_lag + 7) {
+    each = detail::chain_autocovariances(chains, std::min(max_lag, last_lag));
+    sum = initial_sum(detail::average(each), sequence);
+    if (max_lag >= last_lag) break;
+  }
+  SequenceTime result;
+  result.window = sum.window;
+  const double relative_error =
+      std::sqrt(static_cast<double>(4 * sum.window + 2) / static_cast<double>(chains.size()));
+  result.tau = sum.tau > 0 ? sum.tau : relative_error;
+  detail::set_interval(
+      result, relative_error, each.topRows(sum.window + 1),
+      [&](const Eigen::VectorXd& covariance) { return sum_to(covariance, sum.window); });
+  return result;
+}
+
+BatchTime batch_means_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                           Eigen::Index batch_size) {
+  detail::check_series(chains, 2);
+  const Eigen::Index per_chain = batch_size >= 1 ? chains.rows() / batch_size : 0;
+  if (per_chain * chains.cols() < 2)
+    throw InvalidArgument(
+        fmt::format("batch_size = {} (must be positive and leave 2 batches of {} steps)",
+                    batch_size, chains.rows()));
+  Eigen::MatrixXd means(per_chain, chains.cols());
+  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
+    for (Eigen::Index batch = 0; batch < per_chain; ++batch) {
+      double sum = 0;
+      for (Eigen::Index step = 0; step < batch_size; ++step)
+        sum += chains(batch * batch_size + step, chain);
+      means(batch, chain) = sum / static_cast<double>(batch_size);
+    }
+  BatchTime result;
+  result.batch_size = batch_size;
+  result.batches = means.size();
+  result.tau = static_cast<double>(batch_size) * sample_variance(means) / sample_variance(chains);
+  const double freedom = static_cast<double>(result.batches - 1);
+  const boost::math::chi_squared law(freedom);
+  result.std_error = result.tau * std::sqrt(2 / freedom);
+  result.lower = result.tau * freedom / quantile(law, 0.975);
+  result.upper = result.tau * freedom / quantile(law, 0.025);
+  return result;
+}
+
+JudgedTime judge_autocorrelation_time(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
+  JudgedTime result;
+  if (chains.size() > 0 && chains.allFinite() && chains.maxCoeff() == chains.minCoeff())
+    return result;
+  result.geyer = geyer_time(chains);
+  result.ar = ar_act(chains);
+  if (!fill_batch_means(result.batch_means, chains, result.geyer.tau)) {
+    result.status = TimeStatus::too_short;
+    return result;
+  }
+  const double geyer_error = result.geyer.std_error / result.geyer.tau;
+  const double batch_error = result.batch_means.std_error / result.batch_means.tau;
+  result.discrepancy = std::abs(std::log(result.geyer.tau / result.batch_means.tau)) /
+                       std::hypot(geyer_error, batch_error);
+  result.status = result.ar.order_at_maximum                   ? TimeStatus::ar_order_at_maximum
+                  : result.discrepancy > tolerated_discrepancy ? TimeStatus::disagreement
+                                                               : TimeStatus::agreed;
+  return result;
+}
+
+std::string describe(TimeStatus status) {
+  switch (status) {
+    case TimeStatus::agreed:
+      return "agreed";
+    case TimeStatus::ar_order_at_maximum:
+      return "autoregressive order at its maximum";
+    case TimeStatus::disagreement:
+      return "Geyer and batch means disagree";
+    case TimeStatus::too_short:
+      return "chains too short";
+    case TimeStatus::constant:
+      return "series constant";
+  }
+  throw InvalidArgument(
+      fmt::format("status = {} (must be a TimeStatus)", static_cast<int>(status)));
+}
+
+}  // namespace boltzmark
