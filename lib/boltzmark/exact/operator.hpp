@@ -17,54 +17,58 @@ enum class Scan {
   random,    ///< one unit, picked uniformly: (1/n) sum_i T_i
 };
 
+/// Several vectors over the states side by side, each state's values contiguous.
+using StateBlock = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 /// The transition operator of a sweep in the double-precision law, applied without a matrix.
 /// A sweep is a product of single-unit updates, each mixing the pairs of states that differ in one
-/// bit, so one application costs 4 units 2^units flops. Threads share the work; the result does not
-/// depend on them.
+/// bit, so one application costs 6 units 2^units flops a vector. Threads share the work; the result
+/// does not depend on them. Every function works in place on any number of vectors.
+///   Shapes  [states x vectors]
 class SweepOperator {
  public:
   SweepOperator(const StateSpace& space, const Rule& rule);
 
   std::size_t states() const { return states_; }
+  int units() const { return side_units_[0] + side_units_[1]; }
 
-  /// Computes p T_side (parity 1: T_h, parity 0: T_v) in place.  Shapes  p [states]
-  void push_half(Eigen::Ref<Eigen::VectorXd> p, int parity) const;
-  /// Computes p T = p T_h T_v in place.
-  void push(Eigen::Ref<Eigen::VectorXd> p) const;
-  /// Computes T f, the expectation of a function after one sweep, in place.
-  void pull(Eigen::Ref<Eigen::VectorXd> f) const;
-  /// Computes S g with S = D^{1/2} T D^{-1/2} = S_h S_v, D = diag(p), in place. S_h and S_v are
-  /// symmetric because each T_i is in detailed balance with p, so S has norm 1, its stationary
-  /// vector is sqrt(p) on both sides, and no entry is ever divided by a tiny p.
-  void apply_symmetrised(Eigen::Ref<Eigen::VectorXd> g) const;
-  /// Computes S' g = S_v S_h g in place.
-  void apply_symmetrised_adjoint(Eigen::Ref<Eigen::VectorXd> g) const;
-  /// Computes the symmetrised random-scan kernel (1/n) sum_i S_i g.  Shapes  out, g [states]
-  void apply_random_scan(const Eigen::Ref<const Eigen::VectorXd>& g,
-                         Eigen::Ref<Eigen::VectorXd> out) const;
+  /// Computes p T_side; parity 1: T_h (odd layers), parity 0: T_v.
+  void push_half(Eigen::Ref<StateBlock> p, int parity) const;
+  /// Computes p T = p T_h T_v.
+  void push(Eigen::Ref<StateBlock> p) const;
+  /// Computes T f, the expectation of a function after one sweep.
+  void pull(Eigen::Ref<StateBlock> f) const;
+  /// Computes S g with S = D^{1/2} T D^{-1/2} = S_h S_v, D = diag(p). S_h and S_v are symmetric,
+  /// because each T_i is in detailed balance with p; so S has norm 1, its stationary vector is
+  /// sqrt(p) on both sides, and nothing is ever divided by a tiny p.
+  void apply_symmetrised(Eigen::Ref<StateBlock> g) const;
+  /// Computes S' g = S_v S_h g.
+  void apply_symmetrised_adjoint(Eigen::Ref<StateBlock> g) const;
+  /// Computes the symmetrised random-scan kernel (1/n) sum_i S_i g.
+  void apply_random_scan(Eigen::Ref<StateBlock> g) const;
 
  private:
-  // How a pair (off, on) of values is mixed: off' = stay_off off + from_on on, on' = from_off off +
-  // stay_on on.
-  struct Mix {
-    double stay_off, from_on, from_off, stay_on;
-  };
   enum class Form { push, pull, symmetrised };
-  Mix mix(int parity, std::size_t other, int unit, Form form) const;
-  void apply_half(double* values, int parity, Form form) const;
-  template <typename F>
-  void in_side_order(Eigen::Ref<Eigen::VectorXd> values, const F& body) const;
+  // The law of one side's units, [unit of the side][state of the other side].
+  struct Side {
+    std::vector<double> stay_off, stay_on, flip_off, flip_on, geometric;  // sqrt(flip_off flip_on)
+  };
+  // off' = stay_off off + into_off on, on' = into_on off + stay_on on.
+  struct Mix {
+    const double *stay_off, *into_off, *into_on, *stay_on;
+  };
+  Mix mix(int parity, int unit, Form form) const;
+  void apply_half(double* values, std::size_t width, int parity, Form form) const;
+  void mix_odd(double* values, std::size_t width, Form form) const;
+  void mix_even(double* values, std::size_t width, Form form) const;
+  template <typename Body>
+  void in_side_order(Eigen::Ref<StateBlock> values, const Body& body) const;
 
   std::size_t states_;
-  // States are laid out inside as (odd side's bits, even side's bits), even ones lowest.
+  // Inside, a state's index holds the even side's bits below the odd side's.
   std::array<int, 2> side_units_{};
-  struct Flip {
-    double off, on;  // probability to flip when off, when on
-    double stay_on;  // probability to stay on; staying off is the complement of flipping
-    double stay_off;
-  };
-  std::array<std::vector<Flip>, 2> flips_;  // [parity][unit of the side][state of the other side]
-  std::vector<std::uint32_t> document_index_;  // of each inner index; empty if the same
+  std::array<Side, 2> sides_;
+  std::vector<std::uint32_t> document_index_;  // of each inner index; empty if they agree
 };
 
 }  // namespace boltzmark

@@ -28,7 +28,7 @@ struct Spectrum {
   bool aperiodic = false;
   bool converged = false;  ///< false: slem and second_eigenvalue are estimates, see residual
   double residual = 0;     ///< largest ||S y - lambda y|| of the eigenpairs they rest on
-  std::string method;      ///< "dense", "marginal", "krylov", "periodic or reducible"
+  std::string method;      ///< "dense", "marginal", "krylov", "marginal krylov", "reducible"
 };
 
 /// Computes the spectrum of the kernel of one sweep or one random-scan step: the double-precision

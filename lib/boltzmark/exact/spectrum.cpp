@@ -1,0 +1,210 @@
+#include "boltzmark/exact/spectrum.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/connectivity.hpp"
+#include "boltzmark/exact/operator_matrix.hpp"
+#include "boltzmark/exact/random_scan.hpp"
+#include "boltzmark/exact/spectrum_krylov.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr std::size_t kDenseStates = 64;      // below, all eigenvalues cost less than Krylov spaces
+constexpr Eigen::Index kDenseMarginal = 256;  // the same for symmetric matrices
+
+// The two numbers wanted, and how they were found.
+struct Edges {
+  double slem = 0;
+  double second = 0;
+  double residual = 0;
+  bool converged = true;
+  std::string method;
+};
+
+bool is_gibbs(const Rule& rule) {
+  return rule.kind == Rule::Kind::gibbs || (rule.kind == Rule::Kind::blend && rule.blend == 0);
+}
+
+// C(a, b) = p(a, b) / sqrt(p(a) p(b)), a on the smaller side, and sqrt(p(a)).
+struct Cross {
+  Eigen::MatrixXd matrix;
+  Eigen::VectorXd root;
+};
+
+Cross cross_matrix(const StateSpace& space) {
+  const auto count = [&space](int parity) { return static_cast<int>(space.side(parity).size()); };
+  const int row_parity = count(1) <= count(0) ? 1 : 0;
+  const auto place = [&space](Eigen::Index bits, int parity) {
+    std::size_t index = 0;
+    for (std::size_t k = 0; k < space.side(parity).size(); ++k)
+      if ((bits >> k) & 1) index |= std::size_t{1} << space.side(parity)[k];
+    return index;
+  };
+  const Eigen::Index rows = Eigen::Index{1} << count(row_parity);
+  Eigen::MatrixXd log_p(rows, Eigen::Index{1} << count(1 - row_parity));
+  for (Eigen::Index b = 0; b < log_p.cols(); ++b) {
+    const std::size_t column = place(b, 1 - row_parity);
+    for (Eigen::Index a = 0; a < rows; ++a)
+      log_p(a, b) = space.log_p()[static_cast<Eigen::Index>(column | place(a, row_parity))];
+  }
+  const auto log_sum = [](const auto& values) {
+    const double highest = values.maxCoeff();
+    return highest + std::log((values.array() - highest).exp().sum());
+  };
+  Eigen::VectorXd row_log(rows);
+  for (Eigen::Index a = 0; a < rows; ++a) row_log[a] = log_sum(log_p.row(a));
+  for (Eigen::Index b = 0; b < log_p.cols(); ++b)
+    log_p.col(b) -= (row_log.array() + log_sum(log_p.col(b))).matrix() / 2;
+  return {log_p.array().exp(), (row_log / 2).array().exp()};
+}
+
+Edges from_symmetric(const Eigen::Ref<const Eigen::MatrixXd>& matrix, std::string method) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix, Eigen::EigenvaluesOnly);
+  if (solver.info() != Eigen::Success) return {.converged = false, .method = std::move(method)};
+  const Eigen::VectorXd& values = solver.eigenvalues();
+  return {.slem = values.cwiseAbs().maxCoeff(),
+          .second = values.maxCoeff(),
+          .method = std::move(method)};
+}
+
+// Both edges of A, whose stationary eigenvalue 1 has the unit eigenvector root on both sides: moved
+// to 0 it is out of the modulus's way, moved to -1 out of the real part's.
+Edges krylov_edges(const std::function<void(Eigen::Ref<Eigen::VectorXd>)>& apply,
+                   const Eigen::VectorXd& root, bool symmetric, const SpectrumOptions& options) {
+  const auto shifted = [&](double by) {
+    return LinearMap{root.size(), symmetric, [&apply, &root, by](Eigen::Ref<Eigen::VectorXd> x) {
+                       const double share = root.dot(x);
+                       apply(x);
+                       x -= by * share * root;
+                     }};
+  };
+  const EdgeEigenvalue slem =
+      edge_eigenvalue(shifted(1), Edge::modulus, options.tolerance, options.max_restarts);
+  Edges result{.slem = std::abs(slem.value),
+               .second = slem.value.real(),
+               .residual = slem.residual,
+               .converged = slem.converged,
+               .method = "krylov"};
+  // A positive real eigenvalue of largest modulus is also the rightmost.
+  if (slem.value.imag() == 0 && slem.value.real() >= 0) return result;
+  const EdgeEigenvalue right =
+      edge_eigenvalue(shifted(2), Edge::real_part, options.tolerance, options.max_restarts);
+  result.second = right.value.real();
+  result.residual = std::max(result.residual, right.residual);
+  result.converged = result.converged && right.converged;
+  return result;
+}
+
+// The nonzero spectrum of G = G_h G_v, a product of two projections, is that of C C', the chain of
+// one side alone: symmetric and positive semidefinite.
+Edges marginal_edges(const StateSpace& space, const SpectrumOptions& options) {
+  const auto [cross, root] = cross_matrix(space);
+  const auto dense = [&cross = cross, &root = root] {
+    Eigen::MatrixXd chain = cross * cross.transpose();
+    chain -= root * root.transpose();
+    Edges edges = from_symmetric(chain, "marginal");
+    edges.second = edges.slem;  // what is below zero is rounding
+    return edges;
+  };
+  if (cross.rows() <= kDenseMarginal) return dense();
+  const auto apply = [&cross = cross](Eigen::Ref<Eigen::VectorXd> x) {
+    const Eigen::VectorXd other = cross.transpose() * x;
+    x.noalias() = cross * other;
+  };
+  Edges edges = krylov_edges(apply, root, true, options);
+  edges.method = "marginal krylov";
+  return edges.converged || cross.rows() > Eigen::Index{kMaxDenseStates} ? edges : dense();
+}
+
+Edges dense_edges(const StateSpace& space, const Rule& rule, Scan scan,
+                  const Eigen::VectorXd& root) {
+  if (scan == Scan::random) {
+    Eigen::MatrixXd matrix = symmetrised_random_scan_matrix(space, rule);
+    matrix -= root * root.transpose();
+    Edges edges = from_symmetric(matrix, "dense");
+    // The stationary direction's zero hides a second eigenvalue that is negative.
+    matrix -= root * root.transpose();
+    edges.second = from_symmetric(matrix, "dense").second;
+    return edges;
+  }
+  // The stationary eigenvalue goes to -2, where no other is.
+  Eigen::MatrixXd matrix = symmetrised_sweep_matrix(space, rule);
+  matrix -= 3 * root * root.transpose();
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(matrix, false);
+  Edges edges{.second = -1, .converged = solver.info() == Eigen::Success, .method = "dense"};
+  if (!edges.converged) return edges;
+  for (const std::complex<double> value : solver.eigenvalues()) {
+    if (value.real() < -1.5) continue;
+    edges.slem = std::max(edges.slem, std::abs(value));
+    edges.second = std::max(edges.second, value.real());
+  }
+  return edges;
+}
+
+Edges find_edges(const StateSpace& space, const Rule& rule, Scan scan,
+                 const SpectrumOptions& options) {
+  using Method = SpectrumOptions::Method;
+  const Eigen::VectorXd root = (space.log_p() / 2).array().exp();
+  if (options.method == Method::dense) return dense_edges(space, rule, scan, root);
+  const bool automatic = options.method == Method::automatic;
+  if (automatic && scan == Scan::periodic && is_gibbs(rule)) return marginal_edges(space, options);
+  if (automatic && space.states() <= kDenseStates) return dense_edges(space, rule, scan, root);
+  const SweepOperator kernel(space, rule);
+  const auto apply = [&kernel, scan](Eigen::Ref<Eigen::VectorXd> x) {
+    Eigen::Map<StateBlock> block(x.data(), x.size(), 1);
+    scan == Scan::periodic ? kernel.apply_symmetrised(block) : kernel.apply_random_scan(block);
+  };
+  const Edges edges = krylov_edges(apply, root, scan == Scan::random, options);
+  const bool fallback = automatic && !edges.converged && space.states() <= kMaxDenseStates;
+  return fallback ? dense_edges(space, rule, scan, root) : edges;
+}
+
+double l1_stationarity_error(const StateSpace& space, const Rule& rule, Scan scan) {
+  const SweepOperator kernel(space, rule);
+  const Eigen::VectorXd p = space.p();
+  if (scan == Scan::periodic) {
+    StateBlock pushed = p;
+    kernel.push(pushed);
+    return (pushed.col(0) - p).lpNorm<1>();
+  }
+  const Eigen::VectorXd root = p.cwiseSqrt();
+  StateBlock pushed = root;
+  kernel.apply_random_scan(pushed);  // p R = sqrt(p) o (S sqrt(p)), S symmetric
+  return (pushed.col(0).cwiseProduct(root) - p).lpNorm<1>();
+}
+
+}  // namespace
+
+Spectrum spectrum(const Layered& model, const Rule& rule, Scan scan,
+                  const SpectrumOptions& options) {
+  const StateSpace space(model);
+  const Connectivity support = connectivity(space, rule, scan);
+  Spectrum result{.states = space.states(),
+                  .stationarity_error = l1_stationarity_error(space, rule, scan),
+                  .irreducible = support.irreducible,
+                  .aperiodic = support.aperiodic};
+  if (!support.irreducible) {
+    // 1 is a multiple eigenvalue.
+    result.slem = result.second_eigenvalue = 1;
+    result.converged = true;
+    result.method = "reducible";
+    return result;
+  }
+  const Edges edges = find_edges(space, rule, scan, options);
+  // A period above 1 puts further eigenvalues on the unit circle, exactly.
+  result.slem = support.aperiodic ? std::min(edges.slem, 1.0) : 1.0;
+  result.second_eigenvalue = std::min(edges.second, 1.0);
+  result.converged = edges.converged;
+  result.residual = edges.residual;
+  result.method = edges.method;
+  if (result.slem < 1) result.relaxation_time = 1 / (1 - result.slem);
+  return result;
+}
+
+}  // namespace boltzmark
