@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "boltzmark/exact/enumeration_fast.hpp"
+
+namespace boltzmark {
+namespace {
+
+/// Walks the states of the high group in order, the last unit fastest. Each state's factors are
+/// products in a fixed order, so that they do not depend on where the walk began.
+class HighWalk {
+ public:
+  HighWalk(const std::vector<GroupFactors>& units, int size, std::uint64_t first)
+      : units_(units),
+        digits_(units.size()),
+        mantissa_(Eigen::MatrixXd::Ones(size, static_cast<Eigen::Index>(units.size()) + 1)),
+        exponent_(decltype(exponent_)::Zero(size, static_cast<Eigen::Index>(units.size()) + 1)),
+        linear_(units.size() + 1, Scaled{1.0, 0}) {
+    for (std::size_t t = units.size(); t-- > 0;) {
+      digits_[t] = static_cast<int>(first % units[t].states);
+      first /= units[t].states;
+    }
+    rebuild(0);
+  }
+
+  void next() {
+    std::size_t t = units_.size();
+    while (t > 0 && ++digits_[t - 1] == units_[t - 1].states) digits_[--t] = 0;
+    rebuild(t == 0 ? 0 : t - 1);
+  }
+
+  const double* mantissa() const { return mantissa_.col(mantissa_.cols() - 1).data(); }
+  const std::int32_t* exponent() const { return exponent_.col(exponent_.cols() - 1).data(); }
+  Scaled linear() const { return linear_.back(); }
+
+ private:
+  void rebuild(std::size_t from) {
+    for (std::size_t t = from; t < units_.size(); ++t) {
+      const auto c = static_cast<Eigen::Index>(t);
+      mantissa_.col(c + 1) = mantissa_.col(c).cwiseProduct(units_[t].mantissa.col(digits_[t]));
+      exponent_.col(c + 1) = exponent_.col(c) + units_[t].exponent.col(digits_[t]);
+      const Scaled& factor = units_[t].linear[digits_[t]];
+      linear_[t + 1] = {linear_[t].mantissa * factor.mantissa,
+                        linear_[t].exponent + factor.exponent};
+    }
+  }
+  const std::vector<GroupFactors>& units_;
+  std::vector<int> digits_;
+  Eigen::MatrixXd mantissa_;
+  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> exponent_;
+  std::vector<Scaled> linear_;
+};
+
+/// Owns the room for one tile's work.
+template <typename T>
+class Workspace {
+ public:
+  Workspace(int units, int rows)
+      : table_(hwy::AllocateAligned<T>(padded(units) * (kTileColumns + 2))),
+        numbers_(hwy::AllocateAligned<std::int32_t>(padded(units) * 3 + 16)),
+        mantissa_(hwy::AllocateAligned<T>(static_cast<std::size_t>(rows) * kTileColumns)),
+        exponent_(
+            hwy::AllocateAligned<ExponentOf<T>>(static_cast<std::size_t>(rows) * kTileColumns)) {
+    const std::size_t n = padded(units);
+    T* t = table_.get();
+    std::int32_t* i = numbers_.get();
+    work_ = {t,
+             t + n * kTileColumns,
+             t + n * (kTileColumns + 1),
+             i,
+             i + n,
+             i + 2 * n,
+             mantissa_.get(),
+             exponent_.get()};
+  }
+  const TileWork<T>& get() const { return work_; }
+
+ private:
+  static std::size_t padded(int units) { return (static_cast<std::size_t>(units) + 15) / 16 * 16; }
+  hwy::AlignedFreeUniquePtr<T[]> table_;
+  hwy::AlignedFreeUniquePtr<std::int32_t[]> numbers_;
+  hwy::AlignedFreeUniquePtr<T[]> mantissa_;
+  hwy::AlignedFreeUniquePtr<ExponentOf<T>[]> exponent_;
+  TileWork<T> work_;
+};
+
+}  // namespace
+
+template <typename T>
+std::uint64_t FastSum<T>::chunks() const {
+  return (tiles_ + chunk_tiles_ - 1) / chunk_tiles_;
+}
+
+template <typename T>
+ScaledSum FastSum<T>::sum(std::uint64_t chunk) const {
+  const std::uint64_t first = chunk * chunk_tiles_;
+  const std::uint64_t count = std::min(chunk_tiles_, tiles_ - first);
+  const TileTables<T> t = tables();
+  const Workspace<T> work(units_, row_groups_ * kTileRowGroup);
+  HighWalk walk(high_, units_, first);
+  ScaledSum total;
+  for (std::uint64_t k = 0; k < count; ++k, walk.next()) {
+    const Scaled tile = sum_tile(t, work.get(), walk.mantissa(), walk.exponent());
+    const Scaled linear = walk.linear();
+    total.add({tile.mantissa * linear.mantissa * constant_.mantissa,
+               tile.exponent + linear.exponent + constant_.exponent});
+  }
+  return total;
+}
+
+template <typename T>
+TileTables<T> FastSum<T>::tables() const {
+  return {.units = units_,
+          .simple_units = simple_units_,
+          .steps = steps_.data(),
+          .row_groups = row_groups_,
+          .rows = rows_.get(),
+          .columns = columns_.get(),
+          .exponent = exponent_.data(),
+          .range = range_.data(),
+          .row_mantissa = row_mantissa_.data(),
+          .row_exponent = row_exponent_.data(),
+          .column_mantissa = column_mantissa_.get(),
+          .column_exponent = column_exponent_.get()};
+}
+
+// Every term is positive, so relative errors add up and a sum's is at most its worst term's. With
+// u = 2^-53, t = u or 2^-24 (the kernel's arithmetic), n enumerated units and s_j steps:
+//   y_j: n + 1 exponentials of 3 u, n + 2 products of u, in float 4 roundings of t; where values or
+//     scales are no powers of two, their arguments round too: 4 u scale_j X_j;
+//   1 + y + .. + y^s: s_j times that, and 2 s_j roundings of t; one more to multiply it in;
+//   linear terms: n + 1 exponentials of 3 u and n + 4 products; with X(s) units their arguments are
+//     sums of m + n terms, (m + n + 4) u times the sum of sizes;
+//   sums: at most 32 + rows + 4 roundings in a tile, one per tile of a chunk, one per chunk.
+// What is dropped below 2^-58 (float) or 2^-108 of a factor is far inside the slack of 1.01.
+template <typename T>
+void FastSum<T>::set_error_bound(const Bipartite& sides) {
+  const double u = std::numeric_limits<double>::epsilon() / 2;
+  const double t = std::numeric_limits<T>::epsilon() / 2.0;
+  const double n = static_cast<double>(sides.enumerated.size());
+  const double m = static_cast<double>(units_);
+  const auto rounds = [](Unit unit) {
+    return !unit.is_bernoulli() && (unit.code() & (unit.code() - 1)) != 0;
+  };
+  const auto spins = [](Unit unit) { return !unit.is_bernoulli(); };
+  const bool inexact = std::any_of(sides.enumerated.begin(), sides.enumerated.end(), rounds) ||
+                       std::any_of(sides.other.begin(), sides.other.end(), rounds);
+  double error = (4 * n + 7) * u;
+  double sizes = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
+  for (int j = 0; j < units_; ++j) {
+    const double x =
+        std::abs(sides.other_input[order_[j]]) + sides.weights.row(order_[j]).cwiseAbs().sum();
+    const double y = (4 * n + 5) * u + (sizeof(T) < 8 ? 4 * t : 0.0) +
+                     (inexact ? 4 * u * input_scale_[j] * x : 0.0);
+    error += steps_[j] * y + (2 * steps_[j] + 1) * t;
+    if (spins(sides.other[order_[j]])) sizes += x + 2;
+  }
+  if (std::any_of(sides.enumerated.begin(), sides.enumerated.end(), spins) ||
+      std::any_of(sides.other.begin(), sides.other.end(), spins)) {
+    error += (m + n + 4) * u * sizes;
+  }
+  error += (36 + row_groups_ * kTileRowGroup + static_cast<double>(chunk_tiles_ + chunks())) * u;
+  error_bound_ = error < 0.5 ? 1.01 * error / (1 - error) : std::numeric_limits<double>::infinity();
+}
+
+template class FastSum<double>;
+template class FastSum<float>;
+
+}  // namespace boltzmark

@@ -1,0 +1,104 @@
+#include "boltzmark/exact/log_z.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration.hpp"
+#include "boltzmark/exact/enumeration_checkpoint.hpp"
+#include "boltzmark/exact/enumeration_fast.hpp"
+#include "boltzmark/exact/enumeration_plain.hpp"
+
+namespace boltzmark {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Refuses weights so large that a double no longer resolves one nat.
+void check_magnitude(const Bipartite& sides) {
+  double size = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
+  for (Eigen::Index j = 0; j < sides.weights.rows(); ++j) {
+    const double x = std::abs(sides.other_input[j]) + sides.weights.row(j).cwiseAbs().sum();
+    const double sigma = sides.other_sigma[j];
+    size += x + std::abs(sides.other_mean[j]) * x + sigma * sigma * x * x;
+  }
+  if (!(size < 0x1p49)) {
+    throw InvalidArgument("sum of the sizes of all parameters = " + std::to_string(size) +
+                          " (must be below 2^49 nats)");
+  }
+}
+
+/// Chooses the fastest arithmetic that can serve, not below the precision asked for.
+std::unique_ptr<ChunkedSum> choose_sum(const Bipartite& sides, Precision precision) {
+  if (precision == Precision::float_precision) {
+    auto sum = FastSum<float>::make(sides);
+    if (sum && std::isfinite(sum->error_bound())) return sum;
+  }
+  auto sum = FastSum<double>::make(sides);
+  if (sum && std::isfinite(sum->error_bound())) return sum;
+  return std::make_unique<PlainSum>(sides);
+}
+
+/// Sums all chunks in order, in rounds, each round's chunks in parallel.
+ScaledSum sum_chunks(const ChunkedSum& sum, const EnumerationCheckpoint& checkpoint,
+                     const ExactOptions& options) {
+  const std::uint64_t chunks = sum.chunks();
+  if (chunks == 1 && !checkpoint.enabled() && !options.progress) return sum.sum(0);
+  const EnumerationProgress start = checkpoint.load();
+  ScaledSum total(start.sum);
+  auto saved = Clock::now();
+  for (std::uint64_t next = start.next; next < chunks;) {
+    const auto round = static_cast<std::size_t>(
+        std::min<std::uint64_t>(chunks - next, 8 * static_cast<std::uint64_t>(thread_count())));
+    std::vector<ScaledSum> parts(round);
+    parallel_for(round, [&](std::size_t k) { parts[k] = sum.sum(next + k); });
+    for (const ScaledSum& part : parts) total.add(part);
+    next += round;
+    if (options.progress) {
+      options.progress(static_cast<double>(next) / static_cast<double>(chunks));
+    }
+    if (next == chunks || seconds_since(saved) > 5) {
+      checkpoint.save({next, total.value()});
+      saved = Clock::now();
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+ExactLogZ sum_states(const Bipartite& sides, const ExactOptions& options) {
+  const auto start = Clock::now();
+  check_magnitude(sides);
+  const std::unique_ptr<ChunkedSum> sum = choose_sum(sides, options.precision);
+  const ScaledSum total = sum_chunks(*sum, {options.checkpoint, sides, *sum}, options);
+  ExactLogZ result;
+  result.log_z = total.log();
+  // The last logarithm: its own ulp, the product exponent * ln 2 and ln 2's rounding, their sum.
+  const double u = std::numeric_limits<double>::epsilon() / 2;
+  const double scale = std::abs(static_cast<double>(total.value().exponent)) * 0.7;
+  result.error_bound = sum->error_bound() + u * (50 + 2 * scale + std::abs(result.log_z));
+  result.states = sides.states;
+  result.enumerated_units = static_cast<int>(sides.enumerated.size());
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+ExactLogZ exact_log_z(const Layered& model, const ExactOptions& options) {
+  const auto start = Clock::now();
+  ExactLogZ result =
+      sum_states(enumerate_smaller_side(model, options.max_enumerated_units), options);
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace boltzmark
