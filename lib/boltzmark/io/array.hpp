@@ -1,0 +1,70 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boltzmark/io/place.hpp"
+
+namespace boltzmark {
+
+/// The type of an array's elements in a file.
+enum class ElementType {
+  boolean,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float32,
+  float64
+};
+
+/// Returns the bytes of one element.
+std::size_t element_size(ElementType type);
+/// Names a type as NumPy does: "bool", "uint8", "float64".
+std::string_view element_name(ElementType type);
+bool is_float(ElementType type);
+
+/// Writes a shape for people: "(784, 500)".
+std::string shape_text(const std::vector<std::uint64_t>& shape);
+
+/// Counts the bytes of an array, checked against overflow.
+/// Throws  DataError if there are more than 2^62
+std::uint64_t array_bytes(ElementType type, const std::vector<std::uint64_t>& shape,
+                          const Place& place);
+
+/// An array as a file holds it: elements in C order (the last index runs fastest).
+struct Array {
+  ElementType type = ElementType::float64;
+  std::vector<std::uint64_t> shape;
+  std::vector<unsigned char> bytes;
+  Place place;  ///< where it stands, for messages
+
+  std::uint64_t count() const { return bytes.size() / element_size(type); }
+
+  /// Throws  DataError unless the array has this many dimensions, none of them zero
+  void expect_dimensions(std::size_t dimensions) const;
+
+  /// Converts to double precision.  Throws  DataError if the array has not two (one) dimensions,
+  /// is empty, or holds NaN or infinity
+  Eigen::MatrixXd matrix() const;
+  Eigen::VectorXd vector() const;
+  /// Converts integers or booleans of one dimension.  Throws  DataError if it holds other types or
+  /// values outside int32
+  std::vector<std::int32_t> integers() const;
+  /// Converts an array whose first index is the case.  Shapes  [units x cases], units = product of
+  /// the other dimensions     Throws  DataError if it has fewer than two dimensions, is empty, or
+  /// holds NaN, infinity or numbers beyond float32
+  Eigen::MatrixXf cases() const;
+};
+
+/// Reorders elements from Fortran order (the first index runs fastest) to C order.
+void from_fortran_order(Array& array);
+
+}  // namespace boltzmark

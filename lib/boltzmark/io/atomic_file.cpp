@@ -1,0 +1,51 @@
+#include "boltzmark/io/atomic_file.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "boltzmark/io/place.hpp"
+
+namespace boltzmark {
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), draft_(path_ + ".XXXXXX") {
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    Place{path_}.refuse("is no regular file", "must be a new file or one to replace");
+  }
+  const int descriptor = ::mkstemp(draft_.data());
+  if (descriptor < 0) fail("must be in a folder that can be written");
+  // mkstemp makes files private; give ours the rights of any new file.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, 0666 & ~mask);
+  file_ = ::fdopen(descriptor, "wb");
+  if (file_ == nullptr) fail("must be in a folder that can be written");
+}
+
+AtomicFile::~AtomicFile() {
+  if (file_ != nullptr) std::fclose(file_);
+  if (!draft_.empty()) ::unlink(draft_.c_str());
+}
+
+void AtomicFile::fail(std::string_view must) const {
+  Place{path_}.refuse(fmt::format("cannot be written: {}", std::strerror(errno)), must);
+}
+
+void AtomicFile::write(const void* data, std::size_t size) {
+  if (size > 0 && std::fwrite(data, 1, size, file_) != size) fail("must fit on the disk");
+}
+
+void AtomicFile::commit() {
+  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) fail("must fit on the disk");
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("must fit on the disk");
+  if (::rename(draft_.c_str(), path_.c_str()) != 0) fail("must be replaceable");
+  draft_.clear();
+}
+
+}  // namespace boltzmark

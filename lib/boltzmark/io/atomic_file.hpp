@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace boltzmark {
+
+/// A file that appears under its name whole, or not at all: written beside it, then renamed.
+class AtomicFile {
+ public:
+  /// Throws  DataError if the folder is missing or cannot be written, or the name is taken by
+  /// something that is no regular file
+  explicit AtomicFile(std::string path);
+  /// Removes what was written unless it was committed.
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Appends bytes.  Throws  DataError if they do not fit
+  void write(const void* data, std::size_t size);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Makes the file appear under its name, on the disk.  Throws  DataError
+  void commit();
+
+ private:
+  [[noreturn]] void fail(std::string_view must) const;
+
+  std::string path_;
+  std::string draft_;
+  std::FILE* file_ = nullptr;
+};
+
+}  // namespace boltzmark

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace boltzmark {
+
+/// Lists the folders that data sets are looked for in, first match wins: those of BOLTZMARK_DATA
+/// (separated by colons), then the project's datasets/, then share/boltzmark/datasets beside the
+/// installed program.
+std::vector<std::string> data_folders();
+
+/// Replaces those folders; none restores them. Not to be called while data sets are loading.
+void set_data_folders(std::vector<std::string> folders);
+
+/// Finds FOLDER/NAME or FOLDER/SET/NAME, each also with .gz, in the first folder that has one.
+std::optional<std::string> find_data_file(std::string_view set, std::string_view name);
+
+}  // namespace boltzmark

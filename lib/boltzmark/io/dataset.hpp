@@ -1,0 +1,45 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boltzmark/io/binarise.hpp"
+
+namespace boltzmark {
+
+/// Cases to train or score a model on.
+struct Dataset {
+  std::string name;         ///< as asked for, with the split: "mnist:train", or the file's path
+  Eigen::MatrixXf values;   ///< [units x cases]
+  std::vector<int> labels;  ///< class of each case; empty if there are none
+  int rows = 0;             ///< height of the images; 0 if cases are no images
+  int cols = 0;             ///< width
+  std::string provenance;   ///< where the cases come from, in a line
+  std::string sha256;       ///< of the unpacked file; of the values as bytes for generated sets
+};
+
+/// A data set that load_dataset knows by name.
+struct DatasetInfo {
+  std::string name;
+  std::string description;
+  int units = 0;
+  int train_cases = 0;
+  int test_cases = 0;
+  bool available = false;  ///< false if its file is in none of data_folders()
+};
+
+/// Loads a data set: NAME[:train|valid|test|fit], or a file (IDX, .amat, .csv, .npy, binary matrix;
+/// each also gzipped; recognised by content).
+///   Grey levels (bytes beyond 0 and 1) go through `binarise`; other values stay as they are.
+/// Without a split, a name means `default_split`; a file is always whole.
+/// Throws  DataError if there is no such set or file, it is damaged, or a registered set's SHA-256
+/// is not that on record; InvalidArgument if default_split is none
+Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise = {},
+                     std::string_view default_split = "train");
+
+/// Lists the data sets with names, for `list datasets`.
+std::vector<DatasetInfo> registered_datasets();
+
+}  // namespace boltzmark

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark {
+
+/// The precision in which a model file stores parameters.
+enum class Precision { float32, float64 };
+
+/// Reads a model file, recognised by content.
+///   .npz  W [visible x hidden], b, c for an RBM; W0 W1 .., b0 b1 .. for more layers; optional
+///         integers `units`, one code per layer (Unit::from_code), and `sigma<l>` for Gaussian ones
+///   .mat  vishid [visible x hidden], visbiases, hidbiases (MATLAB 5, -v6 or -v7)
+/// Throws  DataError if the file is missing, damaged, of another format, or its arrays do not agree
+Layered read_model(const std::string& path);
+
+/// Writes a model file, .npz or .mat by the path's extension: whole or not at all.
+/// Invariant  read_model gives the model back exactly (float64)
+/// Throws  InvalidArgument if the extension is another, or the model does not fit the format or the
+/// precision; DataError if the file cannot be written
+void write_model(const Layered& model, const std::string& path,
+                 Precision precision = Precision::float64);
+
+}  // namespace boltzmark

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/io/file_kind.hpp"
+#include "boltzmark/io/mat.hpp"
+#include "boltzmark/io/model_file.hpp"
+#include "boltzmark/io/npz.hpp"
+
+namespace boltzmark {
+namespace {
+
+/// Calls make(); a value that the model itself refuses is a fault of the file.
+template <class Make>
+auto as_file_fault(const std::string& path, Make&& make) {
+  try {
+    return make();
+  } catch (const InvalidArgument& error) {
+    throw DataError(path + ": " + error.what());
+  }
+}
+
+Array read_floats(const Npz& file, const std::string& name) {
+  Array array = file.read(name);
+  if (!is_float(array.type)) {
+    array.place.refuse(fmt::format("holds {}", element_name(array.type)),
+                       "must be float32 or float64");
+  }
+  return array;
+}
+
+/// Reads the values of one layer's units; they must agree with the weights in number.
+Eigen::VectorXd read_layer_vector(const Npz& file, const std::string& name, Eigen::Index units) {
+  const Array array = read_floats(file, name);
+  Eigen::VectorXd values = array.vector();
+  if (values.size() != units) {
+    array.place.refuse(fmt::format("has {} values", values.size()),
+                       fmt::format("must have {}, the units of the weights", units));
+  }
+  return values;
+}
+
+std::vector<Unit> read_units(const Npz& file, std::size_t layers) {
+  if (!file.contains("units")) return std::vector<Unit>(layers, Unit::bernoulli());
+  const Array array = file.read("units");
+  std::vector<Unit> units;
+  for (const std::int32_t code : array.integers()) {
+    units.push_back(as_file_fault(file.path(), [&] { return Unit::from_code(code); }));
+  }
+  if (units.size() != layers) {
+    array.place.refuse(fmt::format("has {} codes", units.size()),
+                       fmt::format("must have {}, one per layer", layers));
+  }
+  return units;
+}
+
+/// Names the arrays of weights and biases.
+void name_arrays(const Npz& file, std::vector<std::string>& weights,
+                 std::vector<std::string>& biases) {
+  const bool rbm = file.contains("W"), deep = file.contains("W0");
+  if (rbm == deep) {
+    Place{file.path()}.refuse(rbm ? "has both W and W0" : "has no array W",
+                              "must hold W, b, c or W0, W1, .., b0, b1, ..");
+  }
+  if (rbm) {
+    weights = {"W"};
+    biases = {"b", "c"};
+    return;
+  }
+  for (int l = 0; file.contains(fmt::format("W{}", l)); ++l) {
+    weights.push_back(fmt::format("W{}", l));
+    biases.push_back(fmt::format("b{}", l));
+  }
+  biases.push_back(fmt::format("b{}", weights.size()));
+}
+
+Layered read_npz_model(const std::string& path) {
+  const Npz file(path);
+  std::vector<std::string> weight_names, bias_names;
+  name_arrays(file, weight_names, bias_names);
+  std::vector<Eigen::MatrixXd> weights;
+  for (const auto& name : weight_names) weights.push_back(read_floats(file, name).matrix());
+  const std::vector<Unit> units = read_units(file, bias_names.size());
+  std::vector<Layer> layers(bias_names.size());
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const Eigen::Index size = l == 0 ? weights[0].rows() : weights[l - 1].cols();
+    layers[l].unit = units[l];
+    layers[l].bias = read_layer_vector(file, bias_names[l], size);
+    if (!units[l].is_gaussian()) continue;
+    layers[l].sigma0 = read_layer_vector(file, fmt::format("sigma{}", l), size);
+  }
+  return as_file_fault(path, [&] { return Layered(std::move(layers), std::move(weights)); });
+}
+
+/// MATLAB has no vectors: a row or a column of biases will do.
+Eigen::VectorXd read_mat_bias(const Array& array, Eigen::Index units) {
+  const Eigen::MatrixXd matrix = array.matrix();
+  if (std::min(matrix.rows(), matrix.cols()) != 1 || matrix.size() != units) {
+    array.place.refuse("has shape " + shape_text(array.shape),
+                       fmt::format("must be 1 x {}, as vishid says", units));
+  }
+  return matrix.reshaped();
+}
+
+Layered read_mat_model(const std::string& path) {
+  const std::set<std::string> names = {"vishid", "visbiases", "hidbiases"};
+  const auto arrays = read_mat(path, names);
+  for (const auto& name : names) {
+    if (!arrays.contains(name)) {
+      Place{path}.refuse("has no matrix " + name, "must hold vishid, visbiases, hidbiases");
+    }
+  }
+  Eigen::MatrixXd weights = arrays.at("vishid").matrix();
+  Eigen::VectorXd visible = read_mat_bias(arrays.at("visbiases"), weights.rows());
+  Eigen::VectorXd hidden = read_mat_bias(arrays.at("hidbiases"), weights.cols());
+  return Layered::rbm(std::move(weights), std::move(visible), std::move(hidden));
+}
+
+}  // namespace
+
+Layered read_model(const std::string& path) {
+  switch (file_kind(path)) {
+    case FileKind::zip:
+      return read_npz_model(path);
+    case FileKind::matlab:
+      return read_mat_model(path);
+    default:
+      Place{path}.refuse("is no model file", "must be .npz, or .mat of MATLAB 5");
+  }
+}
+
+}  // namespace boltzmark
