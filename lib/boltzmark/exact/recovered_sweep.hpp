@@ -1,0 +1,58 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/exact/verifier.hpp"
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/transition/rule.hpp"
+
+namespace boltzmark {
+
+/// The law of the production sweep, recovered without randomness: every state of a small model is a
+/// chain, scripted draws replace Philox, and 33 half sweeps bisect the threshold of every decision
+/// (a unit is on if draw < threshold, thresholds in [0, 2^32]).
+///   Cost  66 half sweeps of 2^units chains
+class RecoveredSweep {
+ public:
+  /// Throws  InvalidArgument as StateSpace, PackedModel and sweep do
+  RecoveredSweep(const Layered& model, const Base& base, const Rule& rule,
+                 float inverse_temperature = 1);
+
+  const StateSpace& space() const { return space_; }
+  /// Returns the threshold of a unit's decision when its model is in a state.
+  std::uint64_t threshold(int unit, std::size_t state) const {
+    return thresholds_[static_cast<std::size_t>(unit) * space_.states() + state];
+  }
+  /// Returns the probability that the unit is on next.
+  double on_probability(int unit, std::size_t state) const {
+    return static_cast<double>(threshold(unit, state)) * 0x1p-32;
+  }
+  /// Makes the dense recovered T_h (parity 1) or T_v (parity 0); T = T_h T_v.
+  Eigen::MatrixXd side_matrix(int parity) const;
+
+ private:
+  StateSpace space_;
+  std::vector<std::uint64_t> thresholds_;  // [units x states]
+};
+
+/// Bounds how far a recovered probability may lie from the double law's, from the rounding of the
+/// float32 path: parameters, the sum over neighbours, tempering, exp, division and the threshold.
+struct DecisionBound {
+  double input = 0;  ///< the exact input of the tempered unit
+  double input_error = 0;
+  double probability = 0;       ///< bound on |recovered - law|; meaningful where sign_is_certain
+  bool sign_is_certain = true;  ///< false where rounding may move the input across a tie
+};
+DecisionBound decision_bound(const Layered& model, const Base& base, const Rule& rule,
+                             float inverse_temperature, const StateSpace& space, int unit,
+                             std::size_t state);
+
+/// Checks of the production kernels for the registry: recovered law against the double law, and
+/// stationarity of the recovered kernel.
+std::vector<Check> recovered_sweep_checks();
+
+}  // namespace boltzmark

@@ -1,0 +1,163 @@
+#include "boltzmark/exact/recovered_sweep.hpp"
+
+#include <hwy/targets.h>
+
+#include <catch2/catch.hpp>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "boltzmark/transition/sweep.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+Eigen::VectorXd multiples(Stream& stream, int n) {
+  Eigen::VectorXd values(n);
+  for (double& value : values) value = (static_cast<double>(stream.below(1025)) - 512) / 256;
+  return values;
+}
+
+// Parameters that are multiples of 2^-8: every order of summation is exact in float32.
+Layered short_model(const std::vector<int>& sizes, std::uint64_t index) {
+  Stream stream(make_key(11, "short model"), Purpose::test, index);
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  for (std::size_t l = 0; l < sizes.size(); ++l) {
+    layers.push_back(
+        {.unit = Unit::bernoulli(), .bias = multiples(stream, sizes[l]), .sigma0 = {}});
+    if (l > 0)
+      weights.push_back(
+          multiples(stream, sizes[l - 1] * sizes[l]).reshaped(sizes[l - 1], sizes[l]));
+  }
+  return {std::move(layers), std::move(weights)};
+}
+
+// Runs body once on each SIMD path of this CPU.
+template <class Body>
+void on_every_path(const Body& body) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    body();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace
+
+TEST_CASE("the production sweep follows the double law and leaves p unchanged, every rule") {
+  for (const Check& check : recovered_sweep_checks()) {
+    const CheckOutcome outcome = check.run(400, 5);
+    INFO(check.name << " " << check.subject << ": " << outcome.value << " " << outcome.detail);
+    CHECK(outcome.holds);
+  }
+}
+
+TEST_CASE(
+    "every rule's recovered law on ties: a fair coin for flip, certain flips for metropolis") {
+  const Layered model =
+      Layered::rbm(Eigen::MatrixXd::Zero(2, 2), Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2));
+  const std::uint64_t half = std::uint64_t{1} << 31;
+  const std::uint64_t full = std::uint64_t{1} << 32;
+  for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.25)}) {
+    const RecoveredSweep law(model, Base::uniform(model), rule);
+    for (std::size_t x = 0; x < 16; ++x) CHECK(law.threshold(1, x) == half);
+  }
+  const RecoveredSweep law(model, Base::uniform(model), Rule::metropolis());
+  for (std::size_t x = 0; x < 16; ++x)
+    for (int u = 0; u < 4; ++u) CHECK(law.threshold(u, x) == (((x >> u) & 1U) != 0 ? 0 : full));
+}
+
+TEST_CASE("every SIMD path has the same law where float32 sums are exact") {
+  for (const std::vector<int>& sizes :
+       {std::vector{3, 4}, std::vector{2, 3, 2}, std::vector{2, 2, 2, 2}})
+    for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5), Rule::metropolis()}) {
+      const Layered model = short_model(sizes, 1);
+      std::vector<RecoveredSweep> laws;
+      on_every_path([&] { laws.emplace_back(model, Base::uniform(model), rule); });
+      // exp differs in the last place between paths with and without fused multiply-add.
+      for (const RecoveredSweep& law : laws)
+        for (int u = 0; u < law.space().units(); ++u)
+          for (std::size_t x = 0; x < law.space().states(); ++x)
+            REQUIRE(std::abs(law.on_probability(u, x) - laws[0].on_probability(u, x)) <=
+                    2 * decision_bound(model, Base::uniform(model), rule, 1, law.space(), u, x)
+                            .probability);
+    }
+}
+
+TEST_CASE(
+    "the tempered sweep follows the law of log f_b = b log f + (1 - b) log p1, base included") {
+  for (int i = 0; i < 20; ++i) {
+    const Layered model = short_model({3, 3}, static_cast<std::uint64_t>(i));
+    Stream stream(make_key(12), Purpose::test, static_cast<std::uint64_t>(i));
+    const Base base{.logits = {multiples(stream, 3), multiples(stream, 3)}};
+    const auto b = static_cast<float>(stream.uniform());
+    const StateSpace tempered_space(tempered(model, base, static_cast<double>(b)));
+    for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5)}) {
+      const RecoveredSweep law(model, base, rule, b);
+      for (int u = 0; u < 6; ++u)
+        for (std::size_t x = 0; x < 64; ++x) {
+          const DecisionBound bound = decision_bound(model, base, rule, b, law.space(), u, x);
+          REQUIRE(bound.input == Approx(tempered_space.input(u, x)).margin(1e-12));
+          if (!bound.sign_is_certain) continue;
+          const double exact = on_probability(rule, bound.input, law.space().on(u, x));
+          REQUIRE(std::abs(law.on_probability(u, x) - exact) <= bound.probability);
+        }
+      const Eigen::RowVectorXd p = tempered_space.p().transpose();
+      const Eigen::RowVectorXd next = p * law.side_matrix(1) * law.side_matrix(0);
+      CHECK((next - p).cwiseAbs().maxCoeff() <= 1e-6);
+    }
+  }
+}
+
+TEST_CASE("a chain's temperature is its own, whatever its neighbours' in the block") {
+  const Layered model = short_model({5, 7}, 3);
+  const PackedModel packed(model);
+  const PhiloxDraws draws(make_key(4));
+  const int count = 40;
+  std::vector<float> betas(count);
+  for (int c = 0; c < count; ++c) betas[c] = static_cast<float>(c % 5) / 4;
+  Chains mixed(model, count);
+  mixed.randomise(make_key(5));
+  const Chains start = mixed;
+  sweep(packed, mixed, draws, {.inverse_temperatures = betas, .sweeps = 3});
+  for (int k = 0; k < 5; ++k) {
+    Chains same = start;
+    sweep(packed, same, draws,
+          {.inverse_temperatures = std::vector<float>(count, static_cast<float>(k) / 4),
+           .sweeps = 3});
+    for (int c = k; c < count; c += 5)
+      for (int l = 0; l < 2; ++l)
+        for (int u = 0; u < model.size(l); ++u) REQUIRE(mixed.get(l, u, c) == same.get(l, u, c));
+  }
+}
+
+TEST_CASE("a sweep is its hidden half, then its visible half, on the same draws") {
+  const Layered model = short_model({6, 9, 3}, 4);
+  const PackedModel packed(model);
+  const PhiloxDraws draws(make_key(6));
+  Chains whole(model, 33);
+  whole.randomise(make_key(7));
+  Chains halves = whole;
+  sweep(packed, whole, draws, {.rule = Rule::flip(), .first_sweep = 8, .sweeps = 2});
+  for (const std::uint64_t s : {8, 9})
+    for (const int parity : {1, 0})
+      half_sweep(packed, halves, draws, {.rule = Rule::flip(), .first_sweep = s}, parity);
+  for (int l = 0; l < 3; ++l) CHECK(whole.get_layer(l) == halves.get_layer(l));
+}
+
+TEST_CASE("a sweep's states do not depend on the number of threads") {
+  const Layered model = short_model({100, 90}, 5);
+  const PackedModel packed(model);
+  const PhiloxDraws draws(make_key(8));
+  const auto run = [&](int threads) {
+    const ThreadLimit limit(threads);
+    Chains chains(model, 77);
+    chains.randomise(make_key(9));
+    sweep(packed, chains, draws, {.rule = Rule::flip(), .sweeps = 20});
+    return chains.get_layer(0);
+  };
+  CHECK(run(1) == run(2));
+}
