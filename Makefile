@@ -18,8 +18,9 @@ setup:  ## install what is missing, or print the command that does
 	@tools/setup
 
 configure: setup
-	@cmake -S . -B $(BUILD) -G Ninja --log-level=WARNING $(CONFIGURE) >$(BUILD).log || \
-	  { cat $(BUILD).log >&2; exit 1; }
+	@mkdir -p $(BUILD)
+	@cmake -S . -B $(BUILD) -G Ninja --log-level=WARNING $(CONFIGURE) >$(BUILD)/configure.log || \
+	  { cat $(BUILD)/configure.log >&2; exit 1; }
 
 build: configure  ## build the program at build/boltzmark
 	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark $(QUIET)
