@@ -23,18 +23,22 @@ bool parse_all(std::string_view text, Number& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// Converts one case.
+/// Converts one case; one plain loop per kind, for the compiler to vectorise.
 void convert(const unsigned char* levels, std::uint64_t units, const BinariseOptions& options,
              Stream draws, float* out) {
-  for (std::uint64_t i = 0; i < units; ++i) {
-    if (options.kind == Kind::threshold) {
-      out[i] = levels[i] > options.threshold ? 1.0F : 0.0F;
-    } else if (options.kind == Kind::grey) {
-      out[i] = static_cast<float>(levels[i]) / 255.0F;
-    } else {
-      const auto threshold = static_cast<std::uint64_t>(std::round(levels[i] / 255.0 * 0x1p32));
-      out[i] = draws() < threshold ? 1.0F : 0.0F;
-    }
+  const int limit = options.threshold;
+  switch (options.kind) {
+    case Kind::threshold:
+      for (std::uint64_t i = 0; i < units; ++i) out[i] = levels[i] > limit ? 1.0F : 0.0F;
+      return;
+    case Kind::grey:
+      for (std::uint64_t i = 0; i < units; ++i) out[i] = static_cast<float>(levels[i]) / 255.0F;
+      return;
+    case Kind::sample:
+      for (std::uint64_t i = 0; i < units; ++i) {
+        const auto on_below = static_cast<std::uint64_t>(std::round(levels[i] / 255.0 * 0x1p32));
+        out[i] = draws() < on_below ? 1.0F : 0.0F;
+      }
   }
 }
 
