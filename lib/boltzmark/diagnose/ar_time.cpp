@@ -1,16 +1,15 @@
+#include <fmt/format.h>
+
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/diagnose/chain_autocovariance.hpp"
 
 namespace boltzmark {
 namespace {
-
-struct ArModel {
-  Eigen::VectorXd coefficients;
-  double residual_variance = 0;
-};
 
 // Levinson-Durbin: the step from order p-1 to p.
 ArModel extend(const ArModel& model, const Eigen::VectorXd& gamma) {
@@ -25,12 +24,6 @@ ArModel extend(const ArModel& model, const Eigen::VectorXd& gamma) {
   next.coefficients[p - 1] = partial;
   next.residual_variance = model.residual_variance * (1 - partial * partial);
   return next;
-}
-
-ArModel fit(const Eigen::VectorXd& gamma, Eigen::Index order) {
-  ArModel model{Eigen::VectorXd(), gamma[0]};
-  for (Eigen::Index p = 1; p <= order; ++p) model = extend(model, gamma);
-  return model;
 }
 
 // The order of least AIC among 0..max_order; the first on a tie; 0 becomes 1.
@@ -48,13 +41,6 @@ Eigen::Index choose_order(const Eigen::VectorXd& gamma, Eigen::Index max_order, 
     }
   }
   return std::max<Eigen::Index>(order, 1);
-}
-
-// A Yule-Walker fit reproduces the first p sample autocorrelations: they are the model's rho.
-double time_of(const Eigen::VectorXd& pi, const Eigen::VectorXd& gamma) {
-  const double explained = pi.dot(gamma.segment(1, pi.size())) / gamma[0];
-  const double gap = 1 - pi.sum();
-  return (1 - explained) / (gap * gap);
 }
 
 Eigen::MatrixXd toeplitz(const Eigen::VectorXd& gamma, Eigen::Index size) {
@@ -84,6 +70,29 @@ Eigen::VectorXd time_gradient(const Eigen::VectorXd& pi, const Eigen::VectorXd& 
 
 }  // namespace
 
+ArModel fit_yule_walker(const Eigen::VectorXd& autocovariances, Eigen::Index order) {
+  if (order < 0 || order >= autocovariances.size())
+    throw InvalidArgument(
+        fmt::format("order = {} (must be in 0..{})", order, autocovariances.size() - 1));
+  if (!(autocovariances[0] > 0))
+    throw InvalidArgument(fmt::format("variance = {} (must be positive)", autocovariances[0]));
+  ArModel model{Eigen::VectorXd(), autocovariances[0]};
+  for (Eigen::Index p = 1; p <= order; ++p) model = extend(model, autocovariances);
+  return model;
+}
+
+double ar_time(const Eigen::VectorXd& coefficients, const Eigen::VectorXd& autocovariances) {
+  if (autocovariances.size() <= coefficients.size())
+    throw InvalidArgument(fmt::format("number of autocovariances = {} (must be above {})",
+                                      autocovariances.size(), coefficients.size()));
+  double explained = 0, sum = 0;
+  for (Eigen::Index i = 0; i < coefficients.size(); ++i) {
+    explained += coefficients[i] * autocovariances[i + 1] / autocovariances[0];
+    sum += coefficients[i];
+  }
+  return (1 - explained) / ((1 - sum) * (1 - sum));
+}
+
 ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
   detail::check_series(chains, 3);
   const double samples = static_cast<double>(chains.size());
@@ -92,7 +101,7 @@ ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
   const Eigen::MatrixXd each = detail::chain_autocovariances(chains, max_order);
   const Eigen::VectorXd gamma = detail::average(each);
   const Eigen::Index order = choose_order(gamma, max_order, samples);
-  const ArModel model = fit(gamma, order);
+  const ArModel model = fit_yule_walker(gamma, order);
 
   ArTime result;
   result.order = static_cast<int>(order);
@@ -101,13 +110,14 @@ ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
   result.coefficients = model.coefficients;
   result.innovation_variance =
       model.residual_variance * samples / (samples - static_cast<double>(order) - 1);
-  result.tau = time_of(model.coefficients, gamma);
+  result.tau = ar_time(model.coefficients, gamma);
   const Eigen::VectorXd gradient = time_gradient(model.coefficients, gamma / gamma[0]);
   const double variance = result.innovation_variance / samples *
                           gradient.dot(toeplitz(gamma, order).partialPivLu().solve(gradient));
   detail::set_interval(result, std::sqrt(std::max(variance, 0.0)) / result.tau, each,
                        [order](const Eigen::VectorXd& covariance) {
-                         return time_of(fit(covariance, order).coefficients, covariance);
+                         return ar_time(fit_yule_walker(covariance, order).coefficients,
+                                        covariance);
                        });
   return result;
 }

@@ -16,30 +16,6 @@ constexpr double least_batches = 20;
 constexpr double batch_per_tau = 20;
 constexpr double tolerated_discrepancy = 2;  // standard errors
 
-struct InitialSum {
-  double tau = 0;
-  Eigen::Index window = 1;
-  bool truncated = false;  // a pair was not positive: more lags would not change the sum
-};
-
-InitialSum initial_sum(const Eigen::VectorXd& gamma, InitialSequence sequence) {
-  InitialSum result;
-  double total = gamma[0] + gamma[1];
-  double smallest = total;
-  for (Eigen::Index lag = 2; lag + 1 < gamma.size(); lag += 2) {
-    double pair = gamma[lag] + gamma[lag + 1];
-    if (pair <= 0) {
-      result.truncated = true;
-      break;
-    }
-    if (sequence == InitialSequence::monotone) pair = smallest = std::min(pair, smallest);
-    total += pair;
-    result.window = lag + 1;
-  }
-  result.tau = 2 * total / gamma[0] - 1;
-  return result;
-}
-
 double sum_to(const Eigen::VectorXd& gamma, Eigen::Index window) {
   double total = gamma[0];
   for (Eigen::Index lag = 1; lag <= window; ++lag) total += 2 * gamma[lag];
@@ -80,6 +56,27 @@ bool fill_batch_means(BatchTime& result, const Eigen::Ref<const Eigen::MatrixXd>
 
 }  // namespace
 
+InitialSum initial_sequence_sum(const Eigen::VectorXd& gamma, InitialSequence sequence) {
+  if (gamma.size() < 2 || !(gamma[0] > 0))
+    throw InvalidArgument(
+        fmt::format("autocovariances = {} lags (must hold 2, the first positive)", gamma.size()));
+  InitialSum result;
+  double total = gamma[0] + gamma[1];
+  double smallest = total;
+  for (Eigen::Index lag = 2; lag + 1 < gamma.size(); lag += 2) {
+    double pair = gamma[lag] + gamma[lag + 1];
+    if (pair <= 0) {
+      result.truncated = true;
+      break;
+    }
+    if (sequence == InitialSequence::monotone) pair = smallest = std::min(pair, smallest);
+    total += pair;
+    result.window = lag + 1;
+  }
+  result.tau = 2 * total / gamma[0] - 1;
+  return result;
+}
+
 SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains, InitialSequence sequence) {
   detail::check_series(chains, 4);
   const Eigen::Index last_lag = chains.rows() - 1;
@@ -87,7 +84,7 @@ SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains, Initial
   InitialSum sum;
   for (Eigen::Index max_lag = 2047; !sum.truncated; max_lag = 8 * max_lag + 7) {
     each = detail::chain_autocovariances(chains, std::min(max_lag, last_lag));
-    sum = initial_sum(detail::average(each), sequence);
+    sum = initial_sequence_sum(detail::average(each), sequence);
     if (max_lag >= last_lag) break;
   }
   SequenceTime result;

@@ -18,6 +18,22 @@ struct TimeEstimate {
   double upper = 0;
 };
 
+/// An autoregressive model fitted to autocovariances.
+struct ArModel {
+  Eigen::VectorXd coefficients;  ///< pi_1..pi_p
+  double residual_variance = 0;
+};
+
+/// Fits an autoregressive model of a given order by Yule-Walker (Levinson-Durbin recursion).
+/// Shapes  autocovariances [at least order + 1], exact or estimated
+/// Throws  InvalidArgument if order is negative, lags are missing, or the lag-0 entry is not
+/// positive
+ArModel fit_yule_walker(const Eigen::VectorXd& autocovariances, Eigen::Index order);
+
+/// Computes the autocorrelation time of a fitted model.
+///   tau = (1 - sum pi_i rho_i) / (1 - sum pi_i)^2; a fit reproduces rho_1..rho_p of its data
+double ar_time(const Eigen::VectorXd& coefficients, const Eigen::VectorXd& autocovariances);
+
 /// The estimate by an autoregressive model, and the model.
 struct ArTime : TimeEstimate {
   int order = 0;
@@ -40,6 +56,17 @@ ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains);
 
 /// Which of Geyer's initial sequences truncates the sum of autocovariances.
 enum class InitialSequence { positive, monotone };
+
+/// The sum of an initial sequence of autocovariances, in units of the first.
+struct InitialSum {
+  double tau = 0;
+  Eigen::Index window = 1;  ///< the last lag summed, odd
+  bool truncated = false;   ///< a pair was not positive: more lags would not change the sum
+};
+
+/// Sums autocovariances, exact or estimated, over Geyer's initial sequence (formula below).
+/// Throws  InvalidArgument if there are fewer than 2 lags or the first entry is not positive
+InitialSum initial_sequence_sum(const Eigen::VectorXd& autocovariances, InitialSequence sequence);
 
 /// The estimate by an initial sequence, and where the sum was cut.
 struct SequenceTime : TimeEstimate {
