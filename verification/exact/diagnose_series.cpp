@@ -1,0 +1,176 @@
+// Autocovariances and autocorrelation times against literal sums and closed forms.
+#include <Eigen/Core>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/diagnose/autocorrelation.hpp"
+#include "boltzmark/diagnose/autocorrelation_time.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "oracle/diagnose_oracle.hpp"
+
+namespace {
+
+using boltzmark::InitialSequence;
+
+Eigen::VectorXd noise(Eigen::Index n, double offset = 0) {
+  boltzmark::Stream stream(boltzmark::make_key(1, "noise"), boltzmark::Purpose::test);
+  Eigen::VectorXd x(n);
+  for (auto& value : x) value = offset + stream.normal();
+  return x;
+}
+
+// Exact autocovariances sum_i weight_i rate_i^k, as reversible chains have them.
+Eigen::VectorXd geometric(const std::vector<double>& weights, const std::vector<double>& rates,
+                          Eigen::Index lags) {
+  Eigen::VectorXd gamma = Eigen::VectorXd::Zero(lags);
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    for (Eigen::Index k = 0; k < lags; ++k)
+      gamma[k] += weights[i] * std::pow(rates[i], static_cast<double>(k));
+  return gamma;
+}
+
+}  // namespace
+
+TEST_CASE("autocovariances are the literal sums, by direct sums and by transforms") {
+  // A block of the transform holds 2048 steps or more: series below, at and beyond one block.
+  for (const Eigen::Index n : {70, 2047, 2048, 2049, 5000}) {
+    const Eigen::MatrixXd x = noise(n, 100);
+    const std::vector<double> values(x.data(), x.data() + n);
+    for (const Eigen::Index max_lag :
+         {Eigen::Index{5}, Eigen::Index{63}, Eigen::Index{64}, n - 1}) {
+      const Eigen::VectorXd gamma = boltzmark::autocovariance(x, max_lag);
+      REQUIRE(gamma.size() == max_lag + 1);
+      for (Eigen::Index lag = 0; lag <= max_lag; lag += std::max<Eigen::Index>(1, max_lag / 7)) {
+        // Direct sums round by n eps at most, transforms by about log2(n) eps, both relative to
+        // gamma_0 = 1; the sum of the samples (near 100) is rounded by up to 100 n eps.
+        const double bound = 2.3e-16 * 101 * static_cast<double>(n);
+        CHECK(std::abs(gamma[lag] - oracle::autocovariance(values, static_cast<std::size_t>(lag))) <
+              bound);
+      }
+    }
+  }
+}
+
+TEST_CASE("chains are centred at the mean of all samples") {
+  Eigen::MatrixXd chains(4, 2);
+  chains.col(0).setConstant(1);
+  chains.col(1).setConstant(-1);
+  const Eigen::VectorXd gamma = boltzmark::autocovariance(chains, 2);
+  CHECK(gamma[0] == 1);
+  CHECK(gamma[1] == 0.75);
+  CHECK(gamma[2] == 0.5);
+}
+
+TEST_CASE("Yule-Walker recovers an AR(2) law from its exact autocovariances") {
+  const double a1 = 1.2, a2 = -0.5;
+  Eigen::VectorXd gamma(40);
+  gamma[0] = 1;
+  gamma[1] = a1 / (1 - a2);
+  for (Eigen::Index k = 2; k < gamma.size(); ++k) gamma[k] = a1 * gamma[k - 1] + a2 * gamma[k - 2];
+  const auto model = boltzmark::fit_yule_walker(gamma, 5);
+  CHECK(model.coefficients[0] == Approx(a1).epsilon(1e-12));
+  CHECK(model.coefficients[1] == Approx(a2).epsilon(1e-12));
+  CHECK(model.coefficients.tail(3).cwiseAbs().maxCoeff() < 1e-12);
+  // tau = innovation variance / (gamma_0 (1 - a1 - a2)^2)
+  const double expected = (1 - a1 * gamma[1] - a2 * gamma[2]) / std::pow(1 - a1 - a2, 2);
+  CHECK(boltzmark::ar_time(model.coefficients, gamma) == Approx(expected).epsilon(1e-12));
+  double sum = 1;
+  for (Eigen::Index k = 1; k < gamma.size(); ++k) sum += 2 * gamma[k];
+  // The roots have modulus sqrt(1/2): the terms left out are below 10 * 2^-20.
+  CHECK(sum == Approx(expected).margin(1e-5));
+}
+
+TEST_CASE("Levinson-Durbin solves the Yule-Walker equations") {
+  const Eigen::MatrixXd x = noise(200);
+  const Eigen::VectorXd gamma = boltzmark::autocovariance(x, 20);
+  const std::vector<double> values(gamma.data(), gamma.data() + gamma.size());
+  for (const std::size_t order : {1U, 2U, 7U, 20U}) {
+    const auto expected = oracle::yule_walker(values, order);
+    const auto model = boltzmark::fit_yule_walker(gamma, static_cast<Eigen::Index>(order));
+    for (std::size_t i = 0; i < order; ++i)
+      CHECK(model.coefficients[static_cast<Eigen::Index>(i)] == Approx(expected[i]).margin(1e-12));
+  }
+}
+
+TEST_CASE("initial sequences sum a reversible chain's exact autocovariances to its time") {
+  // sum_i w_i (1 + r_i) / (1 - r_i), of which 6000 lags leave out less than 0.99^6000 = 6e-27; two
+  // states that flip with probabilities a and b have the single rate 1 - a - b, here 0.9 and -0.5.
+  struct Case {
+    std::vector<double> weights, rates;
+  };
+  const std::vector<Case> cases{{{1}, {0.9}},
+                                {{1}, {-0.5}},
+                                {{1}, {0.0}},
+                                {{0.5, 0.5}, {0.9, 0.99}},
+                                {{0.7, 0.3}, {0.8, -0.9}}};
+  for (const auto& [weights, rates] : cases) {
+    double expected = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i)
+      expected += weights[i] * (1 + rates[i]) / (1 - rates[i]);
+    const Eigen::VectorXd gamma = geometric(weights, rates, 6000);
+    for (const auto sequence : {InitialSequence::positive, InitialSequence::monotone})
+      CHECK(boltzmark::initial_sequence_sum(gamma, sequence).tau ==
+            Approx(expected).epsilon(1e-10));
+  }
+}
+
+TEST_CASE("the initial sequence of a rotating chain is cut too soon") {
+  // A non-reversible cycle has gamma_k = r^k cos(w k), whose pairs turn negative after a quarter
+  // turn.
+  Eigen::VectorXd gamma(4000);
+  const double r = 0.99, w = 0.1;
+  for (Eigen::Index k = 0; k < gamma.size(); ++k)
+    gamma[k] = std::pow(r, static_cast<double>(k)) * std::cos(w * static_cast<double>(k));
+  const double exact = (1 - r * r) / (1 - 2 * r * std::cos(w) + r * r);
+  const auto sum = boltzmark::initial_sequence_sum(gamma, InitialSequence::positive);
+  CHECK(sum.truncated);
+  CHECK(sum.window < 16);  // pi / 2 / w = 15.7
+  CHECK(sum.tau > 5 * exact);
+}
+
+TEST_CASE("the monotone sequence replaces a rise by the smallest pair before it") {
+  Eigen::VectorXd gamma(8);
+  gamma << 1, 0.5, 0.2, 0.1, 0.4, 0.3, -0.2, 0.1;  // pairs 1.5, 0.3, 0.7, -0.1
+  const auto positive = boltzmark::initial_sequence_sum(gamma, InitialSequence::positive);
+  const auto monotone = boltzmark::initial_sequence_sum(gamma, InitialSequence::monotone);
+  CHECK(positive.tau == Approx(2 * 2.5 - 1));
+  CHECK(monotone.tau == Approx(2 * 2.1 - 1));
+  CHECK(positive.window == 5);
+  CHECK(monotone.window == 5);
+}
+
+TEST_CASE("batch means follow their definition") {
+  Eigen::MatrixXd chains(5, 2);  // batches of 2: means 1, 3 and 5, 7; the fifth step is left over
+  chains << 0, 4, 2, 6, 2, 6, 4, 8, 9, 9;
+  const auto batch = boltzmark::batch_means_time(chains, 2);
+  CHECK(batch.batches == 4);
+  const double of_means = (9 + 1 + 1 + 9) / 3.0;  // about 4
+  const Eigen::ArrayXXd centred = chains.array() - chains.mean();
+  CHECK(batch.tau == Approx(2 * of_means / (centred.square().sum() / 9)).epsilon(1e-14));
+}
+
+TEST_CASE("a constant series is refused, not divided by") {
+  const Eigen::MatrixXd still = Eigen::MatrixXd::Constant(1000, 2, 3.5);
+  const auto judged = boltzmark::judge_autocorrelation_time(still);
+  CHECK(judged.status == boltzmark::TimeStatus::constant);
+  CHECK_FALSE(judged.decided());
+  CHECK_THROWS_AS(boltzmark::geyer_time(still), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::ar_act(still), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::autocorrelation(still, 3), boltzmark::InvalidArgument);
+}
+
+TEST_CASE("bad series are refused with a reason") {
+  Eigen::MatrixXd x = noise(100);
+  CHECK_THROWS_AS(boltzmark::autocovariance(x, 100), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::autocovariance(x, -1), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::autocovariance(Eigen::MatrixXd(0, 0), 0), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::batch_means_time(x, 0), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::batch_means_time(x, 51), boltzmark::InvalidArgument);
+  x(3, 0) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(boltzmark::judge_autocorrelation_time(x), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::autocovariance(x, 3), boltzmark::InvalidArgument);
+}
