@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,12 +83,12 @@ class Trainer {
   void restore(std::string_view bytes);
 
  private:
-  void load_positive();
-  void add_positive();
+  void load_cases();
+  void draw_negative();
   void draw_cd();
   void draw_persistent();
-  void draw_tempered();
-  void add_negative();
+  void copy_visible(const Chains& from, Chains& to) const;
+  std::span<const float> negative_weights() const;
   std::uint64_t fingerprint() const;
 
   Layered model_;

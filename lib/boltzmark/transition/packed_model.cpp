@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
@@ -11,32 +12,54 @@ namespace {
 
 std::size_t panels(int units) { return static_cast<std::size_t>((units + kPanel - 1) / kPanel); }
 
-float narrow(double value) {
-  const auto single = static_cast<float>(value);
-  if (!std::isfinite(single))
-    throw InvalidArgument(
-        fmt::format("parameter = {} (must be within the range of float32)", value));
-  return single;
+// The largest magnitude that float32 can hold after rounding.
+constexpr double kLargest = 3.4028235677973362e38;
+
+template <class Values>
+void check_range(const Values& values) {
+  if (values.size() == 0 || values.cwiseAbs().maxCoeff() < kLargest) return;
+  throw InvalidArgument(fmt::format("parameter = {} (must be within the range of float32)",
+                                    values.cwiseAbs().maxCoeff()));
 }
 
-std::vector<float> pad_to_panels(const Eigen::VectorXd& values) {
-  std::vector<float> padded(panels(static_cast<int>(values.size())) * kPanel, 0.0F);
-  for (Eigen::Index i = 0; i < values.size(); ++i) padded[i] = narrow(values[i]);
-  return padded;
+void fill_panels(const Eigen::VectorXd& values, std::vector<float>& padded) {
+  padded.resize(panels(static_cast<int>(values.size())) * kPanel, 0.0F);
+  for (Eigen::Index i = 0; i < values.size(); ++i) padded[i] = static_cast<float>(values[i]);
 }
 
-// weight(neighbour, unit) into [panel][neighbour][unit in panel].
-template <class Weight>
-PackedModel::Inlet pack_inlet(int neighbour, int neighbour_size, int size, const Weight& weight) {
-  PackedModel::Inlet inlet{neighbour, neighbour_size, {}};
-  inlet.panels.assign(panels(size) * neighbour_size * kPanel, 0.0F);
-  for (int unit = 0; unit < size; ++unit) {
-    const std::size_t panel = static_cast<std::size_t>(unit / kPanel) * neighbour_size * kPanel;
-    float* out = inlet.panels.data() + panel + unit % kPanel;
-    for (int j = 0; j < neighbour_size; ++j)
-      out[static_cast<std::size_t>(j) * kPanel] = narrow(weight(j, unit));
+// W [neighbours x units] into [panel][neighbour][unit in panel].
+void fill_from_columns(const Eigen::MatrixXd& weights, float* panels_out) {
+  const Eigen::Index neighbours = weights.rows();
+  for (Eigen::Index unit = 0; unit < weights.cols(); ++unit) {
+    const double* column = weights.data() + unit * neighbours;
+    float* out = panels_out + unit / kPanel * neighbours * kPanel + unit % kPanel;
+    for (Eigen::Index j = 0; j < neighbours; ++j) out[j * kPanel] = static_cast<float>(column[j]);
   }
-  return inlet;
+}
+
+// W [units x neighbours] into [panel][neighbour][unit in panel].
+void fill_from_rows(const Eigen::MatrixXd& weights, float* panels_out) {
+  const Eigen::Index units = weights.rows(), neighbours = weights.cols();
+  for (Eigen::Index first = 0; first < units; first += kPanel) {
+    const Eigen::Index rows = std::min<Eigen::Index>(kPanel, units - first);
+    for (Eigen::Index j = 0; j < neighbours; ++j) {
+      const double* column = weights.data() + j * units + first;
+      float* out = panels_out + first * neighbours + j * kPanel;
+      for (Eigen::Index r = 0; r < rows; ++r) out[r] = static_cast<float>(column[r]);
+    }
+  }
+}
+
+void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
+  fill_panels(model.bias(l), layer.bias);
+  auto inlet = layer.inlets.begin();
+  if (l > 0) fill_from_columns(model.weights(l - 1), (inlet++)->panels.data());
+  if (l + 1 < model.layers()) fill_from_rows(model.weights(l), inlet->panels.data());
+}
+
+PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l) {
+  const int size = model.size(neighbour);
+  return {neighbour, size, std::vector<float>(panels(model.size(l)) * size * kPanel, 0.0F)};
 }
 
 }  // namespace
@@ -53,19 +76,21 @@ PackedModel::PackedModel(const Layered& model, const Base& base) {
                                         base.logits[l].size(), model.size(l)));
     PackedLayer& layer = layers_.emplace_back();
     layer.size = model.size(l);
-    layer.bias = pad_to_panels(model.bias(l));
-    layer.base_logit = pad_to_panels(base.logits[l]);
-    if (l > 0) {
-      const Eigen::MatrixXd& below = model.weights(l - 1);
-      layer.inlets.push_back(pack_inlet(l - 1, model.size(l - 1), layer.size,
-                                        [&](int j, int unit) { return below(j, unit); }));
-    }
-    if (l + 1 < model.layers()) {
-      const Eigen::MatrixXd& above = model.weights(l);
-      layer.inlets.push_back(pack_inlet(l + 1, model.size(l + 1), layer.size,
-                                        [&](int j, int unit) { return above(unit, j); }));
-    }
+    check_range(base.logits[l]);
+    fill_panels(base.logits[l], layer.base_logit);
+    if (l > 0) layer.inlets.push_back(make_inlet(model, l - 1, l));
+    if (l + 1 < model.layers()) layer.inlets.push_back(make_inlet(model, l + 1, l));
   }
+  update(model);
+}
+
+void PackedModel::update(const Layered& model) {
+  bool same = model.layers() == layers() && model.is_binary();
+  for (int l = 0; same && l < layers(); ++l) same = model.size(l) == size(l);
+  if (!same) throw InvalidArgument("model (must have the packed model's layers and sizes)");
+  for (const Eigen::MatrixXd& weights : model.weights()) check_range(weights);
+  for (int l = 0; l < layers(); ++l) check_range(model.bias(l));
+  for (int l = 0; l < layers(); ++l) fill_layer(model, l, layers_[l]);
 }
 
 }  // namespace boltzmark

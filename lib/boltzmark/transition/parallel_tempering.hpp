@@ -27,12 +27,11 @@ struct TemperingOptions {
 /// All that a run of parallel tempering must remember.
 struct TemperingState {
   std::uint64_t steps = 0;
-  std::vector<std::vector<float>> values;  ///< per layer [chains x units], chain by chain
-  std::vector<int> rungs;                  ///< per chain: its place in the ladder
-  std::vector<int> last_ends;              ///< per chain: the end visited last, see round_trips
-  std::vector<std::uint64_t> accepted;     ///< per pair of neighbours, all bundles together
+  std::vector<Eigen::MatrixXf> states;  ///< per layer [units x chains]
+  std::vector<int> rungs;               ///< per chain: its place in the ladder
+  std::vector<int> last_ends;           ///< per chain: the end visited last, see round_trips
+  std::vector<std::uint64_t> accepted;  ///< per pair of neighbours, all bundles together
   std::uint64_t round_trips = 0;
-  friend bool operator==(const TemperingState&, const TemperingState&) = default;
 };
 
 /// Parallel tempering on many independent ladders (bundles) at once.
@@ -82,7 +81,8 @@ class ParallelTempering {
   void restore(const TemperingState& state);
 
  private:
-  void swap_pair(int bundle, int lower, double draw_limit, const std::vector<double>& log_ratios);
+  void draw_swaps(const Draws& draws);
+  void swap_pair(int bundle, int lower, const std::vector<double>& log_ratios);
   void mark_ends();
   void index_rungs();
 

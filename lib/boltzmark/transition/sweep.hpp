@@ -20,6 +20,10 @@ class PackedModel {
   explicit PackedModel(const Layered& model) : PackedModel(model, Base::uniform(model)) {}
   PackedModel(const Layered& model, const Base& base);
 
+  /// Packs other parameters of a model of the same shape; the base stays.
+  /// Throws  InvalidArgument if shapes differ or a parameter is outside the range of float32
+  void update(const Layered& model);
+
   int layers() const { return static_cast<int>(layers_.size()); }
   int size(int layer) const { return layers_[layer].size; }
 
@@ -68,7 +72,8 @@ void set_probabilities(const PackedModel& model, Chains& chains, int layer);
 
 /// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, with p1
 /// normalised against the base measure.
-/// Shapes  [chains]     Units  nats     Throws  InvalidArgument if shapes differ or a layer is Gaussian
+/// Shapes  [chains]     Units  nats     Throws  InvalidArgument if shapes differ or a layer is
+/// Gaussian
 std::vector<double> log_ratio(const Layered& model, const Base& base, const Chains& chains);
 
 }  // namespace boltzmark

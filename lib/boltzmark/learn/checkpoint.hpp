@@ -1,0 +1,48 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace boltzmark {
+
+/// Mixes bytes into a 64-bit hash: a check against accidents, not against attack.
+std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0);
+
+/// Appends plain values to a string of bytes, ended by their hash.
+class CheckpointWriter {
+ public:
+  void write(std::uint64_t value);
+  void write(const Eigen::Ref<const Eigen::MatrixXd>& values);
+  void write(const Eigen::Ref<const Eigen::MatrixXf>& values);
+  void write(const std::vector<int>& values);
+  void write(const std::vector<std::uint64_t>& values);
+  /// Returns everything written, with its hash behind it.
+  std::string finish() const;
+
+ private:
+  void append(const void* data, std::size_t size);
+  std::string bytes_;
+};
+
+/// Reads back what a CheckpointWriter wrote, into arrays whose sizes the reader knows.
+/// Throws  DataError `checkpoint: ...` when the bytes are damaged, too short or too long
+class CheckpointReader {
+ public:
+  explicit CheckpointReader(std::string_view bytes);
+  std::uint64_t read();
+  void read(Eigen::Ref<Eigen::MatrixXd> values);
+  void read(Eigen::Ref<Eigen::MatrixXf> values);
+  void read(std::vector<int>& values);
+  void read(std::vector<std::uint64_t>& values);
+  /// Checks that nothing is left.
+  void finish() const;
+
+ private:
+  void take(void* data, std::size_t size);
+  std::string_view left_;
+};
+
+}  // namespace boltzmark
