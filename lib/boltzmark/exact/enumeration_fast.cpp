@@ -20,10 +20,8 @@ int steps_of(Unit unit) { return unit.is_bernoulli() ? 1 : unit.code(); }
 
 bool kernel_knows(Unit unit) { return unit.is_discrete() && steps_of(unit) <= kMaxSteps; }
 
-/// How a view's enumerated units are dealt out: a tile is the states of the column group times
-/// those of the row group; the high group, slowest first, is walked tile by tile.
 struct Groups {
-  std::vector<int> columns, rows, high;
+  std::vector<int> columns, rows, high;  ///< high: slowest first
 };
 
 /// Deals the enumerated units out, smallest weights into the tile, so that inputs vary little in
@@ -56,35 +54,27 @@ Groups deal(const Bipartite& sides, int row_states) {
   return groups;
 }
 
-/// Multiplies a normal positive double by 2^shift; the caller knows that the result is normal.
-double shifted(double x, std::int64_t shift) {
-  return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) + (shift << 52));
-}
-
-std::int32_t exponent_of(double x) {
-  return static_cast<std::int32_t>((std::bit_cast<std::int64_t>(x) >> 52) - 1023);
-}
-
-/// Finds per unit the largest exponent of a group's factors and how far they go below it.
-void add_span(const GroupFactors& group, std::vector<std::int32_t>& exponent,
-              std::vector<std::int32_t>& range, std::vector<std::int32_t>& highest) {
-  highest.assign(exponent.size(), std::numeric_limits<std::int32_t>::min());
-  std::vector<std::int32_t> lowest(exponent.size(), std::numeric_limits<std::int32_t>::max());
-  for (int s = 0; s < group.states; ++s) {
-    for (std::size_t j = 0; j < exponent.size(); ++j) {
-      const auto k = static_cast<Eigen::Index>(j);
-      const std::int32_t e = group.exponent(k, s) + exponent_of(group.mantissa(k, s));
-      highest[j] = std::max(highest[j], e);
-      lowest[j] = std::min(lowest[j], e);
-    }
-  }
-  for (std::size_t j = 0; j < exponent.size(); ++j) {
-    exponent[j] += highest[j];
-    range[j] += highest[j] - lowest[j];
-  }
+/// Multiplies a normal positive double by 2^shift, shift <= 0, at least 2^-900 of it.
+double lowered(double x, std::int32_t shift) {
+  const std::int64_t some = std::max(shift, -900);
+  return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) + (some << 52));
 }
 
 Scaled product(Scaled a, Scaled b) { return {a.mantissa * b.mantissa, a.exponent + b.exponent}; }
+
+/// Sums in twice the working precision (Neumaier's compensated sum).
+class CompensatedSum {
+ public:
+  void add(double x) {
+    const double total = sum_ + x;
+    rest_ += std::abs(sum_) >= std::abs(x) ? (sum_ - total) + x : (x - total) + sum_;
+    sum_ = total;
+  }
+  double value() const { return sum_ + rest_; }
+
+ private:
+  double sum_ = 0, rest_ = 0;
+};
 
 }  // namespace
 
@@ -92,12 +82,13 @@ template <typename T>
 std::unique_ptr<FastSum<T>> FastSum<T>::make(const Bipartite& sides) {
   if (sides.other.empty() || sides.enumerated.empty()) return nullptr;
   if (!std::all_of(sides.other.begin(), sides.other.end(), kernel_knows)) return nullptr;
-  simd_path();  // settles BOLTZMARK_SIMD before the first kernel
-  std::unique_ptr<FastSum> sum(new FastSum);
-  sum->order_units(sides);
   const Eigen::VectorXd inputs =
       sides.weights.cwiseAbs().rowwise().sum() + sides.other_input.cwiseAbs();
   if (2 * inputs.maxCoeff() > kMaxInput) return nullptr;
+  simd_path();  // settles BOLTZMARK_SIMD before the first kernel
+  std::unique_ptr<FastSum> sum(new FastSum);
+  sum->order_units(sides);
+  sum->set_linear(sides);
   for (int row_states = kMaxRowStates; row_states >= kTileRowGroup; row_states /= 4) {
     if (!sum->set_groups(sides, row_states)) continue;
     sum->set_error_bound(sides);
@@ -111,79 +102,126 @@ void FastSum<T>::order_units(const Bipartite& sides) {
   units_ = static_cast<int>(sides.other.size());
   order_.resize(units_);
   std::iota(order_.begin(), order_.end(), 0);
-  simple_units_ =
-      static_cast<int>(std::stable_partition(order_.begin(), order_.end(),
-                                             [&](int j) { return steps_of(sides.other[j]) == 1; }) -
-                       order_.begin());
+  const auto simple = [&](int j) { return steps_of(sides.other[j]) == 1; };
+  simple_units_ = static_cast<int>(std::stable_partition(order_.begin(), order_.end(), simple) -
+                                   order_.begin());
   input_scale_.resize(units_);
-  linear_ = sides.bias;
-  double constant = sides.constant;
   for (int j = 0; j < units_; ++j) {
     const Unit unit = sides.other[order_[j]];
     steps_.push_back(steps_of(unit));
     input_scale_[j] = unit.is_bernoulli() ? 1.0 : 2.0 / steps_[j];
-    if (unit.is_bernoulli()) continue;
-    linear_ -= sides.weights.row(order_[j]).transpose();
-    constant += unit.log_weight() - sides.other_input[order_[j]];
   }
-  constant_ = exp_scaled(constant);
+}
+
+// The linear term gathers the biases, e^-x of X(s) units, and prod_j R_j^-steps with
+// R_j = e^{-input_scale (bias_j + row group)}, where input_scale * steps = 1 (Bernoulli) or 2.
+template <typename T>
+void FastSum<T>::set_linear(const Bipartite& sides) {
+  linear_.resize(sides.bias.size());
+  row_linear_.resize(sides.bias.size());
+  for (Eigen::Index i = 0; i < sides.bias.size(); ++i) {
+    CompensatedSum plain, row;
+    plain.add(sides.bias[i]);
+    row.add(sides.bias[i]);
+    for (Eigen::Index j = 0; j < units_; ++j) {
+      const double w = sides.weights(j, i);
+      if (!sides.other[j].is_bernoulli()) plain.add(-w);
+      row.add(w);
+    }
+    linear_[i] = plain.value();
+    row_linear_[i] = row.value();
+  }
+  CompensatedSum constant;
+  constant.add(sides.constant);
+  for (Eigen::Index j = 0; j < units_; ++j) {
+    if (!sides.other[j].is_bernoulli()) constant.add(sides.other[j].log_weight());
+    constant.add(sides.other_input[j]);
+  }
+  constant_ = constant.value();
 }
 
 template <typename T>
-GroupFactors FastSum<T>::factors(const Bipartite& sides, const std::vector<int>& group,
-                                 bool biases) const {
+void FastSum<T>::exponentials(const Bipartite& sides, int unit, double value, double* mantissa,
+                              std::int32_t* exponent) const {
+  Eigen::VectorXd x(units_);
+  for (int j = 0; j < units_; ++j) {
+    x[j] = input_scale_[j] * (value * sides.weights(order_[j], unit));
+  }
+  exp_scaled(x.data(), units_, mantissa, exponent);
+}
+
+template <typename T>
+GroupTable FastSum<T>::make_table(const Bipartite& sides, const std::vector<int>& group,
+                                  bool rows) const {
   int states = 1;
   for (const int i : group) states *= sides.enumerated[i].values();
-  GroupFactors f;
-  f.mantissa.setOnes(units_, states);
-  f.exponent.setZero(units_, states);
-  f.linear.assign(states, {1.0, 0});
-  for (int j = 0; biases && j < units_; ++j) {
-    const Scaled y = exp_scaled(input_scale_[j] * sides.other_input[order_[j]]);
-    f.mantissa(j, 0) = y.mantissa;
-    f.exponent(j, 0) = static_cast<std::int32_t>(y.exponent);
+  GroupTable table{1, Eigen::MatrixXd(units_, states), std::vector<std::int32_t>(units_),
+                   std::vector<std::int32_t>(units_), std::vector<Scaled>(states, {1.0, 0})};
+  table.entries.col(0).setOnes();
+  if (rows) {
+    Eigen::VectorXd x(units_);
+    for (int j = 0; j < units_; ++j) x[j] = -input_scale_[j] * sides.other_input[order_[j]];
+    exp_scaled(x.data(), units_, table.entries.data(), table.exponent.data());
   }
-  Eigen::VectorXd mantissa(units_);
-  Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1> exponent(units_);
   for (const int i : group) {
-    const int old = f.states;
     const Unit unit = sides.enumerated[i];
+    Eigen::MatrixXd mantissa(units_, unit.values());
+    Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> e(units_, unit.values());
+    for (int k = 0; k < unit.values(); ++k) {
+      exponentials(sides, i, rows ? -unit.value(k) : unit.value(k), mantissa.col(k).data(),
+                   e.col(k).data());
+    }
+    for (int j = 0; j < units_; ++j) {
+      const std::int32_t high = e.row(j).maxCoeff();
+      table.exponent[j] += high;
+      table.range[j] += high - e.row(j).minCoeff();
+      for (int k = 0; k < unit.values(); ++k)
+        mantissa(j, k) = lowered(mantissa(j, k), e(j, k) - high);
+    }
+    const int old = table.states;
     for (int k = unit.values() - 1; k >= 0; --k) {  // the first value last: it overwrites
-      const double value = unit.value(k);
-      if (value == 0 && k == 0) continue;
-      for (int j = 0; j < units_; ++j) {
-        const Scaled y = exp_scaled(input_scale_[j] * (value * sides.weights(order_[j], i)));
-        mantissa[j] = y.mantissa;
-        exponent[j] = static_cast<std::int32_t>(y.exponent);
-      }
-      const Scaled linear = exp_scaled(value * linear_[i]);
+      const Scaled linear = exp_scaled(unit.value(k) * (rows ? row_linear_[i] : linear_[i]));
       for (int s = 0; s < old; ++s) {
-        f.mantissa.col(k * old + s).array() = f.mantissa.col(s).array() * mantissa.array();
-        f.exponent.col(k * old + s) = f.exponent.col(s) + exponent;
-        f.linear[k * old + s] = product(f.linear[s], linear);
+        table.entries.col(k * old + s) = table.entries.col(s).cwiseProduct(mantissa.col(k));
+        table.linear[k * old + s] = product(table.linear[s], linear);
       }
     }
-    f.states = old * unit.values();
+    table.states = old * unit.values();
   }
-  return f;
+  return table;
+}
+
+template <typename T>
+HighFactors FastSum<T>::make_factors(const Bipartite& sides, int unit) const {
+  const int states = sides.enumerated[unit].values();
+  HighFactors factors;
+  factors.states = states;
+  factors.mantissa.resize(units_, states);
+  factors.exponent.resize(units_, states);
+  for (int k = 0; k < states; ++k) {
+    const double value = sides.enumerated[unit].value(k);
+    exponentials(sides, unit, value, factors.mantissa.col(k).data(),
+                 factors.exponent.col(k).data());
+    factors.linear.push_back(exp_scaled(value * linear_[unit]));
+  }
+  return factors;
 }
 
 template <typename T>
 bool FastSum<T>::set_groups(const Bipartite& sides, int row_states) {
   const Groups groups = deal(sides, row_states);
-  exponent_.assign(units_, 0);
-  range_.assign(units_, 0);
-  const GroupFactors rows = factors(sides, groups.rows, true);
-  const GroupFactors columns = factors(sides, groups.columns, false);
-  set_rows(rows);
-  set_columns(columns);
+  row_table_ = make_table(sides, groups.rows, true);
+  column_table_ = make_table(sides, groups.columns, false);
   for (int j = 0; j < units_; ++j) {
-    if (range_[j] * static_cast<double>(steps_[j]) > kTileRange<T>) return false;
+    const double range = std::max(row_table_.range[j], column_table_.range[j]);
+    if (range * steps_[j] > kTileRange<T>) return false;
   }
+  set_rows(row_table_);
+  set_columns(column_table_);
   high_.clear();
   tiles_ = 1;
   for (const int i : groups.high) {
-    high_.push_back(factors(sides, {i}, false));
+    high_.push_back(make_factors(sides, i));
     tiles_ *= static_cast<std::uint64_t>(high_.back().states);
   }
   // A chunk is about a millisecond of work; at most 2^14, so that adding them rounds little.
@@ -194,46 +232,37 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states) {
 }
 
 template <typename T>
-void FastSum<T>::set_rows(const GroupFactors& group) {
-  std::vector<std::int32_t> highest;
-  add_span(group, exponent_, range_, highest);
-  row_groups_ = (group.states + kTileRowGroup - 1) / kTileRowGroup;
-  const int rows = row_groups_ * kTileRowGroup;
+void FastSum<T>::set_rows(const GroupTable& table) {
+  row_groups_ = (table.states + kTileRowGroup - 1) / kTileRowGroup;
   const auto units = static_cast<std::size_t>(units_);
-  rows_ = hwy::AllocateAligned<T>(units * rows);
-  row_mantissa_.assign(rows, 0);
-  row_exponent_.assign(rows, 0);
-  for (int r = 0; r < rows; ++r) {
-    const int s = r < group.states ? r : 0;
-    T* out = rows_.get() + (r / kTileRowGroup) * units * kTileRowGroup + r % kTileRowGroup;
-    for (int j = 0; j < units_; ++j) {
-      // Out of range is refused by the caller; the table only has to hold something then.
-      const std::int64_t e = std::max(group.exponent(j, s) - highest[j], -900);
-      out[static_cast<std::size_t>(j) * kTileRowGroup] =
-          static_cast<T>(shifted(group.mantissa(j, s), e));
+  rows_ = hwy::AllocateAligned<T>(units * row_groups_ * kTileRowGroup);
+  row_table_.linear.resize(static_cast<std::size_t>(row_groups_) * kTileRowGroup, {0.0, 0});
+  for (int g = 0; g < row_groups_; ++g) {
+    T* out = rows_.get() + g * units * kTileRowGroup;
+    for (int k = 0; k < kTileRowGroup; ++k) {
+      const int s = g * kTileRowGroup + k;
+      const double* in = table.entries.col(s < table.states ? s : 0).data();
+      for (int j = 0; j < units_; ++j) out[j * kTileRowGroup + k] = static_cast<T>(in[j]);
     }
-    if (r < group.states) row_mantissa_[r] = group.linear[s].mantissa;
-    row_exponent_[r] = group.linear[s].exponent;
   }
+  row_table_.entries.resize(0, 0);
 }
 
 template <typename T>
-void FastSum<T>::set_columns(const GroupFactors& group) {
-  std::vector<std::int32_t> highest;
-  add_span(group, exponent_, range_, highest);
+void FastSum<T>::set_columns(const GroupTable& table) {
   columns_ = hwy::AllocateAligned<T>(static_cast<std::size_t>(units_) * kTileColumns);
   column_mantissa_ = hwy::AllocateAligned<double>(kTileColumns);
   column_exponent_ = hwy::AllocateAligned<std::int64_t>(kTileColumns);
   for (int l = 0; l < kTileColumns; ++l) {
-    const int s = l < group.states ? l : 0;
+    const int s = l < table.states ? l : 0;
+    const double* in = table.entries.col(s).data();
     for (int j = 0; j < units_; ++j) {
-      const std::int64_t e = std::max(group.exponent(j, s) - highest[j], -900);
-      columns_[static_cast<std::size_t>(j) * kTileColumns + l] =
-          static_cast<T>(shifted(group.mantissa(j, s), e));
+      columns_[static_cast<std::size_t>(j) * kTileColumns + l] = static_cast<T>(in[j]);
     }
-    column_mantissa_[l] = l < group.states ? group.linear[s].mantissa : 0.0;
-    column_exponent_[l] = group.linear[s].exponent;
+    column_mantissa_[l] = l < table.states ? table.linear[s].mantissa : 0.0;
+    column_exponent_[l] = table.linear[s].exponent;
   }
+  column_table_.entries.resize(0, 0);
 }
 
 template class FastSum<double>;

@@ -12,9 +12,18 @@
 
 namespace boltzmark {
 
-/// The factors of the states of some enumerated units: e^{scaled input} they add per other unit,
-/// and the linear term.
-struct GroupFactors {
+/// What the states of some enumerated units contribute: e^{+-scaled input} per other unit, as
+/// table entries times 2^exponent, and the linear term.
+struct GroupTable {
+  int states = 1;
+  Eigen::MatrixXd entries;             ///< [units x states]
+  std::vector<std::int32_t> exponent;  ///< [units]
+  std::vector<std::int32_t> range;     ///< [units]: entries span 2^range
+  std::vector<Scaled> linear;          ///< [states]
+};
+
+/// What the values of one unit of the high group contribute, to be multiplied up tile by tile.
+struct HighFactors {
   int states = 1;
   Eigen::MatrixXd mantissa;                                              ///< [units x states]
   Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> exponent;  ///< [units x states]
@@ -22,14 +31,16 @@ struct GroupFactors {
 };
 
 /// The enumeration without transcendentals (see enumeration_kernel.hpp): each factor of the other
-/// side is 1 + y + ... + y^steps with y = e^{scaled input} a product of table entries.
+/// side is 1 + y + ... + y^steps with y = e^{scaled input} a quotient of table entries.
 ///   Bernoulli 1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}, whose
 ///   e^-x is linear in the enumerated states
+/// The enumerated units are dealt into a column and a row group, whose states span a tile, and a
+/// high group that is walked tile by tile.
 template <typename T>
 class FastSum final : public ChunkedSum {
  public:
   /// Returns nothing where the kernel cannot serve: continuous, Gaussian or X(s > 8) units on the
-  /// other side, or inputs that vary by more than about 600 nats (40 in float) inside a tile.
+  /// other side, or inputs that vary by more than about 600 nats (40 in float) over a group.
   static std::unique_ptr<FastSum> make(const Bipartite& sides);
 
   std::uint64_t chunks() const override;
@@ -40,10 +51,14 @@ class FastSum final : public ChunkedSum {
  private:
   FastSum() = default;
   void order_units(const Bipartite& sides);
+  void set_linear(const Bipartite& sides);
   bool set_groups(const Bipartite& sides, int row_states);
-  void set_rows(const GroupFactors& group);
-  void set_columns(const GroupFactors& group);
-  GroupFactors factors(const Bipartite& sides, const std::vector<int>& group, bool biases) const;
+  void exponentials(const Bipartite& sides, int unit, double value, double* mantissa,
+                    std::int32_t* exponent) const;
+  GroupTable make_table(const Bipartite& sides, const std::vector<int>& group, bool rows) const;
+  HighFactors make_factors(const Bipartite& sides, int unit) const;
+  void set_rows(const GroupTable& table);
+  void set_columns(const GroupTable& table);
   void set_error_bound(const Bipartite& sides);
   TileTables<T> tables() const;
 
@@ -52,15 +67,14 @@ class FastSum final : public ChunkedSum {
   std::vector<int> steps_;
   Eigen::VectorXd input_scale_;  ///< y = e^{input_scale x}
   Eigen::VectorXd linear_;       ///< coefficients of the linear term, [enumerated units]
+  Eigen::VectorXd row_linear_;   ///< the same for units of the row group, with 1/R
+  double constant_ = 0;
   hwy::AlignedFreeUniquePtr<T[]> rows_, columns_;
-  std::vector<std::int32_t> exponent_, range_;
-  std::vector<double> row_mantissa_;
-  std::vector<std::int64_t> row_exponent_;
+  GroupTable row_table_, column_table_;  ///< without entries once rows_ and columns_ hold them
   hwy::AlignedFreeUniquePtr<double[]> column_mantissa_;
   hwy::AlignedFreeUniquePtr<std::int64_t[]> column_exponent_;
-  std::vector<GroupFactors> high_;  ///< one per unit of the high group, slowest first
+  std::vector<HighFactors> high_;  ///< one per unit of the high group, slowest first
   std::uint64_t tiles_ = 1, chunk_tiles_ = 1;
-  Scaled constant_;
   double error_bound_ = 0;
 };
 

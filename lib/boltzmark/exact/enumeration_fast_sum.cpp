@@ -11,7 +11,7 @@ namespace {
 /// products in a fixed order, so that they do not depend on where the walk began.
 class HighWalk {
  public:
-  HighWalk(const std::vector<GroupFactors>& units, int size, std::uint64_t first)
+  HighWalk(const std::vector<HighFactors>& units, int size, std::uint64_t first)
       : units_(units),
         digits_(units.size()),
         mantissa_(Eigen::MatrixXd::Ones(size, static_cast<Eigen::Index>(units.size()) + 1)),
@@ -45,7 +45,7 @@ class HighWalk {
                         linear_[t].exponent + factor.exponent};
     }
   }
-  const std::vector<GroupFactors>& units_;
+  const std::vector<HighFactors>& units_;
   std::vector<int> digits_;
   Eigen::MatrixXd mantissa_;
   Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> exponent_;
@@ -56,31 +56,30 @@ class HighWalk {
 template <typename T>
 class Workspace {
  public:
-  Workspace(int units, int rows)
-      : table_(hwy::AllocateAligned<T>(padded(units) * (kTileColumns + 2))),
-        numbers_(hwy::AllocateAligned<std::int32_t>(padded(units) * 3 + 16)),
-        mantissa_(hwy::AllocateAligned<T>(static_cast<std::size_t>(rows) * kTileColumns)),
-        exponent_(
-            hwy::AllocateAligned<ExponentOf<T>>(static_cast<std::size_t>(rows) * kTileColumns)) {
-    const std::size_t n = padded(units);
-    T* t = table_.get();
-    std::int32_t* i = numbers_.get();
-    work_ = {t,
-             t + n * kTileColumns,
-             t + n * (kTileColumns + 1),
-             i,
-             i + n,
-             i + 2 * n,
-             mantissa_.get(),
-             exponent_.get()};
+  Workspace(int units, int rows) {
+    const std::size_t n = (static_cast<std::size_t>(units) + 15) / 16 * 16;
+    const std::size_t states = static_cast<std::size_t>(rows) * kTileColumns;
+    tables_ = hwy::AllocateAligned<T>(n * (rows + kTileColumns + 2) + states);
+    numbers_ = hwy::AllocateAligned<std::int32_t>(n * 3 + 16);
+    exponent_ = hwy::AllocateAligned<ExponentOf<T>>(states);
+    T* columns = tables_.get() + n * rows;
+    T* scales = columns + n * kTileColumns;
+    std::int32_t* numbers = numbers_.get();
+    work_ = {.rows = tables_.get(),
+             .columns = columns,
+             .row_scale = scales,
+             .column_scale = scales + n,
+             .low = numbers,
+             .high = numbers + n,
+             .schedule = numbers + 2 * n,
+             .mantissa = scales + 2 * n,
+             .exponent = exponent_.get()};
   }
   const TileWork<T>& get() const { return work_; }
 
  private:
-  static std::size_t padded(int units) { return (static_cast<std::size_t>(units) + 15) / 16 * 16; }
-  hwy::AlignedFreeUniquePtr<T[]> table_;
+  hwy::AlignedFreeUniquePtr<T[]> tables_;
   hwy::AlignedFreeUniquePtr<std::int32_t[]> numbers_;
-  hwy::AlignedFreeUniquePtr<T[]> mantissa_;
   hwy::AlignedFreeUniquePtr<ExponentOf<T>[]> exponent_;
   TileWork<T> work_;
 };
@@ -100,11 +99,12 @@ ScaledSum FastSum<T>::sum(std::uint64_t chunk) const {
   const Workspace<T> work(units_, row_groups_ * kTileRowGroup);
   HighWalk walk(high_, units_, first);
   ScaledSum total;
+  const Scaled constant = exp_scaled(constant_);
   for (std::uint64_t k = 0; k < count; ++k, walk.next()) {
     const Scaled tile = sum_tile(t, work.get(), walk.mantissa(), walk.exponent());
     const Scaled linear = walk.linear();
-    total.add({tile.mantissa * linear.mantissa * constant_.mantissa,
-               tile.exponent + linear.exponent + constant_.exponent});
+    total.add({tile.mantissa * linear.mantissa * constant.mantissa,
+               tile.exponent + linear.exponent + constant.exponent});
   }
   return total;
 }
@@ -117,49 +117,50 @@ TileTables<T> FastSum<T>::tables() const {
           .row_groups = row_groups_,
           .rows = rows_.get(),
           .columns = columns_.get(),
-          .exponent = exponent_.data(),
-          .range = range_.data(),
-          .row_mantissa = row_mantissa_.data(),
-          .row_exponent = row_exponent_.data(),
+          .row_exponent = row_table_.exponent.data(),
+          .row_range = row_table_.range.data(),
+          .column_exponent = column_table_.exponent.data(),
+          .column_range = column_table_.range.data(),
+          .row_linear = row_table_.linear.data(),
           .column_mantissa = column_mantissa_.get(),
-          .column_exponent = column_exponent_.get()};
+          .column_linear_exponent = column_exponent_.get()};
 }
 
 // Every term is positive, so relative errors add up and a sum's is at most its worst term's. With
 // u = 2^-53, t = u or 2^-24 (the kernel's arithmetic), n enumerated units and s_j steps:
-//   y_j: n + 1 exponentials of 3 u, n + 2 products of u, in float 4 roundings of t; where values or
-//     scales are no powers of two, their arguments round too: 4 u scale_j X_j;
-//   1 + y + .. + y^s: s_j times that, and 2 s_j roundings of t; one more to multiply it in;
-//   linear terms: n + 1 exponentials of 3 u and n + 4 products; with X(s) units their arguments are
-//     sums of m + n terms, (m + n + 4) u times the sum of sizes;
-//   sums: at most 32 + rows + 4 roundings in a tile, one per tile of a chunk, one per chunk.
-// What is dropped below 2^-58 (float) or 2^-108 of a factor is far inside the slack of 1.01.
+//   R_j and C_j: together n + 1 exponentials of 3 u and n + 2 products of u, in float 3 roundings
+//     of t (entry, scale, their product); where values or scales are no powers of two, arguments
+//     round too: 4 u input_scale_j X_j, and the same once more in the linear terms;
+//   R^s + .. + C^s: s_j times that, and 2 s_j roundings of t; one more to multiply it in;
+//   linear terms: n + 1 exponentials of 3 u and n + 5 products; their arguments, compensated sums
+//     rounded once and multiplied by a value: 3 u times their size, and second-order terms
+//     2 (m u)^2 times the sum of sizes;
+//   sums: at most 36 + rows roundings in a tile, one per tile of a chunk, one per chunk.
+// What is dropped below 2^-55 (float) or 2^-115 of a factor is far inside the slack of 1.01.
 template <typename T>
 void FastSum<T>::set_error_bound(const Bipartite& sides) {
   const double u = std::numeric_limits<double>::epsilon() / 2;
   const double t = std::numeric_limits<T>::epsilon() / 2.0;
   const double n = static_cast<double>(sides.enumerated.size());
-  const double m = static_cast<double>(units_);
   const auto rounds = [](Unit unit) {
     return !unit.is_bernoulli() && (unit.code() & (unit.code() - 1)) != 0;
   };
-  const auto spins = [](Unit unit) { return !unit.is_bernoulli(); };
   const bool inexact = std::any_of(sides.enumerated.begin(), sides.enumerated.end(), rounds) ||
                        std::any_of(sides.other.begin(), sides.other.end(), rounds);
-  double error = (4 * n + 7) * u;
+  double error = (4 * n + 8) * u;
   double sizes = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
   for (int j = 0; j < units_; ++j) {
-    const double x =
-        std::abs(sides.other_input[order_[j]]) + sides.weights.row(order_[j]).cwiseAbs().sum();
-    const double y = (4 * n + 5) * u + (sizeof(T) < 8 ? 4 * t : 0.0) +
-                     (inexact ? 4 * u * input_scale_[j] * x : 0.0);
+    const int row = order_[j];
+    const double x = std::abs(sides.other_input[row]) + sides.weights.row(row).cwiseAbs().sum();
+    const double y = (4 * n + 5) * u + (sizeof(T) < 8 ? 3 * t : 0.0) +
+                     (inexact ? 8 * u * input_scale_[j] * x : 0.0);
     error += steps_[j] * y + (2 * steps_[j] + 1) * t;
-    if (spins(sides.other[order_[j]])) sizes += x + 2;
+    sizes += x + 1;
   }
-  if (std::any_of(sides.enumerated.begin(), sides.enumerated.end(), spins) ||
-      std::any_of(sides.other.begin(), sides.other.end(), spins)) {
-    error += (m + n + 4) * u * sizes;
-  }
+  const double second_order = 2 * std::pow((units_ + 1) * u, 2) * sizes;
+  const double linear =
+      std::abs(constant_) + linear_.cwiseAbs().cwiseMax(row_linear_.cwiseAbs()).sum();
+  error += 3 * u * linear + second_order;
   error += (36 + row_groups_ * kTileRowGroup + static_cast<double>(chunk_tiles_ + chunks())) * u;
   error_bound_ = error < 0.5 ? 1.01 * error / (1 - error) : std::numeric_limits<double>::infinity();
 }

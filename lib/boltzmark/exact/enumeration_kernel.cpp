@@ -8,29 +8,36 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/exact/enumeration_kernel.cpp"
+// clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// How T lays out its exponent, and below which exponent y is nothing beside 1.
+/// How T lays out its exponent, and the exponent below which a scaled term is nothing beside the
+/// other one, which is at least 2^-(kTileRange / 2 + 2 kTileSlack).
 template <typename T>
 struct Format;
 template <>
 struct Format<double> {
-  static constexpr int kMantissaBits = 52, kBias = 1023, kNothing = -110;
+  static constexpr int kMantissaBits = 52, kBias = 1023, kNothing = -560;
 };
 template <>
 struct Format<float> {
-  static constexpr int kMantissaBits = 23, kBias = 127, kNothing = -60;
+  static constexpr int kMantissaBits = 23, kBias = 127, kNothing = -96;
 };
 
-/// Makes m 2^e from the bits of a normal double m; exponents are the caller's care.
-inline double with_exponent(std::int64_t mantissa_bits, std::int64_t e) {
-  return std::bit_cast<double>((mantissa_bits & 0xfffffffffffff) | ((e + 1023) << 52));
+/// Makes m 2^e from the mantissa's bits of m; zero where that is nothing.
+template <typename T>
+T scale_of(std::int64_t mantissa_bits, std::int64_t e) {
+  const std::int64_t kept = std::max<std::int64_t>(e, -1000);
+  const auto x = std::bit_cast<double>((mantissa_bits & 0xfffffffffffff) | ((kept + 1023) << 52));
+  return e < Format<T>::kNothing ? T(0) : static_cast<T>(x);
 }
 
 /// Chooses each unit's shift; returns the sum of shift * steps.
@@ -40,13 +47,15 @@ std::int64_t prepare_units(const TileTables<T>& t, const TileWork<T>& w, const d
   std::int64_t total = 0;
   for (int j = 0; j < t.units; ++j) {
     const auto bits = std::bit_cast<std::int64_t>(mantissa[j]);
-    const std::int64_t e = high_exponent[j] + (bits >> 52) - 1023 + t.exponent[j];
-    const std::int64_t high = std::max<std::int64_t>(e + 3, 0);
-    const std::int64_t low = std::max<std::int64_t>(e - t.range[j], 0);
+    const std::int64_t row = t.row_exponent[j];
+    const std::int64_t column =
+        t.column_exponent[j] + std::int64_t{high_exponent[j]} + (bits >> 52) - 1023;
+    const std::int64_t high = std::max(row, column + 1) + kTileSlack;
+    const std::int64_t low =
+        std::max(row - t.row_range[j], column - t.column_range[j]) - kTileSlack;
     const std::int64_t shift = (high + low) >> 1;
-    const std::int64_t rest = std::max<std::int64_t>(e - shift, -1000);
-    w.one[j] = shift < Format<T>::kBias ? static_cast<T>(with_exponent(0, -shift)) : T(0);
-    w.scale[j] = rest < Format<T>::kNothing ? T(0) : static_cast<T>(with_exponent(bits, rest));
+    w.row_scale[j] = scale_of<T>(0, row - shift);
+    w.column_scale[j] = scale_of<T>(bits, column - shift);
     w.low[j] = static_cast<std::int32_t>(low - shift);
     w.high[j] = static_cast<std::int32_t>(high - shift + 1);
     total += shift * t.steps[j];
@@ -74,29 +83,45 @@ int make_schedule(const TileTables<T>& t, const TileWork<T>& w) {
   return count;
 }
 
+/// Scales the row table.
 template <typename T>
-void scale_columns(const TileTables<T>& t, const TileWork<T>& w) {
-  const hn::CappedTag<T, kTileColumns> d;
-  for (int j = 0; j < t.units; ++j) {
-    const auto scale = hn::Set(d, w.scale[j]);
-    const std::size_t at = static_cast<std::size_t>(j) * kTileColumns;
-    for (std::size_t l = 0; l < kTileColumns; l += hn::Lanes(d)) {
-      hn::Store(hn::Mul(hn::Load(d, t.columns + at + l), scale), d, w.scaled + at + l);
+void scale_rows(const TileTables<T>& t, const TileWork<T>& w) {
+  const hn::CappedTag<T, kTileRowGroup> d;
+  const T* in = t.rows;
+  T* out = w.rows;
+  for (int g = 0; g < t.row_groups; ++g) {
+    for (int j = 0; j < t.units; ++j, in += kTileRowGroup, out += kTileRowGroup) {
+      const auto scale = hn::Set(d, w.row_scale[j]);
+      for (std::size_t k = 0; k < kTileRowGroup; k += hn::Lanes(d)) {
+        hn::Store(hn::Mul(hn::Load(d, in + k), scale), d, out + k);
+      }
     }
   }
 }
 
-/// Multiplies 1 + y + ... + y^steps, homogenised with `one`, into an accumulator.
-template <class V>
-HWY_INLINE void multiply_factor(V& acc, V row, V column, V one, int steps) {
-  V factor = hn::MulAdd(row, column, one);
-  if (steps > 1) {
-    const V y = hn::Mul(row, column);
-    V power = one;
-    for (int k = 1; k < steps; ++k) {
-      power = hn::Mul(power, one);
-      factor = hn::MulAdd(factor, y, power);
+/// Scales the column table, into blocks of two vectors that lie together: [block][units][2 lanes].
+template <typename T, class D>
+void scale_columns(D d, const TileTables<T>& t, const TileWork<T>& w) {
+  const std::size_t lanes = hn::Lanes(d);
+  T* out = w.columns;
+  for (std::size_t l = 0; l < kTileColumns; l += 2 * lanes) {
+    const T* in = t.columns + l;
+    for (int j = 0; j < t.units; ++j, in += kTileColumns, out += 2 * lanes) {
+      const auto scale = hn::Set(d, w.column_scale[j]);
+      hn::Store(hn::Mul(hn::Load(d, in), scale), d, out);
+      hn::Store(hn::Mul(hn::Load(d, in + lanes), scale), d, out + lanes);
     }
+  }
+}
+
+/// Multiplies R^s + R^(s-1) C + ... + C^s into an accumulator.
+template <class V>
+HWY_INLINE void multiply_factor(V& acc, V row, V column, int steps) {
+  V factor = hn::Add(row, column);
+  V power = row;
+  for (int k = 1; k < steps; ++k) {
+    power = hn::Mul(power, row);
+    factor = hn::MulAdd(factor, column, power);
   }
   acc = hn::Mul(acc, factor);
 }
@@ -120,8 +145,8 @@ void multiply_block(D d, const TileTables<T>& t, const TileWork<T>& w, int parts
                     std::size_t column) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
-  const T* rows = t.rows + static_cast<std::size_t>(group) * t.units * kTileRowGroup;
-  const T* columns = w.scaled + column;
+  const T* rows = w.rows + static_cast<std::size_t>(group) * t.units * kTileRowGroup;
+  const T* columns = w.columns + column * t.units;
   const std::size_t at = static_cast<std::size_t>(group) * kTileRowGroup * kTileColumns + column;
   const std::size_t r0 = at, r1 = at + kTileColumns, r2 = r1 + kTileColumns, r3 = r2 + kTileColumns;
   V a0 = hn::Set(d, T(1)), b0 = a0, a1 = a0, b1 = a0, a2 = a0, b2 = a0, a3 = a0, b3 = a0;
@@ -129,22 +154,21 @@ void multiply_block(D d, const TileTables<T>& t, const TileWork<T>& w, int parts
   const auto multiply = [&](int end, auto simple) HWY_ATTR {
     for (; j < end; ++j) {
       const T* row = rows + static_cast<std::size_t>(j) * kTileRowGroup;
-      const T* y = columns + static_cast<std::size_t>(j) * kTileColumns;
-      const V one = hn::Set(d, w.one[j]);
+      const T* y = columns + static_cast<std::size_t>(j) * 2 * lanes;
       const V ya = hn::Load(d, y), yb = hn::Load(d, y + lanes);
       const int steps = decltype(simple)::value ? 1 : t.steps[j];
       const V x0 = hn::Set(d, row[0]);
-      multiply_factor(a0, x0, ya, one, steps);
-      multiply_factor(b0, x0, yb, one, steps);
+      multiply_factor(a0, x0, ya, steps);
+      multiply_factor(b0, x0, yb, steps);
       const V x1 = hn::Set(d, row[1]);
-      multiply_factor(a1, x1, ya, one, steps);
-      multiply_factor(b1, x1, yb, one, steps);
+      multiply_factor(a1, x1, ya, steps);
+      multiply_factor(b1, x1, yb, steps);
       const V x2 = hn::Set(d, row[2]);
-      multiply_factor(a2, x2, ya, one, steps);
-      multiply_factor(b2, x2, yb, one, steps);
+      multiply_factor(a2, x2, ya, steps);
+      multiply_factor(b2, x2, yb, steps);
       const V x3 = hn::Set(d, row[3]);
-      multiply_factor(a3, x3, ya, one, steps);
-      multiply_factor(b3, x3, yb, one, steps);
+      multiply_factor(a3, x3, ya, steps);
+      multiply_factor(b3, x3, yb, steps);
     }
   };
   for (int p = 0; p < parts; ++p) {
@@ -192,11 +216,12 @@ std::int64_t highest_exponent(const TileTables<T>& t, const TileWork<T>& w) {
   const hn::CappedTag<std::int64_t, kTileColumns> d;
   auto highest = hn::Set(d, std::numeric_limits<std::int64_t>::min());
   for (int r = 0; r < t.row_groups * kTileRowGroup; ++r) {
-    if (t.row_mantissa[r] == 0) continue;
-    const auto row = hn::Set(d, t.row_exponent[r]);
+    if (t.row_linear[r].mantissa == 0) continue;
+    const auto row = hn::Set(d, t.row_linear[r].exponent);
     for (std::size_t l = 0; l < kTileColumns; l += hn::Lanes(d)) {
       const auto e = load_as(d, w.exponent + static_cast<std::size_t>(r) * kTileColumns + l);
-      highest = hn::Max(highest, hn::Add(hn::Add(e, row), hn::Load(d, t.column_exponent + l)));
+      highest =
+          hn::Max(highest, hn::Add(hn::Add(e, row), hn::Load(d, t.column_linear_exponent + l)));
     }
   }
   HWY_ALIGN std::int64_t lanes[kTileColumns];
@@ -211,18 +236,18 @@ double sum_weights(const TileTables<T>& t, const TileWork<T>& w, std::int64_t hi
   const hn::CappedTag<std::int64_t, kTileColumns> di;
   double total = 0;
   for (int r = 0; r < t.row_groups * kTileRowGroup; ++r) {
-    if (t.row_mantissa[r] == 0) continue;
+    if (t.row_linear[r].mantissa == 0) continue;
     auto sum = hn::Zero(d);
-    const auto row = hn::Set(di, t.row_exponent[r] - highest);
+    const auto row = hn::Set(di, t.row_linear[r].exponent - highest);
     for (std::size_t l = 0; l < kTileColumns; l += hn::Lanes(d)) {
       const std::size_t at = static_cast<std::size_t>(r) * kTileColumns + l;
-      auto e =
-          hn::Add(load_as(di, w.exponent + at), hn::Add(row, hn::Load(di, t.column_exponent + l)));
+      auto e = hn::Add(load_as(di, w.exponent + at),
+                       hn::Add(row, hn::Load(di, t.column_linear_exponent + l)));
       e = hn::Add(hn::Max(e, hn::Set(di, std::int64_t{-1000})), hn::Set(di, std::int64_t{1023}));
       const auto weight = hn::Mul(load_as(d, w.mantissa + at), hn::Load(d, t.column_mantissa + l));
       sum = hn::MulAdd(weight, hn::BitCast(d, hn::ShiftLeft<52>(e)), sum);
     }
-    total += t.row_mantissa[r] * hn::GetLane(hn::SumOfLanes(d, sum));
+    total += t.row_linear[r].mantissa * hn::GetLane(hn::SumOfLanes(d, sum));
   }
   return total;
 }
@@ -232,10 +257,11 @@ Scaled sum_tile_of(const TileTables<T>& t, const TileWork<T>& w, const double* h
                    const std::int32_t* high_exponent) {
   const std::int64_t shifts = prepare_units(t, w, high_mantissa, high_exponent);
   const int parts = make_schedule(t, w);
-  scale_columns(t, w);
   const std::size_t states = static_cast<std::size_t>(t.row_groups) * kTileRowGroup * kTileColumns;
   std::fill(w.exponent, w.exponent + states, ExponentOf<T>{0});
   const hn::CappedTag<T, kTileColumns / 2> d;
+  scale_rows(t, w);
+  scale_columns(d, t, w);
   for (int group = 0; group < t.row_groups; ++group) {
     for (std::size_t l = 0; l < kTileColumns; l += 2 * hn::Lanes(d)) {
       multiply_block(d, t, w, parts, group, l);
@@ -255,6 +281,27 @@ Scaled sum_tile_float(const TileTables<float>& t, const TileWork<float>& w, cons
   return sum_tile_of(t, w, m, e);
 }
 
+void exp_scaled_array(const double* x, int count, double* mantissa, std::int32_t* exponent) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<std::int32_t, decltype(d)> d32;
+  constexpr double kLn2High = 0x1.62e42fep-1, kLn2Low = 0xf.a39ef35793c7673p-33;
+  const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN double in[HWY_MAX_BYTES / sizeof(double)] = {}, out[HWY_MAX_BYTES / sizeof(double)];
+  HWY_ALIGN std::int32_t whole[HWY_MAX_BYTES / sizeof(double)];
+  for (std::size_t k = 0, n = static_cast<std::size_t>(count); k < n; k += lanes) {
+    const std::size_t some = std::min(lanes, n - k);
+    std::copy(x + k, x + k + some, in);
+    const auto v = hn::Load(d, in);
+    const auto e = hn::Round(hn::Mul(v, hn::Set(d, 0x1.71547652b82fep+0)));
+    auto r = hn::NegMulAdd(e, hn::Set(d, kLn2High), v);
+    r = hn::NegMulAdd(e, hn::Set(d, kLn2Low), r);
+    hn::Store(hn::Exp(d, r), d, out);
+    hn::Store(hn::DemoteTo(d32, e), d32, whole);
+    std::copy(out, out + some, mantissa + k);
+    std::copy(whole, whole + some, exponent + k);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace boltzmark
 HWY_AFTER_NAMESPACE();
@@ -263,6 +310,7 @@ HWY_AFTER_NAMESPACE();
 namespace boltzmark {
 HWY_EXPORT(sum_tile_double);
 HWY_EXPORT(sum_tile_float);
+HWY_EXPORT(exp_scaled_array);
 
 Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work,
                 const double* high_mantissa, const std::int32_t* high_exponent) {
@@ -271,6 +319,9 @@ Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work,
 Scaled sum_tile(const TileTables<float>& tables, const TileWork<float>& work,
                 const double* high_mantissa, const std::int32_t* high_exponent) {
   return HWY_DYNAMIC_DISPATCH(sum_tile_float)(tables, work, high_mantissa, high_exponent);
+}
+void exp_scaled(const double* x, int count, double* mantissa, std::int32_t* exponent) {
+  HWY_DYNAMIC_DISPATCH(exp_scaled_array)(x, count, mantissa, exponent);
 }
 }  // namespace boltzmark
 #endif

@@ -16,31 +16,36 @@ inline constexpr int kTileRowGroup = 4;
 template <typename T>
 using ExponentOf = std::conditional_t<std::is_same_v<T, double>, std::int64_t, std::int32_t>;
 
-/// What a tile's product needs of the model: y = e^{scaled input} of unit j in row r, column l is
-///   rows[r][j] * columns[j][l] * 2^exponent[j] * (the high group's factor)
-/// with both tables in (2^-range, 2) and at least one entry of each in [1, 2).
+/// What a tile's product needs of the model. With y = e^{scaled input} of unit j in row r, column
+/// l,
+///   1 + y = (R + C) / R,  R = rows[r][j] 2^row_exponent[j] = e^{-(bias and row group)},
+///                         C = columns[j][l] 2^column_exponent[j] * (the high group's factor);
+/// 1/R is linear in the states and left to the row's linear term.
+/// Invariant  table entries are in 2^[-range - kTileSlack, kTileSlack]
 template <typename T>
 struct TileTables {
   int units = 0;
   int simple_units = 0;        ///< the first ones have the factor 1 + y, the others
   const int* steps = nullptr;  ///< 1 + y + ... + y^steps  [units]
   int row_groups = 0;
-  const T* rows = nullptr;                 ///< [row group][units][kTileRowGroup]
-  const T* columns = nullptr;              ///< [units][kTileColumns]
-  const std::int32_t* exponent = nullptr;  ///< [units]
-  const std::int32_t* range = nullptr;     ///< [units]: y spans at most 2^(range + 3) in a tile
-  const double* row_mantissa = nullptr;    ///< linear terms; 0 on padding
-  const std::int64_t* row_exponent = nullptr;
-  const double* column_mantissa = nullptr;
-  const std::int64_t* column_exponent = nullptr;
+  const T* rows = nullptr;                        ///< [row group][units][kTileRowGroup]
+  const T* columns = nullptr;                     ///< [units][kTileColumns]
+  const std::int32_t* row_exponent = nullptr;     ///< [units]
+  const std::int32_t* row_range = nullptr;        ///< [units]
+  const std::int32_t* column_exponent = nullptr;  ///< [units]
+  const std::int32_t* column_range = nullptr;     ///< [units]
+  const Scaled* row_linear = nullptr;             ///< mantissa 0 on padding
+  const double* column_mantissa = nullptr;        ///< linear terms, 0 on padding
+  const std::int64_t* column_linear_exponent = nullptr;
 };
 
 /// Room for one tile's work, uninitialised; all aligned to 64 bytes.
 template <typename T>
 struct TileWork {
-  T* scaled;                ///< [units][kTileColumns]
-  T* scale;                 ///< [units]
-  T* one;                   ///< [units]
+  T* rows;                  ///< as TileTables::rows
+  T* columns;               ///< units * kTileColumns, in the kernel's own order
+  T* row_scale;             ///< [units]
+  T* column_scale;          ///< [units]
   std::int32_t* low;        ///< [units]
   std::int32_t* high;       ///< [units]
   std::int32_t* schedule;   ///< [units + 1]
@@ -48,19 +53,27 @@ struct TileWork {
   ExponentOf<T>* exponent;  ///< [rows][kTileColumns]
 };
 
-/// The largest range[j] * steps[j] that the kernel takes: half of it is 2^-exponents inside T.
+/// A table entry is a product of at most 6 mantissas in [0.7, 1.42].
+inline constexpr int kTileSlack = 4;
+
+/// The largest range * steps that the kernel takes: half of it is an exponent inside T.
 template <typename T>
 inline constexpr int kTileRange = std::is_same_v<T, double> ? 860 : 60;
 
 /// Sums prod_j factor_j over a tile's states, with their linear terms, for one state of the high
-/// group, whose factor of y_j is high_mantissa[j] * 2^high_exponent[j], mantissas in 2^+-60.
-///   Without transcendentals: one multiplication and one fused multiply-add per state and unit.
-///   y is scaled by 2^-shift_j, shift_j in the middle of its span in this tile, so that
-///   factor * 2^-shift = 2^-shift + y 2^-shift can neither overflow nor vanish; exponents are taken
-///   out of the products before they could leave the range of T.
+/// group, whose factor of C_j is high_mantissa[j] * 2^high_exponent[j], mantissas in 2^+-60.
+///   Without transcendentals: one addition and one multiplication per state and unit. R and C are
+///   scaled by 2^-shift_j, shift_j in the middle of the span of R + C in this tile, so that factors
+///   can neither overflow nor vanish; exponents are taken out of the products before they could
+///   leave the range of T.
 Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work,
                 const double* high_mantissa, const std::int32_t* high_exponent);
 Scaled sum_tile(const TileTables<float>& tables, const TileWork<float>& work,
                 const double* high_mantissa, const std::int32_t* high_exponent);
+
+/// Computes e^x = mantissa * 2^exponent, mantissa in [0.7, 1.42], for |x| <= 2^23.
+///   Accuracy  relative error at most 3 u: the argument is reduced by ln 2 in two parts of 29 and
+///   53 bits, whose products are exact or off by less than 2^-58, and Exp is good to one ulp
+void exp_scaled(const double* x, int count, double* mantissa, std::int32_t* exponent);
 
 }  // namespace boltzmark
