@@ -5,7 +5,11 @@
 // Adding an experiment: write experiments/<paper>/<item>.cpp, then add its line here.
 #define BOLTZMARK_EXPERIMENTS(X) \
   X(bruegge2013_fig1)            \
-  X(bruegge2013_fig2)
+  X(bruegge2013_fig2)            \
+  X(bruegge2013_fig3_top)        \
+  X(bruegge2013_random_scan)     \
+  X(bruegge2013_cd_bias)         \
+  X(bruegge2013_cost)
 
 namespace boltzmark::experiments {
 

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include "boltzmark/diagnose/interval.hpp"
+#include "boltzmark/diagnose/power.hpp"
+#include "boltzmark/diagnose/trend.hpp"
+#include "boltzmark/exact/cd_gradient.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr PerProfile<int> kModels{.smoke = 5, .quick = 50, .paper = 200};
+constexpr int kUnits = 4;
+constexpr int kCases = 10;
+constexpr int kSteps[] = {1, 5};
+constexpr double kLargestWeights[] = {0.25, 0.5, 1, 1.5, 2, 3, 4, 6};
+
+std::vector<Json> trials(Profile profile) {
+  std::vector<Json> all;
+  for (const double c : kLargestWeights) all.push_back({{"c", c}, {"models", kModels.at(profile)}});
+  return all;
+}
+
+/// The norm of the exact bias of CD-k on random 4x4 RBMs and random binary cases.
+Json run(const Json& inputs, const TrialContext& context) {
+  const double c = inputs.at("c");
+  const int models = inputs.at("models");
+  Json outputs;
+  for (int i = 0; i < models; ++i) {
+    Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
+    Eigen::MatrixXd weights(kUnits, kUnits);
+    for (double& w : weights.reshaped()) w = stream.uniform(-c, c);
+    Eigen::MatrixXf data(kUnits, kCases);
+    for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
+    const Layered model =
+        Layered::rbm(weights, Eigen::VectorXd::Zero(kUnits), Eigen::VectorXd::Zero(kUnits));
+    for (const Rule rule : {Rule::gibbs(), Rule::flip()})
+      for (const int k : kSteps)
+        outputs[fmt::format("{}-{}", rule.name(), k)].push_back(cd_bias_norm(model, data, rule, k));
+    context.progress(static_cast<double>(i + 1) / models);
+  }
+  return outputs;
+}
+
+void summarise(const Results& results, Summary& summary) {
+  Panel panel{.x = {.label = "c, the largest size of a weight"},
+              .y = {.label = "norm of the bias of CD-k / nats per unit of parameter"},
+              .series = {},
+              .legend = "top left"};
+  for (const Rule rule : {Rule::gibbs(), Rule::flip()})
+    for (const int k : kSteps) {
+      const bool gibbs = rule == Rule::gibbs();
+      Series series{.label = fmt::format("{}, CD-{}", gibbs ? "G" : "T", k),
+                    .mark = k == 1 ? Mark::line : Mark::dashed,
+                    .colour = gibbs ? 0 : 1};
+      std::vector<std::vector<double>> groups;
+      for (const Trial& trial : results.trials()) {
+        groups.push_back(numbers(trial.outputs.at(fmt::format("{}-{}", rule.name(), k))));
+        const Interval mean = mean_interval(groups.back());
+        series.x.push_back(number(trial.inputs.at("c")));
+        series.y.push_back(mean.estimate);
+        series.lower.push_back(mean.lower);
+        series.upper.push_back(mean.upper);
+      }
+      if (gibbs && k == 1 && groups.size() >= 2) {
+        const Trend trend = jonckheere_test(groups);
+        double pairs = 0, total = 0, squares = 0;
+        for (const auto& group : groups) {
+          const auto size = static_cast<double>(group.size());
+          pairs += total * size;
+          total += size;
+          squares += size * size * (2 * size + 3);
+        }
+        const double sd = std::sqrt((total * total * (2 * total + 3) - squares) / 72) / pairs;
+        const double share = trend.statistic / pairs;
+        summary.add(Measure{
+            .claim = "B35",
+            .estimate = share - 0.5,
+            .lower = share - 0.5 - 1.96 * sd,
+            .upper = share - 0.5 + 1.96 * sd,
+            .p_value = trend.p_increasing,
+            .n = static_cast<std::int64_t>(total),
+            .power = normal_power(0.1 / sd, 0.05, Alternative::greater),
+            .power_against = "a probability of 0.6 that the larger c has the larger bias",
+            .note =
+                fmt::format("estimate: P(larger bias at the larger c) − 1/2, CD-1 with "
+                            "Gibbs sampling; mean norm {:.3g} at c = {}, {:.3g} at c = {}",
+                            series.y.front(), series.x.front(), series.y.back(), series.x.back())});
+      }
+      panel.series.push_back(std::move(series));
+    }
+  summary.add(Figure{.name = "bias",
+                     .caption =
+                         "Euclidean norm of the exact bias of the CD-k gradient over random 4x4 "
+                         "RBMs, with 95 % intervals of the mean.",
+                     .panels = {std::move(panel)}});
+}
+
+}  // namespace
+
+Experiment bruegge2013_cd_bias() {
+  return {
+      .id = "bruegge2013/cd-bias",
+      .item = "Sec. 1",
+      .title = "The bias of contrastive divergence grows with the size of the weights",
+      .paper_did =
+          "Cites that the bias of the CD gradient increases with the absolute values of the "
+          "parameters: the reason to want faster mixing.",
+      .settings = {.smoke = "5 random 4x4 RBMs per c.",
+                   .quick =
+                       "50 random 4x4 RBMs with weights uniform on [−c, c], no biases, 10 random "
+                       "binary cases each; the bias is enumerated exactly.",
+                   .paper = "200 random 4x4 RBMs per c."},
+      .seconds = {.smoke = 1, .quick = 10, .paper = 40},
+      .claims = {"B35"},
+      .deviations = {"The paper cites the fact without an experiment."},
+      .trials = trials,
+      .run = run,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments

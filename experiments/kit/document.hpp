@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/claims.hpp"
+#include "experiments/kit/plan.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// One experiment of a report.
+struct Section {
+  const Experiment* experiment = nullptr;
+  Summary summary = {};
+  std::map<std::string, std::vector<std::string>> pictures = {};  ///< figure's name -> SVG texts
+  std::vector<std::string> problems = {};  ///< what could not be summarised or drawn
+  std::size_t planned = 0, finished = 0, stale = 0;
+  double seconds = 0;                               ///< of its finished trials, summed
+  std::map<std::string, std::size_t> origins = {};  ///< "revision 1a2b, AVX2" -> trials
+};
+
+/// The claims of one paper, judged.
+struct PaperVerdicts {
+  ClaimFile file;
+  std::vector<JudgedClaim> claims = {};
+};
+
+/// Everything that a report shows.
+struct Document {
+  Profile profile = Profile::quick;
+  std::vector<Section> sections = {};
+  std::vector<const Experiment*> missing = {};  ///< registered, without results in this folder
+  std::vector<PaperVerdicts> papers = {};       ///< those with a section
+  Json manifest = nullptr;
+};
+
+/// Summarises one experiment and writes its CSV and SVG files into its folder.
+/// What fails is noted in the section, so that one experiment cannot spoil a report.
+Section make_section(const PlannedExperiment& plan, Profile profile, const std::string& folder);
+
+/// Writes the pages of a report.
+std::string render_html(const Document& document);
+std::string render_markdown(const Document& document);
+/// Writes claims.json: an array with one object per claim, its parts inside.
+Json claims_json(const Document& document);
+
+/// Counts the verdicts of a paper, for the front page.
+std::map<Verdict, int> count_verdicts(const PaperVerdicts& paper);
+
+/// Writes the sentence on which trials a section rests: "30 of 30 trials, revision ...".
+std::string origin_text(const Section& section);
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,274 @@
+#include <fmt/format.h>
+
+#include "experiments/kit/document.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/progress.hpp"
+#include "experiments/kit/text.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+std::string anchor(const std::string& id) {
+  std::string text = id;
+  for (char& c : text)
+    if (c == '/') c = '-';
+  return html_escape(text);
+}
+
+std::string element(const std::string& name, const std::string& text) {
+  return fmt::format("<{0}>{1}</{0}>\n", name, html_escape(text));
+}
+
+std::string verdict_class(Verdict verdict) {
+  std::string name = verdict_name(verdict);
+  for (char& c : name)
+    if (c == ' ') c = '-';
+  return name;
+}
+
+std::string chip(Verdict verdict, const std::string& text) {
+  return fmt::format("<span class=\"chip {}\"><b aria-hidden=\"true\">{}</b> {}</span>",
+                     verdict_class(verdict), verdict_sign(verdict), html_escape(text));
+}
+
+// ---- front page ---------------------------------------------------------------------------------
+
+std::string part_line(const JudgedPart& part, std::size_t parts) {
+  std::string text = "<div class=\"part\">";
+  if (parts > 1)
+    text += fmt::format("<span class=\"sign {}\">{}</span> <span class=\"name\">{}</span> ",
+                        verdict_class(part.verdict), verdict_sign(part.verdict),
+                        html_escape(part.part.name));
+  if (part.measures.empty()) return text + "<span class=\"none\">not run</span></div>";
+  for (std::size_t m = 0; m < part.measures.size(); ++m) {
+    const Measure& measure = part.measures[m];
+    text += fmt::format("{}<span class=\"number\">{} {}</span>", m ? "; " : "",
+                        number_text(measure.estimate), interval_text(measure.lower, measure.upper));
+  }
+  return text + "</div>";
+}
+
+std::string power_of(const JudgedClaim& claim) {
+  if (claim.claim.kind == 'E') return "exact";
+  std::string text;
+  for (const JudgedPart& part : claim.parts)
+    text +=
+        fmt::format("<div class=\"part\">{}</div>",
+                    part.measures.empty() ? "–" : decimals_text(part.measures.front().power, 2));
+  return text;
+}
+
+std::string asserted(const JudgedClaim& claim) {
+  std::string text = html_escape(assertion(claim.parts.front().part));
+  for (std::size_t p = 1; p < claim.parts.size(); ++p) {
+    const std::string other = html_escape(assertion(claim.parts[p].part));
+    if (text.find(other) == std::string::npos) text += "; " + other;
+  }
+  return text;
+}
+
+std::string claim_row(const JudgedClaim& claim) {
+  std::string where = html_escape(claim.claim.where);
+  if (!claim.claim.published.empty())
+    where += " · published: " + html_escape(claim.claim.published);
+  std::string id = html_escape(claim.claim.id);
+  for (const JudgedPart& part : claim.parts)
+    if (!part.experiments.empty()) {
+      id = fmt::format("<a href=\"#{}\">{}</a>", anchor(part.experiments.front()), id);
+      break;
+    }
+  std::string results;
+  for (const JudgedPart& part : claim.parts) results += part_line(part, claim.parts.size());
+  return fmt::format(
+      "<tr><td class=\"id\">{} <span class=\"kind\" title=\"E exact, D direction, V value, C "
+      "cost\">"
+      "{}</span></td><td class=\"statement\">{}<div class=\"where\">{}</div></td>"
+      "<td class=\"verdict\">{}</td><td class=\"result\" data-label=\"Found\">{}</td>"
+      "<td class=\"asserted\" data-label=\"Claimed\">{}</td>"
+      "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",
+      id, claim.claim.kind, html_escape(claim.claim.statement), where,
+      chip(claim.verdict, verdict_name(claim.verdict)), results, asserted(claim), power_of(claim));
+}
+
+std::string tally(const PaperVerdicts& paper) {
+  std::string text = "<p class=\"tally\">";
+  for (const auto& [verdict, count] : count_verdicts(paper))
+    text += chip(verdict, fmt::format("{} {}", count, verdict_name(verdict))) + " ";
+  return text + "</p>\n";
+}
+
+std::string paper_claims(const PaperVerdicts& paper) {
+  std::string text = fmt::format("<section id=\"claims-{}\">\n", anchor(paper.file.paper));
+  text += element("h2", "Claims: " + paper.file.title);
+  text += fmt::format("<p class=\"reference\">{}</p>\n", html_escape(paper.file.reference));
+  text += tally(paper);
+  text +=
+      "<p class=\"key\">Each number is an estimate with its 95 % interval. A claim is undecided at "
+      "this profile when the interval leaves it open or it was not run. Power is the probability "
+      "that this profile's size decides the claim, against the effect named in the experiment's "
+      "section. Kinds: E exact, D direction, V value, C cost.</p>\n";
+  text +=
+      "<table class=\"claims\"><thead><tr><th>Claim</th><th>Statement</th><th>Verdict</th>"
+      "<th>Found</th><th>Claimed</th><th>Power</th></tr></thead><tbody>\n";
+  for (const JudgedClaim& claim : paper.claims) text += claim_row(claim);
+  return text + "</tbody></table>\n</section>\n";
+}
+
+// ---- an experiment's section --------------------------------------------------------------------
+
+std::string table_html(const Table& table, const std::string& folder) {
+  std::string text = "<div class=\"table\"><p class=\"caption\">" + html_escape(table.caption);
+  if (!table.timing)
+    text += fmt::format(" <a href=\"{}/{}.csv\">CSV</a>", html_escape(folder), table.name);
+  text += "</p><div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
+  for (const Column& column : table.columns)
+    text += fmt::format("<th>{}</th>", html_escape(column.name));
+  text += "</tr></thead><tbody>\n";
+  for (const auto& row : table.rows) {
+    text += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const char* kind = std::holds_alternative<NotRun>(row[c])        ? " class=\"none\""
+                         : std::holds_alternative<std::string>(row[c]) ? " class=\"text\""
+                                                                       : "";
+      text += fmt::format("<td{}>{}</td>", kind,
+                          html_escape(cell_text(row[c], table.columns[c].digits)));
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div></div>\n";
+}
+
+std::string figure_html(const Section& section, const Figure& figure, const std::string& folder) {
+  std::string text = fmt::format("<figure><div class=\"panels columns-{}\">", figure.columns);
+  const auto pictures = section.pictures.find(figure.name);
+  if (pictures != section.pictures.end())
+    for (const std::string& svg : pictures->second)
+      text += fmt::format("<div class=\"panel\" role=\"img\" aria-label=\"{}\">{}</div>\n",
+                          html_escape(figure.caption), svg);
+  return text +
+         fmt::format("</div><figcaption>{} <a href=\"{}/{}.csv\">CSV</a></figcaption></figure>\n",
+                     html_escape(figure.caption), html_escape(folder), figure.name);
+}
+
+std::string claim_details(const JudgedClaim& claim, const std::string& experiment) {
+  std::string text = fmt::format(
+      "<div class=\"claim\"><p>{} <b>{}</b> {}</p>\n<p class=\"statistic\">"
+      "{}</p><ul>\n",
+      chip(claim.verdict, verdict_name(claim.verdict)), html_escape(claim.claim.id),
+      html_escape(claim.claim.statement), html_escape(claim.claim.statistic));
+  for (const JudgedPart& part : claim.parts)
+    for (std::size_t m = 0; m < part.measures.size(); ++m) {
+      if (part.experiments[m] != experiment) continue;
+      const Measure& measure = part.measures[m];
+      text += fmt::format(
+          "<li><span class=\"sign {}\">{}</span> {}{} <span class=\"where\">(claimed: {})</span>",
+          verdict_class(part.verdict), verdict_sign(part.verdict),
+          part.part.name.empty() ? "" : html_escape(part.part.name) + ": ",
+          html_escape(measure_text(measure)), html_escape(assertion(part.part)));
+      if (!measure.note.empty()) text += ". " + html_escape(measure.note);
+      if (part.verdict == Verdict::not_reproduced && !measure.likely_reason.empty())
+        text += " <b>Most likely reason:</b> " + html_escape(measure.likely_reason);
+      text += "</li>\n";
+    }
+  text += "</ul>";
+  if (!claim.claim.note.empty())
+    text += fmt::format("<p class=\"statistic\">{}</p>", html_escape(claim.claim.note));
+  return text + "</div>\n";
+}
+
+std::string section_claims(const Document& document, const Section& section) {
+  std::string text;
+  for (const PaperVerdicts& paper : document.papers)
+    for (const JudgedClaim& claim : paper.claims)
+      for (const std::string& id : section.experiment->claims)
+        if (id == claim.claim.id && paper.file.paper == section.experiment->paper())
+          text += claim_details(claim, section.experiment->id);
+  return text.empty() ? "" : "<h3>Claims</h3>\n" + text;
+}
+
+std::string section_html(const Document& document, const Section& section) {
+  const Experiment& e = *section.experiment;
+  const std::string folder = "../" + e.id;
+  std::string text = fmt::format("<section id=\"{}\">\n", anchor(e.id));
+  text += fmt::format("<h2><span class=\"item\">{}</span> {}</h2>\n", html_escape(e.item),
+                      html_escape(e.title));
+  text +=
+      fmt::format("<dl><dt>In the paper</dt><dd>{}</dd><dt>Run here ({})</dt><dd>{}</dd></dl>\n",
+                  html_escape(e.paper_did), profile_name(document.profile),
+                  html_escape(e.settings.at(document.profile)));
+  for (const std::string& problem : section.problems)
+    text += fmt::format("<p class=\"problem\">{}</p>\n", html_escape(problem));
+  for (const auto& item : section.summary.items()) {
+    if (const auto* table = std::get_if<Table>(&item)) text += table_html(*table, folder);
+    if (const auto* figure = std::get_if<Figure>(&item))
+      text += figure_html(section, *figure, folder);
+    if (const auto* note = std::get_if<std::string>(&item)) text += element("p", *note);
+  }
+  text += section_claims(document, section);
+  if (!e.deviations.empty()) {
+    text += "<h3>Deviations from the paper</h3><ul>\n";
+    for (const std::string& deviation : e.deviations) text += element("li", deviation);
+    text += "</ul>\n";
+  }
+  return text + fmt::format(
+                    "<p class=\"origin\">{}. {} of computation. Source: "
+                    "<code>experiments/{}.cpp</code></p>\n</section>\n",
+                    html_escape(origin_text(section)), duration_text(section.seconds),
+                    html_escape(e.id));
+}
+
+// ---- the page -----------------------------------------------------------------------------------
+
+std::string contents(const Document& document) {
+  std::string text = "<nav aria-label=\"Contents\"><h2>Contents</h2><ul>\n";
+  for (const PaperVerdicts& paper : document.papers)
+    text += fmt::format("<li><a href=\"#claims-{0}\">Claims of {1}</a></li>\n",
+                        anchor(paper.file.paper), html_escape(paper.file.paper));
+  for (const Section& section : document.sections)
+    text +=
+        fmt::format("<li><a href=\"#{}\">{}</a> {}</li>\n", anchor(section.experiment->id),
+                    html_escape(section.experiment->item), html_escape(section.experiment->title));
+  for (const Experiment* missing : document.missing)
+    text += fmt::format("<li class=\"none\">{} {}: not run</li>\n", html_escape(missing->item),
+                        html_escape(missing->title));
+  return text + "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n";
+}
+
+std::string provenance(const Json& manifest) {
+  std::string text = "<section id=\"provenance\"><h2>Provenance</h2><dl>\n";
+  for (const auto& [key, value] : manifest.items()) {
+    if (value.is_object()) continue;
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>", html_escape(key),
+                        html_escape(value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  text += "</dl>\n";
+  if (manifest.contains("data") && !manifest["data"].empty()) {
+    text += "<h3>Data</h3><ul>\n";
+    for (const auto& [file, hash] : manifest["data"].items())
+      text += fmt::format("<li>{} <code>SHA-256 {}</code></li>\n", html_escape(file),
+                          html_escape(hash.get<std::string>()));
+    text += "</ul>\n";
+  }
+  return text + "</section>\n";
+}
+
+}  // namespace
+
+std::string render_html(const Document& document) {
+  std::string page = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>Boltzmark report, profile {0}</title>\n<style>\n{1}</style></head><body>\n<header>"
+      "<h1>Boltzmark report</h1><p>Profile <b>{0}</b> · revision {2} · {3} · "
+      "{4}</p></header>\n<main>\n",
+      profile_name(document.profile), read_text(source_path("reports/report.css")),
+      html_escape(document.manifest.value("revision", "")),
+      html_escape(document.manifest.value("simd", "")),
+      html_escape(document.manifest.value("cpu", "")));
+  page += contents(document);
+  for (const PaperVerdicts& paper : document.papers) page += paper_claims(paper);
+  for (const Section& section : document.sections) page += section_html(document, section);
+  return page + provenance(document.manifest) + "</main></body></html>\n";
+}
+
+}  // namespace boltzmark::experiments

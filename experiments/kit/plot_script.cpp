@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "experiments/kit/csv.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/plot.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr int kColours = 7;  // the palette of reports/plots/style.gp
+
+/// Quotes text for gnuplot; single quotes leave everything but themselves alone.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void add(const std::vector<double>& values) {
+    for (const double value : values)
+      if (std::isfinite(value)) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+  }
+};
+
+Range range_of(const Axis& axis, const std::vector<Series>& all, bool vertical) {
+  Range range;
+  for (const Series& series : all) {
+    range.add(vertical ? series.y : series.x);
+    if (vertical) range.add(series.lower);
+    if (vertical) range.add(series.upper);
+  }
+  if (!std::isnan(axis.low)) range.low = axis.low;
+  if (!std::isnan(axis.high)) range.high = axis.high;
+  if (range.low > range.high) range = {0, 1};
+  return range;
+}
+
+std::string axis_script(const Axis& axis, char name, const Range& range) {
+  const auto end = [](double value) { return std::isnan(value) ? "*" : csv_number(value); };
+  std::string text = fmt::format("set {}label {}\nset {}range [{}:{}]\n", name, quoted(axis.label),
+                                 name, end(axis.low), end(axis.high));
+  if (axis.log) {
+    text += fmt::format("set logscale {}\n", name);
+    if (range.high >= 1e4 || range.low < 1e-2)
+      text += fmt::format("set format {} '10^{{%L}}'\n", name);
+  }
+  if (axis.ticks.empty()) return text;
+  text += fmt::format("set {}tics (", name);
+  for (std::size_t i = 0; i < axis.ticks.size(); ++i)
+    text += fmt::format("{}{} {}", i ? ", " : "", quoted(axis.ticks[i].first),
+                        csv_number(axis.ticks[i].second));
+  return text + ")\n";
+}
+
+/// One data block per series: x y lower upper. Bars of several series stand side by side.
+std::string data_script(const std::vector<Series>& all, const std::string& prefix) {
+  const auto bars =
+      std::count_if(all.begin(), all.end(), [](const Series& s) { return s.mark == Mark::bars; });
+  std::string text;
+  int bar = 0;
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    const Series& series = all[s];
+    double shift = 0;
+    if (series.mark == Mark::bars)
+      shift = (bar++ - 0.5 * static_cast<double>(bars - 1)) * 0.8 / static_cast<double>(bars);
+    text += fmt::format("${}{} << EOD\n", prefix, s);
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      const double low = series.lower.empty() ? series.y[i] : series.lower[i];
+      const double high = series.upper.empty() ? series.y[i] : series.upper[i];
+      text += fmt::format("{} {} {} {}\n", csv_number(series.x[i] + shift), csv_number(series.y[i]),
+                          csv_number(low), csv_number(high));
+    }
+    if (series.x.empty()) text += "nan nan nan nan\n";
+    text += "EOD\n";
+  }
+  return text;
+}
+
+/// The plot elements of one series.
+std::string series_script(const Series& series, const std::string& block, int colour,
+                          std::size_t bars) {
+  const bool interval = !series.lower.empty();
+  const std::string lc = fmt::format("lc rgb palette[{}]", colour % kColours + 1);
+  const std::string title =
+      series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
+  const auto line = [&](const char* dash) {
+    std::string text;
+    if (interval)
+      text = fmt::format("{} using 1:3:4 with filledcurves {} notitle, \\\n  ", block, lc);
+    return text + fmt::format("{} using 1:2 with lines lw 2 dt {} {} {}", block, dash, lc, title);
+  };
+  const std::string bar_ends =
+      fmt::format("{} using 1:2:3:4 with yerrorbars pt 7 ps 0 lw 1.2 ", block);
+  switch (series.mark) {
+    case Mark::line:
+      return line("solid");
+    case Mark::dashed:
+      return line("(12,6)");
+    case Mark::dotted:
+      return line("(3,5)");
+    case Mark::steps:
+      return fmt::format("{} using 1:2 with steps lw 2 {} {}", block, lc, title);
+    case Mark::points:
+    case Mark::line_points: {
+      const bool lines = series.mark == Mark::line_points;
+      std::string text;
+      if (lines && interval) text = bar_ends + lc + " notitle, \\\n  ";
+      return text + fmt::format("{} using {} with {} pt 7 ps 0.55 lw 1.5 {} {}", block,
+                                interval && !lines ? "1:2:3:4" : "1:2",
+                                lines      ? "linespoints"
+                                : interval ? "yerrorbars"
+                                           : "points",
+                                lc, title);
+    }
+    case Mark::bars:
+      return fmt::format("{} using 1:2:({}) with boxes fs solid 0.75 noborder {} {}", block,
+                         csv_number(0.74 / static_cast<double>(bars)), lc, title) +
+             (interval ? ", \\\n  " + bar_ends + "lc rgb ink notitle" : "");
+  }
+  return "";
+}
+
+struct Graph {
+  const Axis& x;
+  const Axis& y;
+  const std::vector<Series>& series;
+  const std::vector<Guide>& guides;
+};
+
+std::string graph_script(const Graph& graph, const std::string& prefix) {
+  const Range x = range_of(graph.x, graph.series, false);
+  const Range y = range_of(graph.y, graph.series, true);
+  std::string text = axis_script(graph.x, 'x', x) + axis_script(graph.y, 'y', y) +
+                     data_script(graph.series, prefix);
+  std::string plot;
+  const auto add = [&](const std::string& element) {
+    plot += (plot.empty() ? "plot " : ", \\\n  ") + element;
+  };
+  for (std::size_t g = 0; g < graph.guides.size(); ++g) {
+    const Guide& guide = graph.guides[g];
+    const std::string at = csv_number(guide.at);
+    text += guide.vertical ? fmt::format("${}g{} << EOD\n{} {}\n{} {}\nEOD\n", prefix, g, at,
+                                         csv_number(y.low), at, csv_number(y.high))
+                           : fmt::format("${}g{} << EOD\n{} {}\n{} {}\nEOD\n", prefix, g,
+                                         csv_number(x.low), at, csv_number(x.high), at);
+    if (!guide.label.empty())
+      text +=
+          fmt::format("set label {} at {} font ',11' textcolor rgb faint\n", quoted(guide.label),
+                      guide.vertical ? fmt::format("first {}, graph 0.96 left offset 0.5,0", at)
+                                     : fmt::format("graph 0.99, first {} right offset 0,0.6", at));
+    add(fmt::format("${}g{} using 1:2 with lines lw 1 dt (6,4) lc rgb faint notitle", prefix, g));
+  }
+  const auto bars =
+      static_cast<std::size_t>(std::count_if(graph.series.begin(), graph.series.end(),
+                                             [](const Series& s) { return s.mark == Mark::bars; }));
+  for (std::size_t s = 0; s < graph.series.size(); ++s) {
+    const int colour = graph.series[s].colour < 0 ? static_cast<int>(s) : graph.series[s].colour;
+    add(series_script(graph.series[s], fmt::format("${}{}", prefix, s), colour, bars));
+  }
+  return text + (plot.empty() ? "plot NaN notitle" : plot) + "\n";
+}
+
+/// Draws a graph in a part of the one just drawn, whose place gnuplot tells.
+std::string inset_script(const Inset& inset, const std::string& prefix) {
+  return fmt::format(R"(
+x0 = real(GPVAL_TERM_XMIN) / GPVAL_TERM_XSIZE; x1 = real(GPVAL_TERM_XMAX) / GPVAL_TERM_XSIZE
+y0 = real(GPVAL_TERM_YMIN) / GPVAL_TERM_YSIZE; y1 = real(GPVAL_TERM_YMAX) / GPVAL_TERM_YSIZE
+set lmargin at screen x0 + {0} * (x1 - x0); set rmargin at screen x0 + {2} * (x1 - x0)
+set bmargin at screen y0 + {1} * (y1 - y0); set tmargin at screen y0 + {3} * (y1 - y0)
+unset key; unset title; unset label; unset object; unset logscale; unset format
+set xtics auto font ',10'; set ytics auto font ',10'
+set xlabel font ',10' offset 0,0.6; set ylabel font ',10' offset 1,0
+)",
+                     inset.left, inset.bottom, inset.left + inset.width,
+                     inset.bottom + inset.height) +
+         graph_script({inset.x, inset.y, inset.series, inset.guides}, prefix);
+}
+
+}  // namespace
+
+std::string panel_script(const Panel& panel, const std::string& output_file, int width,
+                         int height) {
+  std::string text =
+      fmt::format("output_file = {}\nwidth = {}\nheight = {}\nload {}\n", quoted(output_file),
+                  width, height, quoted(source_path("reports/plots/style.gp")));
+  if (!panel.title.empty()) text += fmt::format("set title {}\n", quoted(panel.title));
+  text += panel.legend.empty() ? "unset key\n" : fmt::format("set key {}\n", panel.legend);
+  for (const Inset& inset : panel.insets)  // white paper, with room for the inset's tick labels
+    text += fmt::format(
+        "set object rectangle from graph {}, graph {} to graph {}, graph {} "
+        "fillcolor rgb '#ffffff' fillstyle solid 1 noborder front\n",
+        inset.left - 0.13, inset.bottom - 0.14, inset.left + inset.width + 0.02,
+        inset.bottom + inset.height + 0.03);
+  if (!panel.insets.empty()) text += "set multiplot\n";
+  text += graph_script({panel.x, panel.y, panel.series, panel.guides}, "d");
+  for (std::size_t i = 0; i < panel.insets.size(); ++i)
+    text += inset_script(panel.insets[i], fmt::format("i{}x", i));
+  if (!panel.insets.empty()) text += "unset multiplot\n";
+  return text;
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,114 @@
+#include "experiments/kit/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "boltzmark/core/simd.hpp"
+#include "experiments/kit/document.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/sources.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+/// Plans the experiments that are not yet planned and have results in the folder.
+std::vector<PlannedExperiment> complete(std::vector<PlannedExperiment> given,
+                                        const ReproduceOptions& options,
+                                        const std::vector<Experiment>& all, Document& document) {
+  std::vector<PlannedExperiment> plans;
+  for (const Experiment& experiment : all) {
+    const auto found = std::find_if(given.begin(), given.end(), [&](const PlannedExperiment& p) {
+      return p.experiment == &experiment;
+    });
+    if (found != given.end())
+      plans.push_back(std::move(*found));
+    else if (std::filesystem::exists(experiment_folder(options.out, options.profile, experiment) +
+                                     "/trials.jsonl"))
+      plans.push_back(plan_experiment(experiment, options, CellFilter("")));
+    else
+      document.missing.push_back(&experiment);
+  }
+  return plans;
+}
+
+/// Takes a section's measures, turning those that the claims file does not know into problems.
+void collect_measures(Section& section, const ClaimFile& file, std::vector<SourcedMeasure>& all) {
+  for (const Measure& measure : section.summary.measures()) {
+    const auto claim = std::find_if(file.claims.begin(), file.claims.end(),
+                                    [&](const Claim& c) { return c.id == measure.claim; });
+    const bool known =
+        claim != file.claims.end() &&
+        std::any_of(claim->parts.begin(), claim->parts.end(),
+                    [&](const ClaimPart& part) { return part.name == measure.part; });
+    if (known)
+      all.push_back({section.experiment->id, measure});
+    else
+      section.problems.push_back(
+          fmt::format("measure of {} \"{}\": not in the claims file", measure.claim, measure.part));
+  }
+}
+
+void judge_papers(Document& document, const std::vector<ClaimFile>& claims) {
+  for (const ClaimFile& file : claims) {
+    std::vector<SourcedMeasure> measures;
+    bool present = false;
+    for (Section& section : document.sections)
+      if (section.experiment->paper() == file.paper) {
+        present = true;
+        collect_measures(section, file, measures);
+      }
+    if (present) document.papers.push_back({file, judge_all(file, measures)});
+  }
+}
+
+Json make_manifest(const ReproduceOptions& options, const Document& document) {
+  Json manifest{{"revision", revision()},
+                {"compiler", compiler_name()},
+                {"cpu", cpu_name()},
+                {"simd", simd_path()},
+                {"seed", options.seed},
+                {"profile", profile_name(options.profile)},
+                {"version", BOLTZMARK_VERSION},
+                {"data", Json::object()},
+                {"seconds", Json::object()}};
+  for (const Section& section : document.sections) {
+    for (const auto& [file, hash] : data_hashes(*section.experiment)) manifest["data"][file] = hash;
+    manifest["seconds"][section.experiment->id] = section.seconds;
+  }
+  return manifest;
+}
+
+void note_outcome(const Document& document, ReproduceResult& result) {
+  for (const Section& section : document.sections)
+    for (const std::string& problem : section.problems)
+      result.failures.push_back(section.experiment->id + ": " + problem);
+  for (const PaperVerdicts& paper : document.papers)
+    for (const JudgedClaim& claim : paper.claims)
+      if (claim.claim.kind == 'E' && claim.verdict == Verdict::not_reproduced)
+        result.exact_failed.push_back(claim.claim.id);
+}
+
+}  // namespace
+
+void write_report(const ReproduceOptions& options, std::vector<PlannedExperiment> given,
+                  const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
+                  ReproduceResult& result) {
+  Document document{.profile = options.profile};
+  const auto plans = complete(std::move(given), options, all, document);
+  for (const PlannedExperiment& plan : plans)
+    document.sections.push_back(make_section(
+        plan, options.profile, experiment_folder(options.out, options.profile, *plan.experiment)));
+  judge_papers(document, claims);
+  document.manifest = make_manifest(options, document);
+  const std::string root = fmt::format("{}/{}", options.out, profile_name(options.profile));
+  write_text(root + "/manifest.json", document.manifest.dump(2) + "\n");
+  write_text(root + "/report/claims.json", claims_json(document).dump(2) + "\n");
+  write_text(root + "/report/report.md", render_markdown(document));
+  write_text(root + "/report/index.html", render_html(document));
+  result.report = root + "/report/index.html";
+  note_outcome(document, result);
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,158 @@
+#include "experiments/kit/reproduce.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/progress.hpp"
+#include "experiments/kit/reference.hpp"
+#include "experiments/kit/report.hpp"
+#include "experiments/kit/runner.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+void check_options(const ReproduceOptions& options) {
+  const auto check = [](const char* name, double value) {
+    if (!(value >= 0))
+      throw InvalidArgument(fmt::format("{} = {} (must not be negative)", name, value));
+  };
+  check("jobs", options.jobs);
+  check("threads", options.threads);
+  check("max-seconds", options.max_seconds);
+}
+
+std::vector<PlannedExperiment> plan_all(const ReproduceOptions& options,
+                                        const std::vector<Experiment>& all) {
+  const CellFilter only(options.only);
+  std::vector<PlannedExperiment> plans;
+  for (const Experiment* experiment : select_experiments(all, options.ids))
+    plans.push_back(plan_experiment(*experiment, options, only));
+  const auto selected = [](const PlannedExperiment& plan) {
+    return std::any_of(plan.trials.begin(), plan.trials.end(),
+                       [](const PlannedTrial& trial) { return trial.selected; });
+  };
+  if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), selected))
+    throw InvalidArgument(
+        fmt::format("only = {} (must match a trial's inputs in this profile)", options.only));
+  return plans;
+}
+
+/// States what will run and how long that takes, before it starts.
+void announce(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
+  double total = 0;
+  std::size_t trials = 0;
+  for (const PlannedExperiment& plan : plans) {
+    const std::size_t count = plan.count_to_run();
+    if (count == 0) continue;
+    const double seconds = plan.seconds_to_run(options.profile);
+    fmt::print(stderr, "{:<30} {:>5} trials, about {}\n", plan.experiment->id, count,
+               duration_text(seconds));
+    total += seconds;
+    trials += count;
+  }
+  if (trials == 0)
+    fmt::print(stderr, "every trial is in the store\n");
+  else
+    fmt::print(stderr, "{:<30} {:>5} trials, about {} on 2 cores\n",
+               "profile " + profile_name(options.profile), trials, duration_text(total));
+}
+
+void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
+  for (const PlannedExperiment& plan : plans) {
+    if (plan.store->unreadable() > 0)
+      fmt::print(stderr, "{}: {} lines of the store cannot be read and are computed again\n",
+                 plan.experiment->id, plan.store->unreadable());
+    for (const PlannedTrial& trial : plan.trials) {
+      result.planned += trial.selected;
+      result.reused += trial.selected && trial.finished;
+    }
+  }
+}
+
+void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
+  for (const PlannedExperiment& plan : plans)
+    keep_in_reference(*plan.experiment, plan.results(options.profile).trials(), options.seed);
+}
+
+/// Reads the seed of the run whose results a folder holds.
+std::uint64_t stored_seed(const std::string& manifest) {
+  const Json json = Json::parse(read_text(manifest), nullptr, false);
+  if (!json.is_object() || !json.contains("seed") || !json["seed"].is_number_unsigned())
+    throw DataError(manifest + ": is not a manifest (must be written by reproduce)");
+  return json["seed"];
+}
+
+}  // namespace
+
+int ReproduceResult::exit_code() const {
+  if (!exact_failed.empty()) return 3;
+  return failures.empty() && !interrupted ? 0 : 1;
+}
+
+ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Experiment>& all,
+                          const std::vector<ClaimFile>& claims) {
+  check_options(options);
+  select_experiments(all, options.ids);  // refuse bad names before anything is written
+  const CellFilter checked(options.only);
+  const FolderLock lock(options.out);
+  std::vector<PlannedExperiment> plans = plan_all(options, all);
+  ReproduceResult before;
+  count_reused(plans, before);
+  announce(plans, options);
+  ReproduceResult result = run_trials(plans, options);
+  result.planned = before.planned;
+  result.reused = before.reused;
+  if (options.keep) keep(plans, options);
+  if (!result.interrupted) write_report(options, std::move(plans), all, claims, result);
+  return result;
+}
+
+ReproduceResult reproduce(const ReproduceOptions& options) {
+  return reproduce(options, experiments(), read_all_claims());
+}
+
+ReproduceResult report(const ReportOptions& options) {
+  const std::string manifest =
+      fmt::format("{}/{}/manifest.json", options.out, profile_name(options.profile));
+  if (!std::filesystem::exists(manifest))
+    throw DataError(manifest + ": is missing (must be written by `boltzmark reproduce` first)");
+  const FolderLock lock(options.out);
+  const ReproduceOptions as_run{
+      .profile = options.profile, .seed = stored_seed(manifest), .out = options.out};
+  ReproduceResult result;
+  write_report(as_run, {}, experiments(), read_all_claims(), result);
+  return result;
+}
+
+std::vector<ExperimentInfo> list_experiments() {
+  std::vector<ExperimentInfo> all;
+  for (const Experiment& e : experiments())
+    all.push_back({.id = e.id,
+                   .item = e.item,
+                   .title = e.title,
+                   .claims = e.claims,
+                   .smoke_seconds = e.seconds.smoke,
+                   .quick_seconds = e.seconds.quick,
+                   .paper_seconds = e.seconds.paper});
+  return all;
+}
+
+std::vector<ClaimInfo> list_claims() {
+  std::vector<ClaimInfo> all;
+  for (const ClaimFile& file : read_all_claims())
+    for (const Claim& claim : file.claims)
+      all.push_back({.paper = file.paper,
+                     .id = claim.id,
+                     .kind = std::string(1, claim.kind),
+                     .statement = claim.statement,
+                     .test = assertion(claim.parts.front()),
+                     .experiment = claim.experiments.front()});
+  return all;
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "experiments/kit/csv.hpp"
+#include "experiments/kit/document.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/plot.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+/// Writes the files of the tables and figures; what a former run left and this one has not goes.
+class SectionFiles {
+ public:
+  SectionFiles(Section& section, std::string folder)
+      : section_(section), folder_(std::move(folder)) {}
+
+  void write() {
+    for (const auto& item : section_.summary.items()) {
+      if (const auto* table = std::get_if<Table>(&item)) write_table(*table);
+      if (const auto* figure = std::get_if<Figure>(&item)) write_figure(*figure);
+    }
+    remove_others();
+  }
+
+ private:
+  void write_table(const Table& table) {
+    if (table.timing) return;  // times differ from run to run; CSV files must not
+    write_text(folder_ + "/" + table.name + ".csv", table_csv(table));
+    written_.insert(table.name + ".csv");
+  }
+
+  void write_figure(const Figure& figure) {
+    write_text(folder_ + "/" + figure.name + ".csv", figure_csv(figure));
+    written_.insert(figure.name + ".csv");
+    try {
+      section_.pictures[figure.name] = draw_figure(figure, folder_);
+    } catch (const std::exception& error) {
+      section_.problems.push_back(fmt::format("figure {}: {}", figure.name, error.what()));
+    }
+    written_.insert(figure.name + ".svg");
+    for (std::size_t p = 1; p <= figure.panels.size(); ++p)
+      if (figure.panels.size() > 1) written_.insert(fmt::format("{}-{}.svg", figure.name, p));
+  }
+
+  void remove_others() {
+    std::vector<std::filesystem::path> old;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      const auto extension = entry.path().extension();
+      if ((extension == ".csv" || extension == ".svg") &&
+          !written_.contains(entry.path().filename().string()))
+        old.push_back(entry.path());
+    }
+    for (const auto& path : old) std::filesystem::remove(path);
+  }
+
+  Section& section_;
+  std::string folder_;
+  std::set<std::string> written_;
+};
+
+void note_origins(Section& section, const Results& results) {
+  for (const Trial& trial : results.trials()) {
+    section.seconds += trial.seconds;
+    ++section.origins[fmt::format("revision {}, {}{}", trial.revision, trial.simd,
+                                  trial.from_reference ? ", committed reference" : "")];
+  }
+}
+
+}  // namespace
+
+Section make_section(const PlannedExperiment& plan, Profile profile, const std::string& folder) {
+  const Results results = plan.results(profile);
+  Section section{.experiment = plan.experiment,
+                  .planned = results.planned(),
+                  .finished = results.trials().size(),
+                  .stale = plan.stale};
+  note_origins(section, results);
+  try {
+    plan.experiment->summarise(results, section.summary);
+  } catch (const std::exception& error) {
+    section.problems.push_back(fmt::format("summary: {}", error.what()));
+  }
+  SectionFiles(section, folder).write();
+  return section;
+}
+
+std::string origin_text(const Section& section) {
+  std::string text = fmt::format("{} of {} trials", section.finished, section.planned);
+  for (const auto& [origin, count] : section.origins)
+    text += section.origins.size() == 1 ? "; " + origin : fmt::format("; {} of {}", count, origin);
+  if (section.stale > 0)
+    text += fmt::format("; {} more in the store belong to other builds and are not used",
+                        section.stale);
+  return text;
+}
+
+std::map<Verdict, int> count_verdicts(const PaperVerdicts& paper) {
+  std::map<Verdict, int> counts;
+  for (const JudgedClaim& claim : paper.claims) ++counts[claim.verdict];
+  return counts;
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "experiments/kit/claims.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// Escapes text for HTML content and attributes.
+std::string html_escape(std::string_view text);
+/// Escapes text for a cell or paragraph of Markdown.
+std::string markdown_escape(std::string_view text);
+
+/// Writes a number with four significant digits, for people: "−0.1728", "1.2 × 10⁻⁵".
+std::string number_text(double value);
+/// Writes a number with a fixed number of decimals, or as above where that would show nothing.
+std::string decimals_text(double value, int digits);
+/// Writes an interval, "[0.12, 0.31]"; empty if it has no ends.
+std::string interval_text(double lower, double upper);
+/// Writes a cell of a table; "not run" where the profile has no value.
+std::string cell_text(const Cell& cell, int digits);
+
+/// Writes a measure in one line: "0.79 [0.70, 0.86], n = 100, power 0.99 against a share of 0.8".
+std::string measure_text(const Measure& measure);
+
+/// Returns a sign for a verdict that does not need colour: ✓ ✗ ? ○
+std::string verdict_sign(Verdict verdict);
+
+}  // namespace boltzmark::experiments
