@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -85,15 +86,15 @@ HWY_EXPORT(correlate);
 
 constexpr int kRun = 256;  // chains summed in float32 before a sum becomes double
 
-Rows gather(const Chains& chains, int layer, int first, int last) {
-  Rows rows{chains.size(layer), (chains.size(layer) + kUnitTile - 1) / kUnitTile * kUnitTile, {}};
+void gather(const Chains& chains, int layer, int first, int last, Rows& rows) {
+  rows.units = chains.size(layer);
+  rows.stride = (rows.units + kUnitTile - 1) / kUnitTile * kUnitTile;
   rows.values.assign(static_cast<std::size_t>(last - first) * rows.stride, 0.0F);
   for (int c = first; c < last; ++c) {
     const float* block = chains.block(layer, c / kChainBlock) + c % kChainBlock;
     float* row = rows.values.data() + static_cast<std::size_t>(c - first) * rows.stride;
     for (int u = 0; u < rows.units; ++u) row[u] = block[static_cast<std::size_t>(u) * kChainBlock];
   }
-  return rows;
 }
 
 void weigh(Rows& rows, std::span<const float> weights) {
@@ -128,19 +129,24 @@ void add_statistics(const Chains& chains, std::span<const float> chain_weights, 
                     Parameters& sum) {
   simd_path();
   check(chains, chain_weights, sum);
+  // Kept between calls: a training step must not map and clear fresh pages each time.
+  thread_local Rows lower, upper, weighed;
   for (int first = 0; first < chains.chains(); first += kRun) {
     const int count = std::min(kRun, chains.chains() - first);
     const auto weights =
         chain_weights.empty() ? chain_weights : chain_weights.subspan(first, count);
-    Rows lower = gather(chains, 0, first, first + count);
+    gather(chains, 0, first, first + count, lower);
     for (int l = 0; l < chains.layers(); ++l) {
-      Rows weighed = lower;
-      weigh(weighed, weights);
-      add_means(weighed, count, rate, sum.biases[l]);
+      if (!weights.empty()) {
+        weighed = lower;
+        weigh(weighed, weights);
+      }
+      const Rows& rows = weights.empty() ? lower : weighed;
+      add_means(rows, count, rate, sum.biases[l]);
       if (l + 1 == chains.layers()) break;
-      Rows upper = gather(chains, l + 1, first, first + count);
-      HWY_DYNAMIC_DISPATCH(correlate)(weighed, upper, count, rate, sum.weights[l].data());
-      lower = std::move(upper);
+      gather(chains, l + 1, first, first + count, upper);
+      HWY_DYNAMIC_DISPATCH(correlate)(rows, upper, count, rate, sum.weights[l].data());
+      std::swap(lower, upper);
     }
   }
 }
