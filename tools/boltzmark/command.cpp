@@ -1,0 +1,195 @@
+#include "command.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "output.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& name, const std::string& text,
+                         const std::string& must) {
+  throw InvalidArgument(fmt::format("{} = {} (must be {})", name, text, must));
+}
+
+template <class Number>
+bool parse_whole(const std::string& text, Number* number) {
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, *number);
+  return parsed.ec == std::errc{} && parsed.ptr == end;
+}
+
+int parse_integer(const std::string& name, const std::string& text, int low) {
+  int value = 0;
+  if (!parse_whole(text, &value) || value < low)
+    refuse(name, text,
+           fmt::format("an integer from {} to {}", low, std::numeric_limits<int>::max()));
+  return value;
+}
+
+std::string describe(const Range& range) {
+  std::string text = "a number";
+  if (std::isfinite(range.low))
+    text += fmt::format(" {} {}", range.above_low ? "above" : "of at least", range.low);
+  if (std::isfinite(range.high)) text += fmt::format(" and at most {}", range.high);
+  return text;
+}
+
+// Lays out "  name   help" with the help in one column.
+std::string entry(const std::string& name, const std::string& help) {
+  constexpr int column = 28;
+  std::string text = "  " + name;
+  if (static_cast<int>(text.size()) + 2 > column) text += '\n';
+  const std::size_t start = text.rfind('\n') == std::string::npos ? text.size() : 0;
+  text += std::string(column - start, ' ');
+  return text + wrap(help, kColumns - column, column).substr(column) + "\n";
+}
+
+}  // namespace
+
+Argument& Command::add(const std::string& shown, const std::string& help,
+                       std::function<void(const std::string&)> take) {
+  Argument argument;
+  argument.name = shown.substr(0, shown.find(' '));
+  argument.shown = shown;
+  argument.help = help;
+  argument.take = std::move(take);
+  arguments_.push_back(std::move(argument));
+  return arguments_.back();
+}
+
+void Command::positional(std::string* target, const std::string& shown, const std::string& help) {
+  text(target, shown, help);
+  arguments_.back().required = true;
+}
+
+void Command::positionals(std::vector<std::string>* target, const std::string& shown,
+                          const std::string& help) {
+  add(shown, help, [target](const std::string& text) { target->push_back(text); }).many = true;
+}
+
+void Command::text(std::string* target, const std::string& shown, const std::string& help) {
+  const std::string name = shown.substr(0, shown.find(' '));
+  add(shown, help, [target, name](const std::string& text) {
+    if (text.empty()) throw InvalidArgument(name + " is empty (must be given)");
+    *target = text;
+  });
+}
+
+void Command::required_text(std::string* target, const std::string& shown,
+                            const std::string& help) {
+  text(target, shown, help);
+  arguments_.back().required = true;
+}
+
+void Command::choice(std::string* target, const std::string& shown,
+                     std::vector<std::string> choices, const std::string& help) {
+  const std::string name = shown.substr(0, shown.find(' '));
+  add(shown, help, [target, name, choices](const std::string& text) {
+    for (const std::string& choice : choices)
+      if (text == choice) {
+        *target = text;
+        return;
+      }
+    refuse(name, text, join_or(choices));
+  });
+}
+
+void Command::integer(int* target, const std::string& shown, int low, const std::string& help) {
+  const std::string name = shown.substr(0, shown.find(' '));
+  add(shown, help,
+      [target, name, low](const std::string& text) { *target = parse_integer(name, text, low); });
+}
+
+void Command::integers(std::vector<int>* target, const std::string& shown, int low,
+                       const std::string& help) {
+  const std::string name = shown.substr(0, shown.find(' '));
+  add(shown, help, [target, name, low](const std::string& text) {
+    target->push_back(parse_integer(name, text, low));
+  }).many = true;
+}
+
+void Command::integer(std::uint64_t* target, const std::string& shown, const std::string& help) {
+  const std::string name = shown.substr(0, shown.find(' '));
+  add(shown, help, [target, name](const std::string& text) {
+    constexpr std::uint64_t high = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t value = 0;
+    if (!parse_whole(text, &value) || value > high)
+      refuse(name, text, "an integer from 0 to 2^63 - 1");
+    *target = value;
+  });
+}
+
+void Command::real(double* target, const std::string& shown, Range range, const std::string& help) {
+  const std::string name = shown.substr(0, shown.find(' '));
+  add(shown, help, [target, name, range](const std::string& text) {
+    double value = 0;
+    if (!parse_whole(text, &value) || !std::isfinite(value) || value < range.low ||
+        value > range.high || (range.above_low && value == range.low))
+      refuse(name, text, describe(range));
+    *target = value;
+  });
+}
+
+void Command::flag(bool* target, const std::string& shown, const std::string& help) {
+  add(shown, help, [target](const std::string&) { *target = true; }).flag = true;
+}
+
+std::string Command::usage() const {
+  std::string text = "boltzmark " + texts_.name;
+  for (const Argument& argument : arguments_) {
+    if (argument.is_option() && argument.required) text += " " + argument.shown;
+    if (!argument.is_option())
+      text += argument.required
+                  ? " " + argument.shown
+                  : fmt::format(" [{}{}]", argument.shown, argument.many ? "..." : "");
+  }
+  return text + " [options]";
+}
+
+std::string Command::help() const {
+  std::string text = fmt::format("{}\n\n{}\n", usage(), wrap(texts_.about, kColumns, 0));
+  std::string positionals;
+  std::string options;
+  for (const Argument& argument : arguments_)
+    (argument.is_option() ? options : positionals) += entry(argument.shown, argument.help);
+  if (!positionals.empty()) text += "\nArguments\n" + positionals;
+  text += "\nOptions\n" + options;
+  if (!texts_.notes.empty()) text += "\n" + texts_.notes + "\n";
+  if (!texts_.examples.empty()) text += "\nExamples\n";
+  for (const std::string& example : texts_.examples) text += "  " + example + "\n";
+  return text;
+}
+
+std::string wrap(const std::string& text, int width, int indent) {
+  std::string out(indent, ' ');
+  int used = 0;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    if (text[start] == '\n') {
+      out += '\n' + std::string(indent, ' ');
+      used = 0;
+      ++start;
+      continue;
+    }
+    std::size_t end = text.find_first_of(" \n", start);
+    if (end == std::string::npos) end = text.size();
+    const std::string word = text.substr(start, end - start);
+    const int length = display_width(word);
+    if (used > 0 && used + 1 + length > width) {
+      out += '\n' + std::string(indent, ' ');
+      used = 0;
+    }
+    if (used > 0) out += ' ', ++used;
+    out += word;
+    used += length;
+    start = end + (end < text.size() && text[end] == ' ' ? 1 : 0);
+  }
+  return out;
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace boltzmark::cli {
+
+/// What every command gets beside its own arguments.
+struct Session {
+  bool json = false;   ///< one JSON object on stdout and nothing else there
+  bool quiet = false;  ///< no plan and no progress on stderr
+  int threads = 0;     ///< 0: all cores
+};
+
+/// The texts of a command's help.
+struct CommandTexts {
+  std::string name;
+  std::string summary;     ///< one line, for the list of commands
+  std::string about = {};  ///< paragraphs below the usage line, wrapped
+  std::string notes = {};  ///< after the options, as it stands
+  std::vector<std::string> examples = {};
+};
+
+/// The numbers that an option takes.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool above_low = false;  ///< low itself is not allowed
+};
+
+/// One argument of a command, as the parser and the help see it.
+struct Argument {
+  std::string name;   ///< "--chains" or "MODEL"
+  std::string shown;  ///< "--chains C"
+  std::string help;
+  bool required = false;
+  bool many = false;  ///< may be given several times
+  bool flag = false;  ///< takes no value
+  std::function<void(const std::string&)> take;
+
+  bool is_option() const { return name.starts_with("-"); }
+};
+
+/// One command: its texts, its arguments and what it does.
+/// Arguments are named as the help shows them, "--chains C" or "MODEL". Their texts are checked
+/// when they are parsed: InvalidArgument `--chains = x (must be ...)`.
+class Command {
+ public:
+  explicit Command(CommandTexts texts) : texts_(std::move(texts)) {}
+
+  void positional(std::string* target, const std::string& shown, const std::string& help);
+  void positionals(std::vector<std::string>* target, const std::string& shown,
+                   const std::string& help);
+  void text(std::string* target, const std::string& shown, const std::string& help);
+  void required_text(std::string* target, const std::string& shown, const std::string& help);
+  void choice(std::string* target, const std::string& shown, std::vector<std::string> choices,
+              const std::string& help);
+  void integer(int* target, const std::string& shown, int low, const std::string& help);
+  void integers(std::vector<int>* target, const std::string& shown, int low,
+                const std::string& help);
+  void integer(std::uint64_t* target, const std::string& shown, const std::string& help);
+  void real(double* target, const std::string& shown, Range range, const std::string& help);
+  void flag(bool* target, const std::string& shown, const std::string& help);
+
+  /// Sets what the command does; it returns the exit code.
+  void action(std::function<int(const Session&)> action) { action_ = std::move(action); }
+
+  const std::string& name() const { return texts_.name; }
+  const std::string& summary() const { return texts_.summary; }
+  const std::vector<Argument>& arguments() const { return arguments_; }
+  std::string help() const;
+  int act(const Session& session) const { return action_(session); }
+
+ private:
+  Argument& add(const std::string& shown, const std::string& help,
+                std::function<void(const std::string&)> take);
+  std::string usage() const;
+
+  CommandTexts texts_;
+  std::vector<Argument> arguments_;
+  std::function<int(const Session&)> action_;
+};
+
+/// Breaks a text into lines of at most `width` columns at its spaces; paragraphs stay apart.
+std::string wrap(const std::string& text, int width, int indent);
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "boltzmark/io/binarise.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/file_kind.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "program.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+struct DescribeArguments {
+  std::string subject;
+  std::string binarise = "threshold:127";
+};
+
+template <class Values>
+std::string range_text(const Values& values) {
+  return fmt::format("from {:.4g} to {:.4g}, root mean square {:.4g}", values.minCoeff(),
+                     values.maxCoeff(), std::sqrt(values.array().square().mean()));
+}
+
+template <class Values>
+JsonObject json_range(const Values& values) {
+  return JsonObject()
+      .set("lowest", double{values.minCoeff()})
+      .set("highest", double{values.maxCoeff()})
+      .set("root_mean_square", std::sqrt(values.array().square().mean()));
+}
+
+std::string layer_name(const Layered& model, int layer) {
+  if (layer == 0) return "visible";
+  return model.is_rbm() ? "hidden" : fmt::format("hidden {}", layer);
+}
+
+void print_model(const std::string& path, const Layered& model) {
+  const EnumerationPlan plan = plan_enumeration(model);
+  FactList facts;
+  facts.add("model", path);
+  for (int l = 0; l < model.layers(); ++l)
+    facts.add(layer_name(model, l),
+              fmt::format("{} {} unit{}, biases {}", model.size(l), model.layer(l).unit.name(),
+                          model.size(l) == 1 ? "" : "s", range_text(model.bias(l))));
+  for (int l = 0; l + 1 < model.layers(); ++l)
+    facts.add(
+        model.is_rbm() ? "weights" : fmt::format("weights {}-{}", l, l + 1),
+        fmt::format("{} x {}, {}", model.size(l), model.size(l + 1), range_text(model.weights(l))));
+  if (plan.possible)
+    facts.add("exact log Z",
+              fmt::format("enumerates {} {} units, {} states, about {}", plan.side, plan.units,
+                          grouped(plan.states), human_seconds(plan.seconds)));
+  else if (!plan.side.empty())
+    facts.add("exact log Z",
+              fmt::format("out of reach: the smaller side ({}) has {} units, at most 40 can be "
+                          "enumerated",
+                          plan.side, plan.units));
+  else
+    facts.add("exact log Z", "out of reach: neither side is discrete");
+  print(facts.text());
+}
+
+JsonObject json_model(const std::string& path, const Layered& model) {
+  const EnumerationPlan plan = plan_enumeration(model);
+  std::vector<JsonObject> layers;
+  for (int l = 0; l < model.layers(); ++l)
+    layers.push_back(JsonObject()
+                         .set("units", model.size(l))
+                         .set("type", model.layer(l).unit.name())
+                         .set("biases", json_range(model.bias(l))));
+  std::vector<JsonObject> weights;
+  for (const Eigen::MatrixXd& matrix : model.weights()) weights.push_back(json_range(matrix));
+  JsonObject object;
+  object.set("kind", "model").set("file", path).set("layers", layers).set("weights", weights);
+  object.set("enumerable", plan.possible);
+  if (!plan.possible)
+    return object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
+  return object.set("enumerated_side", plan.side)
+      .set("states", plan.states)
+      .set("estimated_seconds", plan.seconds);
+}
+
+int class_count(const Dataset& data) {
+  int highest = -1;
+  for (const int label : data.labels) highest = std::max(highest, label);
+  return highest + 1;
+}
+
+double share_of_non_binary(const Dataset& data) {
+  return ((data.values.array() != 0) && (data.values.array() != 1)).cast<double>().mean();
+}
+
+void print_dataset(const Dataset& data) {
+  FactList facts;
+  facts.add("data set", data.name);
+  facts.add("cases", grouped(static_cast<std::uint64_t>(data.values.cols())));
+  facts.add("units", fmt::format("{}", data.values.rows()));
+  if (data.rows > 0) facts.add("image", fmt::format("{} x {}", data.rows, data.cols));
+  if (!data.labels.empty()) facts.add("classes", fmt::format("{}", class_count(data)));
+  facts.add("values", share_of_non_binary(data) == 0
+                          ? "0 and 1"
+                          : fmt::format("from {:.4g} to {:.4g}, not binary", data.values.minCoeff(),
+                                        data.values.maxCoeff()));
+  facts.add("mean activity", fmt::format("{:.6g}", data.values.cast<double>().mean()));
+  facts.add("SHA-256", data.sha256);
+  facts.add("provenance", data.provenance);
+  print(facts.text());
+}
+
+JsonObject json_dataset(const Dataset& data) {
+  JsonObject object;
+  object.set("kind", "dataset")
+      .set("name", data.name)
+      .set("cases", static_cast<int>(data.values.cols()))
+      .set("units", static_cast<int>(data.values.rows()));
+  if (data.rows > 0)
+    object.set("image", std::vector<int>{data.rows, data.cols});
+  else
+    object.set_null("image");
+  return object.set("classes", class_count(data))
+      .set("binary", share_of_non_binary(data) == 0)
+      .set("mean_activity", double{data.values.cast<double>().mean()})
+      .set("sha256", data.sha256)
+      .set("provenance", data.provenance);
+}
+
+bool is_model_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return false;
+  const FileKind kind = file_kind(path);
+  return kind == FileKind::zip || kind == FileKind::matlab;
+}
+
+int run(const DescribeArguments& arguments, const Session& session) {
+  if (is_model_file(arguments.subject)) {
+    const Layered model = load_model(arguments.subject);
+    if (session.json)
+      print(json_model(arguments.subject, model));
+    else
+      print_model(arguments.subject, model);
+    return 0;
+  }
+  const Dataset data = load_dataset(arguments.subject, parse_binarise(arguments.binarise));
+  if (session.json)
+    print(json_dataset(data));
+  else
+    print_dataset(data);
+  return 0;
+}
+
+}  // namespace
+
+void add_describe(Program& program) {
+  const auto arguments = std::make_shared<DescribeArguments>();
+  Command& command = program.command({
+      .name = "describe",
+      .summary = "what a model file or a data set holds",
+      .about = "Shows a model's layers, the range of its parameters and what an exact log Z would "
+               "take; or a data set's cases, units, activity, hash and provenance.",
+      .notes =
+          "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
+          "enumerable, enumerated_side, states, estimated_seconds; of a data set: kind, name,\n"
+          "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
+      .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",
+                   "boltzmark describe cases.csv.gz --json"},
+  });
+  command.positional(&arguments->subject, "MODEL|DATASET",
+                     "A model file, a data set's NAME[:train|valid|test|fit], or a file of cases.");
+  command.text(&arguments->binarise, "--binarise B",
+               "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
+               "threshold:127).");
+  command.action([arguments](const Session& session) { return run(*arguments, session); });
+}
+
+}  // namespace boltzmark::cli

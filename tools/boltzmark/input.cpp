@@ -1,0 +1,88 @@
+#include "input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/io/model_file.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+constexpr int kMaxEnumeratedUnits = 40;
+
+struct Side {
+  bool discrete = true;
+  int units = 0;
+  double log2_states = 0;
+};
+
+Side side_of(const Layered& model, int parity) {
+  Side side;
+  for (int l = parity; l < model.layers(); l += 2) {
+    const Unit unit = model.layer(l).unit;
+    side.discrete = side.discrete && unit.is_discrete();
+    side.units += model.size(l);
+    if (unit.is_discrete()) side.log2_states += model.size(l) * std::log2(unit.values());
+  }
+  return side;
+}
+
+std::string side_name(const Layered& model, int parity) {
+  if (model.is_rbm()) return parity == 1 ? "hidden" : "visible";
+  return parity == 1 ? "odd layers" : "even layers";
+}
+
+}  // namespace
+
+Layered load_model(const std::string& path) {
+  return about_file(path, [&] { return read_model(path); });
+}
+
+void save_model(const Layered& model, const std::string& path) {
+  about_file(path, [&] { write_model(model, path); });
+}
+
+EnumerationPlan plan_enumeration(const Layered& model) {
+  const Side sides[2] = {side_of(model, 0), side_of(model, 1)};
+  EnumerationPlan plan;
+  if (!sides[0].discrete && !sides[1].discrete) return plan;
+  const bool odd =
+      sides[1].discrete && (!sides[0].discrete || sides[1].log2_states <= sides[0].log2_states);
+  const Side& side = sides[odd ? 1 : 0];
+  plan.side = side_name(model, odd ? 1 : 0);
+  plan.units = side.units;
+  plan.possible = side.units <= kMaxEnumeratedUnits && side.log2_states <= 62;
+  if (!plan.possible) return plan;
+  plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(side.log2_states)));
+  // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with
+  // more values take the plain sum, some ten times as long.
+  const int other = model.units() - side.units;
+  const double slower = model.is_binary() ? 1 : 10;
+  plan.seconds =
+      static_cast<double>(plan.states) * slower * 60e-9 * std::max(other, 8) / 784 / thread_count();
+  plan.bytes = 16.0 * model.units() * 4096 * thread_count();
+  return plan;
+}
+
+void check_output(const std::string& path, bool replace, const std::string& input) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (exists && !input.empty() && std::filesystem::equivalent(path, input, error))
+    throw DataError(path + ": is both input and output (must be two files)");
+  if (exists && !replace && !std::filesystem::is_directory(path, error))
+    throw DataError(path + ": exists already (must be a new file, or give --force)");
+  const AtomicFile probe(path);
+}
+
+void check_model_name(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension != ".npz" && extension != ".mat")
+    throw DataError(path + ": its name does not say the format (must end in .npz or .mat)");
+}
+
+}  // namespace boltzmark::cli

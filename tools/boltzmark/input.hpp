@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark::cli {
+
+/// Reads a model file.  Throws  DataError naming the file
+Layered load_model(const std::string& path);
+
+/// Writes a model file in double precision.  Throws  DataError naming the file
+void save_model(const Layered& model, const std::string& path);
+
+/// Calls `work`; what it refuses about a value becomes a refusal of the file that the value is
+/// from.
+template <class Work>
+auto about_file(const std::string& path, Work&& work) -> decltype(work()) {
+  try {
+    return std::forward<Work>(work)();
+  } catch (const InvalidArgument& error) {
+    throw DataError(path + ": " + error.what());
+  }
+}
+
+/// What an exact log Z of a model would enumerate, and the time and memory it would take here.
+struct EnumerationPlan {
+  bool possible = false;  ///< a discrete side of at most 40 units
+  std::string side = {};  ///< "hidden", "visible", "odd layers", "even layers"; empty if neither
+  int units = 0;          ///< of that side
+  std::uint64_t states = 0;
+  double seconds = 0;
+  double bytes = 0;
+};
+EnumerationPlan plan_enumeration(const Layered& model);
+
+/// Refuses an output file before the work that makes it: one that exists (unless it may be
+/// replaced), that is also an input, or whose folder cannot be written.
+/// Throws  DataError
+void check_output(const std::string& path, bool replace, const std::string& input = {});
+
+/// Refuses a name that no model file can have.  Throws  DataError
+void check_model_name(const std::string& path);
+
+}  // namespace boltzmark::cli

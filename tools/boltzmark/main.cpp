@@ -1,0 +1,19 @@
+#include "program.hpp"
+
+int main(int argc, char** argv) {
+  using namespace boltzmark::cli;
+  Program program;
+  add_reproduce(program);
+  add_report(program);
+  add_verify(program);
+  add_exact(program);
+  add_spectrum(program);
+  add_score(program);
+  add_train(program);
+  add_sample(program);
+  add_describe(program);
+  add_convert(program);
+  add_list(program);
+  add_doctor(program);
+  return program.run({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace boltzmark::cli {
+
+/// The width that help and tables keep to.
+inline constexpr int kColumns = 96;
+
+/// One JSON object, keys in the order in which they were set.
+class JsonObject {
+ public:
+  JsonObject();
+  ~JsonObject();
+  JsonObject(const JsonObject&);
+  JsonObject(JsonObject&&) noexcept;
+  JsonObject& operator=(const JsonObject&) = delete;
+
+  /// Throws  Error if the number is not finite: JSON has no NaN
+  JsonObject& set(const std::string& key, double value);
+  JsonObject& set(const std::string& key, std::optional<double> value);  ///< none: null
+  JsonObject& set(const std::string& key, int value);
+  JsonObject& set(const std::string& key, std::uint64_t value);
+  JsonObject& set(const std::string& key, bool value);
+  JsonObject& set(const std::string& key, const std::string& value);
+  JsonObject& set(const std::string& key, const char* value);
+  JsonObject& set(const std::string& key, const std::vector<std::string>& values);
+  JsonObject& set(const std::string& key, const std::vector<int>& values);
+  JsonObject& set(const std::string& key, const std::vector<JsonObject>& values);
+  JsonObject& set(const std::string& key, const JsonObject& value);
+  JsonObject& set_null(const std::string& key);
+
+  /// Writes the object on one line.
+  std::string text() const;
+
+ private:
+  struct Data;
+  std::unique_ptr<Data> data_;
+};
+
+/// A table for people: columns aligned, the last one wrapped at kColumns.
+class TextTable {
+ public:
+  /// A heading that starts with '>' has its column aligned to the right.
+  explicit TextTable(std::vector<std::string> headings);
+  /// Shapes  as many cells as headings
+  void add(std::vector<std::string> cells);
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<bool> right_;
+};
+
+/// A list of facts for people: "name   value".
+class FactList {
+ public:
+  void add(const std::string& name, const std::string& value);
+  std::string text() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> facts_;
+};
+
+/// Writes to stdout.  Throws  Error if it cannot be written
+void print(std::string_view text);
+/// Writes one JSON object and a newline to stdout.
+void print(const JsonObject& object);
+/// Flushes stdout.  Throws  Error if something could not be written
+void finish_output();
+
+/// Writes one line on stderr, whatever newlines and control characters the message holds.
+void complain(const std::string& message);
+
+/// Counts the columns that a UTF-8 text takes.
+int display_width(std::string_view text);
+/// Writes "a, b or c".
+std::string join_or(const std::vector<std::string>& words);
+/// Writes a count with thousands separated: "1 048 576".
+std::string grouped(std::uint64_t count);
+/// Writes a time for people: "0.31 s", "4 min 10 s", "2.5 h".
+std::string human_seconds(double seconds);
+/// Writes an amount of memory for people: "7.6 GiB".
+std::string human_bytes(double bytes);
+/// Writes a small number with few digits: "0.0023", "1.2e-13".
+std::string short_number(double value);
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,196 @@
+#include "program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <map>
+#include <new>
+#include <optional>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/simd.hpp"
+#include "experiments/kit/interrupt.hpp"
+#include "output.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+/// Bad usage: the message says what is wrong and what it must be.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+using Values = std::map<std::string, std::vector<std::string>>;
+
+// Turns CLI11's parse errors into one line of ours.
+[[noreturn]] void refuse_parse(const Command& command, const CLI::ParseError& error) {
+  std::string what = error.what();
+  if (const auto missing = what.find(": 1 required"); missing != std::string::npos)
+    what = what.substr(0, missing) + " has no value (must be given one)";
+  throw UsageError(fmt::format("{}: {}", command.name(), what));
+}
+
+[[noreturn]] void refuse_extra(const Command& command, const std::string& text) {
+  if (!text.starts_with("-") || text.size() < 2)
+    throw UsageError(fmt::format("{}: unexpected argument {} (see 'boltzmark {} --help')",
+                                 command.name(), text, command.name()));
+  throw UsageError(fmt::format("{}: unknown option {} (must be one of 'boltzmark {} --help')",
+                               command.name(), text.substr(0, text.find('=')), command.name()));
+}
+
+// Splits the arguments of a command into the values of each of its arguments.
+Values parse(const Command& command, std::vector<std::string> arguments) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  std::map<std::string, CLI::Option*> options;
+  for (const Argument& argument : command.arguments()) {
+    CLI::Option*& option = options[argument.name];
+    option = argument.flag ? app.add_flag(argument.name) : app.add_option(argument.name);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (!argument.flag) option->expected(argument.is_option() || !argument.many ? 1 : -1);
+  }
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    refuse_parse(command, error);
+  }
+  if (const auto extra = app.remaining(); !extra.empty()) refuse_extra(command, extra.front());
+  Values values;
+  for (const auto& [name, option] : options) values[name] = option->results();
+  return values;
+}
+
+// Checks the counts and hands every value to its argument.
+void take(const Command& command, const Values& values) {
+  for (const Argument& argument : command.arguments()) {
+    const std::vector<std::string>& given = values.at(argument.name);
+    if (argument.required && given.empty())
+      throw UsageError(fmt::format("{}: {} is missing (must be given; see 'boltzmark {} --help')",
+                                   command.name(), argument.shown, command.name()));
+    if (given.size() > 1 && !argument.many && !argument.flag)
+      throw UsageError(fmt::format("{}: {} is given {} times (must be given once)", command.name(),
+                                   argument.name, given.size()));
+    for (const std::string& value : given) {
+      if (argument.is_option() && value.starts_with("--"))
+        throw UsageError(fmt::format("{}: {} has no value (must be given one, and {} follows)",
+                                     command.name(), argument.name, value));
+      argument.take(value);
+    }
+  }
+}
+
+}  // namespace
+
+Command& Program::command(CommandTexts texts) {
+  commands_.push_back(std::make_unique<Command>(std::move(texts)));
+  return *commands_.back();
+}
+
+Command& Program::find(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& command : commands_) {
+    if (command->name() == name) return *command;
+    names.push_back(command->name());
+  }
+  throw UsageError(fmt::format("{}: unknown {} (must be {})", name,
+                               name.starts_with("-") ? "option" : "command", join_or(names)));
+}
+
+std::string Program::help() const {
+  std::string text =
+      "boltzmark COMMAND [arguments] [options]\n\n"
+      "A benchmark and verification suite for Boltzmann machines: exact log Z, likelihoods and\n"
+      "spectra of small models, update rules verified by enumeration, and the tables and figures\n"
+      "of published papers regenerated and judged claim by claim.\n\nCommands\n";
+  for (const auto& command : commands_)
+    text += fmt::format("  {:<11}{}\n", command->name(), command->summary());
+  text +=
+      "\nEvery command takes\n"
+      "  --help       its arguments, options and examples (also: boltzmark help COMMAND)\n"
+      "  --json       one JSON object on stdout and nothing else there\n"
+      "  --quiet      no plan and no progress on stderr\n"
+      "  --threads N  at most N threads; results never depend on it\n"
+      "\nMODEL is an .npz file (W, b, c) or a .mat file (vishid, visbiases, hidbiases).\n"
+      "DATASET is NAME[:train|valid|test|fit] of 'boltzmark list datasets', or a file.\n"
+      "Exit codes: 0 done; 2 bad usage or input; 3 an exact check or an exact claim does not\n"
+      "hold; 130 Ctrl-C; 1 anything else.\n"
+      "Environment: BOLTZMARK_DATA names further data folders, separated by ':'; BOLTZMARK_SIMD\n"
+      "lowers the SIMD path (avx512, avx2, sse4).\n"
+      "\nExamples\n"
+      "  boltzmark reproduce bruegge2013 --profile smoke\n"
+      "  boltzmark train mnist --hidden 16 --negative pcd:10 --updates 2000 --out rbm.npz\n"
+      "  boltzmark exact rbm.npz\n";
+  return text;
+}
+
+int Program::run_command(Command& command, std::vector<std::string> arguments) const {
+  Session session;
+  bool help_wanted = false;
+  command.integer(&session.threads, "--threads N", 1,
+                  "Use at most N threads (default: all cores); results never depend on it.");
+  command.flag(&session.json, "--json", "Print one JSON object on stdout and nothing else there.");
+  command.flag(&session.quiet, "--quiet", "Print no plan and no progress on stderr.");
+  command.flag(&help_wanted, "--help", "Print this help.");
+  for (std::string& argument : arguments)
+    if (argument == "-h") argument = "--help";
+  const Values values = parse(command, std::move(arguments));
+  if (!values.at("--help").empty()) {
+    print(command.help());
+    return 0;
+  }
+  take(command, values);
+  simd_path();  // refuses a bad BOLTZMARK_SIMD before any work
+  std::optional<ThreadLimit> limit;
+  if (session.threads > 0) limit.emplace(session.threads);
+  return command.act(session);
+}
+
+int Program::dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw UsageError("no command (must be given one; see 'boltzmark --help')");
+  const std::string& first = arguments.front();
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  const bool asks_help = first == "--help" || first == "-h" || first == "help";
+  if (asks_help && rest.empty()) {
+    print(help());
+    return 0;
+  }
+  if (asks_help) return run_command(find(rest.front()), {"--help"});
+  if (first == "--version") {
+    print("boltzmark " BOLTZMARK_VERSION "\n");
+    return 0;
+  }
+  return run_command(find(first), rest);
+}
+
+int Program::run(const std::vector<std::string>& arguments) {
+  try {
+    const int code = dispatch(arguments);
+    finish_output();
+    return code;
+  } catch (const UsageError& error) {
+    complain(error.what());
+    return 2;
+  } catch (const InvalidArgument& error) {
+    complain(error.what());
+    return 2;
+  } catch (const DataError& error) {
+    complain(error.what());
+    return 2;
+  } catch (const experiments::Interrupted&) {
+    complain("interrupted");
+    return 130;
+  } catch (const std::bad_alloc&) {
+    complain("out of memory (the work must fit into it; --threads 1 takes least)");
+    return 1;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return 1;
+  }
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,60 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "output.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+constexpr int kBar = 24;
+
+std::string rate_text(double rate) {
+  if (rate >= 1e9) return fmt::format("{:.3g} G", rate / 1e9);
+  if (rate >= 1e6) return fmt::format("{:.3g} M", rate / 1e6);
+  if (rate >= 1e3) return fmt::format("{:.3g} k", rate / 1e3);
+  return fmt::format("{:.3g} ", rate);
+}
+
+}  // namespace
+
+void state_plan(const Session& session, const std::string& work, double seconds, double bytes) {
+  if (session.quiet || (isatty(STDERR_FILENO) == 0 && seconds < 10)) return;
+  fmt::print(stderr, "boltzmark: {}; about {} and {} of memory\n", work, human_seconds(seconds),
+             human_bytes(bytes));
+}
+
+Progress::Progress(const Session& session, std::string label, double total, std::string unit)
+    : visible_(!session.quiet && isatty(STDERR_FILENO) != 0),
+      label_(std::move(label)),
+      total_(total),
+      unit_(std::move(unit)),
+      start_(Clock::now()),
+      last_(start_) {}
+
+Progress::~Progress() {
+  if (drawn_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::show(double done) {
+  if (!visible_) return;
+  if (first_done_ < 0) first_done_ = done;
+  const auto now = Clock::now();
+  if (now - last_ < std::chrono::milliseconds(100)) return;
+  last_ = now;
+  const double share = std::clamp(total_ > 0 ? done / total_ : 1.0, 0.0, 1.0);
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = (done - first_done_) / seconds;
+  const int filled = static_cast<int>(share * kBar);
+  fmt::print(stderr, "\r\033[K{} [{}{}] {:3.0f} %  {}{}/s  {} left", label_,
+             std::string(filled, '#'), std::string(kBar - filled, '.'), 100 * share,
+             rate_text(rate), unit_, rate > 0 ? human_seconds((total_ - done) / rate) : "?");
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,125 @@
+#include "experiments/kit/reproduce.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+using experiments::ReproduceOptions;
+using experiments::ReproduceResult;
+
+struct ReproduceArguments {
+  ReproduceOptions options;
+  std::string profile = "quick";
+};
+
+int print_result(const ReproduceResult& result, double seconds, const Session& session) {
+  if (session.json) {
+    print(JsonObject()
+              .set("planned", std::uint64_t{result.planned})
+              .set("ran", std::uint64_t{result.ran})
+              .set("reused", std::uint64_t{result.reused})
+              .set("failures", result.failures)
+              .set("exact_failed", result.exact_failed)
+              .set("interrupted", result.interrupted)
+              .set("report", result.report)
+              .set("seconds", seconds));
+    return result.exit_code();
+  }
+  FactList facts;
+  facts.add("trials", fmt::format("{} planned, {} run now, {} from the store{}", result.planned,
+                                  result.ran, result.reused,
+                                  result.interrupted ? "; stopped early, run again to go on" : ""));
+  for (const std::string& failure : result.failures) facts.add("failed", failure);
+  for (const std::string& claim : result.exact_failed) facts.add("does not hold", claim);
+  if (!result.report.empty()) facts.add("report", result.report);
+  facts.add("time", human_seconds(seconds));
+  print(facts.text());
+  return result.exit_code();
+}
+
+int run_reproduce(ReproduceArguments arguments, const Session& session) {
+  const Stopwatch watch;
+  arguments.options.profile = experiments::parse_profile(arguments.profile);
+  arguments.options.threads = session.threads;
+  return print_result(experiments::reproduce(arguments.options), watch.seconds(), session);
+}
+
+int run_report(const experiments::ReportOptions& given, const std::string& profile,
+               const Session& session) {
+  const Stopwatch watch;
+  experiments::ReportOptions options = given;
+  options.profile = experiments::parse_profile(profile);
+  return print_result(experiments::report(options), watch.seconds(), session);
+}
+
+constexpr const char* kNotes =
+    "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html and\n"
+    "report.md, DIR/PROFILE/manifest.json. Exit code 3 if an exact claim (kind E) does not hold;\n"
+    "claims of other kinds do not change it.\n"
+    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, report, seconds.";
+
+}  // namespace
+
+void add_reproduce(Program& program) {
+  const auto arguments = std::make_shared<ReproduceArguments>();
+  Command& command = program.command({
+      .name = "reproduce",
+      .summary = "regenerate the tables and figures of the papers, and the report",
+      .about = "Runs experiments trial by trial and writes the report. Finished trials are kept: "
+               "Ctrl-C, or even kill -9, loses at most those in flight, and the next run goes on. "
+               "Same seed, same bytes in every CSV file, whatever --jobs and --threads.",
+      .notes = kNotes,
+      .examples = {"boltzmark reproduce --profile smoke",
+                   "boltzmark reproduce bruegge2013/fig3-top --out results",
+                   "boltzmark reproduce bruegge2013 --profile paper --only size=3 "
+                   "--max-seconds 3600"},
+  });
+  ReproduceOptions& options = arguments->options;
+  command.positionals(&options.ids, "ID",
+                      "An experiment or a paper of 'boltzmark list experiments' (default: all).");
+  command.choice(
+      &arguments->profile, "--profile P", {"smoke", "quick", "paper"},
+      "smoke: toy size, under a minute; quick: minutes; paper: the paper's own settings, "
+      "hours (default: quick).");
+  command.integer(&options.jobs, "--jobs N", 1,
+                  "Trials that run at once and share the threads (default: as many as threads).");
+  command.integer(&options.seed, "--seed S", "Seed of every random stream (default: 1).");
+  command.text(&options.out, "--out DIR", "Folder of the results (default: out).");
+  command.text(&options.only, "--only CELL",
+               "Run only trials whose inputs match key=value,... such as size=3,c=10.");
+  command.real(&options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
+               "Stop between trials after this long; run again to go on.");
+  command.flag(&options.fresh, "--fresh", "Ignore the trials that are stored.");
+  command.flag(&options.keep, "--keep",
+               "Merge finished trials into reports/reference of the source tree.");
+  command.action(
+      [arguments](const Session& session) { return run_reproduce(*arguments, session); });
+}
+
+void add_report(Program& program) {
+  const auto arguments = std::make_shared<ReproduceArguments>();
+  Command& command = program.command({
+      .name = "report",
+      .summary = "write the report again from the stored trials",
+      .about = "Writes index.html (self-contained), report.md and claims.json from the trials that "
+               "'boltzmark reproduce' stored, without running anything.",
+      .notes = kNotes,
+      .examples = {"boltzmark report --out results", "boltzmark report --profile smoke"},
+  });
+  const auto options = std::make_shared<experiments::ReportOptions>();
+  command.text(&options->out, "--out DIR", "Folder of the results (default: out).");
+  command.choice(&arguments->profile, "--profile P", {"smoke", "quick", "paper"},
+                 "Which profile's trials (default: quick).");
+  command.action([arguments, options](const Session& session) {
+    return run_report(*options, arguments->profile, session);
+  });
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/npz.hpp"
+#include "boltzmark/transition/sweep.hpp"
+#include "experiments/kit/interrupt.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+struct SampleArguments {
+  std::string model;
+  std::string rule = "gibbs";
+  std::string start = "random";
+  std::string binarise = "threshold:127";
+  std::string out;
+  int chains = 100;
+  int sweeps = 1000;
+  int every = 0;
+  std::uint64_t seed = 1;
+  bool force = false;
+};
+
+/// The states that are kept, as the file has them.
+struct Kept {
+  std::vector<std::vector<std::uint8_t>> layers;  ///< [kept][chain][unit]
+  std::vector<double> energies;                   ///< [kept][chain]
+  std::vector<std::int64_t> sweeps;               ///< [kept], counted from 1
+};
+
+Chains make_start(const Layered& model, const SampleArguments& arguments, StreamKey key) {
+  Chains chains(model, arguments.chains);
+  chains.randomise(key);
+  if (arguments.start == "random") return chains;
+  const Dataset data = load_dataset(arguments.start, parse_binarise(arguments.binarise));
+  if (data.values.rows() != model.size(0))
+    throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
+                                data.name, data.values.rows(), model.size(0)));
+  if (((data.values.array() != 0) && (data.values.array() != 1)).any())
+    throw DataError(data.name + ": holds values beside 0 and 1 (must be binary)");
+  Eigen::MatrixXf visible(model.size(0), arguments.chains);
+  for (int chain = 0; chain < arguments.chains; ++chain)
+    visible.col(chain) = data.values.col(chain % data.values.cols());
+  chains.set_layer(0, visible);
+  return chains;
+}
+
+void keep(const Layered& model, const Chains& chains, int sweep, Kept& kept) {
+  for (int l = 0; l < model.layers(); ++l)
+    for (int chain = 0; chain < chains.chains(); ++chain)
+      for (int unit = 0; unit < model.size(l); ++unit)
+        kept.layers[l].push_back(chains.get(l, unit, chain) != 0 ? 1 : 0);
+  const std::size_t first = kept.energies.size();
+  kept.energies.resize(first + chains.chains());
+  parallel_for(chains.chains(), [&](std::size_t chain) {
+    kept.energies[first + chain] = energy(model, chains.get_chain(static_cast<int>(chain)));
+  });
+  kept.sweeps.push_back(sweep);
+}
+
+Kept draw(const Layered& model, const SampleArguments& arguments, const Session& session) {
+  const StreamKey key = make_key(arguments.seed, "sample");
+  const PackedModel packed(model);
+  Chains chains = make_start(model, arguments, key);
+  const PhiloxDraws draws(key);
+  const int every = arguments.every > 0 ? arguments.every : arguments.sweeps;
+  SweepOptions options{.rule = parse_rule(arguments.rule)};
+  Kept kept;
+  kept.layers.resize(model.layers());
+  const experiments::InterruptGuard guard;
+  Progress progress(session, "sample", arguments.sweeps, "sweeps");
+  // Steps of about 0.1 s, so that Ctrl-C is heard.
+  const double work = 1.0 + static_cast<double>(arguments.chains) * model.units();
+  const int step = static_cast<int>(std::clamp(2e7 / work, 1.0, 1e6));
+  for (int done = 0; done < arguments.sweeps;) {
+    const int next = std::min({arguments.sweeps, done + step, (done / every + 1) * every});
+    options.first_sweep = done;
+    options.sweeps = next - done;
+    sweep(packed, chains, draws, options);
+    done = next;
+    if (done % every == 0) keep(model, chains, done, kept);
+    progress.show(done);
+    if (experiments::interrupt_requested()) throw experiments::Interrupted();
+  }
+  return kept;
+}
+
+void write(const Layered& model, const SampleArguments& arguments, const Kept& kept) {
+  const std::uint64_t n = kept.sweeps.size();
+  const auto chains = static_cast<std::uint64_t>(arguments.chains);
+  NpzWriter file(arguments.out);
+  for (int l = 0; l < model.layers(); ++l) {
+    const std::string name = l == 0           ? "visible"
+                             : model.is_rbm() ? "hidden"
+                                              : fmt::format("hidden{}", l);
+    file.add(name, kept.layers[l], {n, chains, static_cast<std::uint64_t>(model.size(l))});
+  }
+  file.add("energy", kept.energies, {n, chains});
+  file.add("sweep", kept.sweeps, {n});
+  const std::vector<std::int64_t> seed = {static_cast<std::int64_t>(arguments.seed)};
+  file.add("seed", seed, {});
+  file.commit();
+}
+
+void print_result(const SampleArguments& arguments, const Kept& kept, double seconds,
+                  const Session& session) {
+  double mean = 0;
+  for (const double value : kept.energies) mean += value;
+  mean /= static_cast<double>(kept.energies.size());
+  if (session.json) {
+    print(JsonObject()
+              .set("out", arguments.out)
+              .set("rule", parse_rule(arguments.rule).name())
+              .set("chains", arguments.chains)
+              .set("sweeps", arguments.sweeps)
+              .set("kept", std::uint64_t{kept.sweeps.size()})
+              .set("mean_energy", mean)
+              .set("seed", arguments.seed)
+              .set("seconds", seconds));
+    return;
+  }
+  FactList facts;
+  facts.add("wrote", arguments.out);
+  facts.add("states", fmt::format("{} kept of {} sweeps, {} chains", kept.sweeps.size(),
+                                  arguments.sweeps, arguments.chains));
+  facts.add("mean energy", fmt::format("{:.8g} nats", mean));
+  facts.add("time", human_seconds(seconds));
+  print(facts.text());
+}
+
+int run(const SampleArguments& arguments, const Session& session) {
+  parse_rule(arguments.rule);
+  if (arguments.every > arguments.sweeps)
+    throw InvalidArgument(fmt::format("--every = {} (must be at most --sweeps, {})",
+                                      arguments.every, arguments.sweeps));
+  const Layered model = load_model(arguments.model);
+  if (!arguments.out.ends_with(".npz"))
+    throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
+  check_output(arguments.out, arguments.force, arguments.model);
+  double products = 0;
+  for (const Eigen::MatrixXd& matrix : model.weights())
+    products += static_cast<double>(matrix.size());
+  const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
+  const double unit_updates = double{1} * arguments.sweeps * arguments.chains * model.units();
+  // A product costs 0.05 ns a core and side, a draw and decision 1 ns.
+  state_plan(
+      session,
+      fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
+      (products * arguments.sweeps * arguments.chains * 1e-10 + unit_updates * 1e-9) /
+          thread_count(),
+      kept * arguments.chains * (model.units() + 8.0) + 8 * products);
+  const Stopwatch watch;
+  const Kept states = about_file(arguments.model, [&] { return draw(model, arguments, session); });
+  write(model, arguments, states);
+  print_result(arguments, states, watch.seconds(), session);
+  return 0;
+}
+
+constexpr const char* kNotes =
+    "FILE.npz holds, for K kept sweeps: visible and hidden (deeper models: hidden1, hidden2, ..)\n"
+    "uint8 [K, chains, units], energy float64 [K, chains] in nats, sweep int64 [K] (the sweep "
+    "after\n"
+    "which the states were kept, from 1) and seed int64. A sweep updates the hidden units first.\n"
+    "JSON keys: out, rule, chains, sweeps, kept, mean_energy, seed, seconds.";
+
+}  // namespace
+
+void add_sample(Program& program) {
+  const auto arguments = std::make_shared<SampleArguments>();
+  Command& command = program.command({
+      .name = "sample",
+      .summary = "draw states of a model by sweeps of an update rule",
+      .about =
+          "Runs independent chains of a binary model at inverse temperature 1 and writes their "
+          "states. Ctrl-C leaves no file.",
+      .notes = kNotes,
+      .examples = {"boltzmark sample rbm.npz --rule flip --sweeps 10000 --out states.npz",
+                   "boltzmark sample rbm.npz --chains 10 --sweeps 500 --every 5 --out trace.npz",
+                   "boltzmark sample rbm.npz --start mnist:test --sweeps 1 --out one.npz"},
+  });
+  command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
+  command.required_text(&arguments->out, "--out FILE", "The file to write (.npz).");
+  command.text(&arguments->rule, "--rule R",
+               "The update rule: gibbs, flip, blend:SHARE or metropolis (default: gibbs).");
+  command.integer(&arguments->chains, "--chains C", 1, "Independent chains (default: 100).");
+  command.integer(&arguments->sweeps, "--sweeps N", 1, "Sweeps of each chain (default: 1000).");
+  command.integer(&arguments->every, "--every K", 1,
+                  "Keep the states after every K sweeps (default: only after the last).");
+  command.text(&arguments->start, "--start S",
+               "random, or a data set whose cases are the first visible states, case after case "
+               "(default: random).");
+  command.text(&arguments->binarise, "--binarise B",
+               "How that data set's grey levels become values: threshold:LEVEL or sample:SEED "
+               "(default: threshold:127).");
+  command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
+  command.flag(&arguments->force, "--force", "Replace FILE if it exists.");
+  command.action([arguments](const Session& session) { return run(*arguments, session); });
+}
+
+}  // namespace boltzmark::cli

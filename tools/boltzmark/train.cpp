@@ -1,0 +1,289 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/interrupt.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+struct TrainArguments {
+  std::string dataset;
+  std::vector<int> hidden;
+  std::string negative = "cd:1";
+  std::string rule = "gibbs";
+  std::string binarise = "threshold:127";
+  std::string checkpoint;
+  std::string out;
+  double learning_rate = 0.05;
+  double initial_sd = 0.01;
+  int batch = 0;
+  int updates = 10000;
+  int evaluate = 0;
+  std::uint64_t seed = 1;
+  bool force = false;
+};
+
+struct Evaluation {
+  std::uint64_t update = 0;
+  double mean_log_likelihood = 0;
+};
+
+/// One training run from start or checkpoint to its end.
+class TrainRun {
+ public:
+  TrainRun(const TrainArguments& arguments, const Session& session)
+      : arguments_(arguments),
+        session_(session),
+        data_(load_dataset(arguments.dataset, parse_binarise(arguments.binarise))),
+        trainer_(make_trainer()) {
+    if (arguments_.evaluate > 0) cases_.emplace(data_.values);
+  }
+
+  void state_cost() const;
+  void resume();
+  void train();
+  void print_result() const;
+  const Layered& model() const { return trainer_.model(); }
+
+ private:
+  Trainer make_trainer() const;
+  void evaluate();
+  void save() const;
+  [[noreturn]] void stop() const;
+
+  const TrainArguments& arguments_;
+  const Session& session_;
+  Dataset data_;
+  Trainer trainer_;
+  std::optional<Cases> cases_;
+  std::vector<Evaluation> evaluations_;
+  std::uint64_t resumed_at_ = 0;
+  Stopwatch watch_;
+};
+
+Trainer TrainRun::make_trainer() const {
+  const StreamKey key = make_key(arguments_.seed, "train");
+  const auto cases = static_cast<int>(data_.values.cols());
+  TrainOptions options{.negative = parse_negative(arguments_.negative),
+                       .rule = parse_rule(arguments_.rule),
+                       .learning_rate = arguments_.learning_rate,
+                       .batch = arguments_.batch > 0 ? arguments_.batch : std::min(100, cases),
+                       .updates = static_cast<std::uint64_t>(arguments_.updates)};
+  if (options.batch > cases)
+    throw InvalidArgument(fmt::format("--batch = {} (must be at most the {} cases of {})",
+                                      options.batch, cases, data_.name));
+  return about_file(data_.name, [&] {
+    Layered start = initial_rbm(static_cast<int>(data_.values.rows()), arguments_.hidden.front(),
+                                arguments_.initial_sd, key);
+    const EnumerationPlan plan = plan_enumeration(start);
+    if (arguments_.evaluate > 0 && !plan.possible)
+      throw InvalidArgument(fmt::format(
+          "--evaluate would enumerate {} units (must be at most 40; leave --evaluate out)",
+          plan.units));
+    return Trainer(std::move(start), data_.values, options, key);
+  });
+}
+
+void TrainRun::state_cost() const {
+  const Negative negative = trainer_.options().negative;
+  const double chains = static_cast<double>(trainer_.options().batch) * negative.temperatures;
+  const double units = model().units();
+  const double products = static_cast<double>(model().weights(0).size());
+  // A product costs 0.05 ns a core and side, a draw and decision 1 ns (4 sides' worth for the
+  // statistics of both phases).
+  const double update = chains * negative.sweeps * (2 * products * 5e-11 + units * 1e-9) +
+                        4 * trainer_.options().batch * products * 5e-11;
+  const double evaluations =
+      arguments_.evaluate > 0 ? 2.0 + arguments_.updates / arguments_.evaluate : 0.0;
+  state_plan(session_,
+             fmt::format("{} updates of a {}-{} RBM by {}", grouped(arguments_.updates),
+                         model().size(0), model().size(1), negative.name()),
+             update * arguments_.updates / thread_count() +
+                 evaluations * plan_enumeration(model()).seconds,
+             4.0 * static_cast<double>(data_.values.size()) + 4 * chains * units + 48 * products);
+}
+
+void TrainRun::resume() {
+  std::error_code error;
+  if (arguments_.checkpoint.empty() || !std::filesystem::exists(arguments_.checkpoint, error))
+    return;
+  const std::string bytes = experiments::read_text(arguments_.checkpoint);
+  try {
+    trainer_.restore(bytes);
+  } catch (const DataError& refusal) {
+    throw DataError(fmt::format("{}: {}", arguments_.checkpoint, refusal.what()));
+  }
+  resumed_at_ = trainer_.updates();
+  if (!session_.quiet)
+    fmt::print(stderr, "boltzmark: going on from update {} of {}\n", resumed_at_,
+               arguments_.checkpoint);
+}
+
+void TrainRun::save() const {
+  if (arguments_.checkpoint.empty()) return;
+  AtomicFile file(arguments_.checkpoint);
+  file.write(trainer_.checkpoint());
+  file.commit();
+}
+
+void TrainRun::stop() const {
+  save();
+  throw experiments::Interrupted();
+}
+
+void TrainRun::evaluate() {
+  const double value = exact_mean_log_likelihood(model(), *cases_);
+  evaluations_.push_back({trainer_.updates(), value});
+  if (session_.json) return;
+  if (evaluations_.size() == 1) print("    update  mean log-likelihood / nats\n");
+  print(fmt::format("{:>10}  {:.6f}\n", trainer_.updates(), value));
+  finish_output();
+}
+
+void TrainRun::train() {
+  const experiments::InterruptGuard guard;
+  constexpr double save_seconds = 30;
+  double saved = watch_.seconds();
+  const auto updates = static_cast<std::uint64_t>(arguments_.updates);
+  const auto every = static_cast<std::uint64_t>(arguments_.evaluate);
+  Progress progress(session_, "train", static_cast<double>(updates), "updates");
+  while (true) {
+    const std::uint64_t now = trainer_.updates();
+    if (every > 0 && (now % every == 0 || now >= updates)) evaluate();
+    if (now >= updates) break;
+    trainer_.step();
+    progress.show(static_cast<double>(trainer_.updates()));
+    if (experiments::interrupt_requested()) stop();
+    if (watch_.seconds() - saved > save_seconds) {
+      save();
+      saved = watch_.seconds();
+    }
+  }
+  save();
+}
+
+void TrainRun::print_result() const {
+  const TrainOptions& options = trainer_.options();
+  if (session_.json) {
+    std::vector<JsonObject> evaluations;
+    for (const Evaluation& evaluation : evaluations_)
+      evaluations.push_back(JsonObject()
+                                .set("update", evaluation.update)
+                                .set("mean_log_likelihood", evaluation.mean_log_likelihood));
+    print(JsonObject()
+              .set("out", arguments_.out)
+              .set("visible", model().size(0))
+              .set("hidden", model().size(1))
+              .set("negative", options.negative.name())
+              .set("rule", options.rule.name())
+              .set("learning_rate", options.learning_rate)
+              .set("batch", options.batch)
+              .set("updates", trainer_.updates())
+              .set("resumed_at", resumed_at_)
+              .set("seed", arguments_.seed)
+              .set("evaluations", evaluations)
+              .set("seconds", watch_.seconds()));
+    return;
+  }
+  FactList facts;
+  facts.add("wrote", arguments_.out);
+  facts.add("model", fmt::format("{}-{} RBM", model().size(0), model().size(1)));
+  facts.add("training",
+            fmt::format("{} updates of {} cases, {}, {}, rate {}", grouped(trainer_.updates()),
+                        options.batch, options.negative.name(), options.rule.name(),
+                        options.learning_rate));
+  facts.add("time", human_seconds(watch_.seconds()));
+  print((evaluations_.empty() ? "" : "\n") + facts.text());
+}
+
+int run(const TrainArguments& arguments, const Session& session) {
+  parse_rule(arguments.rule);
+  parse_negative(arguments.negative);
+  if (arguments.hidden.empty()) throw InvalidArgument("--hidden is missing (must be given)");
+  if (arguments.hidden.size() > 1)
+    throw InvalidArgument(fmt::format(
+        "--hidden is given {} times (must be given once: this version trains RBMs, not deeper "
+        "models)",
+        arguments.hidden.size()));
+  check_model_name(arguments.out);
+  check_output(arguments.out, arguments.force);
+  if (!arguments.checkpoint.empty()) check_output(arguments.checkpoint, true);
+  TrainRun training(arguments, session);
+  training.resume();
+  training.state_cost();
+  training.train();
+  save_model(training.model(), arguments.out);
+  training.print_result();
+  return 0;
+}
+
+constexpr const char* kNotes =
+    "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on "
+    "from\n"
+    "there and writes the same bytes as a run that was never stopped. The same seed gives the "
+    "same\n"
+    "model for any number of threads.\n"
+    "JSON keys: out, visible, hidden, negative, rule, learning_rate, batch, updates, resumed_at,\n"
+    "seed, evaluations [update, mean_log_likelihood], seconds.";
+
+}  // namespace
+
+void add_train(Program& program) {
+  const auto arguments = std::make_shared<TrainArguments>();
+  Command& command = program.command({
+      .name = "train",
+      .summary = "train an RBM by CD, PCD or parallel tempering",
+      .about = "Trains a binary RBM by stochastic gradient ascent on the log-likelihood and writes "
+               "it as a model file. A data set's name means its training cases.",
+      .notes = kNotes,
+      .examples = {"boltzmark train bas --hidden 16 --negative pt:10:1 --rule flip --evaluate 1000 "
+                   "--out bas.npz",
+                   "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
+                   "--checkpoint mnist.part --out mnist.npz"},
+  });
+  command.positional(&arguments->dataset, "DATASET",
+                     "A data set's NAME[:train|valid|test|fit] (default: train), or a file.");
+  command.integers(&arguments->hidden, "--hidden N", 1, "Hidden units.");
+  command.required_text(&arguments->out, "--out MODEL", "The model file to write (.npz or .mat).");
+  command.text(&arguments->negative, "--negative M",
+               "Negative phase: cd:K, pcd:K (K sweeps) or pt:T:K (T temperatures, K sweeps) "
+               "(default: cd:1).");
+  command.text(&arguments->rule, "--rule R",
+               "Update rule of the negative phase: gibbs, flip or blend:SHARE (default: gibbs).");
+  command.real(&arguments->learning_rate, "--learning-rate X", {.low = 0, .above_low = true},
+               "Learning rate (default: 0.05).");
+  command.integer(&arguments->batch, "--batch B", 1,
+                  "Cases per update (default: 100, or all if there are fewer).");
+  command.integer(&arguments->updates, "--updates N", 0, "Updates in all (default: 10000).");
+  command.real(&arguments->initial_sd, "--initial-sd X", {.low = 0},
+               "Standard deviation of the initial weights and biases (default: 0.01).");
+  command.integer(&arguments->evaluate, "--evaluate EVERY", 1,
+                  "Print the exact mean log-likelihood of the cases before the first update, after "
+                  "every EVERY updates and at the end (at most 40 enumerated units).");
+  command.text(&arguments->binarise, "--binarise B",
+               "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
+               "threshold:127).");
+  command.text(&arguments->checkpoint, "--checkpoint FILE",
+               "Save the run to FILE every 30 s, on Ctrl-C and at the end; go on from it if it "
+               "exists.");
+  command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
+  command.flag(&arguments->force, "--force", "Replace MODEL if it exists.");
+  command.action([arguments](const Session& session) { return run(*arguments, session); });
+}
+
+}  // namespace boltzmark::cli
