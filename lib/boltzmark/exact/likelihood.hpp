@@ -43,6 +43,10 @@ class Cases {
   std::vector<float> values_;
 };
 
+/// Throws InvalidArgument unless the visible units can take every value of the data (to float32's
+/// precision) and the shapes agree.
+void check_cases(const Layered& model, const Cases& cases);
+
 /// Computes log f(v) = log sum_h exp(-E(v, h)): closed form for an RBM (minus the free energy);
 /// for deeper models the smaller discrete side of the hidden layers is enumerated.
 /// Shapes  visible [visible]     Units  nats

@@ -1,0 +1,108 @@
+#include "boltzmark/exact/likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration.hpp"
+#include "boltzmark/exact/likelihood_kernel.hpp"
+#include "boltzmark/exact/log_z.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr std::size_t kChunkCases = 256;
+
+[[noreturn]] void refuse_value(double x, Unit unit) {
+  throw InvalidArgument("data value = " + std::to_string(x) + " (must be a value of the visible " +
+                        unit.name() + " units)");
+}
+
+/// Computes sum_i b_i v_i, or the energy of a Gaussian layer.
+double visible_term(const Layered& model, const Cases& cases, std::size_t k) {
+  const Layer& layer = model.layer(0);
+  if (layer.unit.is_gaussian()) {
+    const Eigen::VectorXd v = cases.state(k);
+    return -((v - layer.bias).array() / layer.sigma0.array()).square().sum() / 2;
+  }
+  const float* x = cases.values(k);
+  double sum = 0;
+  for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i) {
+    sum += layer.bias[*i] * (x ? static_cast<double>(*x++) : 1.0);
+  }
+  return sum;
+}
+
+/// Averages a function of the distinct cases; chunks are combined in order.
+template <typename F>
+double mean_over(const Cases& cases, const F& log_f) {
+  const std::size_t chunks = (cases.distinct() + kChunkCases - 1) / kChunkCases;
+  std::vector<double> sums(chunks);
+  const auto body = [&](std::size_t chunk) {
+    const std::size_t end = std::min((chunk + 1) * kChunkCases, cases.distinct());
+    double sum = 0;
+    for (std::size_t k = chunk * kChunkCases; k < end; ++k) sum += cases.weight(k) * log_f(k);
+    sums[chunk] = sum;
+  };
+  if (chunks == 1) {
+    body(0);
+  } else {
+    parallel_for(chunks, body);
+  }
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+}  // namespace
+
+void check_cases(const Layered& model, const Cases& cases) {
+  if (cases.visible() != model.size(0)) {
+    throw InvalidArgument("data units = " + std::to_string(cases.visible()) + " (must be " +
+                          std::to_string(model.size(0)) + ")");
+  }
+  const Unit unit = model.layer(0).unit;
+  if (unit.is_gaussian() || (unit.is_bernoulli() && cases.is_binary())) return;
+  for (std::size_t k = 0; k < cases.distinct(); ++k) {
+    const Eigen::VectorXd v = cases.state(k);
+    for (const double x : v) {
+      if (unit.is_bernoulli()) {
+        if (x != 0 && x != 1) refuse_value(x, unit);
+      } else if (!(std::abs(x) <= 1)) {
+        refuse_value(x, unit);
+      } else if (unit.is_discrete()) {
+        const double step = (x + 1) * unit.code() / 2;
+        if (std::abs(step - std::nearbyint(step)) > 1e-6 * unit.code()) refuse_value(x, unit);
+      }
+    }
+  }
+}
+
+double log_unnormalised(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible) {
+  return sum_states(given_visible(model, visible)).log_z;
+}
+
+double mean_log_f(const Layered& model, const Cases& cases) {
+  check_cases(model, cases);
+  if (model.is_rbm() && model.layer(1).unit.is_bernoulli()) {
+    const FreeEnergyTable table(model.weights(0), model.bias(1));
+    return mean_over(cases, [&](std::size_t k) {
+      const auto count = static_cast<std::size_t>(cases.end(k) - cases.begin(k));
+      return visible_term(model, cases, k) +
+             table.hidden_terms(cases.begin(k), count, cases.values(k));
+    });
+  }
+  return mean_over(cases, [&](std::size_t k) { return log_unnormalised(model, cases.state(k)); });
+}
+
+double mean_log_likelihood(const Layered& model, const Cases& cases, double log_z) {
+  return mean_log_f(model, cases) - log_z;
+}
+
+double exact_mean_log_likelihood(const Layered& model, const Cases& cases) {
+  return mean_log_likelihood(model, cases, exact_log_z(model).log_z);
+}
+
+}  // namespace boltzmark
