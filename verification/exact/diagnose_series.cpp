@@ -153,6 +153,44 @@ TEST_CASE("batch means follow their definition") {
   CHECK(batch.tau == Approx(2 * of_means / (centred.square().sum() / 9)).epsilon(1e-14));
 }
 
+TEST_CASE("a series that needs more terms than the model may have is undecided") {
+  // x_t = 0.9 x_{t-30} + noise at n = 1000, where the highest order is 30: AIC gains
+  // -1000 log(1 - 0.81) = 1660 at order 30 against chance gains of a few units below it.
+  Eigen::VectorXd x = noise(1000);
+  for (Eigen::Index t = 30; t < x.size(); ++t) x[t] += 0.9 * x[t - 30];
+  const auto judged = boltzmark::judge_autocorrelation_time(x);
+  CHECK(judged.ar.max_order == 30);
+  CHECK(judged.ar.order_at_maximum);
+  CHECK_FALSE(judged.decided());
+}
+
+TEST_CASE("chains of fewer than 20 batches are too short to judge") {
+  // White noise has tau 1, and a batch 25 steps or more.
+  const auto judged = boltzmark::judge_autocorrelation_time(noise(200));
+  CHECK(judged.status == boltzmark::TimeStatus::too_short);
+  CHECK(judged.geyer.tau > 0);
+  CHECK_FALSE(judged.decided());
+}
+
+TEST_CASE("white noise of a million steps is judged to have a time of 1") {
+  // Standard errors: Geyer's about sqrt(6e-6) = 0.0025, batch means' sqrt(2 * 160 / 1e6) = 0.018;
+  // the margins are ten of them, so no seed matters.
+  const auto judged = boltzmark::judge_autocorrelation_time(noise(1000000));
+  CHECK(judged.geyer.tau == Approx(1).margin(0.05));
+  CHECK(judged.batch_means.tau == Approx(1).margin(0.18));
+  CHECK(static_cast<double>(judged.batch_means.batch_size) >= 20 * judged.batch_means.tau);
+  CHECK(judged.ar.tau == Approx(1).margin(0.05));
+}
+
+TEST_CASE("chains that sit in different modes have a long time") {
+  // Two chains about 0 and 10: to each chain alone tau is 1, together they have not mixed.
+  Eigen::MatrixXd chains(2000, 2);
+  chains.col(0) = noise(2000);
+  chains.col(1) = noise(2000, 10);
+  CHECK(boltzmark::geyer_time(chains).tau > 1000);
+  CHECK_FALSE(boltzmark::judge_autocorrelation_time(chains).decided());
+}
+
 TEST_CASE("a constant series is refused, not divided by") {
   const Eigen::MatrixXd still = Eigen::MatrixXd::Constant(1000, 2, 3.5);
   const auto judged = boltzmark::judge_autocorrelation_time(still);

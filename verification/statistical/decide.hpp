@@ -35,7 +35,8 @@ class StatisticalTest {
   /// is empty or taken, or cases = 0
   explicit StatisticalTest(const Promise& promise);
   const Promise& promise() const { return promise_; }
-  /// Takes the key of the next case.  Throws  InvalidArgument after the last case
+  /// Takes the key of the next case.
+  /// Throws  InvalidArgument after the last case
   StreamKey next_key() const;
 
  private:

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double least_batches = 20;
 constexpr double batch_per_tau = 20;
+constexpr double first_batch_per_tau = 25;   // so that noise in tau seldom asks for longer batches
 constexpr double tolerated_discrepancy = 2;  // standard errors
 
 double sum_to(const Eigen::VectorXd& gamma, Eigen::Index window) {
@@ -35,10 +36,10 @@ double sample_variance(const Eigen::Ref<const Eigen::MatrixXd>& values) {
   return sum / (count - 1);
 }
 
-// At least 20 tau, and so long that the bias -tau/(2b) stays below 0.18 standard errors
+// At least 25 tau, and so long that the bias -tau/(2b) stays below 0.18 standard errors
 // sqrt(2b/n):  (b / tau)^3 >= 4 n / tau.
 Eigen::Index batch_size_for(double tau, double samples) {
-  const double in_tau = std::max(batch_per_tau, std::cbrt(4 * samples / tau));
+  const double in_tau = std::max(first_batch_per_tau, std::cbrt(4 * samples / tau));
   return static_cast<Eigen::Index>(std::ceil(std::max(1.0, tau) * in_tau));
 }
 

@@ -43,15 +43,16 @@ struct ArTime : TimeEstimate {
   double innovation_variance = 0;
 };
 
-/// Estimates tau by SamplerCompare's `ar.act`: Yule-Walker fits by Levinson-Durbin, the order by
-/// AIC.
-///   AIC(p) = n log v_p + 2 p,  p = 0..min(floor(10 log10 n), steps - 2);  an order 0 is replaced
-///   by 1 tau = (1 - sum pi_i rho_i) / (1 - sum pi_i)^2            [Thompson 2010; R's ar.yw for
-///   the fit]
-/// v_p is the raw Yule-Walker residual variance, n the steps of all chains; innovation_variance is
-/// v_p n / (n - p - 1), as R reports it. The standard error is the delta method on the
-/// coefficients' asymptotic covariance (order taken as known), or the jackknife over chains where
-/// that is larger. Throws  InvalidArgument if steps < 3, or the series is constant or not finite
+/// Estimates tau by SamplerCompare's `ar.act` [Thompson 2010]: an autoregressive model fitted by
+/// Yule-Walker (Levinson-Durbin), its order chosen by AIC as R's ar.yw does.
+///   AIC(p) = n log v_p + 2 p,  p = 0..min(floor(10 log10 n), steps - 2);  order 0 becomes 1
+///   tau = (1 - sum pi_i rho_i) / (1 - sum pi_i)^2
+/// Here v_p is the raw residual variance and n the steps of all chains; innovation_variance is
+/// v_p n / (n - p - 1), as R reports it. The standard error is the delta method on the asymptotic
+/// covariance of the coefficients (order taken as known), or the jackknife over 5 or more chains
+/// where that is larger; the 95 % interval covers about 90 % at 250 tau (measured).
+///
+/// Throws  InvalidArgument if steps < 3, or the series is constant or not finite
 ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains);
 
 /// Which of Geyer's initial sequences truncates the sum of autocovariances.
@@ -84,6 +85,8 @@ struct SequenceTime : TimeEstimate {
 ///   standard error: tau sqrt((4 window + 2) / samples)     [Madras & Sokal 1988, eq. 2.19],
 /// or the jackknife over chains (5 or more) where that is larger; the interval is symmetric in log
 /// tau. A sum that noise made negative is replaced by that noise, sqrt((4 window + 2) / samples).
+/// Accuracy  noise in the cut adds about 5 % to tau at 250 tau, 2 % at 2000 tau; the 95 % interval
+/// covers 96-98 % on positively correlated chains, 88-93 % on antithetic ones (both measured)
 /// Throws  InvalidArgument if steps < 4, or the series is constant or not finite
 SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
                         InitialSequence sequence = InitialSequence::positive);
@@ -106,7 +109,7 @@ enum class TimeStatus {
   agreed,
   ar_order_at_maximum,  ///< the autoregressive model saturates
   disagreement,         ///< Geyer's and batch means differ by more than 2 standard errors
-  too_short,            ///< fewer than 20 batches of 20 tau
+  too_short,            ///< fewer than 20 batches of about 25 tau
   constant              ///< the series does not move: tau is infinite or undefined
 };
 
@@ -121,7 +124,7 @@ struct JudgedTime {
 };
 
 /// Estimates tau in three ways and refuses to decide when they do not support each other.
-/// A sound series is refused as `disagreement` with probability below about 0.05.
+/// A sound series is refused as `disagreement` with probability about 0.02.
 /// Throws  InvalidArgument if steps < 4 or a value is not finite; never for a constant series
 JudgedTime judge_autocorrelation_time(const Eigen::Ref<const Eigen::MatrixXd>& chains);
 

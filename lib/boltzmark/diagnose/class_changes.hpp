@@ -18,8 +18,10 @@ inline constexpr int ambiguous = -1;
 std::vector<int> nearest_modes(const Eigen::Ref<const Eigen::MatrixXf>& samples,
                                const Eigen::Ref<const Eigen::MatrixXf>& modes);
 
-/// Returns the four modes of Artificial Modes as columns: all 0, all 1, first half 0, second half
-/// 0. Throws  InvalidArgument if units is not a positive even number
+/// Returns the four modes of Artificial Modes as columns: all 0; all 1; first half 0, second half
+/// 1; and its complement.
+///
+/// Throws  InvalidArgument if units is not a positive even number
 Eigen::MatrixXf artificial_modes(Eigen::Index units);
 
 /// The class changes of one sequence of samples.
