@@ -96,6 +96,11 @@ void Trainer::run(std::uint64_t every, const std::function<void(const Trainer&)>
   }
 }
 
+Chains* Trainer::persistent() {
+  if (tempering_) return &tempering_->chains();
+  return persistent_ ? &*persistent_ : nullptr;
+}
+
 // Puts the minibatch's cases side by side as chains. Batch learning loads them once.
 void Trainer::load_cases() {
   if (minibatches_.is_whole() && !cases_.empty()) return;

@@ -73,6 +73,9 @@ class Trainer {
   const std::vector<int>& cases() const { return cases_; }
   /// Returns the negative samples of the last update: v as drawn, h as probabilities.
   const Chains& negative() const { return negative_; }
+  /// Returns the persistent states, PCD's chains or the ladders', for a start of the caller's own;
+  /// null for CD.
+  Chains* persistent();
   /// Returns the ladders, or null if the negative phase has none.
   const ParallelTempering* tempering() const { return tempering_ ? &*tempering_ : nullptr; }
 
