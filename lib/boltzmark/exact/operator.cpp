@@ -87,22 +87,26 @@ SweepOperator::Mix SweepOperator::mix(int parity, int unit, Form form) const {
   return {&side.stay_off[at], into_off, into_on, &side.stay_on[at]};
 }
 
-// The odd side's bits are the high ones: a column of chunk values of the even side stays in cache
-// through all of its units.
+// The odd side's bits are the high ones, far apart in memory: a few even states at a time are
+// gathered, mixed through all units, and put back.
 void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const {
   const std::size_t even_states = std::size_t{1} << side_units_[0];
   const std::size_t odd_states = std::size_t{1} << side_units_[1];
   const std::size_t chunk =
-      std::min<std::size_t>(even_states, std::max<std::size_t>(64 / width, 1));
+      std::min<std::size_t>(even_states, std::max<std::size_t>(32 / width, 1));
+  const std::size_t run = chunk * width;
   for_each_index(even_states / chunk, states_ * width, [&](std::size_t c) {
+    const std::size_t e = c * chunk;
+    std::vector<double> local(odd_states * run);
+    for (std::size_t o = 0; o < odd_states; ++o)
+      std::copy_n(values + (o * even_states + e) * width, run, &local[o * run]);
     for (int k = 0; k < side_units_[1]; ++k) {
       const std::size_t bit = std::size_t{1} << k;
       const Mix m = mix(1, k, form);
       for (std::size_t o = 0; o < odd_states; ++o) {
         if (o & bit) continue;
-        double* off = values + (o * even_states + c * chunk) * width;
-        double* on = off + bit * even_states * width;
-        const std::size_t e = c * chunk;
+        double* off = &local[o * run];
+        double* on = off + bit * run;
         if (width == 1) {
           mix_each(off, on, chunk, m.stay_off + e, m.into_off + e, m.into_on + e, m.stay_on + e);
           continue;
@@ -112,6 +116,8 @@ void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const 
                    m.into_on[e + i], m.stay_on[e + i]);
       }
     }
+    for (std::size_t o = 0; o < odd_states; ++o)
+      std::copy_n(&local[o * run], run, values + (o * even_states + e) * width);
   });
 }
 

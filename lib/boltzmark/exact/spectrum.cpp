@@ -15,7 +15,8 @@
 namespace boltzmark {
 namespace {
 
-constexpr std::size_t kDenseStates = 64;      // below, all eigenvalues cost less than Krylov spaces
+constexpr std::size_t kDenseStates = 64;  // below, all eigenvalues cost less than Krylov spaces
+constexpr std::size_t kLargeStates = std::size_t{1} << 16;
 constexpr Eigen::Index kDenseMarginal = 256;  // the same for symmetric matrices
 
 // The two numbers wanted, and how they were found.
@@ -160,7 +161,11 @@ Edges find_edges(const StateSpace& space, const Rule& rule, Scan scan,
     Eigen::Map<StateBlock> block(x.data(), x.size(), 1);
     scan == Scan::periodic ? kernel.apply_symmetrised(block) : kernel.apply_random_scan(block);
   };
-  const Edges edges = krylov_edges(apply, root, scan == Scan::random, options);
+  SpectrumOptions asked = options;
+  // Large spaces: an eigenvalue moves by no more than its residual times its condition, and the
+  // 1e-8 that is promised leaves room.
+  if (space.states() > kLargeStates) asked.tolerance = std::max(asked.tolerance, 1e-10);
+  const Edges edges = krylov_edges(apply, root, scan == Scan::random, asked);
   const bool fallback = automatic && !edges.converged && space.states() <= kMaxDenseStates;
   return fallback ? dense_edges(space, rule, scan, root) : edges;
 }
@@ -185,10 +190,11 @@ Spectrum spectrum(const Layered& model, const Rule& rule, Scan scan,
                   const SpectrumOptions& options) {
   const StateSpace space(model);
   const Connectivity support = connectivity(space, rule, scan);
-  Spectrum result{.states = space.states(),
-                  .stationarity_error = l1_stationarity_error(space, rule, scan),
-                  .irreducible = support.irreducible,
-                  .aperiodic = support.aperiodic};
+  Spectrum result;
+  result.states = space.states();
+  result.stationarity_error = l1_stationarity_error(space, rule, scan);
+  result.irreducible = support.irreducible;
+  result.aperiodic = support.aperiodic;
   if (!support.irreducible) {
     // 1 is a multiple eigenvalue.
     result.slem = result.second_eigenvalue = 1;

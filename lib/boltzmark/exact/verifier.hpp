@@ -24,7 +24,7 @@ struct Check {
   std::string claim;      ///< ledger id, e.g. "B01"; empty if none
   double bound = 0;
   /// Runs the check on that many random models.  Randomness  Stream of make_key(seed, name)
-  std::function<CheckOutcome(int cases, std::uint64_t seed)> run;
+  std::function<CheckOutcome(int cases, std::uint64_t seed)> run = {};
 };
 
 /// Lists every check there is, in a fixed order.

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boltzmark/exact/verifier.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "boltzmark/transition/rule.hpp"
+
+namespace boltzmark {
+
+/// What one random case contributes to a check.
+struct CaseOutcome {
+  double value = 0;    ///< the statistic; the largest of all cases is compared with the bound
+  std::string detail;  ///< the case in words
+};
+
+/// A statistic of one random model, drawn from the case's own stream.
+using CaseStatistic = std::function<CaseOutcome(Stream& stream)>;
+
+/// Makes a check that holds if the statistic is at most the bound in every case.
+/// Fills run() and leaves the rest of `check` as it is; cases run in parallel, each on its stream.
+Check bounded_check(Check check, CaseStatistic statistic);
+
+/// Draws a binary RBM of 1..max_side units a side (one in eight is a DBM of three layers) whose
+/// parameters are multiples of 2^-8, so that sums are exact and ties are ties: all zero, mostly
+/// zero, in {-1, 0, 1}, moderate, or with entries of +-100.
+Layered draw_check_model(Stream& stream, int max_side = 4);
+
+/// Draws a binary RBM with parameters uniform on (-scale, scale), no ties.
+Layered draw_generic_model(Stream& stream, int max_side, double scale);
+
+/// Draws an RBM with zero weights and biases that are zero, of order 1, or a tie among others.
+Layered draw_independent_model(Stream& stream, int max_side = 4);
+
+/// Writes a model's shape and size of parameters: "3x2, |w| <= 100".
+std::string describe_case(const Layered& model);
+
+/// The rules that the suite checks, without the counter-example.
+std::vector<Rule> ergodic_rules();
+
+/// Lists of checks, one per file.
+std::vector<Check> kernel_checks();
+std::vector<Check> theorem_checks();
+std::vector<Check> convergence_checks();
+std::vector<Check> tempering_checks();
+std::vector<Check> estimator_checks();
+
+}  // namespace boltzmark
