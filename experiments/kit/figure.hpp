@@ -57,7 +57,7 @@ struct Panel {
   std::string legend = "top left";  ///< gnuplot's key position; empty: none
 };
 
-/// A figure: its data become `<name>.csv`, its drawing `<name>.svg` (several panels:
+/// A figure: its data become `<name>-figure.csv`, its drawing `<name>.svg` (several panels:
 /// `<name>-1.svg`,
 /// ...). Panels stand side by side, `columns` to a row, and below each other on a phone. Labels are
 /// gnuplot's enhanced text: `p_{mut}`, `10^{-3}`, with UTF-8 for Greek letters. A figure with a

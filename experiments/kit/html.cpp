@@ -146,8 +146,9 @@ std::string figure_html(const Section& section, const Figure& figure, const std:
       text += fmt::format("<div class=\"panel\" role=\"img\" aria-label=\"{}\">{}</div>\n",
                           html_escape(figure.caption), svg);
   return text +
-         fmt::format("</div><figcaption>{} <a href=\"{}/{}.csv\">CSV</a></figcaption></figure>\n",
-                     html_escape(figure.caption), html_escape(folder), figure.name);
+         fmt::format(
+             "</div><figcaption>{} <a href=\"{}/{}-figure.csv\">CSV</a></figcaption></figure>\n",
+             html_escape(figure.caption), html_escape(folder), figure.name);
 }
 
 std::string claim_details(const JudgedClaim& claim, const std::string& experiment) {

@@ -45,11 +45,12 @@ std::vector<std::string> draw_figure(const Figure& figure, const std::string& fo
   std::string prefix = folder.substr(folder.find_last_of('/') + 1) + "-" + figure.name;
   const std::string base = folder + "/" + figure.name;
   if (!figure.script.empty()) {
-    run_gnuplot({"gnuplot", "-e",
-                 fmt::format("data_file = '{0}.csv'; output_file = '{0}.svg'; plots = '{1}'; "
-                             "width = 600; height = {2}",
-                             base, source_path("reports/plots"), figure.height),
-                 source_path("reports/plots/" + figure.script)});
+    run_gnuplot(
+        {"gnuplot", "-e",
+         fmt::format("data_file = '{0}-figure.csv'; output_file = '{0}.svg'; plots = '{1}'; "
+                     "width = 600; height = {2}",
+                     base, source_path("reports/plots"), figure.height),
+         source_path("reports/plots/" + figure.script)});
     return {finish_svg(base + ".svg", prefix)};
   }
   const int width = std::max(600 - 140 * (figure.columns - 1), 320);

@@ -7,9 +7,13 @@
   X(bruegge2013_fig1)            \
   X(bruegge2013_fig2)            \
   X(bruegge2013_fig3_top)        \
+  X(bruegge2013_fig3_bottom)     \
+  X(bruegge2013_table1)          \
+  X(bruegge2013_appendix)        \
   X(bruegge2013_random_scan)     \
   X(bruegge2013_cd_bias)         \
-  X(bruegge2013_cost)
+  X(bruegge2013_cost)            \
+  X(bruegge2013_blend)
 
 namespace boltzmark::experiments {
 

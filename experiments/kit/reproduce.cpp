@@ -50,7 +50,7 @@ void announce(const std::vector<PlannedExperiment>& plans, const ReproduceOption
     const std::size_t count = plan.count_to_run();
     if (count == 0) continue;
     const double seconds = plan.seconds_to_run(options.profile);
-    fmt::print(stderr, "{:<30} {:>5} trials, about {}\n", plan.experiment->id, count,
+    fmt::print(stderr, "{:<30} {:>5} trials, {}\n", plan.experiment->id, count,
                duration_text(seconds));
     total += seconds;
     trials += count;
@@ -58,7 +58,7 @@ void announce(const std::vector<PlannedExperiment>& plans, const ReproduceOption
   if (trials == 0)
     fmt::print(stderr, "every trial is in the store\n");
   else
-    fmt::print(stderr, "{:<30} {:>5} trials, about {} on 2 cores\n",
+    fmt::print(stderr, "{:<30} {:>5} trials, {} on 2 cores\n",
                "profile " + profile_name(options.profile), trials, duration_text(total));
 }
 

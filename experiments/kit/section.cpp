@@ -33,8 +33,8 @@ class SectionFiles {
   }
 
   void write_figure(const Figure& figure) {
-    write_text(folder_ + "/" + figure.name + ".csv", figure_csv(figure));
-    written_.insert(figure.name + ".csv");
+    write_text(folder_ + "/" + figure.name + "-figure.csv", figure_csv(figure));
+    written_.insert(figure.name + "-figure.csv");
     try {
       section_.pictures[figure.name] = draw_figure(figure, folder_);
     } catch (const std::exception& error) {

@@ -29,16 +29,17 @@ void check_series(const Figure& figure, const Series& series) {
 
 }  // namespace
 
-void Summary::take_name(const std::string& name) {
+void Summary::take_name(const std::string& kind, const std::string& name) {
+  const std::string whole = kind + " " + name;
   if (!is_file_name(name))
-    throw InvalidArgument(fmt::format("name = {} (must be [a-z0-9-]+)", name));
-  if (std::find(names_.begin(), names_.end(), name) != names_.end())
-    throw InvalidArgument(fmt::format("name = {} (must be new)", name));
-  names_.push_back(name);
+    throw InvalidArgument(fmt::format("{} (must be named [a-z0-9-]+)", whole));
+  if (std::find(names_.begin(), names_.end(), whole) != names_.end())
+    throw InvalidArgument(fmt::format("{} (must have a name of its own)", whole));
+  names_.push_back(whole);
 }
 
 void Summary::add(Table table) {
-  take_name(table.name);
+  take_name("table", table.name);
   for (const auto& row : table.rows)
     if (row.size() != table.columns.size())
       throw InvalidArgument(fmt::format("table {}, row = {} cells (must be {})", table.name,
@@ -47,7 +48,7 @@ void Summary::add(Table table) {
 }
 
 void Summary::add(Figure figure) {
-  take_name(figure.name);
+  take_name("figure", figure.name);
   for (const Panel& panel : figure.panels) {
     for (const Series& series : panel.series) check_series(figure, series);
     for (const Inset& inset : panel.insets)

@@ -63,7 +63,8 @@ struct Measure {
 /// Collects what an experiment shows: tables, figures and measures, in the order of the report.
 class Summary {
  public:
-  /// Throws  InvalidArgument if a name is not [a-z0-9-]+ or taken, or a row's length is wrong
+  /// Throws  InvalidArgument if a name is not [a-z0-9-]+ or another table has it, or a row's length
+  /// is wrong
   void add(Table table);
   /// Throws  InvalidArgument as for tables, or if the lengths of a series differ
   void add(Figure figure);
@@ -75,7 +76,7 @@ class Summary {
   const std::vector<Measure>& measures() const { return measures_; }
 
  private:
-  void take_name(const std::string& name);
+  void take_name(const std::string& kind, const std::string& name);
   std::vector<std::variant<Table, Figure, std::string>> items_;
   std::vector<Measure> measures_;
   std::vector<std::string> names_;

@@ -36,7 +36,7 @@ stats data_file using 4 every ::1 name 'edge' nooutput
 array operators[edge_records]; array froms[edge_records]; array tos[edge_records]
 array probabilities[edge_records]; array texts[edge_records]
 row = 0
-keep(o, f, g, p, text) = (row = row + 1, operators[row] = o, froms[row] = f, tos[row] = g, \
+keep(o, f, g, p, text) = (row = row + 1, operators[row] = o, froms[row] = int(f), tos[row] = int(g), \
   probabilities[row] = p, texts[row] = text, p)
 stats data_file using (keep(strcol(1), $2, $3, $4, strcol(5))) every ::1 nooutput
 do for [i = 1:edge_records] {

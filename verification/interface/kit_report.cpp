@@ -1,0 +1,124 @@
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/csv.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/report.hpp"
+#include "experiments/kit/selection.hpp"
+#include "experiments/kit/text.hpp"
+#include "verification/interface/kit_toys.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TEST_CASE("a CSV field is quoted where a reader would trip over it, and only there") {
+  CHECK(csv_field("plain text") == "plain text");
+  CHECK(csv_field("a,b") == "\"a,b\"");
+  CHECK(csv_field("say \"x\"") == "\"say \"\"x\"\"\"");
+  CHECK(csv_field("two\nlines") == "\"two\nlines\"");
+}
+
+TEST_CASE("a CSV number is the shortest text of its double") {
+  CHECK(csv_number(0.1) == "0.1");
+  CHECK(csv_number(0.1 + 0.2) == "0.30000000000000004");
+  CHECK(csv_number(-kNan) == "nan");
+  CHECK(csv_number(-std::numeric_limits<double>::infinity()) == "-inf");
+}
+
+TEST_CASE("a table's CSV has columns for intervals and marks only where they occur") {
+  const Table table{.name = "t",
+                    .caption = "",
+                    .columns = {{"A", "a"}, {"B", "b"}},
+                    .rows = {{std::string("x,y"), Estimate{1, 0.5, 1.5, "*"}},
+                             {2.5, NotRun{}},
+                             {std::int64_t{3}, Estimate{kNan}}}};
+  CHECK(table_csv(table) == "a,b,b_lower,b_upper,b_mark\n\"x,y\",1,0.5,1.5,*\n2.5,,,,\n3,nan,,,\n");
+}
+
+TEST_CASE("tables and figures with faults are refused") {
+  Summary summary;
+  summary.add(Table{.name = "t", .caption = "", .columns = {{"A", "a"}}});
+  CHECK_THROWS_AS(summary.add(Table{.name = "t", .caption = "", .columns = {}}), InvalidArgument);
+  CHECK_THROWS_AS(summary.add(Table{.name = "a/b", .caption = "", .columns = {}}), InvalidArgument);
+  CHECK_THROWS_AS(
+      summary.add(Table{.name = "u", .caption = "", .columns = {{"A", "a"}}, .rows = {{}}}),
+      InvalidArgument);
+  Figure figure{.name = "f", .caption = ""};
+  figure.panels.push_back(
+      {.x = {""}, .y = {""}, .series = {{.label = "s", .x = {1, 2}, .y = {1}}}});
+  CHECK_THROWS_AS(summary.add(figure), InvalidArgument);
+}
+
+TEST_CASE("a cell filter compares numbers as numbers and texts as texts") {
+  const Json inputs{{"rate", 0.1}, {"k", 5}, {"set", "bars"}, {"name", "5"}};
+  CHECK(CellFilter("").matches(inputs));
+  CHECK(CellFilter("rate=0.10").matches(inputs));
+  CHECK(CellFilter("k=5,set=bars").matches(inputs));
+  CHECK(CellFilter("name=5").matches(inputs));
+  CHECK_FALSE(CellFilter("k=50").matches(inputs));
+  CHECK_FALSE(CellFilter("k=five").matches(inputs));
+  CHECK_FALSE(CellFilter("seed=5").matches(inputs));
+}
+
+TEST_CASE("a malformed cell filter is refused") {
+  for (const char* text : {"k", "=5", "k=", "k=5,", ",k=5", "k=5,,c=2", "k=5,k=6"}) {
+    INFO(text);
+    CHECK_THROWS_AS(CellFilter(text), InvalidArgument);
+  }
+}
+
+TEST_CASE("numbers for people keep a true minus sign and never show as nothing") {
+  CHECK(number_text(-0.17284) == "−0.1728");
+  CHECK(number_text(1.24e-5) == "1.2 × 10⁻⁵");
+  CHECK(number_text(kNan) == "–");
+  CHECK(decimals_text(0.5, 2) == "0.50");
+  CHECK(decimals_text(0.0001, 2) == "1.0 × 10⁻⁴");
+  CHECK(interval_text(kNan, kNan).empty());
+  CHECK(cell_text(NotRun{}, 2) == "not run");
+}
+
+TEST_CASE("the report escapes what experiments and claims say, and loads nothing from elsewhere") {
+  const TemporaryFolder out;
+  const ReproduceResult result = reproduce({.out = out.path()}, toy_experiments(), {toy_claims()});
+  const std::string page = read_text(result.report);
+  CHECK_THAT(page, Catch::Contains("A &amp; B"));
+  CHECK_THAT(page, Catch::Contains("Fig. &lt;1&gt;"));
+  CHECK_THAT(page, Catch::Contains("Means &amp; &lt;tags&gt;"));
+  CHECK_THAT(page, Catch::Contains("0 &lt; 1 &amp; &lt;b&gt;"));
+  CHECK_THAT(page, !Catch::Contains("<deviation>"));
+  CHECK_THAT(page, !Catch::Contains("<script"));
+  CHECK_THAT(page, !Catch::Contains("<link"));
+  CHECK_THAT(page, !Catch::Contains("src="));
+  CHECK_THAT(page, Catch::Contains("<svg"));
+}
+
+TEST_CASE("claims.json gives every claim with its verdict, numbers and parts") {
+  const TemporaryFolder out;
+  reproduce({.out = out.path()}, toy_experiments(), {toy_claims()});
+  const Json claims = Json::parse(read_text(out.path() + "/quick/report/claims.json"));
+  REQUIRE(claims.size() == 2);
+  for (const char* field : {"id", "kind", "statement", "verdict", "estimate", "lower", "upper",
+                            "power", "n", "threshold", "published", "experiment", "note"})
+    for (const Json& claim : claims) CHECK(claim.contains(field));
+  CHECK(claims[0]["verdict"] == "reproduced");
+  CHECK(claims[1]["parts"].size() == 2);
+  const Json manifest = Json::parse(read_text(out.path() + "/quick/manifest.json"));
+  for (const char* field : {"revision", "compiler", "cpu", "simd", "seed", "data", "seconds"})
+    CHECK(manifest.contains(field));
+}
+
+TEST_CASE("seconds stand in the manifest and the trials alone, never in a CSV file") {
+  const TemporaryFolder out;
+  auto experiments = toy_experiments();
+  experiments[0].summarise = [](const Results&, Summary& summary) {
+    summary.add(Table{.name = "times", .caption = "", .columns = {{"s", "s"}}, .timing = true});
+  };
+  reproduce({.out = out.path()}, experiments, {toy_claims()});
+  CHECK_THROWS_AS(read_text(out.path() + "/quick/toy/one/times.csv"), DataError);
+}
+
+}  // namespace
+}  // namespace boltzmark::experiments

@@ -1,0 +1,121 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/store.hpp"
+#include "verification/interface/kit_toys.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+TrialKey key(int repeat, const std::string& sources = "aaaa") {
+  return {.inputs = {{"repeat", repeat}}, .seed = 1, .simd = "AVX2", .sources = sources};
+}
+
+Trial trial(const TrialKey& of, double value) {
+  return {.inputs = of.inputs, .outputs = {{"value", value}}, .revision = "r", .simd = of.simd};
+}
+
+double value_of(const TrialStore& store, const TrialKey& of) {
+  return store.find(of)->outputs.at("value");
+}
+
+struct StoreFile {
+  TemporaryFolder folder;
+  std::string path = folder.path() + "/toy/one/trials.jsonl";
+};
+
+TEST_CASE("a stored trial is found again after reopening, and only under its whole key") {
+  const StoreFile file;
+  {
+    TrialStore store(file.path);
+    store.append(key(1), trial(key(1), 0.1));
+  }
+  const TrialStore store(file.path);
+  REQUIRE(store.find(key(1)));
+  CHECK(value_of(store, key(1)) == 0.1);
+  TrialKey other = key(1);
+  other.seed = 2;
+  CHECK_FALSE(store.find(other));
+  other = key(1);
+  other.simd = "SSE4";
+  CHECK_FALSE(store.find(other));
+  CHECK_FALSE(store.find(key(2)));
+}
+
+TEST_CASE("a trial of other sources is not used, but counted") {
+  const StoreFile file;
+  TrialStore store(file.path);
+  store.append(key(1, "aaaa"), trial(key(1), 0.1));
+  CHECK_FALSE(store.find(key(1, "bbbb")));
+  CHECK(store.count_other_builds(key(1, "bbbb")) == 1);
+  CHECK(store.count_other_builds(key(1, "aaaa")) == 0);
+}
+
+TEST_CASE("a last line torn at any byte is cut off, and the store goes on whole") {
+  const StoreFile file;
+  const std::string first = trial_line(key(1), trial(key(1), 0.1));
+  const std::string second = trial_line(key(2), trial(key(2), 0.2));
+  for (std::size_t kept = 0; kept < second.size(); ++kept) {
+    write_text(file.path, first + second.substr(0, kept));
+    TrialStore store(file.path);
+    CHECK(store.find(key(1)));
+    CHECK_FALSE(store.find(key(2)));
+    CHECK(store.unreadable() == 0);
+    store.append(key(2), trial(key(2), 0.2));
+    REQUIRE(read_text(file.path) == first + second);
+  }
+}
+
+TEST_CASE("of two trials with one key the later counts") {
+  const StoreFile file;
+  {
+    TrialStore store(file.path);
+    store.append(key(1), trial(key(1), 0.1));
+    store.append(key(1), trial(key(1), 0.3));
+    CHECK(value_of(store, key(1)) == 0.3);
+  }
+  CHECK(value_of(TrialStore(file.path), key(1)) == 0.3);
+}
+
+TEST_CASE("lines that are not trials are ignored and counted") {
+  const StoreFile file;
+  const std::string good = trial_line(key(1), trial(key(1), 0.1));
+  write_text(file.path, "nonsense\n{}\n[1]\n{\"inputs\": 3}\n\n" + good);
+  const TrialStore store(file.path);
+  CHECK(store.unreadable() == 5);
+  CHECK(store.find(key(1)));
+}
+
+TEST_CASE("numbers come back from the store with the same bits; what is not finite as null") {
+  const StoreFile file;
+  TrialStore store(file.path);
+  const double inconvenient = 0.1 + 0.2;
+  Trial odd = trial(key(1), inconvenient);
+  odd.outputs["infinite"] = std::numeric_limits<double>::infinity();
+  store.append(key(1), odd);
+  CHECK(value_of(store, key(1)) == inconvenient);
+  CHECK(std::isnan(number(store.find(key(1))->outputs.at("infinite"))));
+}
+
+TEST_CASE("a folder that another run has locked is refused") {
+  const TemporaryFolder folder;
+  {
+    const FolderLock lock(folder.path());
+    CHECK_THROWS_AS(FolderLock(folder.path()), DataError);
+    CHECK_THROWS_WITH(FolderLock(folder.path()), Catch::Contains("in use by another run"));
+  }
+  CHECK_NOTHROW(FolderLock(folder.path()));
+}
+
+TEST_CASE("a file in the place of the folder is refused") {
+  const TemporaryFolder folder;
+  write_text(folder.path() + "/file", "text");
+  CHECK_THROWS_AS(FolderLock(folder.path() + "/file"), DataError);
+  CHECK_THROWS_AS(TrialStore(folder.path() + "/file/trials.jsonl"), DataError);
+  CHECK_THROWS_AS(write_text(folder.path() + "/file/x", "text"), DataError);
+}
+
+}  // namespace
+}  // namespace boltzmark::experiments

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/claims.hpp"
+#include "experiments/kit/experiment.hpp"
+
+namespace boltzmark::experiments {
+
+/// A folder that goes when the object does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// How often trials of the toy experiment have run in this process.
+extern std::atomic<int> toy_runs;
+
+/// A small true experiment: each of 12 trials averages draws of its own stream. Its table, figure
+/// and measures of T01 and T02 follow from them.
+std::vector<Experiment> toy_experiments();
+
+/// Its claims: T01 exact, T02 of kind D with the parts small and large.
+ClaimFile toy_claims();
+
+}  // namespace boltzmark::experiments
