@@ -63,12 +63,12 @@ ScaledSum sum_chunks(const ChunkedSum& sum, const EnumerationCheckpoint& checkpo
     parallel_for(round, [&](std::size_t k) { parts[k] = sum.sum(next + k); });
     for (const ScaledSum& part : parts) total.add(part);
     next += round;
-    if (options.progress) {
-      options.progress(static_cast<double>(next) / static_cast<double>(chunks));
-    }
-    if (next == chunks || seconds_since(saved) > 5) {
+    if (next == chunks || seconds_since(saved) >= options.checkpoint_seconds) {
       checkpoint.save({next, total.value()});
       saved = Clock::now();
+    }
+    if (options.progress) {
+      options.progress(static_cast<double>(next) / static_cast<double>(chunks));
     }
   }
   return total;

@@ -19,6 +19,7 @@ struct ExactOptions {
   int max_enumerated_units = 40;  ///< at most 62
   /// A file that long runs save their partial sums to, and resume from; empty: none.
   std::string checkpoint = {};
+  double checkpoint_seconds = 5;  ///< the least time between two saves
 };
 
 /// An exact log Z and what it took.
@@ -38,7 +39,7 @@ struct ExactLogZ {
 ///   (or 2^62 states) would be enumerated; DataError if the checkpoint is another model's or
 ///   cannot be read or written
 /// Invariant  the result does not depend on the number of threads, nor on a resume
-/// Cost  about 60 ns a state on one core for 784 Bernoulli units on the other side (AVX2, double)
+/// Cost  about 0.08 ns per state and unit of the other side on one core (AVX2, double; float half)
 ExactLogZ exact_log_z(const Layered& model, const ExactOptions& options = {});
 
 }  // namespace boltzmark
