@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -81,6 +82,16 @@ std::string data_error(Body&& body) {
     return error.what();
   }
   return "no error";
+}
+
+/// Checks that a message is one line that names the file, the fault and what must be.
+inline void check_refused(const std::string& message, const std::string& path,
+                          const std::string& fault) {
+  CAPTURE(message);
+  CHECK_THAT(message, Catch::StartsWith(path + ": "));
+  CHECK_THAT(message, Catch::Contains(fault));
+  CHECK_THAT(message, Catch::EndsWith(")") && Catch::Contains(" (must"));
+  CHECK(message.find('\n') == std::string::npos);
 }
 
 }  // namespace io_test
