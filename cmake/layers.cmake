@@ -3,6 +3,7 @@
 add_library(boltzmark_flags INTERFACE)
 target_compile_options(boltzmark_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wno-maybe-uninitialized
+  -Wno-restrict  # g++ 12 mistakes std::string's operator+ for an overlap
   -ffp-contract=off)  # the same bits whatever the optimiser would fuse
 if(BOLTZMARK_SANITIZE)
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -10,9 +11,23 @@ if(BOLTZMARK_SANITIZE)
   target_link_options(boltzmark_flags INTERFACE ${sanitizers})
 endif()
 
-# Lets a target use the precompiled headers of boltzmark_core.
-function(boltzmark_reuse_pch target)
-  if(BOLTZMARK_PCH)
+# Headers that most files include, precompiled; a layer with heavier ones adds them to a set of its own.
+set(boltzmark_headers <Eigen/Core> <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <filesystem>
+  <functional> <limits> <map> <memory> <numeric> <optional> <span> <string> <string_view> <utility>
+  <vector>)
+set(boltzmark_diagnose_headers <boost/math/distributions/normal.hpp>
+  <boost/math/distributions/binomial.hpp> <boost/math/distributions/students_t.hpp>)
+set(boltzmark_experiments_headers <nlohmann/json.hpp>)
+
+# Gives a target precompiled headers of its own, or those of another target.
+function(boltzmark_pch target)
+  if(NOT BOLTZMARK_PCH)
+    return()
+  elseif(ARGN)
+    target_precompile_headers(${target} REUSE_FROM ${ARGN})
+  elseif(target STREQUAL boltzmark_core OR DEFINED ${target}_headers)
+    target_precompile_headers(${target} PRIVATE ${boltzmark_headers} ${${target}_headers})
+  else()
     target_precompile_headers(${target} REUSE_FROM boltzmark_core)
   endif()
 endfunction()
@@ -25,12 +40,7 @@ function(boltzmark_library target folder)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:boltzmark_flags>)
-    if(NOT target STREQUAL boltzmark_core)
-      boltzmark_reuse_pch(${target})
-    elseif(BOLTZMARK_PCH)
-      target_precompile_headers(boltzmark_core PRIVATE <Eigen/Core> <fmt/format.h> <algorithm>
-        <cmath> <cstdint> <functional> <limits> <memory> <numeric> <string> <vector>)
-    endif()
+    boltzmark_pch(${target})
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
