@@ -21,8 +21,8 @@ int run(const ConvertArguments& arguments, const Session& session) {
   const Layered model = load_model(arguments.in);
   check_model_name(arguments.out);
   check_output(arguments.out, arguments.force, arguments.in);
-  const Precision precision =
-      arguments.precision == "float" ? Precision::float32 : Precision::float64;
+  const FilePrecision precision =
+      arguments.precision == "float" ? FilePrecision::float32 : FilePrecision::float64;
   about_file(arguments.out, [&] { write_model(model, arguments.out, precision); });
   if (session.json) {
     std::vector<int> sizes;

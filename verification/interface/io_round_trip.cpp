@@ -12,13 +12,13 @@ using io_test::Folder;
 namespace {
 
 /// Any finite double that float32 can hold too when asked: a mantissa and an exponent.
-double any_number(Precision precision) {
+double any_number(FilePrecision precision) {
   const double value = std::ldexp(*rc::gen::arbitrary<double>(), *rc::gen::inRange(-60, 60));
   const double bounded = std::isfinite(value) ? std::clamp(value, -1e30, 1e30) : 0.0;
-  return precision == Precision::float32 ? static_cast<float>(bounded) : bounded;
+  return precision == FilePrecision::float32 ? static_cast<float>(bounded) : bounded;
 }
 
-Layered any_model(Precision precision, int most_layers, bool binary) {
+Layered any_model(FilePrecision precision, int most_layers, bool binary) {
   const int count = *rc::gen::inRange(2, most_layers + 1);
   std::vector<Layer> layers(count);
   std::vector<Eigen::MatrixXd> weights;
@@ -54,7 +54,8 @@ bool same(const Layered& a, const Layered& b) {
 TEST_CASE("a model of any units and depth comes back exactly from .npz, in both precisions") {
   const Folder folder;
   rc::prop("npz", [&] {
-    const Precision precision = *rc::gen::element(Precision::float32, Precision::float64);
+    const FilePrecision precision =
+        *rc::gen::element(FilePrecision::float32, FilePrecision::float64);
     const Layered model = any_model(precision, 4, false);
     write_model(model, folder / "m.npz", precision);
     RC_ASSERT(same(read_model(folder / "m.npz"), model));
@@ -64,7 +65,8 @@ TEST_CASE("a model of any units and depth comes back exactly from .npz, in both 
 TEST_CASE("an RBM comes back exactly from .mat, in both precisions") {
   const Folder folder;
   rc::prop("mat", [&] {
-    const Precision precision = *rc::gen::element(Precision::float32, Precision::float64);
+    const FilePrecision precision =
+        *rc::gen::element(FilePrecision::float32, FilePrecision::float64);
     const Layered model = any_model(precision, 2, true);
     write_model(model, folder / "m.mat", precision);
     RC_ASSERT(same(read_model(folder / "m.mat"), model));
@@ -122,6 +124,6 @@ TEST_CASE("what a format cannot hold is refused before anything is written") {
   CHECK_THROWS_AS(write_model(deep, folder / "m.pt"), InvalidArgument);
   const Layered large = Layered::rbm(Eigen::MatrixXd::Constant(1, 1, 1e300),
                                      Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(1));
-  CHECK_THROWS_AS(write_model(large, folder / "m.npz", Precision::float32), InvalidArgument);
+  CHECK_THROWS_AS(write_model(large, folder / "m.npz", FilePrecision::float32), InvalidArgument);
   CHECK(folder.entries() == 0);
 }

@@ -7,7 +7,7 @@
 namespace boltzmark {
 
 /// The precision in which a model file stores parameters.
-enum class Precision { float32, float64 };
+enum class FilePrecision { float32, float64 };
 
 /// Reads a model file, recognised by content.
 ///   .npz  W [visible x hidden], b, c for an RBM; W0 W1 .., b0 b1 .. for more layers; optional
@@ -21,6 +21,6 @@ Layered read_model(const std::string& path);
 /// Throws  InvalidArgument if the extension is another, or the model does not fit the format or the
 /// precision; DataError if the file cannot be written
 void write_model(const Layered& model, const std::string& path,
-                 Precision precision = Precision::float64);
+                 FilePrecision precision = FilePrecision::float64);
 
 }  // namespace boltzmark

@@ -10,8 +10,8 @@ namespace {
 
 /// Adds double values in the precision of the file; flat ones are vectors.
 void add(NpzWriter& file, const std::string& name, const Eigen::MatrixXd& values, bool flat,
-         Precision precision) {
-  if (precision == Precision::float64) {
+         FilePrecision precision) {
+  if (precision == FilePrecision::float64) {
     return flat ? file.add(name, Eigen::VectorXd(values.reshaped())) : file.add(name, values);
   }
   const Eigen::MatrixXf narrow = values.cast<float>();
@@ -20,7 +20,7 @@ void add(NpzWriter& file, const std::string& name, const Eigen::MatrixXd& values
   file.add(name, std::span<const float>(narrow.data(), count), {count});
 }
 
-void write_npz_model(const Layered& model, const std::string& path, Precision precision) {
+void write_npz_model(const Layered& model, const std::string& path, FilePrecision precision) {
   NpzWriter file(path);
   for (int l = 0; l + 1 < model.layers(); ++l) {
     add(file, model.is_rbm() ? "W" : fmt::format("W{}", l), model.weights(l), false, precision);
@@ -37,12 +37,13 @@ void write_npz_model(const Layered& model, const std::string& path, Precision pr
   file.commit();
 }
 
-void write_mat_model(const Layered& model, const std::string& path, Precision precision) {
+void write_mat_model(const Layered& model, const std::string& path, FilePrecision precision) {
   if (!model.is_rbm() || !model.is_binary()) {
     throw InvalidArgument(
         "model = layers or units that .mat cannot name (must be a Bernoulli RBM; write .npz)");
   }
-  const auto type = precision == Precision::float32 ? ElementType::float32 : ElementType::float64;
+  const auto type =
+      precision == FilePrecision::float32 ? ElementType::float32 : ElementType::float64;
   AtomicFile file(path);
   write_mat_header(file);
   write_mat_matrix(file, "vishid", model.weights(0), type);
@@ -68,8 +69,8 @@ void expect_float32(const Layered& model) {
 
 }  // namespace
 
-void write_model(const Layered& model, const std::string& path, Precision precision) {
-  if (precision == Precision::float32) expect_float32(model);
+void write_model(const Layered& model, const std::string& path, FilePrecision precision) {
+  if (precision == FilePrecision::float32) expect_float32(model);
   if (path.ends_with(".npz")) return write_npz_model(model, path, precision);
   if (path.ends_with(".mat")) return write_mat_model(model, path, precision);
   throw InvalidArgument(fmt::format("path = {} (must end in .npz or .mat)", path));
