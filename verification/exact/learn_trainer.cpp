@@ -1,0 +1,270 @@
+// What a training run promises beside its gradient: the same bytes for any threads and after a
+// resume, pairs that share their start and minibatches, and a clear end when it diverges.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "oracle/learn_enumeration.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+// Bars and Stripes 4x4: 16 row and 16 column patterns.
+Eigen::MatrixXf bars_and_stripes() {
+  Eigen::MatrixXf data(16, 32);
+  for (int pattern = 0; pattern < 16; ++pattern)
+    for (int pixel = 0; pixel < 16; ++pixel) {
+      data(pixel, pattern) = static_cast<float>(pattern >> (pixel / 4) & 1);
+      data(pixel, 16 + pattern) = static_cast<float>(pattern >> (pixel % 4) & 1);
+    }
+  return data;
+}
+
+Eigen::MatrixXf random_cases(int visible, int cases) {
+  Eigen::MatrixXf data(visible, cases);
+  Stream stream(make_key(7, "learn"), Purpose::test);
+  for (Eigen::Index i = 0; i < data.size(); ++i)
+    data.data()[i] = stream.uniform() < 0.3 ? 1.0F : 0.0F;
+  return data;
+}
+
+bool same_bytes(const Layered& a, const Layered& b) {
+  return a.weights(0) == b.weights(0) && a.bias(0) == b.bias(0) && a.bias(1) == b.bias(1);
+}
+
+Layered start(int visible, int hidden, double sd = 0.01) {
+  return initial_rbm(visible, hidden, sd, make_key(5));
+}
+
+void steps(Trainer& trainer, int count) {
+  for (int i = 0; i < count; ++i) trainer.step();
+}
+
+const Negative kNegatives[] = {Negative::cd(2), Negative::pcd(2), Negative::pt(3, 1)};
+
+double log_likelihood(const Layered& model, const Eigen::MatrixXf& data) {
+  return oracle::mean_log_likelihood({model.weights(0), model.bias(0), model.bias(1)}, data);
+}
+
+}  // namespace
+
+TEST_CASE("training raises the exact log-likelihood of Bars and Stripes, below its ceiling") {
+  const Eigen::MatrixXf data = bars_and_stripes();
+  for (const Negative& negative : {Negative::cd(5), Negative::pcd(5), Negative::pt(5, 1)})
+    for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
+      INFO(negative.name() << " " << rule.name());
+      Trainer trainer(start(16, 10), data,
+                      {.negative = negative, .rule = rule, .learning_rate = 0.1}, make_key(1));
+      const double before = log_likelihood(trainer.model(), data);
+      CHECK(before == Approx(-16 * std::log(2.0)).margin(0.1));  // near-zero weights: uniform
+      steps(trainer, 2000);
+      const double after = log_likelihood(trainer.model(), data);
+      // A tenth of the way to the ceiling; independent pixels cannot leave -16 log 2 at all.
+      CHECK(after > before + 0.1 * (-3.379093 - before));
+      CHECK(after < -3.379093);
+    }
+}
+
+TEST_CASE("training gives the same bytes for one thread and two") {
+  const Eigen::MatrixXf data = random_cases(200, 400);
+  for (const Negative& negative : kNegatives) {
+    INFO(negative.name());
+    std::vector<Layered> models;
+    for (int threads : {1, 2}) {
+      const ThreadLimit limit(threads);
+      Trainer trainer(start(200, 50), data,
+                      {.negative = negative, .rule = Rule::flip(), .batch = 200}, make_key(1));
+      steps(trainer, 5);
+      models.push_back(trainer.model());
+    }
+    CHECK(same_bytes(models[0], models[1]));
+  }
+}
+
+TEST_CASE("a resumed run ends with the bytes of an uninterrupted one") {
+  const Eigen::MatrixXf data = random_cases(9, 50);
+  for (const Negative& negative : kNegatives) {
+    INFO(negative.name());
+    const TrainOptions options{.negative = negative, .rule = Rule::flip(), .batch = 20};
+    Trainer whole(start(9, 4), data, options, make_key(1));
+    steps(whole, 40);
+    Trainer first(start(9, 4), data, options, make_key(1));
+    steps(first, 17);
+    Trainer second(start(9, 4, 0), data, options, make_key(1));
+    second.restore(first.checkpoint());
+    CHECK(second.updates() == 17);
+    steps(second, 23);
+    CHECK(same_bytes(whole.model(), second.model()));
+    CHECK(whole.checkpoint() == second.checkpoint());
+  }
+}
+
+TEST_CASE("a checkpoint cut short, damaged, or of other inputs is refused") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  const TrainOptions options{.negative = Negative::pt(2, 1), .batch = 4};
+  Trainer trainer(start(6, 3), data, options, make_key(1));
+  steps(trainer, 3);
+  const std::string bytes = trainer.checkpoint();
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_THROWS_AS(trainer.restore(bytes.substr(0, size)), DataError);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 4);
+    CHECK_THROWS_AS(trainer.restore(damaged), DataError);
+  }
+  CHECK_THROWS_AS(trainer.restore(bytes + "x"), DataError);
+  const auto refuses = [&](const TrainOptions& other, const Eigen::MatrixXf& cases, int hidden,
+                           StreamKey key) {
+    Trainer stranger(start(6, hidden), cases, other, key);
+    CHECK_THROWS_WITH(stranger.restore(bytes), Catch::Contains("other inputs"));
+  };
+  TrainOptions other = options;
+  other.rule = Rule::flip();
+  refuses(other, data, 3, make_key(1));
+  other = options;
+  other.learning_rate = 0.01;
+  refuses(other, data, 3, make_key(1));
+  other = options;
+  other.negative = Negative::pt(2, 2);
+  refuses(other, data, 3, make_key(1));
+  Eigen::MatrixXf changed = data;
+  changed(2, 3) = 1 - changed(2, 3);
+  refuses(options, changed, 3, make_key(1));
+  refuses(options, data, 4, make_key(1));
+  refuses(options, data, 3, make_key(2));
+  CHECK_NOTHROW(trainer.restore(bytes));
+}
+
+TEST_CASE("parallel tempering with one temperature is PCD") {
+  const Eigen::MatrixXf data = random_cases(9, 20);
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
+    Trainer pcd(start(9, 4), data, {.negative = Negative::pcd(3), .rule = rule}, make_key(1));
+    Trainer pt(start(9, 4), data, {.negative = Negative::pt(1, 3), .rule = rule}, make_key(1));
+    steps(pcd, 30);
+    steps(pt, 30);
+    CHECK(same_bytes(pcd.model(), pt.model()));
+  }
+}
+
+TEST_CASE("a tempered gradient reads the b = 1 state of every ladder") {
+  const Eigen::MatrixXf data = random_cases(6, 20);
+  Trainer trainer(start(6, 3, 1.0), data, {.negative = Negative::pt(4, 1)}, make_key(1));
+  int moved = 0;
+  for (int update = 0; update < 20; ++update) {
+    trainer.step();
+    const ParallelTempering& ladders = *trainer.tempering();
+    for (int bundle = 0; bundle < 20; ++bundle) {
+      const int chain = ladders.chain_at(bundle, 3);
+      CHECK(ladders.rung(chain) == 3);
+      moved += chain != bundle * 4 + 3;
+      for (int i = 0; i < 6; ++i)
+        CHECK(trainer.negative().get(0, i, bundle) == ladders.chains().get(0, i, chain));
+    }
+  }
+  CHECK(moved > 0);
+}
+
+TEST_CASE("runs of different rules share start, minibatches and initial chains") {
+  const Eigen::MatrixXf data = random_cases(6, 25);
+  Trainer gibbs(start(6, 3), data, {.negative = Negative::pcd(1), .batch = 10}, make_key(1));
+  Trainer flip(start(6, 3), data, {.negative = Negative::pcd(1), .rule = Rule::flip(), .batch = 10},
+               make_key(1));
+  CHECK(same_bytes(gibbs.model(), flip.model()));
+  CHECK(gibbs.persistent()->get_layer(0) == flip.persistent()->get_layer(0));
+  CHECK(gibbs.persistent()->get_layer(1) == flip.persistent()->get_layer(1));
+  for (int update = 0; update < 9; ++update) {
+    gibbs.step();
+    flip.step();
+    CHECK(gibbs.cases() == flip.cases());
+  }
+}
+
+TEST_CASE("a smaller last minibatch counts its own cases only") {
+  // Zero rate and zero weights: the positive means alone tell which cases were counted.
+  Eigen::MatrixXf data = Eigen::MatrixXf::Zero(1, 5);
+  data(0, 4) = 1;
+  for (const Negative& negative : kNegatives) {
+    Trainer trainer(start(1, 1, 0), data, {.negative = negative, .learning_rate = 0, .batch = 3},
+                    make_key(1));
+    for (int update = 0; update < 6; ++update) {
+      trainer.step();
+      const std::vector<int>& cases = trainer.cases();
+      REQUIRE(cases.size() == (update % 2 == 0 ? 3U : 2U));
+      double positive = 0, drawn = 0;
+      for (const int c : cases) positive += static_cast<double>(data(0, c));
+      const int samples = negative.kind == Negative::Kind::cd ? static_cast<int>(cases.size()) : 3;
+      for (int c = 0; c < samples; ++c)
+        drawn += static_cast<double>(trainer.negative().get(0, 0, c));
+      const double expected = positive / static_cast<double>(cases.size()) - drawn / samples;
+      CHECK(trainer.gradient().biases[0][0] == Approx(expected).margin(1e-12));
+    }
+  }
+}
+
+TEST_CASE("a diverging run names the update that failed and keeps the last finite model") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  // The first update leaves parameters near 1e39, which float32 does not hold.
+  Trainer trainer(start(6, 3), data, {.negative = Negative::cd(1), .learning_rate = 1e40},
+                  make_key(1));
+  try {
+    steps(trainer, 3);
+    FAIL("a rate of 1e40 must leave the range of float32");
+  } catch (const Diverged& diverged) {
+    CHECK(diverged.update() == 1);
+    CHECK(trainer.updates() == 1);
+    CHECK(std::string(diverged.what()).find("update 1:") != std::string::npos);
+    CHECK(trainer.model().weights(0).allFinite());
+  }
+}
+
+TEST_CASE("a run records its start, every n-th update and its end") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  Trainer trainer(start(6, 3), data, {.updates = 25}, make_key(1));
+  std::vector<std::uint64_t> recorded;
+  trainer.run(10, [&](const Trainer& now) { recorded.push_back(now.updates()); });
+  CHECK(recorded == std::vector<std::uint64_t>{0, 10, 20, 25});
+  CHECK_THROWS_AS(trainer.run(0, [](const Trainer&) {}), InvalidArgument);
+}
+
+TEST_CASE("a trainer refuses what it cannot train") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  const Eigen::MatrixXf none(6, 0), grey = 2 * data;
+  CHECK_THROWS_AS(Trainer(start(5, 3), data, {}, {}), InvalidArgument);
+  CHECK_THROWS_AS(Trainer(start(6, 3), none, {}, {}), InvalidArgument);
+  CHECK_THROWS_AS(Trainer(start(6, 3), grey, {}, {}), InvalidArgument);
+  CHECK_THROWS_AS(Trainer(start(6, 3), data, {.batch = 13}, {}), InvalidArgument);
+  CHECK_THROWS_AS(Trainer(start(6, 3), data, {.batch = -1}, {}), InvalidArgument);
+  CHECK_THROWS_AS(Trainer(start(6, 3), data, {.learning_rate = std::nan("")}, {}), InvalidArgument);
+  std::vector<Layer> layers(3);
+  layers[0].bias = Eigen::VectorXd::Zero(6);
+  layers[1].bias = layers[2].bias = Eigen::VectorXd::Zero(2);
+  const Layered deep(layers, {Eigen::MatrixXd::Zero(6, 2), Eigen::MatrixXd::Zero(2, 2)});
+  CHECK_THROWS_AS(Trainer(deep, data, {}, {}), InvalidArgument);
+}
+
+TEST_CASE("a negative phase's name reads back as itself and nonsense is refused") {
+  for (const char* name : {"cd:1", "cd:25", "pcd:10", "pt:10:1", "pt:20:10"})
+    CHECK(parse_negative(name).name() == name);
+  CHECK(parse_negative("pt:10:3") == Negative::pt(10, 3));
+  for (const char* text : {"", "cd", "cd:", "cd:0", "cd:-1", "cd:1.5", "cd:5:1", "cd:99999999999",
+                           "pcd:x", "pt:10", "pt:0:1", "pt:10:0", "pt:1:1:1", "gibbs:1", "cd:5 "})
+    CHECK_THROWS_AS(parse_negative(text), InvalidArgument);
+}
+
+TEST_CASE("initial parameters are normal with the scale asked for") {
+  const Layered model = initial_rbm(200, 100, 0.01, make_key(9));
+  // 20,000 squares: relative error of the variance sqrt(2 / 20000) = 1 %; 6 of those, 2e-9.
+  CHECK(model.weights(0).squaredNorm() / 20000 == Approx(1e-4).epsilon(0.06));
+  CHECK(std::abs(model.weights(0).mean()) < 6 * 0.01 / std::sqrt(20000.0));
+  CHECK(model.bias(0).norm() > 0);
+  CHECK(model.bias(1).norm() > 0);
+  CHECK(same_bytes(model, initial_rbm(200, 100, 0.01, make_key(9))));
+  CHECK_FALSE(same_bytes(model, initial_rbm(200, 100, 0.01, make_key(10))));
+  CHECK_THROWS_AS(initial_rbm(0, 1, 1, {}), InvalidArgument);
+  CHECK_THROWS_AS(initial_rbm(1, 1, -1, {}), InvalidArgument);
+}
