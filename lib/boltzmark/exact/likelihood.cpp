@@ -1,6 +1,7 @@
 #include "boltzmark/exact/likelihood.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -35,16 +36,18 @@ double visible_term(const Layered& model, const Cases& cases, std::size_t k) {
   return sum;
 }
 
-/// Averages a function of the distinct cases; chunks are combined in order.
-template <typename F>
-double mean_over(const Cases& cases, const F& log_f) {
+/// Averages log f over all cases; `fill(first, count, out)` writes those of some distinct ones.
+/// Chunks are combined in order.
+template <typename Fill>
+double mean_over(const Cases& cases, const Fill& fill) {
   const std::size_t chunks = (cases.distinct() + kChunkCases - 1) / kChunkCases;
   std::vector<double> sums(chunks);
   const auto body = [&](std::size_t chunk) {
-    const std::size_t end = std::min((chunk + 1) * kChunkCases, cases.distinct());
-    double sum = 0;
-    for (std::size_t k = chunk * kChunkCases; k < end; ++k) sum += cases.weight(k) * log_f(k);
-    sums[chunk] = sum;
+    const std::size_t first = chunk * kChunkCases;
+    const std::size_t count = std::min(kChunkCases, cases.distinct() - first);
+    std::array<double, kChunkCases> log_f{};
+    fill(first, count, log_f.data());
+    for (std::size_t k = 0; k < count; ++k) sums[chunk] += cases.weight(first + k) * log_f[k];
   };
   if (chunks == 1) {
     body(0);
@@ -88,13 +91,15 @@ double mean_log_f(const Layered& model, const Cases& cases) {
   check_cases(model, cases);
   if (model.is_rbm() && model.layer(1).unit.is_bernoulli()) {
     const FreeEnergyTable table(model.weights(0), model.bias(1));
-    return mean_over(cases, [&](std::size_t k) {
-      const auto count = static_cast<std::size_t>(cases.end(k) - cases.begin(k));
-      return visible_term(model, cases, k) +
-             table.hidden_terms(cases.begin(k), count, cases.values(k));
+    return mean_over(cases, [&](std::size_t first, std::size_t count, double* out) {
+      for (std::size_t k = 0; k < count; ++k) out[k] = visible_term(model, cases, first + k);
+      table.add_hidden_terms(cases, first, count, out);
     });
   }
-  return mean_over(cases, [&](std::size_t k) { return log_unnormalised(model, cases.state(k)); });
+  return mean_over(cases, [&](std::size_t first, std::size_t count, double* out) {
+    for (std::size_t k = 0; k < count; ++k)
+      out[k] = log_unnormalised(model, cases.state(first + k));
+  });
 }
 
 double mean_log_likelihood(const Layered& model, const Cases& cases, double log_z) {

@@ -18,49 +18,49 @@ namespace boltzmark {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t kPad = 16;  // hidden units are padded to a multiple of this
-
-double hidden_terms(const double* rows, const double* bias, std::size_t stride,
-                    const std::uint32_t* units, std::size_t count, const float* values) {
-  const hn::CappedTag<double, kPad / 2> d;
+/// Computes one block's terms of one case.  Shapes  rows [visible + 1][kBlockUnits]
+template <class D>
+HWY_INLINE double block_terms(D d, const double* rows, const double* bias,
+                              const std::uint32_t* units, std::size_t count, const float* values) {
   const std::size_t lanes = hn::Lanes(d);
   const auto zero = hn::Zero(d), one = hn::Set(d, 1.0);
   auto linear = zero, product = one;
-  double logs = 0;
-  int factors = 0;
   const auto take = [&](auto x) HWY_ATTR {
     linear = hn::Add(linear, hn::Max(x, zero));
     product = hn::Mul(product, hn::Add(one, hn::Exp(d, hn::Neg(hn::Abs(x)))));
   };
-  // 96 factors of at most 2 in each of at most 8 lanes stay below 2^1023.
-  const auto flush = [&]() HWY_ATTR {
-    HWY_ALIGN double lane[kPad];
-    hn::Store(product, d, lane);
-    double all = 1;
-    for (std::size_t k = 0; k < lanes; ++k) all *= lane[k];
-    logs += std::log(all);
-    product = one;
-    factors = 0;
-  };
-  for (std::size_t j = 0; j < stride; j += 2 * lanes) {
-    auto x = hn::LoadU(d, bias + j), y = hn::LoadU(d, bias + j + lanes);
+  for (std::size_t j = 0; j < kBlockUnits; j += 4 * lanes) {
+    auto x0 = hn::Load(d, bias + j), x1 = hn::Load(d, bias + j + lanes);
+    auto x2 = hn::Load(d, bias + j + 2 * lanes), x3 = hn::Load(d, bias + j + 3 * lanes);
     for (std::size_t k = 0; k < count; ++k) {
-      const double* row = rows + units[k] * stride + j;
-      if (values == nullptr) {
-        x = hn::Add(x, hn::LoadU(d, row));
-        y = hn::Add(y, hn::LoadU(d, row + lanes));
-      } else {
-        const auto v = hn::Set(d, static_cast<double>(values[k]));
-        x = hn::MulAdd(v, hn::LoadU(d, row), x);
-        y = hn::MulAdd(v, hn::LoadU(d, row + lanes), y);
-      }
+      const double* row = rows + units[k] * kBlockUnits + j;
+      const auto v = values == nullptr ? one : hn::Set(d, static_cast<double>(values[k]));
+      x0 = hn::Add(x0, hn::Mul(v, hn::Load(d, row)));
+      x1 = hn::Add(x1, hn::Mul(v, hn::Load(d, row + lanes)));
+      x2 = hn::Add(x2, hn::Mul(v, hn::Load(d, row + 2 * lanes)));
+      x3 = hn::Add(x3, hn::Mul(v, hn::Load(d, row + 3 * lanes)));
     }
-    take(x);
-    take(y);
-    if ((factors += 2) == 96) flush();
+    take(x0);
+    take(x1);
+    take(x2);
+    take(x3);
   }
-  flush();
-  return logs + hn::GetLane(hn::SumOfLanes(d, linear));
+  // All 16 factors are in (1, 2].
+  HWY_ALIGN double lane[kBlockUnits];
+  hn::Store(product, d, lane);
+  double all = 1;
+  for (std::size_t k = 0; k < lanes; ++k) all *= lane[k];
+  return std::log(all) + hn::GetLane(hn::SumOfLanes(d, linear));
+}
+
+void add_block(const double* rows, const double* bias, const Cases& cases, std::size_t first,
+               std::size_t count, double* out) {
+  const hn::CappedTag<double, kBlockUnits / 4> d;
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::uint32_t* units = cases.begin(first + k);
+    const auto on = static_cast<std::size_t>(cases.end(first + k) - units);
+    out[k] += block_terms(d, rows, bias, units, on, cases.values(first + k));
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -69,29 +69,31 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace boltzmark {
-HWY_EXPORT(hidden_terms);
+HWY_EXPORT(add_block);
 
-FreeEnergyTable::FreeEnergyTable(const Eigen::MatrixXd& weights,
-                                 const Eigen::VectorXd& hidden_bias) {
-  constexpr std::size_t kPad = 16;
+FreeEnergyTable::FreeEnergyTable(const Eigen::MatrixXd& weights, const Eigen::VectorXd& hidden_bias)
+    : visible_(static_cast<std::size_t>(weights.rows())),
+      blocks_((static_cast<std::size_t>(weights.cols()) + kBlockUnits - 1) / kBlockUnits),
+      rows_(hwy::AllocateAligned<double>(blocks_ * (visible_ + 1) * kBlockUnits)) {
   constexpr double kOff = -1e9;  // e^-1e9 is 0, so a padding unit adds log(1 + 0)
   simd_path();                   // settles BOLTZMARK_SIMD before the first kernel
-  const auto visible = static_cast<std::size_t>(weights.rows());
   const auto hidden = static_cast<std::size_t>(weights.cols());
-  stride_ = (hidden + kPad - 1) / kPad * kPad;
-  rows_.assign((visible + 1) * stride_, 0.0);
-  for (std::size_t j = 0; j < hidden; ++j) {
-    for (std::size_t i = 0; i < visible; ++i) rows_[i * stride_ + j] = weights(i, j);
+  for (std::size_t j = 0; j < blocks_ * kBlockUnits; ++j) {
+    double* out = rows_.get() + j / kBlockUnits * (visible_ + 1) * kBlockUnits + j % kBlockUnits;
+    for (std::size_t i = 0; i < visible_; ++i) {
+      out[i * kBlockUnits] = j < hidden ? weights(i, j) : 0.0;
+    }
+    out[visible_ * kBlockUnits] = j < hidden ? hidden_bias[j] : kOff;
   }
-  double* bias = rows_.data() + visible * stride_;
-  std::fill(bias, bias + stride_, kOff);
-  std::copy(hidden_bias.data(), hidden_bias.data() + hidden, bias);
 }
 
-double FreeEnergyTable::hidden_terms(const std::uint32_t* units, std::size_t count,
-                                     const float* values) const {
-  const double* bias = rows_.data() + rows_.size() - stride_;
-  return HWY_DYNAMIC_DISPATCH(hidden_terms)(rows_.data(), bias, stride_, units, count, values);
+void FreeEnergyTable::add_hidden_terms(const Cases& cases, std::size_t first, std::size_t count,
+                                       double* out) const {
+  for (std::size_t b = 0; b < blocks_; ++b) {
+    const double* rows = rows_.get() + b * (visible_ + 1) * kBlockUnits;
+    const double* bias = rows + visible_ * kBlockUnits;
+    HWY_DYNAMIC_DISPATCH(add_block)(rows, bias, cases, first, count, out);
+  }
 }
 
 }  // namespace boltzmark
