@@ -24,9 +24,10 @@ constexpr Curve kCurves[] = {
     {"blend:0.5", 0, "blend 0.5, unit is 0", Mark::dashed, 4},
     {"blend:0.5", 1, "blend 0.5, unit is 1", Mark::dotted, 6},
 };
-constexpr double kStep = 0.25;  // exact in binary, so that the grid meets x = 0
-constexpr int kDrawn = 24;      // steps to each side of 0 that are drawn
-constexpr int kTested = 120;    // steps to each side of 0 that the claim is tested on
+constexpr double kDrawnStep = 1.0 / 16;
+constexpr int kDrawn = 96;  // steps to each side of 0 that are drawn
+constexpr double kTestedStep = 0.25;
+constexpr int kTested = 120;  // steps to each side of 0 that the claim is tested on
 
 std::vector<Json> trials(Profile) {
   std::vector<Json> all;
@@ -41,18 +42,20 @@ Json run(const Json& inputs, const TrialContext&) {
   const bool on = inputs.at("state") == 1;
   std::vector<double> x, activation, difference_below, difference_above;
   for (int i = -kDrawn; i <= kDrawn; ++i) {
-    x.push_back(i * kStep);
+    if (i == 0) continue;  // the tie is a point of its own
+    x.push_back(i * kDrawnStep);
     activation.push_back(on_probability(rule, x.back(), on));
   }
   for (int i = 1; i <= kTested; ++i)
     for (const int sign : {-1, 1}) {
-      const double input = sign * i * kStep;
+      const double input = sign * i * kTestedStep;
       const double difference =
           std::abs(flip_probability(rule, input, on) - flip_probability(Rule::gibbs(), input, on));
       (sign < 0 ? difference_below : difference_above).push_back(difference);
     }
   return {{"x", x},
           {"activation", activation},
+          {"tie", on_probability(rule, 0, on)},
           {"difference_below", difference_below},
           {"difference_above", difference_above}};
 }
@@ -69,6 +72,12 @@ void add_figure(const Results& results, Summary& summary) {
                               .y = numbers(trial->outputs.at("activation")),
                               .mark = curve.mark,
                               .colour = curve.colour});
+  const auto ties = results.values(Json::object(), "tie");
+  panel.series.push_back({.label = "tie, every rule",
+                          .x = std::vector<double>(ties.size(), 0.0),
+                          .y = ties,
+                          .mark = Mark::points,
+                          .colour = 0});
   summary.add(Figure{.name = "activation",
                      .caption = "Activation functions: σ of Gibbs sampling, σ′ of T by the unit's "
                                 "state, and the blend of both in equal parts. At x = 0 exactly all "
@@ -103,8 +112,8 @@ void summarise(const Results& results, Summary& summary) {
 }
 
 const char* const kSettings =
-    "The engine's own rules in double precision, on a grid of steps of 0.25: drawn from −6 to 6, "
-    "tested to ±30. The same in every profile.";
+    "The engine's own rules in double precision, drawn from −6 to 6 in steps of 1/16, "
+    "tested to ±30 in steps of 1/4. The same in every profile.";
 
 }  // namespace
 

@@ -6,13 +6,18 @@
 #define BOLTZMARK_EXPERIMENTS(X) \
   X(bruegge2013_fig1)            \
   X(bruegge2013_fig2)            \
+  X(bruegge2013_theory)          \
+  X(bruegge2013_random_scan)     \
+  X(bruegge2013_cost)            \
+  X(bruegge2013_cd_bias)         \
   X(bruegge2013_fig3_top)        \
   X(bruegge2013_fig3_bottom)     \
   X(bruegge2013_table1)          \
   X(bruegge2013_appendix)        \
-  X(bruegge2013_random_scan)     \
-  X(bruegge2013_cd_bias)         \
-  X(bruegge2013_cost)            \
+  X(bruegge2013_table2)          \
+  X(bruegge2013_fig4)            \
+  X(bruegge2013_table3)          \
+  X(bruegge2013_table4)          \
   X(bruegge2013_blend)
 
 namespace boltzmark::experiments {

@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/check_cases.hpp"
+#include "boltzmark/exact/recovered_sweep.hpp"
 
 namespace boltzmark {
 namespace {
@@ -25,8 +26,8 @@ bool matches(const Check& check, const std::string& name) {
 
 const std::vector<Check>& registered_checks() {
   static const std::vector<Check> checks =
-      gather({kernel_checks(), theorem_checks(), convergence_checks(), tempering_checks(),
-              estimator_checks()});
+      gather({kernel_checks(), theorem_checks(), convergence_checks(), recovered_sweep_checks(),
+              tempering_checks(), estimator_checks()});
   return checks;
 }
 

@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "boltzmark/diagnose/power.hpp"
+#include "boltzmark/diagnose/wilcoxon.hpp"
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kShares[] = {0, 0.25, 0.5, 0.75, 1};
+constexpr double kLargestWeights[] = {1, 2, 4, 8};
+constexpr int kUnits = 3;
+constexpr int kSwitch = 5000;  ///< updates with G before T takes over
+constexpr int kRecordEvery = 100;
+constexpr PerProfile<int> kModels{.smoke = 5, .quick = 100, .paper = 1000};
+constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 10, .paper = 25};
+constexpr PerProfile<int> kUpdates{.smoke = 300, .quick = 20000, .paper = 20000};
+
+std::vector<Json> trials(Profile profile) {
+  std::vector<Json> all;
+  for (const double c : kLargestWeights)
+    all.push_back({{"part", "spectrum"}, {"c", c}, {"models", kModels.at(profile)}});
+  for (int repeat = 0; repeat < kRepeats.at(profile); ++repeat) {
+    for (const double share : kShares)
+      all.push_back({{"part", "training"},
+                     {"schedule", fmt::format("blend:{}", share)},
+                     {"repeat", repeat},
+                     {"updates", kUpdates.at(profile)}});
+    all.push_back({{"part", "training"},
+                   {"schedule", "switch"},
+                   {"repeat", repeat},
+                   {"updates", kUpdates.at(profile)}});
+  }
+  return all;
+}
+
+/// SLEMs of T_a on random 3x3 RBMs, weights uniform on [-c, c], no biases.
+Json run_spectrum(const Json& inputs, const TrialContext& context) {
+  const double c = inputs.at("c");
+  const int models = inputs.at("models");
+  Json outputs;
+  for (int i = 0; i < models; ++i) {
+    Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
+    Eigen::MatrixXd weights(kUnits, kUnits);
+    for (double& w : weights.reshaped()) w = stream.uniform(-c, c);
+    const Layered model =
+        Layered::rbm(weights, Eigen::VectorXd::Zero(kUnits), Eigen::VectorXd::Zero(kUnits));
+    for (const double share : kShares)
+      outputs[fmt::format("{}", share)].push_back(spectrum(model, Rule::blended(share)).slem);
+    context.progress(static_cast<double>(i + 1) / models);
+  }
+  return outputs;
+}
+
+/// CD-5 on Bars and Stripes, learning rate 0.05: one rule throughout, or G first and T later.
+Json run_training(const Json& inputs, const TrialContext& context) {
+  static const Eigen::MatrixXf data = load_dataset("bas").values;
+  static const Cases cases(data);
+  const StreamKey key =
+      context.shared_key(fmt::format("repeat {}", inputs.at("repeat").get<int>()));
+  const std::string schedule = inputs.at("schedule");
+  const auto updates = inputs.at("updates").get<std::uint64_t>();
+  std::vector<double> curve;
+  const auto train = [&](const Layered& start, const Rule& rule, std::uint64_t count,
+                         StreamKey draws) {
+    Trainer trainer(start, data,
+                    {.negative = Negative::cd(5),
+                     .rule = rule,
+                     .learning_rate = 0.05,
+                     .batch = 0,
+                     .updates = count},
+                    draws);
+    trainer.run(kRecordEvery, [&](const Trainer& now) {
+      curve.push_back(exact_mean_log_likelihood(now.model(), cases));
+      context.progress(static_cast<double>(curve.size() * kRecordEvery) /
+                       static_cast<double>(updates));
+    });
+    return trainer.model();
+  };
+  const Layered start = initial_rbm(16, 16, 0.01, key);
+  if (schedule == "switch") {
+    const std::uint64_t first = std::min<std::uint64_t>(kSwitch, updates / 2);
+    const Layered grown = train(start, Rule::gibbs(), first, key);
+    curve.pop_back();  // recorded again as the first point after the switch
+    // CD keeps no state between updates; the second part needs draws of its own.
+    train(grown, Rule::flip(), updates - first, context.key);
+  } else {
+    train(start, parse_rule(schedule), updates, key);
+  }
+  return {{"log_likelihood", curve}};
+}
+
+Json run(const Json& inputs, const TrialContext& context) {
+  return inputs.at("part") == "spectrum" ? run_spectrum(inputs, context)
+                                         : run_training(inputs, context);
+}
+
+void add_measure(const std::string& part, const std::vector<double>& differences,
+                 const std::string& note, Summary& summary) {
+  if (differences.size() < 2) return;
+  const Interval mean = mean_interval(differences);
+  summary.add(
+      Measure{.claim = "B36",
+              .part = part,
+              .estimate = mean.estimate,
+              .lower = mean.lower,
+              .upper = mean.upper,
+              .n = static_cast<std::int64_t>(differences.size()),
+              .power = mean_difference_power(differences.size(), 1, 0.05, Alternative::two_sided),
+              .power_against = "a mean of one standard deviation",
+              .note = note});
+}
+
+void add_spectra(const Results& results, Summary& summary) {
+  Panel panel{.x = {.label = "a, the share of T in T_a"},
+              .y = {.label = "mean SLEM"},
+              .series = {},
+              .legend = "top center"};
+  std::vector<double> differences;
+  for (const Trial* trial : results.where({{"part", "spectrum"}})) {
+    Series series{.label = fmt::format("c = {}", number(trial->inputs.at("c"))),
+                  .mark = Mark::line_points};
+    for (const double share : kShares) {
+      const Interval mean = mean_interval(numbers(trial->outputs.at(fmt::format("{}", share))));
+      series.x.push_back(share);
+      series.y.push_back(mean.estimate);
+      series.lower.push_back(mean.lower);
+      series.upper.push_back(mean.upper);
+    }
+    const auto half = numbers(trial->outputs.at("0.5")), flip = numbers(trial->outputs.at("1")),
+               gibbs = numbers(trial->outputs.at("0"));
+    for (std::size_t i = 0; i < half.size(); ++i)
+      differences.push_back(half[i] - std::min(flip[i], gibbs[i]));
+    panel.series.push_back(std::move(series));
+  }
+  summary.add(Figure{.name = "slem",
+                     .caption =
+                         "SLEM of T_a = a T + (1 − a) G, unit by unit, on random 3x3 RBMs with "
+                         "weights uniform on [−c, c]; 95 % intervals of the mean.",
+                     .panels = {std::move(panel)}});
+  add_measure("blend, SLEM", differences,
+              "SLEM(T_0.5) − the smaller of SLEM(T) and SLEM(G), per RBM", summary);
+}
+
+/// The last and largest log-likelihoods of a schedule, by repeat.
+struct Outcome {
+  std::vector<double> last, best;
+};
+
+Outcome outcome(const Results& results, const std::string& schedule) {
+  Outcome found;
+  for (const Trial* trial : results.where({{"part", "training"}, {"schedule", schedule}})) {
+    const auto curve = numbers(trial->outputs.at("log_likelihood"));
+    found.last.push_back(curve.back());
+    found.best.push_back(*std::max_element(curve.begin(), curve.end()));
+  }
+  return found;
+}
+
+std::vector<double> subtract(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> difference;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) difference.push_back(a[i] - b[i]);
+  return difference;
+}
+
+void add_training(const Results& results, Summary& summary) {
+  Table table{.name = "training",
+              .caption =
+                  "CD-5 on Bars and Stripes, η = 0.05: log-likelihood per image, mean with 95 % "
+                  "interval. Switch: G for the first 5,000 updates, then T.",
+              .columns = {{"schedule", "schedule"},
+                          {"runs", "runs"},
+                          {"final / nats", "final", 4},
+                          {"largest / nats", "largest", 4}}};
+  std::vector<std::string> schedules;
+  for (const double share : kShares) schedules.push_back(fmt::format("blend:{}", share));
+  schedules.emplace_back("switch");
+  for (const std::string& schedule : schedules) {
+    const Outcome found = outcome(results, schedule);
+    if (found.last.size() < 2) {
+      table.rows.push_back({schedule, std::int64_t{0}, NotRun{}, NotRun{}});
+      continue;
+    }
+    const Interval last = mean_interval(found.last), best = mean_interval(found.best);
+    table.rows.push_back({schedule, static_cast<std::int64_t>(found.last.size()),
+                          Estimate{last.estimate, last.lower, last.upper},
+                          Estimate{best.estimate, best.lower, best.upper}});
+  }
+  summary.add(std::move(table));
+  const auto flip = outcome(results, "blend:1").last;
+  add_measure("blend, LL", subtract(outcome(results, "blend:0.5").last, flip),
+              "final log-likelihood, T_0.5 − T, paired by repeat", summary);
+  add_measure("switch, LL", subtract(outcome(results, "switch").last, flip),
+              "final log-likelihood, G then T − T throughout, paired by repeat", summary);
+}
+
+void summarise(const Results& results, Summary& summary) {
+  add_spectra(results, summary);
+  add_training(results, summary);
+}
+
+}  // namespace
+
+Experiment bruegge2013_blend() {
+  return {
+      .id = "bruegge2013/blend",
+      .item = "Sec. 5.2 (proposal)",
+      .title = "Mixing the operators: a blend T_a, or G first and T later",
+      .paper_did =
+          "Proposes, without an experiment, to start with G and switch to T as the weights "
+          "grow, or to blend the base operators, T_a = a T + (1 − a) G.",
+      .settings = {.smoke = "5 random RBMs per c; 2 repeats of 300 updates.",
+                   .quick =
+                       "SLEM on 100 random 3x3 RBMs per c = 1, 2, 4, 8; CD-5 on Bars and Stripes, "
+                       "η = 0.05, 10 repeats of 20,000 updates for each schedule.",
+                   .paper = "SLEM on 1000 random 3x3 RBMs per c; 25 repeats of 20,000 updates."},
+      .seconds = {.smoke = 1, .quick = 40, .paper = 120},
+      .claims = {"B36"},
+      .deviations =
+          {"The paper proposes this experiment and does not run it; the switch after 5,000 "
+           "updates is our choice."},
+      .trials = trials,
+      .run = run,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments

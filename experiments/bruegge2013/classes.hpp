@@ -1,0 +1,32 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "boltzmark/diagnose/class_changes.hpp"
+#include "boltzmark/diagnose/interval.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/transition/rule.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// Follows the class (nearest mode) of one chain per column of `start` for at most `steps` sweeps.
+/// The first hidden states are drawn by Gibbs sampling given the visible ones.
+/// Shapes  start [visible x chains]; until_all_changed stops once every chain has changed class
+std::vector<ClassChanges> follow_classes(const Layered& model, const Rule& rule,
+                                         const Eigen::MatrixXf& start, int steps,
+                                         bool until_all_changed, const TrialContext& context);
+
+/// Adds the measure of a claim on differences first - second, in pairs: Hodges-Lehmann's shift with
+/// its interval, Wilcoxon's signed-rank p in the claim's direction.
+void add_paired(const std::string& claim, const std::string& part, const std::vector<double>& first,
+                const std::vector<double>& second, Alternative direction, const std::string& note,
+                Summary& summary);
+
+/// "gibbs" -> "G", "flip" -> "T".
+std::string operator_title(const std::string& rule);
+
+}  // namespace boltzmark::experiments

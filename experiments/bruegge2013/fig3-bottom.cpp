@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "boltzmark/diagnose/power.hpp"
+#include "boltzmark/diagnose/wilcoxon.hpp"
+#include "experiments/bruegge2013/training.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr PerProfile<int> kRepeats{.smoke = 3, .quick = 10, .paper = 25};
+constexpr PerProfile<int> kUpdates{.smoke = 500, .quick = 20000, .paper = 20000};
+
+TrainingSetting setting(Profile profile) {
+  return {.data = "bas",
+          .negative = "cd:5",
+          .rate = 0.05,
+          .repeats = kRepeats.at(profile),
+          .updates = kUpdates.at(profile)};
+}
+
+std::vector<Json> trials(Profile profile) {
+  std::vector<Json> all;
+  add_training_trials(setting(profile), all);
+  return all;
+}
+
+/// Adds the mean over pairs at each checkpoint, with its 95 % interval.
+void add_point(Series& series, double update, const std::vector<double>& values) {
+  const Interval mean = mean_interval(values);
+  series.x.push_back(update);
+  series.y.push_back(mean.estimate);
+  series.lower.push_back(mean.lower);
+  series.upper.push_back(mean.upper);
+}
+
+/// A claim on the mean paired difference LL(T) - LL(G).
+void add_difference(const std::string& claim, const std::vector<double>& differences,
+                    Alternative direction, const std::string& note, Summary& summary) {
+  const Interval mean = mean_interval(differences);
+  const SignedRank test = signed_rank_test(differences);
+  summary.add(
+      Measure{.claim = claim,
+              .estimate = mean.estimate,
+              .lower = mean.lower,
+              .upper = mean.upper,
+              .p_value = test.p(direction),
+              .n = static_cast<std::int64_t>(differences.size()),
+              .power = mean_difference_power(differences.size(), 1, 0.05, Alternative::greater),
+              .power_against = "a mean of one standard deviation of the differences",
+              .note = note});
+}
+
+void summarise(const Results& results, Summary& summary) {
+  const PairedCurves curves = collect_pairs(results, "bas", "cd:5", 0.05);
+  if (curves.pairs() < 2) return;
+  std::size_t points = curves.gibbs.front().size();
+  for (std::size_t i = 0; i < curves.pairs(); ++i)
+    points = std::min({points, curves.gibbs[i].size(), curves.flip[i].size()});
+  const double ceiling = data_ceiling("bas");
+
+  Series gibbs{.label = "G", .mark = Mark::line, .colour = 0};
+  Series flip{.label = "T", .mark = Mark::dashed, .colour = 1};
+  Series difference{.label = "T − G", .mark = Mark::line, .colour = 2};
+  std::vector<double> early(curves.pairs()), last(curves.pairs());
+  std::size_t early_points = 0;
+  double highest = -1e300;
+  for (std::size_t point = 0; point < points; ++point) {
+    std::vector<double> g, t, d;
+    for (std::size_t i = 0; i < curves.pairs(); ++i) {
+      g.push_back(curves.gibbs[i][point]);
+      t.push_back(curves.flip[i][point]);
+      d.push_back(t.back() - g.back());
+      highest = std::max({highest, g.back(), t.back()});
+    }
+    const auto update = static_cast<double>(point * kRecordEvery);
+    add_point(gibbs, update, g);
+    add_point(flip, update, t);
+    add_point(difference, update, d);
+    // The first 1 % of the updates, without the common start.
+    const bool is_early = point > 0 && (point == 1 || 100 * point <= points);
+    if (is_early) ++early_points;
+    for (std::size_t i = 0; i < curves.pairs(); ++i) {
+      if (is_early) early[i] += d[i];
+      if (point + 1 == points) last[i] = d[i];
+    }
+  }
+  for (double& value : early) value /= static_cast<double>(early_points);
+
+  const auto n = curves.pairs();
+  summary.add(Figure{.name = "learning-curves",
+                     .caption = fmt::format(
+                         "Mean log-likelihood during CD-5 on Bars and Stripes, η = 0.05, over {} "
+                         "pairs of runs, with 95 % intervals of the mean. Dashed line: the "
+                         "largest possible value. Inset: T − G.",
+                         n),
+                     .panels = {Panel{.x = {.label = "update"},
+                                      .y = {.label = "log-likelihood per image / nats"},
+                                      .series = {std::move(gibbs), std::move(flip)},
+                                      .guides = {{.at = ceiling, .label = "ceiling"}},
+                                      .insets = {Inset{.left = 0.45,
+                                                       .bottom = 0.14,
+                                                       .width = 0.5,
+                                                       .height = 0.42,
+                                                       .x = {.label = "update"},
+                                                       .y = {.label = "T − G / nats"},
+                                                       .series = {std::move(difference)},
+                                                       .guides = {{.at = 0}}}},
+                                      .legend = "top left"}}});
+  if (results.profile() == Profile::smoke) {
+    summary.note(
+        "Runs of this profile are too short for the paper's effect: B24 and B25 are not judged.");
+  } else {
+    add_difference(
+        "B24", early, Alternative::less,
+        fmt::format("mean over the checkpoints of the first 1 % of the updates ({})", early_points),
+        summary);
+    add_difference("B25", last, Alternative::greater, "at the last checkpoint", summary);
+  }
+  summary.add(Measure{
+      .claim = "B27",
+      .estimate = highest - ceiling,
+      .n = static_cast<std::int64_t>(2 * n),
+      .note = fmt::format("ceiling {:.6f}, highest log-likelihood {:.6f}", ceiling, highest)});
+}
+
+}  // namespace
+
+Experiment bruegge2013_fig3_bottom() {
+  return {
+      .id = "bruegge2013/fig3-bottom",
+      .item = "Fig. 3 (bottom)",
+      .title = "T is slightly worse at the start of training and better at its end",
+      .paper_did =
+          "Trains RBMs with 16 hidden units on Bars and Stripes by CD-5 with learning rate "
+          "0.05, 20,000 updates, 25 runs with each operator, and compares the exact "
+          "log-likelihood every 100 updates.",
+      .settings = {.smoke = "3 pairs of runs, 500 updates.",
+                   .quick = "10 pairs of runs of the full 20,000 updates.",
+                   .paper = "25 pairs of runs of 20,000 updates."},
+      .seconds = {.smoke = 1, .quick = 15, .paper = 40},
+      .claims = {"B24", "B25", "B27"},
+      .deviations =
+          {"CD starts with h0 drawn by Gibbs sampling from the data, then T_v, then k − 1 "
+           "sweeps of T: the paper does not say how a T sweep begins.",
+           "Both operators of a pair share initial weights, so that the comparison is paired."},
+      .trials = trials,
+      .run = run_training,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments

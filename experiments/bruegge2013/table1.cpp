@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "boltzmark/diagnose/power.hpp"
+#include "boltzmark/diagnose/wilcoxon.hpp"
+#include "experiments/bruegge2013/training.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+const SettingsGrid kGrid{
+    .data = {"bas", "mnist"},
+    .negatives = {"cd:5", "cd:10", "pt:10:1", "pt:10:10", "pt:20:1", "pt:20:10"}};
+
+std::vector<Json> trials(Profile profile) {
+  std::vector<Json> all;
+  if (profile == Profile::smoke) {
+    add_training_trials({.data = "bas", .negative = "cd:5", .repeats = 2, .updates = 300}, all);
+    add_training_trials({.data = "bas", .negative = "pt:10:1", .repeats = 2, .updates = 300}, all);
+    add_training_trials({.data = "mnist", .negative = "cd:5", .repeats = 2, .updates = 100}, all);
+  } else if (profile == Profile::quick) {
+    for (const char* negative : {"cd:5", "cd:10", "pt:10:1"})
+      add_training_trials({.data = "bas", .negative = negative, .repeats = 10}, all);
+    add_training_trials({.data = "mnist", .negative = "cd:5", .repeats = 1}, all);
+  } else {
+    for (const std::string& data : kGrid.data)
+      for (const std::string& negative : kGrid.negatives)
+        for (const double rate : kRates)
+          add_training_trials({.data = data, .negative = negative, .rate = rate}, all);
+  }
+  return all;
+}
+
+/// How far a run falls from its best log-likelihood.
+double drop(const std::vector<double>& curve) {
+  return *std::max_element(curve.begin(), curve.end()) - curve.back();
+}
+
+constexpr double kDivergence = 0.1;  // nats: the drop of G from which a setting counts as diverging
+
+/// B26, over the settings where learning with G diverges.
+void add_divergence(const Results& results, Summary& summary) {
+  std::vector<double> slowed, flip_drops;
+  std::string settings;
+  for (const std::string& data : kGrid.data)
+    for (const std::string& negative : kGrid.negatives)
+      for (const double rate : kRates) {
+        const PairedCurves curves = collect_pairs(results, data, negative, rate);
+        if (curves.pairs() == 0) continue;
+        std::vector<double> gibbs, flip;
+        for (std::size_t i = 0; i < curves.pairs(); ++i) {
+          gibbs.push_back(drop(curves.gibbs[i]));
+          flip.push_back(drop(curves.flip[i]));
+        }
+        if (median(gibbs) <= kDivergence) continue;
+        settings += fmt::format("{}{} {} η = {}", settings.empty() ? "" : "; ", data_title(data),
+                                negative_title(negative), rate);
+        for (std::size_t i = 0; i < gibbs.size(); ++i) slowed.push_back(gibbs[i] - flip[i]);
+        flip_drops.insert(flip_drops.end(), flip.begin(), flip.end());
+      }
+  if (slowed.size() < 2) {
+    summary.note(
+        fmt::format("B26: learning with G diverges (median drop above {} nats) in none of the "
+                    "settings run in this profile.",
+                    kDivergence));
+    return;
+  }
+  const auto add = [&](const std::string& part, const std::vector<double>& values) {
+    const Interval mean = mean_interval(values);
+    summary.add(
+        Measure{.claim = "B26",
+                .part = part,
+                .estimate = mean.estimate,
+                .lower = mean.lower,
+                .upper = mean.upper,
+                .p_value = signed_rank_test(values).p_greater,
+                .n = static_cast<std::int64_t>(values.size()),
+                .power = mean_difference_power(values.size(), 0.5, 0.05, Alternative::greater),
+                .power_against = "a mean of half a standard deviation",
+                .note = "settings that diverge: " + settings});
+  };
+  add("slowed", slowed);
+  add("not avoided", flip_drops);
+}
+
+void add_ceiling(const Results& results, Summary& summary) {
+  double worst = -1e300;
+  std::int64_t runs = 0;
+  for (const Trial& trial : results.trials()) {
+    const double ceiling = data_ceiling(trial.inputs.at("data"));
+    for (const double value : numbers(trial.outputs.at("log_likelihood")))
+      worst = std::max(worst, value - ceiling);
+    ++runs;
+  }
+  if (runs > 0)
+    summary.add(Measure{.claim = "B27",
+                        .estimate = worst,
+                        .n = runs,
+                        .note = "every run and checkpoint, each against its own data's ceiling"});
+}
+
+void summarise(const Results& results, Summary& summary) {
+  const std::vector<int> signs = add_maxima_table(
+      results, kGrid, "maxima",
+      "Medians of the maximum mean log-likelihood reached in a run. The larger value of a setting "
+      "is "
+      "starred where the operators differ (Wilcoxon's signed-rank test, two-sided p < 0.05).",
+      summary);
+  if (results.profile() != Profile::smoke) {
+    add_majority_measure("B21", signs,
+                         kGrid.data.size() * kGrid.negatives.size() * std::size(kRates), summary);
+    add_divergence(results, summary);
+  }
+  add_ceiling(results, summary);
+}
+
+}  // namespace
+
+Experiment bruegge2013_table1() {
+  return {
+      .id = "bruegge2013/table1",
+      .item = "Table 1",
+      .title = "Which operator reaches the higher likelihood in training?",
+      .paper_did =
+          "Trains on Bars and Stripes (16 hidden units) and MNIST (10 hidden units) by CD "
+          "and PT with several k, ladders and learning rates 0.01, 0.05, 0.1: 20,000 updates, "
+          "25 runs with each operator; reports medians of the maximum exact log-likelihood.",
+      .settings = {.smoke = "Three settings, 2 pairs of runs of a few hundred updates.",
+                   .quick =
+                       "Bars and Stripes: CD-5, CD-10 and 10-PT1 at η = 0.05, 10 pairs of runs of "
+                       "20,000 updates; MNIST: CD-5 at η = 0.05, 1 pair.",
+                   .paper = "All 36 settings, 25 pairs of runs of 20,000 updates."},
+      .seconds = {.smoke = 6, .quick = 150, .paper = 400000},
+      .claims = {"B21", "B26", "B27"},
+      .deviations =
+          {"The grid of k and of ladders is ours (CD: k = 5, 10; PT: 10 and 20 temperatures, "
+           "k = 1, 10): the published cells are not available.",
+           "PT keeps one persistent ladder for each case of a minibatch.",
+           "MNIST is binarised at > 127."},
+      .data = {"mnist/train-images-idx3-ubyte.gz"},
+      .trials = trials,
+      .run = run_training,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments
