@@ -50,7 +50,9 @@ std::string number_text(double value) {
     return with_minus(fmt::format("{:.{}g}", value, size >= 1e4 ? 6 : 4));
   const auto text = fmt::format("{:.1e}", value);
   const std::size_t e = text.find('e');
-  return with_minus(text.substr(0, e)) + " × 10" + superscript(std::stoi(text.substr(e + 1)));
+  const std::string power = "10" + superscript(std::stoi(text.substr(e + 1)));
+  if (text.substr(0, e) == "1.0") return power;
+  return with_minus(text.substr(0, e)) + " × " + power;
 }
 
 std::string decimals_text(double value, int digits) {

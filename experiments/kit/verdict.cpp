@@ -5,6 +5,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/claims.hpp"
+#include "experiments/kit/text.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -116,17 +117,17 @@ std::string verdict_name(Verdict verdict) {
 std::string assertion(const ClaimPart& part) {
   switch (part.test) {
     case Test::less:
-      return fmt::format("< {}", part.threshold);
+      return "< " + number_text(part.threshold);
     case Test::greater:
-      return fmt::format("> {}", part.threshold);
+      return "> " + number_text(part.threshold);
     case Test::at_most:
-      return fmt::format("≤ {}", part.threshold);
+      return "≤ " + number_text(part.threshold);
     case Test::at_least:
-      return fmt::format("≥ {}", part.threshold);
+      return "≥ " + number_text(part.threshold);
     case Test::equal:
-      return fmt::format("= {}", part.threshold);
+      return "= " + number_text(part.threshold);
     case Test::contains:
-      return fmt::format("interval contains {}", part.threshold);
+      return "interval contains " + number_text(part.threshold);
     case Test::reported:
       return "no direction promised";
   }

@@ -9,7 +9,8 @@ faint = '#8a8a8a'
 set border 3 lw 0.8 lc rgb ink
 set tics nomirror out scale 0.5 textcolor rgb ink
 set grid ytics lw 0.5 lc rgb '#e4e4e4' dt solid
-set key samplen 2.4 spacing 1.15 width -1 textcolor rgb ink noenhanced enhanced
+set minussign
+set key Left reverse samplen 2.4 spacing 1.15 width -1 textcolor rgb ink noenhanced enhanced
 set xlabel textcolor rgb ink offset 0,0.2
 set ylabel textcolor rgb ink offset 0.5,0
 set title textcolor rgb ink font ',13' offset 0,-0.3

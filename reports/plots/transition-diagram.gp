@@ -4,7 +4,7 @@ load plots . '/style.gp'
 set datafile separator ','
 unset border; unset tics; unset grid; unset key
 set margins 0, 0, 0, 0
-set xrange [-3.1:8.9]
+set xrange [-3.1:9.5]
 set yrange [-2.0:2.4]
 set samples 60
 
@@ -29,8 +29,11 @@ loop_y(t) = 0.42 * sin(2 * pi * (0.09 + 0.82 * t))
 edge_x(f, g, t) = f == g ? loop_x(f, t) : bow_x(f, t)
 edge_y(f, g, t) = f == g ? loop_y(t) : bow_y(f, t)
 shade(operator, p) = p == 0 ? 0xc8c8c8 : operator eq 'flip' ? 0xd55e00 : 0x000000
-label_x(f, g) = f == g ? (f ? 1.35 : -1.35) : 0
-label_y(f, g) = f == g ? (f ? -0.85 : 0.85) : (f ? -1.12 : 1.12)
+label_x(f, g) = f == g ? (f ? 2.15 : -1.95) : 0
+label_y(f, g) = f == g ? (f ? -0.75 : 1.1) : (f ? -1.12 : 1.12)
+# A loop's label takes two lines, so that it stays clear of the bows.
+broken(text, at) = at ? text[1:at - 1] . "\n" . text[at + 1:*] : text
+written(f, g, text) = f == g ? broken(text, strstrt(text, ' = ')) : text
 
 stats data_file using 4 every ::1 name 'edge' nooutput
 array operators[edge_records]; array froms[edge_records]; array tos[edge_records]
@@ -43,11 +46,12 @@ do for [i = 1:edge_records] {
   ox = left(operators[i]); f = froms[i]; g = tos[i]; colour = shade(operators[i], probabilities[i])
   set arrow from ox + edge_x(f, g, 0.93), edge_y(f, g, 0.93) to ox + edge_x(f, g, 1), edge_y(f, g, 1) \
     head filled size 0.16, 20 lw 1.6 lc rgb colour front
-  set label texts[i] at ox + label_x(f, g), label_y(f, g) center font ',12' \
+  set label written(f, tos[i], texts[i]) at ox + label_x(f, g), label_y(f, g) center font ',12' \
     textcolor rgb (probabilities[i] == 0 ? 0x8a8a8a : 0x222222) front
 }
 unset datafile
 set datafile separator whitespace
-plot for [i = 1:edge_records] sample [t = 0:0.97] '+' \
-  using (left(operators[i]) + edge_x(froms[i], tos[i], t)):(edge_y(froms[i], tos[i], t)) \
+along(x) = 0.97 * (x + 3.1) / 12.6  # '+' samples the x axis; an edge stops short of its arrow's tip
+plot for [i = 1:edge_records] '+' \
+  using (left(operators[i]) + edge_x(froms[i], tos[i], along($1))):(edge_y(froms[i], tos[i], along($1))) \
   with lines lw 1.6 lc rgb shade(operators[i], probabilities[i])
