@@ -146,6 +146,13 @@ TEST_CASE("states beyond 2^32 are counted and reached", "[log_z]") {
   REQUIRE(fast->chunks() == 16384);
   CHECK(std::abs(fast->sum(8191).log() - 27 * std::log(2.0)) < 1e-5);
   CHECK(std::abs(fast->sum(8192).log() - 27 * std::log(2.0) - 1) < 1e-5);
+  const Bipartite fewer = enumerate_side(
+      Layered::rbm(Eigen::MatrixXd::Zero(1, 33), Eigen::VectorXd::Zero(1), hidden_bias.tail(33)),
+      1);
+  const PlainSum plain(fewer);
+  REQUIRE(plain.chunks() == 16384);  // of 2^19 states
+  CHECK(std::abs(plain.sum(8191).log() - 20 * std::log(2.0)) < 1e-9);
+  CHECK(std::abs(plain.sum(8192).log() - 20 * std::log(2.0) - 1) < 1e-9);
   StateWalk walk(sides, (std::uint64_t{1} << 39) - 1);
   CHECK(walk.linear() == 0);
   walk.next();
