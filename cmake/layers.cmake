@@ -3,7 +3,7 @@
 add_library(boltzmark_flags INTERFACE)
 target_compile_options(boltzmark_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wno-maybe-uninitialized
-  -Wno-restrict  # g++ 12 mistakes std::string's operator+ for an overlap
+  -Wno-restrict -Wno-stringop-overflow  # g++ 12 mistakes std::string's operator+ for an overlap
   -ffp-contract=off)  # the same bits whatever the optimiser would fuse
 if(BOLTZMARK_SANITIZE)
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
