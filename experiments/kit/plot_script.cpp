@@ -99,8 +99,12 @@ std::string series_script(const Series& series, const std::string& block, int co
       text = fmt::format("{} using 1:3:4 with filledcurves {} notitle, \\\n  ", block, lc);
     return text + fmt::format("{} using 1:2 with lines lw 2 dt {} {} {}", block, dash, lc, title);
   };
-  const std::string bar_ends =
-      fmt::format("{} using 1:2:3:4 with yerrorbars pt 7 ps 0 lw 1.2 ", block);
+  // Plain strokes: gnuplot's error bars blank the background around their points.
+  const std::string strokes =
+      interval
+          ? fmt::format("{} using 1:3:(0):($4-$3) with vectors nohead lw 1.2 {} notitle, \\\n  ",
+                        block, lc)
+          : "";
   switch (series.mark) {
     case Mark::line:
       return line("solid");
@@ -111,21 +115,17 @@ std::string series_script(const Series& series, const std::string& block, int co
     case Mark::steps:
       return fmt::format("{} using 1:2 with steps lw 2 {} {}", block, lc, title);
     case Mark::points:
-    case Mark::line_points: {
-      const bool lines = series.mark == Mark::line_points;
-      std::string text;
-      if (lines && interval) text = bar_ends + lc + " notitle, \\\n  ";
-      return text + fmt::format("{} using {} with {} pt 7 ps 0.55 lw 1.5 {} {}", block,
-                                interval && !lines ? "1:2:3:4" : "1:2",
-                                lines      ? "linespoints"
-                                : interval ? "yerrorbars"
-                                           : "points",
-                                lc, title);
-    }
+    case Mark::line_points:
+      return strokes + fmt::format("{} using 1:2 with {} pt 7 ps 0.55 lw 1.5 {} {}", block,
+                                   series.mark == Mark::points ? "points" : "linespoints", lc,
+                                   title);
     case Mark::bars:
       return fmt::format("{} using 1:2:({}) with boxes fs solid 0.75 noborder {} {}", block,
                          csv_number(0.74 / static_cast<double>(bars)), lc, title) +
-             (interval ? ", \\\n  " + bar_ends + "lc rgb ink notitle" : "");
+             (interval ? fmt::format(", \\\n  {} using 1:3:(0):($4-$3) with vectors nohead lw 1.2 "
+                                     "lc rgb ink notitle",
+                                     block)
+                       : "");
   }
   return "";
 }
@@ -170,19 +170,23 @@ std::string graph_script(const Graph& graph, const std::string& prefix) {
   return text + (plot.empty() ? "plot NaN notitle" : plot) + "\n";
 }
 
-/// Draws a graph in a part of the one just drawn, whose place gnuplot tells.
+// Where the graph of a panel with insets stands, as shares of the picture: left right bottom top.
+constexpr double kPlace[] = {0.13, 0.955, 0.18, 0.95};
+
+std::string place_script(double left, double right, double bottom, double top) {
+  const auto x = [](double share) { return kPlace[0] + share * (kPlace[1] - kPlace[0]); };
+  const auto y = [](double share) { return kPlace[2] + share * (kPlace[3] - kPlace[2]); };
+  return fmt::format("set margins at screen {}, screen {}, screen {}, screen {}\n", x(left),
+                     x(right), y(bottom), y(top));
+}
+
+/// Draws a graph in a part of the panel's.
 std::string inset_script(const Inset& inset, const std::string& prefix) {
-  return fmt::format(R"(
-x0 = real(GPVAL_TERM_XMIN) / GPVAL_TERM_XSIZE; x1 = real(GPVAL_TERM_XMAX) / GPVAL_TERM_XSIZE
-y0 = real(GPVAL_TERM_YMIN) / GPVAL_TERM_YSIZE; y1 = real(GPVAL_TERM_YMAX) / GPVAL_TERM_YSIZE
-set lmargin at screen x0 + {0} * (x1 - x0); set rmargin at screen x0 + {2} * (x1 - x0)
-set bmargin at screen y0 + {1} * (y1 - y0); set tmargin at screen y0 + {3} * (y1 - y0)
-unset key; unset title; unset label; unset object; unset logscale; unset format
-set xtics auto font ',10'; set ytics auto font ',10'
-set xlabel font ',10' offset 0,0.6; set ylabel font ',10' offset 1,0
-)",
-                     inset.left, inset.bottom, inset.left + inset.width,
-                     inset.bottom + inset.height) +
+  return place_script(inset.left, inset.left + inset.width, inset.bottom,
+                      inset.bottom + inset.height) +
+         "unset key; unset title; unset label; unset object; unset logscale; unset format\n"
+         "set xtics auto font ',10'; set ytics auto font ',10'\n"
+         "set xlabel font ',10' offset 0,0.6; set ylabel font ',10' offset 1,0\n" +
          graph_script({inset.x, inset.y, inset.series, inset.guides}, prefix);
 }
 
@@ -201,7 +205,7 @@ std::string panel_script(const Panel& panel, const std::string& output_file, int
         "fillcolor rgb '#ffffff' fillstyle solid 1 noborder front\n",
         inset.left - 0.13, inset.bottom - 0.14, inset.left + inset.width + 0.02,
         inset.bottom + inset.height + 0.03);
-  if (!panel.insets.empty()) text += "set multiplot\n";
+  if (!panel.insets.empty()) text += "set multiplot\n" + place_script(0, 1, 0, 1);
   text += graph_script({panel.x, panel.y, panel.series, panel.guides}, "d");
   for (std::size_t i = 0; i < panel.insets.size(); ++i)
     text += inset_script(panel.insets[i], fmt::format("i{}x", i));
