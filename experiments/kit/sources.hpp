@@ -23,7 +23,8 @@ std::string compiler_name();
 /// Throws  DataError if a data file cannot be read
 std::string sources_hash(const Experiment& experiment);
 
-/// Hashes the experiment's data files.  Returns  path relative to datasets/ -> SHA-256
+/// Hashes the experiment's data files.  Returns  path relative to datasets/ -> SHA-256, or
+/// "missing"
 std::map<std::string, std::string> data_hashes(const Experiment& experiment);
 
 /// Asks git for the revision of the source tree: "1a2b3c4d5e6f", with "+changes" if tracked files
