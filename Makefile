@@ -3,12 +3,13 @@ PROFILE ?= quick
 JOBS ?= $(shell nproc)
 OUT ?= out
 BUILD ?= build
+FUZZ_SECONDS ?= 60
 ARGS ?=
 QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build test reproduce report verify mutants sanitize lint format clean
+.PHONY: help setup configure build test reproduce report verify mutants sanitize fuzz lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -45,6 +46,14 @@ sanitize:  ## build and test with the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory test BUILD=$(BUILD)-sanitize \
 	  CONFIGURE="-DBOLTZMARK_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
 
+fuzz:  ## fuzz the readers of model and data files for FUZZ_SECONDS
+	@tools/setup fuzz
+	@cmake -S . -B $(BUILD)-fuzz -G Ninja --log-level=WARNING -DCMAKE_CXX_COMPILER=clang++ \
+	  -DBOLTZMARK_FUZZ=ON -DBOLTZMARK_SANITIZE=ON -DBOLTZMARK_PCH=OFF \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+	@cmake --build $(BUILD)-fuzz -j $(JOBS) --target fuzz_loaders $(QUIET)
+	@verification/fuzz/run $(BUILD)-fuzz/verification/fuzz_loaders $(FUZZ_SECONDS)
+
 lint:  ## check the style, the layers' dependencies and clang-tidy's findings
 	@tools/setup lint
 	@$(MAKE) --no-print-directory configure
@@ -55,4 +64,4 @@ format:  ## rewrite the sources in the project's style
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:  ## remove the build folders, never the results
-	@rm -rf $(BUILD) $(BUILD)-sanitize
+	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
