@@ -121,7 +121,7 @@ void add_measure(const std::string& part, const std::vector<double>& differences
 
 void add_spectra(const Results& results, Summary& summary) {
   Panel panel{.x = {.label = "a, the share of T in T_a"},
-              .y = {.label = "mean SLEM"},
+              .y = {.label = "mean SLEM", .low = 0, .high = 0.9},
               .series = {},
               .legend = "top center"};
   std::vector<double> differences;

@@ -169,7 +169,7 @@ Experiment bruegge2013_random_scan() {
       .settings = {.smoke = "10 models per size and c, exact enumeration.",
                    .quick = "200 models per size (2x2, 3x3) and c (1, 3, 6), exact enumeration.",
                    .paper = "1000 models per size and c, exact enumeration."},
-      .seconds = {.smoke = 1, .quick = 20, .paper = 120},
+      .seconds = {.smoke = 0.1, .quick = 2, .paper = 8},
       .claims = {"B07", "B12", "B13", "B14"},
       .deviations = {"The paper states these facts without an experiment."},
       .trials = trials,

@@ -103,7 +103,7 @@ Experiment bruegge2013_theory() {
                        "Every check on 200 random RBMs; the production sweep's law is recovered by "
                        "scripted draws.",
                    .paper = "Every check on 1,000 random RBMs."},
-      .seconds = {.smoke = 2, .quick = 20, .paper = 100},
+      .seconds = {.smoke = 0.2, .quick = 2, .paper = 8},
       .claims = {"B01", "B02", "B03", "B04", "B05", "B06", "B08", "B09", "B10", "B19", "B34",
                  "B37"},
       .trials = trials,
