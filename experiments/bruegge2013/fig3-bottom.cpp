@@ -106,7 +106,7 @@ void summarise(const Results& results, Summary& summary) {
                                       .series = {std::move(gibbs), std::move(flip)},
                                       .guides = {{.at = ceiling, .label = "ceiling"}},
                                       .insets = {Inset{.left = 0.45,
-                                                       .bottom = 0.14,
+                                                       .bottom = 0.2,
                                                        .width = 0.5,
                                                        .height = 0.42,
                                                        .x = {.label = "update"},

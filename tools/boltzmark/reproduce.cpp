@@ -48,7 +48,8 @@ int run_reproduce(ReproduceArguments arguments, const Session& session) {
   const Stopwatch watch;
   arguments.options.profile = experiments::parse_profile(arguments.profile);
   arguments.options.threads = session.threads;
-  return print_result(experiments::reproduce(arguments.options), watch.seconds(), session);
+  const ReproduceResult result = experiments::reproduce(arguments.options);
+  return print_result(result, watch.seconds(), session);
 }
 
 int run_report(const experiments::ReportOptions& given, const std::string& profile,
@@ -56,7 +57,8 @@ int run_report(const experiments::ReportOptions& given, const std::string& profi
   const Stopwatch watch;
   experiments::ReportOptions options = given;
   options.profile = experiments::parse_profile(profile);
-  return print_result(experiments::report(options), watch.seconds(), session);
+  const ReproduceResult result = experiments::report(options);
+  return print_result(result, watch.seconds(), session);
 }
 
 constexpr const char* kNotes =
