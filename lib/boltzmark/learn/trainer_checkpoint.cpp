@@ -93,7 +93,6 @@ void Trainer::restore(std::string_view bytes) {
   if (persistent) persistent_ = std::move(persistent);
   model_ = std::move(model);
   updates_ = updates;
-  cases_.clear();
 }
 
 }  // namespace boltzmark
