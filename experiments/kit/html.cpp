@@ -42,8 +42,9 @@ std::string part_line(const JudgedPart& part, std::size_t parts) {
   if (part.measures.empty()) return text + "<span class=\"none\">not run</span></div>";
   for (std::size_t m = 0; m < part.measures.size(); ++m) {
     const Measure& measure = part.measures[m];
-    text += fmt::format("{}<span class=\"number\">{} {}</span>", m ? "; " : "",
-                        number_text(measure.estimate), interval_text(measure.lower, measure.upper));
+    const std::string interval = interval_text(measure.lower, measure.upper);
+    text += fmt::format("{}<span class=\"number\">{}{}</span>", m ? "; " : "",
+                        number_text(measure.estimate), interval.empty() ? "" : " " + interval);
   }
   return text + "</div>";
 }
@@ -121,8 +122,12 @@ std::string table_html(const Table& table, const std::string& folder) {
   if (!table.timing)
     text += fmt::format(" <a href=\"{}/{}.csv\">CSV</a>", html_escape(folder), table.name);
   text += "</p><div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
-  for (const Column& column : table.columns)
-    text += fmt::format("<th>{}</th>", html_escape(column.name));
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const bool words =
+        !table.rows.empty() && std::holds_alternative<std::string>(table.rows.front()[c]);
+    text += fmt::format("<th{}>{}</th>", words ? " class=\"text\"" : "",
+                        html_escape(table.columns[c].name));
+  }
   text += "</tr></thead><tbody>\n";
   for (const auto& row : table.rows) {
     text += "<tr>";
@@ -166,7 +171,8 @@ std::string claim_details(const JudgedClaim& claim, const std::string& experimen
           verdict_class(part.verdict), verdict_sign(part.verdict),
           part.part.name.empty() ? "" : html_escape(part.part.name) + ": ",
           html_escape(measure_text(measure)), html_escape(assertion(part.part)));
-      if (!measure.note.empty()) text += ". " + html_escape(measure.note);
+      if (!measure.note.empty())
+        text += ". " + html_escape(measure.note) + (measure.note.ends_with('.') ? "" : ".");
       if (part.verdict == Verdict::not_reproduced && !measure.likely_reason.empty())
         text += " <b>Most likely reason:</b> " + html_escape(measure.likely_reason);
       text += "</li>\n";
