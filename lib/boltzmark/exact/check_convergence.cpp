@@ -39,10 +39,11 @@ CaseOutcome excess_variance(Stream& stream, Scan scan) {
           fmt::format("{}: avar(T) {:.9g}, avar(G) {:.9g}", describe_case(model), flip, gibbs)};
 }
 
-// The periodic scan: the claim is that cases with avar(T) > avar(G) exist, so it holds if the worst
-// case exceeds the bound.
+// The periodic scan: the claim is that cases with avar(T) > avar(G) exist, so it holds if their
+// share is above the bound. About one in ten is such a case; 200 miss them all once in 1e9.
 CheckOutcome periodic_excess(int cases, std::uint64_t seed) {
   if (cases < 1) throw InvalidArgument(fmt::format("cases = {} (must be at least 1)", cases));
+  cases = std::max(cases, 200);
   CheckOutcome outcome{.value = 0, .bound = 0, .holds = false, .detail = {}, .cases = cases};
   int above = 0;
   double largest = -HUGE_VAL;
@@ -90,7 +91,7 @@ double log_total_variation(const StateSpace& space, const Rule& rule, Eigen::Vec
 }
 
 // The relative difference between the rate at which TV falls and log SLEM. With n log(1/SLEM) =
-// 5000 the constant in TV ~ C SLEM^n is within 1 % while |log C| < 50.
+// 2000 the constant in TV ~ C SLEM^n is within 1 % while |log C| < 20.
 CaseOutcome rate_of_convergence(Stream& stream, const Rule& rule) {
   const Layered model = draw_generic_model(stream, 3, kScale);
   const StateSpace space(model);
@@ -98,7 +99,7 @@ CaseOutcome rate_of_convergence(Stream& stream, const Rule& rule) {
   Eigen::VectorXd mu(static_cast<Eigen::Index>(space.states()));
   for (double& value : mu) value = stream.uniform();
   mu /= mu.sum();
-  const int n = static_cast<int>(std::clamp(-5000 / std::log(slem), 1000.0, 500000.0));
+  const int n = static_cast<int>(std::clamp(-2000 / std::log(slem), 1000.0, 1e6));
   const double rate = log_total_variation(space, rule, mu, n) / n;
   return {std::abs(rate / std::log(slem) - 1),
           fmt::format("{}: SLEM {:.9f}, TV falls by {:.9f} a step over {} steps",

@@ -109,8 +109,10 @@ CaseOutcome activations_meet(Stream& stream) {
     for (const bool on : {false, true}) {
       double previous = 2;
       for (double x = step; x <= 30; x += step) {
-        const double difference = std::abs(on_probability(Rule::flip(), sign * x, on) -
-                                           on_probability(Rule::gibbs(), sign * x, on));
+        // |sigma' - sigma| is the same for staying and for flipping; near 1 only the latter is
+        // resolved.
+        const double difference = std::abs(flip_probability(Rule::flip(), sign * x, on) -
+                                           flip_probability(Rule::gibbs(), sign * x, on));
         if (!(difference < previous)) ++violations;
         previous = difference;
       }

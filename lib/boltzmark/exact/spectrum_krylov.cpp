@@ -1,5 +1,8 @@
 #include "boltzmark/exact/spectrum_krylov.hpp"
 
+// g++ 12 misreads Eigen's resize inside Spectra's eigenvector loop.
+#pragma GCC diagnostic ignored "-Wuse-after-free"
+
 #include <Spectra/GenEigsSolver.h>
 #include <Spectra/SymEigsSolver.h>
 
