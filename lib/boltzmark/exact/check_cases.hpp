@@ -47,6 +47,7 @@ std::vector<Rule> ergodic_rules();
 std::vector<Check> kernel_checks();
 std::vector<Check> theorem_checks();
 std::vector<Check> convergence_checks();
+std::vector<Check> production_checks();
 std::vector<Check> tempering_checks();
 std::vector<Check> estimator_checks();
 

@@ -1,11 +1,8 @@
 #include "boltzmark/exact/recovered_sweep.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
@@ -167,111 +164,6 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   const double unlikely = on != (bound.input > 0) ? 1 - flip : flip;
   bound.probability = unlikely * std::expm1(bound.input_error + 10 * u) + 0.5 * 0x1p-32;
   return bound;
-}
-
-namespace {
-
-// Draws a model of at most 6 units: zero weights, ties, multiples of 2^-8 or weights up to 100.
-// With short_weights the large ones are multiples of 2^-8 too, so that float32 sums of hundreds are
-// exact.
-Layered random_model(Stream& stream, bool short_weights) {
-  const auto size = [&](int most) { return 1 + static_cast<int>(stream.below(most)); };
-  const int visible = size(3);
-  const int hidden = size(3);
-  const auto kind = stream.below(4);
-  const auto parameter = [&] {
-    if (stream.below(8) == 0) return 0.0;
-    if (kind == 0) return 0.0;
-    if (kind == 1) return std::round(stream.uniform(-2, 2) * 256) / 256;
-    if (kind == 2) return stream.normal();
-    const double large = stream.uniform(-100, 100);
-    return short_weights ? std::round(large * 256) / 256 : large;
-  };
-  const auto vector = [&](int n) {
-    return Eigen::VectorXd(
-        Eigen::VectorXd::NullaryExpr(n, [&](Eigen::Index) { return parameter(); }));
-  };
-  Eigen::MatrixXd weights(visible, hidden);
-  for (Eigen::Index i = 0; i < weights.size(); ++i) weights.data()[i] = parameter();
-  return Layered::rbm(std::move(weights), vector(visible), vector(hidden));
-}
-
-// Raises the outcome to the largest |recovered - law| / bound over every decision of a model.
-void compare_decisions(const Layered& model, const Rule& rule, float b, CheckOutcome& outcome) {
-  const Base base = Base::uniform(model);
-  const RecoveredSweep recovered(model, base, rule, b);
-  for (int unit = 0; unit < recovered.space().units(); ++unit)
-    for (std::size_t x = 0; x < recovered.space().states(); ++x) {
-      const DecisionBound bound = decision_bound(model, base, rule, b, recovered.space(), unit, x);
-      if (!bound.sign_is_certain) continue;
-      const double law =
-          boltzmark::on_probability(rule, bound.input, recovered.space().on(unit, x));
-      const double ratio = std::abs(recovered.on_probability(unit, x) - law) / bound.probability;
-      if (ratio <= outcome.value) continue;
-      outcome.value = ratio;
-      outcome.detail = fmt::format("unit {}, state {}, input {:.6g}, inverse temperature {}", unit,
-                                   x, bound.input, b);
-    }
-}
-
-CheckOutcome check_law(const Rule& rule, int cases, std::uint64_t seed) {
-  CheckOutcome outcome;
-  outcome.bound = 1;
-  outcome.cases = cases;
-  for (int i = 0; i < cases; ++i) {
-    Stream stream(make_key(seed, "recovered-law"), Purpose::test, static_cast<std::uint64_t>(i));
-    const Layered model = random_model(stream, false);
-    const float b = i % 3 == 0 ? static_cast<float>(stream.uniform()) : 1.0F;
-    compare_decisions(model, rule, b, outcome);
-  }
-  outcome.holds = outcome.value <= outcome.bound;
-  return outcome;
-}
-
-CheckOutcome check_stationarity(const Rule& rule, int cases, std::uint64_t seed) {
-  CheckOutcome outcome;
-  outcome.bound = 1e-6;
-  outcome.cases = cases;
-  for (int i = 0; i < cases; ++i) {
-    Stream stream(make_key(seed, "recovered-stationarity"), Purpose::test,
-                  static_cast<std::uint64_t>(i));
-    const Layered model = random_model(stream, true);
-    const RecoveredSweep recovered(model, Base::uniform(model), rule);
-    const Eigen::RowVectorXd p = recovered.space().p().transpose();
-    const Eigen::RowVectorXd next = p * recovered.side_matrix(1) * recovered.side_matrix(0);
-    const double error = (next - p).cwiseAbs().maxCoeff();
-    if (error > outcome.value) outcome.detail = fmt::format("model {}", i);
-    outcome.value = std::max(outcome.value, error);
-  }
-  outcome.holds = outcome.value <= outcome.bound;
-  return outcome;
-}
-
-}  // namespace
-
-std::vector<Check> recovered_sweep_checks() {
-  std::vector<Check> checks;
-  for (const RuleInfo& info : registered_rules()) {
-    const Rule rule = parse_rule(info.name);
-    checks.push_back(
-        {.name = "production-law",
-         .subject = info.name,
-         .statement = "the production sweep's law, recovered by scripted draws, is the "
-                      "double law up to 2^-32 and float32 rounding (share of the bound)",
-         .claim = "",
-         .bound = 1,
-         .run = [rule](int cases, std::uint64_t seed) { return check_law(rule, cases, seed); }});
-    checks.push_back(
-        {.name = "production-stationarity",
-         .subject = info.name,
-         .statement = "p is invariant under the recovered production sweep: max |pT - p|",
-         .claim = info.name == "flip" ? "B02" : "",
-         .bound = 1e-6,
-         .run = [rule](int cases, std::uint64_t seed) {
-           return check_stationarity(rule, cases, seed);
-         }});
-  }
-  return checks;
 }
 
 }  // namespace boltzmark

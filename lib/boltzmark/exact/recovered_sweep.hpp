@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "boltzmark/exact/state_space.hpp"
-#include "boltzmark/exact/verifier.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/transition/rule.hpp"
 
@@ -50,9 +49,5 @@ struct DecisionBound {
 DecisionBound decision_bound(const Layered& model, const Base& base, const Rule& rule,
                              float inverse_temperature, const StateSpace& space, int unit,
                              std::size_t state);
-
-/// Checks of the production kernels for the registry: recovered law against the double law, and
-/// stationarity of the recovered kernel.
-std::vector<Check> recovered_sweep_checks();
 
 }  // namespace boltzmark

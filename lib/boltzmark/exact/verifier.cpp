@@ -7,7 +7,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/check_cases.hpp"
-#include "boltzmark/exact/recovered_sweep.hpp"
 
 namespace boltzmark {
 namespace {
@@ -26,7 +25,7 @@ bool matches(const Check& check, const std::string& name) {
 
 const std::vector<Check>& registered_checks() {
   static const std::vector<Check> checks =
-      gather({kernel_checks(), theorem_checks(), convergence_checks(), recovered_sweep_checks(),
+      gather({kernel_checks(), theorem_checks(), convergence_checks(), production_checks(),
               tempering_checks(), estimator_checks()});
   return checks;
 }
