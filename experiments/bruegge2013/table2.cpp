@@ -156,7 +156,7 @@ Experiment bruegge2013_table2() {
       .settings = {.smoke = "One RBM of each problem, 16 chains of 200 steps.",
                    .quick =
                        "10 committed RBMs of each small problem, 16 chains of 62,500 steps each "
-                       "(a million samples); 5 RBMs of MNIST n = 10 and 3 of n = 500, 16 chains "
+                       "(a million samples); 3 RBMs of MNIST n = 10 and of n = 500, 16 chains "
                        "of 10,000 steps.",
                    .paper = "Every committed RBM, 16 chains of 62,500 steps."},
       .seconds = {.smoke = 3, .quick = 130, .paper = 900},
@@ -166,7 +166,7 @@ Experiment bruegge2013_table2() {
            "Claims are judged on Geyer's estimator, cross-checked by batch means: on slowly "
            "mixing RBMs the AR order saturates and the AR time falls short by a factor.",
            "The training of the sampled RBMs is not published; ours is recorded in "
-           "datasets/models/README.md (25, 25, 25, 5 and 3 RBMs)."},
+           "datasets/models/README.md (25, 25, 25, 3 and 3 RBMs)."},
       .data = model_files(kTable2Sets),
       .trials = trials,
       .run = run_autocorrelation,
