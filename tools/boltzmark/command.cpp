@@ -110,7 +110,9 @@ void Command::integers(std::vector<int>* target, const std::string& shown, int l
   const std::string name = shown.substr(0, shown.find(' '));
   add(shown, help, [target, name, low](const std::string& text) {
     target->push_back(parse_integer(name, text, low));
-  }).many = true;
+  });
+  arguments_.back().many = true;
+  arguments_.back().required = true;
 }
 
 void Command::integer(std::uint64_t* target, const std::string& shown, const std::string& help) {

@@ -60,6 +60,7 @@ class Command {
   void choice(std::string* target, const std::string& shown, std::vector<std::string> choices,
               const std::string& help);
   void integer(int* target, const std::string& shown, int low, const std::string& help);
+  /// Takes a required option that may be given several times.
   void integers(std::vector<int>* target, const std::string& shown, int low,
                 const std::string& help);
   void integer(std::uint64_t* target, const std::string& shown, const std::string& help);

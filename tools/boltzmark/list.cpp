@@ -20,11 +20,10 @@ struct Listing {
 };
 
 Listing list_experiments() {
-  Listing list{"Experiments", TextTable({"id", "item", ">smoke", ">quick", ">paper", "title"})};
+  Listing list{"Experiments", TextTable({"id", ">smoke", ">quick", ">paper", "title"})};
   for (const auto& info : experiments::list_experiments()) {
-    list.table.add({info.id, info.item, human_seconds(info.smoke_seconds),
-                    human_seconds(info.quick_seconds), human_seconds(info.paper_seconds),
-                    info.title});
+    list.table.add({info.id, human_seconds(info.smoke_seconds), human_seconds(info.quick_seconds),
+                    human_seconds(info.paper_seconds), info.title});
     list.entries.push_back(JsonObject()
                                .set("id", info.id)
                                .set("item", info.item)
@@ -67,9 +66,9 @@ Listing list_datasets() {
 }
 
 Listing list_claims() {
-  Listing list{"Claims", TextTable({"id", "kind", "holds if", "experiment", "statement"})};
+  Listing list{"Claims", TextTable({"id", "kind", "holds if", "statement"})};
   for (const auto& info : experiments::list_claims()) {
-    list.table.add({info.id, info.kind, info.test, info.experiment, info.statement});
+    list.table.add({info.id, info.kind, info.test, info.statement});
     list.entries.push_back(JsonObject()
                                .set("paper", info.paper)
                                .set("id", info.id)

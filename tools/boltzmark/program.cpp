@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <new>
@@ -97,8 +97,10 @@ Command& Program::find(const std::string& name) const {
     if (command->name() == name) return *command;
     names.push_back(command->name());
   }
-  throw UsageError(fmt::format("{}: unknown {} (must be {})", name,
-                               name.starts_with("-") ? "option" : "command", join_or(names)));
+  if (name.starts_with("-"))
+    throw UsageError(name +
+                     " has no command before it (must come after one; see 'boltzmark --help')");
+  throw UsageError(fmt::format("{}: unknown command (must be {})", name, join_or(names)));
 }
 
 std::string Program::help() const {

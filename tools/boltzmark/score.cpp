@@ -90,6 +90,9 @@ void print_score(const Score& score, std::size_t cases, const Session& session) 
 }
 
 int run(const ScoreArguments& arguments, const Session& session) {
+  if (arguments.method != "exact")
+    throw InvalidArgument(fmt::format(
+        "--method = {} (must be exact, the only method of this version)", arguments.method));
   const Layered model = load_model(arguments.model);
   const Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.binarise), "test");
   if (data.values.rows() != model.size(0))
@@ -130,8 +133,8 @@ void add_score(Program& program) {
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: test), or a file.");
-  command.choice(&arguments->method, "--method M", {"exact"},
-                 "How log Z is found: exact, the one method there is (default: exact).");
+  command.text(&arguments->method, "--method M",
+               "How log Z is found: exact, the one method there is (default: exact).");
   command.text(&arguments->binarise, "--binarise B",
                "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
                "threshold:127).");

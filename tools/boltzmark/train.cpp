@@ -64,6 +64,7 @@ class TrainRun {
   Trainer make_trainer() const;
   void evaluate();
   void save() const;
+  std::string checkpoint_heading() const;
   [[noreturn]] void stop() const;
 
   const TrainArguments& arguments_;
@@ -123,20 +124,33 @@ void TrainRun::resume() {
   if (arguments_.checkpoint.empty() || !std::filesystem::exists(arguments_.checkpoint, error))
     return;
   const std::string bytes = experiments::read_text(arguments_.checkpoint);
+  const std::string heading = checkpoint_heading();
+  const std::string& file = arguments_.checkpoint;
+  if (!bytes.starts_with(heading))
+    throw DataError(file + ": is no checkpoint of this run (must come from the same --initial-sd)");
   try {
-    trainer_.restore(bytes);
+    trainer_.restore(std::string_view(bytes).substr(heading.size()));
   } catch (const DataError& refusal) {
-    throw DataError(fmt::format("{}: {}", arguments_.checkpoint, refusal.what()));
+    throw DataError(fmt::format("{}: {}", file, refusal.what()));
   }
+  if (trainer_.updates() > trainer_.options().updates)
+    throw DataError(fmt::format("{}: has made {} updates (must be at most --updates, {})", file,
+                                trainer_.updates(), trainer_.options().updates));
   resumed_at_ = trainer_.updates();
   if (!session_.quiet)
     fmt::print(stderr, "boltzmark: going on from update {} of {}\n", resumed_at_,
                arguments_.checkpoint);
 }
 
+// What a resumed run must agree on and the trainer does not know.
+std::string TrainRun::checkpoint_heading() const {
+  return fmt::format("boltzmark train 1, initial sd {}\n", arguments_.initial_sd);
+}
+
 void TrainRun::save() const {
   if (arguments_.checkpoint.empty()) return;
   AtomicFile file(arguments_.checkpoint);
+  file.write(checkpoint_heading());
   file.write(trainer_.checkpoint());
   file.commit();
 }
@@ -214,7 +228,6 @@ void TrainRun::print_result() const {
 int run(const TrainArguments& arguments, const Session& session) {
   parse_rule(arguments.rule);
   parse_negative(arguments.negative);
-  if (arguments.hidden.empty()) throw InvalidArgument("--hidden is missing (must be given)");
   if (arguments.hidden.size() > 1)
     throw InvalidArgument(fmt::format(
         "--hidden is given {} times (must be given once: this version trains RBMs, not deeper "

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/verifier.hpp"
@@ -17,6 +20,11 @@ struct VerifyArguments {
   std::uint64_t seed = 1;
 };
 
+// A value that is not finite, which JSON cannot hold, becomes null.
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
 struct Row {
   const Check* check;
   CheckOutcome outcome;
@@ -32,8 +40,8 @@ JsonObject json_row(const Row& row) {
   else
     object.set("claim", row.check->claim);
   return object.set("cases", row.outcome.cases)
-      .set("value", row.outcome.value)
-      .set("bound", row.outcome.bound)
+      .set("value", finite(row.outcome.value))
+      .set("bound", finite(row.outcome.bound))
       .set("holds", row.outcome.holds)
       .set("detail", row.outcome.detail);
 }
@@ -67,7 +75,23 @@ void print_rows(const std::vector<Row>& rows, int failed, double seconds, const 
   print(text);
 }
 
+// Refuses a name that no check has, listing those there are.
+void check_names(const std::vector<std::string>& names) {
+  std::set<std::string> known;
+  std::vector<std::string> listed;
+  for (const Check& check : registered_checks()) {
+    for (const std::string& name : {check.name, check.subject})
+      if (known.insert(name).second) listed.push_back(name);
+    known.insert(check.claim);
+  }
+  for (const std::string& name : names)
+    if (name.empty() || !known.contains(name))
+      throw InvalidArgument(fmt::format("verify: NAME = {} (must be {}, or a claim such as B01)",
+                                        name, fmt::join(listed, ", ")));
+}
+
 int run(const VerifyArguments& arguments, const Session& session) {
+  check_names(arguments.names);
   const std::vector<Check> checks = select_checks(arguments.names);
   const Stopwatch watch;
   std::vector<Row> rows;
