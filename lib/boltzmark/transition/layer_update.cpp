@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "boltzmark/transition/panel.hpp"
-#include "boltzmark/transition/rules.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/transition/layer_update.cpp"
@@ -11,6 +10,8 @@
 // Highway wants its own headers after foreach_target.
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
+
+#include "boltzmark/transition/rules.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark::HWY_NAMESPACE {

@@ -11,6 +11,8 @@
 namespace boltzmark {
 namespace {
 
+namespace rules = HWY_NAMESPACE::rules;
+
 struct DoubleOps {
   double set(double x) const { return x; }
   double add(double a, double b) const { return a + b; }

@@ -1,17 +1,27 @@
-#pragma once
-
 // The laws of the update rules, each written once for the double-precision law (doubles and bools)
-// and for the SIMD kernels (vectors and masks). A law returns the probability that the unit's next
-// state is its less likely one:
+// and for the SIMD kernels (vectors and masks). Included once per SIMD target, so that each kernel
+// can inline them: the guard toggles, as Highway wants of such headers.
+//
+// A law returns the probability that the unit's next state is its less likely one:
 //   ratio        p(less likely) / p(likelier) = e^-|x|
 //   at_unlikely  the unit is now in its less likely state
 //   tie          x = 0; the less likely state is then 1 by convention
 // `select(mask, a, b)` is a where the mask is true, else b.
 
+#if defined(BOLTZMARK_TRANSITION_RULES) == defined(HWY_TARGET_TOGGLE)
+#ifdef BOLTZMARK_TRANSITION_RULES
+#undef BOLTZMARK_TRANSITION_RULES
+#else
+#define BOLTZMARK_TRANSITION_RULES
+#endif
+
+#include <hwy/highway.h>
+
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/transition/rule.hpp"
 
-namespace boltzmark::rules {
+HWY_BEFORE_NAMESPACE();
+namespace boltzmark::HWY_NAMESPACE::rules {
 
 /// Draws the next state from its conditional law.  q = ratio / (1 + ratio)
 struct Gibbs {
@@ -67,4 +77,7 @@ decltype(auto) visit(Rule::Kind kind, Body&& body) {
   throw InvalidArgument("rule (must be a registered kind)");
 }
 
-}  // namespace boltzmark::rules
+}  // namespace boltzmark::HWY_NAMESPACE::rules
+HWY_AFTER_NAMESPACE();
+
+#endif
