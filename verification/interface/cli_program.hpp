@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io_files.hpp"
+
+namespace cli_test {
+
+/// How one run of the program ended.
+struct Run {
+  int code = -1;  ///< exit code; minus the signal's number if one ended it
+  std::string out;
+  std::string err;
+};
+
+using Arguments = std::vector<std::string>;
+using Environment = std::map<std::string, std::string>;
+
+/// A program that was started and may still run; its output goes to files of its own.
+class Process {
+ public:
+  explicit Process(const Arguments& arguments, const Environment& environment = {},
+                   const std::string& stdout_path = {});
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// Waits until stdout holds a text; false if the program ends before.
+  bool wait_for(const std::string& text);
+  void signal(int number) const;
+  Run wait();
+
+ private:
+  bool ended();
+
+  io_test::Folder folder_;
+  std::string out_;
+  std::string err_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+/// Runs the program to its end.
+Run run(const Arguments& arguments, const Environment& environment = {});
+
+/// Lists a folder: name -> content.
+std::map<std::string, std::string> listing(const std::string& folder);
+
+/// Counts the lines of a text; a last line without newline counts as two, so that it shows.
+int lines(const std::string& text);
+
+}  // namespace cli_test

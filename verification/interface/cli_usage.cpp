@@ -1,0 +1,131 @@
+#include <catch2/catch.hpp>
+
+#include "cli_program.hpp"
+
+namespace {
+
+using namespace cli_test;
+
+const std::vector<std::string> kCommands = {"reproduce", "report",  "verify", "exact",
+                                            "spectrum",  "score",   "train",  "sample",
+                                            "describe",  "convert", "list",   "doctor"};
+
+}  // namespace
+
+TEST_CASE("the program's help names every command and nothing that does not exist") {
+  const Run help = run({"--help"});
+  CHECK(help.code == 0);
+  CHECK(help.err.empty());
+  for (const std::string& command : kCommands)
+    CHECK(help.out.find("\n  " + command + " ") != std::string::npos);
+  for (const char* absent : {"estimate", "compare"})
+    CHECK(help.out.find(absent) == std::string::npos);
+  CHECK(run({"help"}).out == help.out);
+  CHECK(run({"-h"}).out == help.out);
+}
+
+TEST_CASE("every command has a help with usage, options and examples, 96 columns wide at most") {
+  for (const std::string& command : kCommands) {
+    const Run help = run({command, "--help"});
+    INFO(command);
+    CHECK(help.code == 0);
+    CHECK(help.err.empty());
+    CHECK(help.out.starts_with("boltzmark " + command));
+    for (const char* part : {"\nOptions\n", "\nExamples\n", "--threads N", "--json", "--help"})
+      CHECK(help.out.find(part) != std::string::npos);
+    std::istringstream text(help.out);
+    for (std::string line; std::getline(text, line);) {
+      INFO(line);
+      const bool example = line.find("boltzmark ") != std::string::npos;
+      CHECK((example || line.size() <= 96));
+    }
+    CHECK(run({"help", command}).out == help.out);
+  }
+}
+
+TEST_CASE("help wins over missing and wrong arguments") {
+  CHECK(run({"exact", "--help"}).code == 0);
+  CHECK(run({"train", "bas", "--hidden", "none", "-h"}).code == 0);
+}
+
+TEST_CASE("--version prints the version alone") {
+  const Run version = run({"--version"});
+  CHECK(version.code == 0);
+  CHECK(version.out.starts_with("boltzmark 0."));
+  CHECK(lines(version.out) == 1);
+}
+
+TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
+  struct Case {
+    Arguments arguments;
+    std::string said;
+  };
+  const std::vector<Case> cases = {
+      {{}, "no command"},
+      {{"estimate", "m.npz"}, "estimate: unknown command"},
+      {{"compare"}, "compare: unknown command"},
+      {{"--frobnicate"}, "--frobnicate has no command before it"},
+      {{"list", "estimators"}, "WHAT = estimators"},
+      {{"list", "rules", "datasets"}, "unexpected argument datasets"},
+      {{"exact"}, "MODEL is missing"},
+      {{"exact", "--precision", "half", "m.npz"}, "--precision = half (must be double or float)"},
+      {{"exact", "m.npz", "--frobnicate"}, "unknown option --frobnicate"},
+      {{"exact", "m.npz", "--frobnicate=3"}, "unknown option --frobnicate"},
+      {{"exact", "m.npz", "-x"}, "unknown option -x"},
+      {{"exact", "m.npz", "--checkpoint"}, "--checkpoint has no value"},
+      {{"exact", "m.npz", "--checkpoint", "--json"}, "--checkpoint has no value"},
+      {{"exact", "m.npz", "--checkpoint", ""}, "--checkpoint"},
+      {{"exact", "m.npz", "--threads", "0"}, "--threads = 0 (must be an integer from 1"},
+      {{"exact", "m.npz", "--threads", "-2"}, "--threads = -2"},
+      {{"exact", "m.npz", "--threads", "two"}, "--threads = two"},
+      {{"exact", "m.npz", "--threads", "1.5"}, "--threads = 1.5"},
+      {{"exact", "m.npz", "--threads", "1", "--threads", "2"}, "--threads is given 2 times"},
+      {{"exact", "m.npz", "n.npz"}, "unexpected argument n.npz"},
+      {{"verify", "--cases", "-1"}, "--cases = -1"},
+      {{"verify", "--cases", "0"}, "--cases = 0"},
+      {{"verify", "no-such-check"}, "no-such-check"},
+      {{"verify", "--seed", "-1"}, "--seed = -1"},
+      {{"verify", "--seed", "9223372036854775808"}, "--seed = 9223372036854775808"},
+      {{"spectrum", "m.npz", "--rule", "metroplis"}, "rule = metroplis"},
+      {{"spectrum", "m.npz", "--rule", "blend:2"}, "blend:2"},
+      {{"spectrum", "m.npz", "--rule", "flip", "--scan", "zigzag"}, "--scan = zigzag"},
+      {{"score", "m.npz", "bas", "--method", "ais"}, "--method = ais (must be exact"},
+      {{"reproduce", "--profile", "huge"}, "--profile = huge"},
+      {{"reproduce", "--jobs", "0"}, "--jobs = 0"},
+      {{"reproduce", "--max-seconds", "-5"}, "--max-seconds = -5"},
+      {{"reproduce", "no-such-paper"}, "no-such-paper"},
+      {{"train", "bas", "--out", "m.npz"}, "--hidden N is missing"},
+      {{"train", "bas", "--hidden", "4", "--hidden", "3", "--out", "m.npz"},
+       "--hidden is given 2 times"},
+      {{"train", "bas", "--hidden", "0", "--out", "m.npz"}, "--hidden = 0"},
+      {{"train", "bas", "--hidden", "4"}, "--out MODEL is missing"},
+      {{"sample", "m.npz"}, "--out FILE is missing"},
+      {{"sample", "m.npz", "--out", "s.npz", "--sweeps", "4", "--every", "5"}, "--every = 5"},
+  };
+  const io_test::Folder folder;
+  const auto before = listing(folder / "");
+  for (const Case& bad : cases) {
+    const Run result = run(bad.arguments);
+    INFO(result.err);
+    CHECK(result.code == 2);
+    CHECK(result.out.empty());
+    CHECK(lines(result.err) == 1);
+    CHECK(result.err.starts_with("boltzmark: "));
+    CHECK(result.err.find(bad.said) != std::string::npos);
+  }
+  CHECK(listing(folder / "") == before);
+}
+
+TEST_CASE("a SIMD path that there is not is refused before any work") {
+  const Run result = run({"list", "rules"}, {{"BOLTZMARK_SIMD", "mmx"}});
+  CHECK(result.code == 2);
+  CHECK(lines(result.err) == 1);
+  CHECK(result.err.find("BOLTZMARK_SIMD = mmx") != std::string::npos);
+}
+
+TEST_CASE("output that cannot be written exits 1 with one line") {
+  Process process({"list", "rules"}, {}, "/dev/full");
+  const Run result = process.wait();
+  CHECK(result.code == 1);
+  CHECK(lines(result.err) == 1);
+}
