@@ -1,6 +1,7 @@
 #include "boltzmark/exact/operator.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "boltzmark/core/parallel.hpp"
@@ -93,7 +94,7 @@ void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const 
   const std::size_t even_states = std::size_t{1} << side_units_[0];
   const std::size_t odd_states = std::size_t{1} << side_units_[1];
   const std::size_t chunk =
-      std::min<std::size_t>(even_states, std::max<std::size_t>(32 / width, 1));
+      std::min(even_states, std::bit_floor(std::max<std::size_t>(32 / width, 1)));
   const std::size_t run = chunk * width;
   for_each_index(even_states / chunk, states_ * width, [&](std::size_t c) {
     const std::size_t e = c * chunk;
