@@ -1,0 +1,207 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli_models.hpp"
+#include "cli_program.hpp"
+
+namespace {
+
+using namespace cli_test;
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Arguments& arguments, int code = 0) {
+  Arguments with = arguments;
+  with.emplace_back("--json");
+  const Run result = run(with);
+  INFO(result.err);
+  REQUIRE(result.code == code);
+  CHECK(result.err.empty());
+  CHECK(lines(result.out) == 1);
+  return Json::parse(result.out);
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : object.items()) all.push_back(key);
+  return all;
+}
+
+using Keys = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("exact agrees with brute force within its own error bound") {
+  const io_test::Folder folder;
+  for (const auto& [visible, hidden] : {std::pair{1, 1}, {6, 3}, {3, 6}, {8, 8}, {5, 12}}) {
+    const auto model = random_rbm(visible, hidden, 1.5, 10 * visible + hidden);
+    const std::string path = saved(model, folder / "m.npz");
+    const Json result = json_of({"exact", path});
+    CHECK(keys(result) == Keys{"log_z", "error_bound", "states", "enumerated_units", "seconds"});
+    const int enumerated = std::min(visible, hidden);
+    CHECK(result["enumerated_units"] == enumerated);
+    CHECK(result["states"] == (1 << enumerated));
+    // Brute force adds 2^(m+n) <= 2^17 positive terms: its relative error is below
+    // 2^17 * 2^-52 = 3e-11 in the worst case.
+    const double truth = brute_log_z(model);
+    const double log_z = result["log_z"];
+    CHECK(std::abs(log_z - truth) <= result["error_bound"].get<double>() + 3e-11);
+    CHECK(result["error_bound"].get<double>() < 1e-9);
+    CHECK(result["seconds"].get<double>() >= 0);
+    const Json single = json_of({"exact", path, "--precision", "float"});
+    CHECK(std::abs(single["log_z"].get<double>() - truth) <=
+          single["error_bound"].get<double>() + 3e-11);
+  }
+}
+
+TEST_CASE("exact gives the same number for any threads and after a checkpoint") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(20, 18, 1, 5), folder / "m.npz");
+  const Json one = json_of({"exact", path, "--threads", "1"});
+  const Json two = json_of({"exact", path, "--threads", "2"});
+  const Json kept = json_of({"exact", path, "--checkpoint", folder / "part"});
+  const Json again = json_of({"exact", path, "--checkpoint", folder / "part"});
+  CHECK(one["log_z"] == two["log_z"]);
+  CHECK(one["log_z"] == kept["log_z"]);
+  CHECK(one["log_z"] == again["log_z"]);
+}
+
+TEST_CASE("spectrum of independent units is the closed form") {
+  const io_test::Folder folder;
+  // One unit under T: eigenvalues 1 and -(1 - p*)/p* = -e^-|bias|, ties 0; under G: 1 and 0. A
+  // sweep multiplies one eigenvalue per unit; a random-scan step averages them.
+  const Eigen::Vector2d b(0.5, -1.5);
+  const Eigen::Vector2d c(0.25, 2.0);
+  const std::string path = saved(independent_rbm(b, c), folder / "m.npz");
+  const Json flip = json_of({"spectrum", path, "--rule", "flip"});
+  CHECK(keys(flip) == Keys{"rule", "states", "slem", "second_eigenvalue", "relaxation_time",
+                           "stationarity_error", "irreducible", "aperiodic"});
+  const double slem = std::exp(-0.25);
+  CHECK(flip["rule"] == "flip");
+  CHECK(flip["states"] == 16);
+  CHECK(flip["slem"].get<double>() == Approx(slem).margin(1e-12));
+  CHECK(flip["second_eigenvalue"].get<double>() == Approx(std::exp(-0.75)).margin(1e-12));
+  CHECK(flip["relaxation_time"].get<double>() == Approx(1 / (1 - slem)).epsilon(1e-10));
+  CHECK(flip["stationarity_error"].get<double>() < 1e-12);
+  CHECK(flip["irreducible"] == true);
+  CHECK(flip["aperiodic"] == true);
+
+  const Json gibbs = json_of({"spectrum", path, "--rule", "gibbs"});
+  CHECK(gibbs["slem"].get<double>() == Approx(0).margin(1e-12));
+  const Json random = json_of({"spectrum", path, "--rule", "gibbs", "--scan", "random"});
+  CHECK(random["slem"].get<double>() == Approx(0.75).margin(1e-12));
+
+  // The blend's eigenvalue is a times T's.
+  const Json blend = json_of({"spectrum", path, "--rule", "blend:0.5"});
+  CHECK(blend["slem"].get<double>() == Approx(0.5 * slem).margin(1e-12));
+}
+
+TEST_CASE("spectrum shows that Metropolis without the tie rule is periodic at ties") {
+  const io_test::Folder folder;
+  const Eigen::Vector2d zero = Eigen::Vector2d::Zero();
+  const std::string path = saved(independent_rbm(zero, zero), folder / "m.npz");
+  const Json result = json_of({"spectrum", path, "--rule", "metropolis"});
+  CHECK(result["slem"].get<double>() == Approx(1).margin(1e-12));
+  CHECK(result["relaxation_time"].is_null());
+  CHECK((result["irreducible"] == false || result["aperiodic"] == false));
+}
+
+TEST_CASE("score agrees with brute force") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(4, 3, 1, 3);
+  const std::string path = saved(model, folder / "m.npz");
+  const std::string data = folder.write("d.csv", "0,1,0,1\n1,1,1,0\n0,1,0,1\n0,0,0,0\n");
+  const Json result = json_of({"score", path, data});
+  CHECK(keys(result) == Keys{"method", "mean_log_likelihood", "bound", "std_error",
+                             "std_error_cases", "log_z", "seconds", "status", "warnings"});
+  const std::vector<Eigen::Vector4d> cases = {
+      {0, 1, 0, 1}, {1, 1, 1, 0}, {0, 1, 0, 1}, {0, 0, 0, 0}};
+  const double log_z = brute_log_z(model);
+  double mean = 0;
+  for (const auto& v : cases) mean += (brute_log_f(model, v) - log_z) / 4;
+  double variance = 0;
+  for (const auto& v : cases) variance += std::pow(brute_log_f(model, v) - log_z - mean, 2) / 3;
+  CHECK(result["method"] == "exact");
+  CHECK(result["mean_log_likelihood"].get<double>() == Approx(mean).margin(1e-10));
+  CHECK(result["std_error_cases"].get<double>() == Approx(std::sqrt(variance / 4)).margin(1e-10));
+  CHECK(result["log_z"].get<double>() == Approx(log_z).margin(1e-10));
+  CHECK(result["bound"].is_null());
+  CHECK(result["std_error"] == 0);
+  CHECK(result["status"] == "ok");
+  CHECK(result["warnings"].empty());
+  const std::string one = folder.write("one.csv", "0,1,0,1\n");
+  CHECK(json_of({"score", path, one})["warnings"].size() == 1);
+}
+
+TEST_CASE("a model of zeros scores Bars and Stripes at -16 log 2") {
+  const io_test::Folder folder;
+  const std::string path =
+      saved(independent_rbm(Eigen::VectorXd::Zero(16), Eigen::VectorXd::Zero(3)), folder / "m.npz");
+  const Json result = json_of({"score", path, "bas"});
+  CHECK(result["mean_log_likelihood"].get<double>() == Approx(-16 * std::log(2)).margin(1e-10));
+}
+
+TEST_CASE("convert keeps every bit through .npz and .mat") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(7, 5, 2, 4), folder / "a.npz");
+  const Json first = json_of({"convert", path, folder / "b.mat"});
+  CHECK(first["layers"] == std::vector<int>{7, 5});
+  json_of({"convert", folder / "b.mat", folder / "c.npz"});
+  CHECK(io_test::read_all(path) == io_test::read_all(folder / "c.npz"));
+  CHECK(run({"convert", path, folder / "c.npz"}).code == 2);
+  CHECK(run({"convert", path, folder / "c.npz", "--force"}).code == 0);
+}
+
+TEST_CASE("describe tells models from data sets and names the side to enumerate") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(7, 5, 2, 4), folder / "a.npz");
+  const Json model = json_of({"describe", path});
+  CHECK(model["kind"] == "model");
+  CHECK(model["layers"].size() == 2);
+  CHECK(model["enumerated_side"] == "hidden");
+  CHECK(model["states"] == 32);
+  const std::string wide = saved(random_rbm(41, 42, 0.1, 4), folder / "wide.npz");
+  CHECK(json_of({"describe", wide})["enumerable"] == false);
+  const Json data = json_of({"describe", "bas"});
+  CHECK(data["kind"] == "dataset");
+  CHECK(data["cases"] == 32);
+  CHECK(data["units"] == 16);
+  CHECK(data["mean_activity"] == 0.5);
+  CHECK(run({"describe", path}).out.find("7 x 5") != std::string::npos);
+}
+
+TEST_CASE("list shows what there is, and only that") {
+  const Json all = json_of({"list"});
+  CHECK(keys(all) == Keys{"experiments", "rules", "datasets", "claims"});
+  CHECK(all["rules"].size() == 4);
+  CHECK(all["datasets"][0]["name"] == "mnist");
+  CHECK(all["claims"].size() >= 37);
+  CHECK_FALSE(all["experiments"].empty());
+  CHECK(keys(json_of({"list", "rules"})) == Keys{"rules"});
+  CHECK(run({"list", "rules"}).out.find("metropolis") != std::string::npos);
+}
+
+TEST_CASE("doctor reports the SIMD path that was asked for") {
+  Process process({"doctor", "--json"}, {{"BOLTZMARK_SIMD", "sse4"}});
+  const Run result = process.wait();
+  const Json health = Json::parse(result.out);
+  CHECK(health["simd"] == "SSE4");
+  CHECK(health["simd_requested"] == "sse4");
+  CHECK(result.code == (health["problems"].empty() ? 0 : 1));
+  const Json broken = json_of({"doctor", "--out", "/proc/out"}, 1);
+  CHECK(broken["out_writable"] == false);
+}
+
+TEST_CASE("verify runs the checks that are named, by check, subject or claim") {
+  const Json flip = json_of({"verify", "flip", "--cases", "2"});
+  CHECK(keys(flip) == Keys{"holds", "failed", "seconds", "checks"});
+  REQUIRE_FALSE(flip["checks"].empty());
+  for (const Json& check : flip["checks"]) {
+    CHECK(keys(check) == Keys{"name", "subject", "statement", "claim", "cases", "value", "bound",
+                              "holds", "detail"});
+    CHECK(check["subject"] == "flip");
+    CHECK(check["holds"] == true);
+  }
+  const Json claim = json_of({"verify", "B01", "--cases", "2"});
+  for (const Json& check : claim["checks"]) CHECK(check["claim"] == "B01");
+  CHECK(run({"verify", "B01", "--cases", "1"}).out.find("checks hold") != std::string::npos);
+}

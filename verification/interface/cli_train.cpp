@@ -1,0 +1,233 @@
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "boltzmark/io/npz.hpp"
+#include "cli_models.hpp"
+#include "cli_program.hpp"
+
+namespace {
+
+using namespace cli_test;
+using Json = nlohmann::ordered_json;
+
+Arguments training(const std::string& negative, const std::string& out, const Arguments& more) {
+  Arguments all = {"train",     "bas", "--hidden", "5",    "--negative", negative,
+                   "--updates", "300", "--rule",   "flip", "--batch",    "20",
+                   "--seed",    "7",   "--out",    out,    "--json"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// Bytes of the uint8 array of an .npz file.
+std::vector<unsigned char> bytes_of(const std::string& path, const std::string& name) {
+  return boltzmark::Npz(path).read(name).bytes;
+}
+
+}  // namespace
+
+TEST_CASE("training gives the same bytes for one and two threads") {
+  const io_test::Folder folder;
+  for (const std::string negative : {"cd:2", "pcd:2", "pt:3:1"}) {
+    REQUIRE(run(training(negative, folder / "one.npz", {"--threads", "1", "--force"})).code == 0);
+    REQUIRE(run(training(negative, folder / "two.npz", {"--threads", "2", "--force"})).code == 0);
+    CHECK(io_test::read_all(folder / "one.npz") == io_test::read_all(folder / "two.npz"));
+  }
+}
+
+TEST_CASE("training learns and reports its likelihood before, between and at the end") {
+  const io_test::Folder folder;
+  const Run result = run({"train", "bas", "--hidden", "8", "--negative", "pcd:1", "--updates",
+                          "2500", "--evaluate", "1000", "--out", folder / "m.npz", "--json"});
+  INFO(result.err);
+  REQUIRE(result.code == 0);
+  const Json json = Json::parse(result.out);
+  const std::vector<std::string> expected = {
+      "out",   "visible", "hidden",     "negative", "rule",        "learning_rate",
+      "batch", "updates", "resumed_at", "seed",     "evaluations", "seconds"};
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  CHECK(keys == expected);
+  std::vector<int> updates;
+  for (const Json& point : json["evaluations"]) updates.push_back(point["update"]);
+  CHECK(updates == std::vector<int>{0, 1000, 2000, 2500});
+  const double first = json["evaluations"].front()["mean_log_likelihood"];
+  const double last = json["evaluations"].back()["mean_log_likelihood"];
+  // Weights of 0.01 stay within a nat of the uniform law's -16 log 2 = -11.09.
+  CHECK(first == Approx(-16 * std::log(2)).margin(1));
+  CHECK(last > first);
+  // The ceiling: minus the entropy of the 32 patterns, two of which stand twice.
+  const double ceiling = -(28 * std::log(32.0) + 4 * std::log(16.0)) / 32;
+  CHECK(last < ceiling);
+  const Run score = run({"score", folder / "m.npz", "bas", "--json"});
+  CHECK(Json::parse(score.out)["mean_log_likelihood"].get<double>() == Approx(last).margin(1e-9));
+}
+
+TEST_CASE("training that is to be evaluated must be enumerable") {
+  const io_test::Folder folder;
+  std::string row = "0";
+  for (int i = 1; i < 41; ++i) row += i % 2 == 0 ? ",0" : ",1";
+  const std::string data = folder.write("d.csv", row + "\n" + row + "\n");
+  const Arguments base = {"train",     data, "--hidden", "41",
+                          "--updates", "2",  "--out",    folder / "m.npz"};
+  Arguments evaluated = base;
+  evaluated.insert(evaluated.end(), {"--evaluate", "1"});
+  const Run refused = run(evaluated);
+  CHECK(refused.code == 2);
+  CHECK(lines(refused.err) == 1);
+  CHECK(refused.err.find("41") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "m.npz"));
+  CHECK(run(base).code == 0);
+}
+
+TEST_CASE("Ctrl-C during training saves a checkpoint, and going on gives the same bytes") {
+  for (const std::string negative : {"pcd:1", "pt:2:1"}) {
+    const io_test::Folder folder;
+    const auto arguments = [&](const std::string& out, const std::string& checkpoint) {
+      return Arguments{"train",        "artificial-modes-0.1",
+                       "--hidden",     "12",
+                       "--negative",   negative,
+                       "--updates",    "6000",
+                       "--evaluate",   "1500",
+                       "--out",        folder / out,
+                       "--checkpoint", folder / checkpoint};
+    };
+    REQUIRE(run(arguments("whole.npz", "whole.part")).code == 0);
+    Process process(arguments("stopped.npz", "stopped.part"));
+    REQUIRE(process.wait_for("\n         0  "));  // the first evaluation: training has begun
+    process.signal(SIGINT);
+    const Run stopped = process.wait();
+    CHECK(stopped.code == 130);
+    CHECK(lines(stopped.err) == 1);
+    CHECK_FALSE(std::filesystem::exists(folder / "stopped.npz"));
+    REQUIRE(std::filesystem::exists(folder / "stopped.part"));
+    CHECK(listing(folder / "").size() == 3);
+
+    Arguments resumed = arguments("stopped.npz", "stopped.part");
+    resumed.emplace_back("--json");
+    const Run finished = run(resumed);
+    REQUIRE(finished.code == 0);
+    const int resumed_at = Json::parse(finished.out)["resumed_at"];
+    CHECK(resumed_at > 0);
+    CHECK(resumed_at < 6000);
+    CHECK(io_test::read_all(folder / "whole.npz") == io_test::read_all(folder / "stopped.npz"));
+  }
+}
+
+TEST_CASE("Ctrl-C during training without a checkpoint leaves nothing") {
+  const io_test::Folder folder;
+  Process process({"train", "bas", "--hidden", "12", "--updates", "2000000000", "--evaluate",
+                   "1000000000", "--out", folder / "m.npz"});
+  REQUIRE(process.wait_for("\n         0  "));
+  process.signal(SIGINT);
+  const Run stopped = process.wait();
+  CHECK(stopped.code == 130);
+  CHECK(listing(folder / "").empty());
+}
+
+TEST_CASE("a checkpoint is refused by a run with other inputs or fewer updates") {
+  const io_test::Folder folder;
+  const std::string part = folder / "part";
+  REQUIRE(run(training("pcd:1", folder / "a.npz", {"--checkpoint", part})).code == 0);
+  const std::string kept = io_test::read_all(part);
+  const std::vector<Arguments> others = {{"--learning-rate", "0.1"}, {"--initial-sd", "0.1"}};
+  for (const Arguments& other : others) {
+    Arguments arguments = training("pcd:1", folder / "b.npz", {"--checkpoint", part});
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    const Run refused = run(arguments);
+    INFO(refused.err);
+    CHECK(refused.code == 2);
+    CHECK(lines(refused.err) == 1);
+    CHECK(refused.err.find(part) != std::string::npos);
+  }
+  Arguments fewer = training("pcd:1", folder / "b.npz", {"--checkpoint", part});
+  fewer[7] = "200";
+  CHECK(run(fewer).code == 2);
+  CHECK_FALSE(std::filesystem::exists(folder / "b.npz"));
+  CHECK(io_test::read_all(part) == kept);
+  // More updates go on from it.
+  Arguments more = training("pcd:1", folder / "b.npz", {"--checkpoint", part});
+  more[7] = "400";
+  const Run longer = run(more);
+  REQUIRE(longer.code == 0);
+  CHECK(Json::parse(longer.out)["resumed_at"] == 300);
+}
+
+TEST_CASE("training that leaves the finite numbers exits 1 and writes no model") {
+  const io_test::Folder folder;
+  const Run result = run({"train", "bas", "--hidden", "4", "--learning-rate", "1e300", "--updates",
+                          "1000", "--out", folder / "m.npz"});
+  CHECK(result.code == 1);
+  CHECK(lines(result.err) == 1);
+  CHECK(listing(folder / "").empty());
+}
+
+TEST_CASE("samples are the same for one and two threads, and hold what the help says") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(6, 3, 1, 9);
+  const std::string path = saved(model, folder / "m.npz");
+  const auto sample = [&](const std::string& out, const std::string& threads) {
+    return run({"sample", path, "--rule", "flip", "--chains", "37", "--sweeps", "20", "--every",
+                "7", "--seed", "3", "--threads", threads, "--out", folder / out, "--json"});
+  };
+  const Run one = sample("one.npz", "1");
+  REQUIRE(one.code == 0);
+  REQUIRE(sample("two.npz", "2").code == 0);
+  CHECK(io_test::read_all(folder / "one.npz") == io_test::read_all(folder / "two.npz"));
+  CHECK(Json::parse(one.out)["kept"] == 2);
+
+  const boltzmark::Npz file(folder / "one.npz");
+  using Shape = std::vector<std::uint64_t>;
+  CHECK(file.read("visible").shape == Shape{2, 37, 6});
+  CHECK(file.read("hidden").shape == Shape{2, 37, 3});
+  CHECK(file.read("energy").shape == Shape{2, 37});
+  CHECK(file.read("sweep").integers() == std::vector<std::int32_t>{7, 14});
+  const auto visible = bytes_of(folder / "one.npz", "visible");
+  const auto hidden = bytes_of(folder / "one.npz", "hidden");
+  const Eigen::MatrixXd energies = file.read("energy").matrix();
+  for (int k = 0; k < 2; ++k)
+    for (int chain = 0; chain < 37; ++chain) {
+      const int at = k * 37 + chain;
+      Eigen::VectorXd v(6);
+      Eigen::VectorXd h(3);
+      for (int i = 0; i < 6; ++i) v[i] = visible[at * 6 + i];
+      for (int j = 0; j < 3; ++j) h[j] = hidden[at * 3 + j];
+      CHECK((v.array() * (1 - v.array()) == 0).all());
+      // Sums of at most 27 terms below 1 in size, in double.
+      CHECK(energies(k, chain) == Approx(-brute_log_weight(model, v, h)).margin(1e-12));
+    }
+}
+
+TEST_CASE("chains that start at cases of a data set keep them where every unit is frozen") {
+  const io_test::Folder folder;
+  // Two copies of each case, then the first again: case after case. Biases of +-40 would move the
+  // units; a visible layer tied to hidden units that it fully decides does not change.
+  const int n = 4;
+  const Eigen::MatrixXd weights = 100 * Eigen::MatrixXd::Identity(n, n);
+  const auto model = boltzmark::Layered::rbm(weights, Eigen::VectorXd::Constant(n, -50),
+                                             Eigen::VectorXd::Constant(n, -50));
+  const std::string path = saved(model, folder / "m.npz");
+  const std::string data = folder.write("d.csv", "0,1,0,1\n1,1,1,0\n");
+  REQUIRE(run({"sample", path, "--start", data, "--chains", "3", "--sweeps", "5", "--out",
+               folder / "s.npz"})
+              .code == 0);
+  CHECK(bytes_of(folder / "s.npz", "visible") ==
+        std::vector<unsigned char>{0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1});
+}
+
+TEST_CASE("the program runs an experiment, and again from its store") {
+  const io_test::Folder folder;
+  const Arguments arguments = {"reproduce", "bruegge2013/fig2", "--profile", "smoke",
+                               "--out",     folder / "out",     "--json",    "--quiet"};
+  const Run first = run(arguments);
+  INFO(first.err);
+  REQUIRE(first.code == 0);
+  const Json json = Json::parse(first.out);
+  CHECK(json["failures"].empty());
+  CHECK(std::filesystem::exists(json["report"].get<std::string>()));
+  const Run second = run(arguments);
+  REQUIRE(second.code == 0);
+  CHECK(Json::parse(second.out)["ran"] == 0);
+  CHECK(Json::parse(second.out)["reused"] == json["planned"]);
+  CHECK(run({"report", "--profile", "smoke", "--out", folder / "out"}).code == 0);
+}
