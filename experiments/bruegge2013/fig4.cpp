@@ -107,7 +107,7 @@ Experiment bruegge2013_fig4() {
                    .paper = "Every committed RBM, 16 chains of 62,500 steps."},
       .seconds = {.smoke = 2, .quick = 60, .paper = 600},
       .claims = {"B30"},
-      .deviations = {"3 RBMs instead of 24, trained as datasets/models/README.md says.",
+      .deviations = {"4 RBMs instead of 24, trained as datasets/models/README.md says.",
                      "16 independent chains share the steps."},
       .data = model_files(std::span(&kSet, 1)),
       .trials = trials,

@@ -20,7 +20,7 @@ inline constexpr ModelSet kTable2Sets[] = {{"bas-pt", "Bars and Stripes", 25},
                                            {"modes-0.1-pt", "Artificial Modes 0.1", 25},
                                            {"modes-0.01-pt", "Artificial Modes 0.01", 25},
                                            {"mnist-10-pt", "MNIST 10", 3},
-                                           {"mnist-500-pt", "MNIST 500", 3}};
+                                           {"mnist-500-pt", "MNIST 500", 4}};
 inline constexpr ModelSet kClassSets[] = {{"modes-0.1-cd", "p_mut 0.1", 25},
                                           {"modes-0.01-cd", "p_mut 0.01", 25}};
 

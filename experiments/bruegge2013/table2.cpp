@@ -166,7 +166,7 @@ Experiment bruegge2013_table2() {
            "Claims are judged on Geyer's estimator, cross-checked by batch means: on slowly "
            "mixing RBMs the AR order saturates and the AR time falls short by a factor.",
            "The training of the sampled RBMs is not published; ours is recorded in "
-           "datasets/models/README.md (25, 25, 25, 3 and 3 RBMs)."},
+           "datasets/models/README.md (25, 25, 25, 3 and 4 RBMs)."},
       .data = model_files(kTable2Sets),
       .trials = trials,
       .run = run_autocorrelation,
