@@ -204,6 +204,10 @@ TEST_CASE("class changes follow the script, ambiguous samples left out") {
   CHECK(counts.changes == 3);
   CHECK(counts.discarded == 4);
   CHECK(counts.first_change == 5U);
+  // A change counts when it shows, across an ambiguous sample too.
+  const auto across = boltzmark::count_class_changes(std::vector<int>{0, -1, 1, 1});
+  CHECK(across.changes == 1);
+  CHECK(across.first_change == 2U);
   const auto censored = boltzmark::count_class_changes(std::vector<int>{-1, 3, -1, 3, 3});
   CHECK(censored.changes == 0);
   CHECK_FALSE(censored.first_change.has_value());
