@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/trend.hpp"
 #include "boltzmark/exact/cd_gradient.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/bruegge2013/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -65,29 +64,12 @@ void summarise(const Results& results, Summary& summary) {
         series.upper.push_back(mean.upper);
       }
       if (gibbs && k == 1 && groups.size() >= 2) {
-        const Trend trend = jonckheere_test(groups);
-        double pairs = 0, total = 0, squares = 0;
-        for (const auto& group : groups) {
-          const auto size = static_cast<double>(group.size());
-          pairs += total * size;
-          total += size;
-          squares += size * size * (2 * size + 3);
-        }
-        const double sd = std::sqrt((total * total * (2 * total + 3) - squares) / 72) / pairs;
-        const double share = trend.statistic / pairs;
-        summary.add(Measure{
-            .claim = "B35",
-            .estimate = share - 0.5,
-            .lower = share - 0.5 - 1.96 * sd,
-            .upper = share - 0.5 + 1.96 * sd,
-            .p_value = trend.p_increasing,
-            .n = static_cast<std::int64_t>(total),
-            .power = normal_power(0.1 / sd, 0.05, Alternative::greater),
-            .power_against = "a probability of 0.6 that the larger c has the larger bias",
-            .note =
-                fmt::format("estimate: P(larger bias at the larger c) − 1/2, CD-1 with "
-                            "Gibbs sampling; mean norm {:.3g} at c = {}, {:.3g} at c = {}",
-                            series.y.front(), series.x.front(), series.y.back(), series.x.back())});
+        add_trend({.claim = "B35",
+                   .note = fmt::format(
+                       "estimate: P(larger bias at the larger c) − 1/2, CD-1 with Gibbs "
+                       "sampling; mean norm {:.3g} at c = {}, {:.3g} at c = {}",
+                       series.y.front(), series.x.front(), series.y.back(), series.x.back())},
+                  groups, summary);
       }
       panel.series.push_back(std::move(series));
     }

@@ -1,9 +1,6 @@
 #include "experiments/bruegge2013/classes.hpp"
 
-#include <algorithm>
-
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark::experiments {
@@ -28,27 +25,11 @@ std::vector<ClassChanges> follow_classes(const Layered& model, const Rule& rule,
   return tracker.changes();
 }
 
-void add_paired(const std::string& claim, const std::string& part, const std::vector<double>& first,
-                const std::vector<double>& second, Alternative direction, const std::string& note,
-                Summary& summary) {
-  const std::size_t n = std::min(first.size(), second.size());
-  if (n < 2) return;
+std::vector<double> subtract(const std::vector<double>& first, const std::vector<double>& second) {
+  if (first.size() != second.size()) throw InvalidArgument("pairs (must have two values each)");
   std::vector<double> differences;
-  for (std::size_t i = 0; i < n; ++i) differences.push_back(first[i] - second[i]);
-  const SignedRank test = signed_rank_test(differences);
-  summary.add(Measure{.claim = claim,
-                      .part = part,
-                      .estimate = test.shift.estimate,
-                      .lower = test.shift.lower,
-                      .upper = test.shift.upper,
-                      .p_value = test.p(direction),
-                      .n = static_cast<std::int64_t>(n),
-                      .power = mean_difference_power(n, 1, 0.05, Alternative::greater),
-                      .power_against = "a shift of one standard deviation over RBMs",
-                      .note = note,
-                      .likely_reason =
-                          "the length and rate of the paper's training are not stated, and "
-                          "with them how far apart the RBMs keep the modes"});
+  for (std::size_t i = 0; i < first.size(); ++i) differences.push_back(first[i] - second[i]);
+  return differences;
 }
 
 std::string operator_title(const std::string& rule) { return rule == "gibbs" ? "G" : "T"; }

@@ -20,11 +20,13 @@ std::vector<ClassChanges> follow_classes(const Layered& model, const Rule& rule,
                                          const Eigen::MatrixXf& start, int steps,
                                          bool until_all_changed, const TrialContext& context);
 
-/// Adds the measure of a claim on differences first - second, in pairs: Hodges-Lehmann's shift with
-/// its interval, Wilcoxon's signed-rank p in the claim's direction.
-void add_paired(const std::string& claim, const std::string& part, const std::vector<double>& first,
-                const std::vector<double>& second, Alternative direction, const std::string& note,
-                Summary& summary);
+/// Subtracts pair by pair.  Throws  InvalidArgument if sizes differ
+std::vector<double> subtract(const std::vector<double>& first, const std::vector<double>& second);
+
+/// Why class changes may differ from the paper's.
+inline constexpr const char* kTrainingReason =
+    "the learning rate of the paper's training is not stated, and with it how far apart the RBMs "
+    "keep the modes";
 
 /// "gibbs" -> "G", "flip" -> "T".
 std::string operator_title(const std::string& rule);

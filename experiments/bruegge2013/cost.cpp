@@ -5,6 +5,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/diagnose/interval.hpp"
+#include "boltzmark/diagnose/power.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "experiments/kit/results.hpp"
@@ -92,6 +93,9 @@ void summarise(const Results& results, Summary& summary) {
                           .lower = ratio.lower,
                           .upper = ratio.upper,
                           .n = static_cast<std::int64_t>(ratios.size()),
+                          .power = normal_power(0.02 / ((ratio.upper - ratio.lower) / 3.92), 0.05,
+                                                Alternative::greater),
+                          .power_against = "a ratio of 1 (given the spread seen)",
                           .note = "784x500, 100 chains; measured on this machine in this run",
                           .likely_reason = "a shared machine: the interval is that of its noise"});
   }

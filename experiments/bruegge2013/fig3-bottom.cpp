@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
+#include "experiments/bruegge2013/measures.hpp"
 #include "experiments/bruegge2013/training.hpp"
 
 namespace boltzmark::experiments {
@@ -33,25 +32,6 @@ void add_point(Series& series, double update, const std::vector<double>& values)
   series.y.push_back(mean.estimate);
   series.lower.push_back(mean.lower);
   series.upper.push_back(mean.upper);
-}
-
-/// A claim on the mean paired difference LL(T) - LL(G).
-void add_difference(const std::string& claim, const std::vector<double>& differences,
-                    Alternative direction, const std::string& note,
-                    const std::string& likely_reason, Summary& summary) {
-  const Interval mean = mean_interval(differences);
-  const SignedRank test = signed_rank_test(differences);
-  summary.add(
-      Measure{.claim = claim,
-              .estimate = mean.estimate,
-              .lower = mean.lower,
-              .upper = mean.upper,
-              .p_value = test.p(direction),
-              .n = static_cast<std::int64_t>(differences.size()),
-              .power = mean_difference_power(differences.size(), 1, 0.05, Alternative::greater),
-              .power_against = "a mean of one standard deviation of the differences",
-              .note = note,
-              .likely_reason = likely_reason});
 }
 
 void summarise(const Results& results, Summary& summary) {
@@ -120,15 +100,17 @@ void summarise(const Results& results, Summary& summary) {
   } else {
     const Interval later = mean_interval(tenth);
     const auto worse = std::count_if(tenth.begin(), tenth.end(), [](double d) { return d < 0; });
-    add_difference(
-        "B24", early, Alternative::less,
-        fmt::format("mean over the {} checkpoints of the first 1 % of the updates; over the first "
-                    "10 % it is {:.4f} [{:.4f}, {:.4f}], G ahead in {} of {} pairs",
+    add_paired({.claim = "B24",
+                .note = fmt::format(
+                    "mean over the {} checkpoints of the first 1 % of the updates; over the first "
+                    "10 % T − G is {:.4f} [{:.4f}, {:.4f}] on average, G ahead in {} of {} pairs",
                     early_points, later.estimate, later.lower, later.upper, worse, n),
-        "in the first 1 % of the updates the likelihood has not begun to rise, and which operator "
-        "is ahead there depends on the parity of k, which the paper's T leaves open",
-        summary);
-    add_difference("B25", last, Alternative::greater, "at the last checkpoint", "", summary);
+                .likely_reason = "in the first 1 % of the updates the likelihood has not begun to "
+                                 "rise, and which operator is ahead there depends on the parity of "
+                                 "k, which the paper's T leaves open"},
+               early, Alternative::less, summary);
+    add_paired({.claim = "B25", .note = "at the last checkpoint"}, last, Alternative::greater,
+               summary);
   }
   summary.add(Measure{
       .claim = "B27",

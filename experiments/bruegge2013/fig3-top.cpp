@@ -10,6 +10,7 @@
 #include "boltzmark/diagnose/trend.hpp"
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/bruegge2013/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -231,33 +232,14 @@ void add_size_measures(const Row& row, const Independent& independent, StreamKey
                         .power_against = "a share of 0.65"});
   }
   std::vector<std::vector<double>> groups;
-  std::vector<double> medians;
-  double pairs = 0, total = 0, squares = 0;
-  for (const Cell10& cell : row.cells) {
-    const auto size = static_cast<double>(cell.gibbs.size());
-    pairs += total * size;
-    total += size;
-    squares += size * size * (2 * size + 3);
-    groups.push_back(cell.gibbs);
-    medians.push_back(median(cell.gibbs));
-  }
-  const Trend slems = jonckheere_test(groups);
-  // The statistic over its range: P(SLEM is larger at the larger c), 1/2 without a trend.
-  const double sd = std::sqrt((total * total * (2 * total + 3) - squares) / 72) / pairs;
-  const double share = slems.statistic / pairs;
-  summary.add(
-      Measure{.claim = "B18",
-              .part = size_name(row.size),
-              .estimate = share - 0.5,
-              .lower = share - 0.5 - 1.96 * sd,
-              .upper = share - 0.5 + 1.96 * sd,
-              .p_value = slems.p_increasing,
-              .n = static_cast<std::int64_t>(total),
-              .power = normal_power(0.1 / sd, 0.05, Alternative::greater),
-              .power_against = "a probability of 0.6 that the larger c has the larger SLEM",
-              .note = fmt::format("estimate: P(larger SLEM at the larger c) − 1/2; median "
-                                  "SLEM of G {:.4f} at c = {}, {:.4f} at c = {}",
-                                  medians.front(), row.c.front(), medians.back(), row.c.back())});
+  for (const Cell10& cell : row.cells) groups.push_back(cell.gibbs);
+  add_trend({.claim = "B18",
+             .part = size_name(row.size),
+             .note = fmt::format(
+                 "estimate: P(larger SLEM at the larger c) − 1/2; median SLEM of G {:.4f} at "
+                 "c = {}, {:.4f} at c = {}",
+                 median(groups.front()), row.c.front(), median(groups.back()), row.c.back())},
+            groups, summary);
 }
 
 /// B16: averaged over c, the share of a larger size is larger.

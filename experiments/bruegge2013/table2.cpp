@@ -3,14 +3,15 @@
 #include <cmath>
 
 #include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
+#include "experiments/bruegge2013/measures.hpp"
 #include "experiments/bruegge2013/sampling.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
 constexpr int kLags = 100;
-constexpr double kMostRefused = 0.2;  ///< share of refused times above which nothing is decided
+constexpr double kMostRefused = 0.1;  ///< share of refused RBMs above which nothing is decided
+constexpr double kPublishedGain = 0.1728;
 
 /// A million samples of each RBM, cut for the large models in the shorter profiles.
 SamplingLength length(const ModelSet& set, Profile profile) {
@@ -34,9 +35,11 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-/// What the RBMs of one set show.
+/// What the RBMs of one set show. An RBM counts as refused if the estimators do not support each
+/// other for one of its two times.
 struct SetTimes {
-  std::vector<double> gibbs, flip, ar_gibbs, ar_flip, log_ratios, gains;
+  std::vector<double> gibbs, flip, ar_gibbs, ar_flip, gains;
+  std::vector<double> log_ratios, sound_gains;  ///< of the RBMs that are not refused
   int refused = 0;
   std::string reasons;
 };
@@ -49,57 +52,64 @@ SetTimes collect(const Results& results, const ModelSet& set) {
     times.flip.push_back(number(t.at("tau")));
     times.ar_gibbs.push_back(number(g.at("tau_ar")));
     times.ar_flip.push_back(number(t.at("tau_ar")));
-    times.log_ratios.push_back(std::log(times.flip.back() / times.gibbs.back()));
     times.gains.push_back(1 - times.flip.back() / times.gibbs.back());
-    for (const Json* rule : {&g, &t})
-      if (!rule->at("decided").get<bool>()) {
-        ++times.refused;
-        const std::string status = rule->at("status");
-        if (times.reasons.find(status) == std::string::npos)
-          times.reasons += (times.reasons.empty() ? "" : ", ") + status;
-      }
+    const bool sound = g.at("decided").get<bool>() && t.at("decided").get<bool>();
+    if (sound) {
+      times.log_ratios.push_back(std::log(times.flip.back() / times.gibbs.back()));
+      times.sound_gains.push_back(times.gains.back());
+      continue;
+    }
+    ++times.refused;
+    for (const Json* rule : {&g, &t}) {
+      const std::string status = rule->at("status");
+      if (!rule->at("decided").get<bool>() && times.reasons.find(status) == std::string::npos)
+        times.reasons += (times.reasons.empty() ? "" : ", ") + status;
+    }
   }
   return times;
 }
 
+constexpr const char* kOurTraining =
+    "our RBMs were trained for fewer updates, and those of MNIST with 500 hidden units by 20-PT1: "
+    "their weights are small, so that successive energies are nearly independent under G and "
+    "negatively correlated under T";
+
 void add_measures(const ModelSet& set, const SetTimes& times, Summary& summary) {
   const std::size_t n = times.gibbs.size();
   if (n < 2) return;
-  const bool decidable = times.refused <= kMostRefused * static_cast<double>(2 * n);
-  const std::string note = fmt::format("{} of {} time estimates refused{}{}", times.refused, 2 * n,
+  const std::string note = fmt::format("{} of {} RBMs refused{}{}", times.refused, n,
                                        times.refused > 0 ? ": " : "", times.reasons);
-  const Interval difference = mean_interval(times.log_ratios);
-  const double power = mean_difference_power(n, 1, 0.05, Alternative::greater);
-  const char* against = "a mean of one standard deviation over RBMs";
-  summary.add(
-      Measure{.claim = "B28",
+  // Sound series are refused now and then; more than a few means that the times are not known.
+  const bool decidable = times.refused <= kMostRefused * static_cast<double>(n);
+  std::vector<double> differences = times.log_ratios;
+  if (!decidable) {  // shown, not judged
+    differences.clear();
+    for (std::size_t i = 0; i < n; ++i)
+      differences.push_back(std::log(times.flip[i] / times.gibbs[i]));
+  }
+  add_paired({.claim = "B28",
               .part = set.title,
-              .estimate = difference.estimate,
-              .lower = difference.lower,
-              .upper = difference.upper,
-              .p_value = signed_rank_test(times.log_ratios).p_less,
-              .n = static_cast<std::int64_t>(n),
-              .power = power,
-              .power_against = against,
-              .decidable = decidable,
               .note = note,
-              .likely_reason = "the RBMs differ from the paper's, whose training is not stated"});
+              .likely_reason = kOurTraining,
+              .decidable = decidable},
+             differences, Alternative::less, summary);
   if (std::string(set.title) != "MNIST 500") return;
-  const Interval gain = mean_interval(times.gains);
+  const Interval gain = mean_interval(decidable ? times.sound_gains : times.gains);
+  const double half_width = (gain.upper - gain.lower) / 2;
   for (const char* part : {"value", "direction"})
-    summary.add(Measure{.claim = "B29",
-                        .part = part,
-                        .estimate = gain.estimate,
-                        .lower = gain.lower,
-                        .upper = gain.upper,
-                        .n = static_cast<std::int64_t>(n),
-                        .power = power,
-                        .power_against = against,
-                        .decidable = decidable,
-                        .note = note,
-                        .likely_reason =
-                            "our RBMs were trained with 20-PT1, the paper's presumably "
-                            "with 20-PT10, and how large their weights grew is not stated"});
+    summary.add(Measure{
+        .claim = "B29",
+        .part = part,
+        .estimate = gain.estimate,
+        .lower = gain.lower,
+        .upper = gain.upper,
+        .n = static_cast<std::int64_t>(n),
+        .power = normal_power(kPublishedGain / (half_width / 1.96), 0.05, Alternative::two_sided),
+        .power_against = "a gain of 0 (given the spread seen)",
+        // An interval that would hold any gain confirms nothing.
+        .decidable = decidable && half_width < kPublishedGain,
+        .note = note,
+        .likely_reason = kOurTraining});
 }
 
 void summarise(const Results& results, Summary& summary) {
@@ -107,7 +117,9 @@ void summarise(const Results& results, Summary& summary) {
               .caption =
                   "Mean autocorrelation times of the joint energy, in sweeps, with 95 % "
                   "intervals over RBMs. τ: Geyer's initial positive sequence, on which claims "
-                  "are judged; AR: the paper's estimator. Gain: 1 − τ(T)/τ(G).",
+                  "are judged; AR: the paper's estimator. Gain: 1 − τ(T)/τ(G). Refused: RBMs for "
+                  "which the estimators do not support each other; their times are no more "
+                  "than indications.",
               .columns = {{"problem", "problem"},
                           {"RBMs", "rbms"},
                           {"τ of G", "tau_gibbs", 2},
@@ -162,11 +174,20 @@ Experiment bruegge2013_table2() {
       .seconds = {.smoke = 3, .quick = 130, .paper = 900},
       .claims = {"B28", "B29"},
       .deviations =
-          {"16 independent chains share the million steps of the paper's single chain.",
-           "Claims are judged on Geyer's estimator, cross-checked by batch means: on slowly "
-           "mixing RBMs the AR order saturates and the AR time falls short by a factor.",
-           "The training of the sampled RBMs is not published; ours is recorded in "
-           "datasets/models/README.md (25, 25, 25, 3 and 4 RBMs)."},
+          {"16 independent chains share the million steps of the paper's single chain; quick cuts "
+           "them "
+           "to 10,000 steps each on MNIST.",
+           "Claims are judged on Geyer's estimator, cross-checked by batch means: on slowly mixing "
+           "RBMs the AR order saturates and the AR time falls short by a factor. RBMs whose "
+           "estimates are refused are left out; with more than a tenth of them refused nothing is "
+           "judged.",
+           "The sampled RBMs are ours (datasets/models/README.md): learning rate 0.05, Gibbs "
+           "sampling; 20-PT10 with 10,000 updates (Bars and Stripes), 3,000 (Artificial Modes) and "
+           "1,000 (MNIST, n = 10) instead of 20,000; 20-PT1 instead of 20-PT10 with 2,000 updates "
+           "(MNIST, n = 500). There are 25, 25, 25, 3 and 4 of them instead of 25 each and 24.",
+           "Chains start at random and are burnt in for 1,000 sweeps, which is short for RBMs "
+           "whose "
+           "time is in the thousands."},
       .data = model_files(kTable2Sets),
       .trials = trials,
       .run = run_autocorrelation,

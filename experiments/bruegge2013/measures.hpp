@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "boltzmark/diagnose/interval.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// A claim's name and what is said about its measure.
+struct About {
+  std::string claim;
+  std::string part = {};
+  std::string note = {};
+  std::string likely_reason = {};
+  bool decidable = true;
+};
+
+/// Adds a measure of paired differences: the Hodges-Lehmann shift with its interval, and Wilcoxon's
+/// signed-rank p in the claim's direction, which tests that shift. Power: of the same test against
+/// a shift of one standard deviation, simulated; 0 where no outcome of so few pairs is significant.
+void add_paired(const About& about, const std::vector<double>& differences, Alternative direction,
+                Summary& summary);
+
+/// Adds a measure of two independent samples: the difference of medians, first - second, within
+/// what their exact intervals allow, and the rank-sum p in the claim's direction.
+void add_unpaired(const About& about, const std::vector<double>& first,
+                  const std::vector<double>& second, Alternative direction, Summary& summary);
+
+/// Adds a measure of a trend over ordered groups: P(a value of a later group is larger) - 1/2, its
+/// bootstrap interval, and Jonckheere's p for a rise.
+void add_trend(const About& about, const std::vector<std::vector<double>>& groups,
+               Summary& summary);
+
+}  // namespace boltzmark::experiments
