@@ -1,0 +1,126 @@
+#include "boltzmark/exact/spectrum.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "transition_models.hpp"
+
+using namespace boltzmark;
+using namespace transition_models;
+
+namespace {
+
+// The bound. The oracle's own error is the rounding of a dense solver on the matrix as it
+// stands, whose eigenvectors are conditioned by sqrt(max p / min p): below e^7 for the scales here.
+constexpr double kAgreement = 1e-8;
+
+void require_dense_agreement(const Layered& model, const Rule& rule) {
+  CAPTURE(rule.name(), model.units());
+  const Spectrum found = spectrum(model, rule);
+  const auto expected = oracle::transition::dense_edges(sweep_of(model, rule));
+  REQUIRE(found.converged);
+  REQUIRE(found.slem == Approx(expected.slem).margin(kAgreement).epsilon(0));
+  REQUIRE(found.second_eigenvalue == Approx(expected.second).margin(kAgreement).epsilon(0));
+  REQUIRE(found.relaxation_time.value() == Approx(1 / (1 - found.slem)));
+  REQUIRE(found.stationarity_error < 1e-13 * model.units());
+  REQUIRE(found.irreducible);
+  REQUIRE(found.aperiodic);
+}
+
+std::vector<Rule> ergodic() { return {Rule::gibbs(), Rule::flip(), Rule::blended(0.5)}; }
+
+}  // namespace
+
+TEST_CASE("spectra of RBMs up to 4x4 are those of dense eigenvalues") {
+  for (const Rule& rule : ergodic())
+    for (const double scale : {0.3, 1.0, 2.0})
+      for (int size = 1; size <= 4; ++size)
+        require_dense_agreement(uniform_rbm(size, 5 - size + size % 2, scale, 100 + size), rule);
+}
+
+TEST_CASE("spectra of 5x5 RBMs are those of dense eigenvalues") {
+  for (const Rule& rule : ergodic()) require_dense_agreement(uniform_rbm(5, 5, 1, 55), rule);
+}
+
+TEST_CASE("spectra of deep networks are those of dense eigenvalues") {
+  for (const Rule& rule : ergodic())
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      require_dense_agreement(tied_network({2, 2, 2}, 20 + i), rule);
+      require_dense_agreement(tied_network({1, 2, 2, 2}, 30 + i), rule);
+    }
+}
+
+TEST_CASE("every method finds the same spectrum, large weights included") {
+  for (const double scale : {1.0, 5.0, 10.0}) {
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const Layered model = uniform_rbm(4, 4, scale, 200 + i, 0);
+      for (const Rule& rule : ergodic()) {
+        CAPTURE(rule.name(), scale, i);
+        using Method = SpectrumOptions::Method;
+        const Spectrum dense = spectrum(model, rule, Scan::periodic, {.method = Method::dense});
+        const Spectrum chosen = spectrum(model, rule);
+        const Spectrum krylov = spectrum(model, rule, Scan::periodic, {.method = Method::krylov});
+        REQUIRE(krylov.converged);
+        for (const Spectrum& other : {chosen, krylov}) {
+          REQUIRE(std::abs(other.slem - dense.slem) < 1e-10);
+          REQUIRE(std::abs(other.second_eigenvalue - dense.second_eigenvalue) < 1e-10);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the random scan's spectrum is that of dense eigenvalues and is real") {
+  for (const Rule& rule : ergodic()) {
+    for (const int size : {2, 4}) {
+      const Layered model = uniform_rbm(size, size, 1.5, 300 + size);
+      const Spectrum found = spectrum(model, rule, Scan::random);
+      const auto expected = oracle::transition::dense_edges(
+          oracle::transition::random_scan_matrix(network(model), law(rule), rule.blend));
+      REQUIRE(found.converged);
+      REQUIRE(std::abs(found.slem - expected.slem) < kAgreement);
+      REQUIRE(std::abs(found.second_eigenvalue - expected.second) < kAgreement);
+    }
+  }
+}
+
+TEST_CASE("with zero weights SLEM(G) is 0 and SLEM(T) the largest (1-p*)/p* of a unit not tied") {
+  Eigen::VectorXd b(3), c(3);
+  b << 0, 0.7, -2;
+  c << 0.25, 0, 1;
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(3, 3), b, c);
+  const double likelier = 1 / (1 + std::exp(-0.25));
+  REQUIRE(spectrum(model, Rule::gibbs()).slem < 1e-12);
+  REQUIRE(std::abs(spectrum(model, Rule::flip()).slem - (1 - likelier) / likelier) < 1e-12);
+  // T_a is a T + (1 - a) G unit by unit, and G adds nothing.
+  REQUIRE(std::abs(spectrum(model, Rule::blended(0.5)).slem - 0.5 * std::exp(-0.25)) < 1e-12);
+}
+
+TEST_CASE("with zero weights and biases T is G") {
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
+    for (const int size : {3, 4}) {
+      const Spectrum found = spectrum(zero_rbm(size, size), rule);
+      REQUIRE(found.converged);
+      REQUIRE(found.slem < 1e-12);
+      REQUIRE(std::abs(found.second_eigenvalue) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a reducible or periodic kernel has SLEM 1 and no relaxation time") {
+  const Spectrum found = spectrum(zero_rbm(3, 3), Rule::metropolis());
+  REQUIRE(found.slem == 1);
+  REQUIRE_FALSE(found.relaxation_time.has_value());
+  REQUIRE_FALSE(found.irreducible);
+  REQUIRE_FALSE(found.aperiodic);
+  REQUIRE(found.stationarity_error < 1e-14);
+}
+
+TEST_CASE("a search that is cut short says so") {
+  const Layered model = uniform_rbm(6, 6, 1, 400);
+  const Spectrum found =
+      spectrum(model, Rule::flip(), Scan::periodic,
+               {.method = SpectrumOptions::Method::krylov, .tolerance = 1e-15, .max_restarts = 1});
+  REQUIRE_FALSE(found.converged);
+  REQUIRE(found.residual > 1e-15);
+}

@@ -1,0 +1,55 @@
+#include "boltzmark/exact/verifier.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+
+using namespace boltzmark;
+
+TEST_CASE("every registered check holds") {
+  for (const Check& check : registered_checks()) {
+    CAPTURE(check.name, check.subject, check.claim);
+    const CheckOutcome outcome = check.run(12, 1);
+    CAPTURE(outcome.value, outcome.bound, outcome.detail);
+    REQUIRE(std::isfinite(outcome.value));
+    REQUIRE(outcome.holds);
+    REQUIRE(outcome.cases >= 1);
+  }
+}
+
+TEST_CASE("checks have distinct names for a subject and cover the exact claims of this paper") {
+  std::set<std::string> names, claims;
+  for (const Check& check : registered_checks()) {
+    REQUIRE(names.insert(check.name + "/" + check.subject).second);
+    REQUIRE_FALSE(check.statement.empty());
+    claims.insert(check.claim);
+  }
+  for (const char* id : {"B01", "B02", "B03", "B04", "B05", "B06", "B07", "B08", "B09", "B10",
+                         "B11", "B12", "B13", "B14", "B19", "B34", "B37"}) {
+    CAPTURE(id);
+    REQUIRE(claims.count(id) == 1);
+  }
+}
+
+TEST_CASE("checks are picked by name, subject or claim, and an unknown one is refused") {
+  REQUIRE(select_checks({}).size() == registered_checks().size());
+  for (const Check& check : select_checks({"flip"})) REQUIRE(check.subject == "flip");
+  for (const Check& check : select_checks({"B04"})) REQUIRE(check.claim == "B04");
+  REQUIRE(select_checks({"flip", "gibbs"}).size() ==
+          select_checks({"flip"}).size() + select_checks({"gibbs"}).size());
+  REQUIRE_THROWS_AS(select_checks({"no such check"}), InvalidArgument);
+}
+
+TEST_CASE("a check finds the same worst case on one thread and on many") {
+  const std::vector<Check> picked = select_checks({"detailed-balance"});
+  for (const Check& check : picked) {
+    const CheckOutcome many = check.run(20, 3);
+    const ThreadLimit limit(1);
+    const CheckOutcome one = check.run(20, 3);
+    REQUIRE(many.value == one.value);
+    REQUIRE(many.detail == one.detail);
+  }
+}
