@@ -40,7 +40,7 @@ verify: build  ## run every exact check on the rules and samplers
 	@$(BUILD)/boltzmark verify $(ARGS)
 
 mutants: setup  ## show that each planted bug is caught by a test
-	@verification/mutants/run $(ARGS)
+	@JOBS=$(JOBS) verification/mutants/run $(ARGS)
 
 sanitize:  ## build and test with the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory test BUILD=$(BUILD)-sanitize \
@@ -64,4 +64,4 @@ format:  ## rewrite the sources in the project's style
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:  ## remove the build folders, never the results
-	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
+	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz build-mutants

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -12,11 +14,13 @@ using namespace enumeration_test;
 
 namespace {
 
+// Tests run side by side: the process number keeps their files apart.
 struct TemporaryFile {
   TemporaryFile() { std::filesystem::remove(path); }
   ~TemporaryFile() { std::filesystem::remove(path); }
-  std::string path =
-      (std::filesystem::temp_directory_path() / "boltzmark-checkpoint-test").string();
+  std::string path = (std::filesystem::temp_directory_path() /
+                      ("boltzmark-checkpoint-test-" + std::to_string(getpid())))
+                         .string();
 };
 
 struct Stop : std::runtime_error {

@@ -48,7 +48,7 @@ TEST_CASE("help wins over missing and wrong arguments") {
   CHECK(run({"train", "bas", "--hidden", "none", "-h"}).code == 0);
 }
 
-TEST_CASE("--version prints the version alone") {
+TEST_CASE("the version alone is what --version prints") {
   const Run version = run({"--version"});
   CHECK(version.code == 0);
   CHECK(version.out.starts_with("boltzmark 0."));

@@ -93,8 +93,8 @@ SweepOperator::Mix SweepOperator::mix(int parity, int unit, Form form) const {
 void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const {
   const std::size_t even_states = std::size_t{1} << side_units_[0];
   const std::size_t odd_states = std::size_t{1} << side_units_[1];
-  const std::size_t chunk =
-      std::min(even_states, std::bit_floor(std::max<std::size_t>(32 / width, 1)));
+  std::size_t chunk = std::min<std::size_t>(even_states, 32);  // a power of two: it divides them
+  while (chunk > 1 && chunk * width > 32) chunk /= 2;
   const std::size_t run = chunk * width;
   for_each_index(even_states / chunk, states_ * width, [&](std::size_t c) {
     const std::size_t e = c * chunk;

@@ -78,27 +78,14 @@ struct Subspace {
 
 template <class Solver>
 Subspace krylov(const LinearMap& map, Spectra::SortRule rule, double tolerance, int max_restarts) {
-  const Eigen::Index size = std::min<Eigen::Index>(map.size, map.size > kLarge ? 24 : 40);
+  // Small: a few more eigenvalues than needed guard against a missed one. Large: a short basis of
+  // which each restart keeps half (Spectra's rule for one eigenvalue) costs least.
+  const bool large = map.size > kLarge;
   Product product(map);
-  Opened<Solver> solver(product, 4, size);
+  Opened<Solver> solver(product, large ? 1 : 4, std::min<Eigen::Index>(map.size, large ? 20 : 40));
   solver.init(starting_vector(map.size).data());
   solver.compute(rule, max_restarts, tolerance, rule);
   return {solver.basis(), static_cast<int>(solver.num_operations())};
-}
-
-// e^{t A} x to a few per cent by its series, A of norm about 1: its eigenvalue of largest modulus
-// belongs to the rightmost one of A, and each vector of the basis, whose orthogonalisation is the
-// dearer part, carries a polynomial of degree kDegree instead of 1.
-LinearMap exponential(const LinearMap& map) {
-  constexpr double kTime = 2;
-  constexpr int kDegree = 6;  // remainder 2^7/7! = 0.025
-  return {map.size, map.symmetric, [&map](Eigen::Ref<Eigen::VectorXd> x) {
-            const Eigen::VectorXd start = x;
-            for (int j = kDegree; j >= 1; --j) {
-              map.apply(x);
-              x = start + (kTime / j) * x;
-            }
-          }};
 }
 
 // The best eigenpair of A in a subspace (Rayleigh-Ritz).
@@ -135,9 +122,6 @@ EdgeEigenvalue edge_eigenvalue(const LinearMap& map, Edge edge, double tolerance
   if (map.symmetric) {
     const SortRule rule = edge == Edge::modulus ? SortRule::LargestMagn : SortRule::LargestAlge;
     space = krylov<Spectra::SymEigsSolver<Product>>(map, rule, tolerance, max_restarts);
-  } else if (edge == Edge::real_part && map.size > kLarge) {
-    space = krylov<Spectra::GenEigsSolver<Product>>(exponential(map), SortRule::LargestMagn,
-                                                    tolerance, max_restarts);
   } else {
     const SortRule rule = edge == Edge::modulus ? SortRule::LargestMagn : SortRule::LargestReal;
     space = krylov<Spectra::GenEigsSolver<Product>>(map, rule, tolerance, max_restarts);

@@ -26,7 +26,7 @@ struct LinearMap {
 
 /// Finds the eigenvalue of largest modulus or largest real part by implicitly restarted Arnoldi
 /// (Lanczos if symmetric) from a fixed starting vector.
-///   Cost  40 vectors of memory (24 above 2^18 rows)
+///   Cost  40 vectors of memory (20 above 2^16 rows)
 EdgeEigenvalue edge_eigenvalue(const LinearMap& map, Edge edge, double tolerance, int max_restarts);
 
 }  // namespace boltzmark
