@@ -81,10 +81,13 @@ Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
   if (kind == 'E')
     return holds(part.test, measure.estimate, part.threshold) ? Verdict::reproduced
                                                               : Verdict::not_reproduced;
-  if (!std::isnan(measure.p_value) && part.test != Test::contains)
-    return measure.p_value < 0.05   ? Verdict::reproduced
-           : measure.p_value > 0.95 ? Verdict::not_reproduced
-                                    : Verdict::undecided;
+  if (!std::isnan(measure.p_value) && part.test != Test::contains) {
+    // An estimate on the other side of the threshold speaks against its own p-value.
+    const bool on_side = holds(part.test, measure.estimate, part.threshold);
+    if (measure.p_value < 0.05 && on_side) return Verdict::reproduced;
+    if (measure.p_value > 0.95 && !on_side) return Verdict::not_reproduced;
+    return Verdict::undecided;
+  }
   return judge_interval(part, measure.lower, measure.upper);
 }
 

@@ -120,7 +120,7 @@ std::string Program::help() const {
       "\nMODEL is an .npz file (W, b, c) or a .mat file (vishid, visbiases, hidbiases).\n"
       "DATASET is NAME[:train|valid|test|fit] of 'boltzmark list datasets', or a file.\n"
       "Exit codes: 0 done; 2 bad usage or input; 3 an exact check or an exact claim does not\n"
-      "hold; 130 Ctrl-C; 1 anything else.\n"
+      "hold; 1 anything else, Ctrl-C too.\n"
       "Environment: BOLTZMARK_DATA names further data folders, separated by ':'; BOLTZMARK_SIMD\n"
       "lowers the SIMD path (avx512, avx2, sse4).\n"
       "\nExamples\n"
@@ -185,7 +185,7 @@ int Program::run(const std::vector<std::string>& arguments) {
     return 2;
   } catch (const experiments::Interrupted&) {
     complain("interrupted");
-    return 130;
+    return 1;
   } catch (const std::bad_alloc&) {
     complain("out of memory (the work must fit into it; --threads 1 takes least)");
     return 1;

@@ -68,6 +68,17 @@ TEST_CASE("a measure without a number or marked undecidable leaves the claim und
   CHECK(decide(Test::greater, 0, {.claim = "B15", .estimate = 1}) == Verdict::undecided);
 }
 
+TEST_CASE("an estimate on the wrong side of its threshold is no verdict, whatever its p-value") {
+  Measure measure = interval(-0.3851, 0.2714);
+  measure.estimate = -0.05686;
+  measure.p_value = 0.00084;
+  CHECK(decide(Test::greater, 0, measure) == Verdict::undecided);
+  measure.estimate = 0.05686;
+  CHECK(decide(Test::greater, 0, measure) == Verdict::reproduced);
+  measure.p_value = 0.99916;
+  CHECK(decide(Test::greater, 0, measure) == Verdict::undecided);
+}
+
 TEST_CASE("a claim holds only if all of its parts do, from whichever experiments they come") {
   const ClaimFile file = toy_claims();  // T02 has the parts small and large, both greater than 0
   const auto verdict = [&](std::vector<SourcedMeasure> measures) {

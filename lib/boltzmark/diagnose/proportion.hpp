@@ -38,7 +38,7 @@ struct Agreement {
 };
 
 /// Tests whether two tables of counts come from the same probabilities, at a family-wise level
-/// (REFERENCE: 1e-3 over the 30 cells of Fig. 3, top).
+/// (such as 1e-3 over the 30 cells of bruegge2013, Fig. 3, top).
 /// Throws  InvalidArgument if sizes differ, are 0, or a count has no trials
 Agreement test_agreement(std::span<const Count> ours, std::span<const Count> theirs,
                          double family_level = 1e-3);

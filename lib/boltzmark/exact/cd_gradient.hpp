@@ -9,7 +9,6 @@ namespace boltzmark {
 
 /// Computes the expectation of the CD-k gradient of a small binary RBM over its chain's randomness.
 ///   h0 ~ Gibbs p(h | v0), T_v, then k-1 times T_h T_v; the last h enters as p(h | v)
-///   [REFERENCE, training protocol]
 /// Shapes  data [visible x cases], values 0 or 1; the gradient is a mean over cases
 /// Throws  InvalidArgument if the model is not a binary RBM of at most 20 units, k < 1, or a shape
 /// or value is wrong

@@ -21,7 +21,7 @@ struct Check {
   std::string name;       ///< e.g. "detailed-balance"
   std::string subject;    ///< what is checked: a rule's name, "parallel-tempering", "log_z", ...
   std::string statement;  ///< what holds, in words
-  std::string claim;      ///< ledger id, e.g. "B01"; empty if none
+  std::string claim;      ///< claim id, e.g. "B01"; empty if none
   double bound = 0;
   /// Runs the check on that many random models.  Randomness  Stream of make_key(seed, name)
   std::function<CheckOutcome(int cases, std::uint64_t seed)> run = {};

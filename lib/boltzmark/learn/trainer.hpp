@@ -39,7 +39,7 @@ class Diverged : public Error {
   std::uint64_t update_;
 };
 
-/// Trains a binary RBM by CD-k, PCD-k or parallel tempering.  [REFERENCE, training protocol]
+/// Trains a binary RBM by CD-k, PCD-k or parallel tempering.  [bruegge2013, Sec. 4.2]
 ///   gradient = mean over cases of (v0 p(h|v0)') - mean over negative samples of (v p(h|v)')
 /// The negative samples number as many as a minibatch has cases: CD starts at the cases; PCD has a
 /// persistent chain and PT a persistent ladder for each, read at b = 1. Persistent states start

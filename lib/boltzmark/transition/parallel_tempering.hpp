@@ -36,7 +36,7 @@ struct TemperingState {
 
 /// Parallel tempering on many independent ladders (bundles) at once.
 /// A step is `sweeps` sweeps of the rule at each chain's inverse temperature, then swaps of
-/// neighbours: first the pairs (0,1), (2,3), .., then (1,2), (3,4), ..  [REFERENCE, section 1]
+/// neighbours: first the pairs (0,1), (2,3), .., then (1,2), (3,4), ..
 /// A swap exchanges temperatures, not states: chain `bundle * temperatures + i` keeps its states
 /// and wanders through the ladder; chain_at finds who is at a temperature now.
 class ParallelTempering {

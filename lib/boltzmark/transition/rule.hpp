@@ -7,8 +7,7 @@
 namespace boltzmark {
 
 /// An update rule of a binary unit: a law of its next state given its input x = log p(1)/p(0) and
-/// its state. `make_rule` is the registry; transition/rules.hpp holds the laws, each one small
-/// function.
+/// its state. transition/rules.hpp holds the laws, each one small function, and ties kinds to laws.
 struct Rule {
   enum class Kind { gibbs, flip, blend, metropolis };
   Kind kind = Kind::gibbs;
