@@ -20,6 +20,8 @@ int run(const TrainArguments& arguments, const Session& session) {
         arguments.hidden.size()));
   check_model_name(arguments.out);
   check_output(arguments.out, arguments.force);
+  if (arguments.checkpoint == arguments.out)
+    throw DataError(arguments.out + ": is both --out and --checkpoint (must be two files)");
   if (!arguments.checkpoint.empty()) check_output(arguments.checkpoint, true);
   TrainRun training(arguments, session);
   training.resume();

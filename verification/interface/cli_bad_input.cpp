@@ -134,6 +134,7 @@ TEST_CASE("bad input exits 2 with one line naming file and reason, and leaves no
       {{"train", files.data, "--hidden", "2", "--out", out, "--checkpoint", partial},
        partial,
        "must"},
+      {{"train", files.data, "--hidden", "2", "--out", out, "--checkpoint", out}, out, "two files"},
       {{"sample", missing, "--out", out}, missing, "must"},
       {{"sample", files.good, "--out", folder / "s.csv"}, "s.csv", ".npz"},
       {{"sample", files.good, "--out", files.good, "--force"}, files.good, "two files"},

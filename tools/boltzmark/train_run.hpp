@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "command.hpp"
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+
+/// What the command line says about a training run.
+struct TrainArguments {
+  std::string dataset;
+  std::vector<int> hidden;
+  std::string negative = "cd:1";
+  std::string rule = "gibbs";
+  std::string binarise = "threshold:127";
+  std::string checkpoint;
+  std::string out;
+  double learning_rate = 0.05;
+  double initial_sd = 0.01;
+  int batch = 0;
+  int updates = 10000;
+  int evaluate = 0;
+  std::uint64_t seed = 1;
+  bool force = false;
+};
+
+/// An exact mean log-likelihood on the way.
+struct Evaluation {
+  std::uint64_t update = 0;
+  double mean_log_likelihood = 0;
+};
+
+/// One training run from start or checkpoint to its end.
+class TrainRun {
+ public:
+  /// Loads the data and makes the initial model; both arguments must outlive the run.
+  /// Throws  DataError or InvalidArgument
+  TrainRun(const TrainArguments& arguments, const Session& session);
+
+  /// States time and memory on stderr.
+  void state_cost() const;
+  /// Goes on from the checkpoint if there is one.  Throws  DataError if it is another run's
+  void resume();
+  /// Makes all updates.  Throws  Interrupted on Ctrl-C, after saving the checkpoint
+  void train();
+  void print_result() const;
+  const Layered& model() const { return trainer_.model(); }
+
+ private:
+  Trainer make_trainer() const;
+  void evaluate();
+  void save() const;
+  std::string checkpoint_heading() const;
+  [[noreturn]] void stop() const;
+
+  const TrainArguments& arguments_;
+  const Session& session_;
+  Dataset data_;
+  Trainer trainer_;
+  std::optional<Cases> cases_;
+  std::vector<Evaluation> evaluations_;
+  std::uint64_t resumed_at_ = 0;
+  Stopwatch watch_;
+};
+
+}  // namespace boltzmark::cli
