@@ -4,7 +4,7 @@ add_library(boltzmark_flags INTERFACE)
 target_compile_options(boltzmark_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow
   # g++ 12 sees uninitialised values in Eigen, and overlaps in std::string's operator+
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-restrict;-Wno-restrict;-Wno-stringop-overflow>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-restrict;-Wno-stringop-overflow>
   -ffp-contract=off)  # the same bits whatever the optimiser would fuse
 if(BOLTZMARK_FUZZ)
   target_compile_options(boltzmark_flags INTERFACE -fsanitize=fuzzer-no-link)

@@ -33,8 +33,8 @@ double log2_states(const View& view, int parity) {
   return bits;
 }
 
-std::vector<Place> places_of(const View& view, int parity) {
-  std::vector<Place> places;
+std::vector<UnitPlace> places_of(const View& view, int parity) {
+  std::vector<UnitPlace> places;
   for (int l = 0; l < view.model.layers(); ++l) {
     if (!in_view(view, l, parity)) continue;
     for (int i = 0; i < view.model.size(l); ++i) places.push_back({l, i});
@@ -42,11 +42,11 @@ std::vector<Place> places_of(const View& view, int parity) {
   return places;
 }
 
-double shift_of(const View& view, Place place) {
+double shift_of(const View& view, UnitPlace place) {
   return place.layer == view.first_layer && view.shift.size() > 0 ? view.shift[place.unit] : 0.0;
 }
 
-double weight_between(const Layered& model, Place a, Place b) {
+double weight_between(const Layered& model, UnitPlace a, UnitPlace b) {
   if (a.layer + 1 == b.layer) return model.weights(a.layer)(a.unit, b.unit);
   if (b.layer + 1 == a.layer) return model.weights(b.layer)(b.unit, a.unit);
   return 0;
@@ -86,7 +86,7 @@ Bipartite make_sides(const View& view, int parity, int max_units) {
   const auto m = static_cast<Eigen::Index>(sides.other_places.size());
   sides.bias.resize(n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Place p = sides.places[i];
+    const UnitPlace p = sides.places[i];
     const Unit unit = view.model.layer(p.layer).unit;
     sides.enumerated.push_back(unit);
     sides.bias[i] = view.model.bias(p.layer)[p.unit] + shift_of(view, p);
@@ -98,7 +98,7 @@ Bipartite make_sides(const View& view, int parity, int max_units) {
   sides.other_sigma = Eigen::VectorXd::Zero(m);
   sides.weights.resize(m, n);
   for (Eigen::Index j = 0; j < m; ++j) {
-    const Place q = sides.other_places[j];
+    const UnitPlace q = sides.other_places[j];
     const Layer& layer = view.model.layer(q.layer);
     sides.other.push_back(layer.unit);
     sides.other_input[j] = shift_of(view, q);

@@ -11,7 +11,7 @@
 namespace boltzmark {
 
 /// Where a unit of a bipartite view stands in its model.
-struct Place {
+struct UnitPlace {
   int layer = 0;
   int unit = 0;
 };
@@ -21,15 +21,15 @@ struct Place {
 /// The constant holds the reference measures of the enumerated units.
 /// Invariant  every enumerated unit is discrete
 struct Bipartite {
-  std::vector<Unit> enumerated;  ///< [n]
-  Eigen::VectorXd bias;          ///< [n]
-  std::vector<Place> places;     ///< [n]
-  std::vector<Unit> other;       ///< [m]
-  Eigen::VectorXd other_input;   ///< [m], the input at e = 0: bias and outside; Gaussian: outside
-  Eigen::VectorXd other_mean;    ///< [m], Gaussian units: a; else 0
-  Eigen::VectorXd other_sigma;   ///< [m], Gaussian units: sigma; else 0
-  std::vector<Place> other_places;  ///< [m]
-  Eigen::MatrixXd weights;          ///< [m x n]
+  std::vector<Unit> enumerated;   ///< [n]
+  Eigen::VectorXd bias;           ///< [n]
+  std::vector<UnitPlace> places;  ///< [n]
+  std::vector<Unit> other;        ///< [m]
+  Eigen::VectorXd other_input;    ///< [m], the input at e = 0: bias and outside; Gaussian: outside
+  Eigen::VectorXd other_mean;     ///< [m], Gaussian units: a; else 0
+  Eigen::VectorXd other_sigma;    ///< [m], Gaussian units: sigma; else 0
+  std::vector<UnitPlace> other_places;  ///< [m]
+  Eigen::MatrixXd weights;              ///< [m x n]
   double constant = 0;
   std::uint64_t states = 1;
 };

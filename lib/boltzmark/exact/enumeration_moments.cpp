@@ -65,15 +65,15 @@ Moments moments(const Bipartite& sides) {
 
 void add_moments(const Bipartite& sides, const Moments& moments, double scale, Parameters& sum) {
   for (std::size_t i = 0; i < sides.places.size(); ++i) {
-    const Place p = sides.places[i];
+    const UnitPlace p = sides.places[i];
     sum.biases[p.layer][p.unit] += scale * moments.enumerated[static_cast<Eigen::Index>(i)];
   }
   for (std::size_t j = 0; j < sides.other_places.size(); ++j) {
-    const Place q = sides.other_places[j];
+    const UnitPlace q = sides.other_places[j];
     const auto row = static_cast<Eigen::Index>(j);
     sum.biases[q.layer][q.unit] += scale * moments.other[row];
     for (std::size_t i = 0; i < sides.places.size(); ++i) {
-      const Place p = sides.places[i];
+      const UnitPlace p = sides.places[i];
       const double x = scale * moments.products(row, static_cast<Eigen::Index>(i));
       if (q.layer + 1 == p.layer) sum.weights[q.layer](q.unit, p.unit) += x;
       if (p.layer + 1 == q.layer) sum.weights[p.layer](p.unit, q.unit) += x;

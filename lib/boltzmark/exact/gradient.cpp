@@ -17,11 +17,11 @@ void add_case(const Layered& model, const Cases& cases, std::size_t k, Parameter
   add_moments(sides, hidden, weight, sum);
   Eigen::VectorXd first_hidden(model.size(1));
   for (std::size_t i = 0; i < sides.places.size(); ++i) {
-    const Place p = sides.places[i];
+    const UnitPlace p = sides.places[i];
     if (p.layer == 1) first_hidden[p.unit] = hidden.enumerated[static_cast<Eigen::Index>(i)];
   }
   for (std::size_t j = 0; j < sides.other_places.size(); ++j) {
-    const Place q = sides.other_places[j];
+    const UnitPlace q = sides.other_places[j];
     if (q.layer == 1) first_hidden[q.unit] = hidden.other[static_cast<Eigen::Index>(j)];
   }
   const float* x = cases.values(k);
