@@ -43,7 +43,8 @@ TEST_CASE("a value is reproduced exactly when the interval contains it") {
 
 TEST_CASE("a one-sided p-value takes the place of the interval") {
   const auto with_p = [](double p) {
-    return Measure{.claim = "B15", .estimate = 0.1, .lower = -1, .upper = 1, .p_value = p};
+    const double estimate = p < 0.5 ? 0.1 : -0.1;
+    return Measure{.claim = "B15", .estimate = estimate, .lower = -1, .upper = 1, .p_value = p};
   };
   CHECK(decide(Test::greater, 0, with_p(0.049)) == Verdict::reproduced);
   CHECK(decide(Test::greater, 0, with_p(0.05)) == Verdict::undecided);
