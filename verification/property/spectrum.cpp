@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/catch.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -21,14 +22,18 @@ Layered model_of(std::uint64_t seed) {
 
 Rule rule_of(std::uint64_t choice) { return ergodic_rules()[choice % ergodic_rules().size()]; }
 
-// Eigenvalues of modulus near each other under two orders of the same arithmetic; a defective pair
-// moves by the root of the rounding, 1e-8.
-constexpr double kSame = 1e-7;
+// The same arithmetic in another order moves a simple eigenvalue by the rounding, a defective pair
+// by its root, 1e-8. At weights of 100 a sweep is nearly deterministic and has nilpotent blocks:
+// with k states in a chain of sure moves the eigenvalue 0 moves by the rounding's k-th root, 1e-4
+// at k = 4, so numbers below that are all alike.
+bool same(double a, double b) {
+  return std::abs(a - b) < 1e-7 || std::max(std::abs(a), std::abs(b)) < 1e-4;
+}
 
 void require_same(const Spectrum& a, const Spectrum& b) {
   RC_ASSERT(a.converged && b.converged);
-  RC_ASSERT(std::abs(a.slem - b.slem) < kSame);
-  RC_ASSERT(std::abs(a.second_eigenvalue - b.second_eigenvalue) < kSame);
+  RC_ASSERT(same(a.slem, b.slem));
+  RC_ASSERT(same(a.second_eigenvalue, b.second_eigenvalue));
   RC_ASSERT(a.irreducible == b.irreducible && a.aperiodic == b.aperiodic);
 }
 
