@@ -9,7 +9,7 @@ QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build test reproduce report verify mutants sanitize fuzz lint format clean
+.PHONY: help setup configure build test reproduce report verify mutants fuzz lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -42,10 +42,6 @@ verify: build  ## run every exact check on the rules and samplers
 mutants: setup  ## show that each planted bug is caught by a test
 	@JOBS=$(JOBS) verification/mutants/run $(ARGS)
 
-sanitize:  ## build and test with the address and undefined-behaviour sanitizers
-	@$(MAKE) --no-print-directory test BUILD=$(BUILD)-sanitize \
-	  CONFIGURE="-DBOLTZMARK_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
-
 fuzz:  ## fuzz the readers of model and data files for FUZZ_SECONDS
 	@tools/setup fuzz
 	@cmake -S . -B $(BUILD)-fuzz -G Ninja --log-level=WARNING -DCMAKE_CXX_COMPILER=clang++ \
@@ -64,4 +60,4 @@ format:  ## rewrite the sources in the project's style
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:  ## remove the build folders, never the results
-	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz build-mutants
+	@rm -rf $(BUILD) $(BUILD)-fuzz build-mutants
