@@ -116,7 +116,7 @@ RungSums sum_collapsed(const SampleStore& store) {
   return sum_all(store, Assignment::soft, false,
                  [&](Eigen::Index s, Eigen::Index chain, Eigen::VectorXd& out) {
                    const double* from = store.log_f.data() + (s * store.chains() + chain) * k;
-                   out = Eigen::Map<const Eigen::VectorXd>(from, k);
+                   std::copy(from, from + k, out.data());
                  });
 }
 

@@ -50,8 +50,10 @@ enum class Assignment {
 /// With weight w_kn = q(b_k | x_n) (soft) or 1{rung_n = k} (hard) and D_n:
 struct RungSums {
   Eigen::MatrixXd weight;  ///< sum_n w_kn                     [rungs x groups]
-  Eigen::MatrixXd first;   ///< sum_n w_kn D_n                 [rungs x groups]; empty if not kept
-  Eigen::MatrixXd second;  ///< sum_n w_kn D_n^2               [rungs x groups]; empty if not kept
+  Eigen::MatrixXd first =
+      {};  ///< sum_n w_kn D_n                 [rungs x groups]; empty if not kept
+  Eigen::MatrixXd second =
+      {};  ///< sum_n w_kn D_n^2               [rungs x groups]; empty if not kept
   Eigen::VectorXd end_squares = Eigen::VectorXd::Zero(3);
   ///< sums of w_1n^2, w_Kn^2 and w_1n w_Kn over all samples
   double samples = 0;

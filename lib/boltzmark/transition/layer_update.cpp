@@ -111,18 +111,24 @@ void update(const LayerUpdate& job) {
   const Words w;
   const PackedModel::PackedLayer& layer = job.model->layer(job.layer);
   const Vector share = hn::Set(d, static_cast<float>(job.rule.blend));
-  HWY_ALIGN float inputs[kTile];
+  const int panels = (layer.size + kPanel - 1) / kPanel;
+  HWY_ALIGN float sums[kTile];
   HWY_ALIGN std::uint32_t draws[kTile];
-  for (int panel = 0; panel * kPanel < layer.size; ++panel) {
+  for (int panel = 0; panel < panels; ++panel) {
     const int rows = std::min(kPanel, layer.size - panel * kPanel);
     for (int block = job.first_block; block < job.last_block; ++block) {
-      accumulate_panel(layer, *job.chains, block, panel, inputs);
-      job.draws->fill(draws, {.layer = static_cast<std::uint32_t>(job.layer),
-                              .first_unit = static_cast<std::uint32_t>(panel * kPanel),
-                              .units = kPanel,
-                              .first_chain = static_cast<std::uint32_t>(block * kChainBlock),
-                              .chains = kChainBlock,
-                              .sweep = job.sweep});
+      const float* inputs = sums;
+      if (job.inputs != nullptr)
+        inputs = job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile;
+      else
+        accumulate_panel(layer, *job.chains, block, panel, sums);
+      job.draws->fill(
+          draws, {.layer = static_cast<std::uint32_t>(job.layer),
+                  .first_unit = static_cast<std::uint32_t>(panel * kPanel),
+                  .units = kPanel,
+                  .first_chain = static_cast<std::uint32_t>(job.first_chain + block * kChainBlock),
+                  .chains = kChainBlock,
+                  .sweep = job.sweep});
       float* HWY_RESTRICT states =
           job.chains->block(job.layer, block) + static_cast<std::size_t>(panel) * kTile;
       for (int r = 0; r < rows; ++r) {
@@ -143,6 +149,15 @@ void update(const LayerUpdate& job) {
 
 void update_dispatched(const LayerUpdate& job) {
   rules::visit(job.rule.kind, [&](auto law) { update<decltype(law)>(job); });
+}
+
+void inputs(const LayerUpdate& job, float* HWY_RESTRICT out) {
+  const PackedModel::PackedLayer& layer = job.model->layer(job.layer);
+  const int panels = (layer.size + kPanel - 1) / kPanel;
+  for (int panel = 0; panel < panels; ++panel)
+    for (int block = job.first_block; block < job.last_block; ++block)
+      accumulate_panel(layer, *job.chains, block, panel,
+                       out + (static_cast<std::size_t>(block) * panels + panel) * kTile);
 }
 
 void probabilities(const LayerUpdate& job) {
@@ -173,9 +188,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace boltzmark {
 HWY_EXPORT(update_dispatched);
+HWY_EXPORT(inputs);
 HWY_EXPORT(probabilities);
 
 void update_layer(const LayerUpdate& job) { HWY_DYNAMIC_DISPATCH(update_dispatched)(job); }
+void fill_inputs(const LayerUpdate& job, float* out) { HWY_DYNAMIC_DISPATCH(inputs)(job, out); }
 void fill_probabilities(const LayerUpdate& job) { HWY_DYNAMIC_DISPATCH(probabilities)(job); }
 
 }  // namespace boltzmark

@@ -20,6 +20,9 @@ struct LayerUpdate {
   const float* inverse_temperatures =
       nullptr;  ///< [blocks x kChainBlock], or null for 1 everywhere
   Rule rule = Rule::gibbs();
+  int first_chain = 0;  ///< number of chain 0 in the draws' count
+  const float* inputs =
+      nullptr;  ///< the layer's inputs if known, see OddInputs; null: compute them
 };
 
 /// Draws the layer's next states from the rule's law.
@@ -27,5 +30,9 @@ void update_layer(const LayerUpdate& job);
 
 /// Replaces the layer's states by their probabilities of being on.
 void fill_probabilities(const LayerUpdate& job);
+
+/// Writes the layer's inputs, bias included, before tempering.
+/// Shapes  out [blocks][units padded to whole panels][kChainBlock]
+void fill_inputs(const LayerUpdate& job, float* out);
 
 }  // namespace boltzmark

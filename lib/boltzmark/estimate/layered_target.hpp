@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+
+#include "boltzmark/estimate/target.hpp"
+#include "boltzmark/random/draws.hpp"
+#include "boltzmark/transition/rule.hpp"
+#include "boltzmark/transition/tempered_chains.hpp"
+
+namespace boltzmark {
+
+/// Chains of a layered model; the marginal state is the even layers (an RBM's visible units).
+class LayeredPopulation final : public Population {
+ public:
+  LayeredPopulation(std::shared_ptr<const TemperedModel> model, int first_chain, int chains,
+                    const Rule& rule, StreamKey key);
+
+  int chains() const override { return chains_.chains(); }
+  void draw_base() override;
+  void move(std::span<const float> inverse_temperatures) override;
+  void log_ratio(std::span<double> out) override { chains_.log_ratio(out); }
+  void log_densities(const Ladder& ladder, std::span<double> out) override {
+    chains_.log_densities(ladder.singles(), out);
+  }
+  void log_density_slopes(const Ladder& ladder, std::span<double> out) override {
+    chains_.log_density_slopes(ladder.singles(), out);
+  }
+  void log_increment(float from, float to, std::span<double> out) override;
+  /// Throws  std::bad_cast if `from` is a population of another kind of target
+  void copy_chain(int chain, const Population& from, int source) override;
+
+  /// Replaces a layer's states.  Shapes  states [units x chains], values 0 or 1
+  void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
+    chains_.set_layer(layer, states);
+  }
+  const TemperedChains& tempered_chains() const { return chains_; }
+
+ private:
+  TemperedChains chains_;
+  Rule rule_;
+  PhiloxDraws draws_;
+  std::uint64_t sweeps_ = 0;
+};
+
+/// A binary layered model between its base (b = 0) and itself (b = 1), moved by block sweeps.
+class LayeredTarget final : public Target {
+ public:
+  /// Throws  InvalidArgument if shapes differ or a unit is not Bernoulli
+  LayeredTarget(Layered model, Base base, const Rule& rule = Rule::gibbs());
+  std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;
+  const TemperedModel& tempered_model() const { return *model_; }
+
+ private:
+  std::shared_ptr<const TemperedModel> model_;
+  Rule rule_;
+};
+
+}  // namespace boltzmark

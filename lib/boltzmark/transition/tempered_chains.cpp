@@ -1,0 +1,196 @@
+#include "boltzmark/transition/tempered_chains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
+#include "boltzmark/transition/layer_update.hpp"
+#include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/tempered_density.hpp"
+
+namespace boltzmark {
+namespace {
+
+using BlockSums = std::array<double, kChainBlock>;
+
+std::size_t padded(int units) {
+  return static_cast<std::size_t>((units + kPanel - 1) / kPanel) * kPanel;
+}
+
+// The common step of a ladder of equally spaced rungs, or 0.
+double equal_step(std::span<const float> ladder) {
+  if (ladder.size() < 2 || ladder.front() != 0 || ladder.back() != 1) return 0;
+  const double step = 1.0 / static_cast<double>(ladder.size() - 1);
+  for (std::size_t k = 0; k < ladder.size(); ++k)
+    if (ladder[k] != static_cast<float>(static_cast<double>(k) / (ladder.size() - 1.0))) return 0;
+  return step;
+}
+
+}  // namespace
+
+TemperedModel::TemperedModel(Layered layered, Base p1)
+    : model(std::move(layered)),
+      base(std::move(p1)),
+      packed(model, base),
+      log_base(log_normaliser(model, base)) {}
+
+TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain,
+                               int chains)
+    : model_(std::move(model)), first_chain_(first_chain), chains_(model_->model, chains) {
+  if (first_chain < 0 || first_chain % kChainBlock != 0)
+    throw InvalidArgument(
+        fmt::format("first_chain = {} (must be a multiple of {})", first_chain, kChainBlock));
+  simd_path();
+  const auto blocks = static_cast<std::size_t>(chains_.blocks());
+  for (int l = 1; l < chains_.layers(); l += 2)
+    inputs_.emplace_back(blocks * padded(chains_.size(l)) * kChainBlock);
+  inverse_temperatures_.assign(blocks * kChainBlock, 1.0F);
+  refresh_inputs();
+}
+
+std::size_t TemperedChains::inputs_offset(int layer, int block) const {
+  return static_cast<std::size_t>(block) * padded(chains_.size(layer)) * kChainBlock;
+}
+
+void TemperedChains::refresh_inputs() {
+  for (int l = 1; l < chains_.layers(); l += 2)
+    fill_inputs({.model = &model_->packed,
+                 .layer = l,
+                 .chains = &chains_,
+                 .first_block = 0,
+                 .last_block = chains_.blocks()},
+                inputs_[l / 2].data());
+}
+
+void TemperedChains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
+  chains_.set_layer(layer, states);
+  if (layer % 2 == 0) refresh_inputs();
+}
+
+void TemperedChains::copy_chain(int chain, const TemperedChains& from, int source) {
+  const auto copy = [&](const float* in, float* out, std::size_t units) {
+    for (std::size_t u = 0; u < units; ++u)
+      out[u * kChainBlock + chain % kChainBlock] = in[u * kChainBlock + source % kChainBlock];
+  };
+  const int to_block = chain / kChainBlock, from_block = source / kChainBlock;
+  for (int l = 0; l < chains_.layers(); ++l) {
+    copy(from.chains_.block(l, from_block), chains_.block(l, to_block), chains_.size(l));
+    if (l % 2 == 1)
+      copy(from.inputs_[l / 2].data() + inputs_offset(l, from_block),
+           inputs_[l / 2].data() + inputs_offset(l, to_block), padded(chains_.size(l)));
+  }
+}
+
+void TemperedChains::sweep(const Rule& rule, std::span<const float> inverse_temperatures,
+                           const Draws& draws, std::uint64_t sweep_number) {
+  if (inverse_temperatures.size() != static_cast<std::size_t>(chains()))
+    throw InvalidArgument(fmt::format("inverse_temperatures = {} values (must be {})",
+                                      inverse_temperatures.size(), chains()));
+  std::copy(inverse_temperatures.begin(), inverse_temperatures.end(),
+            inverse_temperatures_.begin());
+  LayerUpdate job{.model = &model_->packed,
+                  .chains = &chains_,
+                  .first_block = 0,
+                  .last_block = chains_.blocks(),
+                  .draws = &draws,
+                  .sweep = sweep_number,
+                  .inverse_temperatures = inverse_temperatures_.data(),
+                  .rule = rule,
+                  .first_chain = first_chain_};
+  for (const int parity : {1, 0})
+    for (job.layer = parity; job.layer < chains_.layers(); job.layer += 2) {
+      job.inputs = parity == 1 ? inputs_[job.layer / 2].data() : nullptr;
+      update_layer(job);
+    }
+  refresh_inputs();
+}
+
+// log f_b's even part is b slope + constant:  slope = sum_i v_i (a_i - m_i) + N,
+// constant = sum_i v_i m_i - N.
+void TemperedChains::even_sums(int block, double* slope, double* constant) const {
+  std::fill(slope, slope + kChainBlock, model_->log_base);
+  std::fill(constant, constant + kChainBlock, -model_->log_base);
+  for (int l = 0; l < chains_.layers(); l += 2) {
+    const Eigen::VectorXd& logits = model_->base.logits[l];
+    const Eigen::VectorXd gain = model_->model.bias(l) - logits;
+    const DensityBlock states{.units = chains_.size(l), .states = chains_.block(l, block)};
+    add_linear(gain.data(), states, slope);
+    add_linear(logits.data(), states, constant);
+  }
+}
+
+template <class Body>
+void TemperedChains::for_odd_layers(int block, const Body& body) const {
+  for (int l = 1; l < chains_.layers(); l += 2)
+    body(DensityBlock{.units = chains_.size(l),
+                      .logits = model_->base.logits[l].data(),
+                      .states = chains_.block(l, block),
+                      .inputs = inputs_[l / 2].data() + inputs_offset(l, block)});
+}
+
+void TemperedChains::log_ratio(std::span<double> out) const {
+  BlockSums sums, constant;
+  for (int block = 0; block < chains_.blocks(); ++block) {
+    even_sums(block, sums.data(), constant.data());
+    for_odd_layers(block, [&](const DensityBlock& odd) { add_joint(odd, sums.data()); });
+    for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
+      out[c] = sums[c % kChainBlock];
+  }
+}
+
+void TemperedChains::log_increment(double from, double to, std::span<double> out) const {
+  BlockSums sums, constant;
+  for (int block = 0; block < chains_.blocks(); ++block) {
+    even_sums(block, sums.data(), constant.data());
+    for (double& sum : sums) sum *= to - from;
+    for_odd_layers(block,
+                   [&](const DensityBlock& odd) { add_softplus_step(odd, from, to, sums.data()); });
+    for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
+      out[c] = sums[c % kChainBlock];
+  }
+}
+
+void TemperedChains::log_densities(std::span<const float> ladder, std::span<double> out) const {
+  const std::size_t rungs = ladder.size();
+  double step = equal_step(ladder);
+  for (int l = 1; l < chains_.layers(); l += 2)
+    if (model_->base.logits[l].any()) step = 0;
+  BlockSums slope, constant;
+  std::vector<double> sums(rungs * kChainBlock);
+  for (int block = 0; block < chains_.blocks(); ++block) {
+    even_sums(block, slope.data(), constant.data());
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for_odd_layers(block, [&](const DensityBlock& odd) {
+      if (step > 0) return add_softplus_ladder(odd, step, static_cast<int>(rungs), sums.data());
+      for (std::size_t k = 0; k < rungs; ++k)
+        add_softplus(odd, static_cast<double>(ladder[k]), sums.data() + k * kChainBlock);
+    });
+    for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
+      for (std::size_t k = 0; k < rungs; ++k)
+        out[c * rungs + k] = sums[k * kChainBlock + c % kChainBlock] + constant[c % kChainBlock] +
+                             static_cast<double>(ladder[k]) * slope[c % kChainBlock];
+  }
+}
+
+void TemperedChains::log_density_slopes(std::span<const float> ladder,
+                                        std::span<double> out) const {
+  BlockSums slope, constant;
+  for (int block = 0; block < chains_.blocks(); ++block) {
+    even_sums(block, slope.data(), constant.data());
+    for (std::size_t k = 0; k < ladder.size(); ++k) {
+      BlockSums sums = slope;
+      for_odd_layers(block, [&](const DensityBlock& odd) {
+        add_softplus_slope(odd, static_cast<double>(ladder[k]), sums.data());
+      });
+      for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
+        out[c * ladder.size() + k] = sums[c % kChainBlock];
+    }
+  }
+}
+
+}  // namespace boltzmark

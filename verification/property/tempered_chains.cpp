@@ -1,0 +1,174 @@
+#include "boltzmark/transition/tempered_chains.hpp"
+
+#include <rapidcheck.h>
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/estimate/ladder.hpp"
+#include "boltzmark/random/stream.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+constexpr int kChains = 19;  // more than one block, not a whole number of them
+
+// Parameters are multiples of 2^-8 below 2^3, so that float32 inputs are exact.
+double short_number(Stream& stream) {
+  return (static_cast<double>(stream.below(4097)) - 2048) / 256;
+}
+
+Layered random_model(Stream& stream) {
+  const std::size_t layers = 2 + stream.below(3);
+  std::vector<Layer> parts;
+  std::vector<Eigen::MatrixXd> weights;
+  for (std::size_t l = 0; l < layers; ++l) {
+    Eigen::VectorXd bias(1 + static_cast<Eigen::Index>(stream.below(11)));
+    for (double& b : bias) b = short_number(stream);
+    if (l > 0) {
+      weights.emplace_back(parts.back().bias.size(), bias.size());
+      for (double& w : weights.back().reshaped()) w = short_number(stream);
+    }
+    parts.push_back({.unit = Unit::bernoulli(), .bias = bias, .sigma0 = {}});
+  }
+  return {std::move(parts), std::move(weights)};
+}
+
+Base random_base(const Layered& model, Stream& stream, bool hidden_too) {
+  Base base = Base::uniform(model);
+  for (int l = 0; l < model.layers(); l += hidden_too ? 1 : 2)
+    for (double& logit : base.logits[l]) logit = short_number(stream);
+  return base;
+}
+
+TemperedChains random_chains(const std::shared_ptr<const TemperedModel>& model, Stream& stream) {
+  TemperedChains chains(model, 0, kChains);
+  for (int l = 0; l < model->model.layers(); ++l) {
+    Eigen::MatrixXf states(model->model.size(l), kChains);
+    for (float& x : states.reshaped()) x = static_cast<float>(stream.below(2));
+    chains.set_layer(l, states);
+  }
+  return chains;
+}
+
+double log_base(const TemperedModel& model, const State& state) {
+  double sum = 0;
+  for (int l = 0; l < model.model.layers(); ++l)
+    for (Eigen::Index u = 0; u < state[l].size(); ++u)
+      sum += model.base.logits[l][u] * state[l][u] - softplus(model.base.logits[l][u]);
+  return sum;
+}
+
+// log sum over the odd layers of f^b p1^(1-b), unit by unit.
+double log_marginal(const TemperedModel& model, State state, double b) {
+  for (int l = 1; l < model.model.layers(); l += 2) state[l].setZero();
+  double sum = -b * energy(model.model, state) + (1 - b) * log_base(model, state);
+  for (int l = 1; l < model.model.layers(); l += 2) {
+    const Eigen::VectorXd input = layer_input(model.model, state, l);
+    for (Eigen::Index u = 0; u < input.size(); ++u)
+      sum += softplus(b * input[u] + (1 - b) * model.base.logits[l][u]);
+  }
+  return sum;
+}
+
+struct Case {
+  std::shared_ptr<const TemperedModel> model;
+  TemperedChains chains;
+};
+Case draw_case(bool hidden_too) {
+  Stream stream(make_key(*rc::gen::arbitrary<std::uint64_t>(), "tempered"), Purpose::test);
+  const Layered layered = random_model(stream);
+  const Base base = random_base(layered, stream, hidden_too);
+  auto model = std::make_shared<const TemperedModel>(layered, base);
+  return {model, random_chains(model, stream)};
+}
+
+}  // namespace
+
+// A sum of at most 40 terms below 200, each rounded to 2^-53 relatively.
+constexpr double kTolerance = 1e-10;
+
+TEST_CASE("D of tempered chains is log f less log p1 of the joint state") {
+  rc::prop("for any depth and base", [] {
+    const Case c = draw_case(true);
+    std::vector<double> ratio(kChains);
+    c.chains.log_ratio(ratio);
+    for (int n = 0; n < kChains; ++n) {
+      const State state = c.chains.states().get_chain(n);
+      RC_ASSERT(std::abs(ratio[n] + energy(c.model->model, state) + log_base(*c.model, state)) <
+                kTolerance);
+    }
+  });
+}
+
+TEST_CASE("the marginal density of tempered chains sums the odd layers out at every rung") {
+  rc::prop("for equal rungs and others, zero hidden logits and others", [] {
+    const Case c = draw_case(*rc::gen::arbitrary<bool>());
+    const int rungs = *rc::gen::inRange(2, 12);
+    const Ladder ladder =
+        *rc::gen::arbitrary<bool>() ? Ladder::linear(rungs) : Ladder::geometric(rungs);
+    std::vector<double> densities(kChains * static_cast<std::size_t>(rungs));
+    c.chains.log_densities(ladder.singles(), densities);
+    std::vector<double> step(kChains);
+    c.chains.log_increment(ladder[0], ladder[1], step);
+    for (int n = 0; n < kChains; ++n) {
+      const State state = c.chains.states().get_chain(n);
+      for (int k = 0; k < rungs; ++k) {
+        // Equal rungs are k/(K-1) in double, 2^-25 from the ladder's float32 values.
+        const double bound = kTolerance + 0x1p-24 * 2000;
+        RC_ASSERT(std::abs(densities[n * rungs + k] - log_marginal(*c.model, state, ladder[k])) <
+                  bound);
+      }
+      const double exact =
+          log_marginal(*c.model, state, ladder[1]) - log_marginal(*c.model, state, ladder[0]);
+      RC_ASSERT(std::abs(step[n] - exact) < kTolerance);
+    }
+  });
+}
+
+TEST_CASE("the slope of the marginal density is its derivative in b") {
+  rc::prop("by central differences", [] {
+    const Case c = draw_case(true);
+    const std::vector<float> at = {0.25F, 0.75F};
+    std::vector<double> slopes(kChains * at.size());
+    c.chains.log_density_slopes(at, slopes);
+    constexpr double h = 1e-4;
+    for (int n = 0; n < kChains; ++n) {
+      const State state = c.chains.states().get_chain(n);
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        const double b = static_cast<double>(at[k]);
+        const double difference =
+            (log_marginal(*c.model, state, b + h) - log_marginal(*c.model, state, b - h)) / (2 * h);
+        // The third derivative of softplus(b g) is below g^3 / 10, g <= 100, over 22 units; h^2
+        // / 6.
+        RC_ASSERT(std::abs(slopes[n * at.size() + k] - difference) < 22 * 1e5 * h * h / 6 + 1e-7);
+      }
+    }
+  });
+}
+
+TEST_CASE("tempered chains move exactly as the block sweep does, however they are grouped") {
+  rc::prop("states after some sweeps are equal", [] {
+    const Case c = draw_case(true);
+    const PhiloxDraws draws(make_key(7, "grouping"));
+    Stream stream(make_key(*rc::gen::arbitrary<std::uint64_t>()), Purpose::test);
+    std::vector<float> betas(kChains);
+    for (float& b : betas) b = static_cast<float>(stream.below(5)) / 4;
+    Chains plain = c.chains.states();
+    sweep(c.model->packed, plain, draws,
+          {.rule = Rule::flip(), .inverse_temperatures = betas, .sweeps = 3});
+    TemperedChains head(c.model, 0, kChainBlock), tail(c.model, kChainBlock, kChains - kChainBlock);
+    for (int n = 0; n < kChains; ++n)
+      (n < kChainBlock ? head : tail).copy_chain(n % kChainBlock, c.chains, n);
+    for (std::uint64_t s = 0; s < 3; ++s) {
+      head.sweep(Rule::flip(), std::span(betas).first(kChainBlock), draws, s);
+      tail.sweep(Rule::flip(), std::span(betas).subspan(kChainBlock), draws, s);
+    }
+    for (int n = 0; n < kChains; ++n)
+      RC_ASSERT((n < kChainBlock ? head : tail).states().get_chain(n % kChainBlock) ==
+                plain.get_chain(n));
+  });
+}
