@@ -56,8 +56,9 @@ RungSums sum_all(const SampleStore& store, Assignment assignment, bool has_ratio
   parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
     const auto group = static_cast<Eigen::Index>(g);
     const Eigen::Index batch = group % batches;
-    sum_group(store, assignment, densities, group / batches, batch * store.sweeps() / batches,
-              (batch + 1) * store.sweeps() / batches, has_ratio, group, sums, squares[g]);
+    const auto edge = [&](Eigen::Index b) { return (b * store.sweeps() + batches - 1) / batches; };
+    sum_group(store, assignment, densities, group / batches, edge(batch), edge(batch + 1),
+              has_ratio, group, sums, squares[g]);
   });
   for (const Eigen::Vector3d& s : squares) sums.end_squares += s;
   return sums;

@@ -14,10 +14,10 @@ namespace boltzmark {
 /// Invariant  Zhat is fixed while samples are kept
 struct SampleStore {
   Ladder ladder;
-  Eigen::VectorXd log_prior;       ///< log r_k [rungs], normalised
-  Eigen::VectorXd log_z_hat;       ///< log Zhat_k [rungs], first 0
-  Eigen::MatrixXd log_ratio;       ///< D [sweeps x chains]
-  Eigen::MatrixXi rung;            ///< 0-based [sweeps x chains]
+  Eigen::VectorXd log_prior = {};  ///< log r_k [rungs], normalised
+  Eigen::VectorXd log_z_hat = {};  ///< log Zhat_k [rungs], first 0
+  Eigen::MatrixXd log_ratio = {};  ///< D [sweeps x chains]
+  Eigen::MatrixXi rung = {};       ///< 0-based [sweeps x chains]
   std::vector<double> log_f = {};  ///< collapsed states kept whole: log f_b(v) [sweep][chain][rung]
   /// Whether rungs were drawn from q(b | x) (simulated tempering); otherwise each is a fixed share
   /// of the samples (parallel tempering), and RTS does not apply.

@@ -30,6 +30,7 @@ enum class Purpose : std::uint32_t {
   scan = 71,
   ladder = 72,
   test = 73,
+  rung = 74,
 };
 
 }  // namespace boltzmark

@@ -1,0 +1,221 @@
+#include "boltzmark/estimate/simulated_tempering.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/estimate/tempered_group.hpp"
+
+namespace boltzmark {
+namespace {
+
+// Pieces of a run between two reports of its progress.
+constexpr Eigen::Index kReportSweeps = 200;
+// The initial rounds stop when no rung's occupancy is off by more than this factor, in nats.
+constexpr double kBalanced = 1;
+// An occupancy below this is raised to it: one round can then move log Zhat by 700 nats at most.
+constexpr double kLeastLogOccupancy = -700;
+// What Fig. 1 adds to counts, so that their logs exist.
+constexpr double kCountFloor = 0.1;
+
+Eigen::VectorXd normalised_prior(const SimulatedTemperingOptions& options) {
+  const Eigen::Index rungs = options.ladder.rungs();
+  if (options.log_prior.size() == 0)
+    return Eigen::VectorXd::Constant(rungs, -std::log(static_cast<double>(rungs)));
+  if (options.log_prior.size() != rungs || !options.log_prior.allFinite())
+    throw InvalidArgument(fmt::format("log_prior = {} values (must be {} finite ones, one a rung)",
+                                      options.log_prior.size(), rungs));
+  const double high = options.log_prior.maxCoeff();
+  return options.log_prior.array() - high -
+         std::log((options.log_prior.array() - high).exp().sum());
+}
+
+void check(const SimulatedTemperingOptions& options) {
+  if (options.sweeps < 1)
+    throw InvalidArgument(fmt::format("sweeps = {} (must be at least 1)", options.sweeps));
+  if (options.max_rounds < 0 || options.round_sweeps < 0)
+    throw InvalidArgument(fmt::format("max_rounds, round_sweeps = {}, {} (must not be negative)",
+                                      options.max_rounds, options.round_sweeps));
+  if (options.log_z_hat.size() != 0 && options.log_z_hat.size() != options.ladder.rungs())
+    throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {}, one a rung)",
+                                      options.log_z_hat.size(), options.ladder.rungs()));
+  if (options.keep_log_f && options.states == States::joint)
+    throw InvalidArgument("keep_log_f = true (must go with collapsed states)");
+}
+
+/// One run: its populations, its groups, and the sweeps that it has made.
+class Run {
+ public:
+  Run(const Target& target, const SimulatedTemperingOptions& options)
+      : options_(options),
+        log_prior_(normalised_prior(options)),
+        log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())),
+        populations_(target, options.chains, options.key) {
+    if (options.log_z_hat.size() != 0)
+      log_z_hat_ = options.log_z_hat.array() - options.log_z_hat[0];
+    for (int g = 0; g < populations_.groups(); ++g)
+      groups_.emplace_back(populations_.group(g), populations_.first_chain(g), options_);
+  }
+
+  TemperedRun finish() {
+    TemperedRun run{.store = SampleStore{options_.ladder}};
+    start();
+    iterate(run);
+    run.initial_sweeps = static_cast<int>(done_);
+    sample(run);
+    return run;
+  }
+
+ private:
+  Eigen::Index round_sweeps() const {
+    return options_.round_sweeps > 0 ? options_.round_sweeps : std::max(1, options_.sweeps / 25);
+  }
+  void start();
+  Eigen::VectorXd anneal(int sweeps);
+  void heat(Eigen::Index sweeps);
+  void iterate(TemperedRun& run);
+  void restart();
+  void sample(TemperedRun& run);
+  void sweep(TemperedRecord& record);
+  InitialRound round(Eigen::Index sweeps);
+  void for_each_group(const std::function<void(TemperedGroup&)>& body) {
+    populations_.for_each([&](Population&, int first_chain) {
+      for (int g = 0; g < populations_.groups(); ++g)
+        if (populations_.first_chain(g) == first_chain) body(groups_[g]);
+    });
+  }
+  void report(Eigen::Index sweeps) {
+    done_ += sweeps;
+    if (options_.progress) options_.progress(static_cast<double>(done_) / options_.sweeps);
+  }
+
+  const SimulatedTemperingOptions& options_;
+  Eigen::VectorXd log_prior_, log_z_hat_;
+  Populations populations_;
+  std::vector<TemperedGroup> groups_;
+  Eigen::Index done_ = 0;
+};
+
+void Run::start() {
+  // Three sweeps a rung, and at most 30 % of all.
+  const int rungs = options_.ladder.rungs();
+  const int sweeps = std::min(3 * (rungs - 1), options_.sweeps * 3 / 10);
+  if (options_.start == Start::smc && sweeps > 0) {
+    log_z_hat_ = anneal(sweeps);
+    report(sweeps);
+    return heat(std::min(round_sweeps(), options_.sweeps / 2 - done_));
+  }
+  populations_.for_each([](Population& population, int) { population.draw_base(); });
+  for_each_group([](TemperedGroup& group) { group.draw_uniform_rungs(); });
+}
+
+// Spreads the chains over the rungs and lets each forget b = 1 at its own: a chain may not leave
+// its rung yet, or the rounds would begin with all chains near the top.
+void Run::heat(Eigen::Index sweeps) {
+  for_each_group([&](TemperedGroup& group) {
+    group.draw_uniform_rungs();
+    group.hold(sweeps);
+  });
+  report(sweeps);
+}
+
+// Annealed importance sampling over the rungs: log Zhat_k = log mean w_k.
+Eigen::VectorXd Run::anneal(int sweeps) {
+  const Ladder& ladder = options_.ladder;
+  Eigen::MatrixXd log_weights = Eigen::MatrixXd::Zero(ladder.rungs(), options_.chains);
+  populations_.for_each([&](Population& population, int first) {
+    std::vector<double> step(population.chains());
+    std::vector<float> b(population.chains());
+    population.draw_base();
+    for (int k = 1; k < ladder.rungs(); ++k) {
+      population.log_increment(ladder.single(k - 1), ladder.single(k), step);
+      for (int c = 0; c < population.chains(); ++c)
+        log_weights(k, first + c) = log_weights(k - 1, first + c) + step[c];
+      std::fill(b.begin(), b.end(), ladder.single(k));
+      for (int s = k * sweeps / ladder.rungs(); s < (k + 1) * sweeps / ladder.rungs(); ++s)
+        population.move(b);
+    }
+  });
+  Eigen::VectorXd log_z(ladder.rungs());
+  for (int k = 0; k < ladder.rungs(); ++k) {
+    LogSum sum;
+    for (const double w : log_weights.row(k)) sum.add(w);
+    log_z[k] = sum.log() - std::log(static_cast<double>(options_.chains));
+  }
+  return log_z;
+}
+
+void Run::restart() {
+  if (!options_.restart.keep_states)
+    populations_.for_each([](Population& population, int) { population.draw_base(); });
+  if (options_.restart.uniform_rungs)
+    for_each_group([](TemperedGroup& group) { group.draw_uniform_rungs(); });
+}
+
+// Makes the record's sweeps in pieces, so that progress is seen and a run can be stopped.
+void Run::sweep(TemperedRecord& record) {
+  const Eigen::VectorXd log_weight = log_prior_ - log_z_hat_;
+  for (Eigen::Index first = 0; first < record.sweeps; first += kReportSweeps) {
+    const Eigen::Index last = std::min(first + kReportSweeps, record.sweeps);
+    for_each_group([&](TemperedGroup& group) { group.run(log_weight, record, first, last); });
+    report(last - first);
+  }
+}
+
+InitialRound Run::round(Eigen::Index sweeps) {
+  TemperedRecord record(options_.ladder.rungs(), options_.chains, sweeps, 1);
+  sweep(record);
+  InitialRound found{.log_z_hat = log_z_hat_, .occupancy = record.sums.weight.rowwise().sum()};
+  if (options_.occupancies == Assignment::hard) found.occupancy.array() += kCountFloor;
+  found.occupancy /= found.occupancy.sum();
+  const Eigen::ArrayXd excess =
+      found.occupancy.array().log().max(kLeastLogOccupancy) - log_prior_.array();
+  found.imbalance = excess.abs().maxCoeff();
+  log_z_hat_.array() += excess - excess[0];
+  return found;
+}
+
+void Run::iterate(TemperedRun& run) {
+  const Eigen::Index budget = options_.sweeps / 2 - done_;
+  const Eigen::Index wanted = round_sweeps();
+  const Eigen::Index rounds =
+      std::min<Eigen::Index>(options_.max_rounds, std::max<Eigen::Index>(budget, 0) / wanted);
+  for (Eigen::Index r = 0; r < rounds; ++r) {
+    if (r > 0) restart();
+    run.rounds.push_back(round(wanted));
+    run.settled = run.rounds.back().imbalance < kBalanced;
+    if (run.settled && options_.stop_early) break;
+  }
+}
+
+void Run::sample(TemperedRun& run) {
+  const Eigen::Index sweeps = options_.sweeps - done_;
+  const Eigen::Index rungs = options_.ladder.rungs();
+  SampleStore& store = run.store;
+  store.log_prior = log_prior_;
+  store.log_z_hat = log_z_hat_;
+  store.log_ratio.resize(sweeps, options_.chains);
+  store.rung.resize(sweeps, options_.chains);
+  if (options_.keep_log_f)
+    store.log_f.resize(static_cast<std::size_t>(sweeps * options_.chains * rungs));
+  TemperedRecord record(rungs, options_.chains, sweeps, batches_per_chain(options_.chains, sweeps));
+  record.store = &store;
+  if (options_.states == States::joint || options_.keep_slopes)
+    record.sums.first = record.sums.second = record.sums.weight;
+  sweep(record);
+  run.sums = record.finish();
+  run.trips = round_trips(store);
+}
+
+}  // namespace
+
+TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options) {
+  check(options);
+  return Run(target, options).finish();
+}
+
+}  // namespace boltzmark

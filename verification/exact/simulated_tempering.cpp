@@ -1,0 +1,116 @@
+#include "boltzmark/estimate/simulated_tempering.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/adaptive_tempering.hpp"
+#include "boltzmark/estimate/layered_target.hpp"
+#include "boltzmark/random/stream.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+LayeredTarget small_target() {
+  Stream stream(make_key(3, "small target"), Purpose::test);
+  Eigen::MatrixXd weights(7, 5);
+  for (double& w : weights.reshaped()) w = stream.uniform(-2, 2);
+  const Layered model =
+      Layered::rbm(weights, Eigen::VectorXd::Constant(7, 0.5), Eigen::VectorXd::Constant(5, -1));
+  return {model, Base::uniform(model)};
+}
+
+SimulatedTemperingOptions small_run() {
+  return {.chains = 37,
+          .sweeps = 400,
+          .ladder = Ladder::linear(6),
+          .states = States::collapsed,
+          .key = make_key(5)};
+}
+
+bool same(const TemperedRun& a, const TemperedRun& b) {
+  return a.store.log_ratio == b.store.log_ratio && a.store.rung == b.store.rung &&
+         a.store.log_z_hat == b.store.log_z_hat && a.sums.weight == b.sums.weight &&
+         a.sums.end_squares == b.sums.end_squares && a.initial_sweeps == b.initial_sweeps;
+}
+
+}  // namespace
+
+TEST_CASE("a tempered run has the same bytes whatever the number of threads") {
+  const LayeredTarget target = small_target();
+  for (const States states : {States::joint, States::collapsed}) {
+    SimulatedTemperingOptions options = small_run();
+    options.states = states;
+    const auto run = [&](int threads) {
+      const ThreadLimit limit(threads);
+      return simulated_tempering(target, options);
+    };
+    CHECK(same(run(1), run(2)));
+  }
+}
+
+TEST_CASE("an adaptive run has the same bytes whatever the number of threads") {
+  const LayeredTarget target = small_target();
+  for (const Adaptation adaptation : {Adaptation::wang_landau, Adaptation::sams}) {
+    const auto run = [&](int threads) {
+      const ThreadLimit limit(threads);
+      return adaptive_tempering(target, {.adaptation = adaptation,
+                                         .chains = 70,
+                                         .sweeps = 100,
+                                         .ladder = Ladder::linear(6),
+                                         .key = make_key(5)});
+    };
+    CHECK(run(1).top_log_z == run(2).top_log_z);
+  }
+}
+
+TEST_CASE("the sums that a tempered run keeps are those of its store") {
+  const LayeredTarget target = small_target();
+  for (const int chains : {1, 37}) {
+    SimulatedTemperingOptions options = small_run();
+    options.chains = chains;
+    options.keep_log_f = true;
+    const TemperedRun collapsed = simulated_tempering(target, options);
+    // The stored numbers are the ones that were summed, in the same order.
+    const RungSums again = sum_collapsed(collapsed.store);
+    CHECK(again.weight == collapsed.sums.weight);
+    CHECK((again.end_squares - collapsed.sums.end_squares).norm() <
+          1e-12 * again.end_squares.norm());
+    options.keep_log_f = false;
+    options.states = States::joint;
+    const TemperedRun joint = simulated_tempering(target, options);
+    const RungSums sums = sum_by_rung(joint.store, Assignment::soft);
+    CHECK(sums.weight == joint.sums.weight);
+    CHECK(sums.first == joint.sums.first);
+    CHECK(sums.second == joint.sums.second);
+  }
+}
+
+TEST_CASE("a tempered run spends at most half of its sweeps before it keeps samples") {
+  const LayeredTarget target = small_target();
+  for (const int sweeps : {1, 2, 3, 7, 20, 399}) {
+    SimulatedTemperingOptions options = small_run();
+    options.sweeps = sweeps;
+    options.stop_early = false;
+    const TemperedRun run = simulated_tempering(target, options);
+    CHECK(run.initial_sweeps <= sweeps / 2);
+    CHECK(run.initial_sweeps + run.store.sweeps() == sweeps);
+  }
+}
+
+TEST_CASE("a tempered run refuses settings that make no sense") {
+  const LayeredTarget target = small_target();
+  const auto refused = [&](auto change) {
+    SimulatedTemperingOptions options = small_run();
+    change(options);
+    CHECK_THROWS_AS(simulated_tempering(target, options), InvalidArgument);
+  };
+  refused([](auto& o) { o.chains = 0; });
+  refused([](auto& o) { o.sweeps = 0; });
+  refused([](auto& o) { o.log_prior = Eigen::VectorXd::Zero(3); });
+  refused([](auto& o) { o.log_z_hat = Eigen::VectorXd::Zero(7); });
+  refused([](auto& o) { o.max_rounds = -1; });
+  refused([](auto& o) { o.states = States::joint, o.keep_log_f = true; });
+}
