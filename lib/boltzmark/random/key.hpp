@@ -31,6 +31,7 @@ enum class Purpose : std::uint32_t {
   ladder = 72,
   test = 73,
   rung = 74,
+  sketch = 80,
 };
 
 }  // namespace boltzmark

@@ -1,0 +1,84 @@
+#include "boltzmark/learn/rms_spectral.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/randomised_svd.hpp"
+
+namespace boltzmark {
+namespace {
+
+void check_options(const RmsSpectralOptions& options) {
+  if (!(options.rate > 0 && std::isfinite(options.rate)))
+    throw InvalidArgument(fmt::format("rate = {} (must be positive and finite)", options.rate));
+  if (!(options.decay >= 0 && options.decay < 1))
+    throw InvalidArgument(fmt::format("decay = {} (must be in [0, 1))", options.decay));
+  if (!(options.epsilon > 0 && std::isfinite(options.epsilon)))
+    throw InvalidArgument(
+        fmt::format("epsilon = {} (must be positive and finite)", options.epsilon));
+  if (options.rank < 1)
+    throw InvalidArgument(fmt::format("rank = {} (must be at least 1)", options.rank));
+}
+
+template <class Array>
+bool same_shapes(const std::vector<Array>& a, const std::vector<Array>& b) {
+  bool same = a.size() == b.size();
+  for (std::size_t i = 0; same && i < a.size(); ++i)
+    same = a[i].rows() == b[i].rows() && a[i].cols() == b[i].cols();
+  return same;
+}
+
+// m <- decay m + (1 - decay) g*g, and returns d^2 = sqrt(m) + epsilon.
+template <class Array>
+Array update_scale(Array& mean_square, const Array& gradient, const RmsSpectralOptions& options) {
+  mean_square = options.decay * mean_square + (1 - options.decay) * gradient.cwiseAbs2();
+  return (mean_square.array().sqrt() + options.epsilon).matrix();
+}
+
+}  // namespace
+
+Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream) {
+  const SingularTriples svd = randomised_svd(x, rank, stream);
+  const double rounding = svd.values[0] * static_cast<double>(x.rows() + x.cols()) *
+                          std::numeric_limits<double>::epsilon();
+  Eigen::MatrixXd sharp = Eigen::MatrixXd::Zero(x.rows(), x.cols());
+  for (Eigen::Index i = 0; i < svd.values.size() && svd.values[i] > rounding; ++i)
+    sharp += svd.left.col(i) * svd.right.col(i).transpose();
+  return svd.values.sum() * sharp;
+}
+
+RmsSpectral::RmsSpectral(const Layered& model, const RmsSpectralOptions& options, StreamKey key)
+    : options_(options),
+      key_(key),
+      mean_square_(model.zero_parameters()),
+      step_(model.zero_parameters()) {
+  check_options(options);
+}
+
+const Parameters& RmsSpectral::step(const Parameters& gradient) {
+  check_shapes(gradient);
+  const std::size_t matrices = gradient.weights.size();
+  for (std::size_t l = 0; l < matrices; ++l) {
+    const Eigen::MatrixXd d =
+        update_scale(mean_square_.weights[l], gradient.weights[l], options_).cwiseSqrt();
+    Stream stream(key_, Purpose::sketch, steps_ * matrices + l);
+    step_.weights[l] =
+        options_.rate * spectral_sharp(gradient.weights[l].cwiseQuotient(d), options_.rank, stream)
+                            .cwiseQuotient(d);
+  }
+  for (std::size_t l = 0; l < gradient.biases.size(); ++l)
+    step_.biases[l] = options_.rate * gradient.biases[l].cwiseQuotient(update_scale(
+                                          mean_square_.biases[l], gradient.biases[l], options_));
+  ++steps_;
+  return step_;
+}
+
+void RmsSpectral::check_shapes(const Parameters& gradient) const {
+  if (!same_shapes(gradient.weights, step_.weights) || !same_shapes(gradient.biases, step_.biases))
+    throw InvalidArgument("gradient (must have the model's layers and sizes)");
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+
+/// Computes the sharp operator of the spectral norm on the leading singular triples.
+///   X# = argmax_Y <X, Y> - ||Y||^2 / 2 = ||X||_* U V', with ||Y|| the largest singular value of Y
+///   and ||X||_* the sum of those of X                                 [Carlson et al. 2015, Sec.
+///   3]
+/// Singular values that are zero to rounding have no direction and are left out.
+/// Shapes  as X     Randomness  as randomised_svd     Throws  InvalidArgument as randomised_svd
+Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream);
+
+/// The settings of RMSspectral; the defaults are those of carlson2016, Sec. 4.4.
+struct RmsSpectralOptions {
+  double rate = 1e-5;
+  double decay = 0.99;    ///< of the mean square gradient, per step
+  double epsilon = 1e-8;  ///< added to its root
+  int rank = 30;          ///< singular triples of a step
+};
+
+/// RMSspectral: RMSprop for biases, its spectral-norm counterpart for weights.
+///   m <- decay m + (1 - decay) g*g, from m = 0;  d = sqrt(sqrt(m) + epsilon), all elementwise
+///   weights  rate (g / d)# / d;  biases  rate g / d^2
+///              [Carlson et al. 2015, "Preconditioned spectral descent for deep learning"]
+/// Randomness  key, Purpose::sketch, step and weight matrix
+class RmsSpectral {
+ public:
+  /// Throws  InvalidArgument unless rate and epsilon are positive and finite, 0 <= decay < 1 and
+  /// rank >= 1
+  RmsSpectral(const Layered& model, const RmsSpectralOptions& options, StreamKey key);
+
+  /// Turns the gradient of an ascent into what is added to the parameters.
+  /// Returns  valid until the next call     Throws  InvalidArgument if shapes differ from the
+  /// model's
+  const Parameters& step(const Parameters& gradient);
+
+  const RmsSpectralOptions& options() const { return options_; }
+
+ private:
+  void check_shapes(const Parameters& gradient) const;
+
+  RmsSpectralOptions options_;
+  StreamKey key_;
+  Parameters mean_square_;
+  Parameters step_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace boltzmark
