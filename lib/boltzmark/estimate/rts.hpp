@@ -1,0 +1,73 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "boltzmark/estimate/estimate.hpp"
+#include "boltzmark/estimate/rung_law.hpp"
+#include "boltzmark/estimate/sample_store.hpp"
+
+namespace boltzmark {
+
+/// Turns rung occupancies into log partition functions.
+///   log Z_k = log Zhat_k + log r_1 - log r_k + log c_k - log c_1            [carlson2016, Eq. 12]
+/// Shapes  all [rungs], rungs >= 2; log_prior = log r       Units  nats
+/// Throws  InvalidArgument if sizes differ or an occupancy is negative or not finite
+Eigen::VectorXd log_z_from_occupancies(const Eigen::VectorXd& occupancy,
+                                       const Eigen::VectorXd& log_prior,
+                                       const Eigen::VectorXd& log_z_hat);
+
+/// Moves log Zhat by one step of self-adjusted mixture sampling, in which step ~ 1 / t.
+///   log Zhat_k += step (c_k / r_k - c_1 / r_1)        [Tan et al. 2016; carlson2016, Eq. 19]
+/// Shapes, Throws  as log_z_from_occupancies
+Eigen::VectorXd sams_update(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,
+                            const Eigen::VectorXd& log_z_hat, double step);
+
+/// Moves log Zhat a part of the way to RTS's estimate.
+///   Zhat_k <- Zhat_k ((r_1 / r_k) (c_k / c_1))^alpha                        [carlson2016, Eq. 24]
+/// Shapes, Throws  as log_z_from_occupancies
+Eigen::VectorXd partial_rts_update(const Eigen::VectorXd& occupancy,
+                                   const Eigen::VectorXd& log_prior,
+                                   const Eigen::VectorXd& log_z_hat, double alpha);
+
+/// Means of c_1 and c_k over all samples, and the covariances of these means.
+struct OccupancyMoments {
+  double first = 0, other = 0;
+  double var_first = 0, var_other = 0, covariance = 0;
+};
+
+/// Estimates the moments of the occupancies of the first and of another rung from groups of samples
+/// that are taken as independent.
+/// Throws  InvalidArgument if there are fewer than two groups
+OccupancyMoments occupancy_moments(const RungSums& sums, Eigen::Index rung);
+/// Approximates E[log Zhat_k^RTS] - log Z_k.
+///   (var c_1 / c_1^2 - var c_k / c_k^2) / 2                         [carlson2016, Eq. 15, App. B]
+double rts_bias(const OccupancyMoments& moments);
+/// Approximates Var[log Zhat_k^RTS].
+///   var c_1 / c_1^2 + var c_k / c_k^2 - 2 cov / (c_1 c_k)           [carlson2016, Eq. 16, App. B]
+double rts_variance(const OccupancyMoments& moments);
+
+/// Estimates log Z by Rao-Blackwellised tempered sampling.                  [carlson2016, Eq. 12]
+/// The influence of a sample is q(b_K | x) / c_K - q(b_1 | x) / c_1, so that SE^2 is Eq. 16.
+/// Throws  InvalidArgument as log_z_from_occupancies, or if there are fewer than two groups
+Estimate rts(const RungSums& soft_sums, const Eigen::VectorXd& log_prior,
+             const Eigen::VectorXd& log_z_hat);
+/// Estimates log Z from a store and judges its mixing.
+/// Throws  InvalidArgument if rungs were not drawn or the states asked for are not stored
+Estimate rts(const SampleStore& store, States states);
+
+struct TsOptions {
+  /// Added to the count of every rung (the paper uses 0.1). With 0, an unvisited rung is refused
+  /// and has no estimate; otherwise there is a number, but the status still says unvisited_rung.
+  double added_count = 0;
+};
+
+/// Estimates log Z from counts: RTS without Rao-Blackwellisation.
+///   c_k = (n_k + a) / (N + a K)                                    [carlson2016, Fig. 1 and 4.3]
+/// Throws  InvalidArgument as rts, or if the added count is negative
+Estimate ts(const RungSums& hard_sums, const Eigen::VectorXd& log_prior,
+            const Eigen::VectorXd& log_z_hat, const TsOptions& options = {});
+/// Estimates log Z from a store and judges its mixing.
+/// Throws  InvalidArgument if rungs were not drawn by simulated tempering
+Estimate ts(const SampleStore& store, const TsOptions& options = {});
+
+}  // namespace boltzmark

@@ -1,0 +1,115 @@
+#include "boltzmark/estimate/rts_mixed.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/estimate/mixture_solver.hpp"
+#include "boltzmark/estimate/rts.hpp"
+
+namespace boltzmark {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+void check(const std::vector<RtsStage>& stages, const VectorXd& log_prior) {
+  if (stages.empty()) throw InvalidArgument("stages = 0 (must be at least 1)");
+  for (const RtsStage& stage : stages)
+    if (log_prior.size() < 2 || stage.sums.rungs() != log_prior.size() ||
+        stage.log_z_hat.size() != log_prior.size() ||
+        stage.sums.groups() != stages[0].sums.groups())
+      throw InvalidArgument(fmt::format("stage = {} rungs, {} groups (must be {}, {})",
+                                        stage.sums.rungs(), stage.sums.groups(), log_prior.size(),
+                                        stages[0].sums.groups()));
+}
+
+VectorXd counts(const std::vector<RtsStage>& stages) {
+  VectorXd sum = VectorXd::Zero(stages[0].sums.rungs());
+  for (const RtsStage& stage : stages) sum += stage.sums.weight.rowwise().sum();
+  return sum;
+}
+
+// r_k Z_k / Zhat_k of one stage, normalised; returns the log of its sum.
+double occupancies(const RtsStage& stage, const VectorXd& log_prior, const VectorXd& log_z,
+                   VectorXd& out) {
+  out = log_prior - stage.log_z_hat + log_z;
+  const double highest = out.maxCoeff();
+  out = (out.array() - highest).exp();
+  const double sum = out.sum();
+  out /= sum;
+  return highest + std::log(sum);
+}
+
+// The solver's variable is z = -log Z.
+MixturePoint mixture(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
+                     const VectorXd& z) {
+  MixturePoint point{.expected = VectorXd::Zero(z.size()),
+                     .overlap = MatrixXd::Zero(z.size(), z.size())};
+  VectorXd p;
+  for (const RtsStage& stage : stages) {
+    point.value += stage.sums.samples * occupancies(stage, log_prior, -z, p);
+    point.expected += stage.sums.samples * p;
+    point.overlap += stage.sums.samples * (p * p.transpose());
+  }
+  return point;
+}
+
+void set_error(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
+               const VectorXd& log_z, Estimate& estimate) {
+  const Index top = log_z.size() - 1;
+  const MixturePoint at = mixture(stages, log_prior, -log_z);
+  const double samples = at.expected.sum();
+  const VectorXd contrast = VectorXd::Unit(top + 1, top) - VectorXd::Unit(top + 1, 0);
+  VectorXd s = solve_hessian(mixture_hessian(at.overlap), contrast);
+  s.array() -= s.dot(at.expected) / samples;  // for one stage only the ends are left
+  VectorXd groups = VectorXd::Zero(stages[0].sums.groups());
+  double square = 0;
+  VectorXd p;
+  for (const RtsStage& stage : stages) {
+    occupancies(stage, log_prior, log_z, p);
+    const VectorXd sizes = stage.sums.weight.colwise().sum();
+    groups += samples * (stage.sums.weight.transpose() * s - s.dot(p) * sizes);
+    const VectorXd& ends = stage.sums.end_squares;
+    square += s[top] * s[top] * ends[1] + s[0] * s[0] * ends[0] + 2 * s[0] * s[top] * ends[2];
+  }
+  set_error(estimate, groups, samples, samples * square);
+}
+
+}  // namespace
+
+RtsLikelihood rts_likelihood(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
+                             const VectorXd& log_z) {
+  check(stages, log_prior);
+  if (log_z.size() != log_prior.size())
+    throw InvalidArgument(
+        fmt::format("log_z = {} rungs (must be {})", log_z.size(), log_prior.size()));
+  const MixturePoint at = mixture(stages, log_prior, -log_z);
+  const VectorXd weight = counts(stages);
+  return {.value = weight.dot(log_z) - at.value,
+          .gradient = weight - at.expected,
+          .hessian = -mixture_hessian(at.overlap)};
+}
+
+Estimate rts_mixed(const std::vector<RtsStage>& stages, const VectorXd& log_prior) {
+  check(stages, log_prior);
+  Estimate estimate;
+  const VectorXd weight = counts(stages);
+  if (!judge_visits(estimate, weight)) return estimate;
+  const auto& last = stages.back();
+  const VectorXd start = -log_z_from_occupancies(weight / weight.sum(), log_prior, last.log_z_hat);
+  const MixtureSolution solution = solve_mixture(
+      [&](const VectorXd& z, bool) { return mixture(stages, log_prior, z); }, weight, start);
+  if (!solution.converged)
+    estimate.refuse(Status::not_converged, "Newton's method did not maximise the likelihood");
+  if (!solution.z.allFinite()) return estimate;
+  estimate.log_z_rungs = -solution.z;
+  estimate.log_z = estimate.log_z_rungs[log_prior.size() - 1];
+  set_error(stages, log_prior, estimate.log_z_rungs, estimate);
+  return estimate;
+}
+
+}  // namespace boltzmark
