@@ -1,0 +1,94 @@
+// The enumerated target against sums over every state of its model.
+#include "boltzmark/estimate/table_target.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/check_cases.hpp"
+#include "boltzmark/exact/state_space.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+struct Case {
+  Layered model;
+  Base base;
+};
+
+Case draw_case(Stream& stream) {
+  const Layered model = draw_check_model(stream, 3);
+  Base base = Base::uniform(model);
+  for (Eigen::VectorXd& logits : base.logits)
+    for (double& logit : logits) logit = stream.uniform(-2, 2);
+  return {model, base};
+}
+
+// log f_b of every joint state, with log Z_0 = 0.
+Eigen::VectorXd joint_log_densities(const Case& c, double b) {
+  const StateSpace full(c.model), start(tempered(c.model, c.base, 0));
+  return b * (full.log_p().array() + full.log_z()) + (1 - b) * start.log_p().array();
+}
+
+}  // namespace
+
+TEST_CASE("the table's densities and their slopes are sums over the joint states") {
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    Stream stream(make_key(i, "table target"), Purpose::test);
+    const Case c = draw_case(stream);
+    const TableTarget target(c.model, c.base);
+    const double b = stream.uniform();
+    const Eigen::VectorXd log_f = joint_log_densities(c, b);
+    const Eigen::VectorXd ratio = joint_log_densities(c, 1) - joint_log_densities(c, 0);
+    const double size = 1 + log_f.cwiseAbs().maxCoeff() + ratio.cwiseAbs().maxCoeff();
+    for (std::uint32_t x = 0; x < target.states(); ++x) {
+      LogSum marginal;
+      for (std::uint32_t y = 0; y < target.states(); ++y)
+        if (((x ^ y) & target.marginal_mask()) == 0) marginal.add(log_f[y]);
+      double slope = 0;
+      for (std::uint32_t y = 0; y < target.states(); ++y)
+        if (((x ^ y) & target.marginal_mask()) == 0)
+          slope += std::exp(log_f[y] - marginal.log()) * ratio[y];
+      CAPTURE(i, x);
+      // Sums of at most 20 terms of that size, each rounded to 2^-53.
+      REQUIRE(std::abs(target.log_ratio(x) - ratio[x]) <= 1e-13 * size);
+      REQUIRE(std::abs(target.log_density(x, b) - marginal.log()) <= 1e-13 * size);
+      REQUIRE(std::abs(target.log_density_slope(x, b) - slope) <= 1e-13 * size * size);
+    }
+  }
+}
+
+TEST_CASE("chains of a table do not depend on how they are grouped") {
+  Stream stream(make_key(3, "table target"), Purpose::test);
+  const Case c = draw_case(stream);
+  const TableTarget target(c.model, c.base);
+  const auto run = [&](int threads) {
+    const ThreadLimit limit(threads);
+    Populations populations(target, 50, make_key(4));
+    populations.for_each([](Population& population, int) {
+      population.draw_base();
+      population.move(std::vector<float>(population.chains(), 0.5F));
+    });
+    std::vector<std::uint32_t> states;
+    for (int g = 0; g < populations.groups(); ++g) {
+      const auto& population = dynamic_cast<const TablePopulation&>(populations.group(g));
+      for (int i = 0; i < population.chains(); ++i) states.push_back(population.state(i));
+    }
+    return states;
+  };
+  const std::vector<std::uint32_t> one = run(1);
+  CHECK(one.size() == 50);
+  CHECK(one == run(2));
+}
+
+TEST_CASE("a table of a model that is too large or not binary is refused") {
+  const auto rbm = [](int visible, int hidden) {
+    return Layered::rbm(Eigen::MatrixXd::Zero(visible, hidden), Eigen::VectorXd::Zero(visible),
+                        Eigen::VectorXd::Zero(hidden));
+  };
+  CHECK_THROWS_AS(TableTarget(rbm(15, 6), Base::uniform(rbm(15, 6))), InvalidArgument);
+  CHECK_THROWS_AS(TableTarget(rbm(2, 2), Base::uniform(rbm(2, 3))), InvalidArgument);
+}
