@@ -57,6 +57,15 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
   measure.estimate = test.shift.estimate;
   measure.lower = test.shift.lower;
   measure.upper = test.shift.upper;
+  if (!std::isfinite(measure.lower)) {
+    const Interval students = mean_interval(differences);
+    measure.lower = students.lower;
+    measure.upper = students.upper;
+    measure.note += (measure.note.empty() ? "" : " ") +
+                    std::string(
+                        "Too few pairs for the signed-rank interval: Student's is given, "
+                        "and the signed-rank test still decides.");
+  }
   measure.p_value = test.p(direction);
   const bool too_few = std::exp2(-static_cast<double>(n)) >= kLevel;
   measure.power =
