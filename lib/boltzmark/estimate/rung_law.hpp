@@ -6,12 +6,6 @@
 
 namespace boltzmark {
 
-/// Which stored states q(b_k | x) is computed from.
-enum class States {
-  joint,     ///< all units, by D
-  collapsed  ///< the marginal state, by log_f
-};
-
 /// Computes q(b_k | x) of single stored states.                              [carlson2016, Eq. 7]
 class RungLaw {
  public:

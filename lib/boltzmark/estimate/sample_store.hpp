@@ -40,6 +40,12 @@ struct SampleStore {
 void rung_probabilities(const Eigen::Ref<const Eigen::VectorXd>& log_f,
                         const Eigen::VectorXd& log_weight, Eigen::Ref<Eigen::VectorXd> out);
 
+/// Which states q(b_k | x) is computed from.
+enum class States {
+  joint,     ///< all units, by D
+  collapsed  ///< the marginal state, by log_f: latent units summed out
+};
+
 /// How samples are given to rungs.
 enum class Assignment {
   soft,  ///< by q(b_k | x): Rao-Blackwellised

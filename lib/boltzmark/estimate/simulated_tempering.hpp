@@ -10,9 +10,6 @@
 
 namespace boltzmark {
 
-/// Which density the rung is drawn from: f_b of the joint state, or with latent units summed out.
-enum class States { joint, collapsed };
-
 /// How a chain changes its rung.
 enum class RungMove {
   gibbs,      ///< drawn from q(b | x) over all rungs                       [carlson2016, Eq. 7]
