@@ -32,6 +32,8 @@ enum class Purpose : std::uint32_t {
   test = 73,
   rung = 74,
   sketch = 80,
+  metropolis = 84,  ///< moves of continuous states
+  step_size = 85,
 };
 
 }  // namespace boltzmark

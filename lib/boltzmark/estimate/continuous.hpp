@@ -1,0 +1,51 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+
+/// A point of R^d, read and written in place.
+using PointRef = Eigen::Ref<const Eigen::VectorXd>;
+using PointOut = Eigen::Ref<Eigen::VectorXd>;
+
+/// A distribution f / Z on R^d beside its base p1, which is normalised.
+class ContinuousDensity {
+ public:
+  virtual ~ContinuousDensity() = default;
+  virtual int dimension() const = 0;
+
+  /// Draws a point from p1.
+  virtual void draw_base(Stream& stream, PointOut x) const = 0;
+  virtual double log_f(const PointRef& x) const = 0;
+  virtual double log_base(const PointRef& x) const = 0;
+  /// Writes the gradient of log f_b = b log f + (1 - b) log p1.
+  virtual void gradient(const PointRef& x, double b, PointOut out) const = 0;
+
+  /// Computes log f_b(x).
+  double log_density(const PointRef& x, double b) const {
+    return b * log_f(x) + (1 - b) * log_base(x);
+  }
+  /// Computes D(x) = log f(x) - log p1(x).
+  double log_ratio(const PointRef& x) const { return log_f(x) - log_base(x); }
+};
+
+/// A Metropolis kernel with one scale, its step size.
+class ContinuousKernel {
+ public:
+  virtual ~ContinuousKernel() = default;
+  /// Moves x once, leaving f_b unchanged, and returns the probability with which the proposal was
+  /// to be accepted.
+  /// Throws  InvalidArgument if step is not positive
+  virtual double move(const ContinuousDensity& density, double b, double step, Stream& stream,
+                      PointOut x) const = 0;
+  /// The mean acceptance at which the kernel is most efficient.
+  virtual double target_acceptance() const = 0;
+};
+
+/// Replaces x by a proposal with probability min(1, e^log_ratio), which it returns; a log ratio
+/// that is not a number, as of a diverged trajectory, is never accepted.
+double accept(double log_ratio, const PointRef& proposal, Stream& stream, PointOut x);
+
+}  // namespace boltzmark
