@@ -31,6 +31,9 @@ LayeredTarget::LayeredTarget(Layered model, Base base, const Rule& rule)
     : model_(std::make_shared<const TemperedModel>(std::move(model), std::move(base))),
       rule_(rule) {}
 
+LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model, const Rule& rule)
+    : model_(std::move(model)), rule_(rule) {}
+
 std::unique_ptr<Population> LayeredTarget::populate(int first_chain, int chains,
                                                     StreamKey key) const {
   return std::make_unique<LayeredPopulation>(model_, first_chain, chains, rule_, key);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "boltzmark/estimate/target.hpp"
 #include "boltzmark/random/draws.hpp"
@@ -33,6 +34,10 @@ class LayeredPopulation final : public Population {
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
     chains_.set_layer(layer, states);
   }
+  /// Goes on with other parameters of the same shape.
+  void set_model(std::shared_ptr<const TemperedModel> model) {
+    chains_.set_model(std::move(model));
+  }
   const TemperedChains& tempered_chains() const { return chains_; }
 
  private:
@@ -47,6 +52,8 @@ class LayeredTarget final : public Target {
  public:
   /// Throws  InvalidArgument if shapes differ or a unit is not Bernoulli
   LayeredTarget(Layered model, Base base, const Rule& rule = Rule::gibbs());
+  explicit LayeredTarget(std::shared_ptr<const TemperedModel> model,
+                         const Rule& rule = Rule::gibbs());
   std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;
   const TemperedModel& tempered_model() const { return *model_; }
 

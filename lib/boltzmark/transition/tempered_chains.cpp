@@ -72,6 +72,14 @@ void TemperedChains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf
   if (layer % 2 == 0) refresh_inputs();
 }
 
+void TemperedChains::set_model(std::shared_ptr<const TemperedModel> model) {
+  bool same = model->model.layers() == chains_.layers();
+  for (int l = 0; same && l < chains_.layers(); ++l) same = model->model.size(l) == chains_.size(l);
+  if (!same) throw InvalidArgument("model (must have the layers and sizes of the one before)");
+  model_ = std::move(model);
+  refresh_inputs();
+}
+
 void TemperedChains::copy_chain(int chain, const TemperedChains& from, int source) {
   const auto copy = [&](const float* in, float* out, std::size_t units) {
     for (std::size_t u = 0; u < units; ++u)

@@ -42,6 +42,9 @@ class TemperedChains {
 
   /// Replaces a layer's states.  Shapes  states [units x chains], values 0 or 1
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states);
+  /// Goes on with other parameters; the states stay.
+  /// Throws  InvalidArgument if the layers or sizes differ
+  void set_model(std::shared_ptr<const TemperedModel> model);
   /// Copies one chain's states and inputs from another group of the same model.
   void copy_chain(int chain, const TemperedChains& from, int source);
 
