@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/layered_target.hpp"
+#include "boltzmark/estimate/rts.hpp"
 
 namespace boltzmark {
 namespace {
@@ -82,11 +82,9 @@ void TrackedTempering::look(const Eigen::MatrixXd& probabilities) {
   const Eigen::Index top = probabilities.rows() - 1;
   for (Eigen::Index c = 0; c < probabilities.cols(); ++c)
     top_weights_[static_cast<std::size_t>(c)] = probabilities(top, c);
-  occupancy_ = probabilities.rowwise().mean();
-  Eigen::VectorXd excess = occupancy_.array().max(kLeastOccupancy).log() - log_prior_.array();
-  excess.array() -= excess[0];
-  log_z_look_ = log_z() + excess[top];
-  log_z_hat_ += alpha_ * excess;
+  occupancy_ = probabilities.rowwise().mean().cwiseMax(kLeastOccupancy);
+  log_z_look_ = log_z_from_occupancies(occupancy_, log_prior_, log_z_hat_)[top];
+  log_z_hat_ = partial_rts_update(occupancy_, log_prior_, log_z_hat_, alpha_);
 }
 
 void TrackedTempering::copy_states(Chains& out) const {
