@@ -126,6 +126,24 @@ TEST_CASE("one stage of the mixed likelihood is RTS, its standard error included
   }
 }
 
+TEST_CASE("the mixed likelihood returns the exact log Z from the exact occupancies of its stages") {
+  const GaussianTarget target{2, 9};
+  SampleStore store = empty_store(target, {8, 1, 1});
+  std::vector<RtsStage> stages;
+  for (const double samples : {100.0, 400.0, 50.0}) {
+    const VectorXd half = 0.5 * samples * exact_occupancies(store, target);
+    RungSums sums{.weight = Eigen::MatrixXd(8, 2), .samples = samples};
+    sums.weight << half, half;
+    stages.push_back({sums, store.log_z_hat});
+    for (int k = 0; k < 8; ++k) store.log_z_hat[k] += std::cos(2.0 * k);
+  }
+  const Estimate estimate = rts_mixed(stages, store.log_prior);
+  // The last Newton step leaves the square of 1e-6 standard deviations, which are below 1.
+  for (int k = 0; k < 8; ++k)
+    CHECK(estimate.log_z_rungs[k] - estimate.log_z_rungs[0] ==
+          Approx(target.log_z(store.ladder[k])).margin(1e-10));
+}
+
 TEST_CASE("the mixed likelihood is concave and its maximum is where the gradient is zero") {
   Stream stream({5, 6}, Purpose::test);
   std::vector<RtsStage> stages;

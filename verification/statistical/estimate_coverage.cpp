@@ -1,0 +1,150 @@
+// Whether standard errors are right, on simulated tempering of a target whose log Z is known.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+
+#include "../exact/gaussian_tempering.hpp"
+#include "boltzmark/estimate/bar.hpp"
+#include "boltzmark/estimate/markov_chain.hpp"
+#include "boltzmark/estimate/mbar.hpp"
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/rts_mixed.hpp"
+#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "decide.hpp"
+
+namespace {
+
+using namespace estimate_test;
+using verification::Claim;
+using verification::decide_proportion;
+using verification::one_by_one;
+using verification::StatisticalTest;
+
+// With 40 independent chains of equal law, the error over its standard error has nearly Student's
+// law with 39 degrees of freedom, whose quartiles are +- 0.681: half of the estimates are nearer.
+// A standard error that is wrong by a third moves that share by 0.12, the deviation to be seen.
+constexpr double kQuartile = 0.681;
+constexpr double kSeen = 0.12;
+
+verification::Promise promise(std::string_view name) {
+  return {.name = name, .false_alarm = 1e-9, .deviation = kSeen};
+}
+const StatisticalTest rts_test{promise("the standard error of RTS")};
+const StatisticalTest ts_test{promise("the standard error of TS")};
+const StatisticalTest ti_test{promise("the standard error of TI")};
+const StatisticalTest ti_rb_test{promise("the standard error of TI-RB")};
+const StatisticalTest corrected_test{promise("the standard error of the corrected trapezoid")};
+const StatisticalTest bar_test{promise("the standard error of BAR")};
+const StatisticalTest mbar_test{promise("the standard error of MBAR")};
+const StatisticalTest mbar_independent_test{promise("MBAR's error of independent samples")};
+const StatisticalTest mixed_test{promise("the standard error of the mixed likelihood")};
+const StatisticalTest sd_test{promise("the standard error of SD")};
+const StatisticalTest rsd_test{promise("the standard error of RSD")};
+const StatisticalTest continuous_test{promise("the standard error of continuous TI")};
+const StatisticalTest interval_test{
+    {.name = "TI's interval covers on a coarse ladder", .false_alarm = 1e-9, .deviation = 0.06}};
+
+using Method = std::function<Estimate(const SampleStore&)>;
+
+bool is_near(const Estimate& estimate, double std_error) {
+  return std::abs(estimate.log_z - GaussianTarget{}.log_z(1)) < kQuartile * std_error;
+}
+
+// Chains of 80 sweeps with a memory of 0.5.
+void check_half(const StatisticalTest& test, const Method& method) {
+  const auto decision =
+      decide_proportion(test, 0.5, Claim::equal, one_by_one<int>([&](Stream& stream) {
+                          const Estimate estimate = method(tempered_store({}, {}, 0.5, stream));
+                          return is_near(estimate, estimate.std_error);
+                        }));
+  INFO(decision.summary);
+  CHECK(decision.holds);
+}
+
+Method integration(Assignment assignment, Quadrature quadrature) {
+  return [=](const SampleStore& store) {
+    return thermodynamic_integration(store, assignment, {.quadrature = quadrature});
+  };
+}
+
+// Four stages of 20 sweeps with another Zhat each; chains go on through all of them.
+Estimate mixed_estimate(const SampleStore& store) {
+  std::vector<RtsStage> stages;
+  for (int t = 0; t < 4; ++t) {
+    SampleStore part = store;
+    part.log_ratio = store.log_ratio.middleRows(20 * t, 20);
+    part.rung = store.rung.middleRows(20 * t, 20);
+    stages.push_back({sum_by_rung(part, Assignment::soft), store.log_z_hat});
+  }
+  return rts_mixed(stages, store.log_prior);
+}
+
+}  // namespace
+
+TEST_CASE("the standard errors of RTS and TS are right on correlated chains") {
+  check_half(rts_test, [](const SampleStore& s) { return rts(s, States::joint); });
+  check_half(ts_test, [](const SampleStore& s) { return ts(s); });
+}
+
+TEST_CASE("the standard errors of integration are right on correlated chains") {
+  check_half(ti_test, integration(Assignment::hard, Quadrature::trapezoid));
+  check_half(ti_rb_test, integration(Assignment::soft, Quadrature::trapezoid));
+  check_half(corrected_test, integration(Assignment::hard, Quadrature::corrected));
+}
+
+TEST_CASE("the standard errors of BAR and MBAR are right on correlated chains") {
+  check_half(bar_test, [](const SampleStore& s) { return bar(s); });
+  check_half(mbar_test, [](const SampleStore& s) { return mbar(s); });
+}
+
+TEST_CASE("the standard errors of SD and RSD are right on correlated chains") {
+  check_half(sd_test, [](const SampleStore& s) {
+    return stationary_estimate(s, Transitions::counted, States::joint);
+  });
+  check_half(rsd_test, [](const SampleStore& s) {
+    return stationary_estimate(s, Transitions::rao_blackwellised, States::joint);
+  });
+}
+
+TEST_CASE("the standard error of the mixed likelihood is right when chains go on") {
+  check_half(mixed_test, mixed_estimate);
+}
+
+TEST_CASE("MBAR's covariance is right on independent samples") {
+  const auto decision =
+      decide_proportion(mbar_independent_test, 0.5, Claim::equal, one_by_one<int>([](Stream& s) {
+                          const auto estimate = mbar(independent_store({}, {}, s));
+                          return is_near(estimate, estimate.independent_std_error);
+                        }));
+  INFO(decision.summary);
+  CHECK(decision.holds);
+}
+
+TEST_CASE("integration over a continuous b is right whatever density b is drawn from") {
+  const auto decision =
+      decide_proportion(continuous_test, 0.5, Claim::equal, one_by_one<int>([](Stream& s) {
+                          Eigen::MatrixXd d(20, 40), density(20, 40);
+                          for (Eigen::Index n = 0; n < d.size(); ++n) {
+                            const double b = 2 - std::sqrt(4 - 3 * s.uniform());
+                            density.data()[n] = (4 - 2 * b) / 3;
+                            d.data()[n] = GaussianTarget{}.draw(b, s);
+                          }
+                          const Estimate estimate = ti_continuous(d, density);
+                          return is_near(estimate, estimate.std_error);
+                        }));
+  INFO(decision.summary);
+  CHECK(decision.holds);
+}
+
+TEST_CASE("the interval of a Riemann sum covers log Z however coarse the ladder is") {
+  const auto decision =
+      decide_proportion(interval_test, 0.95, Claim::at_least, one_by_one<int>([](Stream& s) {
+                          const auto estimate = thermodynamic_integration(
+                              tempered_store({}, {.rungs = 4}, 0.5, s), Assignment::hard,
+                              {.quadrature = Quadrature::left});
+                          const double truth = GaussianTarget{}.log_z(1);
+                          return estimate.lower <= truth && truth <= estimate.upper;
+                        }));
+  INFO(decision.summary);
+  CHECK(decision.holds);
+}
