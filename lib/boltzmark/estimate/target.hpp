@@ -64,7 +64,16 @@ class Populations {
   /// Calls body(population, first chain) for every group, in parallel.
   void for_each(const std::function<void(Population&, int)>& body);
 
+  /// Copies states so that chain c's old state is held by offspring[c] chains: a chain that has
+  /// offspring keeps its own state, and those without take the surplus copies in order. If the
+  /// offspring of a range of chains add up to its size, copies stay within the range.
+  /// Shapes  offspring [chains]
+  /// Throws  InvalidArgument if sizes differ, one is negative or they do not add up to chains()
+  void resample(std::span<const int> offspring);
+
  private:
+  int group_of(int chain) const;
+
   int chains_;
   std::vector<int> first_chains_;
   std::vector<std::unique_ptr<Population>> groups_;

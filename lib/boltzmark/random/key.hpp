@@ -31,6 +31,7 @@ enum class Purpose : std::uint32_t {
   ladder = 72,
   test = 73,
   rung = 74,
+  resample = 75,
   sketch = 80,
   metropolis = 84,  ///< moves of continuous states
   step_size = 85,

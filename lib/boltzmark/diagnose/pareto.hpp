@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+
+namespace boltzmark {
+
+/// A generalised Pareto law of exceedances, density (1 + shape x / scale)^(-1/shape - 1) / scale:
+/// moments of order 1/shape and above are infinite.
+struct GeneralisedPareto {
+  double shape = 0;
+  double scale = 0;
+};
+
+/// Fits a generalised Pareto law to exceedances by the profile likelihood averaged over a
+/// data-driven prior.                                           [Zhang and Stephens 2009, Sec. 2]
+/// Throws  InvalidArgument if there are fewer than 5, or one is not finite or not positive
+GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances);
+
+/// Computes the shape k of the upper tail of importance weights: above 1/2 their variance is
+/// infinite as far as the tail tells, so the error of their mean is not to be trusted.
+/// The tail is the largest min(n / 5, 3 sqrt(n)) weights; the fit is pulled to 1/2 with the weight
+/// of ten of them: k = (M k_fit + 5) / (M + 10).             [Vehtari et al. 2024, Sec. 3.2, App.
+/// G] Returns  NaN where fewer than 5 weights lie above the rest: there is no tail to fit Throws
+/// InvalidArgument if a log weight is NaN or plus infinity
+double pareto_shape(std::span<const double> log_weights);
+
+}  // namespace boltzmark

@@ -1,0 +1,113 @@
+// Means of importance weights, their errors, and the tail of their law.
+#include "boltzmark/estimate/log_weights.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/diagnose/pareto.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+// The quantiles of a generalised Pareto law of scale 1 at the middles of n equal steps.
+std::vector<double> pareto_quantiles(double shape, int n) {
+  std::vector<double> values;
+  for (int i = 0; i < n; ++i)
+    values.push_back(std::expm1(-shape * std::log1p(-(i + 0.5) / n)) / shape);
+  return values;
+}
+
+Estimate estimate_at(double log_z, double half) {
+  Estimate e;
+  e.log_z = log_z;
+  e.std_error = half / 2;
+  e.lower = log_z - half;
+  e.upper = log_z + half;
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("the jackknife error of a log mean is that of leaving each weight out") {
+  const std::vector<double> weights = {1, 2, 4, 0.5, 7, 3};
+  Eigen::VectorXd logs(6);
+  for (int i = 0; i < 6; ++i) logs[i] = std::log(weights[i]) + 800;  // beyond the range of exp
+  Eigen::VectorXd without(6);
+  for (int i = 0; i < 6; ++i) without[i] = std::log((17.5 - weights[i]) / 5);
+  const double variance = 5.0 / 6 * (without.array() - without.mean()).square().sum();
+  const WeightSummary summary = summarise(logs);
+  CHECK(summary.log_mean == Approx(std::log(17.5 / 6) + 800).epsilon(1e-14));
+  CHECK(summary.std_error == Approx(std::sqrt(variance)).epsilon(1e-10));
+  CHECK(summary.effective_samples == Approx(17.5 * 17.5 / 79.25).epsilon(1e-12));
+  CHECK(std::isnan(summary.pareto_k));
+}
+
+TEST_CASE("the interval is Student's, and log 40 bounds it where Markov's inequality does") {
+  const WeightSummary summary{
+      .log_mean = 3, .std_error = 1, .effective_samples = 80, .pareto_k = 0.1, .count = 3};
+  const double half = 0.95 * std::sqrt(2 / (1 - 0.95 * 0.95));  // the quantile of 2 degrees
+  const Estimate below = estimate_from_weights(summary, Bound::lower);
+  CHECK(below.log_z == 3);
+  CHECK(below.lower == Approx(3 - std::log(40.0)).epsilon(1e-14));
+  CHECK(below.upper == Approx(3 + half).epsilon(1e-12));
+  const Estimate above = estimate_from_weights(summary, Bound::upper);
+  CHECK(above.log_z == -3);
+  CHECK(above.lower == Approx(-3 - half).epsilon(1e-12));
+  CHECK(above.upper == Approx(-3 + std::log(40.0)).epsilon(1e-14));
+  CHECK(above.status == Status::ok);
+}
+
+TEST_CASE("few effective samples or a heavy tail make an estimate of weights untrusted") {
+  WeightSummary summary{.std_error = 1, .effective_samples = 49, .pareto_k = 0.1, .count = 90};
+  CHECK(estimate_from_weights(summary, Bound::lower).status == Status::few_effective_samples);
+  summary.effective_samples = 60;
+  summary.pareto_k = 0.51;
+  CHECK(estimate_from_weights(summary, Bound::lower).status == Status::few_effective_samples);
+  CHECK(estimate_from_weights(summary, Bound::lower).warnings.size() == 1);
+  CHECK_THROWS_AS(summarise(Eigen::VectorXd::Zero(1)), InvalidArgument);
+  CHECK_THROWS_AS(summarise(Eigen::Vector2d(0, std::nan(""))), InvalidArgument);
+}
+
+TEST_CASE("a sandwich takes the outer limits, and tells when they cross") {
+  const Estimate joined = sandwich(estimate_at(1, 0.5), estimate_at(2, 0.25));
+  CHECK(joined.log_z == 1.5);
+  CHECK(joined.lower == 0.5);
+  CHECK(joined.upper == 2.25);
+  CHECK(joined.std_error == Approx(std::sqrt((0.0625 + 0.015625) / 4 + 1.0 / 12)));
+  CHECK(joined.status == Status::ok);
+  const Estimate crossed = sandwich(estimate_at(2, 0.25), estimate_at(1, 0.5));
+  CHECK(crossed.status == Status::not_converged);
+  CHECK(crossed.lower <= crossed.upper);
+}
+
+TEST_CASE("the fit of a generalised Pareto law finds the shape and scale of its quantiles") {
+  for (const double shape : {-0.3, 0.2, 0.5, 1.0}) {
+    std::vector<double> values = pareto_quantiles(shape, 2000);
+    for (double& value : values) value *= 3;
+    const GeneralisedPareto fit = fit_generalised_pareto(values);
+    CAPTURE(shape);
+    // The asymptotic errors of n = 2000 draws are (1 + shape) / sqrt(n) and less; quantiles lie
+    // well inside one of them, 0.03.
+    CHECK(std::abs(fit.shape - shape) < 0.03);
+    CHECK(std::abs(fit.scale / 3 - 1) < 0.03);
+  }
+  CHECK_THROWS_AS(fit_generalised_pareto(pareto_quantiles(0.5, 4)), InvalidArgument);
+  CHECK_THROWS_AS(fit_generalised_pareto(std::vector<double>{1, 2, 3, 4, 0}), InvalidArgument);
+}
+
+TEST_CASE("Pareto k tells weights of finite variance from those without") {
+  // Weights with P(w > x) = x^(-1/k) have a tail of shape k; 10 values of 1/2 are added to the fit
+  // of the largest 3 sqrt(4000) = 190.
+  for (const double k : {0.2, 0.9}) {
+    std::vector<double> logs;
+    for (int i = 0; i < 4000; ++i) logs.push_back(-k * std::log((i + 0.5) / 4000) + 1000);
+    CHECK(std::abs(pareto_shape(logs) - (190 * k + 5) / 200) < 0.05);
+  }
+  CHECK(std::isnan(pareto_shape(std::vector<double>(20, 0.0))));   // too few for a tail
+  CHECK(std::isnan(pareto_shape(std::vector<double>(200, 0.0))));  // no tail
+  CHECK_THROWS_AS(pareto_shape(std::vector<double>{0, std::nan("")}), InvalidArgument);
+}
