@@ -50,5 +50,6 @@ std::vector<Check> convergence_checks();
 std::vector<Check> production_checks();
 std::vector<Check> tempering_checks();
 std::vector<Check> estimator_checks();
+std::vector<Check> annealing_checks();
 
 }  // namespace boltzmark

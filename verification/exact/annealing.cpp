@@ -1,0 +1,208 @@
+// AIS, RAISE and SMC against trajectories that are weighted by enumeration.
+#include "boltzmark/estimate/annealing.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/smc.hpp"
+#include "boltzmark/estimate/table_target.hpp"
+#include "boltzmark/exact/annealing_moments.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+Layered peaked_model() {
+  Eigen::MatrixXd weights(3, 2);
+  weights << 3, -2, -3, 2, 4, -4;
+  return Layered::rbm(weights, Eigen::Vector3d(1, -0.5, 0.25), Eigen::Vector2d(-1, 2));
+}
+
+Base sloped_base() { return {{Eigen::Vector3d(0.5, -1, 0.75), Eigen::Vector2d(0.25, -0.5)}}; }
+
+// Uneven, so that taking one rung for its neighbour shows.
+Ladder uneven_ladder() { return Ladder({0, 0.0625, 0.25, 0.375, 0.75, 1}); }
+
+AnnealingOptions options_of(int chains, std::int64_t sweeps) {
+  return {.ladder = uneven_ladder(), .chains = chains, .sweeps = sweeps, .key = make_key(5)};
+}
+
+// log p*_k of a state at every rung, by enumeration.
+Eigen::MatrixXd marginals() {
+  Eigen::MatrixXd table(32, uneven_ladder().rungs());
+  for (int k = 0; k < uneven_ladder().rungs(); ++k)
+    table.col(k) = AnnealingRung(peaked_model(), sloped_base(), uneven_ladder()[k]).log_marginal;
+  return table;
+}
+
+void sweep_at(TablePopulation& population, int rung, std::int64_t sweeps) {
+  const std::vector<float> betas(population.chains(), uneven_ladder().single(rung));
+  for (; sweeps > 0; --sweeps) population.move(betas);
+}
+
+// Case c of the reverse runs.
+std::uint32_t observed(int chain) { return static_cast<std::uint32_t>(chain * 7 % 8); }
+
+void set_observed(Population& population, int first) {
+  auto& table = dynamic_cast<TablePopulation&>(population);
+  for (int c = 0; c < table.chains(); ++c) table.set_state(c, observed(first + c));
+}
+
+double log_mean_exp(const Eigen::VectorXd& x) {
+  return x.maxCoeff() + std::log((x.array() - x.maxCoeff()).exp().mean());
+}
+
+}  // namespace
+
+TEST_CASE("AIS weights a state by two rungs before it is moved at the upper one") {
+  const TableTarget target(peaked_model(), sloped_base());
+  const AnnealingOptions options = options_of(40, 13);
+  const AnnealingResult result = annealed_importance_sampling(target, options);
+  const Eigen::MatrixXd log_f = marginals();
+  TablePopulation population(target, 0, 40, options.key);
+  Eigen::VectorXd expected = Eigen::VectorXd::Zero(40);
+  population.draw_base();
+  for (int k = 1; k < 6; ++k) {
+    for (int c = 0; c < 40; ++c)
+      expected[c] += log_f(population.state(c), k) - log_f(population.state(c), k - 1);
+    sweep_at(population, k, options.sweeps_at(k));
+  }
+  CHECK((result.log_weights - expected).cwiseAbs().maxCoeff() < 1e-12);
+  CHECK(result.estimate.log_z == Approx(log_mean_exp(expected)).epsilon(1e-13));
+  CHECK(result.mean_log_weight == Approx(expected.mean()).epsilon(1e-13));
+}
+
+TEST_CASE("RAISE moves a state at the upper rung before it is weighted by two and averages e^-R") {
+  const TableTarget target(peaked_model(), sloped_base());
+  const AnnealingOptions options = options_of(40, 13);
+  const AnnealingResult result = reverse_annealing(target, options, set_observed);
+  const Eigen::MatrixXd log_f = marginals();
+  TablePopulation population(target, 0, 40, options.key);
+  set_observed(population, 0);
+  Eigen::VectorXd r = Eigen::VectorXd::Zero(40);
+  for (int k = 5; k > 0; --k) {
+    sweep_at(population, k, options.sweeps_at(k));
+    for (int c = 0; c < 40; ++c)
+      r[c] += log_f(population.state(c), k) - log_f(population.state(c), k - 1);
+  }
+  CHECK((result.log_weights + r).cwiseAbs().maxCoeff() < 1e-12);
+  CHECK(result.estimate.log_z == Approx(-log_mean_exp(-r)).epsilon(1e-13));
+  CHECK(-result.mean_log_weight == Approx(r.mean()).epsilon(1e-13));
+}
+
+TEST_CASE("sweeps are spread evenly over the rungs above the lowest") {
+  const AnnealingOptions options = options_of(2, 13);
+  std::int64_t sum = 0;
+  for (int k = 1; k < 6; ++k) {
+    CHECK((options.sweeps_at(k) == 2 || options.sweeps_at(k) == 3));
+    sum += options.sweeps_at(k);
+  }
+  CHECK(sum == 13);
+}
+
+TEST_CASE("annealing a model that is its own base has weights of 1 and no error") {
+  const Layered flat =
+      Layered::rbm(Eigen::MatrixXd::Zero(2, 1), Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(1));
+  const TableTarget target(flat, Base::uniform(flat));
+  const Estimate estimate =
+      annealed_importance_sampling(target, {.ladder = Ladder::linear(4), .sweeps = 3}).estimate;
+  CHECK(estimate.log_z == Approx(3 * std::log(2.0)).epsilon(1e-14));
+  CHECK(estimate.std_error < 1e-13);  // 100 weights, each rounded
+  CHECK(estimate.status == Status::ok);
+}
+
+TEST_CASE("annealing gives the same bytes on one thread and on many") {
+  const TableTarget target(peaked_model(), sloped_base());
+  const SmcOptions smc{.annealing = options_of(70, 13), .resample_below = 1};
+  const AnnealingResult ais = annealed_importance_sampling(target, smc.annealing);
+  const SmcResult many = annealed_smc(target, smc);
+  const ThreadLimit limit(1);
+  CHECK(ais.log_weights == annealed_importance_sampling(target, smc.annealing).log_weights);
+  const SmcResult one = annealed_smc(target, smc);
+  CHECK(many.log_weights == one.log_weights);
+  CHECK(many.estimate.log_z_rungs == one.estimate.log_z_rungs);
+  CHECK(many.resamplings == one.resamplings);
+  // 8 islands resample at each of 5 rungs, unless the weights happen to be equal.
+  CHECK(many.resamplings == 40);
+  CHECK(many.log_weights.isZero(0));
+}
+
+TEST_CASE("the progress of annealing reaches the caller and may end the run") {
+  const TableTarget target(peaked_model(), sloped_base());
+  AnnealingOptions options = options_of(70, 13);
+  double last = -1;
+  options.progress = [&](double fraction) { last = fraction; };
+  annealed_importance_sampling(target, options);
+  CHECK((last > 0 && last <= 1));
+  options.progress = [](double) { throw Error("stop"); };
+  CHECK_THROWS_WITH(annealed_importance_sampling(target, options), "stop");
+}
+
+TEST_CASE("options of annealing that make no run are refused") {
+  const TableTarget target(peaked_model(), sloped_base());
+  CHECK_THROWS_AS(annealed_importance_sampling(target, options_of(1, 5)), InvalidArgument);
+  CHECK_THROWS_AS(annealed_importance_sampling(target, options_of(5, -1)), InvalidArgument);
+  for (const int islands : {-1, 1, 6})
+    CHECK_THROWS_AS(annealed_smc(target, {.annealing = options_of(5, 5), .islands = islands}),
+                    InvalidArgument);
+  for (const double share : {-0.1, 1.1, std::nan("")})
+    CHECK_THROWS_AS(annealed_smc(target, {.annealing = options_of(5, 5), .resample_below = share}),
+                    InvalidArgument);
+}
+
+TEST_CASE("SMC that never resamples is AIS, rung by rung") {
+  const TableTarget target(peaked_model(), sloped_base());
+  const AnnealingOptions options = options_of(40, 13);
+  const SmcResult smc = annealed_smc(target, {.annealing = options, .resample_below = 0});
+  const AnnealingResult ais = annealed_importance_sampling(target, options);
+  CHECK(smc.resamplings == 0);
+  CHECK(smc.log_weights == ais.log_weights);
+  CHECK(smc.estimate.log_z == Approx(ais.estimate.log_z).epsilon(1e-13));
+  CHECK(smc.estimate.log_z_rungs[0] == 0);
+  CHECK(smc.estimate.log_z_rungs[5] == Approx(smc.estimate.log_z).epsilon(1e-14));
+}
+
+TEST_CASE("resampling keeps the states that have offspring in their places") {
+  const TableTarget target(peaked_model(), sloped_base());
+  for (const int threads : {1, 2}) {
+    const ThreadLimit limit(threads);
+    Populations populations(target, 20, make_key(1));
+    populations.for_each([](Population& population, int first) {
+      auto& table = dynamic_cast<TablePopulation&>(population);
+      for (int c = 0; c < table.chains(); ++c)
+        table.set_state(c, static_cast<std::uint32_t>(first + c));
+    });
+    std::vector<int> offspring(20, 1);
+    offspring[0] = offspring[3] = offspring[18] = offspring[19] = 0;
+    offspring[2] = offspring[17] = 3;
+    populations.resample(offspring);
+    std::vector<std::uint32_t> states;
+    for (int g = 0; g < populations.groups(); ++g)
+      for (int c = 0; c < populations.group(g).chains(); ++c)
+        states.push_back(dynamic_cast<TablePopulation&>(populations.group(g)).state(c));
+    CHECK(states == std::vector<std::uint32_t>{2,  1,  2,  2,  4,  5,  6,  7,  8,  9,
+                                               10, 11, 12, 13, 14, 15, 16, 17, 17, 17});
+    offspring[1] = 2;
+    CHECK_THROWS_AS(populations.resample(offspring), InvalidArgument);
+  }
+}
+
+TEST_CASE("systematic resampling gives each chain n w offspring in the mean, within one") {
+  const std::vector<double> weights = {0.05, 0.5, 0, 0.19, 0.26};
+  std::vector<double> sums(5, 0);
+  std::vector<int> offspring(5);
+  // The midpoints of equal steps integrate exactly where the jumps are at multiples of 1/100.
+  for (int i = 0; i < 100; ++i) {
+    systematic_offspring(weights, (i + 0.5) / 100, offspring);
+    int total = 0;
+    for (int c = 0; c < 5; ++c) {
+      CHECK(std::abs(offspring[c] - 5 * weights[c]) < 1);
+      sums[c] += offspring[c] / 100.0;
+      total += offspring[c];
+    }
+    CHECK(total == 5);
+  }
+  for (int c = 0; c < 5; ++c) CHECK(sums[c] == Approx(5 * weights[c]).margin(1e-12));
+}

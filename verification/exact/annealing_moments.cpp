@@ -1,0 +1,53 @@
+// What propagating the whole measure tells of AIS.
+#include "boltzmark/exact/annealing_moments.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/exact/check_cases.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+Layered model_of(std::uint64_t seed) {
+  Stream stream(make_key(seed, "annealing moments"), Purpose::test);
+  return draw_generic_model(stream, 3, 2);
+}
+
+}  // namespace
+
+TEST_CASE("with two rungs the moments of AIS are those of importance sampling") {
+  const Layered model = model_of(1);
+  const AnnealingRung low(model, Base::uniform(model), 0), high(model, Base::uniform(model), 1);
+  const Eigen::ArrayXd p = low.space.p(), log_w = high.log_marginal - low.log_marginal;
+  const double mean_log = (p * log_w).sum();
+  const AnnealingMoments m = exact_ais_moments(model, Base::uniform(model), Ladder::linear(2));
+  CHECK(m.log_mean == Approx(std::log((p * log_w.exp()).sum())).epsilon(1e-12));
+  CHECK(m.log_second_moment == Approx(std::log((p * (2 * log_w).exp()).sum())).epsilon(1e-12));
+  CHECK(m.mean_log == Approx(mean_log).epsilon(1e-12));
+  CHECK(m.variance_log == Approx((p * (log_w - mean_log).square()).sum()).epsilon(1e-12));
+}
+
+TEST_CASE("the variance of AIS's log weight falls like one over the rungs") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const Layered model = model_of(seed);
+    const auto variance = [&](int rungs) {
+      return exact_ais_moments(model, Base::uniform(model), Ladder::linear(rungs)).variance_log;
+    };
+    const double slope = std::log2(variance(1025) / variance(513));
+    CAPTURE(seed, slope);
+    CHECK(std::abs(slope + 1) < 0.1);  // C14
+  }
+}
+
+TEST_CASE("marginal weights are biased under a rule that keeps the latent units") {
+  const Layered model = model_of(2);
+  const Ladder ladder = Ladder::linear(4);
+  const auto bias = [&](const Rule& rule) {
+    const AnnealingMoments m = exact_ais_moments(model, Base::uniform(model), ladder, {rule});
+    return std::abs(m.log_mean - m.log_z);
+  };
+  CHECK(bias(Rule::gibbs()) < 1e-12);
+  CHECK(bias(Rule::flip()) > 1e-3);
+}
