@@ -21,6 +21,20 @@ void require_states(Eigen::Index have, Eigen::Index want, const char* name) {
         fmt::format("{} = {} entries (must be {}, one a state)", name, have, want));
 }
 
+void require_shapes(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
+                    const Eigen::Ref<const Eigen::VectorXd>& p,
+                    const Eigen::Ref<const Eigen::MatrixXd>& functions) {
+  require_states(matrix.cols(), matrix.rows(), "matrix");
+  require_states(p.size(), matrix.rows(), "p");
+  require_states(functions.rows(), matrix.rows(), "functions");
+}
+
+// Functions less their means under p.
+Eigen::MatrixXd centre(const Eigen::Ref<const Eigen::VectorXd>& p,
+                       const Eigen::Ref<const Eigen::MatrixXd>& functions) {
+  return functions.rowwise() - p.transpose() * functions;
+}
+
 // The kernel in symmetrised coordinates, its stationary direction, and sqrt(p) (f - E f) in them.
 struct Coordinates {
   Eigen::MatrixXd matrix;
@@ -67,20 +81,40 @@ AsymptoticVariance finish(double mean, double variance, double asymptotic) {
 AsymptoticVariance asymptotic_variance(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
                                        const Eigen::Ref<const Eigen::VectorXd>& p,
                                        const Eigen::Ref<const Eigen::VectorXd>& f) {
-  const Eigen::Index states = matrix.rows();
-  require_states(matrix.cols(), states, "matrix");
-  require_states(p.size(), states, "p");
-  require_states(f.size(), states, "f");
+  const double asymptotic = asymptotic_covariance(matrix, p, f)(0, 0);
   const double mean = p.dot(f);
-  const Eigen::VectorXd centred = f.array() - mean;
+  return finish(mean, p.dot((f.array() - mean).square().matrix()), asymptotic);
+}
+
+Eigen::MatrixXd asymptotic_covariance(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
+                                      const Eigen::Ref<const Eigen::VectorXd>& p,
+                                      const Eigen::Ref<const Eigen::MatrixXd>& functions) {
+  require_shapes(matrix, p, functions);
   Eigen::MatrixXd system = -matrix;
   system.diagonal().array() += 1;
   system.rowwise() += p.transpose();
   const Eigen::FullPivLU<Eigen::MatrixXd> solver(system);
   if (!solver.isInvertible()) throw Error("the chain has more than one recurrent class");
-  const Eigen::VectorXd sum = solver.solve(centred);  // sum over n >= 0 of T^n f0
-  const Eigen::VectorXd weighted = p.cwiseProduct(centred);
-  return finish(mean, weighted.dot(centred), weighted.dot(2 * sum - centred));
+  const Eigen::MatrixXd centred = centre(p, functions);
+  const Eigen::MatrixXd sum = solver.solve(centred);  // sum over n >= 0 of T^n f0
+  const Eigen::MatrixXd later = centred.transpose() * p.asDiagonal() * sum;
+  return later + later.transpose() - centred.transpose() * p.asDiagonal() * centred;
+}
+
+Eigen::MatrixXd covariance_of_means(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
+                                    const Eigen::Ref<const Eigen::VectorXd>& p,
+                                    const Eigen::Ref<const Eigen::MatrixXd>& functions, int steps) {
+  require_shapes(matrix, p, functions);
+  if (steps < 1) throw InvalidArgument(fmt::format("steps = {} (must be at least 1)", steps));
+  const Eigen::MatrixXd centred = centre(p, functions);
+  const Eigen::MatrixXd weighted = p.asDiagonal() * centred;
+  Eigen::MatrixXd later = centred, sum = weighted.transpose() * centred;
+  for (int t = 1; t < steps; ++t) {
+    later = matrix * later;
+    const Eigen::MatrixXd lag = weighted.transpose() * later;
+    sum += (1 - static_cast<double>(t) / steps) * (lag + lag.transpose());
+  }
+  return sum;
 }
 
 AsymptoticVariance asymptotic_variance(const StateSpace& space, const Rule& rule, Scan scan,

@@ -22,7 +22,23 @@ AsymptoticVariance asymptotic_variance(const Eigen::Ref<const Eigen::MatrixXd>& 
                                        const Eigen::Ref<const Eigen::VectorXd>& p,
                                        const Eigen::Ref<const Eigen::VectorXd>& f);
 
-/// Computes the same in the well-conditioned symmetrised coordinates of a model's kernel.
+/// Solves for the covariances of several functions' averages:  lim N Cov(mean f_i, mean f_j).
+/// Shapes  functions [states x functions], result [functions x functions]
+/// Throws  as asymptotic_variance
+Eigen::MatrixXd asymptotic_covariance(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
+                                      const Eigen::Ref<const Eigen::VectorXd>& p,
+                                      const Eigen::Ref<const Eigen::MatrixXd>& functions);
+
+/// Sums the autocovariances of a stationary chain:  N Cov(mean f_i, mean f_j) of N steps,
+///   C(0) + sum over 0 < t < N of (1 - t / N) (C(t) + C(t)'), C(t)_ij = Cov(f_i(x_0), f_j(x_t))
+/// Shapes  as asymptotic_covariance     Cost  N products of the matrix with the functions
+/// Throws  InvalidArgument if shapes differ or steps < 1
+Eigen::MatrixXd covariance_of_means(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
+                                    const Eigen::Ref<const Eigen::VectorXd>& p,
+                                    const Eigen::Ref<const Eigen::MatrixXd>& functions, int steps);
+
+/// Computes asymptotic_variance in the well-conditioned symmetrised coordinates of a model's
+/// kernel.
 AsymptoticVariance asymptotic_variance(const StateSpace& space, const Rule& rule, Scan scan,
                                        const Eigen::Ref<const Eigen::VectorXd>& f);
 
