@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -59,26 +60,49 @@ int draw_side(Stream& stream, int max_side) {
   return 1 + static_cast<int>(stream.below(static_cast<std::uint64_t>(max_side)));
 }
 
-}  // namespace
+using Reduce = CaseOutcome (*)(const std::vector<CaseOutcome>& outcomes);
 
-Check bounded_check(Check check, CaseStatistic statistic) {
+CaseOutcome worst_case(const std::vector<CaseOutcome>& outcomes) {
+  // A NaN is worse than any number.
+  const auto worse = [](const CaseOutcome& a, const CaseOutcome& b) {
+    return std::isnan(b.value) || (!std::isnan(a.value) && a.value < b.value);
+  };
+  return *std::max_element(outcomes.begin(), outcomes.end(), worse);
+}
+
+CaseOutcome mean_case(const std::vector<CaseOutcome>& outcomes) {
+  double sum = 0;
+  for (const CaseOutcome& outcome : outcomes) sum += outcome.value;
+  const auto cases = static_cast<double>(outcomes.size());
+  return {sum / cases, fmt::format("mean of {} cases", outcomes.size())};
+}
+
+// Fills run(): cases run in parallel, each on its stream.
+Check reduced_check(Check check, CaseStatistic statistic, Reduce reduce) {
   const std::string experiment = check.name + " " + check.subject;
   const double bound = check.bound;
-  check.run = [experiment, bound, statistic = std::move(statistic)](int cases, std::uint64_t seed) {
+  check.run = [experiment, bound, reduce, statistic = std::move(statistic)](int cases,
+                                                                            std::uint64_t seed) {
     if (cases < 1) throw InvalidArgument(fmt::format("cases = {} (must be at least 1)", cases));
     std::vector<CaseOutcome> outcomes(static_cast<std::size_t>(cases));
     parallel_for(outcomes.size(), [&](std::size_t i) {
       Stream stream(make_key(seed, experiment), Purpose::test, i);
       outcomes[i] = statistic(stream);
     });
-    // A NaN is worse than any number.
-    const auto worse = [](const CaseOutcome& a, const CaseOutcome& b) {
-      return std::isnan(b.value) || (!std::isnan(a.value) && a.value < b.value);
-    };
-    const CaseOutcome& worst = *std::max_element(outcomes.begin(), outcomes.end(), worse);
-    return CheckOutcome{worst.value, bound, worst.value <= bound, worst.detail, cases};
+    const CaseOutcome all = reduce(outcomes);
+    return CheckOutcome{all.value, bound, all.value <= bound, all.detail, cases};
   };
   return check;
+}
+
+}  // namespace
+
+Check bounded_check(Check check, CaseStatistic statistic) {
+  return reduced_check(std::move(check), std::move(statistic), worst_case);
+}
+
+Check mean_check(Check check, CaseStatistic statistic) {
+  return reduced_check(std::move(check), std::move(statistic), mean_case);
 }
 
 Layered draw_check_model(Stream& stream, int max_side) {
@@ -104,6 +128,14 @@ Layered draw_independent_model(Stream& stream, int max_side) {
   return draw_layers(
       sizes, [] { return 0.0; },
       [&] { return all_tied || stream.below(4) == 0 ? 0.0 : stream.uniform(-3, 3); });
+}
+
+Base draw_base(Stream& stream, const Layered& model) {
+  Base base = Base::uniform(model);
+  if (stream.below(2) == 0) return base;
+  for (Eigen::VectorXd& logits : base.logits)
+    for (double& logit : logits) logit = stream.uniform(-2, 2);
+  return base;
 }
 
 std::string describe_case(const Layered& model) {

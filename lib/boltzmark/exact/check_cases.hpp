@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boltzmark/exact/verifier.hpp"
+#include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/rule.hpp"
@@ -26,6 +27,9 @@ using CaseStatistic = std::function<CaseOutcome(Stream& stream)>;
 /// Fills run() and leaves the rest of `check` as it is; cases run in parallel, each on its stream.
 Check bounded_check(Check check, CaseStatistic statistic);
 
+/// Makes a check that holds if the mean of the statistic over all cases is at most the bound.
+Check mean_check(Check check, CaseStatistic statistic);
+
 /// Draws a binary RBM of 1..max_side units a side (one in eight is a DBM of three layers) whose
 /// parameters are multiples of 2^-8, so that sums are exact and ties are ties: all zero, mostly
 /// zero, in {-1, 0, 1}, moderate, or with entries of +-100.
@@ -36,6 +40,9 @@ Layered draw_generic_model(Stream& stream, int max_side, double scale);
 
 /// Draws an RBM with zero weights and biases that are zero, of order 1, or a tie among others.
 Layered draw_independent_model(Stream& stream, int max_side = 4);
+
+/// Draws a base of tempering: uniform, or with logits uniform on (-2, 2).
+Base draw_base(Stream& stream, const Layered& model);
 
 /// Writes a model's shape and size of parameters: "3x2, |w| <= 100".
 std::string describe_case(const Layered& model);
@@ -49,6 +56,9 @@ std::vector<Check> theorem_checks();
 std::vector<Check> convergence_checks();
 std::vector<Check> production_checks();
 std::vector<Check> tempering_checks();
+std::vector<Check> tempered_chain_checks();
+std::vector<Check> tempered_estimator_checks();
+std::vector<Check> integration_checks();
 std::vector<Check> estimator_checks();
 std::vector<Check> annealing_checks();
 

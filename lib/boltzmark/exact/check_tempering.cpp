@@ -13,14 +13,6 @@
 namespace boltzmark {
 namespace {
 
-Base draw_base(Stream& stream, const Layered& model) {
-  Base base = Base::uniform(model);
-  if (stream.below(2) == 0) return base;
-  for (Eigen::VectorXd& logits : base.logits)
-    for (double& logit : logits) logit = stream.uniform(-2, 2);
-  return base;
-}
-
 CaseOutcome tempered_invariance(Stream& stream, const Rule& rule) {
   const Layered model = draw_check_model(stream);
   const Base base = draw_base(stream, model);
