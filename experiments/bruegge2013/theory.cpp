@@ -1,20 +1,8 @@
-#include <algorithm>
-
-#include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/verifier.hpp"
-#include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
+#include "experiments/kit/evidence.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
-/// The registered check behind a claim, or behind one of its parts.
-struct Evidence {
-  const char* claim;
-  const char* part;
-  const char* check;
-  const char* subject;
-};
 constexpr Evidence kEvidence[] = {
     {"B01", "", "detailed-balance", "flip"},
     {"B02", "double law", "invariance", "flip"},
@@ -36,56 +24,13 @@ constexpr Evidence kEvidence[] = {
 };
 constexpr PerProfile<int> kCases{.smoke = 10, .quick = 200, .paper = 1000};
 
-std::vector<Json> trials(Profile profile) {
-  std::vector<Json> all;
-  for (const Evidence& evidence : kEvidence)
-    all.push_back(
-        {{"check", evidence.check}, {"subject", evidence.subject}, {"cases", kCases.at(profile)}});
-  return all;
-}
-
-const Check& find_check(const std::string& name, const std::string& subject) {
-  for (const Check& check : registered_checks())
-    if (check.name == name && check.subject == subject) return check;
-  throw InvalidArgument("check = " + name + " of " + subject + " (must be registered)");
-}
-
-Json run(const Json& inputs, const TrialContext& context) {
-  const CheckOutcome outcome =
-      find_check(inputs.at("check"), inputs.at("subject")).run(inputs.at("cases"), context.seed);
-  return {{"value", outcome.value},
-          {"bound", outcome.bound},
-          {"holds", outcome.holds},
-          {"detail", outcome.detail},
-          {"cases", outcome.cases}};
-}
+std::vector<Json> trials(Profile profile) { return evidence_trials(kEvidence, kCases.at(profile)); }
 
 void summarise(const Results& results, Summary& summary) {
-  Table table{.name = "checks",
-              .caption =
-                  "Exact checks: the worst value over random RBMs (up to 4 units a side, zero "
-                  "weights, ties and weights of 100 included) and what it must not exceed.",
-              .columns = {{"claim", "claim"},
-                          {"statement", "statement"},
-                          {"models", "models"},
-                          {"worst value", "value", 15},
-                          {"bound", "bound", 15},
-                          {"holds", "holds"}}};
-  for (const Evidence& evidence : kEvidence) {
-    const auto found = results.where({{"check", evidence.check}, {"subject", evidence.subject}});
-    if (found.empty()) continue;
-    const Json& outputs = found.front()->outputs;
-    const double value = number(outputs.at("value"));
-    table.rows.push_back({evidence.claim, find_check(evidence.check, evidence.subject).statement,
-                          std::int64_t{outputs.at("cases")}, value, number(outputs.at("bound")),
-                          outputs.at("holds").get<bool>() ? "yes" : "no"});
-    summary.add(Measure{.claim = evidence.claim,
-                        .part = evidence.part,
-                        .estimate = value,
-                        .n = outputs.at("cases"),
-                        .note = outputs.at("detail").get<std::string>()});
-  }
-  summary.add(std::move(table));
+  summarise_evidence(kEvidence,
+                     "Exact checks: the worst value over random RBMs (up to 4 units a side, zero "
+                     "weights, ties and weights of 100 included) and what it must not exceed.",
+                     results, summary);
 }
 
 }  // namespace
@@ -107,7 +52,7 @@ Experiment bruegge2013_theory() {
       .claims = {"B01", "B02", "B03", "B04", "B05", "B06", "B08", "B09", "B10", "B19", "B34",
                  "B37"},
       .trials = trials,
-      .run = run,
+      .run = run_evidence,
       .summarise = summarise,
   };
 }

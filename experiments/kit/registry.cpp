@@ -18,7 +18,8 @@
   X(bruegge2013_fig4)            \
   X(bruegge2013_table3)          \
   X(bruegge2013_table4)          \
-  X(bruegge2013_blend)
+  X(bruegge2013_blend)           \
+  X(carlson2016_theory)
 
 namespace boltzmark::experiments {
 

@@ -1,0 +1,82 @@
+#include "experiments/kit/evidence.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/diagnose/proportion.hpp"
+#include "boltzmark/exact/verifier.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+const Check& find_check(const std::string& name, const std::string& subject) {
+  for (const Check& check : registered_checks())
+    if (check.name == name && check.subject == subject) return check;
+  throw InvalidArgument("check = " + name + " of " + subject + " (must be registered)");
+}
+
+void add_share_interval(Measure& measure, double bound) {
+  const auto cases = static_cast<std::uint64_t>(measure.n);
+  const auto count =
+      static_cast<std::uint64_t>(std::llround(measure.estimate * static_cast<double>(cases)));
+  const Interval interval = proportion_interval(count, cases);
+  measure.lower = interval.lower;
+  measure.upper = interval.upper;
+  measure.p_value = binomial_test({count, cases}, bound, Alternative::less);
+}
+
+Measure measure(const Evidence& evidence, const Json& outputs) {
+  Measure result{.claim = evidence.claim,
+                 .part = evidence.part,
+                 .estimate = number(outputs.at("value")),
+                 .n = outputs.at("cases"),
+                 .note = outputs.at("detail").get<std::string>()};
+  if (evidence.spread == Spread::point) result.lower = result.upper = result.estimate;
+  if (evidence.spread == Spread::share) add_share_interval(result, number(outputs.at("bound")));
+  return result;
+}
+
+}  // namespace
+
+std::vector<Json> evidence_trials(std::span<const Evidence> all, int cases) {
+  std::vector<Json> trials;
+  for (const Evidence& evidence : all)
+    trials.push_back({{"check", evidence.check}, {"subject", evidence.subject}, {"cases", cases}});
+  return trials;
+}
+
+Json run_evidence(const Json& inputs, const TrialContext& context) {
+  const CheckOutcome outcome =
+      find_check(inputs.at("check"), inputs.at("subject")).run(inputs.at("cases"), context.seed);
+  return {{"value", outcome.value},
+          {"bound", outcome.bound},
+          {"holds", outcome.holds},
+          {"detail", outcome.detail},
+          {"cases", outcome.cases}};
+}
+
+void summarise_evidence(std::span<const Evidence> all, const std::string& caption,
+                        const Results& results, Summary& summary) {
+  Table table{.name = "checks",
+              .caption = caption,
+              .columns = {{"claim", "claim"},
+                          {"statement", "statement"},
+                          {"models", "models"},
+                          {"worst value", "value", 15},
+                          {"bound", "bound", 15},
+                          {"holds", "holds"}}};
+  for (const Evidence& evidence : all) {
+    const auto found = results.where({{"check", evidence.check}, {"subject", evidence.subject}});
+    if (found.empty()) continue;
+    const Json& outputs = found.front()->outputs;
+    table.rows.push_back({evidence.claim, find_check(evidence.check, evidence.subject).statement,
+                          std::int64_t{outputs.at("cases")}, number(outputs.at("value")),
+                          number(outputs.at("bound")),
+                          outputs.at("holds").get<bool>() ? "yes" : "no"});
+    summary.add(measure(evidence, outputs));
+  }
+  summary.add(std::move(table));
+}
+
+}  // namespace boltzmark::experiments
