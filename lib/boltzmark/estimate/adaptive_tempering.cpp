@@ -126,6 +126,9 @@ Estimate summarise(const Eigen::MatrixXd& top_log_z, bool all_visited) {
   estimate.upper = estimate.log_z + half;
   const double mean_square = (top_log_z.bottomRows(kept).array() - estimate.log_z).square().mean();
   estimate.effective_samples = spread > 0 ? mean_square * islands / spread : 0;
+  if (estimate.effective_samples < kFewEffectiveSamples)
+    estimate.refuse(Status::few_effective_samples,
+                    "the islands' averages differ too much: run more sweeps, or use rts");
   if (!all_visited)
     estimate.refuse(Status::not_converged,
                     "an island has not visited its rungs evenly yet: run more sweeps, or use rts");

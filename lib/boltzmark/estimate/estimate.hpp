@@ -11,9 +11,9 @@ namespace boltzmark {
 /// Whether an estimate can be trusted.
 enum class Status {
   ok,
-  unvisited_rung,         ///< a rung was never visited
   few_effective_samples,  ///< below kFewEffectiveSamples, or weights with Pareto k above 0.5
-  not_converged           ///< no round trips between the ends of the ladder, or a failed solver
+  not_converged,          ///< too few round trips between the ends of the ladder, or a failed solver
+  unvisited_rung          ///< a rung was never visited; there may be no number
 };
 inline constexpr double kFewEffectiveSamples = 50;
 

@@ -2,15 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 
+namespace {
+
+// A chain forgets its start at b = 0 alone. With one round trip a chain the errors of trained RBMs
+// were up to 1.7 times their standard errors' size, with two they agreed.
+constexpr double kTripsPerChain = 2;
+constexpr double kLeastTrips = 20;
+
+}  // namespace
+
 void judge_mixing(Estimate& estimate, const SampleStore& store) {
-  if (!store.random_rungs || round_trips(store) > 0) return;
+  if (store.random_rungs) judge_round_trips(estimate, store);
+}
+
+void judge_round_trips(Estimate& estimate, const SampleStore& store) {
+  const auto trips = static_cast<double>(round_trips(store));
+  const double needed = std::max(kLeastTrips, kTripsPerChain * static_cast<double>(store.chains()));
+  if (trips >= needed) return;
   estimate.refuse(Status::not_converged,
-                  "no chain went from the top rung to the bottom and back: run more sweeps, or use "
-                  "a ladder on which chains move");
+                  fmt::format("{:.0f} round trips between the ends of the ladder (fewer than "
+                              "{:.0f}): the chains may still remember their start; run more "
+                              "sweeps, or use a ladder on which chains move",
+                              trips, needed));
 }
 
 std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store) {

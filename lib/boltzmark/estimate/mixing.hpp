@@ -7,8 +7,10 @@
 
 namespace boltzmark {
 
-/// Refuses an estimate if no chain of simulated tempering went from the top rung to the bottom and
-/// back; all estimators on samples call it. Chains with fixed rungs are not judged.
+/// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
+/// or fewer than two each on average.
+void judge_round_trips(Estimate& estimate, const SampleStore& store);
+/// Does so if the chains drew their rungs; all estimators on samples call it.
 void judge_mixing(Estimate& estimate, const SampleStore& store);
 
 /// Lists each rung's samples by their places in store.log_ratio.data(), ascending.

@@ -8,7 +8,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/estimate/smc.hpp"
 #include "boltzmark/estimate/tempered_group.hpp"
+#include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 namespace {
@@ -47,23 +49,29 @@ void check(const SimulatedTemperingOptions& options) {
     throw InvalidArgument("keep_log_f = true (must go with collapsed states)");
 }
 
+// None if the sweeps are too few, or there is just one chain.
+int smc_sweeps(const SimulatedTemperingOptions& options) {
+  if (options.chains < 2) return 0;
+  return std::min(3 * (options.ladder.rungs() - 1), options.sweeps * 3 / 10);
+}
+
 /// One run: its populations, its groups, and the sweeps that it has made.
 class Run {
  public:
   Run(const Target& target, const SimulatedTemperingOptions& options)
       : options_(options),
         log_prior_(normalised_prior(options)),
-        log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())),
-        populations_(target, options.chains, options.key) {
-    if (options.log_z_hat.size() != 0)
-      log_z_hat_ = options.log_z_hat.array() - options.log_z_hat[0];
-    for (int g = 0; g < populations_.groups(); ++g)
-      groups_.emplace_back(populations_.group(g), populations_.first_chain(g), options_);
+        log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())) {
+    if (options.start == Start::smc && smc_sweeps(options) > 0)
+      start_from_smc(target);
+    else
+      start_from_base(target);
   }
+
+  std::optional<Populations>& populations() { return populations_; }
 
   TemperedRun finish() {
     TemperedRun run{.store = SampleStore{options_.ladder}};
-    start();
     iterate(run);
     run.initial_sweeps = static_cast<int>(done_);
     sample(run);
@@ -71,11 +79,16 @@ class Run {
   }
 
  private:
+  void make_groups() {
+    for (int g = 0; g < populations_->groups(); ++g)
+      groups_.emplace_back(populations_->group(g), populations_->first_chain(g), options_);
+  }
   Eigen::Index round_sweeps() const {
     return options_.round_sweeps > 0 ? options_.round_sweeps : std::max(1, options_.sweeps / 25);
   }
-  void start();
-  Eigen::VectorXd anneal(int sweeps);
+  void start_from_base(const Target& target);
+  void start_from_smc(const Target& target);
+  void equalise_weights(const Eigen::VectorXd& log_weights);
   void heat(Eigen::Index sweeps);
   void iterate(TemperedRun& run);
   void restart();
@@ -83,9 +96,9 @@ class Run {
   void sweep(TemperedRecord& record);
   InitialRound round(Eigen::Index sweeps);
   void for_each_group(const std::function<void(TemperedGroup&)>& body) {
-    populations_.for_each([&](Population&, int first_chain) {
-      for (int g = 0; g < populations_.groups(); ++g)
-        if (populations_.first_chain(g) == first_chain) body(groups_[g]);
+    populations_->for_each([&](Population&, int first_chain) {
+      for (int g = 0; g < populations_->groups(); ++g)
+        if (populations_->first_chain(g) == first_chain) body(groups_[g]);
     });
   }
   void report(Eigen::Index sweeps) {
@@ -95,22 +108,44 @@ class Run {
 
   const SimulatedTemperingOptions& options_;
   Eigen::VectorXd log_prior_, log_z_hat_;
-  Populations populations_;
+  std::optional<Populations> populations_;
   std::vector<TemperedGroup> groups_;
   Eigen::Index done_ = 0;
 };
 
-void Run::start() {
-  // Three sweeps a rung, and at most 30 % of all.
-  const int rungs = options_.ladder.rungs();
-  const int sweeps = std::min(3 * (rungs - 1), options_.sweeps * 3 / 10);
-  if (options_.start == Start::smc && sweeps > 0) {
-    log_z_hat_ = anneal(sweeps);
-    report(sweeps);
-    return heat(std::min(round_sweeps(), options_.sweeps / 2 - done_));
-  }
-  populations_.for_each([](Population& population, int) { population.draw_base(); });
+void Run::start_from_base(const Target& target) {
+  populations_.emplace(target, options_.chains, options_.key);
+  if (options_.log_z_hat.size() != 0)
+    log_z_hat_ = options_.log_z_hat.array() - options_.log_z_hat[0];
+  populations_->for_each([](Population& population, int) { population.draw_base(); });
+  make_groups();
   for_each_group([](TemperedGroup& group) { group.draw_uniform_rungs(); });
+}
+
+// A pass of sequential Monte Carlo, three sweeps a rung and at most 30 % of all, estimates every
+// Zhat and leaves the chains at b = 1, weighted; one more resampling makes them equal.
+void Run::start_from_smc(const Target& target) {
+  const int sweeps = smc_sweeps(options_);
+  SmcResult smc = annealed_smc(target, {.annealing = {.ladder = options_.ladder,
+                                                      .chains = options_.chains,
+                                                      .sweeps = sweeps,
+                                                      .key = options_.key},
+                                        .islands = 2});
+  populations_ = std::move(smc.populations);
+  log_z_hat_ = smc.estimate.log_z_rungs;
+  equalise_weights(smc.log_weights);
+  make_groups();
+  report(sweeps);
+  heat(std::min(round_sweeps(), options_.sweeps / 2 - done_));
+}
+
+void Run::equalise_weights(const Eigen::VectorXd& log_weights) {
+  Eigen::VectorXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
+  weights /= weights.sum();
+  std::vector<int> offspring(static_cast<std::size_t>(weights.size()));
+  Stream stream(options_.key, Purpose::start);
+  systematic_offspring({weights.data(), offspring.size()}, stream.uniform(), offspring);
+  populations_->resample(offspring);
 }
 
 // Spreads the chains over the rungs and lets each forget b = 1 at its own: a chain may not leave
@@ -123,35 +158,9 @@ void Run::heat(Eigen::Index sweeps) {
   report(sweeps);
 }
 
-// Annealed importance sampling over the rungs: log Zhat_k = log mean w_k.
-Eigen::VectorXd Run::anneal(int sweeps) {
-  const Ladder& ladder = options_.ladder;
-  Eigen::MatrixXd log_weights = Eigen::MatrixXd::Zero(ladder.rungs(), options_.chains);
-  populations_.for_each([&](Population& population, int first) {
-    std::vector<double> step(population.chains());
-    std::vector<float> b(population.chains());
-    population.draw_base();
-    for (int k = 1; k < ladder.rungs(); ++k) {
-      population.log_increment(ladder.single(k - 1), ladder.single(k), step);
-      for (int c = 0; c < population.chains(); ++c)
-        log_weights(k, first + c) = log_weights(k - 1, first + c) + step[c];
-      std::fill(b.begin(), b.end(), ladder.single(k));
-      for (int s = k * sweeps / ladder.rungs(); s < (k + 1) * sweeps / ladder.rungs(); ++s)
-        population.move(b);
-    }
-  });
-  Eigen::VectorXd log_z(ladder.rungs());
-  for (int k = 0; k < ladder.rungs(); ++k) {
-    LogSum sum;
-    for (const double w : log_weights.row(k)) sum.add(w);
-    log_z[k] = sum.log() - std::log(static_cast<double>(options_.chains));
-  }
-  return log_z;
-}
-
 void Run::restart() {
   if (!options_.restart.keep_states)
-    populations_.for_each([](Population& population, int) { population.draw_base(); });
+    populations_->for_each([](Population& population, int) { population.draw_base(); });
   if (options_.restart.uniform_rungs)
     for_each_group([](TemperedGroup& group) { group.draw_uniform_rungs(); });
 }
@@ -167,9 +176,11 @@ void Run::sweep(TemperedRecord& record) {
 }
 
 InitialRound Run::round(Eigen::Index sweeps) {
-  TemperedRecord record(options_.ladder.rungs(), options_.chains, sweeps, 1);
+  TemperedRecord record(options_.ladder.rungs(), options_.chains, sweeps,
+                        batches_per_chain(options_.chains, sweeps));
   sweep(record);
-  InitialRound found{.log_z_hat = log_z_hat_, .occupancy = record.sums.weight.rowwise().sum()};
+  InitialRound found{.log_z_hat = log_z_hat_, .sums = record.finish()};
+  found.occupancy = found.sums.weight.rowwise().sum();
   if (options_.occupancies == Assignment::hard) found.occupancy.array() += kCountFloor;
   found.occupancy /= found.occupancy.sum();
   const Eigen::ArrayXd excess =
@@ -213,9 +224,13 @@ void Run::sample(TemperedRun& run) {
 
 }  // namespace
 
-TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options) {
+TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options,
+                                std::optional<Populations>* left) {
   check(options);
-  return Run(target, options).finish();
+  Run run(target, options);
+  TemperedRun result = run.finish();
+  if (left != nullptr) *left = std::move(run.populations());
+  return result;
 }
 
 }  // namespace boltzmark

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "boltzmark/estimate/estimate.hpp"
@@ -31,8 +32,9 @@ struct Restart {
 
 /// What one round of the initial iterations found.
 struct InitialRound {
-  Eigen::VectorXd log_z_hat;  ///< that the round sampled with [rungs]
-  Eigen::VectorXd occupancy;  ///< c_k, normalised [rungs]
+  Eigen::VectorXd log_z_hat;       ///< that the round sampled with [rungs]
+  RungSums sums = {};              ///< of the assignment asked for
+  Eigen::VectorXd occupancy = {};  ///< c_k, normalised [rungs]
   /// max_k |log(c_k / r_k)|; the rounds stop below 1
   double imbalance = 0;
 };
@@ -55,6 +57,7 @@ struct SimulatedTemperingOptions {
   bool stop_early = true;    ///< leave the initial rounds once the imbalance is below 1
   bool keep_log_f = false;   ///< keep all collapsed densities in the store
   bool keep_slopes = false;  ///< sum d/db log f_b too where states are collapsed (TI-RB needs it)
+  Populations* last_at_top = nullptr;  ///< takes each chain's state when it is on the top rung
   StreamKey key = {};
   std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
 };
@@ -76,6 +79,8 @@ struct TemperedRun {
 ///   log Zhat_k <- log Zhat_k + log r_1 - log r_k + log c_k - log c_1           [Eq. 12, Sec. 2.4]
 /// Randomness  per chain and sweep: the population's, and one draw for the rung
 /// Throws  InvalidArgument on settings out of range
-TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options);
+/// `left`, if given, takes the chains where the run left them.
+TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options,
+                                std::optional<Populations>* left = nullptr);
 
 }  // namespace boltzmark

@@ -26,7 +26,7 @@ struct ReplicaOptions {
 
 /// What parallel tempering of a target gives.
 struct ReplicaResult {
-  SampleStore samples;         ///< rungs not drawn; chain bundle * rungs + i started at rung i
+  SampleStore samples;  ///< rungs not drawn; chain bundle * rungs + i started at rung i
   /// Share of accepted swaps of each pair of neighbours [rungs - 1].
   Eigen::VectorXd acceptance = {};
 };

@@ -23,6 +23,13 @@ Populations::Populations(const Target& target, int chains, StreamKey key) : chai
   }
 }
 
+Population& Populations::at(int first_chain) {
+  const auto found = std::find(first_chains_.begin(), first_chains_.end(), first_chain);
+  if (found == first_chains_.end())
+    throw InvalidArgument(fmt::format("first_chain = {} (must be a group's)", first_chain));
+  return *groups_[static_cast<std::size_t>(found - first_chains_.begin())];
+}
+
 void Populations::for_each(const std::function<void(Population&, int)>& body) {
   parallel_for(groups_.size(), [&](std::size_t g) { body(*groups_[g], first_chains_[g]); });
 }

@@ -60,6 +60,8 @@ class Populations {
   int first_chain(int group) const { return first_chains_[group]; }
   Population& group(int g) { return *groups_[g]; }
   const Population& group(int g) const { return *groups_[g]; }
+  /// Returns the group that begins with a chain.  Throws  InvalidArgument if none does
+  Population& at(int first_chain);
 
   /// Calls body(population, first chain) for every group, in parallel.
   void for_each(const std::function<void(Population&, int)>& body);

@@ -74,6 +74,8 @@ void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& recor
         std::copy_n(log_densities_.data() + c * rungs, rungs, probabilities_.data());
       rung_probabilities(probabilities_, log_weight, probabilities_);
       add_sample(c, sweep, record);
+      if (options_->last_at_top != nullptr && rungs_[c] + 1 == rungs)
+        options_->last_at_top->at(first_chain_).copy_chain(c, *population_, c);
       rungs_[c] = next_rung(c);
     }
   }

@@ -1,0 +1,122 @@
+#include "boltzmark/estimate/continuous_tempering.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "boltzmark/estimate/simulated_tempering.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+namespace {
+
+// log((e^x - 1) / x), the integral of e^(x t) over [0, 1].
+double log_mean_exp(double x) {
+  if (std::abs(x) < 1e-8) return x / 2;
+  return x > 0 ? x + std::log(-std::expm1(-x) / x) : std::log(std::expm1(x) / x);
+}
+
+// The u-quantile of the density proportional to e^(x t) on [0, 1].
+double tilted_place(double x, double u) {
+  if (std::abs(x) < 1e-8) return u;
+  if (x > 0) return 1 + std::log(u + (1 - u) * std::exp(-x)) / x;
+  return std::log1p(u * std::expm1(x)) / x;
+}
+
+Eigen::VectorXd found_log_z(const TemperedRun& run) {
+  const Eigen::VectorXd occupancy = run.sums.weight.rowwise().sum();
+  Eigen::VectorXd log_z =
+      run.store.log_z_hat + (occupancy / occupancy.sum()).array().log().max(-700.0).matrix();
+  return log_z.array() - log_z[0];
+}
+
+/// What one chain does at every sweep.
+struct Chain {
+  Stream stream;
+  double b = 0;
+  int interval = 0;
+};
+
+}  // namespace
+
+double draw_inverse_temperature(const Ladder& knots, const Eigen::VectorXd& log_z_hat,
+                                double log_ratio, double interval_draw, double place_draw,
+                                Eigen::VectorXd& masses, int& interval) {
+  const auto tilt = [&](int k) {
+    return (knots[k + 1] - knots[k]) * log_ratio - (log_z_hat[k + 1] - log_z_hat[k]);
+  };
+  masses.resize(knots.rungs() - 1);
+  for (int k = 0; k + 1 < knots.rungs(); ++k)
+    masses[k] = knots[k] * log_ratio - log_z_hat[k] + log_mean_exp(tilt(k)) +
+                std::log(knots[k + 1] - knots[k]);
+  masses = (masses.array() - masses.maxCoeff()).exp();
+  masses /= masses.sum();
+  double below = 0;
+  interval = 0;
+  while (interval + 2 < knots.rungs() && (below += masses[interval]) <= interval_draw) ++interval;
+  return knots[interval] +
+         (knots[interval + 1] - knots[interval]) * tilted_place(tilt(interval), place_draw);
+}
+
+ContinuousSamples continuous_tempering(const Target& target,
+                                       const ContinuousTemperingOptions& options) {
+  std::optional<Populations> populations;
+  const int first_half = options.sweeps / 2;
+  const int kept = options.sweeps - first_half;
+  const auto report = [&](double share) {
+    if (options.progress) options.progress(share);
+  };
+  const TemperedRun start =
+      simulated_tempering(target,
+                          {.chains = options.chains,
+                           .sweeps = first_half,
+                           .ladder = options.knots,
+                           .key = options.key,
+                           .progress = [&](double share) { report(share / 2); }},
+                          &populations);
+  const Eigen::VectorXd log_z_hat = found_log_z(start);
+  const Eigen::Index intervals = options.knots.rungs() - 1;
+  ContinuousSamples samples;
+  samples.log_ratio.resize(kept, options.chains);
+  samples.inverse_temperature = samples.density = samples.log_ratio;
+  Eigen::MatrixXi place(kept, options.chains);
+  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(intervals, options.chains);
+  populations->for_each([&](Population& population, int first) {
+    std::vector<Chain> chains;
+    for (int c = 0; c < population.chains(); ++c) {
+      chains.push_back({Stream(options.key, Purpose::rung,
+                               static_cast<std::uint64_t>(options.chains + first + c))});
+      chains[c].b = options.knots[start.store.rung(start.store.sweeps() - 1, first + c)];
+      chains[c].interval = static_cast<int>(std::min<Eigen::Index>(
+          start.store.rung(start.store.sweeps() - 1, first + c), intervals - 1));
+    }
+    std::vector<float> betas(chains.size());
+    std::vector<double> log_ratios(chains.size());
+    Eigen::VectorXd masses;
+    for (int s = 0; s < kept; ++s) {
+      for (std::size_t c = 0; c < chains.size(); ++c) betas[c] = static_cast<float>(chains[c].b);
+      population.move(betas);
+      population.log_ratio(log_ratios);
+      for (std::size_t c = 0; c < chains.size(); ++c) {
+        Chain& chain = chains[c];
+        const auto column = static_cast<Eigen::Index>(first + c);
+        samples.log_ratio(s, column) = log_ratios[c];
+        samples.inverse_temperature(s, column) = static_cast<double>(betas[c]);
+        place(s, column) = chain.interval;
+        const double u = chain.stream.uniform();
+        chain.b = draw_inverse_temperature(options.knots, log_z_hat, log_ratios[c], u,
+                                           chain.stream.uniform(), masses, chain.interval);
+        mass.col(column) += masses;
+      }
+    }
+  });
+  report(1);
+  const Eigen::VectorXd share = mass.rowwise().sum() / (static_cast<double>(kept) * options.chains);
+  for (Eigen::Index i = 0; i < place.size(); ++i) {
+    const int k = place.data()[i];
+    samples.density.data()[i] = share[k] / (options.knots[k + 1] - options.knots[k]);
+  }
+  return samples;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,276 @@
+#include "boltzmark/estimate/methods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/adaptive_tempering.hpp"
+#include "boltzmark/estimate/annealing.hpp"
+#include "boltzmark/estimate/bar.hpp"
+#include "boltzmark/estimate/continuous_tempering.hpp"
+#include "boltzmark/estimate/markov_chain.hpp"
+#include "boltzmark/estimate/mbar.hpp"
+#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/rts_mixed.hpp"
+#include "boltzmark/estimate/smc.hpp"
+#include "boltzmark/estimate/stepping_stones.hpp"
+#include "boltzmark/estimate/thermodynamic_integration.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kRungs = 100;
+
+using FromStore = Estimate (*)(const SampleStore&);
+
+Estimate integrate(const SampleStore& store, Quadrature quadrature) {
+  return thermodynamic_integration(store, Assignment::hard, {.quadrature = quadrature});
+}
+
+/// A method and how it reads a store; null if it samples itself.
+struct Entry {
+  MethodInfo info;
+  FromStore from_store = nullptr;
+};
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {
+      {{"rts", "Rao-Blackwellised tempered sampling [carlson2016]", Source::tempered, true},
+       [](const SampleStore& s) {
+         return rts(s, s.log_f.empty() ? States::joint : States::collapsed);
+       }},
+      {{"ts", "tempered sampling: counts of rungs", Source::tempered},
+       [](const SampleStore& s) { return ts(s); }},
+      {{"ti-riemann", "thermodynamic integration, left sum", Source::tempered},
+       [](const SampleStore& s) { return integrate(s, Quadrature::left); }},
+      {{"ti", "thermodynamic integration, trapezoid", Source::tempered},
+       [](const SampleStore& s) { return integrate(s, Quadrature::trapezoid); }},
+      {{"ti-simpson", "thermodynamic integration, Simpson's rule", Source::tempered},
+       [](const SampleStore& s) { return integrate(s, Quadrature::simpson); }},
+      {{"ti-corrected", "trapezoid corrected by variances [Friel et al. 2014]", Source::tempered},
+       [](const SampleStore& s) { return integrate(s, Quadrature::corrected); }},
+      {{"ti-continuous", "thermodynamic integration over a continuous inverse temperature",
+        Source::continuous}},
+      {{"ti-rb", "Rao-Blackwellised thermodynamic integration [carlson2016]", Source::tempered},
+       [](const SampleStore& s) { return thermodynamic_integration(s, Assignment::soft); }},
+      {{"bar", "Bennett's acceptance ratio between neighbouring rungs", Source::tempered},
+       [](const SampleStore& s) { return bar(s); }},
+      {{"mbar", "multistate Bennett acceptance ratio", Source::tempered},
+       [](const SampleStore& s) { return Estimate(mbar(s)); }},
+      {{"sd", "stationary law of the counted rung transitions", Source::tempered},
+       [](const SampleStore& s) {
+         return stationary_estimate(s, Transitions::counted, States::joint);
+       }},
+      {{"rsd", "stationary law of Rao-Blackwellised rung transitions", Source::tempered, true},
+       [](const SampleStore& s) {
+         return stationary_estimate(s, Transitions::rao_blackwellised,
+                                    s.log_f.empty() ? States::joint : States::collapsed);
+       }},
+      {{"rts-mixed", "RTS over stages with different Zhat [carlson2016, App. A]", Source::tempered,
+        true}},
+      {{"wang-landau", "Wang-Landau adaptation of Zhat", Source::adaptive}},
+      {{"sams", "self-adjusted mixture sampling [Tan et al. 2016]", Source::adaptive}},
+      {{"ais", "annealed importance sampling: a lower bound in the mean", Source::annealed}},
+      {{"raise", "reverse annealing (RAISE): an upper bound in the mean from exact samples",
+        Source::annealed}},
+      {{"smc", "annealed sequential Monte Carlo with resampling", Source::annealed}},
+      {{"ss", "stepping stones both ways over parallel tempering", Source::parallel}},
+  };
+  return all;
+}
+
+const Entry& find_entry(std::string_view name) {
+  for (const Entry& entry : entries())
+    if (entry.info.name == name) return entry;
+  throw InvalidArgument(fmt::format("method = {} (must be a registered one)", name));
+}
+
+Ladder ladder_of(const MethodSettings& settings) {
+  return settings.ladder.value_or(Ladder::linear(kRungs));
+}
+
+// One rung a sweep, or the ladder asked for.
+Ladder annealing_ladder(const MethodSettings& settings) {
+  return settings.ladder.value_or(Ladder::linear(settings.sweeps + 1));
+}
+
+AnnealingOptions annealing_options(const MethodSettings& settings) {
+  return {.ladder = annealing_ladder(settings),
+          .chains = settings.chains,
+          .sweeps = settings.sweeps,
+          .key = settings.key,
+          .progress = settings.progress};
+}
+
+// Sets a group's visible units to cases first_chain, first_chain + 1, ..; they wrap around.
+void set_cases(Population& population, int first_chain, const Eigen::MatrixXf& cases) {
+  Eigen::MatrixXf states(cases.rows(), population.chains());
+  for (int c = 0; c < population.chains(); ++c)
+    states.col(c) = cases.col((first_chain + c) % cases.cols());
+  dynamic_cast<LayeredPopulation&>(population).set_layer(0, states);
+}
+
+Estimate raise_from_cases(const LayeredTarget& target, const MethodSettings& settings) {
+  Estimate estimate = reverse_annealing(target, annealing_options(settings),
+                                        [&](Population& population, int first_chain) {
+                                          set_cases(population, first_chain, settings.cases);
+                                        })
+                          .estimate;
+  estimate.warnings.emplace_back("cases are no exact samples of the model: no bound");
+  return estimate;
+}
+
+// Gives chains that never reached the top rung the states of those that did; returns how many did.
+int share_top_states(const SampleStore& store, Populations& top) {
+  std::vector<int> visitors;
+  for (Eigen::Index c = 0; c < store.chains(); ++c)
+    if ((store.rung.col(c).array() == store.rungs() - 1).any())
+      visitors.push_back(static_cast<int>(c));
+  if (visitors.empty()) return 0;
+  std::vector<int> offspring(static_cast<std::size_t>(store.chains()), 0);
+  for (std::size_t c = 0; c < offspring.size(); ++c) ++offspring[visitors[c % visitors.size()]];
+  top.resample(offspring);
+  return static_cast<int>(visitors.size());
+}
+
+// Half of the sweeps find states at b = 1, the others anneal them.
+Estimate raise_from_samples(const LayeredTarget& target, MethodSettings settings) {
+  const int tempered = settings.sweeps / 2;
+  Populations top(target, settings.chains, settings.key);
+  top.for_each([](Population& population, int) { population.draw_base(); });
+  const TemperedRun run = simulated_tempering(target, {.chains = settings.chains,
+                                                       .sweeps = tempered,
+                                                       .ladder = Ladder::linear(kRungs),
+                                                       .states = settings.states,
+                                                       .last_at_top = &top,
+                                                       .key = settings.key});
+  const int visitors = share_top_states(run.store, top);
+  settings.sweeps -= tempered;
+  settings.key = make_key((std::uint64_t{settings.key.high} << 32U) | settings.key.low, "raise");
+  Estimate estimate = reverse_annealing(target, annealing_options(settings),
+                                        [&](Population& population, int first_chain) {
+                                          for (int c = 0; c < population.chains(); ++c)
+                                            population.copy_chain(c, top.at(first_chain), c);
+                                        })
+                          .estimate;
+  judge_mixing(estimate, run.store);
+  if (visitors < settings.chains)
+    estimate.warnings.push_back(
+        fmt::format("{} of {} chains reached b = 1: cases repeat", visitors, settings.chains));
+  return estimate;
+}
+
+Estimate adapt(const LayeredTarget& target, const MethodSettings& settings, Adaptation adaptation) {
+  return adaptive_tempering(target, {.adaptation = adaptation,
+                                     .chains = settings.chains,
+                                     .sweeps = settings.sweeps,
+                                     .ladder = ladder_of(settings),
+                                     .log_prior = settings.log_prior,
+                                     .key = settings.key,
+                                     .progress = settings.progress})
+      .estimate;
+}
+
+Estimate integrate_continuously(const LayeredTarget& target, const MethodSettings& settings) {
+  const ContinuousSamples samples = continuous_tempering(target, {.chains = settings.chains,
+                                                                  .sweeps = settings.sweeps,
+                                                                  .knots = ladder_of(settings),
+                                                                  .key = settings.key,
+                                                                  .progress = settings.progress});
+  return ti_continuous(samples.log_ratio, samples.density);
+}
+
+// Bundles of one chain a rung, as many as the chains allow; a fifth of the sweeps is burn-in.
+Estimate step_over_replicas(const LayeredTarget& target, const MethodSettings& settings) {
+  const Ladder ladder = ladder_of(settings);
+  const int burn_in = settings.sweeps / 5;
+  const ReplicaResult run =
+      parallel_tempering_samples(target, {.ladder = ladder,
+                                          .bundles = std::max(1, settings.chains / ladder.rungs()),
+                                          .burn_in = burn_in,
+                                          .sweeps = settings.sweeps - burn_in,
+                                          .key = settings.key,
+                                          .progress = settings.progress});
+  Estimate estimate = stepping_stones(run.samples).joined;
+  judge_round_trips(estimate, run.samples);
+  return estimate;
+}
+
+// Every stage of a run, the initial rounds included.
+Estimate mix_stages(const TemperedRun& run) {
+  std::vector<RtsStage> stages;
+  for (const InitialRound& round : run.rounds)
+    if (round.sums.groups() == run.sums.groups()) stages.push_back({round.sums, round.log_z_hat});
+  stages.push_back({run.sums, run.store.log_z_hat});
+  Estimate estimate = rts_mixed(stages, run.store.log_prior);
+  judge_mixing(estimate, run.store);
+  return estimate;
+}
+
+}  // namespace
+
+const std::vector<MethodInfo>& registered_methods() {
+  static const std::vector<MethodInfo> all = [] {
+    std::vector<MethodInfo> infos;
+    for (const Entry& entry : entries()) infos.push_back(entry.info);
+    return infos;
+  }();
+  return all;
+}
+
+const MethodInfo& find_method(std::string_view name) { return find_entry(name).info; }
+
+TemperedRun run_tempering(const LayeredTarget& target, const MethodSettings& settings) {
+  return simulated_tempering(target, {.chains = settings.chains,
+                                      .sweeps = settings.sweeps,
+                                      .ladder = ladder_of(settings),
+                                      .log_prior = settings.log_prior,
+                                      .states = settings.states,
+                                      .keep_log_f = settings.keep_log_f,
+                                      .key = settings.key,
+                                      .progress = settings.progress});
+}
+
+Estimate estimate_from(std::string_view method, const TemperedRun& run) {
+  if (method == "rts-mixed") return mix_stages(run);
+  if (method != "rts" || !run.store.log_f.empty()) return estimate_from(method, run.store);
+  // The sums of collapsed states are kept although the states are not.
+  Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+  judge_mixing(estimate, run.store);
+  return estimate;
+}
+
+Estimate estimate_from(std::string_view method, const SampleStore& store) {
+  const Entry& entry = find_entry(method);
+  if (entry.from_store == nullptr)
+    throw InvalidArgument(
+        fmt::format("method = {} (must be one that reads stored samples alone)", method));
+  return entry.from_store(store);
+}
+
+Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
+                        const MethodSettings& settings) {
+  if (find_method(method).source == Source::tempered)
+    return estimate_from(method, run_tempering(target, settings));
+  if (method == "ais")
+    return annealed_importance_sampling(target, annealing_options(settings)).estimate;
+  if (method == "raise")
+    return settings.cases.size() > 0 ? raise_from_cases(target, settings)
+                                     : raise_from_samples(target, settings);
+  if (method == "smc")
+    return annealed_smc(target, {.annealing = annealing_options(settings)}).estimate;
+  if (method == "ss") return step_over_replicas(target, settings);
+  if (method == "ti-continuous") return integrate_continuously(target, settings);
+  return adapt(target, settings, method == "sams" ? Adaptation::sams : Adaptation::wang_landau);
+}
+
+int rungs_of(std::string_view method, const MethodSettings& settings) {
+  return find_method(method).source == Source::annealed ? annealing_ladder(settings).rungs()
+                                                        : ladder_of(settings).rungs();
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boltzmark/estimate/estimate.hpp"
+#include "boltzmark/estimate/layered_target.hpp"
+#include "boltzmark/estimate/simulated_tempering.hpp"
+
+namespace boltzmark {
+
+/// What a method's numbers come from.
+enum class Source {
+  tempered,    ///< one run of simulated tempering; a sample store serves every such method
+  annealed,    ///< chains that go once through the ladder
+  adaptive,    ///< tempering whose Zhat changes while it runs
+  continuous,  ///< tempering with a continuous inverse temperature
+  parallel     ///< parallel tempering
+};
+
+/// A registered method of estimating log Z.
+struct MethodInfo {
+  std::string name;  ///< as the command line takes it
+  std::string summary;
+  Source source = Source::tempered;
+  bool reads_log_f = false;  ///< can use collapsed states
+};
+
+/// Lists every method, in the order in which they are shown.
+const std::vector<MethodInfo>& registered_methods();
+/// Throws  InvalidArgument if there is no such method
+const MethodInfo& find_method(std::string_view name);
+
+/// The settings that all methods share.
+struct MethodSettings {
+  int chains = 100;
+  int sweeps = 10000;  ///< total per chain, initial stage included
+  std::optional<Ladder> ladder =
+      std::nullopt;                ///< none: 100 rungs, or one a sweep where chains are annealed
+  Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
+  States states = States::collapsed;
+  bool keep_log_f = false;  ///< keep collapsed densities in the store
+  StreamKey key = {};
+  Eigen::MatrixXf cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
+  std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
+};
+
+/// Makes the tempered run that methods of source `tempered` read.
+TemperedRun run_tempering(const LayeredTarget& target, const MethodSettings& settings);
+/// Estimates log Z from a tempered run.
+/// Throws  InvalidArgument if the method is not of source `tempered`
+Estimate estimate_from(std::string_view method, const TemperedRun& run);
+/// Estimates log Z from a stored one, as `estimate --from` does.
+/// Throws  InvalidArgument if the method is not of source `tempered`, or needs what is not stored
+Estimate estimate_from(std::string_view method, const SampleStore& store);
+/// Estimates log Z by any method.
+Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
+                        const MethodSettings& settings);
+/// Returns how many rungs a method will use.
+int rungs_of(std::string_view method, const MethodSettings& settings);
+
+}  // namespace boltzmark
