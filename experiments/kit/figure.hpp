@@ -43,7 +43,7 @@ struct Guide {
 struct Inset {
   double left = 0.5, bottom = 0.15, width = 0.45, height = 0.4;
   Axis x, y;
-  std::vector<Series> series;
+  std::vector<Series> series = {};
   std::vector<Guide> guides = {};
 };
 
@@ -51,7 +51,7 @@ struct Inset {
 struct Panel {
   std::string title = {};
   Axis x, y;
-  std::vector<Series> series;
+  std::vector<Series> series = {};
   std::vector<Guide> guides = {};
   std::vector<Inset> insets = {};
   std::string legend = "top left";  ///< gnuplot's key position; empty: none

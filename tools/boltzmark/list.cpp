@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "experiments/kit/reproduce.hpp"
@@ -48,6 +49,34 @@ Listing list_rules() {
   return list;
 }
 
+std::string source_text(Source source) {
+  switch (source) {
+    case Source::tempered:
+      return "samples";
+    case Source::annealed:
+      return "annealing";
+    case Source::adaptive:
+      return "adaptive tempering";
+    case Source::continuous:
+      return "continuous tempering";
+    case Source::parallel:
+      return "parallel tempering";
+  }
+  throw InvalidArgument("source (must be one of the enumeration)");
+}
+
+Listing list_estimators() {
+  Listing list{"Estimators of log Z", TextTable({"method", "from", "description"})};
+  for (const MethodInfo& info : registered_methods()) {
+    list.table.add({info.name, source_text(info.source), info.summary});
+    list.entries.push_back(JsonObject()
+                               .set("name", info.name)
+                               .set("description", info.summary)
+                               .set("source", source_text(info.source)));
+  }
+  return list;
+}
+
 Listing list_datasets() {
   Listing list{"Data sets",
                TextTable({"name", ">units", ">train", ">test", "found", "description"})};
@@ -84,6 +113,7 @@ using Lister = Listing (*)();
 const std::vector<std::pair<std::string, Lister>>& listers() {
   static const std::vector<std::pair<std::string, Lister>> all = {{"experiments", list_experiments},
                                                                   {"rules", list_rules},
+                                                                  {"estimators", list_estimators},
                                                                   {"datasets", list_datasets},
                                                                   {"claims", list_claims}};
   return all;
@@ -112,9 +142,10 @@ void add_list(Program& program) {
   const auto wanted = std::make_shared<std::string>();
   Command& command = program.command({
       .name = "list",
-      .summary = "the experiments, rules, data sets and claims there are",
+      .summary = "the experiments, rules, estimators, data sets and claims there are",
       .about = "Lists what this program knows; without an argument, everything.",
-      .notes = "JSON keys: experiments, rules, datasets, claims, each an array of objects.",
+      .notes =
+          "JSON keys: experiments, rules, estimators, datasets, claims, each an array of objects.",
       .examples = {"boltzmark list experiments", "boltzmark list datasets --json"},
   });
   std::vector<std::string> names;

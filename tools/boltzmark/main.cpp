@@ -8,6 +8,8 @@ int main(int argc, char** argv) {
   add_verify(program);
   add_exact(program);
   add_spectrum(program);
+  add_estimate(program);
+  add_compare(program);
   add_score(program);
   add_train(program);
   add_sample(program);

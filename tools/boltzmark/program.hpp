@@ -34,6 +34,8 @@ void add_describe(Program& program);
 void add_convert(Program& program);
 void add_exact(Program& program);
 void add_spectrum(Program& program);
+void add_estimate(Program& program);
+void add_compare(Program& program);
 void add_score(Program& program);
 void add_train(Program& program);
 void add_sample(Program& program);

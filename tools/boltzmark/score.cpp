@@ -9,6 +9,7 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/dataset.hpp"
+#include "estimate_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -21,15 +22,14 @@ struct ScoreArguments {
   std::string model;
   std::string dataset;
   std::string method = "exact";
-  std::string binarise = "threshold:127";
+  EstimateArguments shared;
 };
 
 struct Score {
-  double mean_log_likelihood = 0;
+  double mean_log_f = 0;
   double std_error_cases = 0;  ///< of the mean over cases
-  double log_z = 0;
+  Estimate log_z = {};
   double seconds = 0;
-  std::vector<std::string> warnings = {};
 };
 
 // The standard deviation of log f over the cases, over sqrt(N).
@@ -45,72 +45,108 @@ double spread_of_mean(const Layered& model, const Cases& cases, double mean_log_
   return n > 1 ? std::sqrt(variance / (n - 1)) : 0.0;
 }
 
-Score score(const Layered& model, const Cases& cases, const Session& session) {
+Estimate log_z_by_enumeration(const Layered& model, const Session& session) {
+  const EnumerationPlan plan = plan_enumeration(model);
+  const auto states = static_cast<double>(plan.states);
+  Progress progress(session, "exact log Z", states, "states");
+  ExactOptions options;
+  options.progress = [&](double fraction) { progress.show(fraction * states); };
+  return {.log_z = exact_log_z(model, options).log_z, .std_error = 0};
+}
+
+Estimate log_z_by_sampling(const Layered& model, const ScoreArguments& arguments,
+                           const Session& session) {
+  const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
+  MethodSettings settings = make_settings(model, arguments.shared);
+  Progress progress(session, arguments.method, settings.sweeps, "sweeps");
+  adapt_ladder(target, arguments.shared, settings);
+  settings.progress = [&](double share) { progress.show(share * settings.sweeps); };
+  return estimate_log_z(arguments.method, target, settings);
+}
+
+Score score(const Layered& model, const Cases& cases, const ScoreArguments& arguments,
+            const Session& session) {
   const Stopwatch watch;
   Score result;
-  const double mean = mean_log_f(model, cases);
-  result.std_error_cases = spread_of_mean(model, cases, mean);
-  {
-    const EnumerationPlan plan = plan_enumeration(model);
-    const auto states = static_cast<double>(plan.states);
-    Progress progress(session, "exact log Z", states, "states");
-    ExactOptions options;
-    options.progress = [&](double fraction) { progress.show(fraction * states); };
-    result.log_z = exact_log_z(model, options).log_z;
-  }
-  result.mean_log_likelihood = mean - result.log_z;
+  result.mean_log_f = mean_log_f(model, cases);
+  result.std_error_cases = spread_of_mean(model, cases, result.mean_log_f);
+  result.log_z = arguments.method == "exact" ? log_z_by_enumeration(model, session)
+                                             : log_z_by_sampling(model, arguments, session);
   result.seconds = watch.seconds();
   if (cases.count() == 1)
-    result.warnings.emplace_back("one case: its spread is unknown, std_error_cases is set to 0");
+    result.log_z.warnings.emplace_back(
+        "one case: its spread is unknown, std_error_cases is set to 0");
   return result;
 }
 
-void print_score(const Score& score, std::size_t cases, const Session& session) {
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+void print_score(const Score& score, const std::string& method, std::size_t cases,
+                 const Session& session) {
+  const double mean = score.mean_log_f - score.log_z.log_z;
+  const std::string status(name(score.log_z.status));
   if (session.json) {
     print(JsonObject()
-              .set("method", "exact")
-              .set("mean_log_likelihood", score.mean_log_likelihood)
+              .set("method", method)
+              .set("mean_log_likelihood", finite(mean))
               .set_null("bound")
-              .set("std_error", 0.0)
+              .set("std_error", finite(score.log_z.std_error))
               .set("std_error_cases", score.std_error_cases)
-              .set("log_z", score.log_z)
+              .set("log_z", finite(score.log_z.log_z))
               .set("seconds", score.seconds)
-              .set("status", "ok")
-              .set("warnings", score.warnings));
+              .set("status", status)
+              .set("warnings", score.log_z.warnings));
     return;
   }
   FactList facts;
-  facts.add("mean log-likelihood", fmt::format("{:.10g} nats per case", score.mean_log_likelihood));
-  facts.add("standard error", fmt::format("{} nats over {} cases; log Z is exact",
-                                          short_number(score.std_error_cases), grouped(cases)));
-  facts.add("log Z", fmt::format("{:.12g} nats", score.log_z));
+  facts.add("mean log-likelihood", std::isfinite(mean)
+                                       ? fmt::format("{:.10g} nats per case", mean)
+                                       : "no estimate: " + score.log_z.warnings.front());
+  facts.add(
+      "standard error",
+      fmt::format("{} nats over {} cases; {}", short_number(score.std_error_cases), grouped(cases),
+                  method == "exact" ? "log Z is exact"
+                                    : short_number(score.log_z.std_error) + " nats of log Z"));
+  facts.add("log Z", fmt::format("{:.12g} nats", score.log_z.log_z));
+  facts.add("status", status);
   facts.add("time", human_seconds(score.seconds));
-  for (const std::string& warning : score.warnings) facts.add("warning", warning);
+  for (const std::string& warning : score.log_z.warnings) facts.add("warning", warning);
   print(facts.text());
 }
 
-int run(const ScoreArguments& arguments, const Session& session) {
-  if (arguments.method != "exact")
-    throw InvalidArgument(fmt::format(
-        "--method = {} (must be exact, the only method of this version)", arguments.method));
-  const Layered model = load_model(arguments.model);
-  const Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.binarise), "test");
+void check_units(const ScoreArguments& arguments, const Layered& model, const Dataset& data) {
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
+  if (arguments.method != "exact") return;
   const EnumerationPlan plan = plan_enumeration(model);
   if (!plan.possible)
-    throw DataError(fmt::format("{}: {} (must be at most 40 for an exact score)", arguments.model,
-                                plan.side.empty()
-                                    ? "neither side is discrete, so no units can be enumerated"
-                                    : fmt::format("enumerated units = {}", plan.units)));
-  state_plan(session,
-             fmt::format("exact score over {} states and {} cases", grouped(plan.states),
-                         grouped(static_cast<std::uint64_t>(data.values.cols()))),
-             plan.seconds, plan.bytes + 8.0 * static_cast<double>(data.values.size()));
+    throw DataError(
+        fmt::format("{}: {} (must be at most 40 for an exact score; --method rts has no limit)",
+                    arguments.model,
+                    plan.side.empty() ? "neither side is discrete, so no units can be enumerated"
+                                      : fmt::format("enumerated units = {}", plan.units)));
+}
+
+int run(const ScoreArguments& arguments, const Session& session) {
+  if (arguments.method != "exact") find_method(arguments.method);
+  const Layered model = load_model(arguments.model);
+  const Dataset data =
+      load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
+  check_units(arguments, model, data);
+  if (arguments.method == "exact") {
+    const EnumerationPlan plan = plan_enumeration(model);
+    state_plan(session,
+               fmt::format("exact score over {} states and {} cases", grouped(plan.states),
+                           grouped(static_cast<std::uint64_t>(data.values.cols()))),
+               plan.seconds, plan.bytes + 8.0 * static_cast<double>(data.values.size()));
+  }
   const Cases cases(data.values);
-  const Score result = about_file(arguments.dataset, [&] { return score(model, cases, session); });
-  print_score(result, cases.count(), session);
+  const Score result =
+      about_file(arguments.dataset, [&] { return score(model, cases, arguments, session); });
+  print_score(result, arguments.method, cases.count(), session);
   return 0;
 }
 
@@ -122,22 +158,23 @@ void add_score(Program& program) {
       .name = "score",
       .summary = "mean log-likelihood of a data set under a model",
       .about = "Computes the mean log-likelihood per case, in nats, with log Z by enumeration (at "
-               "most 40 units). A data set's name means its test cases.",
-      .notes =
-          "JSON keys: method, mean_log_likelihood, bound (null: no bound is needed),\n"
-          "std_error (of log Z: 0), std_error_cases (of the mean over cases), log_z, seconds,\n"
-          "status, warnings.",
-      .examples = {"boltzmark score rbm.npz mnist", "boltzmark score rbm.npz mnist:train",
+               "most 40 units) or by any method of `estimate`, whose options it takes. A data "
+               "set's name means its test cases.",
+      .notes = "JSON keys: method, mean_log_likelihood, bound (null: no bound is needed),\n"
+               "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
+               "seconds,\n"
+               "status, warnings.",
+      .examples = {"boltzmark score rbm.npz mnist",
+                   "boltzmark score big.npz mnist --method rts --base mnist",
                    "boltzmark score rbm.npz cases.csv --json"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: test), or a file.");
-  command.text(&arguments->method, "--method M",
-               "How log Z is found: exact, the one method there is (default: exact).");
-  command.text(&arguments->binarise, "--binarise B",
-               "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
-               "threshold:127).");
+  std::vector<std::string> methods = {"exact"};
+  for (const MethodInfo& method : registered_methods()) methods.push_back(method.name);
+  command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: exact).");
+  add_estimate_options(command, arguments->shared, true);
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

@@ -6,20 +6,18 @@ namespace {
 
 using namespace cli_test;
 
-const std::vector<std::string> kCommands = {"reproduce", "report",  "verify", "exact",
-                                            "spectrum",  "score",   "train",  "sample",
+const std::vector<std::string> kCommands = {"reproduce", "report",  "verify", "exact", "spectrum",
+                                            "estimate",  "compare", "score",  "train", "sample",
                                             "describe",  "convert", "list",   "doctor"};
 
 }  // namespace
 
-TEST_CASE("the program's help names every command and nothing that does not exist") {
+TEST_CASE("the program's help names every command") {
   const Run help = run({"--help"});
   CHECK(help.code == 0);
   CHECK(help.err.empty());
   for (const std::string& command : kCommands)
     CHECK(help.out.find("\n  " + command + " ") != std::string::npos);
-  for (const char* absent : {"estimate", "compare"})
-    CHECK(help.out.find(absent) == std::string::npos);
   CHECK(run({"help"}).out == help.out);
   CHECK(run({"-h"}).out == help.out);
 }
@@ -62,10 +60,23 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
   };
   const std::vector<Case> cases = {
       {{}, "no command"},
-      {{"estimate", "m.npz"}, "estimate: unknown command"},
-      {{"compare"}, "compare: unknown command"},
+      {{"estimat", "m.npz"}, "estimat: unknown command"},
+      {{"estimate"}, "MODEL is missing"},
+      {{"estimate", "m.npz", "--method", "rst"}, "--method = rst (must be"},
+      {{"estimate", "m.npz", "--chains", "1"}, "--chains = 1"},
+      {{"estimate", "m.npz", "--temperatures", "1"}, "--temperatures = 1"},
+      {{"estimate", "m.npz", "--target-error", "0"}, "--target-error = 0"},
+      {{"estimate", "m.npz", "--from", "s.npz"}, "--from (must go without MODEL"},
+      {{"estimate", "--from", "s.npz", "--method", "ais"},
+       "--method = ais (must be one that reads"},
+      {{"estimate", "--from", "s.npz"}, "s.npz: is missing"},
+      {{"estimate", "m.npz", "--dump", "s.txt"}, "s.txt: not a name of a sample store"},
+      {{"compare"}, "MODEL is missing"},
+      {{"compare", "m.npz", "--methods", "rts,rts"}, "--methods = rts,rts (must name rts once)"},
+      {{"compare", "m.npz", "--methods", "rts,"}, "method = "},
+      {{"compare", "m.npz", "--sweeps", "100,many"}, "--sweeps = 100,many"},
       {{"--frobnicate"}, "--frobnicate has no command before it"},
-      {{"list", "estimators"}, "WHAT = estimators"},
+      {{"list", "estimates"}, "WHAT = estimates"},
       {{"list", "rules", "datasets"}, "unexpected argument datasets"},
       {{"exact"}, "MODEL is missing"},
       {{"exact", "--precision", "half", "m.npz"}, "--precision = half (must be double or float)"},
@@ -89,7 +100,7 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
       {{"spectrum", "m.npz", "--rule", "metroplis"}, "rule = metroplis"},
       {{"spectrum", "m.npz", "--rule", "blend:2"}, "blend:2"},
       {{"spectrum", "m.npz", "--rule", "flip", "--scan", "zigzag"}, "--scan = zigzag"},
-      {{"score", "m.npz", "bas", "--method", "ais"}, "--method = ais (must be exact"},
+      {{"score", "m.npz", "bas", "--method", "sia"}, "--method = sia (must be exact"},
       {{"reproduce", "--profile", "huge"}, "--profile = huge"},
       {{"reproduce", "--jobs", "0"}, "--jobs = 0"},
       {{"reproduce", "--max-seconds", "-5"}, "--max-seconds = -5"},

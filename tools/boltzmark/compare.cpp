@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/atomic_file.hpp"
+#include "comparison.hpp"
+#include "experiments/kit/csv.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/plot.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+struct Arguments {
+  std::string model;
+  std::string methods = "rts,ais,mbar,ti";
+  std::string sweeps = "100,1000";
+  std::string truth = "exact";
+  std::string out = "out/compare";
+  int repeats = 10;
+  EstimateArguments shared;
+};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::size_t from = 0;
+  for (std::size_t to = 0; to != std::string::npos; from = to + 1) {
+    to = list.find(',', from);
+    parts.push_back(list.substr(from, to == std::string::npos ? to : to - from));
+  }
+  return parts;
+}
+
+std::vector<std::string> parse_methods(const std::string& list) {
+  std::vector<std::string> methods;
+  for (const std::string& name : split(list)) {
+    find_method(name);
+    if (std::find(methods.begin(), methods.end(), name) != methods.end())
+      throw InvalidArgument(fmt::format("--methods = {} (must name {} once)", list, name));
+    methods.push_back(name);
+  }
+  return methods;
+}
+
+std::vector<int> parse_sweeps(const std::string& list) {
+  std::vector<int> sweeps;
+  for (const std::string& text : split(list)) {
+    std::size_t read = 0;
+    int number = 0;
+    try {
+      number = std::stoi(text, &read);
+    } catch (const std::exception&) {
+      read = 0;
+    }
+    if (read == 0 || read != text.size() || number < 2)
+      throw InvalidArgument(
+          fmt::format("--sweeps = {} (must be numbers of 2 or more, with commas)", list));
+    sweeps.push_back(number);
+  }
+  return sweeps;
+}
+
+double find_truth(const Arguments& arguments, const Layered& model, const Session& session) {
+  if (arguments.truth != "exact") {
+    std::size_t read = 0;
+    double number = NAN;
+    try {
+      number = std::stod(arguments.truth, &read);
+    } catch (const std::exception&) {
+      read = 0;
+    }
+    if (read != arguments.truth.size() || !std::isfinite(number))
+      throw InvalidArgument(
+          fmt::format("--truth = {} (must be exact, or log Z as a number)", arguments.truth));
+    return number;
+  }
+  const EnumerationPlan plan = plan_enumeration(model);
+  if (!plan.possible)
+    throw DataError(arguments.model +
+                    ": cannot be enumerated (must have a side of at most 40 units, or --truth "
+                    "must be a number, such as a long estimate's log Z)");
+  const auto states = static_cast<double>(plan.states);
+  Progress progress(session, "exact log Z", states, "states");
+  ExactOptions options;
+  options.progress = [&](double fraction) { progress.show(fraction * states); };
+  return exact_log_z(model, options).log_z;
+}
+
+std::string cell_text(int repeats, double value) {
+  return repeats > 0 ? fmt::format("{:.4g}", value) : "-";
+}
+
+void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
+                 const std::string& folder) {
+  TextTable table({"method", ">sweeps", ">bias", ">std dev", ">RMSE", ">std error", ">covered",
+                   ">refused", ">seconds"});
+  for (const ComparisonCell& c : cells)
+    table.add({c.method, fmt::format("{}", c.sweeps), cell_text(c.repeats, c.bias),
+               cell_text(c.repeats, c.std_dev), cell_text(c.repeats, c.rmse),
+               cell_text(c.repeats, c.mean_std_error), fmt::format("{}/{}", c.covered, c.ok()),
+               fmt::format("{}", c.refused), fmt::format("{:.3g}", c.seconds)});
+  print(fmt::format("True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n"
+                    "covered: 95 % intervals of the repeats with status ok that hold the truth\n\n",
+                    plan.truth, plan.repeats, plan.shared.chains) +
+        table.text() +
+        fmt::format("\nWritten: {0}/compare.csv, estimates.csv, rmse.svg, bias.svg\n", folder));
+}
+
+void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells) {
+  std::vector<JsonObject> entries;
+  for (const ComparisonCell& c : cells) {
+    const auto number = [&](double x) { return c.repeats > 0 ? std::optional(x) : std::nullopt; };
+    entries.push_back(JsonObject()
+                          .set("method", c.method)
+                          .set("sweeps", c.sweeps)
+                          .set("repeats", c.repeats_in_all)
+                          .set("refused", c.refused)
+                          .set("covered", c.covered)
+                          .set("mean", number(c.mean))
+                          .set("bias", number(c.bias))
+                          .set("std_dev", number(c.std_dev))
+                          .set("rmse", number(c.rmse))
+                          .set("rmse_lower", number(c.rmse_lower))
+                          .set("rmse_upper", number(c.rmse_upper))
+                          .set("mean_std_error", number(c.mean_std_error))
+                          .set("unit_updates", c.unit_updates)
+                          .set("seconds", c.seconds));
+  }
+  print(JsonObject().set("truth", plan.truth).set("cells", entries));
+}
+
+void write_results(const ComparisonPlan& plan, const std::string& model,
+                   const std::vector<ComparisonTrial>& trials,
+                   const std::vector<ComparisonCell>& cells, const std::string& folder) {
+  for (const experiments::Table& table : {comparison_table(cells), trials_table(trials)})
+    experiments::write_text(folder + "/" + table.name + ".csv", experiments::table_csv(table));
+  for (const experiments::Figure& figure : comparison_figures(plan, model, cells))
+    experiments::draw_figure(figure, folder);
+}
+
+int run(const Arguments& arguments, const Session& session) {
+  ComparisonPlan plan{.methods = parse_methods(arguments.methods),
+                      .sweeps = parse_sweeps(arguments.sweeps),
+                      .repeats = arguments.repeats,
+                      .shared = arguments.shared};
+  const Layered model = load_model(arguments.model);
+  const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
+  experiments::make_folder(arguments.out);
+  plan.truth = find_truth(arguments, model, session);
+  std::vector<ComparisonTrial> trials;
+  {
+    Progress progress(session, "compare", planned_sweeps(plan), "sweeps");
+    trials = run_comparison(plan, model, target, [&](double done) { progress.show(done); });
+  }
+  const std::vector<ComparisonCell> cells = sum_up(plan, model, trials);
+  write_results(plan, std::filesystem::path(arguments.model).filename().string(), trials, cells,
+                arguments.out);
+  if (session.json)
+    print_json(plan, cells);
+  else
+    print_cells(plan, cells, arguments.out);
+  return 0;
+}
+
+}  // namespace
+
+void add_compare(Program& program) {
+  const auto arguments = std::make_shared<Arguments>();
+  Command& command = program.command({
+      .name = "compare",
+      .summary = "bias, RMSE and coverage of estimators of log Z on a model",
+      .about = "Runs each method several times at equal cost and holds the estimates against the "
+               "true log Z: a table, two CSV files and two figures. Methods that read samples "
+               "share each run, as they would in use.",
+      .notes = "JSON keys: truth, cells [method, sweeps, repeats, refused, covered, mean, bias,\n"
+               "std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, unit_updates, seconds].",
+      .examples = {"boltzmark compare rbm.npz",
+                   "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
+                   "20 --base mnist",
+                   "boltzmark compare big.npz --truth 451.255 --out out/big"},
+  });
+  command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
+  command.text(&arguments->methods, "--methods A,B,C",
+               "Methods, as `list estimators` names them (default: rts,ais,mbar,ti).");
+  command.text(&arguments->sweeps, "--sweeps N,M",
+               "Sweeps per chain, one or several numbers (default: 100,1000).");
+  command.integer(&arguments->repeats, "--repeats R", 2, "Repeats of each (default: 10).");
+  command.text(&arguments->truth, "--truth T",
+               "exact (by enumeration, at most 40 units) or a number (default: exact).");
+  command.text(&arguments->out, "--out DIR", "Folder of the results (default: out/compare).");
+  add_estimate_options(command, arguments->shared, false);
+  command.action([arguments](const Session& session) { return run(*arguments, session); });
+}
+
+}  // namespace boltzmark::cli

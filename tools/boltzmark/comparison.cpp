@@ -1,0 +1,219 @@
+#include "comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <cmath>
+
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+using experiments::Cell;
+using experiments::Series;
+using experiments::Table;
+
+bool shares_run(const std::string& method) {
+  return find_method(method).source == Source::tempered;
+}
+
+double rmse_limit(double rmse, int repeats, double probability) {
+  const boost::math::chi_squared law(repeats);
+  return rmse * std::sqrt(repeats / boost::math::quantile(law, probability));
+}
+
+ComparisonCell sum_up_cell(const ComparisonPlan& plan, const std::vector<ComparisonTrial>& trials,
+                           const std::string& method, int sweeps) {
+  ComparisonCell cell{.method = method, .sweeps = sweeps};
+  double sum = 0, squares = 0;
+  std::vector<double> numbers;
+  for (const ComparisonTrial& trial : trials) {
+    if (trial.method != method || trial.sweeps != sweeps) continue;
+    const boltzmark::Estimate& e = trial.estimate;
+    ++cell.repeats_in_all;
+    cell.seconds += trial.seconds;
+    if (e.status != Status::ok)
+      ++cell.refused;
+    else if (e.lower <= plan.truth && plan.truth <= e.upper)
+      ++cell.covered;
+    if (!std::isfinite(e.log_z)) continue;
+    numbers.push_back(e.log_z);
+    sum += e.log_z;
+    squares += (e.log_z - plan.truth) * (e.log_z - plan.truth);
+    if (std::isfinite(e.std_error)) cell.mean_std_error += e.std_error;
+  }
+  cell.repeats = static_cast<int>(numbers.size());
+  cell.seconds /= std::max(1, cell.repeats_in_all);
+  if (cell.repeats == 0) return cell;
+  const double n = cell.repeats;
+  cell.mean = sum / n;
+  cell.bias = cell.mean - plan.truth;
+  cell.rmse = std::sqrt(squares / n);
+  cell.rmse_lower = rmse_limit(cell.rmse, cell.repeats, 0.975);
+  cell.rmse_upper = rmse_limit(cell.rmse, cell.repeats, 0.025);
+  cell.mean_std_error /= n;
+  double spread = 0;
+  for (const double number : numbers) spread += (number - cell.mean) * (number - cell.mean);
+  cell.std_dev = n > 1 ? std::sqrt(spread / (n - 1)) : 0;
+  return cell;
+}
+
+// A curve per method: y with its limits against sweeps.
+template <class Values>
+std::vector<Series> curves(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
+                           const Values& values) {
+  std::vector<Series> all;
+  for (const std::string& method : plan.methods) {
+    Series series{.label = method, .mark = experiments::Mark::line_points};
+    for (const ComparisonCell& cell : cells) {
+      if (cell.method != method || cell.repeats == 0) continue;
+      const auto [y, lower, upper] = values(cell);
+      series.x.push_back(cell.sweeps);
+      series.y.push_back(y);
+      series.lower.push_back(lower);
+      series.upper.push_back(upper);
+    }
+    if (!series.x.empty()) all.push_back(std::move(series));
+  }
+  return all;
+}
+
+}  // namespace
+
+double planned_sweeps(const ComparisonPlan& plan) {
+  const auto own = std::count_if(plan.methods.begin(), plan.methods.end(),
+                                 [](const std::string& m) { return !shares_run(m); });
+  const bool shared = own < static_cast<std::ptrdiff_t>(plan.methods.size());
+  double sweeps = 0;
+  for (const int n : plan.sweeps) sweeps += n;
+  return sweeps * plan.repeats * (static_cast<double>(own) + (shared ? 1 : 0));
+}
+
+std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const Layered& model,
+                                            const LayeredTarget& target,
+                                            const std::function<void(double)>& report) {
+  std::vector<ComparisonTrial> trials;
+  double done = 0;
+  for (const int sweeps : plan.sweeps)
+    for (int repeat = 0; repeat < plan.repeats; ++repeat) {
+      EstimateArguments arguments = plan.shared;
+      arguments.sweeps = sweeps;
+      arguments.seed += static_cast<std::uint64_t>(repeat);
+      MethodSettings settings = make_settings(model, arguments);
+      adapt_ladder(target, arguments, settings);
+      settings.progress = [&](double share) { report(done + share * sweeps); };
+      std::optional<TemperedRun> run;
+      double run_seconds = 0;
+      for (const std::string& method : plan.methods) {
+        const Stopwatch watch;
+        ComparisonTrial trial{.method = method, .sweeps = sweeps, .repeat = repeat};
+        if (shares_run(method)) {
+          if (!run) {
+            run = run_tempering(target, settings);
+            run_seconds = watch.seconds();
+            done += sweeps;
+          }
+          const Stopwatch own;
+          trial.estimate = estimate_from(method, *run);
+          trial.seconds = run_seconds + own.seconds();
+        } else {
+          trial.estimate = estimate_log_z(method, target, settings);
+          trial.seconds = watch.seconds();
+          done += sweeps;
+        }
+        trials.push_back(std::move(trial));
+        report(done);
+      }
+    }
+  return trials;
+}
+
+std::vector<ComparisonCell> sum_up(const ComparisonPlan& plan, const Layered& model,
+                                   const std::vector<ComparisonTrial>& trials) {
+  std::vector<ComparisonCell> cells;
+  for (const std::string& method : plan.methods)
+    for (const int sweeps : plan.sweeps) {
+      cells.push_back(sum_up_cell(plan, trials, method, sweeps));
+      cells.back().unit_updates = static_cast<double>(sweeps) * plan.shared.chains * model.units();
+    }
+  return cells;
+}
+
+Table comparison_table(const std::vector<ComparisonCell>& cells) {
+  Table table{.name = "compare",
+              .caption = "Errors of log Z in nats.",
+              .columns = {{"method", "method"},
+                          {"sweeps", "sweeps"},
+                          {"repeats", "repeats"},
+                          {"refused", "refused"},
+                          {"mean", "mean"},
+                          {"bias", "bias"},
+                          {"standard deviation", "std_dev"},
+                          {"RMSE", "rmse"},
+                          {"mean standard error", "mean_std_error"},
+                          {"covered", "covered"},
+                          {"unit updates", "unit_updates"}}};
+  for (const ComparisonCell& c : cells) {
+    const bool any = c.repeats > 0;
+    const auto number = [&](double x) { return any ? Cell(x) : Cell(experiments::NotRun{}); };
+    table.rows.push_back(
+        {c.method, std::int64_t{c.sweeps}, std::int64_t{c.repeats_in_all}, std::int64_t{c.refused},
+         number(c.mean), number(c.bias), number(c.std_dev),
+         any ? Cell(experiments::Estimate{c.rmse, c.rmse_lower, c.rmse_upper})
+             : Cell(experiments::NotRun{}),
+         number(c.mean_std_error),
+         c.ok() > 0 ? Cell(static_cast<double>(c.covered) / c.ok()) : Cell(experiments::NotRun{}),
+         c.unit_updates});
+  }
+  return table;
+}
+
+Table trials_table(const std::vector<ComparisonTrial>& trials) {
+  Table table{.name = "estimates",
+              .caption = "Every estimate.",
+              .columns = {{"method", "method"},
+                          {"sweeps", "sweeps"},
+                          {"repeat", "repeat"},
+                          {"log Z", "log_z"},
+                          {"standard error", "std_error"},
+                          {"lower", "lower"},
+                          {"upper", "upper"},
+                          {"effective samples", "effective_samples"},
+                          {"status", "status"}}};
+  for (const ComparisonTrial& t : trials)
+    table.rows.push_back({t.method, std::int64_t{t.sweeps}, std::int64_t{t.repeat},
+                          t.estimate.log_z, t.estimate.std_error, t.estimate.lower,
+                          t.estimate.upper, t.estimate.effective_samples,
+                          std::string(name(t.estimate.status))});
+  return table;
+}
+
+std::vector<experiments::Figure> comparison_figures(const ComparisonPlan& plan,
+                                                    const std::string& model,
+                                                    const std::vector<ComparisonCell>& cells) {
+  const std::string title = fmt::format("{}: log Z = {:.3f}, {} chains, {} repeats", model,
+                                        plan.truth, plan.shared.chains, plan.repeats);
+  const experiments::Axis sweeps{.label = "sweeps per chain", .log = true};
+  experiments::Panel rmse{.title = title,
+                          .x = sweeps,
+                          .y = {.label = "RMSE of log Z / nats (bars: 95 %)", .log = true},
+                          .legend = "outside right"};
+  rmse.series = curves(plan, cells, [](const ComparisonCell& c) {
+    return std::array{c.rmse, c.rmse_lower, c.rmse_upper};
+  });
+  experiments::Panel bias{.title = title,
+                          .x = sweeps,
+                          .y = {.label = "mean error of log Z / nats (bars: 95 %)"},
+                          .guides = {{.at = 0}},
+                          .legend = "outside right"};
+  bias.series = curves(plan, cells, [](const ComparisonCell& c) {
+    const double half = 1.96 * c.std_dev / std::sqrt(static_cast<double>(c.repeats));
+    return std::array{c.bias, c.bias - half, c.bias + half};
+  });
+  return {{.name = "rmse", .caption = title, .panels = {std::move(rmse)}},
+          {.name = "bias", .caption = title, .panels = {std::move(bias)}}};
+}
+
+}  // namespace boltzmark::cli

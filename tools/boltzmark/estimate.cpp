@@ -1,0 +1,226 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "estimate_options.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+#include "store_file.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+constexpr int kMostSweeps = 10'000'000;
+
+struct Arguments {
+  std::string model;
+  std::string method = "rts";
+  std::string dump;
+  std::string from;
+  double target_error = 0;
+  bool force = false;
+  EstimateArguments shared;
+};
+
+/// An estimate and what it took.
+struct Outcome {
+  Estimate estimate = {};
+  int chains = 0;
+  int sweeps = 0;
+  int temperatures = 0;
+  double seconds = 0;
+};
+
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+void print_outcome(const Arguments& arguments, const Outcome& outcome, const Session& session) {
+  const Estimate& estimate = outcome.estimate;
+  if (session.json) {
+    print(JsonObject()
+              .set("method", arguments.method)
+              .set("log_z", finite(estimate.log_z))
+              .set("std_error", finite(estimate.std_error))
+              .set("lower", finite(estimate.lower))
+              .set("upper", finite(estimate.upper))
+              .set("chains", outcome.chains)
+              .set("sweeps", outcome.sweeps)
+              .set("temperatures", outcome.temperatures)
+              .set("effective_samples", finite(estimate.effective_samples))
+              .set("seconds", outcome.seconds)
+              .set("seed", arguments.shared.seed)
+              .set("status", std::string(name(estimate.status)))
+              .set("warnings", estimate.warnings));
+    return;
+  }
+  FactList facts;
+  if (std::isfinite(estimate.log_z))
+    facts.add("log Z", fmt::format("{:.4f} nats by {}", estimate.log_z, arguments.method));
+  else
+    facts.add("log Z", "no estimate: " + estimate.warnings.front());
+  if (std::isfinite(estimate.std_error)) {
+    facts.add("standard error", short_number(estimate.std_error) + " nats");
+    facts.add("95 % interval", fmt::format("{:.4f} .. {:.4f}", estimate.lower, estimate.upper));
+  }
+  facts.add("status", std::string(name(estimate.status)));
+  facts.add("effective samples", fmt::format("{:.0f}", estimate.effective_samples));
+  facts.add("work", fmt::format("{} sweeps of {} chains, {} rungs, {}",
+                                grouped(static_cast<std::uint64_t>(outcome.sweeps)), outcome.chains,
+                                outcome.temperatures, human_seconds(outcome.seconds)));
+  for (const std::string& warning : estimate.warnings) facts.add("warning", warning);
+  print(facts.text());
+}
+
+Outcome by_enumeration(const Layered& model, const Session& session) {
+  const EnumerationPlan plan = plan_enumeration(model);
+  const auto states = static_cast<double>(plan.states);
+  Progress progress(session, "exact", states, "states");
+  ExactOptions options;
+  options.progress = [&](double fraction) { progress.show(fraction * states); };
+  const ExactLogZ result = exact_log_z(model, options);
+  return {.estimate = {.log_z = result.log_z,
+                       .std_error = 0,
+                       .lower = result.log_z - result.error_bound,
+                       .upper = result.log_z + result.error_bound,
+                       .effective_samples = states},
+          .seconds = result.seconds};
+}
+
+Outcome run_once(const Arguments& arguments, const LayeredTarget& target, const Layered& model,
+                 const Session& session) {
+  const Stopwatch watch;
+  MethodSettings settings = make_settings(model, arguments.shared);
+  const double sweeps = settings.sweeps;
+  Progress progress(session, arguments.method, sweeps, "sweeps");
+  adapt_ladder(target, arguments.shared, settings);
+  const double pilot = sweeps - settings.sweeps;
+  settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
+  Outcome outcome{.chains = settings.chains,
+                  .sweeps = static_cast<int>(sweeps),
+                  .temperatures = rungs_of(arguments.method, settings)};
+  if (!arguments.dump.empty()) {
+    settings.keep_log_f = settings.states == States::collapsed;
+    const TemperedRun run = run_tempering(target, settings);
+    outcome.estimate = estimate_from(arguments.method, run);
+    save_store(run.store, arguments.dump);
+  } else {
+    outcome.estimate = estimate_log_z(arguments.method, target, settings);
+  }
+  outcome.seconds = watch.seconds();
+  return outcome;
+}
+
+// Sweeps grow until the error is reached: an error falls like one over their root.
+Outcome run_to_target(Arguments arguments, const LayeredTarget& target, const Layered& model,
+                      const Session& session) {
+  double seconds = 0;
+  for (;;) {
+    Outcome outcome = run_once(arguments, target, model, session);
+    outcome.seconds = seconds += outcome.seconds;
+    const Estimate& estimate = outcome.estimate;
+    const bool reached =
+        estimate.status == Status::ok && estimate.std_error <= arguments.target_error;
+    if (arguments.target_error <= 0 || reached) return outcome;
+    if (arguments.shared.sweeps >= kMostSweeps) {
+      outcome.estimate.warnings.push_back("the target error was not reached");
+      return outcome;
+    }
+    const double ratio = estimate.std_error / arguments.target_error;
+    const double factor = std::isfinite(ratio) ? std::clamp(1.2 * ratio * ratio, 2.0, 16.0) : 4.0;
+    arguments.shared.sweeps =
+        static_cast<int>(std::min<double>(kMostSweeps, arguments.shared.sweeps * factor));
+  }
+}
+
+Outcome from_store(const Arguments& arguments) {
+  const Stopwatch watch;
+  const SampleStore store = load_store(arguments.from);
+  Outcome outcome{.chains = static_cast<int>(store.chains()),
+                  .sweeps = static_cast<int>(store.sweeps()),
+                  .temperatures = store.rungs()};
+  outcome.estimate =
+      about_file(arguments.from, [&] { return estimate_from(arguments.method, store); });
+  outcome.seconds = watch.seconds();
+  return outcome;
+}
+
+void check(const Arguments& arguments) {
+  const bool exact = arguments.method == "exact";
+  const bool tempered = !exact && find_method(arguments.method).source == Source::tempered;
+  if (!arguments.from.empty() && arguments.model.size() + arguments.dump.size() > 0)
+    throw InvalidArgument("--from (must go without MODEL and --dump)");
+  if (arguments.from.empty() && arguments.model.empty())
+    throw InvalidArgument("MODEL is missing (must be given, or --from FILE)");
+  if ((!arguments.dump.empty() || !arguments.from.empty()) && !tempered)
+    throw InvalidArgument(fmt::format(
+        "--method = {} (must be one that reads samples for --dump and --from)", arguments.method));
+  if (!arguments.dump.empty()) {
+    if (!arguments.dump.ends_with(".npz"))
+      throw DataError(arguments.dump + ": not a name of a sample store (must end with .npz)");
+    check_output(arguments.dump, arguments.force, arguments.model);
+  }
+}
+
+Outcome run_method(const Arguments& arguments, const Session& session) {
+  if (!arguments.from.empty()) return from_store(arguments);
+  const Layered model = load_model(arguments.model);
+  if (arguments.method == "exact")
+    return about_file(arguments.model, [&] { return by_enumeration(model, session); });
+  const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
+  return run_to_target(arguments, target, model, session);
+}
+
+int run(const Arguments& arguments, const Session& session) {
+  check(arguments);
+  print_outcome(arguments, run_method(arguments, session), session);
+  return 0;
+}
+
+constexpr const char* kNotes =
+    "std_error is one standard deviation of log Z, sampling and discretisation together; lower "
+    "and\n"
+    "upper are 95 % limits. status is ok, unvisited_rung, few_effective_samples or not_converged:\n"
+    "with any but ok the number is not to be trusted. `boltzmark list estimators` names the "
+    "methods.\n"
+    "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps, temperatures,\n"
+    "effective_samples, seconds, seed, status, warnings.";
+
+}  // namespace
+
+void add_estimate(Program& program) {
+  const auto arguments = std::make_shared<Arguments>();
+  Command& command = program.command({
+      .name = "estimate",
+      .summary = "log Z of a model by sampling, with its error",
+      .about = "Estimates log Z by a chosen method and says whether the number can be trusted. "
+               "Methods compare at equal --sweeps, the initial stage included.",
+      .notes = kNotes,
+      .examples = {"boltzmark estimate rbm.npz",
+                   "boltzmark estimate rbm.npz --base mnist --method ais --sweeps 100000",
+                   "boltzmark estimate rbm.npz --dump run.npz && boltzmark estimate --from run.npz "
+                   "--method mbar",
+                   "boltzmark estimate rbm.npz --base mnist --target-error 0.05"},
+  });
+  command.text(&arguments->model, "MODEL", "The model file (.npz or .mat); none with --from.");
+  std::vector<std::string> methods;
+  for (const MethodInfo& method : registered_methods()) methods.push_back(method.name);
+  methods.emplace_back("exact");
+  command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: rts).");
+  add_estimate_options(command, arguments->shared, true);
+  command.real(&arguments->target_error, "--target-error E", {.low = 0, .above_low = true},
+               "Run again with more sweeps until the standard error is at most E nats.");
+  command.text(&arguments->dump, "--dump FILE",
+               "Write the samples (chain, rung, D) as .npz, for others to check.");
+  command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
+  command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
+  command.action([arguments](const Session& session) { return run(*arguments, session); });
+}
+
+}  // namespace boltzmark::cli

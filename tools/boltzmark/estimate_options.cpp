@@ -1,0 +1,158 @@
+#include "estimate_options.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/adaptive_ladder.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "input.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+constexpr int kRungs = 100;
+constexpr double kPilotShare = 0.2;
+
+Dataset load_cases(const std::string& name, const Layered& model,
+                   const EstimateArguments& arguments) {
+  Dataset data = load_dataset(name, parse_binarise(arguments.binarise), "train");
+  if (data.values.rows() != model.size(0))
+    throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
+                                data.name, data.values.rows(), model.size(0)));
+  return data;
+}
+
+std::vector<double> read_numbers(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<double> numbers;
+  double number = 0;
+  while (file >> number) {
+    numbers.push_back(number);
+    if (file.peek() == ',') file.ignore();
+  }
+  if (numbers.empty() || !file.eof())
+    throw DataError(path +
+                    ": not a ladder (must be linear, geometric, salakhutdinov-murray, "
+                    "adaptive, or a text file of inverse temperatures from 0 to 1)");
+  return numbers;
+}
+
+std::optional<Ladder> make_ladder(const EstimateArguments& arguments) {
+  const std::string& name = arguments.ladder;
+  const int rungs = arguments.temperatures > 0 ? arguments.temperatures : kRungs;
+  if (name == "linear" && arguments.temperatures == 0) return std::nullopt;
+  if (name == "adaptive") return Ladder::linear(rungs);
+  if (name == "linear" || name == "geometric" || name == "salakhutdinov-murray")
+    return Ladder::named(name, rungs);
+  const std::vector<double> numbers = read_numbers(name);
+  if (arguments.temperatures != 0 && numbers.size() != static_cast<std::size_t>(rungs))
+    throw DataError(
+        fmt::format("{}: has {} inverse temperatures (must be the {} of "
+                    "--temperatures)",
+                    name, numbers.size(), rungs));
+  return about_file(name, [&] { return Ladder(numbers); });
+}
+
+// r_k is proportional to e^{strength b_k}.
+Eigen::VectorXd make_prior(const std::string& prior, const Ladder& ladder) {
+  if (prior == "uniform") return {};
+  double strength = 0;
+  std::size_t read = 0;
+  try {
+    if (prior.starts_with("exp:")) strength = std::stod(prior.substr(4), &read);
+  } catch (const std::exception&) {
+    read = 0;
+  }
+  if (read == 0 || read + 4 != prior.size() || !(std::abs(strength) <= 100))
+    throw InvalidArgument(fmt::format(
+        "--prior = {} (must be uniform or exp:STRENGTH, at most 100 in magnitude)", prior));
+  Eigen::VectorXd log_prior(ladder.rungs());
+  for (int k = 0; k < ladder.rungs(); ++k) log_prior[k] = strength * ladder[k];
+  return log_prior;
+}
+
+}  // namespace
+
+StreamKey estimate_key(std::uint64_t seed) { return make_key(seed, "estimate"); }
+
+void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps) {
+  command.integer(&arguments.chains, "--chains C", 2, "Chains (default: 100).");
+  if (with_sweeps)
+    command.integer(&arguments.sweeps, "--sweeps N", 2,
+                    "Sweeps per chain in all, the initial stage included (default: 10000).");
+  command.integer(&arguments.temperatures, "--temperatures K", 2,
+                  "Rungs of the ladder, b = 0 and 1 included (default: 100; ais, raise and smc: "
+                  "one more than sweeps).");
+  command.text(&arguments.ladder, "--ladder L",
+               "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
+               "from a pilot run), or a text FILE of inverse temperatures (default: linear).");
+  command.text(&arguments.base, "--base B",
+               "What b = 0 stands for: uniform, or a DATASET whose smoothed rates the visible "
+               "units have (default: uniform).");
+  command.real(&arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},
+               "Added to the ons and the offs of every rate (default: 5 for every 100 cases).");
+  command.text(&arguments.prior, "--prior P",
+               "Share of sweeps on each rung: uniform, or exp:S for r_k ~ e^(S b_k) (default: "
+               "uniform).");
+  command.choice(&arguments.states, "--states S", {"joint", "collapsed"},
+                 "Whether rungs are drawn given (v, h) or given v alone (default: collapsed).");
+  command.text(&arguments.data, "--data DATASET",
+               "Cases that raise starts from, one a chain (default: samples of a tempered run).");
+  command.text(&arguments.binarise, "--binarise B",
+               "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
+               "threshold:127).");
+  command.integer(&arguments.seed, "--seed S", "Seed of every draw (default: 1).");
+}
+
+Base make_base(const Layered& model, const EstimateArguments& arguments) {
+  if (arguments.base == "uniform") {
+    if (arguments.base_smoothing >= 0)
+      throw InvalidArgument("--base-smoothing (must go with --base DATASET)");
+    return Base::uniform(model);
+  }
+  const Dataset data = load_cases(arguments.base, model, arguments);
+  const auto cases = static_cast<double>(data.values.cols());
+  const double count =
+      arguments.base_smoothing >= 0 ? arguments.base_smoothing : 5 * std::ceil(cases / 100);
+  return about_file(arguments.base, [&] { return Base::from_data(model, data.values, count); });
+}
+
+LayeredTarget make_target(const Layered& model, const std::string& path,
+                          const EstimateArguments& arguments) {
+  if (!model.is_binary())
+    throw DataError(path +
+                    ": has units that are not Bernoulli (must be Bernoulli for sampling; "
+                    "--method exact takes others)");
+  const Base base = make_base(model, arguments);
+  return about_file(path, [&] { return LayeredTarget(model, base); });
+}
+
+MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments) {
+  MethodSettings settings{.chains = arguments.chains,
+                          .sweeps = arguments.sweeps,
+                          .ladder = make_ladder(arguments),
+                          .key = estimate_key(arguments.seed)};
+  settings.log_prior =
+      make_prior(arguments.prior, settings.ladder.value_or(Ladder::linear(kRungs)));
+  if (!arguments.states.empty())
+    settings.states = arguments.states == "joint" ? States::joint : States::collapsed;
+  if (!arguments.data.empty()) settings.cases = load_cases(arguments.data, model, arguments).values;
+  return settings;
+}
+
+void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,
+                  MethodSettings& settings) {
+  if (arguments.ladder != "adaptive") return;
+  const int pilot = std::max(1, static_cast<int>(kPilotShare * settings.sweeps));
+  settings.ladder = adaptive_ladder(target, {.rungs = settings.ladder->rungs(),
+                                             .chains = settings.chains,
+                                             .sweeps = pilot,
+                                             .key = make_key(arguments.seed, "pilot")});
+  settings.sweeps -= pilot;
+  settings.log_prior = make_prior(arguments.prior, *settings.ladder);
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/model/base.hpp"
+#include "command.hpp"
+
+namespace boltzmark::cli {
+
+/// The options that `estimate`, `compare` and `score` share.
+struct EstimateArguments {
+  int chains = 100;
+  int sweeps = 10000;
+  int temperatures = 0;  ///< 0: not given
+  std::string ladder = "linear";
+  std::string base = "uniform";
+  double base_smoothing = -1;  ///< below 0: not given
+  std::string prior = "uniform";
+  std::string states;  ///< empty: the default
+  std::string data;
+  std::string binarise = "threshold:127";
+  std::uint64_t seed = 1;
+};
+
+/// Adds the options; `sweeps` unless the command has its own.
+void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps);
+
+/// Makes the base that the options name.
+/// Throws  DataError about the data set, InvalidArgument about the options
+Base make_base(const Layered& model, const EstimateArguments& arguments);
+
+/// Makes the target of a model file and its base.
+/// Throws  DataError naming the file if a unit is not Bernoulli; as make_base
+LayeredTarget make_target(const Layered& model, const std::string& path,
+                          const EstimateArguments& arguments);
+
+/// Turns the options into settings, the ladder's file and the data of RAISE read.
+/// Throws  as make_base
+MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments);
+
+/// Replaces `--ladder adaptive` by rungs from a pilot run, a fifth of the sweeps, which it takes
+/// off.
+void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,
+                  MethodSettings& settings);
+
+/// The key of an estimate's draws.
+StreamKey estimate_key(std::uint64_t seed);
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,169 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "boltzmark/io/npz.hpp"
+#include "cli_models.hpp"
+#include "cli_program.hpp"
+
+namespace {
+
+using namespace cli_test;
+using Json = nlohmann::ordered_json;
+using Keys = std::vector<std::string>;
+
+Json json_of(Arguments arguments) {
+  arguments.emplace_back("--json");
+  const Run result = run(arguments);
+  INFO(result.err);
+  REQUIRE(result.code == 0);
+  CHECK(result.err.empty());
+  CHECK(lines(result.out) == 1);
+  return Json::parse(result.out);
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : object.items()) all.push_back(key);
+  return all;
+}
+
+std::vector<std::string> methods() {
+  std::vector<std::string> names;
+  const Json list = json_of({"list", "estimators"});
+  for (const Json& method : list["estimators"])
+    names.push_back(method["name"]);
+  return names;
+}
+
+const Arguments kShort = {"--chains", "64", "--sweeps", "600", "--temperatures", "5"};
+
+Arguments with(Arguments first, const Arguments& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+// A model on which every method does well in few sweeps.
+boltzmark::Layered easy_rbm() { return random_rbm(6, 4, 0.5, 3); }
+
+}  // namespace
+
+TEST_CASE("every method estimates log Z of an easy model within 5 of its standard errors") {
+  const io_test::Folder folder;
+  const auto model = easy_rbm();
+  const double truth = brute_log_z(model);
+  const std::string path = saved(model, folder / "m.npz");
+  const std::vector<std::string> all = methods();
+  REQUIRE(all.size() >= 19);
+  for (const std::string& method : all) {
+    const Json result = json_of(with({"estimate", path, "--method", method}, kShort));
+    INFO(result.dump());
+    CHECK(keys(result) == Keys{"method", "log_z", "std_error", "lower", "upper", "chains", "sweeps",
+                               "temperatures", "effective_samples", "seconds", "seed", "status",
+                               "warnings"});
+    CHECK(result["method"] == method);
+    CHECK(result["chains"] == 64);
+    CHECK(result["sweeps"] == 600);
+    CHECK(result["temperatures"] == 5);
+    // A deterministic regression: the seed is fixed. 5 standard errors would fail one seed in a
+    // million; adaptive methods have few islands, hence the floor.
+    const double error = std::abs(result["log_z"].get<double>() - truth);
+    CHECK(error < 5 * result["std_error"].get<double>() + 0.02);
+  }
+  const Json exact = json_of({"estimate", path, "--method", "exact"});
+  CHECK(std::abs(exact["log_z"].get<double>() - truth) < 1e-9);
+  CHECK(exact["std_error"] == 0.0);
+}
+
+TEST_CASE("the same seed gives the same estimate for any threads, and another seed another") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(30, 20, 1, 3), folder / "m.npz");
+  for (const std::string method : {"rts", "ais", "smc", "ss", "wang-landau", "ti-continuous"}) {
+    const Arguments base = with({"estimate", path, "--method", method}, kShort);
+    const double one = json_of(with(base, {"--threads", "1"}))["log_z"];
+    INFO(method);
+    CHECK(json_of(with(base, {"--threads", "2"}))["log_z"] == one);
+    CHECK(json_of(with(base, {"--seed", "2"}))["log_z"] != one);
+  }
+}
+
+TEST_CASE("an estimate from a dump is the one that the run gave") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz");
+  const std::string dump = folder / "s.npz";
+  for (const std::string states : {"joint", "collapsed"}) {
+    const Json run_result =
+        json_of(with({"estimate", path, "--states", states, "--dump", dump, "--force"}, kShort));
+    const boltzmark::Npz file(dump);
+    const auto ratio = file.read("D"), rung = file.read("rung");
+    CHECK(ratio.type == boltzmark::ElementType::float64);
+    CHECK(rung.type == boltzmark::ElementType::int32);
+    CHECK(ratio.shape == rung.shape);
+    CHECK(ratio.shape[1] == 64);
+    CHECK(file.contains("log_f") == (states == "collapsed"));
+    for (const char* name : {"beta", "log_prior", "log_z_hat"})
+      CHECK(file.read(name).shape == std::vector<std::uint64_t>{5});
+    const Json again = json_of({"estimate", "--from", dump});
+    CHECK(again["log_z"].get<double>() == Approx(run_result["log_z"].get<double>()).epsilon(1e-12));
+    CHECK(std::isfinite(
+        json_of({"estimate", "--from", dump, "--method", "mbar"})["log_z"].get<double>()));
+  }
+  const Run damaged = run({"estimate", "--from", path});
+  CHECK(damaged.code == 2);
+  CHECK(damaged.err.find("has no array beta") != std::string::npos);
+}
+
+TEST_CASE("ladders, priors and bases change the run and not what it estimates") {
+  const io_test::Folder folder;
+  const auto model = easy_rbm();
+  const double truth = brute_log_z(model);
+  const std::string path = saved(model, folder / "m.npz");
+  const std::string ladder = folder / "ladder.txt";
+  folder.write("ladder.txt", "0 0.2 0.5 1\n");
+  const std::vector<Arguments> variants = {
+      {"--ladder", "geometric"}, {"--ladder", "adaptive"}, {"--ladder", "salakhutdinov-murray"},
+      {"--prior", "exp:2"},      {"--states", "joint"},    {"--target-error", "0.02"}};
+  for (const Arguments& variant : variants) {
+    const Json result = json_of(with(with({"estimate", path}, kShort), variant));
+    INFO(result.dump());
+    CHECK(std::abs(result["log_z"].get<double>() - truth) < 5 * result["std_error"].get<double>());
+  }
+  const Json custom = json_of({"estimate", path, "--ladder", ladder, "--sweeps", "600"});
+  CHECK(custom["temperatures"] == 4);
+  folder.write("ladder.txt", "0 0.5 0.2 1\n");
+  CHECK(run({"estimate", path, "--ladder", ladder}).code == 2);
+}
+
+TEST_CASE("score by sampling is the mean of log f less the estimated log Z") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(16, 4, 0.5, 9);
+  const std::string path = saved(model, folder / "m.npz");
+  const Json exact = json_of({"score", path, "bas"});
+  const Json sampled = json_of(with({"score", path, "bas", "--method", "rts"}, kShort));
+  CHECK(keys(sampled) == keys(exact));
+  const double mean_f = exact["mean_log_likelihood"].get<double>() + exact["log_z"].get<double>();
+  CHECK(sampled["mean_log_likelihood"].get<double>() + sampled["log_z"].get<double>() ==
+        Approx(mean_f).epsilon(1e-12));
+  CHECK(std::abs(sampled["log_z"].get<double>() - exact["log_z"].get<double>()) <
+        5 * sampled["std_error"].get<double>());
+}
+
+TEST_CASE("compare writes its tables and figures, and covers the truth") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz");
+  const std::string out = folder / "compared";
+  const Json result = json_of({"compare", path, "--methods", "rts,ais,mbar", "--sweeps", "200,600",
+                               "--repeats", "4", "--temperatures", "5", "--out", out});
+  CHECK(keys(result) == Keys{"truth", "cells"});
+  CHECK(result["cells"].size() == 6);
+  CHECK(result["truth"].get<double>() == Approx(brute_log_z(easy_rbm())).epsilon(1e-12));
+  for (const Json& cell : result["cells"]) {
+    CHECK(cell["rmse"].get<double>() < 0.2);
+    CHECK(cell["rmse_lower"].get<double>() < cell["rmse"].get<double>());
+    CHECK(cell["rmse"].get<double>() < cell["rmse_upper"].get<double>());
+  }
+  for (const char* file : {"compare.csv", "estimates.csv", "rmse.svg", "bias.svg"})
+    CHECK(std::filesystem::exists(out + "/" + file));
+  CHECK(run({"compare", saved(random_rbm(45, 42, 1, 1), folder / "big.npz")}).code == 2);
+}
