@@ -19,7 +19,8 @@
   X(bruegge2013_table3)          \
   X(bruegge2013_table4)          \
   X(bruegge2013_blend)           \
-  X(carlson2016_theory)
+  X(carlson2016_theory)          \
+  X(carlson2016_fig3)
 
 namespace boltzmark::experiments {
 

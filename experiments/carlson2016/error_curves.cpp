@@ -1,0 +1,251 @@
+#include "experiments/carlson2016/error_curves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/annealing.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "experiments/carlson2016/models.hpp"
+#include "experiments/kit/published.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr int kChains = 100;
+
+Json describe_estimate(const boltzmark::Estimate& estimate) {
+  return {{"log_z", estimate.log_z},
+          {"std_error", estimate.std_error},
+          {"status", std::string(name(estimate.status))}};
+}
+
+// Zhat_k = Z_1 for all k, ten rounds of 50 sweeps, each from the last x and fresh uniform rungs.
+boltzmark::Estimate run_paper_start(const LayeredTarget& target, int sweeps,
+                                    const TrialContext& context) {
+  const Ladder ladder = Ladder::linear(100);
+  // The paper's p1 is unnormalised: its Zhat = 1 is log Zhat_k = b_k log Z_1 here.
+  Eigen::VectorXd start(ladder.rungs());
+  for (int k = 0; k < ladder.rungs(); ++k) start[k] = -ladder[k] * target.tempered_model().log_base;
+  const TemperedRun run =
+      simulated_tempering(target, {.chains = kChains,
+                                   .sweeps = sweeps,
+                                   .ladder = ladder,
+                                   .states = States::collapsed,
+                                   .start = Start::base,
+                                   .restart = {.keep_states = true, .uniform_rungs = true},
+                                   .log_z_hat = start,
+                                   .round_sweeps = 50,
+                                   .max_rounds = 10,
+                                   .stop_early = false,
+                                   .key = context.key,
+                                   .progress = [&](double share) { context.progress(share); }});
+  boltzmark::Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+  judge_mixing(estimate, run.store);
+  return estimate;
+}
+
+Json run_raise(const LayeredTarget& target, int sweeps, const TrialContext& context) {
+  const Eigen::MatrixXf cases = load_dataset("mnist:test").values.leftCols(kChains);
+  const AnnealingResult result =
+      reverse_annealing(target,
+                        {.ladder = Ladder::linear(sweeps + 1),
+                         .chains = kChains,
+                         .sweeps = sweeps,
+                         .key = context.key,
+                         .progress = [&](double share) { context.progress(share); }},
+                        [&](Population& population, int first) {
+                          dynamic_cast<LayeredPopulation&>(population)
+                              .set_layer(0, cases.middleCols(first, population.chains()));
+                        });
+  Json outputs = describe_estimate(result.estimate);
+  outputs["mean_r"] = -result.mean_log_weight;
+  return outputs;
+}
+
+double rmse_limit(double rmse, std::size_t n, double probability) {
+  const boost::math::chi_squared law(static_cast<double>(n));
+  return rmse * std::sqrt(static_cast<double>(n) / boost::math::quantile(law, probability));
+}
+
+std::string shown(const std::string& method) {
+  if (method == "rts-paper") return "RTS, paper's start";
+  if (method == "mean_r") return "RAISE, mean R";
+  std::string text = method;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+int colour_of(const std::string& method) {
+  const std::vector<std::string> order = {"ais", "rts", "raise", "rts-paper", "mean_r"};
+  return static_cast<int>(std::find(order.begin(), order.end(), method) - order.begin());
+}
+
+void add_published(const ErrorPanel& panel, const std::string& figure, Panel& graph) {
+  if (figure.empty()) return;
+  for (const std::string& method : panel.methods)
+    for (const PublishedCurve& curve : read_published(panel.published_file))
+      if (curve.figure == figure && curve.curve == shown(method))
+        graph.series.push_back(published_series(curve, curve.curve, colour_of(method)));
+}
+
+Series curve_of(const Results& results, const ErrorPanel& panel, const std::string& method,
+                bool rmse) {
+  Series series{.label = shown(method), .mark = Mark::line_points, .colour = colour_of(method)};
+  for (const int sweeps : panel.sweeps) {
+    const ErrorCell cell =
+        error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth);
+    if (cell.empty()) continue;
+    const double half = 1.96 * cell.std_dev / std::sqrt(static_cast<double>(cell.errors.size()));
+    series.x.push_back(sweeps);
+    series.y.push_back(rmse ? cell.rmse : panel.truth + cell.mean);
+    series.lower.push_back(rmse ? cell.lower : panel.truth + cell.mean - half);
+    series.upper.push_back(rmse ? cell.upper : panel.truth + cell.mean + half);
+  }
+  return series;
+}
+
+}  // namespace
+
+std::vector<Json> error_trials(const ErrorPoint& point, int repeats) {
+  std::vector<Json> trials;
+  for (int repeat = 1; repeat <= repeats; ++repeat)
+    trials.push_back({{"model", point.model},
+                      {"file", carlson_model_file(point.model)},
+                      {"base", point.base},
+                      {"method", point.method},
+                      {"sweeps", point.sweeps},
+                      {"repeat", repeat}});
+  return trials;
+}
+
+Json run_error_trial(const Json& inputs, const TrialContext& context) {
+  const LayeredTarget target = carlson_target(inputs.at("model"), inputs.at("base"));
+  const std::string method = inputs.at("method");
+  const int sweeps = inputs.at("sweeps");
+  if (method == "raise") return run_raise(target, sweeps, context);
+  if (method == "rts-paper") return describe_estimate(run_paper_start(target, sweeps, context));
+  return describe_estimate(estimate_log_z(
+      method, target,
+      {.chains = kChains, .sweeps = sweeps, .key = context.key, .progress = [&](double share) {
+         context.progress(share);
+       }}));
+}
+
+ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth,
+                     const std::string& output) {
+  ErrorCell cell;
+  double squares = 0;
+  for (const Trial* trial : results.where({{"model", point.model},
+                                           {"base", point.base},
+                                           {"method", point.method},
+                                           {"sweeps", point.sweeps}})) {
+    cell.refused += trial->outputs.at("status") == "ok" ? 0 : 1;
+    const double error = number(trial->outputs.at(output)) - truth;
+    if (!std::isfinite(error)) continue;
+    cell.errors.push_back(error);
+    cell.mean += error;
+    squares += error * error;
+  }
+  if (cell.empty()) return cell;
+  const auto n = static_cast<double>(cell.errors.size());
+  cell.mean /= n;
+  cell.rmse = std::sqrt(squares / n);
+  cell.std_dev = std::sqrt(std::max(0.0, (squares - n * cell.mean * cell.mean) / (n - 1)));
+  cell.lower = rmse_limit(cell.rmse, cell.errors.size(), 0.975);
+  cell.upper = rmse_limit(cell.rmse, cell.errors.size(), 0.025);
+  return cell;
+}
+
+void add_error_panel(const Results& results, const ErrorPanel& panel, const std::string& name,
+                     Summary& summary) {
+  Table table{.name = name,
+              .caption = fmt::format("Errors of log Z on {}, base {}, against {:.3f} nats.",
+                                     panel.title, panel.base, panel.truth),
+              .columns = {{"method", "method"},
+                          {"sweeps", "sweeps"},
+                          {"repeats", "repeats"},
+                          {"refused", "refused"},
+                          {"mean error / nats", "mean_error"},
+                          {"standard deviation / nats", "std_dev"},
+                          {"RMSE / nats", "rmse"}}};
+  for (const std::string& method : panel.methods)
+    for (const int sweeps : panel.sweeps) {
+      const ErrorCell cell =
+          error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth);
+      if (cell.empty()) continue;
+      table.rows.push_back({shown(method), std::int64_t{sweeps},
+                            static_cast<std::int64_t>(cell.errors.size()),
+                            std::int64_t{cell.refused}, cell.mean, cell.std_dev,
+                            Estimate{cell.rmse, cell.lower, cell.upper}});
+    }
+  if (table.rows.empty()) return;
+  const Axis sweeps{.label = "Gibbs sweeps of each of 100 chains", .log = true};
+  Panel mean{.title = panel.title,
+             .x = sweeps,
+             .y = {.label = "mean of log Z / nats"},
+             .guides = {{.at = panel.truth, .label = "truth"}},
+             .legend = "bottom right"};
+  Panel rmse{.title = panel.title,
+             .x = sweeps,
+             .y = {.label = "RMSE of log Z / nats", .log = true},
+             .legend = "bottom left"};
+  add_published(panel, panel.published_mean, mean);
+  add_published(panel, panel.published_rmse, rmse);
+  for (const std::string& method : panel.methods) {
+    for (Panel* graph : {&mean, &rmse}) {
+      Series series = curve_of(results, panel, method, graph == &rmse);
+      if (!series.x.empty()) graph->series.push_back(std::move(series));
+    }
+  }
+  summary.add(Figure{.name = name + "-figure",
+                     .caption = fmt::format("Mean and RMSE of estimates of log Z, {} (base: {}). "
+                                            "Bars: 95 %. Dotted: published, digitised.",
+                                            panel.title, panel.base),
+                     .panels = {std::move(mean), std::move(rmse)},
+                     .columns = 2});
+  summary.add(std::move(table));
+}
+
+Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
+                   const ErrorCell& b) {
+  const auto n = static_cast<double>(a.errors.size()), m = static_cast<double>(b.errors.size());
+  const boost::math::fisher_f law(n, m);
+  const double log_ratio = std::log(a.rmse / b.rmse);
+  Measure measure;
+  measure.claim = claim;
+  measure.part = part;
+  measure.estimate = log_ratio;
+  measure.lower = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.975));
+  measure.upper = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.025));
+  measure.p_value = boost::math::cdf(law, std::exp(2 * log_ratio));
+  measure.n = static_cast<std::int64_t>(std::min(a.errors.size(), b.errors.size()));
+  // The test rejects if the observed ratio of squares is below q; truly it is 1/1.9^2 of F.
+  const double q = boost::math::quantile(law, 0.05);
+  measure.power = boost::math::cdf(law, q * 1.9 * 1.9);
+  measure.power_against = "an RMSE ratio of 1.9";
+  return measure;
+}
+
+double estimated_truth(const Results& results, const std::string& model, const std::string& base,
+                       int sweeps) {
+  double sum = 0;
+  for (const char* method : {"rts", "ais"}) {
+    const std::vector<double> found = results.values(
+        {{"model", model}, {"base", base}, {"method", method}, {"sweeps", sweeps}}, "log_z");
+    double mean = 0;
+    for (const double log_z : found) mean += log_z / static_cast<double>(found.size());
+    sum += found.empty() ? std::nan("") : mean;
+  }
+  return sum / 2;
+}
+
+}  // namespace boltzmark::experiments

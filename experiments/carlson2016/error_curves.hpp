@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// One method on one model at one number of sweeps, repeated: a point of Figs. 3 and 7.
+struct ErrorPoint {
+  std::string model;   ///< as carlson_target takes it
+  std::string base;    ///< "rates" or "uniform"
+  std::string method;  ///< "rts", "ais", "raise"; "rts-paper": the start of Sec. 2.4 as printed
+  int sweeps = 0;
+};
+
+/// Lists the trials of a point: one a repeat.
+std::vector<Json> error_trials(const ErrorPoint& point, int repeats);
+
+/// Runs one: log_z, std_error, status; mean_r for RAISE, the average of R.
+Json run_error_trial(const Json& inputs, const TrialContext& context);
+
+/// The errors of one point.
+struct ErrorCell {
+  std::vector<double> errors;  ///< log Z estimated - truth
+  double mean = 0;
+  double std_dev = 0;
+  double rmse = 0;
+  double lower = 0, upper = 0;  ///< 95 % of the RMSE, for normal errors
+  int refused = 0;              ///< with a status other than ok
+  bool empty() const { return errors.size() < 2; }
+};
+ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth,
+                     const std::string& output = "log_z");
+
+/// What is shown and judged of one model.
+struct ErrorPanel {
+  std::string model;
+  std::string title;  ///< "784-500"
+  std::string base;
+  std::vector<int> sweeps;
+  std::vector<std::string> methods;
+  double truth = 0;
+  std::string published_file = {};
+  std::string published_mean = {};  ///< figure keys of the published curves; empty: none
+  std::string published_rmse = {};
+};
+
+/// Adds the table and the two graphs, mean and RMSE against sweeps, published curves beside ours.
+void add_error_panel(const Results& results, const ErrorPanel& panel, const std::string& name,
+                     Summary& summary);
+
+/// Adds a measure of log(RMSE of a / RMSE of b) with its F interval and p for "below zero".
+Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
+                   const ErrorCell& b);
+
+/// Returns the mean of long runs of RTS and of AIS, equally weighted: the truth of a model that
+/// cannot be enumerated; NaN if there are none.                        [carlson2016, Sec. 4.2]
+double estimated_truth(const Results& results, const std::string& model, const std::string& base,
+                       int sweeps);
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,65 @@
+#include "experiments/carlson2016/models.hpp"
+
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/io/data_folders.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/model_file.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr const char* kPublishedFile = "mnistvh_CD25.mat";
+constexpr double kMinibatches = 600;  // B, of 100 images each
+constexpr double kCount = 5;          // per minibatch
+
+std::string own_file(const std::string& name) {
+  return (name == "cd25" ? "cd25-500" : name) + ".npz";
+}
+
+std::string find_model(const std::string& name) {
+  if (name == "cd25" && has_published_cd25()) return *find_data_file("", kPublishedFile);
+  const std::string file = "models/carlson2016/" + own_file(name);
+  if (const auto path = find_data_file("", file)) return *path;
+  throw DataError(file + ": not found (must be in datasets/ or a folder of BOLTZMARK_DATA)");
+}
+
+}  // namespace
+
+bool has_published_cd25() { return find_data_file("", kPublishedFile).has_value(); }
+
+std::string carlson_model_file(const std::string& name) {
+  return name == "cd25" && has_published_cd25() ? kPublishedFile : own_file(name);
+}
+
+Layered load_carlson_model(const std::string& name) { return read_model(find_model(name)); }
+
+std::vector<std::string> carlson_data(const std::vector<std::string>& names) {
+  std::vector<std::string> files = {"mnist/train-images-idx3-ubyte.gz"};
+  for (const std::string& name : names) files.push_back("models/carlson2016/" + own_file(name));
+  return files;
+}
+
+Base carlson_base(const std::string& model, const std::string& base) {
+  const Layered layered = load_carlson_model(model);
+  Base result = Base::uniform(layered);
+  if (base == "uniform") return result;
+  const BinariseOptions::Kind kind =
+      base == "grey" ? BinariseOptions::Kind::grey : BinariseOptions::Kind::threshold;
+  const Dataset data = load_dataset("mnist:train", {.kind = kind});
+  const double count = kCount * kMinibatches;
+  if (base == "grey") return Base::from_data(layered, data.values, 1e-3);
+  if (model != "cd25") return Base::from_data(layered, data.values, count);
+  // Asymmetric: a pixel that is always on would have the rate 1, but none is.
+  const auto cases = static_cast<double>(data.values.cols());
+  const Eigen::VectorXd sums = data.values.rowwise().sum().cast<double>();
+  result.logits[0] = (sums.array() + count).log() - (cases - sums.array()).log();
+  return result;
+}
+
+LayeredTarget carlson_target(const std::string& model, const std::string& base) {
+  return {load_carlson_model(model), carlson_base(model, base)};
+}
+
+}  // namespace boltzmark::experiments

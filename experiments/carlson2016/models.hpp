@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "boltzmark/estimate/layered_target.hpp"
+
+namespace boltzmark::experiments {
+
+/// The RBMs of carlson2016: "cd25" (784-500), "mnist-100", "mnist-200", "mnist-10", and those of
+/// our own that can be enumerated, "mnist-20", "mnist-25" and "mnist-20-peaked". "cd25" is the
+/// published one if BOLTZMARK_DATA holds it, and otherwise our own.
+Layered load_carlson_model(const std::string& name);
+
+/// Tells whether "cd25" is the published RBM.
+bool has_published_cd25();
+
+/// Names the model's file as a trial's inputs do, so that the published RBM and our own never share
+/// a trial: "mnistvh_CD25.mat" or "cd25-500.npz".
+std::string carlson_model_file(const std::string& name);
+
+/// Files that the experiments read, relative to datasets/.
+std::vector<std::string> carlson_data(const std::vector<std::string>& names);
+
+/// Makes the base: "uniform", or "rates", the smoothed rates of the 60,000 training images.
+///   cd25: p_i = (n_i + 5 B) / (N + 5 B), B = 600 [Salakhutdinov and Murray 2008]; others
+///   (n_i + 5 B) / (N + 10 B); "grey", the means of the grey levels (Fig. 1)
+Base carlson_base(const std::string& model, const std::string& base);
+
+/// A model with its base as samplers and estimators see it.
+LayeredTarget carlson_target(const std::string& model, const std::string& base);
+
+}  // namespace boltzmark::experiments
