@@ -128,7 +128,7 @@ std::vector<Json> error_trials(const ErrorPoint& point, int repeats) {
 }
 
 Json run_error_trial(const Json& inputs, const TrialContext& context) {
-  const LayeredTarget target = carlson_target(inputs.at("model"), inputs.at("base"));
+  const LayeredTarget& target = carlson_target(inputs.at("model"), inputs.at("base"));
   const std::string method = inputs.at("method");
   const int sweeps = inputs.at("sweeps");
   if (method == "raise") return run_raise(target, sweeps, context);

@@ -1,6 +1,9 @@
 #include "experiments/carlson2016/models.hpp"
 
 #include <cmath>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/data_folders.hpp"
@@ -58,8 +61,16 @@ Base carlson_base(const std::string& model, const std::string& base) {
   return result;
 }
 
-LayeredTarget carlson_target(const std::string& model, const std::string& base) {
-  return {load_carlson_model(model), carlson_base(model, base)};
+const LayeredTarget& carlson_target(const std::string& model, const std::string& base) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::string>, LayeredTarget> targets;
+  const std::lock_guard lock(mutex);
+  const auto found = targets.find({model, base});
+  if (found != targets.end()) return found->second;
+  return targets
+      .emplace(std::pair(model, base),
+               LayeredTarget(load_carlson_model(model), carlson_base(model, base)))
+      .first->second;
 }
 
 }  // namespace boltzmark::experiments

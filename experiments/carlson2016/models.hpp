@@ -27,7 +27,8 @@ std::vector<std::string> carlson_data(const std::vector<std::string>& names);
 ///   (n_i + 5 B) / (N + 10 B); "grey", the means of the grey levels (Fig. 1)
 Base carlson_base(const std::string& model, const std::string& base);
 
-/// A model with its base as samplers and estimators see it.
-LayeredTarget carlson_target(const std::string& model, const std::string& base);
+/// Returns a model with its base as samplers and estimators see it. Made once in a process: reading
+/// the images for the rates takes longer than many a trial.
+const LayeredTarget& carlson_target(const std::string& model, const std::string& base);
 
 }  // namespace boltzmark::experiments
