@@ -77,6 +77,7 @@ double rmse_limit(double rmse, std::size_t n, double probability) {
 
 std::string shown(const std::string& method) {
   if (method == "rts-paper") return "RTS, paper's start";
+  if (method == "rts-joint") return "RTS, joint states";
   if (method == "mean_r") return "RAISE, mean R";
   std::string text = method;
   std::transform(text.begin(), text.end(), text.begin(),
@@ -85,7 +86,8 @@ std::string shown(const std::string& method) {
 }
 
 int colour_of(const std::string& method) {
-  const std::vector<std::string> order = {"ais", "rts", "raise", "rts-paper", "mean_r"};
+  const std::vector<std::string> order = {"ais",       "rts",    "raise",
+                                          "rts-paper", "mean_r", "rts-joint"};
   return static_cast<int>(std::find(order.begin(), order.end(), method) - order.begin());
 }
 

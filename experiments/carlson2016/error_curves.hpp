@@ -10,9 +10,11 @@ namespace boltzmark::experiments {
 
 /// One method on one model at one number of sweeps, repeated: a point of Figs. 3 and 7.
 struct ErrorPoint {
-  std::string model;   ///< as carlson_target takes it
-  std::string base;    ///< "rates" or "uniform"
-  std::string method;  ///< "rts", "ais", "raise"; "rts-paper": the start of Sec. 2.4 as printed
+  std::string model;  ///< as carlson_target takes it
+  std::string base;   ///< "rates" or "uniform"
+  /// "rts", "ais", "raise"; "rts-joint": RTS on joint states; "rts-paper": the start of Sec. 2.4 as
+  /// printed
+  std::string method;
   int sweeps = 0;
 };
 
