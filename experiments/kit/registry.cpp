@@ -20,7 +20,10 @@
   X(bruegge2013_table4)          \
   X(bruegge2013_blend)           \
   X(carlson2016_theory)          \
-  X(carlson2016_fig3)
+  X(carlson2016_fig3)            \
+  X(carlson2016_fig5)            \
+  X(carlson2016_tracking_cost)   \
+  X(carlson2016_training_prior)
 
 namespace boltzmark::experiments {
 

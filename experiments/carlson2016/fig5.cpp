@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "boltzmark/estimate/annealing.hpp"
+#include "boltzmark/estimate/layered_target.hpp"
+#include "experiments/carlson2016/tracked_training.hpp"
+#include "experiments/carlson2016/tracking_summary.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr int kPaperUpdates = 8000;
+
+/// What one run of a profile is.
+struct RunSize {
+  int updates, hidden, chains, record_every, ais_every, ais_temperatures;
+};
+constexpr PerProfile<RunSize> kRun{.smoke = {40, 20, 64, 2, 20, 100},
+                                   .quick = {1200, 500, 100, 3, 100, 2000},
+                                   .paper = {kPaperUpdates, 500, 2000, 20, 500, 10000}};
+
+std::vector<Json> trials(Profile profile) {
+  const RunSize& size = kRun.at(profile);
+  return {{{"updates", size.updates},
+           {"hidden", size.hidden},
+           {"chains", size.chains},
+           {"record_every", size.record_every},
+           {"ais_every", size.ais_every},
+           {"ais_temperatures", size.ais_temperatures}}};
+}
+
+/// The partial update at other alphas, applied to the same looks.
+class Followers {
+ public:
+  explicit Followers(double log_z) : log_z_(std::size(kTrackingAlphas), log_z) {}
+  void add(double look) {
+    for (std::size_t i = 0; i < log_z_.size(); ++i)
+      log_z_[i] += kTrackingAlphas[i] * (look - log_z_[i]);
+  }
+  const std::vector<double>& log_z() const { return log_z_; }
+
+ private:
+  std::vector<double> log_z_;
+};
+
+/// Curves that grow by one value a record, kept as arrays of the trial's outputs.
+void append(Json& outputs, const char* name, const Json& value) { outputs[name].push_back(value); }
+
+void check_by_ais(const TrackedTraining& training, const Followers& followers, const Json& inputs,
+                  StreamKey key, Json& outputs) {
+  const int temperatures = inputs.at("ais_temperatures");
+  const AnnealingResult ais = annealed_importance_sampling(LayeredTarget(training.shared_model()),
+                                                           {.ladder = Ladder::linear(temperatures),
+                                                            .chains = 100,
+                                                            .sweeps = temperatures - 1,
+                                                            .key = key});
+  append(outputs, "ais_log_z", ais.estimate.log_z);
+  append(outputs, "ais_std_error", ais.estimate.std_error);
+  append(outputs, "followers", followers.log_z());
+}
+
+Json run(const Json& inputs, const TrialContext& context) {
+  const int updates = inputs.at("updates"), every = inputs.at("record_every"),
+            ais_every = inputs.at("ais_every");
+  TrackedTraining training(
+      {.hidden = inputs.at("hidden"), .chains = inputs.at("chains"), .key = context.key});
+  Followers followers(training.tempering().log_z());
+  Json outputs;
+  for (int update = 0; update <= updates; ++update) {
+    training.look();
+    followers.add(training.tempering().log_z_look());
+    const bool by_ais = update > 0 && update % ais_every == 0;
+    if (update % every == 0 || by_ais) {
+      const TrainValid log_f = training.mean_log_f();
+      const double log_z = training.tempering().log_z();
+      append(outputs, "update", update);
+      append(outputs, "train", log_f.train - log_z);
+      append(outputs, "valid", log_f.valid - log_z);
+      if (by_ais) {
+        append(outputs, "ais_update", update);
+        append(outputs, "tracked_log_z", log_z);
+        append(outputs, "train_log_f", log_f.train);
+        append(outputs, "valid_log_f", log_f.valid);
+        check_by_ais(training, followers, inputs,
+                     context.shared_key(fmt::format("AIS at update {}", update)), outputs);
+      }
+    }
+    if (update < updates) training.update();
+    context.progress(static_cast<double>(update) / updates);
+  }
+  return outputs;
+}
+
+void summarise(const Results& results, Summary& summary) {
+  if (results.empty()) return;
+  const TrackingCurves run(results.trials().front().outputs);
+  add_tracking_figure(run, results.profile(), summary);
+  add_tracking_checks(run, summary);
+  if (results.profile() == Profile::smoke || run.errors.size() < 2) return;
+  add_tracking_agreement(run, summary);
+  add_tracking_alphas(run, summary);
+  add_early_stopping(run, kPaperUpdates, summary);
+}
+
+}  // namespace
+
+Experiment carlson2016_fig5() {
+  return {
+      .id = "carlson2016/fig5",
+      .item = "Fig. 5",
+      .title = "RTS tracks training and validation log-likelihoods while an RBM is trained",
+      .paper_did =
+          "Trains a 180-500 RBM of dna with RMSspectral (rate 1e-5), 2,000 tempered chains moved "
+          "25 "
+          "sweeps between updates, K = 100, prior r_k ~ exp(2 b_k), and follows log Z by partial "
+          "updates with alpha = 0.2; AIS with 100 chains and 10,000 temperatures checks it.",
+      .settings =
+          {.smoke = "40 updates of a 180-20 RBM with 64 chains.",
+           .quick =
+               "The first 1,200 updates with 100 chains; AIS with 2,000 temperatures every 100 "
+               "updates. Too short for the validation log-likelihood to fall again.",
+           .paper = "8,000 updates with 2,000 chains; AIS with 10,000 temperatures every 500."},
+      .seconds = {.smoke = 1, .quick = 45, .paper = 2400},
+      .claims = {"C41", "C42", "C43"},
+      .deviations =
+          {"The paper does not state the validation cases, the CD-1 pretraining, the batch, the "
+           "base or the ladder: here rows 1401-2000, 100 updates of 100 cases at rate 0.05, all "
+           "1,400 cases a step, smoothed data rates and equal steps.",
+           "One run drives its chains with alpha = 0.2; the other alphas are applied to its looks.",
+           "The RMSspectral step uses 30 singular triples of a randomised SVD."},
+      .data = {"dna/dna_3186x181.csv.gz"},
+      .trials = trials,
+      .run = run,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments
