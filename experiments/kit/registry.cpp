@@ -21,7 +21,10 @@
   X(bruegge2013_blend)           \
   X(carlson2016_theory)          \
   X(carlson2016_fig3)            \
+  X(carlson2016_fig4)            \
   X(carlson2016_fig5)            \
+  X(carlson2016_fig8)            \
+  X(carlson2016_variants)        \
   X(carlson2016_tracking_cost)   \
   X(carlson2016_training_prior)
 

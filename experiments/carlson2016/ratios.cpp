@@ -1,0 +1,65 @@
+#include "experiments/carlson2016/ratios.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/math/distributions/chi_squared.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/diagnose/power.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr int kReplicates = 2000;
+
+}  // namespace
+
+double rmse(std::span<const double> errors) {
+  double squares = 0;
+  for (const double error : errors) squares += error * error;
+  return std::sqrt(squares / static_cast<double>(errors.size()));
+}
+
+double rmse_of(std::span<const double> errors, std::span<const std::size_t> repeats) {
+  double squares = 0;
+  for (const std::size_t r : repeats) squares += errors[r] * errors[r];
+  return std::sqrt(squares / static_cast<double>(repeats.size()));
+}
+
+Estimate rmse_estimate(std::span<const double> errors) {
+  const auto n = static_cast<double>(errors.size());
+  const boost::math::chi_squared law(n);
+  const double value = rmse(errors);
+  return {.value = value,
+          .lower = value * std::sqrt(n / quantile(law, 0.975)),
+          .upper = value * std::sqrt(n / quantile(law, 0.025))};
+}
+
+Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic) {
+  const BootstrapInterval found = bootstrap_rows(repeats, statistic,
+                                                 {.key = make_key(1, claim.claim, claim.part),
+                                                  .replicates = kReplicates,
+                                                  .method = BootstrapMethod::percentile});
+  Measure measure{.claim = claim.claim, .part = claim.part};
+  measure.estimate = found.estimate;
+  measure.lower = found.lower;
+  measure.upper = found.upper;
+  measure.n = static_cast<std::int64_t>(repeats);
+  const double log_error = found.std_error / std::abs(found.estimate);
+  const double effect = std::abs(std::log(claim.against / claim.threshold));
+  measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
+  measure.power_against = fmt::format("a ratio of {:.3g}", claim.against);
+  return measure;
+}
+
+Measure rmse_ratio_measure(const RatioClaim& claim, std::span<const double> a,
+                           std::span<const double> b) {
+  if (a.size() != b.size())
+    throw InvalidArgument(fmt::format("errors = {} and {} (must be paired)", a.size(), b.size()));
+  return ratio_measure(claim, a.size(), [=](std::span<const std::size_t> repeats) {
+    return rmse_of(a, repeats) / rmse_of(b, repeats);
+  });
+}
+
+}  // namespace boltzmark::experiments
