@@ -20,13 +20,16 @@
   X(bruegge2013_table4)          \
   X(bruegge2013_blend)           \
   X(carlson2016_theory)          \
+  X(carlson2016_fig2)            \
   X(carlson2016_fig3)            \
   X(carlson2016_fig4)            \
   X(carlson2016_fig5)            \
+  X(carlson2016_fig6)            \
   X(carlson2016_fig8)            \
   X(carlson2016_variants)        \
   X(carlson2016_tracking_cost)   \
-  X(carlson2016_training_prior)
+  X(carlson2016_training_prior)  \
+  X(carlson2016_acceptance)
 
 namespace boltzmark::experiments {
 

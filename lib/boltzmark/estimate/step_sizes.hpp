@@ -72,7 +72,8 @@ struct TunedSteps {
 /// Chains start from p1 and climb the ladder. At each rung they try steps drawn about a guess until
 /// the fitted one stays; then the curve is fitted close about it. Tuning ends before sampling
 /// begins, so that sampling is of a fixed Markov chain.
-/// Randomness  chain c, move t: Stream(key, Purpose::step_size, 2^32 t + c)
+/// Randomness  chain c, move t = 1, 2, ..: Stream(key, Purpose::step_size, 2^32 t + c); t = 0 draws
+/// its start
 /// Throws  InvalidArgument if chains < 2, moves < 1 or first_step is not positive
 TunedSteps tune_steps(const ContinuousDensity& density, const ContinuousKernel& kernel,
                       const Ladder& ladder, const TuningOptions& options, StreamKey key);

@@ -22,7 +22,7 @@ class Pilot {
   Pilot(const ContinuousDensity& density, const ContinuousKernel& kernel, int chains, StreamKey key)
       : density_(density), kernel_(kernel), key_(key), x_(density.dimension(), chains) {
     for (int c = 0; c < chains; ++c) {
-      Stream stream(key, Purpose::initial_state, static_cast<std::uint64_t>(c));
+      Stream stream(key, Purpose::step_size, static_cast<std::uint64_t>(c));
       density.draw_base(stream, x_.col(c));
     }
   }
@@ -61,7 +61,7 @@ class Pilot {
   const ContinuousKernel& kernel_;
   StreamKey key_;
   Eigen::MatrixXd x_;
-  std::uint64_t move_ = 0;
+  std::uint64_t move_ = 1;
 };
 
 void check(const TuningOptions& options) {
