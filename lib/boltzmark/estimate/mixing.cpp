@@ -28,7 +28,7 @@ void judge_round_trips(Estimate& estimate, const SampleStore& store) {
   estimate.refuse(Status::not_converged,
                   fmt::format("{:.0f} round trips between the ends of the ladder (fewer than "
                               "{:.0f}): the chains may still remember their start; run more "
-                              "sweeps, or use a ladder on which chains move",
+                              "sweeps, or use a base that is closer to the model, such as data rates",
                               trips, needed));
 }
 
