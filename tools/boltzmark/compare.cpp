@@ -83,16 +83,11 @@ double find_truth(const Arguments& arguments, const Layered& model, const Sessio
           fmt::format("--truth = {} (must be exact, or log Z as a number)", arguments.truth));
     return number;
   }
-  const EnumerationPlan plan = plan_enumeration(model);
-  if (!plan.possible)
+  if (!plan_enumeration(model).possible)
     throw DataError(arguments.model +
                     ": cannot be enumerated (must have a side of at most 40 units, or --truth "
                     "must be a number, such as a long estimate's log Z)");
-  const auto states = static_cast<double>(plan.states);
-  Progress progress(session, "exact log Z", states, "states");
-  ExactOptions options;
-  options.progress = [&](double fraction) { progress.show(fraction * states); };
-  return exact_log_z(model, options).log_z;
+  return enumerate_log_z(model, session).log_z;
 }
 
 std::string cell_text(int repeats, double value) {

@@ -79,17 +79,12 @@ void print_outcome(const Arguments& arguments, const Outcome& outcome, const Ses
 }
 
 Outcome by_enumeration(const Layered& model, const Session& session) {
-  const EnumerationPlan plan = plan_enumeration(model);
-  const auto states = static_cast<double>(plan.states);
-  Progress progress(session, "exact", states, "states");
-  ExactOptions options;
-  options.progress = [&](double fraction) { progress.show(fraction * states); };
-  const ExactLogZ result = exact_log_z(model, options);
+  const ExactLogZ result = enumerate_log_z(model, session);
   return {.estimate = {.log_z = result.log_z,
                        .std_error = 0,
                        .lower = result.log_z - result.error_bound,
                        .upper = result.log_z + result.error_bound,
-                       .effective_samples = states},
+                       .effective_samples = static_cast<double>(result.states)},
           .seconds = result.seconds};
 }
 

@@ -9,6 +9,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "progress.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -67,6 +68,14 @@ EnumerationPlan plan_enumeration(const Layered& model) {
       static_cast<double>(plan.states) * slower * 60e-9 * std::max(other, 8) / 784 / thread_count();
   plan.bytes = 16.0 * model.units() * 4096 * thread_count();
   return plan;
+}
+
+ExactLogZ enumerate_log_z(const Layered& model, const Session& session) {
+  const auto states = static_cast<double>(plan_enumeration(model).states);
+  Progress progress(session, "exact log Z", states, "states");
+  ExactOptions options;
+  options.progress = [&](double fraction) { progress.show(fraction * states); };
+  return exact_log_z(model, options);
 }
 
 void check_output(const std::string& path, bool replace, const std::string& input) {

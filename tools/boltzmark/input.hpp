@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/model/layered.hpp"
+#include "command.hpp"
 
 namespace boltzmark::cli {
 
@@ -37,6 +39,10 @@ struct EnumerationPlan {
   double bytes = 0;
 };
 EnumerationPlan plan_enumeration(const Layered& model);
+
+/// Enumerates log Z in double precision, with a progress line.
+/// Throws  InvalidArgument if neither side can be enumerated
+ExactLogZ enumerate_log_z(const Layered& model, const Session& session);
 
 /// Refuses an output file before the work that makes it: one that exists (unless it may be
 /// replaced), that is also an input, or whose folder cannot be written.

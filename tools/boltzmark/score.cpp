@@ -45,15 +45,6 @@ double spread_of_mean(const Layered& model, const Cases& cases, double mean_log_
   return n > 1 ? std::sqrt(variance / (n - 1)) : 0.0;
 }
 
-Estimate log_z_by_enumeration(const Layered& model, const Session& session) {
-  const EnumerationPlan plan = plan_enumeration(model);
-  const auto states = static_cast<double>(plan.states);
-  Progress progress(session, "exact log Z", states, "states");
-  ExactOptions options;
-  options.progress = [&](double fraction) { progress.show(fraction * states); };
-  return {.log_z = exact_log_z(model, options).log_z, .std_error = 0};
-}
-
 Estimate log_z_by_sampling(const Layered& model, const ScoreArguments& arguments,
                            const Session& session) {
   const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
@@ -70,8 +61,9 @@ Score score(const Layered& model, const Cases& cases, const ScoreArguments& argu
   Score result;
   result.mean_log_f = mean_log_f(model, cases);
   result.std_error_cases = spread_of_mean(model, cases, result.mean_log_f);
-  result.log_z = arguments.method == "exact" ? log_z_by_enumeration(model, session)
-                                             : log_z_by_sampling(model, arguments, session);
+  result.log_z = arguments.method == "exact"
+                     ? Estimate{.log_z = enumerate_log_z(model, session).log_z, .std_error = 0}
+                     : log_z_by_sampling(model, arguments, session);
   result.seconds = watch.seconds();
   if (cases.count() == 1)
     result.log_z.warnings.emplace_back(

@@ -1,39 +1,19 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "boltzmark/io/npz.hpp"
+#include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
 
 namespace {
 
 using namespace cli_test;
-using Json = nlohmann::ordered_json;
-using Keys = std::vector<std::string>;
-
-Json json_of(Arguments arguments) {
-  arguments.emplace_back("--json");
-  const Run result = run(arguments);
-  INFO(result.err);
-  REQUIRE(result.code == 0);
-  CHECK(result.err.empty());
-  CHECK(lines(result.out) == 1);
-  return Json::parse(result.out);
-}
-
-std::vector<std::string> keys(const Json& object) {
-  std::vector<std::string> all;
-  for (const auto& [key, value] : object.items()) all.push_back(key);
-  return all;
-}
-
 std::vector<std::string> methods() {
   std::vector<std::string> names;
   const Json list = json_of({"list", "estimators"});
-  for (const Json& method : list["estimators"])
-    names.push_back(method["name"]);
+  for (const Json& method : list["estimators"]) names.push_back(method["name"]);
   return names;
 }
 

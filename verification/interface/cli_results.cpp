@@ -1,32 +1,12 @@
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
 
 namespace {
 
 using namespace cli_test;
-using Json = nlohmann::ordered_json;
-
-Json json_of(const Arguments& arguments, int code = 0) {
-  Arguments with = arguments;
-  with.emplace_back("--json");
-  const Run result = run(with);
-  INFO(result.err);
-  REQUIRE(result.code == code);
-  CHECK(result.err.empty());
-  CHECK(lines(result.out) == 1);
-  return Json::parse(result.out);
-}
-
-std::vector<std::string> keys(const Json& object) {
-  std::vector<std::string> all;
-  for (const auto& [key, value] : object.items()) all.push_back(key);
-  return all;
-}
-
-using Keys = std::vector<std::string>;
 
 }  // namespace
 
