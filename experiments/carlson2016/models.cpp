@@ -28,23 +28,6 @@ std::string find_model(const std::string& name) {
   throw DataError(file + ": not found (must be in datasets/ or a folder of BOLTZMARK_DATA)");
 }
 
-Base make_base(const std::string& model, const std::string& base) {
-  const Layered layered = load_carlson_model(model);
-  Base result = Base::uniform(layered);
-  if (base == "uniform") return result;
-  const BinariseOptions::Kind kind =
-      base == "grey" ? BinariseOptions::Kind::grey : BinariseOptions::Kind::threshold;
-  const Dataset data = load_dataset("mnist:train", {.kind = kind});
-  const double count = kCount * kMinibatches;
-  if (base == "grey") return Base::from_data(layered, data.values, 1e-3);
-  if (model != "cd25") return Base::from_data(layered, data.values, count);
-  // Asymmetric: a pixel that is always on would have the rate 1, but none is.
-  const auto cases = static_cast<double>(data.values.cols());
-  const Eigen::VectorXd sums = data.values.rowwise().sum().cast<double>();
-  result.logits[0] = (sums.array() + count).log() - (cases - sums.array()).log();
-  return result;
-}
-
 }  // namespace
 
 bool has_published_cd25() { return find_data_file("", kPublishedFile).has_value(); }
@@ -62,13 +45,20 @@ std::vector<std::string> carlson_data(const std::vector<std::string>& names) {
 }
 
 Base carlson_base(const std::string& model, const std::string& base) {
-  // Reading 60,000 images takes longer than many a trial.
-  static std::mutex mutex;
-  static std::map<std::pair<std::string, std::string>, Base> known;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find({model, base});
-  if (found != known.end()) return found->second;
-  return known.emplace(std::pair(model, base), make_base(model, base)).first->second;
+  const Layered layered = load_carlson_model(model);
+  Base result = Base::uniform(layered);
+  if (base == "uniform") return result;
+  const BinariseOptions::Kind kind =
+      base == "grey" ? BinariseOptions::Kind::grey : BinariseOptions::Kind::threshold;
+  const Dataset data = load_dataset("mnist:train", {.kind = kind});
+  const double count = kCount * kMinibatches;
+  if (base == "grey") return Base::from_data(layered, data.values, 1e-3);
+  if (model != "cd25") return Base::from_data(layered, data.values, count);
+  // Asymmetric: a pixel that is always on would have the rate 1, but none is.
+  const auto cases = static_cast<double>(data.values.cols());
+  const Eigen::VectorXd sums = data.values.rowwise().sum().cast<double>();
+  result.logits[0] = (sums.array() + count).log() - (cases - sums.array()).log();
+  return result;
 }
 
 const LayeredTarget& carlson_target(const std::string& model, const std::string& base) {
