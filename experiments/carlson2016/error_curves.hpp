@@ -58,6 +58,10 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
                    const ErrorCell& b);
 
+/// Makes a measure of |mean error of a| - |mean error of b|, with the interval of normal means.
+Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
+                        const ErrorCell& b);
+
 /// Returns the mean of long runs of RTS and of AIS, equally weighted: the truth of a model that
 /// cannot be enumerated; NaN if there are none.                        [carlson2016, Sec. 4.2]
 double estimated_truth(const Results& results, const std::string& model, const std::string& base,

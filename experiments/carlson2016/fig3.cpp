@@ -13,7 +13,6 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kPublishedLogZ = 451.255;
 constexpr double kPublishedScore = -86.31;
 const std::vector<std::string> kMethods = {"rts", "rts-joint", "rts-paper", "ais", "raise"};
 
@@ -65,23 +64,6 @@ std::vector<Json> trials(Profile profile) {
         add({model.name, "rates", method, truth}, kTruthRepeats);
   }
   return all;
-}
-
-// The interval of a difference of absolute mean errors, as if both were normal.
-Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
-                        const ErrorCell& b) {
-  const double n = static_cast<double>(std::min(a.errors.size(), b.errors.size()));
-  const double sd = std::sqrt((a.std_dev * a.std_dev + b.std_dev * b.std_dev) / n);
-  Measure measure;
-  measure.claim = claim;
-  measure.part = part;
-  measure.estimate = std::abs(a.mean) - std::abs(b.mean);
-  measure.lower = measure.estimate - 1.96 * sd;
-  measure.upper = measure.estimate + 1.96 * sd;
-  measure.n = static_cast<std::int64_t>(n);
-  measure.power = 0.5 * std::erfc(-(0.5 / sd - 1.645) / std::sqrt(2.0));
-  measure.power_against = "a difference of 0.5 nats";
-  return measure;
 }
 
 // RTS against the better of AIS and RAISE, at the most sweeps that were run.
@@ -220,7 +202,7 @@ void summarise(const Results& results, Summary& summary) {
   for (const Model& model : models()) {
     const bool known = std::string(model.name) == "cd25" && has_published_cd25();
     const double truth =
-        known ? kPublishedLogZ
+        known ? kPublishedCd25LogZ
               : estimated_truth(results, model.name, "rates", longest(model, results.profile()));
     if (!std::isfinite(truth)) continue;
     add_error_panel(results,

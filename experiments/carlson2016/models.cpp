@@ -73,4 +73,11 @@ const LayeredTarget& carlson_target(const std::string& model, const std::string&
       .first->second;
 }
 
+Eigen::VectorXd unit_log_z_hat(const LayeredTarget& target, const Ladder& ladder) {
+  Eigen::VectorXd log_z_hat(ladder.rungs());
+  for (int k = 0; k < ladder.rungs(); ++k)
+    log_z_hat[k] = ladder[k] * target.tempered_model().log_base;
+  return log_z_hat;
+}
+
 }  // namespace boltzmark::experiments

@@ -14,6 +14,8 @@ Layered load_carlson_model(const std::string& name);
 
 /// Tells whether "cd25" is the published RBM.
 bool has_published_cd25();
+/// Its log Z, read off Fig. 3 a.
+inline constexpr double kPublishedCd25LogZ = 451.255;
 
 /// Names the model's file as a trial's inputs do, so that the published RBM and our own never share
 /// a trial: "mnistvh_CD25.mat" or "cd25-500.npz".
@@ -30,5 +32,10 @@ Base carlson_base(const std::string& model, const std::string& base);
 /// Returns a model with its base as samplers and estimators see it. Made once in a process: reading
 /// the images for the rates takes longer than many a trial.
 const LayeredTarget& carlson_target(const std::string& model, const std::string& base);
+
+/// Makes the paper's first guess, Zhat_k = 1 for all k. Its p1 is not normalised; with ours
+///   log Zhat_k - log Zhat_1 = b_k log Z_1                              [carlson2016, Sec. 2.4]
+/// Shapes  [rungs]
+Eigen::VectorXd unit_log_z_hat(const LayeredTarget& target, const Ladder& ladder);
 
 }  // namespace boltzmark::experiments
