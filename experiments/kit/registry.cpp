@@ -20,6 +20,7 @@
   X(bruegge2013_table4)          \
   X(bruegge2013_blend)           \
   X(carlson2016_theory)          \
+  X(carlson2016_fig1)            \
   X(carlson2016_fig2)            \
   X(carlson2016_fig3)            \
   X(carlson2016_fig4)            \
