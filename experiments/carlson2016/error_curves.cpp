@@ -132,11 +132,12 @@ Json run_error_trial(const Json& inputs, const TrialContext& context) {
   const int sweeps = inputs.at("sweeps");
   if (method == "raise") return run_raise(target, sweeps, context);
   if (method == "rts-paper") return describe_estimate(run_paper_start(target, sweeps, context));
-  return describe_estimate(estimate_log_z(
-      method, target,
-      {.chains = kChains, .sweeps = sweeps, .key = context.key, .progress = [&](double share) {
-         context.progress(share);
-       }}));
+  const bool joint = method == "rts-joint";
+  MethodSettings settings{.chains = kChains, .sweeps = sweeps};
+  settings.states = joint ? States::joint : States::collapsed;
+  settings.key = context.key;
+  settings.progress = [&](double share) { context.progress(share); };
+  return describe_estimate(estimate_log_z(joint ? "rts" : method, target, settings));
 }
 
 ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth,
