@@ -28,6 +28,8 @@
   X(carlson2016_fig6)            \
   X(carlson2016_fig8)            \
   X(carlson2016_variants)        \
+  X(carlson2016_updates)         \
+  X(carlson2016_cost)            \
   X(carlson2016_tracking_cost)   \
   X(carlson2016_training_prior)  \
   X(carlson2016_acceptance)
