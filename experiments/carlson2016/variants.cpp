@@ -125,19 +125,12 @@ std::optional<Measure> compare(const RatioClaim& claim, const std::string& what,
   return measure;
 }
 
-/// A claim about where the interval ends: its upper limit is the statistic.
-void judge_upper_end(Measure& measure) {
-  measure.note += fmt::format("; the ratio is {:.3f}", measure.estimate);
-  measure.estimate = measure.lower = measure.upper;
-}
-
 void add_ratios(const Results& results, Table& table, Summary& summary) {
   const Json shared = at_length(results, "shared");
   const PerModel rts = per_model(results, shared);
   const auto values = [&](const char* output) { return per_model(results, shared, output); };
-  const auto add = [&](std::optional<Measure> measure, const char* reason, bool upper_end = false) {
+  const auto add = [&](std::optional<Measure> measure, const char* reason) {
     if (!measure) return;
-    if (upper_end) judge_upper_end(*measure);
     measure->likely_reason = reason;
     summary.add(*measure);
   };
@@ -157,10 +150,10 @@ void add_ratios(const Results& results, Table& table, Summary& summary) {
       "a density of b that is Rao-Blackwellised between close knots comes near to RTS");
   add(compare({.claim = "C47", .against = 0.9}, "bias subtracted over RTS, RMSE",
               values("bias_subtracted"), rts, rmse_of, table),
-      "the bias is estimated well enough here", true);
+      "the bias is estimated well enough here");
   add(compare({.claim = "C48", .against = 0.8}, "control variates over RTS, variance",
               values("control_variates"), rts, variance_of, table),
-      "G − PG of functions of b removes the part of the variance that drawing rungs adds", true);
+      "G − PG of functions of b removes the part of the variance that drawing rungs adds");
   add(compare({.claim = "C60", .against = 0.8},
               "E[D | b = 1] by weights over samples with b = 1, variance", values("top_soft"),
               values("top_hard"), variance_of, table),

@@ -15,12 +15,13 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr std::array<std::pair<const char*, Test>, 7> kTests{{{"less", Test::less},
+constexpr std::array<std::pair<const char*, Test>, 8> kTests{{{"less", Test::less},
                                                               {"greater", Test::greater},
                                                               {"at_most", Test::at_most},
                                                               {"at_least", Test::at_least},
                                                               {"equal", Test::equal},
                                                               {"contains", Test::contains},
+                                                              {"not_below", Test::not_below},
                                                               {"reported", Test::reported}}};
 
 /// Reads typed fields of one TOML table and names the file and the table in its errors.
@@ -75,7 +76,7 @@ class Fields {
     for (const auto& [known, test] : kTests)
       if (name == known) return test;
     fail(fmt::format("test = {}", name),
-         "must be less, greater, at_most, at_least, equal, contains or reported");
+         "must be less, greater, at_most, at_least, equal, contains, not_below or reported");
   }
 
  private:

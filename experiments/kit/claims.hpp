@@ -9,9 +9,10 @@
 namespace boltzmark::experiments {
 
 /// What a claim asserts about its statistic s.
-///   less s < t, greater s > t, at_most s <= t, at_least s >= t, equal s = t, contains: the 95 %
-///   interval of s holds t; reported: nothing, the numbers are given without a verdict
-enum class Test { less, greater, at_most, at_least, equal, contains, reported };
+///   less s < t, greater s > t, at_most s <= t, at_least s >= t, equal s = t; contains: the 95 %
+///   interval of s holds t; not_below: it holds t or lies above; reported: nothing, the numbers are
+///   given without a verdict
+enum class Test { less, greater, at_most, at_least, equal, contains, not_below, reported };
 
 enum class Verdict { reproduced, not_reproduced, undecided, reported };
 

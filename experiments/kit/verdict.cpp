@@ -32,6 +32,8 @@ Verdict judge_interval(const ClaimPart& part, double lower, double upper) {
   if (part.test == Test::contains)
     return lower <= part.threshold && part.threshold <= upper ? Verdict::reproduced
                                                               : Verdict::not_reproduced;
+  if (part.test == Test::not_below)
+    return upper >= part.threshold ? Verdict::reproduced : Verdict::not_reproduced;
   const int ends =
       holds(part.test, lower, part.threshold) + holds(part.test, upper, part.threshold);
   return ends == 2 ? Verdict::reproduced : ends == 0 ? Verdict::not_reproduced : Verdict::undecided;
@@ -81,7 +83,8 @@ Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
   if (kind == 'E')
     return holds(part.test, measure.estimate, part.threshold) ? Verdict::reproduced
                                                               : Verdict::not_reproduced;
-  if (!std::isnan(measure.p_value) && part.test != Test::contains) {
+  const bool by_interval = part.test == Test::contains || part.test == Test::not_below;
+  if (!std::isnan(measure.p_value) && !by_interval) {
     // An estimate on the other side of the threshold speaks against its own p-value.
     const bool on_side = holds(part.test, measure.estimate, part.threshold);
     if (measure.p_value < 0.05 && on_side) return Verdict::reproduced;
@@ -131,6 +134,8 @@ std::string assertion(const ClaimPart& part) {
       return "= " + number_text(part.threshold);
     case Test::contains:
       return "interval contains " + number_text(part.threshold);
+    case Test::not_below:
+      return "interval not below " + number_text(part.threshold);
     case Test::reported:
       return "no direction promised";
   }

@@ -41,6 +41,12 @@ TEST_CASE("a value is reproduced exactly when the interval contains it") {
         Verdict::undecided);
 }
 
+TEST_CASE("a ratio that should not fall is refuted only by an interval below") {
+  CHECK(decide(Test::not_below, 1, interval(0.8, 1.2), 'D') == Verdict::reproduced);
+  CHECK(decide(Test::not_below, 1, interval(1.1, 1.2), 'D') == Verdict::reproduced);
+  CHECK(decide(Test::not_below, 1, interval(0.8, 0.9), 'D') == Verdict::not_reproduced);
+}
+
 TEST_CASE("a one-sided p-value takes the place of the interval") {
   const auto with_p = [](double p) {
     const double estimate = p < 0.5 ? 0.1 : -0.1;
