@@ -100,6 +100,36 @@ TEST_CASE("a tempered run spends at most half of its sweeps before it keeps samp
   }
 }
 
+TEST_CASE("a sample's rung is the one whose kernel moved it") {
+  SimulatedTemperingOptions options = small_run();
+  options.sweeps = 2;
+  options.start = Start::base;
+  options.max_rounds = 0;
+  // Any state goes to the top rung next; the first sweep is made on uniform rungs.
+  options.log_prior = Eigen::VectorXd::LinSpaced(6, 0, 5000);
+  const TemperedRun run = simulated_tempering(small_target(), options);
+  CHECK((run.store.rung.row(0).array() < 5).any());
+  CHECK((run.store.rung.row(1).array() == 5).all());
+}
+
+TEST_CASE("a round starts from the rungs that its restart asks for") {
+  SimulatedTemperingOptions options = small_run();
+  options.start = Start::base;
+  options.occupancies = Assignment::hard;
+  options.round_sweeps = 1;
+  options.max_rounds = 2;
+  options.stop_early = false;
+  // The prior takes every chain to the top rung, where the second round finds it if rungs are kept.
+  options.log_prior = Eigen::VectorXd::Zero(6);
+  options.log_prior[5] = 600;
+  for (const bool uniform : {false, true}) {
+    options.restart = {.keep_states = true, .uniform_rungs = uniform};
+    const TemperedRun run = simulated_tempering(small_target(), options);
+    REQUIRE(run.rounds.size() == 2);
+    CHECK((run.rounds[1].occupancy[5] > 0.9) == !uniform);
+  }
+}
+
 TEST_CASE("a tempered run refuses settings that make no sense") {
   const LayeredTarget target = small_target();
   const auto refused = [&](auto change) {

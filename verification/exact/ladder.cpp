@@ -1,0 +1,50 @@
+// Where equalise places rungs, against the length that it equalises.
+#include "boltzmark/estimate/ladder.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/random/stream.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+// Length from 0 to b: trapezoids between rungs, linear inside an interval.
+double length_to(const Ladder& ladder, const Eigen::VectorXd& density, double b) {
+  double length = 0;
+  for (int k = 0; k + 1 < ladder.rungs() && ladder[k] < b; ++k)
+    length += (std::min(b, ladder[k + 1]) - ladder[k]) * (density[k] + density[k + 1]) / 2;
+  return length;
+}
+
+}  // namespace
+
+TEST_CASE("a constant density makes the equalised ladder linear whatever ladder it was given at") {
+  for (const int rungs : {2, 3, 10, 100})
+    for (const Ladder& given : {Ladder::linear(7), Ladder::geometric(20)}) {
+      const Ladder equal = equalise(given, Eigen::VectorXd::Constant(given.rungs(), 3.5), rungs);
+      REQUIRE(equal.rungs() == rungs);
+      // Both round a value below 1 to float32.
+      for (int k = 0; k < rungs; ++k)
+        CHECK(std::abs(equal[k] - Ladder::linear(rungs)[k]) <= std::ldexp(1.0, -23));
+    }
+}
+
+TEST_CASE("equalised rungs are equally far apart in the length that their density gives") {
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    Stream stream(make_key(i, "equalise"), Purpose::test);
+    const Ladder given = Ladder::geometric(4 + static_cast<int>(stream.below(10)));
+    Eigen::VectorXd density(given.rungs());
+    for (double& d : density) d = stream.uniform(0.1, 10);
+    const int rungs = 2 + static_cast<int>(stream.below(30));
+    const Ladder equal = equalise(given, density, rungs);
+    REQUIRE(equal.rungs() == rungs);
+    const double whole = length_to(given, density, 1);
+    // A rung is rounded by 2^-25 at most, and the density is at most 10.
+    for (int k = 0; k < rungs; ++k)
+      REQUIRE(std::abs(length_to(given, density, equal[k]) - whole * k / (rungs - 1)) <=
+              10 * std::ldexp(1.0, -25) + 1e-12);
+  }
+}

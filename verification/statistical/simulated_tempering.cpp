@@ -1,0 +1,122 @@
+// Tempering of an enumerated model: the rungs that it visits, and the log Z that adaptation finds.
+#include "boltzmark/estimate/simulated_tempering.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/estimate/adaptive_tempering.hpp"
+#include "boltzmark/estimate/table_target.hpp"
+#include "boltzmark/exact/state_space.hpp"
+#include "decide.hpp"
+
+using namespace boltzmark;
+using namespace boltzmark::verification;
+
+namespace {
+
+constexpr int kRungs = 5;
+const StatisticalTest kRungLaw({.name = "simulated tempering: law of the rung",
+                                .false_alarm = 1e-9,
+                                .deviation = 0.03,
+                                .cases = 4});
+// A run that converged is within 0.4 nats far more often than in 80 % of cases; one that converges
+// elsewhere nearly never is.
+constexpr double kNear = 0.4;
+const StatisticalTest kAdaptive({.name = "adaptive tempering: share of runs near log Z",
+                                 .false_alarm = 1e-9,
+                                 .deviation = 0.5,
+                                 .cases = 2});
+
+Layered peaked_model() {
+  Eigen::MatrixXd weights(2, 2);
+  weights << 3, -2, -3, 2;
+  return Layered::rbm(weights, Eigen::Vector2d(1, -0.5), Eigen::Vector2d(-1, 2));
+}
+
+Eigen::VectorXd rung_log_z(const TableTarget& target, const Ladder& ladder) {
+  Eigen::VectorXd log_z(ladder.rungs());
+  for (int k = 0; k < ladder.rungs(); ++k) {
+    double sum = 0;
+    // p1 is uniform: log f_b = b D + log p1 of every joint state.
+    for (std::uint32_t x = 0; x < target.states(); ++x)
+      sum += std::exp(ladder[k] * target.log_ratio(x)) / target.states();
+    log_z[k] = std::log(sum);
+  }
+  return log_z;
+}
+
+StreamKey key_of(Stream& stream) { return {stream(), stream()}; }
+
+// The last of 100 sweeps, long after the chain has forgotten its start.
+void check_rungs(States states, RungMove move) {
+  const Layered model = peaked_model();
+  const TableTarget target(model, Base::uniform(model));
+  const Ladder ladder = Ladder::linear(kRungs);
+  const Eigen::VectorXd log_prior = Eigen::VectorXd::LinSpaced(kRungs, 0, 1);
+  // Zhat is off by up to half a nat, so that the law is not the prior.
+  Eigen::VectorXd log_z_hat = rung_log_z(target, ladder);
+  Eigen::VectorXd law = log_prior;
+  for (int k = 0; k < kRungs; ++k) law[k] -= 0.5 * std::sin(k);
+  for (int k = 0; k < kRungs; ++k) log_z_hat[k] += 0.5 * std::sin(k);
+  law = (law.array() - law.maxCoeff()).exp();
+  law /= law.sum();
+  const Decision decision =
+      decide_frequencies(kRungLaw, {law.data(), kRungs}, [&](std::size_t n, StreamKey key) {
+        const TemperedRun run = simulated_tempering(target, {.chains = static_cast<int>(n),
+                                                             .sweeps = 100,
+                                                             .ladder = ladder,
+                                                             .log_prior = log_prior,
+                                                             .states = states,
+                                                             .rung_move = move,
+                                                             .start = Start::base,
+                                                             .log_z_hat = log_z_hat,
+                                                             .max_rounds = 0,
+                                                             .key = key});
+        std::vector<std::size_t> last;
+        for (Eigen::Index c = 0; c < run.store.chains(); ++c)
+          last.push_back(static_cast<std::size_t>(run.store.rung(99, c)));
+        return last;
+      });
+  INFO(decision.summary);
+  CHECK(decision.holds);
+}
+
+void check_adaptation(Adaptation adaptation) {
+  const Layered model = peaked_model();
+  const TableTarget target(model, Base::uniform(model));
+  const Ladder ladder = Ladder::linear(kRungs);
+  const double log_z = rung_log_z(target, ladder)[kRungs - 1];
+  const Decision decision =
+      decide_proportion(kAdaptive, 0.8, Claim::at_least, one_by_one<int>([&](Stream& stream) {
+                          const AdaptiveTemperingRun run = adaptive_tempering(
+                              target, {.adaptation = adaptation,
+                                       .chains = 16,
+                                       .sweeps = 2000,
+                                       .ladder = ladder,
+                                       .log_prior = Eigen::VectorXd::LinSpaced(kRungs, 0, 1.5),
+                                       .key = key_of(stream)});
+                          return std::abs(run.estimate.log_z - log_z) < kNear ? 1 : 0;
+                        }));
+  INFO(decision.summary);
+  CHECK(decision.holds);
+}
+
+}  // namespace
+
+TEST_CASE("simulated tempering visits rungs by r Z over Zhat when it draws them") {
+  check_rungs(States::joint, RungMove::gibbs);
+  check_rungs(States::collapsed, RungMove::gibbs);
+}
+
+TEST_CASE("simulated tempering visits rungs by r Z over Zhat when it steps to neighbours") {
+  check_rungs(States::joint, RungMove::metropolis);
+  check_rungs(States::collapsed, RungMove::metropolis);
+}
+
+TEST_CASE("tempering by Wang and Landau converges to log Z whatever the prior") {
+  check_adaptation(Adaptation::wang_landau);
+}
+
+TEST_CASE("self-adjusted mixture sampling converges to log Z whatever the prior") {
+  check_adaptation(Adaptation::sams);
+}
