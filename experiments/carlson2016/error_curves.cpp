@@ -188,16 +188,18 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
                             Estimate{cell.rmse, cell.lower, cell.upper}});
     }
   if (table.rows.empty()) return;
-  const Axis sweeps{.label = "Gibbs sweeps of each of 100 chains", .log = true};
+  const Axis sweeps{.label = "Gibbs sweeps of each of 100 chains",
+                    .log = true,
+                    .low = 0.7 * panel.sweeps.front()};
   Panel mean{.title = panel.title,
              .x = sweeps,
              .y = {.label = "mean of log Z / nats"},
              .guides = {{.at = panel.truth, .label = "truth"}},
-             .legend = "bottom right"};
+             .legend = "outside right"};
   Panel rmse{.title = panel.title,
              .x = sweeps,
              .y = {.label = "RMSE of log Z / nats", .log = true},
-             .legend = "bottom left"};
+             .legend = "outside right"};
   add_published(panel, panel.published_mean, mean);
   add_published(panel, panel.published_rmse, rmse);
   for (const std::string& method : panel.methods) {
@@ -211,7 +213,7 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
                                             "Bars: 95 %. Dotted: published, digitised.",
                                             panel.title, panel.base),
                      .panels = {std::move(mean), std::move(rmse)},
-                     .columns = 2});
+                     .columns = 1});
   summary.add(std::move(table));
 }
 
