@@ -165,7 +165,7 @@ ErrorCell error_cell(const Results& results, const ErrorPoint& point, double tru
   return cell;
 }
 
-void add_error_panel(const Results& results, const ErrorPanel& panel, const std::string& name,
+bool add_error_table(const Results& results, const ErrorPanel& panel, const std::string& name,
                      Summary& summary) {
   Table table{.name = name,
               .caption = fmt::format("Errors of log Z on {}, base {}, against {:.3f} nats.",
@@ -187,7 +187,14 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
                             std::int64_t{cell.refused}, cell.mean, cell.std_dev,
                             Estimate{cell.rmse, cell.lower, cell.upper}});
     }
-  if (table.rows.empty()) return;
+  if (table.rows.empty()) return false;
+  summary.add(std::move(table));
+  return true;
+}
+
+void add_error_panel(const Results& results, const ErrorPanel& panel, const std::string& name,
+                     Summary& summary) {
+  if (!add_error_table(results, panel, name, summary)) return;
   const Axis sweeps{.label = "Gibbs sweeps of each of 100 chains",
                     .log = true,
                     .low = 0.7 * panel.sweeps.front()};
@@ -214,11 +221,10 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
                                             panel.title, panel.base),
                      .panels = {std::move(mean), std::move(rmse)},
                      .columns = 1});
-  summary.add(std::move(table));
 }
 
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
-                   const ErrorCell& b) {
+                   const ErrorCell& b, double seen) {
   const auto n = static_cast<double>(a.errors.size()), m = static_cast<double>(b.errors.size());
   const boost::math::fisher_f law(n, m);
   const double log_ratio = std::log(a.rmse / b.rmse);
@@ -230,15 +236,15 @@ Measure rmse_ratio(const std::string& claim, const std::string& part, const Erro
   measure.upper = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.025));
   measure.p_value = boost::math::cdf(law, std::exp(2 * log_ratio));
   measure.n = static_cast<std::int64_t>(std::min(a.errors.size(), b.errors.size()));
-  // The test rejects if the observed ratio of squares is below q; truly it is 1/1.9^2 of F.
+  // The test rejects if the observed ratio of squares is below q; truly it is 1/seen^2 of F.
   const double q = boost::math::quantile(law, 0.05);
-  measure.power = boost::math::cdf(law, q * 1.9 * 1.9);
-  measure.power_against = "an RMSE ratio of 1.9";
+  measure.power = boost::math::cdf(law, q * seen * seen);
+  measure.power_against = fmt::format("an RMSE ratio of {}", seen);
   return measure;
 }
 
 Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
-                        const ErrorCell& b) {
+                        const ErrorCell& b, double seen) {
   const double n = static_cast<double>(std::min(a.errors.size(), b.errors.size()));
   const double sd = std::sqrt((a.std_dev * a.std_dev + b.std_dev * b.std_dev) / n);
   Measure measure;
@@ -248,8 +254,8 @@ Measure bias_difference(const std::string& claim, const std::string& part, const
   measure.lower = measure.estimate - 1.96 * sd;
   measure.upper = measure.estimate + 1.96 * sd;
   measure.n = static_cast<std::int64_t>(n);
-  measure.power = 0.5 * std::erfc(-(0.5 / sd - 1.645) / std::sqrt(2.0));
-  measure.power_against = "a difference of 0.5 nats";
+  measure.power = 0.5 * std::erfc(-(seen / sd - 1.645) / std::sqrt(2.0));
+  measure.power_against = fmt::format("a difference of {} nats", seen);
   return measure;
 }
 

@@ -50,17 +50,22 @@ struct ErrorPanel {
   std::string published_rmse = {};
 };
 
+/// Adds the table alone; returns whether there was anything to show.
+bool add_error_table(const Results& results, const ErrorPanel& panel, const std::string& name,
+                     Summary& summary);
 /// Adds the table and the two graphs, mean and RMSE against sweeps, published curves beside ours.
 void add_error_panel(const Results& results, const ErrorPanel& panel, const std::string& name,
                      Summary& summary);
 
-/// Adds a measure of log(RMSE of a / RMSE of b) with its F interval and p for "below zero".
+/// Makes a measure of log(RMSE of a / RMSE of b) with its F interval, p for "below zero", and its
+/// power against a ratio of `seen`.
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
-                   const ErrorCell& b);
+                   const ErrorCell& b, double seen = 1.9);
 
-/// Makes a measure of |mean error of a| - |mean error of b|, with the interval of normal means.
+/// Makes a measure of |mean error of a| - |mean error of b|, with the interval of normal means and
+/// its power against a difference of `seen` nats.
 Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
-                        const ErrorCell& b);
+                        const ErrorCell& b, double seen = 0.5);
 
 /// Returns the mean of long runs of RTS and of AIS, equally weighted: the truth of a model that
 /// cannot be enumerated; NaN if there are none.                        [carlson2016, Sec. 4.2]

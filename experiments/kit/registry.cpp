@@ -26,6 +26,7 @@
   X(carlson2016_fig4)            \
   X(carlson2016_fig5)            \
   X(carlson2016_fig6)            \
+  X(carlson2016_fig7)            \
   X(carlson2016_fig8)            \
   X(carlson2016_variants)        \
   X(carlson2016_updates)         \
