@@ -1,6 +1,9 @@
 // Means of importance weights, their errors, and the tail of their law.
 #include "boltzmark/estimate/log_weights.hpp"
 
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -77,7 +80,7 @@ TEST_CASE("a sandwich takes the outer limits, and tells when they cross") {
   CHECK(joined.log_z == 1.5);
   CHECK(joined.lower == 0.5);
   CHECK(joined.upper == 2.25);
-  CHECK(joined.std_error == Approx(std::sqrt((0.0625 + 0.015625) / 4 + 1.0 / 12)));
+  CHECK(joined.std_error == Approx(std::hypot((0.25 + 0.125) / 2, std::sqrt(1.0 / 12))));
   CHECK(joined.status == Status::ok);
   const Estimate crossed = sandwich(estimate_at(2, 0.25), estimate_at(1, 0.5));
   CHECK(crossed.status == Status::not_converged);
@@ -110,4 +113,23 @@ TEST_CASE("Pareto k tells weights of finite variance from those without") {
   CHECK(std::isnan(pareto_shape(std::vector<double>(20, 0.0))));   // too few for a tail
   CHECK(std::isnan(pareto_shape(std::vector<double>(200, 0.0))));  // no tail
   CHECK_THROWS_AS(pareto_shape(std::vector<double>{0, std::nan("")}), InvalidArgument);
+}
+
+TEST_CASE("an interval reaches the limit that normal log weights have on the side of their tail") {
+  // Log weights at the quantiles of N(0, 1), but for the upper sixteenth, which the sample missed.
+  const boost::math::normal law;
+  Eigen::VectorXd log_weights(64);
+  for (int i = 0; i < 64; ++i)
+    log_weights[i] = boost::math::quantile(law, (std::min(i, 59) + 0.5) / 64);
+  const WeightSummary summary = summarise(log_weights);
+  const double q = log_weights.tail(32).squaredNorm() / 32;  // the median is 0
+  const double t = boost::math::quantile(boost::math::students_t(63), 0.975);
+  const double limit = q / 2 + t * std::sqrt(q * (std::acos(-1) / 2 + q) / 64);
+  CHECK(summary.normal_limit == Approx(limit).epsilon(1e-12));
+  CHECK(summary.log_mean + t * summary.std_error < summary.normal_limit);
+  const Estimate below = estimate_from_weights(summary, Bound::lower);
+  CHECK(below.upper == Approx(limit).epsilon(1e-12));
+  CHECK(below.lower == Approx(summary.log_mean - t * summary.std_error).epsilon(1e-12));
+  const Estimate above = estimate_from_weights(summary, Bound::upper);
+  CHECK(above.lower == Approx(-limit).epsilon(1e-12));
 }

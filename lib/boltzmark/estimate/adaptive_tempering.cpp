@@ -8,6 +8,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/estimate/sample_store.hpp"
 #include "boltzmark/estimate/tempered_group.hpp"
 #include "boltzmark/transition/chains.hpp"
 
@@ -15,9 +17,10 @@ namespace boltzmark {
 namespace {
 
 constexpr int kMostIslands = 8;
-constexpr int kReportSweeps = 200;  // between two reports of progress
-constexpr double kFlatness = 0.8;   // of a rung's share of visits
-constexpr double kLargestStep = 1;  // of SAMS, in nats: an excess c_k / r_k - 1 can reach 1 / r_k
+constexpr int kReportSweeps = 200;    // between two reports of progress
+constexpr double kFlatness = 0.8;     // of a rung's share of visits
+constexpr double kFirstStage = 0.25;  // of SAMS's sweeps
+constexpr double kLargestStep = 1;    // of SAMS's first stage, in nats: c_k / r_k can reach 1 / r_k
 
 // The first chain of every island; whole blocks where there are enough, since a block is swept
 // whole.
@@ -45,7 +48,9 @@ class Island {
         group_(*population_, 0, options_),
         log_prior_(options.log_prior),
         log_z_hat_(options.log_z_hat),
-        visits_(Eigen::VectorXd::Zero(log_prior_.size())) {
+        visits_(Eigen::VectorXd::Zero(log_prior_.size())),
+        trips_(chains, TripCounter(options.ladder.rungs() - 1)),
+        first_stage_(std::floor(kFirstStage * options.sweeps)) {
     population_->draw_base();
     group_.draw_uniform_rungs();
   }
@@ -60,6 +65,15 @@ class Island {
       follow_visits(counts, t);
     log_z_hat_.array() -= log_z_hat_[0];
     return log_z_hat_[log_z_hat_.size() - 1];
+  }
+  /// Lets the trip counters see where the chains are.
+  void count_trips() {
+    for (std::size_t c = 0; c < trips_.size(); ++c) trips_[c].visit(group_.rungs()[c]);
+  }
+  std::int64_t trips() const {
+    std::int64_t sum = 0;
+    for (const TripCounter& counter : trips_) sum += counter.trips();
+    return sum;
   }
   /// Whether every rung has been visited.
   bool all_visited() const { return all_visited_; }
@@ -79,9 +93,13 @@ class Island {
   }
 
   void follow_expectation(const Eigen::VectorXd& occupancy, double t) {
-    const double gain = std::min(1.0, static_cast<double>(occupancy.size()) / t);
     const Eigen::ArrayXd excess = occupancy.array() / log_prior_.array().exp() - 1;
-    log_z_hat_.array() += gain * excess.min(kLargestStep);
+    if (t <= first_stage_) {
+      const double gain = std::min(1.0, static_cast<double>(occupancy.size()) / t);
+      log_z_hat_.array() += gain * excess.min(kLargestStep);
+    } else {
+      log_z_hat_.array() += excess / (t - first_stage_ + std::exp(-log_prior_.minCoeff()));
+    }
     visits_ += occupancy;
     all_visited_ = visits_.minCoeff() > kFlatness / 8 * visits_.mean();
   }
@@ -90,6 +108,8 @@ class Island {
   std::unique_ptr<Population> population_;
   TemperedGroup group_;
   Eigen::VectorXd log_prior_, log_z_hat_, visits_;
+  std::vector<TripCounter> trips_;
+  double first_stage_;  // sweeps
   double gain_ = 1;
   bool all_visited_ = false;
 };
@@ -113,7 +133,8 @@ AdaptiveTemperingOptions checked(AdaptiveTemperingOptions options) {
   return options;
 }
 
-Estimate summarise(const Eigen::MatrixXd& top_log_z, bool all_visited) {
+// The averages over the second half of the sweeps; islands are independent.
+Estimate summarise(const Eigen::MatrixXd& top_log_z) {
   const Eigen::Index kept = top_log_z.rows() - top_log_z.rows() / 2;
   const Eigen::VectorXd means = top_log_z.bottomRows(kept).colwise().mean();
   const auto islands = static_cast<double>(means.size());
@@ -124,15 +145,21 @@ Estimate summarise(const Eigen::MatrixXd& top_log_z, bool all_visited) {
   const double half = boost::math::quantile(law, 0.975) * estimate.std_error;
   estimate.lower = estimate.log_z - half;
   estimate.upper = estimate.log_z + half;
-  const double mean_square = (top_log_z.bottomRows(kept).array() - estimate.log_z).square().mean();
-  estimate.effective_samples = spread > 0 ? mean_square * islands / spread : 0;
+  return estimate;
+}
+
+// A chain forgets its past once a trip. Judging by the spread of the islands would keep the runs
+// in which it happens to be small.
+void judge(Estimate& estimate, std::int64_t trips, int chains, bool all_visited) {
+  estimate.effective_samples = static_cast<double>(trips);
   if (estimate.effective_samples < kFewEffectiveSamples)
     estimate.refuse(Status::few_effective_samples,
-                    "the islands' averages differ too much: run more sweeps, or use rts");
+                    fmt::format("{} round trips (fewer than {:.0f}): run more sweeps, or use rts",
+                                trips, kFewEffectiveSamples));
+  judge_round_trips(estimate, trips, chains);
   if (!all_visited)
     estimate.refuse(Status::not_converged,
                     "an island has not visited its rungs evenly yet: run more sweeps, or use rts");
-  return estimate;
 }
 
 }  // namespace
@@ -150,15 +177,22 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
   for (int first = 0; first < options.sweeps; first += kReportSweeps) {
     const int last = std::min(first + kReportSweeps, options.sweeps);
     parallel_for(islands.size(), [&](std::size_t i) {
-      for (int t = first; t < last; ++t)
+      for (int t = first; t < last; ++t) {
         run.top_log_z(t, static_cast<Eigen::Index>(i)) =
             islands[i]->step(options.adaptation, t + 1.0);
+        if (t >= options.sweeps / 2) islands[i]->count_trips();
+      }
     });
     if (options.progress) options.progress(static_cast<double>(last) / options.sweeps);
   }
-  const bool all = std::all_of(islands.begin(), islands.end(),
-                               [](const auto& island) { return island->all_visited(); });
-  run.estimate = summarise(run.top_log_z, all);
+  std::int64_t trips = 0;
+  bool all_visited = true;
+  for (const auto& island : islands) {
+    trips += island->trips();
+    all_visited = all_visited && island->all_visited();
+  }
+  run.estimate = summarise(run.top_log_z);
+  judge(run.estimate, trips, options.chains, all_visited);
   return run;
 }
 

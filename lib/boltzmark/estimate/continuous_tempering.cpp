@@ -4,6 +4,10 @@
 #include <cmath>
 #include <vector>
 
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/influence.hpp"
+#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/estimate/sample_store.hpp"
 #include "boltzmark/estimate/simulated_tempering.hpp"
 #include "boltzmark/random/stream.hpp"
 
@@ -23,6 +27,11 @@ double tilted_place(double x, double u) {
   return std::log1p(u * std::expm1(x)) / x;
 }
 
+// By how much b D - log Zhat(b) rises over interval k.
+double tilt(const Ladder& knots, const Eigen::VectorXd& log_z_hat, double log_ratio, int k) {
+  return (knots[k + 1] - knots[k]) * log_ratio - (log_z_hat[k + 1] - log_z_hat[k]);
+}
+
 Eigen::VectorXd found_log_z(const TemperedRun& run) {
   const Eigen::VectorXd occupancy = run.sums.weight.rowwise().sum();
   Eigen::VectorXd log_z =
@@ -39,23 +48,26 @@ struct Chain {
 
 }  // namespace
 
+void interval_probabilities(const Ladder& knots, const Eigen::VectorXd& log_z_hat, double log_ratio,
+                            Eigen::VectorXd& out) {
+  out.resize(knots.rungs() - 1);
+  for (int k = 0; k + 1 < knots.rungs(); ++k)
+    out[k] = knots[k] * log_ratio - log_z_hat[k] +
+             log_mean_exp(tilt(knots, log_z_hat, log_ratio, k)) + std::log(knots[k + 1] - knots[k]);
+  out = (out.array() - out.maxCoeff()).exp();
+  out /= out.sum();
+}
+
 double draw_inverse_temperature(const Ladder& knots, const Eigen::VectorXd& log_z_hat,
                                 double log_ratio, double interval_draw, double place_draw,
                                 Eigen::VectorXd& masses, int& interval) {
-  const auto tilt = [&](int k) {
-    return (knots[k + 1] - knots[k]) * log_ratio - (log_z_hat[k + 1] - log_z_hat[k]);
-  };
-  masses.resize(knots.rungs() - 1);
-  for (int k = 0; k + 1 < knots.rungs(); ++k)
-    masses[k] = knots[k] * log_ratio - log_z_hat[k] + log_mean_exp(tilt(k)) +
-                std::log(knots[k + 1] - knots[k]);
-  masses = (masses.array() - masses.maxCoeff()).exp();
-  masses /= masses.sum();
+  interval_probabilities(knots, log_z_hat, log_ratio, masses);
   double below = 0;
   interval = 0;
   while (interval + 2 < knots.rungs() && (below += masses[interval]) <= interval_draw) ++interval;
   return knots[interval] +
-         (knots[interval + 1] - knots[interval]) * tilted_place(tilt(interval), place_draw);
+         (knots[interval + 1] - knots[interval]) *
+             tilted_place(tilt(knots, log_z_hat, log_ratio, interval), place_draw);
 }
 
 ContinuousSamples continuous_tempering(const Target& target,
@@ -74,12 +86,11 @@ ContinuousSamples continuous_tempering(const Target& target,
                            .key = options.key,
                            .progress = [&](double share) { report(share / 2); }},
                           &populations);
-  const Eigen::VectorXd log_z_hat = found_log_z(start);
   const Eigen::Index intervals = options.knots.rungs() - 1;
-  ContinuousSamples samples;
+  ContinuousSamples samples{.knots = options.knots, .log_z_hat = found_log_z(start)};
   samples.log_ratio.resize(kept, options.chains);
   samples.inverse_temperature = samples.density = samples.log_ratio;
-  Eigen::MatrixXi place(kept, options.chains);
+  samples.interval.resize(kept, options.chains);
   Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(intervals, options.chains);
   populations->for_each([&](Population& population, int first) {
     std::vector<Chain> chains;
@@ -102,21 +113,44 @@ ContinuousSamples continuous_tempering(const Target& target,
         const auto column = static_cast<Eigen::Index>(first + c);
         samples.log_ratio(s, column) = log_ratios[c];
         samples.inverse_temperature(s, column) = static_cast<double>(betas[c]);
-        place(s, column) = chain.interval;
+        samples.interval(s, column) = chain.interval;
         const double u = chain.stream.uniform();
-        chain.b = draw_inverse_temperature(options.knots, log_z_hat, log_ratios[c], u,
+        chain.b = draw_inverse_temperature(samples.knots, samples.log_z_hat, log_ratios[c], u,
                                            chain.stream.uniform(), masses, chain.interval);
         mass.col(column) += masses;
       }
     }
   });
   report(1);
-  const Eigen::VectorXd share = mass.rowwise().sum() / (static_cast<double>(kept) * options.chains);
-  for (Eigen::Index i = 0; i < place.size(); ++i) {
-    const int k = place.data()[i];
-    samples.density.data()[i] = share[k] / (options.knots[k + 1] - options.knots[k]);
+  samples.occupancy = mass.rowwise().sum() / (static_cast<double>(kept) * options.chains);
+  for (Eigen::Index i = 0; i < samples.interval.size(); ++i) {
+    const int k = samples.interval.data()[i];
+    samples.density.data()[i] = samples.occupancy[k] / (options.knots[k + 1] - options.knots[k]);
   }
   return samples;
+}
+
+Estimate ti_continuous(const ContinuousSamples& samples) {
+  Eigen::MatrixXd influences = samples.log_ratio.cwiseQuotient(samples.density);
+  const auto count = static_cast<double>(influences.size());
+  Estimate estimate;
+  estimate.log_z = influences.mean();
+  Eigen::VectorXd parts = Eigen::VectorXd::Zero(samples.occupancy.size());
+  for (Eigen::Index n = 0; n < influences.size(); ++n)
+    parts[samples.interval.data()[n]] += influences.data()[n] / count;
+  const Eigen::VectorXd per_mass = parts.cwiseQuotient(samples.occupancy);
+  parallel_for(static_cast<std::size_t>(influences.cols()), [&](std::size_t chain) {
+    const auto c = static_cast<Eigen::Index>(chain);
+    Eigen::VectorXd masses;
+    for (Eigen::Index s = 0; s < influences.rows(); ++s) {
+      interval_probabilities(samples.knots, samples.log_z_hat, samples.log_ratio(s, c), masses);
+      influences(s, c) -= per_mass.dot(masses);
+    }
+  });
+  set_error(estimate, influences);
+  judge_round_trips(estimate, round_trips(samples.interval, samples.knots.rungs() - 1),
+                    samples.interval.cols());
+  return estimate;
 }
 
 }  // namespace boltzmark

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <functional>
 
+#include "boltzmark/estimate/estimate.hpp"
 #include "boltzmark/estimate/ladder.hpp"
 #include "boltzmark/estimate/target.hpp"
 
@@ -17,12 +18,16 @@ struct ContinuousTemperingOptions {
   std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
 };
 
-/// Samples with their own inverse temperatures.  Shapes  all [sweeps x chains]
+/// Samples with their own inverse temperatures.  Shapes  matrices [sweeps x chains]
 struct ContinuousSamples {
-  Eigen::MatrixXd log_ratio;            ///< D
-  Eigen::MatrixXd inverse_temperature;  ///< b, uniform over [0, 1] as far as Zhat is right
+  Ladder knots;
+  Eigen::VectorXd log_z_hat = {};            ///< at the knots
+  Eigen::MatrixXd log_ratio = {};            ///< D
+  Eigen::MatrixXd inverse_temperature = {};  ///< b, uniform over [0, 1] as far as Zhat is right
   /// The density of b: Rao-Blackwellised within each interval of knots, flat inside one.
-  Eigen::MatrixXd density;
+  Eigen::MatrixXd density = {};
+  Eigen::MatrixXi interval = {};   ///< of knots, that b was in
+  Eigen::VectorXd occupancy = {};  ///< mean probability of each interval [knots - 1]
 };
 
 /// Samples x and b from  q(x, b) ~ f_b(x) / Zhat(b),  b in [0, 1].      [carlson2016, Secs. 3.4, 5]
@@ -31,8 +36,20 @@ struct ContinuousSamples {
 ContinuousSamples continuous_tempering(const Target& target,
                                        const ContinuousTemperingOptions& options);
 
-/// Draws b given D: interval by its mass, then by inversion inside it.
-///   mass_k = int_{b_k}^{b_{k+1}} e^(b D - log Zhat(b)) db
+/// Estimates log Z as ti_continuous(log_ratio, density) does, and judges the trips of b between the
+/// first and the last interval. The density is itself estimated from these samples, which takes up
+/// most of what the random b would add: the influence of a sample is
+///   D_n / p(b_n) - sum_k A_k m_kn / c_k,  A_k = mean over n of D_n / p(b_n) 1{b_n in k},
+///   m_kn its probability of interval k and c_k their mean
+Estimate ti_continuous(const ContinuousSamples& samples);
+
+/// Writes the probability of each interval of knots given D.
+///   m_k ~ int_{b_k}^{b_{k+1}} e^(b D - log Zhat(b)) db
+/// Shapes  log_z_hat [knots], out [knots - 1]
+void interval_probabilities(const Ladder& knots, const Eigen::VectorXd& log_z_hat, double log_ratio,
+                            Eigen::VectorXd& out);
+
+/// Draws b given D: interval by its probability, then by inversion inside it.
 /// Writes the intervals' probabilities.  Shapes  log_z_hat [knots], masses [knots - 1]
 double draw_inverse_temperature(const Ladder& knots, const Eigen::VectorXd& log_z_hat,
                                 double log_ratio, double interval_draw, double place_draw,

@@ -6,6 +6,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -38,6 +39,20 @@ void refuse_heavy_tail(Estimate& estimate, double pareto_k) {
         fmt::format("Pareto k = {:.2f} of the weights (above 0.5): run more sweeps", pareto_k));
 }
 
+double student(int count) {
+  return boost::math::quantile(boost::math::students_t(count - 1), 0.975);
+}
+
+double normal_limit(Eigen::VectorXd log_weights) {
+  std::sort(log_weights.begin(), log_weights.end());
+  const Eigen::Index n = log_weights.size(), half = n / 2;
+  const double median = (log_weights[half] + log_weights[n - 1 - half]) / 2;
+  const double q = (log_weights.tail(half).array() - median).square().mean();
+  const auto count = static_cast<double>(n);
+  return median + q / 2 +
+         student(static_cast<int>(n)) * std::sqrt(std::numbers::pi / 2 * q / count + q * q / count);
+}
+
 }  // namespace
 
 WeightSummary summarise(const Eigen::VectorXd& log_weights) {
@@ -51,19 +66,20 @@ WeightSummary summarise(const Eigen::VectorXd& log_weights) {
           .std_error = jackknife_error(weights),
           .effective_samples = sum * sum / weights.square().sum(),
           .pareto_k = pareto_shape({log_weights.data(), log_weights.data() + log_weights.size()}),
-          .count = static_cast<int>(log_weights.size())};
+          .count = static_cast<int>(log_weights.size()),
+          .normal_limit = normal_limit(log_weights)};
 }
 
 Estimate estimate_from_weights(const WeightSummary& summary, Bound bound) {
-  const boost::math::students_t law(summary.count - 1);
-  const double half = boost::math::quantile(law, 0.975) * summary.std_error;
-  const double certain = std::min(half, std::log(40.0));
+  const double half = student(summary.count) * summary.std_error;
+  const double below = std::min(half, std::log(40.0));
+  const double above = std::max(half, summary.normal_limit - summary.log_mean);
   const double sign = bound == Bound::lower ? 1 : -1;
   Estimate estimate;
   estimate.log_z = sign * summary.log_mean;
   estimate.std_error = summary.std_error;
-  estimate.lower = estimate.log_z - (bound == Bound::lower ? certain : half);
-  estimate.upper = estimate.log_z + (bound == Bound::upper ? certain : half);
+  estimate.lower = estimate.log_z - (bound == Bound::lower ? below : above);
+  estimate.upper = estimate.log_z + (bound == Bound::lower ? above : below);
   estimate.effective_samples = summary.effective_samples;
   refuse_heavy_tail(estimate, summary.pareto_k);
   return estimate;
@@ -73,8 +89,7 @@ Estimate sandwich(const Estimate& below, const Estimate& above) {
   Estimate joined;
   const double gap = std::max(0.0, above.log_z - below.log_z);
   joined.log_z = (below.log_z + above.log_z) / 2;
-  joined.std_error = std::sqrt(
-      (below.std_error * below.std_error + above.std_error * above.std_error) / 4 + gap * gap / 12);
+  joined.std_error = std::hypot((below.std_error + above.std_error) / 2, gap / std::sqrt(12.0));
   joined.lower = below.lower;
   joined.upper = above.upper;
   joined.effective_samples = std::min(below.effective_samples, above.effective_samples);

@@ -176,12 +176,11 @@ Estimate adapt(const LayeredTarget& target, const MethodSettings& settings, Adap
 }
 
 Estimate integrate_continuously(const LayeredTarget& target, const MethodSettings& settings) {
-  const ContinuousSamples samples = continuous_tempering(target, {.chains = settings.chains,
-                                                                  .sweeps = settings.sweeps,
-                                                                  .knots = ladder_of(settings),
-                                                                  .key = settings.key,
-                                                                  .progress = settings.progress});
-  return ti_continuous(samples.log_ratio, samples.density);
+  return ti_continuous(continuous_tempering(target, {.chains = settings.chains,
+                                                     .sweeps = settings.sweeps,
+                                                     .knots = ladder_of(settings),
+                                                     .key = settings.key,
+                                                     .progress = settings.progress}));
 }
 
 // Bundles of one chain a rung, as many as the chains allow; a fifth of the sweeps is burn-in.
@@ -196,7 +195,7 @@ Estimate step_over_replicas(const LayeredTarget& target, const MethodSettings& s
                                           .key = settings.key,
                                           .progress = settings.progress});
   Estimate estimate = stepping_stones(run.samples).joined;
-  judge_round_trips(estimate, run.samples);
+  judge_round_trips(estimate, round_trips(run.samples), run.samples.chains());
   return estimate;
 }
 

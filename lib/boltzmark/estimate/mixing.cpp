@@ -18,18 +18,18 @@ constexpr double kLeastTrips = 20;
 }  // namespace
 
 void judge_mixing(Estimate& estimate, const SampleStore& store) {
-  if (store.random_rungs) judge_round_trips(estimate, store);
+  if (store.random_rungs) judge_round_trips(estimate, round_trips(store), store.chains());
 }
 
-void judge_round_trips(Estimate& estimate, const SampleStore& store) {
-  const auto trips = static_cast<double>(round_trips(store));
-  const double needed = std::max(kLeastTrips, kTripsPerChain * static_cast<double>(store.chains()));
-  if (trips >= needed) return;
-  estimate.refuse(Status::not_converged,
-                  fmt::format("{:.0f} round trips between the ends of the ladder (fewer than "
-                              "{:.0f}): the chains may still remember their start; run more "
-                              "sweeps, or use a base that is closer to the model, such as data rates",
-                              trips, needed));
+void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains) {
+  const double needed = std::max(kLeastTrips, kTripsPerChain * static_cast<double>(chains));
+  if (static_cast<double>(trips) >= needed) return;
+  estimate.refuse(
+      Status::not_converged,
+      fmt::format("{} round trips between the ends of the ladder (fewer than "
+                  "{:.0f}): the chains may still remember their start; run more "
+                  "sweeps, or use a base that is closer to the model, such as data rates",
+                  trips, needed));
 }
 
 std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "boltzmark/estimate/estimate.hpp"
@@ -9,8 +10,9 @@ namespace boltzmark {
 
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each on average.
-void judge_round_trips(Estimate& estimate, const SampleStore& store);
-/// Does so if the chains drew their rungs; all estimators on samples call it.
+void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
+/// Does so with the trips of a store if its chains drew their rungs; all estimators on samples call
+/// it.
 void judge_mixing(Estimate& estimate, const SampleStore& store);
 
 /// Lists each rung's samples by their places in store.log_ratio.data(), ascending.

@@ -121,21 +121,18 @@ RungSums sum_collapsed(const SampleStore& store) {
                  });
 }
 
-std::int64_t round_trips(const SampleStore& store) {
-  const int top = store.rungs() - 1;
+std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs) {
   std::int64_t trips = 0;
-  for (Eigen::Index c = 0; c < store.chains(); ++c) {
-    bool from_top = false, reached_bottom = false;
-    for (Eigen::Index s = 0; s < store.sweeps(); ++s) {
-      const int k = store.rung(s, c);
-      if (k == 0) reached_bottom = from_top;
-      if (k != top) continue;
-      trips += from_top && reached_bottom ? 1 : 0;
-      from_top = true;
-      reached_bottom = false;
-    }
+  for (Eigen::Index c = 0; c < rung.cols(); ++c) {
+    TripCounter counter(rungs - 1);
+    for (Eigen::Index s = 0; s < rung.rows(); ++s) counter.visit(rung(s, c));
+    trips += counter.trips();
   }
   return trips;
+}
+
+std::int64_t round_trips(const SampleStore& store) {
+  return round_trips(store.rung, store.rungs());
 }
 
 }  // namespace boltzmark

@@ -79,7 +79,27 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment);
 /// Throws  InvalidArgument if the store has no log_f
 RungSums sum_collapsed(const SampleStore& store);
 
-/// Counts the chains' completed trips from the top rung to the bottom one and back.
+/// Counts one chain's completed trips from the top rung to the bottom one and back.
+class TripCounter {
+ public:
+  explicit TripCounter(int top_rung) : top_(top_rung) {}
+  void visit(int rung) {
+    if (rung == 0) reached_bottom_ = from_top_;
+    if (rung != top_) return;
+    trips_ += reached_bottom_ ? 1 : 0;
+    from_top_ = true;
+    reached_bottom_ = false;
+  }
+  std::int64_t trips() const { return trips_; }
+
+ private:
+  int top_;
+  bool from_top_ = false, reached_bottom_ = false;
+  std::int64_t trips_ = 0;
+};
+
+/// Counts the trips of all chains.  Shapes  rung [sweeps x chains], 0..rungs-1
+std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs);
 std::int64_t round_trips(const SampleStore& store);
 
 }  // namespace boltzmark

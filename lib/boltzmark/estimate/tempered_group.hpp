@@ -32,6 +32,7 @@ class TemperedGroup {
   /// Makes sweeps first..last-1 of the record's with the rungs' weights log r_k - log Zhat_k.
   void run(const Eigen::VectorXd& log_weight, TemperedRecord& record, Eigen::Index first,
            Eigen::Index last);
+  const std::vector<int>& rungs() const { return rungs_; }  ///< of every chain now
 
  private:
   void move();
