@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 
@@ -20,12 +19,6 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr int kChains = 100;
-
-Json describe_estimate(const boltzmark::Estimate& estimate) {
-  return {{"log_z", estimate.log_z},
-          {"std_error", estimate.std_error},
-          {"status", std::string(name(estimate.status))}};
-}
 
 // Zhat_k = Z_1 for all k, ten rounds of 50 sweeps, each from the last x and fresh uniform rungs.
 boltzmark::Estimate run_paper_start(const LayeredTarget& target, int sweeps,
@@ -65,11 +58,6 @@ Json run_raise(const LayeredTarget& target, int sweeps, const TrialContext& cont
   Json outputs = describe_estimate(result.estimate);
   outputs["mean_r"] = -result.mean_log_weight;
   return outputs;
-}
-
-double rmse_limit(double rmse, std::size_t n, double probability) {
-  const boost::math::chi_squared law(static_cast<double>(n));
-  return rmse * std::sqrt(static_cast<double>(n) / boost::math::quantile(law, probability));
 }
 
 std::string shown(const std::string& method) {
@@ -142,27 +130,15 @@ Json run_error_trial(const Json& inputs, const TrialContext& context) {
 
 ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth,
                      const std::string& output) {
-  ErrorCell cell;
-  double squares = 0;
+  std::vector<Outcome> outcomes;
   for (const Trial* trial : results.where({{"model", point.model},
                                            {"base", point.base},
                                            {"method", point.method},
-                                           {"sweeps", point.sweeps}})) {
-    cell.refused += trial->outputs.at("status") == "ok" ? 0 : 1;
-    const double error = number(trial->outputs.at(output)) - truth;
-    if (!std::isfinite(error)) continue;
-    cell.errors.push_back(error);
-    cell.mean += error;
-    squares += error * error;
-  }
-  if (cell.empty()) return cell;
-  const auto n = static_cast<double>(cell.errors.size());
-  cell.mean /= n;
-  cell.rmse = std::sqrt(squares / n);
-  cell.std_dev = std::sqrt(std::max(0.0, (squares - n * cell.mean * cell.mean) / (n - 1)));
-  cell.lower = rmse_limit(cell.rmse, cell.errors.size(), 0.975);
-  cell.upper = rmse_limit(cell.rmse, cell.errors.size(), 0.025);
-  return cell;
+                                           {"sweeps", point.sweeps}}))
+    outcomes.push_back({.truth = truth,
+                        .estimate = number(trial->outputs.at(output)),
+                        .ok = trial->outputs.at("status") == "ok"});
+  return sum_up_errors(outcomes);
 }
 
 bool add_error_table(const Results& results, const ErrorPanel& panel, const std::string& name,

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/kit/errors.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -24,16 +25,7 @@ std::vector<Json> error_trials(const ErrorPoint& point, int repeats);
 /// Runs one: log_z, std_error, status; mean_r for RAISE, the average of R.
 Json run_error_trial(const Json& inputs, const TrialContext& context);
 
-/// The errors of one point.
-struct ErrorCell {
-  std::vector<double> errors;  ///< log Z estimated - truth
-  double mean = 0;
-  double std_dev = 0;
-  double rmse = 0;
-  double lower = 0, upper = 0;  ///< 95 % of the RMSE, for normal errors
-  int refused = 0;              ///< with a status other than ok
-  bool empty() const { return errors.size() < 2; }
-};
+/// Sums up the errors of one point; an output that is no estimate of its own has no coverage.
 ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth,
                      const std::string& output = "log_z");
 

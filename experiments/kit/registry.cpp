@@ -33,7 +33,8 @@
   X(carlson2016_cost)            \
   X(carlson2016_tracking_cost)   \
   X(carlson2016_training_prior)  \
-  X(carlson2016_acceptance)
+  X(carlson2016_acceptance)      \
+  X(carlson2016_coverage)
 
 namespace boltzmark::experiments {
 

@@ -90,19 +90,21 @@ double find_truth(const Arguments& arguments, const Layered& model, const Sessio
   return enumerate_log_z(model, session).log_z;
 }
 
-std::string cell_text(int repeats, double value) {
-  return repeats > 0 ? fmt::format("{:.4g}", value) : "-";
+std::string cell_text(const experiments::ErrorCell& errors, double value) {
+  return errors.errors.empty() ? "-" : fmt::format("{:.4g}", value);
 }
 
 void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
                  const std::string& folder) {
   TextTable table({"method", ">sweeps", ">bias", ">std dev", ">RMSE", ">std error", ">covered",
                    ">refused", ">seconds"});
-  for (const ComparisonCell& c : cells)
-    table.add({c.method, fmt::format("{}", c.sweeps), cell_text(c.repeats, c.bias),
-               cell_text(c.repeats, c.std_dev), cell_text(c.repeats, c.rmse),
-               cell_text(c.repeats, c.mean_std_error), fmt::format("{}/{}", c.covered, c.ok()),
-               fmt::format("{}", c.refused), fmt::format("{:.3g}", c.seconds)});
+  for (const ComparisonCell& c : cells) {
+    const experiments::ErrorCell& e = c.errors;
+    table.add({c.method, fmt::format("{}", c.sweeps), cell_text(e, e.mean), cell_text(e, e.std_dev),
+               cell_text(e, e.rmse), cell_text(e, e.mean_std_error),
+               fmt::format("{}/{}", e.covered, e.ok()), fmt::format("{}", e.refused),
+               fmt::format("{:.3g}", c.seconds)});
+  }
   print(fmt::format("True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n"
                     "covered: 95 % intervals of the repeats with status ok that hold the truth\n\n",
                     plan.truth, plan.repeats, plan.shared.chains) +
@@ -113,20 +115,23 @@ void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& 
 void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells) {
   std::vector<JsonObject> entries;
   for (const ComparisonCell& c : cells) {
-    const auto number = [&](double x) { return c.repeats > 0 ? std::optional(x) : std::nullopt; };
+    const experiments::ErrorCell& e = c.errors;
+    const auto number = [&](double x) {
+      return e.errors.empty() ? std::nullopt : std::optional(x);
+    };
     entries.push_back(JsonObject()
                           .set("method", c.method)
                           .set("sweeps", c.sweeps)
-                          .set("repeats", c.repeats_in_all)
-                          .set("refused", c.refused)
-                          .set("covered", c.covered)
-                          .set("mean", number(c.mean))
-                          .set("bias", number(c.bias))
-                          .set("std_dev", number(c.std_dev))
-                          .set("rmse", number(c.rmse))
-                          .set("rmse_lower", number(c.rmse_lower))
-                          .set("rmse_upper", number(c.rmse_upper))
-                          .set("mean_std_error", number(c.mean_std_error))
+                          .set("repeats", e.estimates)
+                          .set("refused", e.refused)
+                          .set("covered", e.covered)
+                          .set("mean", number(plan.truth + e.mean))
+                          .set("bias", number(e.mean))
+                          .set("std_dev", number(e.std_dev))
+                          .set("rmse", number(e.rmse))
+                          .set("rmse_lower", number(e.lower))
+                          .set("rmse_upper", number(e.upper))
+                          .set("mean_std_error", number(e.mean_std_error))
                           .set("unit_updates", c.unit_updates)
                           .set("seconds", c.seconds));
   }
@@ -136,7 +141,7 @@ void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& c
 void write_results(const ComparisonPlan& plan, const std::string& model,
                    const std::vector<ComparisonTrial>& trials,
                    const std::vector<ComparisonCell>& cells, const std::string& folder) {
-  for (const experiments::Table& table : {comparison_table(cells), trials_table(trials)})
+  for (const experiments::Table& table : {comparison_table(plan, cells), trials_table(trials)})
     experiments::write_text(folder + "/" + table.name + ".csv", experiments::table_csv(table));
   for (const experiments::Figure& figure : comparison_figures(plan, model, cells))
     experiments::draw_figure(figure, folder);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 
 #include "progress.hpp"
@@ -19,44 +18,17 @@ bool shares_run(const std::string& method) {
   return find_method(method).source == Source::tempered;
 }
 
-double rmse_limit(double rmse, int repeats, double probability) {
-  const boost::math::chi_squared law(repeats);
-  return rmse * std::sqrt(repeats / boost::math::quantile(law, probability));
-}
-
 ComparisonCell sum_up_cell(const ComparisonPlan& plan, const std::vector<ComparisonTrial>& trials,
                            const std::string& method, int sweeps) {
   ComparisonCell cell{.method = method, .sweeps = sweeps};
-  double sum = 0, squares = 0;
-  std::vector<double> numbers;
+  std::vector<experiments::Outcome> outcomes;
   for (const ComparisonTrial& trial : trials) {
     if (trial.method != method || trial.sweeps != sweeps) continue;
-    const boltzmark::Estimate& e = trial.estimate;
-    ++cell.repeats_in_all;
+    outcomes.push_back(experiments::make_outcome(trial.estimate, plan.truth));
     cell.seconds += trial.seconds;
-    if (e.status != Status::ok)
-      ++cell.refused;
-    else if (e.lower <= plan.truth && plan.truth <= e.upper)
-      ++cell.covered;
-    if (!std::isfinite(e.log_z)) continue;
-    numbers.push_back(e.log_z);
-    sum += e.log_z;
-    squares += (e.log_z - plan.truth) * (e.log_z - plan.truth);
-    if (std::isfinite(e.std_error)) cell.mean_std_error += e.std_error;
   }
-  cell.repeats = static_cast<int>(numbers.size());
-  cell.seconds /= std::max(1, cell.repeats_in_all);
-  if (cell.repeats == 0) return cell;
-  const double n = cell.repeats;
-  cell.mean = sum / n;
-  cell.bias = cell.mean - plan.truth;
-  cell.rmse = std::sqrt(squares / n);
-  cell.rmse_lower = rmse_limit(cell.rmse, cell.repeats, 0.975);
-  cell.rmse_upper = rmse_limit(cell.rmse, cell.repeats, 0.025);
-  cell.mean_std_error /= n;
-  double spread = 0;
-  for (const double number : numbers) spread += (number - cell.mean) * (number - cell.mean);
-  cell.std_dev = n > 1 ? std::sqrt(spread / (n - 1)) : 0;
+  cell.seconds /= std::max<double>(1, static_cast<double>(outcomes.size()));
+  cell.errors = experiments::sum_up_errors(outcomes);
   return cell;
 }
 
@@ -68,8 +40,8 @@ std::vector<Series> curves(const ComparisonPlan& plan, const std::vector<Compari
   for (const std::string& method : plan.methods) {
     Series series{.label = method, .mark = experiments::Mark::line_points};
     for (const ComparisonCell& cell : cells) {
-      if (cell.method != method || cell.repeats == 0) continue;
-      const auto [y, lower, upper] = values(cell);
+      if (cell.method != method || cell.errors.errors.empty()) continue;
+      const auto [y, lower, upper] = values(cell.errors);
       series.x.push_back(cell.sweeps);
       series.y.push_back(y);
       series.lower.push_back(lower);
@@ -141,7 +113,7 @@ std::vector<ComparisonCell> sum_up(const ComparisonPlan& plan, const Layered& mo
   return cells;
 }
 
-Table comparison_table(const std::vector<ComparisonCell>& cells) {
+Table comparison_table(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells) {
   Table table{.name = "compare",
               .caption = "Errors of log Z in nats.",
               .columns = {{"method", "method"},
@@ -156,16 +128,15 @@ Table comparison_table(const std::vector<ComparisonCell>& cells) {
                           {"covered", "covered"},
                           {"unit updates", "unit_updates"}}};
   for (const ComparisonCell& c : cells) {
-    const bool any = c.repeats > 0;
+    const experiments::ErrorCell& e = c.errors;
+    const bool any = !e.errors.empty();
     const auto number = [&](double x) { return any ? Cell(x) : Cell(experiments::NotRun{}); };
     table.rows.push_back(
-        {c.method, std::int64_t{c.sweeps}, std::int64_t{c.repeats_in_all}, std::int64_t{c.refused},
-         number(c.mean), number(c.bias), number(c.std_dev),
-         any ? Cell(experiments::Estimate{c.rmse, c.rmse_lower, c.rmse_upper})
-             : Cell(experiments::NotRun{}),
-         number(c.mean_std_error),
-         c.ok() > 0 ? Cell(static_cast<double>(c.covered) / c.ok()) : Cell(experiments::NotRun{}),
-         c.unit_updates});
+        {c.method, std::int64_t{c.sweeps}, std::int64_t{e.estimates}, std::int64_t{e.refused},
+         number(plan.truth + e.mean), number(e.mean), number(e.std_dev),
+         any ? Cell(experiments::Estimate{e.rmse, e.lower, e.upper}) : Cell(experiments::NotRun{}),
+         number(e.mean_std_error),
+         e.ok() > 0 ? Cell(e.coverage().estimate) : Cell(experiments::NotRun{}), c.unit_updates});
   }
   return table;
 }
@@ -200,17 +171,17 @@ std::vector<experiments::Figure> comparison_figures(const ComparisonPlan& plan,
                           .x = sweeps,
                           .y = {.label = "RMSE of log Z / nats (bars: 95 %)", .log = true},
                           .legend = "outside right"};
-  rmse.series = curves(plan, cells, [](const ComparisonCell& c) {
-    return std::array{c.rmse, c.rmse_lower, c.rmse_upper};
+  rmse.series = curves(plan, cells, [](const experiments::ErrorCell& e) {
+    return std::array{e.rmse, e.lower, e.upper};
   });
   experiments::Panel bias{.title = title,
                           .x = sweeps,
                           .y = {.label = "mean error of log Z / nats (bars: 95 %)"},
                           .guides = {{.at = 0}},
                           .legend = "outside right"};
-  bias.series = curves(plan, cells, [](const ComparisonCell& c) {
-    const double half = 1.96 * c.std_dev / std::sqrt(static_cast<double>(c.repeats));
-    return std::array{c.bias, c.bias - half, c.bias + half};
+  bias.series = curves(plan, cells, [](const experiments::ErrorCell& e) {
+    const double half = 1.96 * e.std_dev / std::sqrt(static_cast<double>(e.errors.size()));
+    return std::array{e.mean, e.mean - half, e.mean + half};
   });
   return {{.name = "rmse", .caption = title, .panels = {std::move(rmse)}},
           {.name = "bias", .caption = title, .panels = {std::move(bias)}}};

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "boltzmark/estimate/methods.hpp"
+#include "experiments/kit/experiment.hpp"
+
+namespace boltzmark::experiments {
+
+/// Runs every registered method once with the same settings; methods that read samples share one
+/// tempered run, as they would in use.
+///   outputs  method -> what describe_estimate writes
+Json run_all_methods(const LayeredTarget& target, const MethodSettings& settings,
+                     const TrialContext& context);
+
+/// Draws exact samples of an RBM's visible units: the hidden state by enumeration, then v given h.
+/// Randomness  Stream(key, Purpose::data)    Cost  2^hidden x visible    Shapes  [visible x count]
+Eigen::MatrixXf draw_exact_cases(const Layered& rbm, int count, StreamKey key);
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,90 @@
+#include "experiments/kit/errors.hpp"
+
+#include <boost/math/distributions/chi_squared.hpp>
+#include <cmath>
+#include <string>
+
+namespace boltzmark::experiments {
+namespace {
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double spread_of(const std::vector<double>& values) {
+  if (values.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+  const double mean = mean_of(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+double rmse_limit(double rmse, double n, double probability) {
+  return rmse * std::sqrt(n / boost::math::quantile(boost::math::chi_squared(n), probability));
+}
+
+void set_moments(ErrorCell& cell) {
+  const auto n = static_cast<double>(cell.errors.size());
+  double squares = 0;
+  for (const double error : cell.errors) squares += error * error;
+  cell.mean = mean_of(cell.errors);
+  cell.std_dev = cell.empty() ? 0 : spread_of(cell.errors);
+  cell.rmse = std::sqrt(squares / n);
+  cell.lower = rmse_limit(cell.rmse, n, 0.975);
+  cell.upper = rmse_limit(cell.rmse, n, 0.025);
+}
+
+}  // namespace
+
+Json describe_estimate(const boltzmark::Estimate& estimate) {
+  return {{"log_z", estimate.log_z},
+          {"std_error", estimate.std_error},
+          {"lower", estimate.lower},
+          {"upper", estimate.upper},
+          {"status", std::string(name(estimate.status))}};
+}
+
+Outcome read_outcome(const Json& output, double truth) {
+  return {.truth = truth,
+          .estimate = number(output.at("log_z")),
+          .std_error = number(output.at("std_error")),
+          .lower = number(output.at("lower")),
+          .upper = number(output.at("upper")),
+          .ok = output.at("status") == "ok"};
+}
+
+Outcome make_outcome(const boltzmark::Estimate& estimate, double truth) {
+  return {.truth = truth,
+          .estimate = estimate.log_z,
+          .std_error = estimate.std_error,
+          .lower = estimate.lower,
+          .upper = estimate.upper,
+          .ok = estimate.status == Status::ok};
+}
+
+Interval ErrorCell::coverage() const { return proportion_interval(covered, ok()); }
+
+double ErrorCell::scaled_spread() const { return spread_of(scaled); }
+
+ErrorCell sum_up_errors(std::span<const Outcome> outcomes) {
+  ErrorCell cell;
+  cell.estimates = static_cast<int>(outcomes.size());
+  double std_errors = 0;
+  for (const Outcome& outcome : outcomes) {
+    cell.refused += outcome.ok ? 0 : 1;
+    cell.covered += outcome.ok && outcome.covered() ? 1 : 0;
+    const double error = outcome.estimate - outcome.truth;
+    if (!std::isfinite(error)) continue;
+    cell.errors.push_back(error);
+    if (std::isfinite(outcome.std_error)) std_errors += outcome.std_error;
+    if (outcome.ok && outcome.std_error > 0) cell.scaled.push_back(error / outcome.std_error);
+  }
+  if (cell.errors.empty()) return cell;
+  set_moments(cell);
+  cell.mean_std_error = std_errors / static_cast<double>(cell.errors.size());
+  return cell;
+}
+
+}  // namespace boltzmark::experiments

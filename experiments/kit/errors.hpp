@@ -1,0 +1,60 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "boltzmark/diagnose/interval.hpp"
+#include "boltzmark/estimate/estimate.hpp"
+#include "experiments/kit/experiment.hpp"
+
+namespace boltzmark::experiments {
+
+/// One estimate held against the truth. NaN stands for a number that does not exist.
+struct Outcome {
+  double truth = 0;
+  double estimate = std::numeric_limits<double>::quiet_NaN();
+  double std_error = std::numeric_limits<double>::quiet_NaN();
+  double lower = std::numeric_limits<double>::quiet_NaN();  ///< 95 %
+  double upper = std::numeric_limits<double>::quiet_NaN();
+  bool ok = true;  ///< its status; otherwise it was refused
+
+  bool covered() const { return lower <= truth && truth <= upper; }
+};
+
+/// Writes an estimate of log Z as a trial's output: log_z, std_error, lower, upper, status.
+Json describe_estimate(const boltzmark::Estimate& estimate);
+/// Reads back what describe_estimate wrote.
+Outcome read_outcome(const Json& output, double truth);
+/// Holds an estimate of log Z against the truth.
+Outcome make_outcome(const boltzmark::Estimate& estimate, double truth);
+
+/// The errors of repeated estimates of log Z. Moments are of all estimates that have a number,
+/// refused ones included; coverage is of those that are ok.
+struct ErrorCell {
+  int estimates = 0;
+  int refused = 0;             ///< with a status other than ok
+  int covered = 0;             ///< ok, and the truth within [lower, upper]
+  std::vector<double> errors;  ///< estimate - truth
+  double mean = 0;             ///< of the errors
+  double std_dev = 0;
+  double rmse = 0;
+  double lower = 0, upper = 0;  ///< 95 % of the RMSE, for normal errors
+  double mean_std_error = 0;
+  std::vector<double> scaled;  ///< error / std_error, of those that are ok
+
+  int ok() const { return estimates - refused; }
+  bool empty() const { return errors.size() < 2; }
+  /// The share of ok estimates whose interval holds the truth.    [Clopper and Pearson 1934]
+  /// Throws  InvalidArgument if none is ok
+  Interval coverage() const;
+  /// The standard deviation of the errors of ok estimates in units of their standard errors: 1 if
+  /// these are right; NaN if fewer than two are ok.
+  double scaled_spread() const;
+};
+
+/// Sums outcomes up.
+///   n RMSE^2 / sigma^2 is chi-squared with n degrees of freedom if errors are normal around zero
+ErrorCell sum_up_errors(std::span<const Outcome> outcomes);
+
+}  // namespace boltzmark::experiments
