@@ -22,7 +22,7 @@ constexpr int kRungs = 20;
 constexpr int kChains = 100;
 constexpr int kRandomSweeps = 600;
 constexpr PerProfile<int> kRandomModels{.smoke = 1, .quick = 50, .paper = 250};  // per scale
-constexpr PerProfile<int> kTrainedRepeats{.smoke = 0, .quick = 3, .paper = 20};
+constexpr PerProfile<int> kTrainedRepeats{.smoke = 0, .quick = 2, .paper = 20};
 constexpr int kTrainedSweeps = 5000;
 const std::vector<std::string> kTrained = {"mnist-10", "mnist-20", "mnist-25", "mnist-20-peaked"};
 
@@ -161,7 +161,7 @@ Experiment carlson2016_coverage() {
           {.smoke = "4 random RBMs.",
            .quick = "200 random RBMs with 12 visible and 8 hidden units, weights and biases "
                     "uniform on (-c, c) for c = 0.5, 1, 2 and 4, uniform base, 20 rungs, 600 "
-                    "sweeps, RAISE from exact samples; 12 runs on four RBMs of MNIST, 100 rungs "
+                    "sweeps, RAISE from exact samples; 8 runs on four RBMs of MNIST, 100 rungs "
                     "from data rates, 5,000 sweeps, RAISE from tempered samples. 100 chains, every "
                     "registered method. A true coverage of 0.88 on the random RBMs is told from "
                     "0.95 with probability 0.95.",

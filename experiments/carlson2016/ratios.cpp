@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
@@ -15,25 +14,10 @@ constexpr int kReplicates = 2000;
 
 }  // namespace
 
-double rmse(std::span<const double> errors) {
-  double squares = 0;
-  for (const double error : errors) squares += error * error;
-  return std::sqrt(squares / static_cast<double>(errors.size()));
-}
-
 double rmse_of(std::span<const double> errors, std::span<const std::size_t> repeats) {
   double squares = 0;
   for (const std::size_t r : repeats) squares += errors[r] * errors[r];
   return std::sqrt(squares / static_cast<double>(repeats.size()));
-}
-
-Estimate rmse_estimate(std::span<const double> errors) {
-  const auto n = static_cast<double>(errors.size());
-  const boost::math::chi_squared law(n);
-  const double value = rmse(errors);
-  return {.value = value,
-          .lower = value * std::sqrt(n / quantile(law, 0.975)),
-          .upper = value * std::sqrt(n / quantile(law, 0.025))};
 }
 
 Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic) {

@@ -4,14 +4,10 @@
 #include <string>
 
 #include "boltzmark/diagnose/bootstrap.hpp"
+#include "experiments/kit/errors.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
-
-/// Root of the mean of squares.  Shapes  not empty
-double rmse(std::span<const double> errors);
-/// RMSE with its 95 % interval for normal errors: n RMSE^2 / sigma^2 is chi-squared with n degrees.
-Estimate rmse_estimate(std::span<const double> errors);
 
 /// Which claim a ratio decides, and the ratio that the power is stated for.
 struct RatioClaim {

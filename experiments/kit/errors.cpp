@@ -21,22 +21,31 @@ double spread_of(const std::vector<double>& values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-double rmse_limit(double rmse, double n, double probability) {
-  return rmse * std::sqrt(n / boost::math::quantile(boost::math::chi_squared(n), probability));
-}
-
 void set_moments(ErrorCell& cell) {
-  const auto n = static_cast<double>(cell.errors.size());
-  double squares = 0;
-  for (const double error : cell.errors) squares += error * error;
+  const Estimate found = rmse_estimate(cell.errors);
   cell.mean = mean_of(cell.errors);
   cell.std_dev = cell.empty() ? 0 : spread_of(cell.errors);
-  cell.rmse = std::sqrt(squares / n);
-  cell.lower = rmse_limit(cell.rmse, n, 0.975);
-  cell.upper = rmse_limit(cell.rmse, n, 0.025);
+  cell.rmse = found.value;
+  cell.lower = found.lower;
+  cell.upper = found.upper;
 }
 
 }  // namespace
+
+double rmse(std::span<const double> errors) {
+  double squares = 0;
+  for (const double error : errors) squares += error * error;
+  return std::sqrt(squares / static_cast<double>(errors.size()));
+}
+
+Estimate rmse_estimate(std::span<const double> errors) {
+  const auto n = static_cast<double>(errors.size());
+  const boost::math::chi_squared law(n);
+  const double value = rmse(errors);
+  return {.value = value,
+          .lower = value * std::sqrt(n / quantile(law, 0.975)),
+          .upper = value * std::sqrt(n / quantile(law, 0.025))};
+}
 
 Json describe_estimate(const boltzmark::Estimate& estimate) {
   return {{"log_z", estimate.log_z},

@@ -7,8 +7,14 @@
 #include "boltzmark/diagnose/interval.hpp"
 #include "boltzmark/estimate/estimate.hpp"
 #include "experiments/kit/experiment.hpp"
+#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
+
+/// Root of the mean of squares.  Shapes  not empty
+double rmse(std::span<const double> errors);
+/// RMSE with its 95 % interval for normal errors: n RMSE^2 / sigma^2 is chi-squared with n degrees.
+Estimate rmse_estimate(std::span<const double> errors);
 
 /// One estimate held against the truth. NaN stands for a number that does not exist.
 struct Outcome {
@@ -54,7 +60,6 @@ struct ErrorCell {
 };
 
 /// Sums outcomes up.
-///   n RMSE^2 / sigma^2 is chi-squared with n degrees of freedom if errors are normal around zero
 ErrorCell sum_up_errors(std::span<const Outcome> outcomes);
 
 }  // namespace boltzmark::experiments

@@ -34,7 +34,8 @@
   X(carlson2016_tracking_cost)   \
   X(carlson2016_training_prior)  \
   X(carlson2016_acceptance)      \
-  X(carlson2016_coverage)
+  X(carlson2016_coverage)        \
+  X(carlson2016_enumerable)
 
 namespace boltzmark::experiments {
 

@@ -1,0 +1,216 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "boltzmark/exact/log_z.hpp"
+#include "experiments/carlson2016/all_methods.hpp"
+#include "experiments/carlson2016/models.hpp"
+#include "experiments/kit/csv.hpp"
+#include "experiments/kit/errors.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr int kChains = 100;
+
+/// An RBM that can be enumerated.
+struct Model {
+  const char* name;
+  const char* title;
+};
+constexpr Model kModels[] = {{"mnist-20", "784-20"},
+                             {"mnist-25", "784-25"},
+                             {"mnist-20-peaked", "784-20, trained ten times longer"}};
+const PerProfile<std::vector<int>> kSweeps{
+    .smoke = {30}, .quick = {200, 600, 1800}, .paper = {200, 600, 1800, 6000, 20000}};
+constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 5, .paper = 20};
+
+std::vector<Json> trials(Profile profile) {
+  std::vector<Json> all;
+  const bool smoke = profile == Profile::smoke;
+  for (const Model& model : kModels) {
+    if (smoke && std::string(model.name) != "mnist-20") continue;
+    all.push_back({{"kind", "truth"}, {"model", model.name}});
+    for (const int sweeps : kSweeps.at(profile))
+      for (int repeat = 1; repeat <= kRepeats.at(profile); ++repeat)
+        all.push_back(
+            {{"kind", "estimates"}, {"model", model.name}, {"sweeps", sweeps}, {"repeat", repeat}});
+  }
+  return all;
+}
+
+Json run(const Json& inputs, const TrialContext& context) {
+  const std::string model = inputs.at("model");
+  if (inputs.at("kind") == "truth")
+    return {{"log_z", exact_log_z(load_carlson_model(model)).log_z}};
+  return run_all_methods(carlson_target(model, "rates"),
+                         {.chains = kChains, .sweeps = inputs.at("sweeps"), .key = context.key},
+                         context);
+}
+
+ErrorCell cell_of(const Results& results, const Model& model, double truth,
+                  const std::string& method, int sweeps) {
+  std::vector<Outcome> outcomes;
+  for (const Trial* trial :
+       results.where({{"kind", "estimates"}, {"model", model.name}, {"sweeps", sweeps}}))
+    outcomes.push_back(read_outcome(trial->outputs.at(method), truth));
+  return sum_up_errors(outcomes);
+}
+
+/// Methods that share a colour: 1-based places in the palette of reports/plots/style.gp.
+int colour_of(const MethodInfo& method) {
+  if (method.name.starts_with("ti")) return 2;
+  if (method.name == "bar" || method.name == "mbar") return 4;
+  switch (method.source) {
+    case Source::annealed:
+      return 1;
+    case Source::adaptive:
+      return 6;
+    case Source::parallel:
+      return 5;
+    default:
+      return 3;
+  }
+}
+
+/// One curve of a figure: RMSE by sweeps.
+struct Curve {
+  const MethodInfo* method = nullptr;
+  std::map<int, double> rmse = {};
+  double label = 0;  ///< where its name stands, log10 of RMSE
+
+  double last() const { return std::log10(rmse.rbegin()->second); }
+};
+
+// Names stand at the ends of their curves, moved apart where they would overlap: upwards from the
+// lowest, then all down by half of what the stack has grown.
+void place_labels(std::vector<Curve>& curves, double gap) {
+  std::vector<Curve*> order;
+  for (Curve& curve : curves) order.push_back(&curve);
+  std::sort(order.begin(), order.end(),
+            [](const Curve* a, const Curve* b) { return a->last() < b->last(); });
+  double shift = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i]->label =
+        i == 0 ? order[i]->last() : std::max(order[i]->last(), order[i - 1]->label + gap);
+    shift += (order[i]->label - order[i]->last()) / static_cast<double>(order.size());
+  }
+  for (Curve* curve : order) curve->label -= shift;
+}
+
+std::vector<Curve> curves_of(const Results& results, const Model& model, double truth) {
+  std::vector<Curve> curves;
+  for (const MethodInfo& method : registered_methods()) {
+    Curve curve{.method = &method};
+    for (const int sweeps : kSweeps.at(results.profile())) {
+      const ErrorCell cell = cell_of(results, model, truth, method.name, sweeps);
+      if (!cell.empty()) curve.rmse[sweeps] = cell.rmse;
+    }
+    if (!curve.rmse.empty()) curves.push_back(std::move(curve));
+  }
+  if (curves.empty()) return curves;
+  const auto [low, high] =
+      std::minmax_element(curves.begin(), curves.end(),
+                          [](const Curve& a, const Curve& b) { return a.last() < b.last(); });
+  // A name takes a 34th of the height, of which the ends fill at most all.
+  place_labels(curves, std::max(high->last() - low->last(), 1.5) / 26);
+  return curves;
+}
+
+// `point` is one of the figure's: how far its interval reaches depends on the repeats alone.
+Figure figure_of(const Model& model, const std::vector<Curve>& curves, const ErrorCell& point) {
+  Figure figure{
+      .name = fmt::format("rmse-{}", model.name),
+      .caption = fmt::format(
+          "{}: RMSE of estimates of log Z against their cost, {} repeats of 100 chains, refused "
+          "estimates included. The 95 % interval of every point reaches from {:.2f} to {:.2f} of "
+          "it "
+          "(normal errors). Colours: annealed chains (black); one tempered run read by occupancies "
+          "(blue), acceptance ratios (green) or integration (vermillion); adaptive tempering "
+          "(pink); parallel tempering (amber).",
+          model.title, point.estimates, point.lower / point.rmse, point.upper / point.rmse),
+      .height = 600,
+      .script = "rmse-cost.gp",
+      .data = {{"curve", "colour", "method", "sweeps", "rmse", "label"}}};
+  for (std::size_t c = 0; c < curves.size(); ++c)
+    for (const auto& [sweeps, rmse] : curves[c].rmse)
+      figure.data.push_back({fmt::format("{}", c), fmt::format("{}", colour_of(*curves[c].method)),
+                             curves[c].method->name, fmt::format("{}", sweeps), csv_number(rmse),
+                             csv_number(std::pow(10, curves[c].label))});
+  return figure;
+}
+
+void add_rows(const Results& results, const Model& model, double truth, Table& table) {
+  for (const MethodInfo& method : registered_methods())
+    for (const int sweeps : kSweeps.at(results.profile())) {
+      const ErrorCell cell = cell_of(results, model, truth, method.name, sweeps);
+      if (cell.empty()) continue;
+      table.rows.push_back({std::string(model.title), method.name, std::int64_t{sweeps}, cell.mean,
+                            cell.std_dev, Estimate{cell.rmse, cell.lower, cell.upper},
+                            std::int64_t{cell.estimates}, std::int64_t{cell.refused},
+                            std::int64_t{cell.covered}});
+    }
+}
+
+void summarise(const Results& results, Summary& summary) {
+  Table table{.name = "errors",
+              .caption =
+                  "Errors of log Z in nats. Covered: accepted estimates (status ok) whose "
+                  "95 % interval holds the true log Z.",
+              .columns = {{"RBM", "model"},
+                          {"method", "method"},
+                          {"sweeps", "sweeps"},
+                          {"mean error", "mean_error"},
+                          {"standard deviation", "std_dev"},
+                          {"RMSE", "rmse"},
+                          {"repeats", "repeats"},
+                          {"refused", "refused"},
+                          {"covered", "covered"}}};
+  for (const Model& model : kModels) {
+    const std::vector<double> truth =
+        results.values({{"kind", "truth"}, {"model", model.name}}, "log_z");
+    if (truth.empty()) continue;
+    const std::vector<Curve> curves = curves_of(results, model, truth[0]);
+    if (curves.empty()) continue;
+    summary.add(figure_of(
+        model, curves,
+        cell_of(results, model, truth[0], curves[0].method->name, curves[0].rmse.begin()->first)));
+    add_rows(results, model, truth[0], table);
+  }
+  if (!table.rows.empty()) summary.add(std::move(table));
+}
+
+}  // namespace
+
+Experiment carlson2016_enumerable() {
+  return {
+      .id = "carlson2016/enumerable",
+      .item = "Beyond the paper",
+      .title = "Which estimator of log Z is the best at equal cost, where the truth is exact?",
+      .paper_did =
+          "Compared RTS with AIS and RAISE (Fig. 3) and with TS, MBAR and thermodynamic "
+          "integration "
+          "(Fig. 4), against the mean of its own long runs.",
+      .settings = {.smoke = "784-20, 30 sweeps, 2 repeats.",
+                   .quick = "Every registered method on three RBMs of MNIST with exact log Z, 100 "
+                            "chains, 100 rungs where chains are tempered, data rates as p1; 200, "
+                            "600 and 1,800 sweeps in all, 5 repeats: an RMSE's 95 % interval is "
+                            "0.62 to 2.5 times its value, and a ratio of 5 is told from 1 with "
+                            "probability 0.9.",
+                   .paper = "Up to 20,000 sweeps, 20 repeats."},
+      .seconds = {.smoke = 1, .quick = 60, .paper = 2700},
+      .claims = {},
+      .deviations = {"Not in the paper. Methods that read samples share each tempered run, and so "
+                     "their errors are alike."},
+      .data = carlson_data({"mnist-20", "mnist-25", "mnist-20-peaked"}),
+      .trials = trials,
+      .run = run,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments
