@@ -16,6 +16,7 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr int kChains = 100;
+constexpr double kHighest = 8;  // nats, where figures are cut
 
 /// An RBM that can be enumerated.
 struct Model {
@@ -83,23 +84,40 @@ struct Curve {
   std::map<int, double> rmse = {};
   double label = 0;  ///< where its name stands, log10 of RMSE
 
-  double last() const { return std::log10(rmse.rbegin()->second); }
+  double last() const { return rmse.rbegin()->second; }
+  /// Where it ends in the figure, log10.
+  double end() const { return std::log10(std::min(last(), kHighest)); }
+  /// Its name, with the value where that is off the figure.
+  std::string text() const {
+    return last() > kHighest ? fmt::format("{} ({:.0f})", method->name, last()) : method->name;
+  }
 };
 
-// Names stand at the ends of their curves, moved apart where they would overlap: upwards from the
-// lowest, then all down by half of what the stack has grown.
+// Names stand at the ends of their curves, as little moved as keeps them `gap` apart: isotonic
+// regression of what is left of each end when the gaps below it are taken off.
 void place_labels(std::vector<Curve>& curves, double gap) {
   std::vector<Curve*> order;
   for (Curve& curve : curves) order.push_back(&curve);
   std::sort(order.begin(), order.end(),
-            [](const Curve* a, const Curve* b) { return a->last() < b->last(); });
-  double shift = 0;
+            [](const Curve* a, const Curve* b) { return a->end() < b->end(); });
+  struct Block {
+    double mean = 0;
+    std::size_t size = 0;
+  };
+  std::vector<Block> blocks;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i]->label =
-        i == 0 ? order[i]->last() : std::max(order[i]->last(), order[i - 1]->label + gap);
-    shift += (order[i]->label - order[i]->last()) / static_cast<double>(order.size());
+    Block block{order[i]->end() - static_cast<double>(i) * gap, 1};
+    for (; !blocks.empty() && blocks.back().mean > block.mean; blocks.pop_back()) {
+      const auto n = static_cast<double>(block.size), m = static_cast<double>(blocks.back().size);
+      block.mean = (n * block.mean + m * blocks.back().mean) / (n + m);
+      block.size += blocks.back().size;
+    }
+    blocks.push_back(block);
   }
-  for (Curve* curve : order) curve->label -= shift;
+  std::size_t i = 0;
+  for (const Block& block : blocks)
+    for (std::size_t k = 0; k < block.size; ++k, ++i)
+      order[i]->label = block.mean + static_cast<double>(i) * gap;
 }
 
 std::vector<Curve> curves_of(const Results& results, const Model& model, double truth) {
@@ -115,9 +133,9 @@ std::vector<Curve> curves_of(const Results& results, const Model& model, double 
   if (curves.empty()) return curves;
   const auto [low, high] =
       std::minmax_element(curves.begin(), curves.end(),
-                          [](const Curve& a, const Curve& b) { return a.last() < b.last(); });
-  // A name takes a 34th of the height, of which the ends fill at most all.
-  place_labels(curves, std::max(high->last() - low->last(), 1.5) / 26);
+                          [](const Curve& a, const Curve& b) { return a.end() < b.end(); });
+  // All names together fill two thirds of the height at most.
+  place_labels(curves, std::max(high->end() - low->end(), 1.5) / 28);
   return curves;
 }
 
@@ -129,7 +147,8 @@ Figure figure_of(const Model& model, const std::vector<Curve>& curves, const Err
           "{}: RMSE of estimates of log Z against their cost, {} repeats of 100 chains, refused "
           "estimates included. The 95 % interval of every point reaches from {:.2f} to {:.2f} of "
           "it "
-          "(normal errors). Colours: annealed chains (black); one tempered run read by occupancies "
+          "(normal errors). Values above 8 nats are cut off; the number beside such a name is the "
+          "last one. Colours: annealed chains (black); one tempered run read by occupancies "
           "(blue), acceptance ratios (green) or integration (vermillion); adaptive tempering "
           "(pink); parallel tempering (amber).",
           model.title, point.estimates, point.lower / point.rmse, point.upper / point.rmse),
@@ -139,7 +158,7 @@ Figure figure_of(const Model& model, const std::vector<Curve>& curves, const Err
   for (std::size_t c = 0; c < curves.size(); ++c)
     for (const auto& [sweeps, rmse] : curves[c].rmse)
       figure.data.push_back({fmt::format("{}", c), fmt::format("{}", colour_of(*curves[c].method)),
-                             curves[c].method->name, fmt::format("{}", sweeps), csv_number(rmse),
+                             curves[c].text(), fmt::format("{}", sweeps), csv_number(rmse),
                              csv_number(std::pow(10, curves[c].label))});
   return figure;
 }

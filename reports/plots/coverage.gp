@@ -6,27 +6,27 @@ populations = 'random trained'
 marks = '7 5'
 colours = '3 2'  # of the palette
 stats data_file using 2 every ::1 name 'row' nooutput
-set margins 13, 16, 3.6, 2.6
-set xrange [0.5:1.005]
+set margins 13, 16, 3.6, 3.4
+set xrange [0.8:1.005]
 set yrange [row_max + 0.7:-0.7]
 set xlabel 'share of intervals that hold the true log Z'
-set xtics 0.5, 0.1
+set xtics 0.8, 0.05
 unset ytics
 set grid xtics lw 0.5 lc rgb '#e4e4e4' dt solid
-set key at graph 0, 1.02 left bottom horizontal width 1
+set key at graph -0.02, 1.085 left top horizontal width 2 maxrows 1
 set arrow from 0.95, graph 0 to 0.95, graph 1 nohead lw 1 dt (6,4) lc rgb faint
-set label 'accepted of all' at graph 1.02, graph 1.025 left font ',11' textcolor rgb ink
+set label 'accepted of all' at graph 1.02, graph 1.03 left font ',11' textcolor rgb ink
 at_row(y, p) = y + 0.36 * (p - 1.5)
 from(p) = word(populations, p)
 # What lies beyond the left edge is drawn at it.
-shown(x) = x < 0.5 ? 0.5 : x
-plot for [p = 1:2] data_file using (strcol(1) eq from(p) && $7 > 0 ? shown($5) : NaN): \
+shown(x) = x < 0.8 ? 0.8 : x
+plot for [p = 1:2] data_file using (strcol(1) eq from(p) && valid(4) ? shown($5) : NaN): \
        (at_row($2, p)):(shown($6) - shown($5)):(0) every ::1 with vectors nohead lw 1.2 \
        lc rgb palette[int(word(colours, p))] notitle, \
-     for [p = 1:2] data_file using (strcol(1) eq from(p) && $7 > 0 ? shown($4) : NaN): \
+     for [p = 1:2] data_file using (strcol(1) eq from(p) && valid(4) ? shown($4) : NaN): \
        (at_row($2, p)) every ::1 with points pt int(word(marks, p)) ps 0.55 \
        lc rgb palette[int(word(colours, p))] title (p == 1 ? 'random RBMs' : 'RBMs of MNIST'), \
-     data_file using (strcol(1) eq 'random' ? 0.5 : NaN):2:(strcol(3)) every ::1 \
+     data_file using (strcol(1) eq 'random' ? 0.8 : NaN):2:(strcol(3)) every ::1 \
        with labels right offset -1,0 font ',12' textcolor rgb ink notitle, \
      for [p = 1:2] data_file using (strcol(1) eq from(p) ? 1.005 : NaN):2: \
        (sprintf('%s/%s', strcol(7), strcol(8))) every ::1 with labels left offset 1 + 6.5 * (p - 1),0 \
