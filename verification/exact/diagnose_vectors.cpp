@@ -18,6 +18,7 @@
 #include "boltzmark/diagnose/proportion.hpp"
 #include "boltzmark/diagnose/trend.hpp"
 #include "boltzmark/diagnose/wilcoxon.hpp"
+#include "experiments/kit/files.hpp"
 
 namespace {
 
@@ -25,8 +26,8 @@ using boltzmark::Alternative;
 using nlohmann::json;
 
 const json& vectors() {
-  static const json all = json::parse(std::ifstream(std::string(BOLTZMARK_SOURCE_DIR) +
-                                                    "/verification/exact/vectors/diagnose.json"));
+  static const json all = json::parse(std::ifstream(
+      boltzmark::experiments::source_path("verification/exact/vectors/diagnose.json")));
   return all;
 }
 

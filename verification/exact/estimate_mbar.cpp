@@ -10,6 +10,7 @@
 
 #include "boltzmark/estimate/bar.hpp"
 #include "boltzmark/estimate/mbar.hpp"
+#include "experiments/kit/files.hpp"
 #include "gaussian_tempering.hpp"
 
 namespace {
@@ -19,7 +20,7 @@ using nlohmann::json;
 
 const json& vectors() {
   static const json all = json::parse(
-      std::ifstream(std::string(BOLTZMARK_SOURCE_DIR) + "/verification/exact/vectors/mbar.json"));
+      std::ifstream(boltzmark::experiments::source_path("verification/exact/vectors/mbar.json")));
   return all;
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
 
 namespace io_test {
 
@@ -54,8 +55,7 @@ inline std::string read_all(const std::string& path) {
 }
 
 inline std::string fixture(std::string_view name) {
-  return std::string(BOLTZMARK_SOURCE_DIR) + "/verification/interface/fixtures/" +
-         std::string(name);
+  return boltzmark::experiments::source_path("verification/interface/fixtures/" + std::string(name));
 }
 
 /// Packs bytes as gzip does.
