@@ -1,8 +1,12 @@
+#include <hwy/targets.h>
+
 #include <catch2/catch.hpp>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/stream.hpp"
 
@@ -24,14 +28,31 @@ TEST_CASE("a tile of draws is philox at its documented counters, however it is c
   const std::uint64_t sweep = (std::uint64_t{5} << 32) + 9;
   const DrawTile tile{
       .layer = 3, .first_unit = 4, .units = 12, .first_chain = 16, .chains = 48, .sweep = sweep};
-  std::vector<std::uint32_t> out(tile.units * tile.chains);
-  draws.fill(out.data(), tile);
-  for (std::uint32_t u = 0; u < tile.units; ++u)
-    for (std::uint32_t c = 0; c < tile.chains; ++c) {
-      const Block block =
-          philox(key, {(tile.first_unit + u) / 4, tile.first_chain + c, 9, 3 + (5U << 8)});
-      REQUIRE(out[u * tile.chains + c] == block[(tile.first_unit + u) % 4]);
-    }
+  for (const std::string& path : simd_paths()) {
+    INFO(path);
+    const ForcedSimdPath forced(path);
+    std::vector<std::uint32_t> out(tile.units * tile.chains);
+    draws.fill(out.data(), tile);
+    for (std::uint32_t u = 0; u < tile.units; ++u)
+      for (std::uint32_t c = 0; c < tile.chains; ++c) {
+        const Block block =
+            philox(key, {(tile.first_unit + u) / 4, tile.first_chain + c, 9, 3 + (5U << 8)});
+        REQUIRE(out[u * tile.chains + c] == block[(tile.first_unit + u) % 4]);
+      }
+  }
+}
+
+TEST_CASE("kernels take the SIMD path that is forced, and the one before afterwards") {
+  const std::string before = simd_path();
+  std::set<std::string> taken;
+  for (const std::string& path : simd_paths()) {
+    const ForcedSimdPath forced(path);
+    static_cast<void>(hwy::SupportedTargets());  // chooses the best path again, unless forced well
+    taken.insert(simd_path());
+  }
+  CHECK(taken.size() == simd_paths().size());
+  CHECK(simd_path() == before);
+  CHECK_THROWS_AS(ForcedSimdPath("mmx"), InvalidArgument);
 }
 
 TEST_CASE("keys differ in seed, experiment and trial, and where these are cut") {

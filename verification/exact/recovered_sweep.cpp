@@ -1,10 +1,9 @@
 #include "boltzmark/exact/recovered_sweep.hpp"
 
-#include <hwy/targets.h>
-
 #include <catch2/catch.hpp>
 
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/exact/verifier.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
@@ -37,13 +36,11 @@ Layered short_model(const std::vector<int>& sizes, std::uint64_t index) {
 // Runs body once on each SIMD path of this CPU.
 template <class Body>
 void on_every_path(const Body& body) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  for (const std::string& path : simd_paths()) {
+    INFO(path);
+    const ForcedSimdPath forced(path);
     body();
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 }  // namespace
