@@ -15,51 +15,97 @@ constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57U;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9U;
 constexpr std::uint32_t kWeyl1 = 0xBB67AE85U;
 
-// Full 32 x 32 products of all lanes: even and odd lanes apart, then interleaved again.
-template <class D, class V>
-HWY_INLINE void multiply(D d, V a, V multiplier, V& high, V& low) {
-  const hn::Repartition<std::uint64_t, D> wide;
-  const auto even = hn::MulEven(a, multiplier);
-  const auto odd =
-      hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, a))), multiplier);
-  high = hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
-  low = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
+using Words = hn::CappedTag<std::uint32_t, 16>;
+using Wide = hn::Repartition<std::uint64_t, Words>;
+using Vector = hn::Vec<Wide>;
+constexpr int kRounds = 10;
+constexpr std::uint32_t kTogether = 2;  // groups of four units at once, to fill the pipelines
+
+// The four words of one counter in each 64-bit lane. Only their low halves count: a product ignores
+// the high ones, and a product's own high half is the next round's.
+struct Counters {
+  Vector c0, c1, c2, c3;
+};
+
+HWY_INLINE Vector product(Vector a, std::uint32_t multiplier) {
+  const Words d;
+  return hn::MulEven(hn::BitCast(d, a), hn::Set(d, multiplier));
+}
+
+HWY_INLINE Vector high(Vector a) { return hn::ShiftRight<32>(a); }
+
+// The rounds of counters that differ in c1 alone: c2 and c3 become lane by lane different only in
+// the third, so that four of the first six products are scalar.
+HWY_INLINE Counters first_rounds(std::uint32_t c0, Vector c1, std::uint32_t c2, std::uint32_t c3,
+                                 const StreamKey* keys) {
+  const Wide d;
+  const auto wide = [](std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} * b; };
+  const std::uint64_t p0 = wide(c0, kMultiplier0), p1 = wide(c2, kMultiplier1);
+  const Vector a0 = hn::Xor(c1, hn::Set(d, (p1 >> 32) ^ keys[0].low));
+  const auto a1 = static_cast<std::uint32_t>(p1), a3 = static_cast<std::uint32_t>(p0);
+  const std::uint32_t a2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ keys[0].high;
+
+  const Vector q0 = product(a0, kMultiplier0);
+  const std::uint64_t q1 = wide(a2, kMultiplier1);
+  const std::uint32_t b0 = static_cast<std::uint32_t>(q1 >> 32) ^ a1 ^ keys[1].low;
+  const Vector b2 = hn::Xor(high(q0), hn::Set(d, std::uint64_t{a3 ^ keys[1].high}));
+
+  const std::uint64_t r0 = wide(b0, kMultiplier0);
+  const Vector r1 = product(b2, kMultiplier1);
+  const std::uint64_t b1 = static_cast<std::uint32_t>(q1);
+  return {hn::Xor(high(r1), hn::Set(d, b1 ^ keys[2].low)), r1,
+          hn::Xor(q0, hn::Set(d, (r0 >> 32) ^ keys[2].high)), hn::Set(d, r0)};
+}
+
+HWY_INLINE void turn(Counters& c, const StreamKey& key) {
+  const Wide d;
+  const Vector p0 = product(c.c0, kMultiplier0), p1 = product(c.c2, kMultiplier1);
+  c.c0 = hn::Xor3(high(p1), c.c1, hn::Set(d, std::uint64_t{key.low}));
+  c.c2 = hn::Xor3(high(p0), c.c3, hn::Set(d, std::uint64_t{key.high}));
+  c.c1 = p1;
+  c.c3 = p0;
+}
+
+// Puts the low halves of the even and of the odd chains' words side by side.
+HWY_INLINE void store(Vector even, Vector odd, std::uint32_t* HWY_RESTRICT out) {
+  const Words d;
+  hn::StoreU(hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even)), d, out);
 }
 
 void fill(std::uint32_t* HWY_RESTRICT out, const DrawTile& tile, StreamKey key) {
-  const hn::CappedTag<std::uint32_t, 16> d;
-  const std::uint32_t lanes = static_cast<std::uint32_t>(hn::Lanes(d));
-  const auto multiplier0 = hn::Set(d, kMultiplier0);
-  const auto multiplier1 = hn::Set(d, kMultiplier1);
+  const Wide d;
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(Words()));
   const auto sweep_low = static_cast<std::uint32_t>(tile.sweep);
   const auto purpose = static_cast<std::uint32_t>(Purpose::unit_update) + tile.layer +
                        (static_cast<std::uint32_t>(tile.sweep >> 32) << 8);
-  for (std::uint32_t u = 0; u < tile.units; u += 4) {
-    for (std::uint32_t c = 0; c < tile.chains; c += lanes) {
-      auto c0 = hn::Set(d, (tile.first_unit + u) / 4);
-      auto c1 = hn::Iota(d, tile.first_chain + c);
-      auto c2 = hn::Set(d, sweep_low);
-      auto c3 = hn::Set(d, purpose);
-      std::uint32_t k0 = key.low;
-      std::uint32_t k1 = key.high;
-      for (int round = 0; round < 10; ++round) {
-        hn::Vec<decltype(d)> high0, low0, high1, low1;
-        multiply(d, c0, multiplier0, high0, low0);
-        multiply(d, c2, multiplier1, high1, low1);
-        c0 = hn::Xor(hn::Xor(high1, c1), hn::Set(d, k0));
-        c1 = low1;
-        c2 = hn::Xor(hn::Xor(high0, c3), hn::Set(d, k1));
-        c3 = low0;
-        k0 += kWeyl0;
-        k1 += kWeyl1;
-      }
-      std::uint32_t* row = out + static_cast<std::size_t>(u) * tile.chains + c;
-      hn::StoreU(c0, d, row);
-      hn::StoreU(c1, d, row + tile.chains);
-      hn::StoreU(c2, d, row + 2 * static_cast<std::size_t>(tile.chains));
-      hn::StoreU(c3, d, row + 3 * static_cast<std::size_t>(tile.chains));
-    }
+  StreamKey keys[kRounds];
+  for (int r = 0; r < kRounds; ++r) {
+    keys[r] = key;
+    key.low += kWeyl0;
+    key.high += kWeyl1;
   }
+  for (std::uint32_t u = 0; u < tile.units; u += 4 * kTogether)
+    for (std::uint32_t c = 0; c < tile.chains; c += lanes) {
+      const Vector even = hn::Add(hn::Set(d, std::uint64_t{tile.first_chain + c}),
+                                  hn::ShiftLeft<1>(hn::Iota(d, 0)));
+      const Vector chain[2] = {even, hn::Add(even, hn::Set(d, 1))};
+      Counters words[kTogether][2];
+      for (std::uint32_t g = 0; g < kTogether; ++g)
+        for (int odd = 0; odd < 2; ++odd)
+          words[g][odd] =
+              first_rounds((tile.first_unit + u) / 4 + g, chain[odd], sweep_low, purpose, keys);
+      for (int r = 3; r < kRounds; ++r)
+        for (auto& group : words)
+          for (Counters& w : group) turn(w, keys[r]);
+      for (std::uint32_t g = 0; g < kTogether && u + 4 * g < tile.units; ++g) {
+        const auto& [e, o] = words[g];
+        std::uint32_t* row = out + static_cast<std::size_t>(u + 4 * g) * tile.chains + c;
+        store(e.c0, o.c0, row);
+        store(e.c1, o.c1, row + tile.chains);
+        store(e.c2, o.c2, row + 2 * static_cast<std::size_t>(tile.chains));
+        store(e.c3, o.c3, row + 3 * static_cast<std::size_t>(tile.chains));
+      }
+    }
 }
 
 }  // namespace boltzmark::HWY_NAMESPACE
