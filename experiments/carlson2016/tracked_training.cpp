@@ -114,7 +114,7 @@ TrainValid TrackedTraining::mean_log_f() {
 
 void TrackedTraining::update() {
   Parameters gradient = parameters_.zero_parameters();
-  set_probabilities(model_->packed, positive_, 1);
+  set_means(model_->packed, positive_, 1);
   add_statistics(positive_, {}, 1.0 / positive_.chains(), gradient);
   subtract_negative(*model_, *tempering_, negative_, gradient);
   parameters_.add(optimiser_.step(gradient), 1);

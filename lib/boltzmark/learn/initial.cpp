@@ -18,7 +18,7 @@ void draw_normals(Array& values, double sd, Stream& stream) {
 
 }  // namespace
 
-Layered initial_rbm(int visible, int hidden, double sd, StreamKey key) {
+Layered initial_rbm(int visible, int hidden, double sd, StreamKey key, RbmUnits units) {
   if (visible < 1) throw InvalidArgument(fmt::format("visible = {} (must be positive)", visible));
   if (hidden < 1) throw InvalidArgument(fmt::format("hidden = {} (must be positive)", hidden));
   if (!(sd >= 0 && std::isfinite(sd)))
@@ -29,7 +29,9 @@ Layered initial_rbm(int visible, int hidden, double sd, StreamKey key) {
   draw_normals(weights, sd, stream);
   draw_normals(visible_bias, sd, stream);
   draw_normals(hidden_bias, sd, stream);
-  return Layered::rbm(std::move(weights), std::move(visible_bias), std::move(hidden_bias));
+  return Layered({{.unit = units.visible, .bias = std::move(visible_bias), .sigma0 = {}},
+                  {.unit = units.hidden, .bias = std::move(hidden_bias), .sigma0 = {}}},
+                 {std::move(weights)});
 }
 
 }  // namespace boltzmark

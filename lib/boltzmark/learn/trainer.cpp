@@ -16,13 +16,19 @@ constexpr int kHidden = 1;
 
 // Checks before any member allocates; returns the batch that the options mean.
 int check_inputs(const Layered& model, const Eigen::MatrixXf& data, const TrainOptions& options) {
-  if (!model.is_rbm() || !model.is_binary())
-    throw InvalidArgument("model (must be an RBM of Bernoulli units)");
+  if (!model.is_rbm() || model.layer(kVisible).unit.is_gaussian() ||
+      model.layer(kHidden).unit.is_gaussian())
+    throw InvalidArgument("model (must be an RBM without Gaussian units)");
   if (data.rows() != model.size(kVisible) || data.cols() < 1)
     throw InvalidArgument(fmt::format("data = [{} x {}] (must be [{} x cases], a case or more)",
                                       data.rows(), data.cols(), model.size(kVisible)));
-  if (!(data.array() >= 0 && data.array() <= 1).all())
-    throw InvalidArgument("data = a value outside [0, 1] (must be within)");
+  const Unit unit = model.layer(kVisible).unit;
+  const auto lowest = static_cast<float>(unit.lowest());
+  const auto highest = static_cast<float>(unit.highest());
+  if (!(data.array() >= lowest && data.array() <= highest).all())
+    throw InvalidArgument(
+        fmt::format("data = a value outside [{}, {}] (must be within, for {} units)", lowest,
+                    highest, unit.name()));
   if (!std::isfinite(options.learning_rate))
     throw InvalidArgument(
         fmt::format("learning_rate = {} (must be finite)", options.learning_rate));
@@ -72,10 +78,10 @@ void Trainer::step() {
     load_cases();
     for (Eigen::MatrixXd& weights : gradient_.weights) weights.setZero();
     for (Eigen::VectorXd& biases : gradient_.biases) biases.setZero();
-    set_probabilities(packed_, positive_, kHidden);
+    set_means(packed_, positive_, kHidden);
     add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient_);
     draw_negative();
-    set_probabilities(packed_, negative_, kHidden);
+    set_means(packed_, negative_, kHidden);
     const std::span<const float> weights = negative_weights();
     const auto samples =
         weights.empty() ? static_cast<std::size_t>(negative_.chains()) : cases_.size();
@@ -107,10 +113,12 @@ void Trainer::load_cases() {
   const std::span<const int> cases = minibatches_.cases(updates_);
   cases_.assign(cases.begin(), cases.end());
   const int units = model_.size(kVisible);
+  const Unit unit = model_.layer(kVisible).unit;
   for (int c = 0; c < static_cast<int>(cases.size()); ++c) {
     const float* values = data_->col(cases[c]).data();
     float* out = positive_.block(kVisible, c / kChainBlock) + c % kChainBlock;
-    for (int u = 0; u < units; ++u) out[static_cast<std::size_t>(u) * kChainBlock] = values[u];
+    for (int u = 0; u < units; ++u)
+      out[static_cast<std::size_t>(u) * kChainBlock] = stored_state(unit, values[u]);
   }
   // A last, smaller minibatch leaves chains over; they move but do not count.
   case_weights_.clear();

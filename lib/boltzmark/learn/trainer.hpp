@@ -39,8 +39,9 @@ class Diverged : public Error {
   std::uint64_t update_;
 };
 
-/// Trains a binary RBM by CD-k, PCD-k or parallel tempering.  [bruegge2013, Sec. 4.2]
-///   gradient = mean over cases of (v0 p(h|v0)') - mean over negative samples of (v p(h|v)')
+/// Trains an RBM of any units but Gaussian ones by CD-k, PCD-k or parallel tempering.
+///   gradient = mean over cases of (v0 m(v0)') - mean over negative samples of (v m(v)'), m(v) the
+///   mean of h given v: p(h|v) or psi_s     [bruegge2013, Sec. 4.2; yokoyama2019, Eqs. 11-13]
 /// The negative samples number as many as a minibatch has cases: CD starts at the cases; PCD has a
 /// persistent chain and PT a persistent ladder for each, read at b = 1. Persistent states start
 /// uniformly random, which is the model's own law while its weights are near zero.
@@ -49,9 +50,10 @@ class Diverged : public Error {
 /// Invariant   the same bytes for any number of threads, and after checkpoint and restore
 class Trainer {
  public:
-  /// Shapes  data [visible x cases], values in [0, 1]; it must outlive the trainer
-  /// Throws  InvalidArgument if the model is not a binary RBM, shapes differ, or an option is
-  /// outside its range
+  /// Shapes  data [visible x cases], values in the range of the visible units; it must outlive the
+  /// trainer
+  /// Throws  InvalidArgument if the model is not an RBM or has Gaussian units, shapes differ, or an
+  /// option is outside its range
   Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options, StreamKey key,
           std::shared_ptr<const Draws> draws = nullptr);
   Trainer(Layered, Eigen::MatrixXf&&, const TrainOptions&, StreamKey,
@@ -71,7 +73,7 @@ class Trainer {
   const Parameters& gradient() const { return gradient_; }
   /// Returns the cases of the last update.
   const std::vector<int>& cases() const { return cases_; }
-  /// Returns the negative samples of the last update: v as drawn, h as probabilities.
+  /// Returns the negative samples of the last update: v as drawn, h as means.
   const Chains& negative() const { return negative_; }
   /// Returns the persistent states, PCD's chains or the ladders', for a start of the caller's own;
   /// null for CD.

@@ -34,7 +34,7 @@ void subtract_weighted_negative(const PackedModel& model, std::span<const double
   std::vector<float> relative(weights.size());
   std::transform(weights.begin(), weights.end(), relative.begin(),
                  [&](double weight) { return static_cast<float>(weight / largest); });
-  set_probabilities(model, chains, 1);
+  set_means(model, chains, 1);
   add_statistics(chains, relative, -1 / std::accumulate(relative.begin(), relative.end(), 0.0),
                  sum);
 }

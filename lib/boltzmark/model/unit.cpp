@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -86,6 +87,21 @@ double mean_value(Unit unit, double input) {
   const double steps = unit.code();
   return ((steps + 1.0) * langevin((steps + 1.0) / steps * input) - langevin(input / steps)) /
          steps;
+}
+
+double continuous_cdf(double input, double x) {
+  const double rate = std::abs(input);
+  if (rate == 0) return (x + 1) / 2;
+  const double below = std::expm1(-rate * (x + 1)) / std::expm1(-2 * rate);
+  return input < 0 ? below : std::exp(rate * (x - 1)) * below;
+}
+
+double continuous_quantile(double input, double probability) {
+  if (input > 0) return -continuous_quantile(-input, 1 - probability);
+  const double rate = -input;
+  if (rate == 0) return 2 * probability - 1;
+  const double t = -std::log1p(probability * std::expm1(-2 * rate)) / rate;
+  return std::min(t - 1, 1.0);
 }
 
 }  // namespace boltzmark

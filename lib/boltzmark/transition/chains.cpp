@@ -2,18 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
+namespace {
+
+// The value that a uniform draw chooses, as stored; not increasing in the draw.
+float uniform_state(Unit unit, std::uint32_t draw) {
+  if (!unit.is_discrete())
+    return static_cast<float>(1 - 2 * (static_cast<double>(draw) + 0.5) * 0x1p-32);
+  const auto values = static_cast<std::uint64_t>(unit.values());
+  const auto k = static_cast<int>(values - 1 - (draw * values >> 32));
+  return static_cast<float>(unit.is_bernoulli() ? k : 2 * k - unit.code());
+}
+
+}  // namespace
+
+float stored_state(Unit unit, float value) {
+  if (unit.code() <= 0) return value;
+  const double scaled = static_cast<double>(value) * unit.code();
+  const double nearest = 2 * std::round((scaled + unit.code()) / 2) - unit.code();
+  const bool is_state = std::abs(scaled - nearest) <= unit.code() * 0x1p-23;
+  return static_cast<float>(is_state ? nearest : scaled);
+}
 
 Chains::Chains(const Layered& model, int chains) : chains_(chains) {
   if (chains < 1) throw InvalidArgument(fmt::format("chains = {} (must be at least 1)", chains));
   for (int l = 0; l < model.layers(); ++l) {
     sizes_.push_back(model.size(l));
-    values_.emplace_back(static_cast<std::size_t>(blocks()) * model.size(l) * kChainBlock, 0.0F);
+    units_.push_back(model.layer(l).unit);
+    const Unit unit = units_.back();
+    values_.emplace_back(static_cast<std::size_t>(blocks()) * model.size(l) * kChainBlock,
+                         stored_state(unit, static_cast<float>(unit.lowest())));
   }
 }
 
@@ -47,11 +71,25 @@ void Chains::exchange(int first, int second) {
       std::swap(values_[l][offset(l, u, first)], values_[l][offset(l, u, second)]);
 }
 
+void Chains::copy_chain(int chain, const Chains& from, int source) {
+  for (int l = 0; l < layers(); ++l)
+    for (int u = 0; u < sizes_[l]; ++u)
+      values_[l][offset(l, u, chain)] = from.values_[l][from.offset(l, u, source)];
+}
+
+bool Chains::fit(const Layered& model) const {
+  bool same = model.layers() == layers();
+  for (int l = 0; same && l < layers(); ++l)
+    same = model.size(l) == sizes_[l] && model.layer(l).unit == units_[l];
+  return same;
+}
+
 void Chains::randomise(StreamKey key) {
   for (int c = 0; c < chains_; ++c) {
     Stream stream(key, Purpose::initial_state, static_cast<std::uint64_t>(c));
     for (int l = 0; l < layers(); ++l)
-      for (int u = 0; u < sizes_[l]; ++u) set(l, u, c, stream() < 0x80000000U ? 1.0F : 0.0F);
+      for (int u = 0; u < sizes_[l]; ++u)
+        values_[l][offset(l, u, c)] = uniform_state(units_[l], stream());
   }
 }
 

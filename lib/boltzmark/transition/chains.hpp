@@ -12,41 +12,58 @@ namespace boltzmark {
 /// Chains are swept in blocks of this many, whatever the threads and the SIMD width.
 inline constexpr int kChainBlock = 16;
 
-/// The states of many chains of one model.
-/// Storage per layer: [block][unit][chain in block] float32, so that a block is contiguous; the
-/// last block is padded with chains that are swept like the others and never read.
+/// Returns the factor by which a unit's values are stored: s for X(s), whose states are then the
+/// integers 2k - s and whose products with weights / s are as exact as a binary unit's; 1 for
+/// others.
+constexpr float state_scale(Unit unit) {
+  return unit.code() > 0 ? static_cast<float>(unit.code()) : 1.0F;
+}
+
+/// Returns a value as it is stored; one within float32's rounding of X(s) becomes its integer.
+float stored_state(Unit unit, float value);
+
+/// The states of many chains of one model, in any units but Gaussian ones.
+/// Storage per layer: [block][unit][chain in block] float32, values times state_scale, so that a
+/// block is contiguous; the last block is padded with chains that are swept like the others and
+/// never read.
 class Chains {
  public:
-  /// Makes chains in the all-zero state.  Throws  InvalidArgument if chains < 1
+  /// Makes chains with every unit at its lowest value.  Throws  InvalidArgument if chains < 1
   Chains(const Layered& model, int chains);
 
   int chains() const { return chains_; }
   int blocks() const { return (chains_ + kChainBlock - 1) / kChainBlock; }
   int layers() const { return static_cast<int>(sizes_.size()); }
   int size(int layer) const { return sizes_[layer]; }
+  Unit unit(int layer) const { return units_[layer]; }
 
+  /// Returns or changes a unit's value.
   float get(int layer, int unit, int chain) const {
-    return values_[layer][offset(layer, unit, chain)];
+    return values_[layer][offset(layer, unit, chain)] / state_scale(units_[layer]);
   }
   void set(int layer, int unit, int chain, float value) {
-    values_[layer][offset(layer, unit, chain)] = value;
+    values_[layer][offset(layer, unit, chain)] = stored_state(units_[layer], value);
   }
 
-  /// Points to one block of a layer: [units][kChainBlock].
+  /// Points to one block of a layer's stored states: [units][kChainBlock].
   float* block(int layer, int b) { return values_[layer].data() + block_offset(layer, b); }
   const float* block(int layer, int b) const {
     return values_[layer].data() + block_offset(layer, b);
   }
 
-  /// Copies a layer in or out.  Shapes  [units x chains]
+  /// Copies a layer's values in or out.  Shapes  [units x chains]
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states);
   Eigen::MatrixXf get_layer(int layer) const;
   /// Copies one chain out.
   State get_chain(int chain) const;
   /// Exchanges the states of two chains in every layer.
   void exchange(int first, int second);
+  /// Replaces a chain's states by those of a chain of another group of the same model.
+  void copy_chain(int chain, const Chains& from, int source);
+  /// Tells whether the layers, sizes and units are those of a model.
+  bool fit(const Layered& model) const;
 
-  /// Draws every unit of every chain uniformly from {0, 1} (Bernoulli models).
+  /// Draws every unit of every chain uniformly from its values.
   void randomise(StreamKey key);
 
  private:
@@ -59,6 +76,7 @@ class Chains {
   }
   int chains_;
   std::vector<int> sizes_;
+  std::vector<Unit> units_;
   std::vector<std::vector<float>> values_;
 };
 

@@ -15,21 +15,21 @@ struct LayerUpdate {
   Chains* chains = nullptr;
   int first_block = 0;
   int last_block = 0;
-  const Draws* draws = nullptr;  ///< unused by the probabilities kernel
+  const Draws* draws = nullptr;  ///< unused by the means kernel
   std::uint64_t sweep = 0;
   const float* inverse_temperatures =
       nullptr;  ///< [blocks x kChainBlock], or null for 1 everywhere
   Rule rule = Rule::gibbs();
   int first_chain = 0;  ///< number of chain 0 in the draws' count
   const float* inputs =
-      nullptr;  ///< the layer's inputs if known, see OddInputs; null: compute them
+      nullptr;  ///< the layer's inputs if known, see TemperedChains; null: compute them
 };
 
 /// Draws the layer's next states from the rule's law.
 void update_layer(const LayerUpdate& job);
 
-/// Replaces the layer's states by their probabilities of being on.
-void fill_probabilities(const LayerUpdate& job);
+/// Replaces the layer's states by their means.
+void fill_means(const LayerUpdate& job);
 
 /// Writes the layer's inputs, bias included, before tempering.
 /// Shapes  out [blocks][units padded to whole panels][kChainBlock]

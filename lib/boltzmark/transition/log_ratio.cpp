@@ -37,10 +37,11 @@ void add_linear(const Eigen::VectorXd& coefficients, const float* HWY_RESTRICT s
   }
 }
 
-// sums[c] += x_c' W y_c over one block of chains.
-void add_bilinear(const Eigen::MatrixXd& weights, const float* HWY_RESTRICT lower,
+// sums[c] += share x_c' W y_c over one block of chains.
+void add_bilinear(const Eigen::MatrixXd& weights, double share, const float* HWY_RESTRICT lower,
                   const float* HWY_RESTRICT upper, double* HWY_RESTRICT sums) {
   const Doubles d;
+  const auto factor = hn::Set(d, share);
   for (Eigen::Index j = 0; j < weights.cols(); ++j) {
     const double* HWY_RESTRICT column = weights.data() + j * weights.rows();
     hn::Vec<Doubles> inputs[kVectors];
@@ -52,7 +53,8 @@ void add_bilinear(const Eigen::MatrixXd& weights, const float* HWY_RESTRICT lowe
             hn::Add(inputs[v], hn::Mul(weight, widen(lower + i * kChainBlock + v * kLanes)));
     }
     for (int v = 0; v < kVectors; ++v) {
-      const auto product = hn::Mul(inputs[v], widen(upper + j * kChainBlock + v * kLanes));
+      const auto input = hn::Mul(factor, inputs[v]);
+      const auto product = hn::Mul(input, widen(upper + j * kChainBlock + v * kLanes));
       hn::StoreU(hn::Add(hn::LoadU(d, sums + v * kLanes), product), d, sums + v * kLanes);
     }
   }
@@ -68,9 +70,8 @@ HWY_EXPORT(add_linear);
 HWY_EXPORT(add_bilinear);
 
 void check(const Layered& model, const Chains& chains) {
-  bool same = model.layers() == chains.layers();
-  for (int l = 0; same && l < model.layers(); ++l) same = model.size(l) == chains.size(l);
-  if (!same) throw InvalidArgument("chains (must have the model's layers and sizes)");
+  if (!chains.fit(model))
+    throw InvalidArgument("chains (must have the model's layers, sizes and units)");
   for (int l = 0; l < model.layers(); ++l)
     if (model.layer(l).unit.is_gaussian())
       throw InvalidArgument(fmt::format("layer {} = Gaussian (must have a bounded energy)", l));
@@ -84,12 +85,15 @@ std::vector<double> log_ratio(const Layered& model, const Base& base, const Chai
   std::vector<double> ratios(static_cast<std::size_t>(chains.blocks()) * kChainBlock,
                              log_normaliser(model, base));
   for (int l = 0; l < model.layers(); ++l) {
-    const Eigen::VectorXd coefficients = model.bias(l) - base.logits[l];
+    const double scale = static_cast<double>(state_scale(chains.unit(l)));
+    const Eigen::VectorXd coefficients = (model.bias(l) - base.logits[l]) / scale;
     for (int block = 0; block < chains.blocks(); ++block) {
       double* sums = ratios.data() + static_cast<std::size_t>(block) * kChainBlock;
       HWY_DYNAMIC_DISPATCH(add_linear)(coefficients, chains.block(l, block), sums);
-      if (l + 1 < model.layers()) HWY_DYNAMIC_DISPATCH(add_bilinear)
-      (model.weights(l), chains.block(l, block), chains.block(l + 1, block), sums);
+      if (l + 1 == model.layers()) continue;
+      const double share = 1 / (scale * static_cast<double>(state_scale(chains.unit(l + 1))));
+      HWY_DYNAMIC_DISPATCH(add_bilinear)
+      (model.weights(l), share, chains.block(l, block), chains.block(l + 1, block), sums);
     }
   }
   ratios.resize(static_cast<std::size_t>(chains.chains()));

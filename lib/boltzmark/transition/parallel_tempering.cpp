@@ -141,14 +141,12 @@ void ParallelTempering::index_rungs() {
 
 void ParallelTempering::gather(int t, Chains& out) const {
   bool same = out.layers() == chains_.layers() && out.chains() >= bundles_;
-  for (int l = 0; same && l < chains_.layers(); ++l) same = out.size(l) == chains_.size(l);
+  for (int l = 0; same && l < chains_.layers(); ++l)
+    same = out.size(l) == chains_.size(l) && out.unit(l) == chains_.unit(l);
   if (!same || t < 0 || t >= temperatures())
     throw InvalidArgument("t, out (must be a temperature, and chains of the ladders' shape)");
-  for (int bundle = 0; bundle < bundles_; ++bundle) {
-    const int from = chain_at(bundle, t);
-    for (int l = 0; l < chains_.layers(); ++l)
-      for (int u = 0; u < chains_.size(l); ++u) out.set(l, u, bundle, chains_.get(l, u, from));
-  }
+  for (int bundle = 0; bundle < bundles_; ++bundle)
+    out.copy_chain(bundle, chains_, chain_at(bundle, t));
 }
 
 std::vector<double> ParallelTempering::acceptance() const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -26,8 +27,28 @@ double unlikely_probability(const Rule& rule, double input, bool at_unlikely) {
   const DoubleOps ops;
   const double ratio = std::exp(-std::abs(input));
   const bool tie = input == 0;
-  return rules::visit(
-      rule.kind, [&](auto law) { return law.unlikely(ops, ratio, at_unlikely, tie, rule.blend); });
+  return rules::visit(rule.kind, [&](auto law) {
+    return rules::unlikely<decltype(law)>(ops, ratio, at_unlikely, tie, rule.blend);
+  });
+}
+
+// P(next is y | now), values counted from the likeliest one.
+template <class Law>
+void fill_next(double log_odds, std::size_t now, double share, std::span<double> out) {
+  const DoubleOps ops;
+  const auto weight = [&](std::size_t k) { return std::exp(-log_odds * static_cast<double>(k)); };
+  const double weight_now = weight(now);
+  double others_now = 0;
+  for (std::size_t k = 0; k < out.size(); ++k) others_now += k == now ? 0 : weight(k);
+  const double total = others_now + weight_now;
+  double left = others_now > 0 ? 0 : 1;
+  for (std::size_t y = out.size(); y-- > 0;) {
+    const double w = weight(y);
+    const double odds = w / (y > now ? total - w : others_now);
+    const rules::Move<double, bool> move{w, total, odds, left, y == now, false};
+    out[y] = Law::next(ops, move, share);
+    if (y > now && others_now > 0) left += rules::stay_term(ops, odds, w, weight_now, others_now);
+  }
 }
 
 double parse_share(std::string_view text) {
@@ -75,11 +96,35 @@ Rule parse_rule(std::string_view text) {
 const std::vector<RuleInfo>& registered_rules() {
   static const std::vector<RuleInfo> rules = {
       {"gibbs", "draws each unit from its conditional law", true},
-      {"flip", "flip-the-state T: flips with the largest probability in detailed balance", true},
+      {"flip",
+       "flip-the-state T: flips with the largest probability in detailed balance; Metropolised "
+       "Gibbs for more than two values",
+       true},
       {"blend:0.5", "T_a = a T + (1 - a) G, unit by unit; a is the number after the colon", true},
-      {"metropolis", "T without its tie rule: the counter-example, periodic at ties", false},
+      {"metropolis", "T without its tie rule: the counter-example, periodic at ties of two values",
+       false},
   };
   return rules;
+}
+
+void next_law(const Rule& rule, Unit unit, double input, int from, std::span<double> out) {
+  if (!unit.is_discrete()) throw InvalidArgument("unit = " + unit.name() + " (must be discrete)");
+  const int values = unit.values();
+  if (static_cast<int>(out.size()) != values || from < 0 || from >= values)
+    throw InvalidArgument(fmt::format("from = {}, out = {} values (must be 0..{}, {})", from,
+                                      out.size(), values - 1, values));
+  const double log_odds = input * unit.spacing();
+  if (values == 2) {
+    out[1 - from] = flip_probability(rule, log_odds, from == 1);
+    out[from] = 1 - out[1 - from];
+    return;
+  }
+  const bool likely_high = log_odds > 0;
+  const auto now = static_cast<std::size_t>(likely_high ? values - 1 - from : from);
+  rules::visit(rule.kind, [&](auto law) {
+    fill_next<decltype(law)>(std::abs(log_odds), now, rule.blend, out);
+  });
+  if (likely_high) std::reverse(out.begin(), out.end());
 }
 
 double on_probability(const Rule& rule, double input, bool on) {

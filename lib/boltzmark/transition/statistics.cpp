@@ -137,15 +137,18 @@ void add_statistics(const Chains& chains, std::span<const float> chain_weights, 
         chain_weights.empty() ? chain_weights : chain_weights.subspan(first, count);
     gather(chains, 0, first, first + count, lower);
     for (int l = 0; l < chains.layers(); ++l) {
+      // Sums of stored states are exact; their scales come out at the end.
+      const double layer_rate = rate / static_cast<double>(state_scale(chains.unit(l)));
       if (!weights.empty()) {
         weighed = lower;
         weigh(weighed, weights);
       }
       const Rows& rows = weights.empty() ? lower : weighed;
-      add_means(rows, count, rate, sum.biases[l]);
+      add_means(rows, count, layer_rate, sum.biases[l]);
       if (l + 1 == chains.layers()) break;
       gather(chains, l + 1, first, first + count, upper);
-      HWY_DYNAMIC_DISPATCH(correlate)(rows, upper, count, rate, sum.weights[l].data());
+      const double pair_rate = layer_rate / static_cast<double>(state_scale(chains.unit(l + 1)));
+      HWY_DYNAMIC_DISPATCH(correlate)(rows, upper, count, pair_rate, sum.weights[l].data());
       std::swap(lower, upper);
     }
   }

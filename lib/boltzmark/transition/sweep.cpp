@@ -17,8 +17,9 @@ constexpr double kSmallWork = 4e6;
 
 void check(const PackedModel& model, const Chains& chains, const SweepOptions& options) {
   bool same = model.layers() == chains.layers();
-  for (int l = 0; same && l < model.layers(); ++l) same = model.size(l) == chains.size(l);
-  if (!same) throw InvalidArgument("chains (must have the model's layers and sizes)");
+  for (int l = 0; same && l < model.layers(); ++l)
+    same = model.size(l) == chains.size(l) && model.layer(l).unit == chains.unit(l);
+  if (!same) throw InvalidArgument("chains (must have the model's layers, sizes and units)");
   if (options.sweeps < 0)
     throw InvalidArgument(fmt::format("sweeps = {} (must not be negative)", options.sweeps));
   const auto given = options.inverse_temperatures.size();
@@ -102,17 +103,17 @@ void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
   });
 }
 
-void set_probabilities(const PackedModel& model, Chains& chains, int layer) {
+void set_means(const PackedModel& model, Chains& chains, int layer) {
   if (layer < 0 || layer >= model.layers())
     throw InvalidArgument(fmt::format("layer = {} (must be 0..{})", layer, model.layers() - 1));
   simd_path();
   check(model, chains, {});
   for_block_groups(model, chains, 1, [&](int first, int last) {
-    fill_probabilities({.model = &model,
-                        .layer = layer,
-                        .chains = &chains,
-                        .first_block = first,
-                        .last_block = last});
+    fill_means({.model = &model,
+                .layer = layer,
+                .chains = &chains,
+                .first_block = first,
+                .last_block = last});
   });
 }
 

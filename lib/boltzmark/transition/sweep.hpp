@@ -12,11 +12,12 @@
 
 namespace boltzmark {
 
-/// A model laid out for the block sweep: float32 weights in panels, both directions of each.
+/// A model laid out for the block sweep: float32 weights in panels, both directions of each, over
+/// the state_scale of the neighbour they come from.
 /// Cost  about one pass over the weights; pack again after the model changes
 class PackedModel {
  public:
-  /// Throws  InvalidArgument if a unit is not Bernoulli (the sweep's kernels are binary)
+  /// Throws  InvalidArgument if a layer is Gaussian
   explicit PackedModel(const Layered& model) : PackedModel(model, Base::uniform(model)) {}
   PackedModel(const Layered& model, const Base& base);
 
@@ -35,6 +36,7 @@ class PackedModel {
   };
   struct PackedLayer {
     int size = 0;
+    Unit unit = Unit::bernoulli();
     std::vector<float> bias;        ///< padded to whole panels
     std::vector<float> base_logit;  ///< padded to whole panels
     std::vector<Inlet> inlets;      ///< the layer below first
@@ -56,9 +58,10 @@ struct SweepOptions {
 /// Updates every unit of every chain: odd (hidden) layers first, then even ones, `sweeps` times: T
 /// = T_h T_v.
 ///   log f_b = b log f + (1 - b) log p1 with each chain's own b
-/// Randomness  one draw per unit, chain and sweep; a unit is on if draw < threshold, non-increasing
-/// in the draw Invariant   the same draws give the same states for any number of threads Throws
-/// InvalidArgument if shapes differ or a temperature is outside [0, 1]
+/// Randomness  one draw per unit, chain and sweep. With t_k = round(2^32 P(next >= k-th value)) the
+///   k-th value is next, k the number of t_k > draw; continuous: F^-1(1 - (draw + 1/2) / 2^32)
+/// Invariant   the same draws give the same states for any number of threads
+/// Throws      InvalidArgument if shapes differ or a temperature is outside [0, 1]
 void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
            const SweepOptions& options);
 
@@ -67,8 +70,10 @@ void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity);
 
-/// Replaces one layer's states by p(unit on | neighbours) at inverse temperature 1.
-void set_probabilities(const PackedModel& model, Chains& chains, int layer);
+/// Replaces one layer's states by their means given the neighbours at inverse temperature 1:
+/// p(unit on) of a Bernoulli unit, psi_s(x) of X(s), psi_inf(x).        [yokoyama2019, Eq. 14]
+/// Accuracy  2^-20, of inputs as exact as float32
+void set_means(const PackedModel& model, Chains& chains, int layer);
 
 /// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, with p1
 /// normalised against the base measure.
