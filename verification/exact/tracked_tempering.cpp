@@ -52,7 +52,7 @@ struct Densities {
 TEST_CASE("tempered chains that are given another model have its densities") {
   const auto first = random_model(0), second = random_model(1);
   TemperedChains moved(first, 0, kChains), fresh(second, 0, kChains);
-  moved.sweep(Rule::gibbs(), std::vector<float>(kChains, 0.5F), PhiloxDraws(make_key(1)), 0);
+  moved.sweep(std::vector<float>(kChains, 0.5F), PhiloxDraws(make_key(1)), 0);
   for (int l = 0; l < 2; ++l) fresh.set_layer(l, moved.states().get_layer(l));
   CHECK_FALSE(Densities(moved) == Densities(fresh));
   moved.set_model(second);

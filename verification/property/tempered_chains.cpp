@@ -158,14 +158,13 @@ TEST_CASE("tempered chains move exactly as the block sweep does, however they ar
     std::vector<float> betas(kChains);
     for (float& b : betas) b = static_cast<float>(stream.below(5)) / 4;
     Chains plain = c.chains.states();
-    sweep(c.model->packed, plain, draws,
-          {.rule = Rule::flip(), .inverse_temperatures = betas, .sweeps = 3});
+    sweep(c.model->packed, plain, draws, {.inverse_temperatures = betas, .sweeps = 3});
     TemperedChains head(c.model, 0, kChainBlock), tail(c.model, kChainBlock, kChains - kChainBlock);
     for (int n = 0; n < kChains; ++n)
       (n < kChainBlock ? head : tail).copy_chain(n % kChainBlock, c.chains, n);
     for (std::uint64_t s = 0; s < 3; ++s) {
-      head.sweep(Rule::flip(), std::span(betas).first(kChainBlock), draws, s);
-      tail.sweep(Rule::flip(), std::span(betas).subspan(kChainBlock), draws, s);
+      head.sweep(std::span(betas).first(kChainBlock), draws, s);
+      tail.sweep(std::span(betas).subspan(kChainBlock), draws, s);
     }
     for (int n = 0; n < kChains; ++n)
       RC_ASSERT((n < kChainBlock ? head : tail).states().get_chain(n % kChainBlock) ==

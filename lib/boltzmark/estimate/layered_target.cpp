@@ -6,17 +6,17 @@
 namespace boltzmark {
 
 LayeredPopulation::LayeredPopulation(std::shared_ptr<const TemperedModel> model, int first_chain,
-                                     int chains, const Rule& rule, StreamKey key)
-    : chains_(std::move(model), first_chain, chains), rule_(rule), draws_(key) {}
+                                     int chains, StreamKey key)
+    : chains_(std::move(model), first_chain, chains), draws_(key) {}
 
 // At b = 0 a Gibbs sweep draws every unit from p1, whatever the others are.
 void LayeredPopulation::draw_base() {
   const std::vector<float> zeros(static_cast<std::size_t>(chains()), 0.0F);
-  chains_.sweep(Rule::gibbs(), zeros, draws_, sweeps_++);
+  move(zeros);
 }
 
 void LayeredPopulation::move(std::span<const float> inverse_temperatures) {
-  chains_.sweep(rule_, inverse_temperatures, draws_, sweeps_++);
+  chains_.sweep(inverse_temperatures, draws_, sweeps_++);
 }
 
 void LayeredPopulation::log_increment(float from, float to, std::span<double> out) {
@@ -27,16 +27,15 @@ void LayeredPopulation::copy_chain(int chain, const Population& from, int source
   chains_.copy_chain(chain, dynamic_cast<const LayeredPopulation&>(from).chains_, source);
 }
 
-LayeredTarget::LayeredTarget(Layered model, Base base, const Rule& rule)
-    : model_(std::make_shared<const TemperedModel>(std::move(model), std::move(base))),
-      rule_(rule) {}
+LayeredTarget::LayeredTarget(Layered model, Base base)
+    : LayeredTarget(std::make_shared<const TemperedModel>(std::move(model), std::move(base))) {}
 
-LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model, const Rule& rule)
-    : model_(std::move(model)), rule_(rule) {}
+LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model)
+    : model_(std::move(model)) {}
 
 std::unique_ptr<Population> LayeredTarget::populate(int first_chain, int chains,
                                                     StreamKey key) const {
-  return std::make_unique<LayeredPopulation>(model_, first_chain, chains, rule_, key);
+  return std::make_unique<LayeredPopulation>(model_, first_chain, chains, key);
 }
 
 }  // namespace boltzmark

@@ -5,16 +5,16 @@
 
 #include "boltzmark/estimate/target.hpp"
 #include "boltzmark/random/draws.hpp"
-#include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
 
 namespace boltzmark {
 
 /// Chains of a layered model; the marginal state is the even layers (an RBM's visible units).
+/// They move by block Gibbs alone, for the reason at TemperedChains::sweep.
 class LayeredPopulation final : public Population {
  public:
   LayeredPopulation(std::shared_ptr<const TemperedModel> model, int first_chain, int chains,
-                    const Rule& rule, StreamKey key);
+                    StreamKey key);
 
   int chains() const override { return chains_.chains(); }
   void draw_base() override;
@@ -42,24 +42,21 @@ class LayeredPopulation final : public Population {
 
  private:
   TemperedChains chains_;
-  Rule rule_;
   PhiloxDraws draws_;
   std::uint64_t sweeps_ = 0;
 };
 
-/// A binary layered model between its base (b = 0) and itself (b = 1), moved by block sweeps.
+/// A binary layered model between its base (b = 0) and itself (b = 1), moved by block Gibbs sweeps.
 class LayeredTarget final : public Target {
  public:
   /// Throws  InvalidArgument if shapes differ or a unit is not Bernoulli
-  LayeredTarget(Layered model, Base base, const Rule& rule = Rule::gibbs());
-  explicit LayeredTarget(std::shared_ptr<const TemperedModel> model,
-                         const Rule& rule = Rule::gibbs());
+  LayeredTarget(Layered model, Base base);
+  explicit LayeredTarget(std::shared_ptr<const TemperedModel> model);
   std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;
   const TemperedModel& tempered_model() const { return *model_; }
 
  private:
   std::shared_ptr<const TemperedModel> model_;
-  Rule rule_;
 };
 
 }  // namespace boltzmark

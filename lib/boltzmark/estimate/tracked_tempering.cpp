@@ -52,7 +52,7 @@ TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& m
       alpha_(options.alpha),
       log_prior_(prior(options)),
       log_z_hat_(log_z_hat),
-      populations_(LayeredTarget(model, options.rule), options.chains, options.key) {
+      populations_(LayeredTarget(model), options.chains, options.key) {
   check(options, log_z_hat, settle_sweeps);
   top_weights_.resize(static_cast<std::size_t>(options.chains));
   for (int g = 0; g < populations_.groups(); ++g)

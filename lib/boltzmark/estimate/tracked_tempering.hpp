@@ -6,7 +6,6 @@
 
 #include "boltzmark/estimate/simulated_tempering.hpp"
 #include "boltzmark/estimate/tempered_group.hpp"
-#include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
 
 namespace boltzmark {
@@ -18,7 +17,6 @@ struct TrackingOptions {
   Ladder ladder = Ladder::linear(100);
   Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
   double alpha = 0.2;              ///< of the partial update; 0 leaves Zhat as it is
-  Rule rule = Rule::gibbs();
   StreamKey key = {};
 };
 
