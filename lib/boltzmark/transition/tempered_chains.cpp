@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -16,10 +15,14 @@
 namespace boltzmark {
 namespace {
 
-using BlockSums = std::array<double, kChainBlock>;
-
 std::size_t padded(int units) {
   return static_cast<std::size_t>((units + kPanel - 1) / kPanel) * kPanel;
+}
+
+std::vector<Eigen::VectorXd> gains_of(const Layered& model, const Base& base) {
+  std::vector<Eigen::VectorXd> gains;
+  for (int l = 0; l < model.layers(); ++l) gains.emplace_back(model.bias(l) - base.logits[l]);
+  return gains;
 }
 
 // The common step of a ladder of equally spaced rungs, or 0.
@@ -37,6 +40,7 @@ TemperedModel::TemperedModel(Layered layered, Base p1)
     : model(std::move(layered)),
       base(std::move(p1)),
       packed(model, base),
+      gains(gains_of(model, base)),
       log_base(log_normaliser(model, base)) {}
 
 TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain,
@@ -120,16 +124,28 @@ void TemperedChains::sweep(std::span<const float> inverse_temperatures, const Dr
 
 // log f_b's even part is b slope + constant:  slope = sum_i v_i (a_i - m_i) + N,
 // constant = sum_i v_i m_i - N.
-void TemperedChains::even_sums(int block, double* slope, double* constant) const {
-  std::fill(slope, slope + kChainBlock, model_->log_base);
-  std::fill(constant, constant + kChainBlock, -model_->log_base);
-  for (int l = 0; l < chains_.layers(); l += 2) {
-    const Eigen::VectorXd& logits = model_->base.logits[l];
-    const Eigen::VectorXd gain = model_->model.bias(l) - logits;
-    const DensityBlock states{.units = chains_.size(l), .states = chains_.block(l, block)};
-    add_linear(gain.data(), states, slope);
-    add_linear(logits.data(), states, constant);
-  }
+TemperedChains::BlockSums TemperedChains::even_slopes(int block) const {
+  BlockSums sums;
+  sums.fill(model_->log_base);
+  for (int l = 0; l < chains_.layers(); l += 2)
+    add_linear(model_->gains[l].data(),
+               {.units = chains_.size(l), .states = chains_.block(l, block)}, sums.data());
+  return sums;
+}
+
+TemperedChains::BlockSums TemperedChains::even_constants(int block) const {
+  BlockSums sums;
+  sums.fill(-model_->log_base);
+  for (int l = 0; l < chains_.layers(); l += 2)
+    add_linear(model_->base.logits[l].data(),
+               {.units = chains_.size(l), .states = chains_.block(l, block)}, sums.data());
+  return sums;
+}
+
+// The last block's padding is left out.
+void TemperedChains::copy_out(int block, const BlockSums& sums, std::span<double> out) const {
+  const int first = block * kChainBlock;
+  std::copy_n(sums.begin(), std::min(kChainBlock, chains() - first), out.begin() + first);
 }
 
 template <class Body>
@@ -142,24 +158,20 @@ void TemperedChains::for_odd_layers(int block, const Body& body) const {
 }
 
 void TemperedChains::log_ratio(std::span<double> out) const {
-  BlockSums sums, constant;
   for (int block = 0; block < chains_.blocks(); ++block) {
-    even_sums(block, sums.data(), constant.data());
+    BlockSums sums = even_slopes(block);
     for_odd_layers(block, [&](const DensityBlock& odd) { add_joint(odd, sums.data()); });
-    for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
-      out[c] = sums[c % kChainBlock];
+    copy_out(block, sums, out);
   }
 }
 
 void TemperedChains::log_increment(double from, double to, std::span<double> out) const {
-  BlockSums sums, constant;
   for (int block = 0; block < chains_.blocks(); ++block) {
-    even_sums(block, sums.data(), constant.data());
+    BlockSums sums = even_slopes(block);
     for (double& sum : sums) sum *= to - from;
     for_odd_layers(block,
                    [&](const DensityBlock& odd) { add_softplus_step(odd, from, to, sums.data()); });
-    for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
-      out[c] = sums[c % kChainBlock];
+    copy_out(block, sums, out);
   }
 }
 
@@ -168,10 +180,9 @@ void TemperedChains::log_densities(std::span<const float> ladder, std::span<doub
   double step = equal_step(ladder);
   for (int l = 1; l < chains_.layers(); l += 2)
     if (model_->base.logits[l].any()) step = 0;
-  BlockSums slope, constant;
   std::vector<double> sums(rungs * kChainBlock);
   for (int block = 0; block < chains_.blocks(); ++block) {
-    even_sums(block, slope.data(), constant.data());
+    const BlockSums slope = even_slopes(block), constant = even_constants(block);
     std::fill(sums.begin(), sums.end(), 0.0);
     for_odd_layers(block, [&](const DensityBlock& odd) {
       if (step > 0) return add_softplus_ladder(odd, step, static_cast<int>(rungs), sums.data());
@@ -187,9 +198,8 @@ void TemperedChains::log_densities(std::span<const float> ladder, std::span<doub
 
 void TemperedChains::log_density_slopes(std::span<const float> ladder,
                                         std::span<double> out) const {
-  BlockSums slope, constant;
   for (int block = 0; block < chains_.blocks(); ++block) {
-    even_sums(block, slope.data(), constant.data());
+    const BlockSums slope = even_slopes(block);
     for (std::size_t k = 0; k < ladder.size(); ++k) {
       BlockSums sums = slope;
       for_odd_layers(block, [&](const DensityBlock& odd) {

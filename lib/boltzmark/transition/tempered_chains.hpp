@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,6 +21,7 @@ struct TemperedModel {
   Layered model;
   Base base;
   PackedModel packed;
+  std::vector<Eigen::VectorXd> gains;  ///< per layer: biases less base logits
   double log_base;  ///< log p1's normaliser N: log p1(x) = sum_l logits_l . x_l - N
 };
 
@@ -72,7 +74,10 @@ class TemperedChains {
  private:
   std::size_t inputs_offset(int layer, int block) const;
   void refresh_inputs();
-  void even_sums(int block, double* slope, double* constant) const;
+  using BlockSums = std::array<double, kChainBlock>;
+  BlockSums even_slopes(int block) const;
+  BlockSums even_constants(int block) const;
+  void copy_out(int block, const BlockSums& sums, std::span<double> out) const;
   template <class Body>
   void for_odd_layers(int block, const Body& body) const;
 
