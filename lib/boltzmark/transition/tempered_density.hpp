@@ -14,6 +14,10 @@ struct DensityBlock {
 
 /// sums[c] += sum_u coefficients[u] states[u][c].
 void add_linear(const double* coefficients, const DensityBlock& block, double* sums);
+/// sums[c] += share sum_ij weights[i, j] lower[i][c] upper[j][c], of the states of two neighbours.
+///   Shapes  weights [lower.units x upper.units], column by column
+void add_bilinear(const double* weights, double share, const DensityBlock& lower,
+                  const DensityBlock& upper, double* sums);
 /// sums[c] += sum_u states[u][c] (inputs[u][c] - logits[u]).
 void add_joint(const DensityBlock& block, double* sums);
 /// sums[c] += sum_u softplus(u_to) - softplus(u_from),  u_b = b input + (1 - b) logit.
