@@ -26,7 +26,10 @@ Extras extras_of(const Table& table, std::size_t column) {
 
 std::string join(const std::vector<std::string>& fields) {
   std::string line;
-  for (std::size_t i = 0; i < fields.size(); ++i) line += (i ? "," : "") + csv_field(fields[i]);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) line += ',';
+    line += csv_field(fields[i]);
+  }
   return line + "\n";
 }
 

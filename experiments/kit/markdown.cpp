@@ -34,13 +34,14 @@ std::string paper_claims(const PaperVerdicts& paper) {
 
 std::string table_markdown(const Table& table) {
   std::string text = markdown_escape(table.caption) + "\n\n|";
-  for (const Column& column : table.columns) text += " " + markdown_escape(column.name) + " |";
+  for (const Column& column : table.columns)
+    text += fmt::format(" {} |", markdown_escape(column.name));
   text += "\n|";
   for (std::size_t c = 0; c < table.columns.size(); ++c) text += "---|";
   for (const auto& row : table.rows) {
     text += "\n|";
     for (std::size_t c = 0; c < row.size(); ++c)
-      text += " " + markdown_escape(cell_text(row[c], table.columns[c].digits)) + " |";
+      text += fmt::format(" {} |", markdown_escape(cell_text(row[c], table.columns[c].digits)));
   }
   return text + "\n\n";
 }

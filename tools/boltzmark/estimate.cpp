@@ -124,7 +124,7 @@ Outcome run_to_target(Arguments arguments, const LayeredTarget& target, const La
         estimate.status == Status::ok && estimate.std_error <= arguments.target_error;
     if (arguments.target_error <= 0 || reached) return outcome;
     if (arguments.shared.sweeps >= kMostSweeps) {
-      outcome.estimate.warnings.push_back("the target error was not reached");
+      outcome.estimate.warnings.emplace_back("the target error was not reached");
       return outcome;
     }
     const double ratio = estimate.std_error / arguments.target_error;

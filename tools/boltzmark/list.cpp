@@ -126,8 +126,9 @@ int run(const std::string& wanted, const Session& session) {
     if (!wanted.empty() && wanted != name) continue;
     const Listing list = lister();
     object.set(name, list.entries);
-    text +=
-        (text.empty() ? "" : "\n") + (wanted.empty() ? list.title + "\n" : "") + list.table.text();
+    if (!text.empty()) text += '\n';
+    if (wanted.empty()) text += list.title + '\n';
+    text += list.table.text();
   }
   if (session.json)
     print(object);

@@ -168,7 +168,8 @@ void TrainRun::print_result() const {
                         options.batch, options.negative.name(), options.rule.name(),
                         options.learning_rate));
   facts.add("time", human_seconds(watch_.seconds()));
-  print((evaluations_.empty() ? "" : "\n") + facts.text());
+  if (!evaluations_.empty()) print("\n");
+  print(facts.text());
 }
 
 }  // namespace boltzmark::cli

@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace oracle::transition {
@@ -114,7 +115,8 @@ Edges dense_edges(const LongMatrix& matrix) {
   const auto nearest = std::min_element(values.begin(), values.end(), [](auto a, auto b) {
     return std::abs(a - 1.0) < std::abs(b - 1.0);
   });
-  values.erase(nearest);
+  std::iter_swap(nearest, std::prev(values.end()));
+  values.pop_back();
   Edges edges{0, -1};
   for (const std::complex<double> value : values) {
     edges.slem = std::max(edges.slem, std::abs(value));

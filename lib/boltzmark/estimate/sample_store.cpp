@@ -105,7 +105,7 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {
   Eigen::VectorXd betas(store.rungs());
   for (int k = 0; k < store.rungs(); ++k) betas[k] = store.ladder[k];
   return sum_all(store, assignment, true,
-                 [&](Eigen::Index s, Eigen::Index chain, Eigen::VectorXd& out) {
+                 [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
                    out = betas * store.log_ratio(s, chain);
                  });
 }
@@ -115,7 +115,7 @@ RungSums sum_collapsed(const SampleStore& store) {
   if (store.log_f.empty()) throw InvalidArgument("store (must hold log_f: collapsed states)");
   const auto k = static_cast<Eigen::Index>(store.rungs());
   return sum_all(store, Assignment::soft, false,
-                 [&](Eigen::Index s, Eigen::Index chain, Eigen::VectorXd& out) {
+                 [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
                    const double* from = store.log_f.data() + (s * store.chains() + chain) * k;
                    std::copy(from, from + k, out.data());
                  });
