@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/power.hpp"
 
 namespace boltzmark::experiments {
@@ -35,15 +34,6 @@ Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowSta
   measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
   measure.power_against = fmt::format("a ratio of {:.3g}", claim.against);
   return measure;
-}
-
-Measure rmse_ratio_measure(const RatioClaim& claim, std::span<const double> a,
-                           std::span<const double> b) {
-  if (a.size() != b.size())
-    throw InvalidArgument(fmt::format("errors = {} and {} (must be paired)", a.size(), b.size()));
-  return ratio_measure(claim, a.size(), [=](std::span<const std::size_t> repeats) {
-    return rmse_of(a, repeats) / rmse_of(b, repeats);
-  });
 }
 
 }  // namespace boltzmark::experiments

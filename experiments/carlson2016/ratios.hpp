@@ -23,11 +23,6 @@ struct RatioClaim {
 /// Throws  InvalidArgument if there are fewer than 2 repeats or the statistic is not finite
 Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic);
 
-/// Measures RMSE(a) / RMSE(b), entry r of both being the same repeat.
-/// Throws  as ratio_measure, or InvalidArgument if sizes differ
-Measure rmse_ratio_measure(const RatioClaim& claim, std::span<const double> a,
-                           std::span<const double> b);
-
 /// RMSE of the errors of some repeats.
 double rmse_of(std::span<const double> errors, std::span<const std::size_t> repeats);
 

@@ -18,13 +18,6 @@ inline double sigmoid(double x) {
   return e / (1.0 + e);
 }
 
-/// Computes log(e^a + e^b).
-inline double log_add(double a, double b) {
-  const double high = a > b ? a : b;
-  if (high == -std::numeric_limits<double>::infinity()) return high;
-  return high + std::log1p(std::exp((a > b ? b : a) - high));
-}
-
 /// Sums e^x_i over a stream of log weights without leaving the range of double.
 class LogSum {
  public:

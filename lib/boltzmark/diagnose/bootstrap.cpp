@@ -137,21 +137,4 @@ BootstrapInterval bootstrap_median(std::span<const double> values,
   return bootstrap(values, median, options);
 }
 
-BootstrapInterval bootstrap_paired_ratio(std::span<const double> numerator,
-                                         std::span<const double> denominator,
-                                         const BootstrapOptions& options) {
-  if (numerator.size() != denominator.size())
-    throw InvalidArgument(fmt::format("number of denominators = {} (must be {})",
-                                      denominator.size(), numerator.size()));
-  const auto ratio = [&](std::span<const std::size_t> rows) {
-    double above = 0, below = 0;
-    for (const std::size_t row : rows) {
-      above += numerator[row];
-      below += denominator[row];
-    }
-    return above / below;
-  };
-  return bootstrap_rows(numerator.size(), ratio, options);
-}
-
 }  // namespace boltzmark

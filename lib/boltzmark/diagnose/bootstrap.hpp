@@ -52,10 +52,4 @@ BootstrapInterval bootstrap_mean(std::span<const double> values, const Bootstrap
 /// Bootstraps a median.
 BootstrapInterval bootstrap_median(std::span<const double> values, const BootstrapOptions& options);
 
-/// Bootstraps a ratio of paired means, mean(numerator) / mean(denominator).
-/// Throws  InvalidArgument if sizes differ
-BootstrapInterval bootstrap_paired_ratio(std::span<const double> numerator,
-                                         std::span<const double> denominator,
-                                         const BootstrapOptions& options);
-
 }  // namespace boltzmark

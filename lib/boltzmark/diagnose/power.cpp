@@ -8,7 +8,6 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -97,10 +96,6 @@ double binomial_power(std::uint64_t trials, double p0, double p1, double alpha,
                   upper_power(n, p0, p1, alpha / 2) + upper_power(n, 1 - p0, 1 - p1, alpha / 2));
 }
 
-double sign_test_power(std::uint64_t differences, double p, double alpha, Alternative alternative) {
-  return binomial_power(differences, 0.5, p, alpha, alternative);
-}
-
 double mean_difference_power(std::uint64_t differences, double effect, double alpha,
                              Alternative alternative) {
   if (differences < 2)
@@ -162,20 +157,6 @@ double normal_power(double mean, double alpha, Alternative alternative) {
   const double critical = quantile(complement(law, alpha));
   return cdf(
       complement(law, alternative == Alternative::greater ? critical - mean : critical + mean));
-}
-
-double detectable_effect(const std::function<double(double)>& power, double wanted, double high) {
-  if (!(wanted > 0 && wanted < 1))
-    throw InvalidArgument(fmt::format("wanted = {} (must be inside 0..1)", wanted));
-  if (!(high > 0 && std::isfinite(high)))
-    throw InvalidArgument(fmt::format("high = {} (must be positive)", high));
-  if (power(high) < wanted) return std::numeric_limits<double>::infinity();
-  double low = 0;
-  while (high - low > 1e-6 * high) {
-    const double middle = (low + high) / 2;
-    (power(middle) < wanted ? low : high) = middle;
-  }
-  return high;
 }
 
 }  // namespace boltzmark

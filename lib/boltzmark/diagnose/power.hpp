@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "boltzmark/diagnose/interval.hpp"
@@ -14,9 +13,6 @@ namespace boltzmark {
 /// Throws  InvalidArgument if trials = 0, or a probability or alpha is outside [0, 1]
 double binomial_power(std::uint64_t trials, double p0, double p1, double alpha,
                       Alternative alternative);
-
-/// Computes exactly how often the sign test of n differences rejects when P(difference > 0) = p.
-double sign_test_power(std::uint64_t differences, double p, double alpha, Alternative alternative);
 
 /// Computes how often a t test of n normal differences rejects (non-central t).
 ///   effect = mean / standard deviation
@@ -46,11 +42,5 @@ Interval share_trend_power(std::span<const double> shares, std::span<const doubl
 /// Computes how often a Mann-Kendall or other test with a normal statistic of the given mean (in
 /// standard deviations) rejects: P(N(mean, 1) beyond the quantile).
 double normal_power(double mean, double alpha, Alternative alternative);
-
-/// Finds the smallest effect that a test sees with the wanted power, by bisection on [0, high].
-/// `power` must not decrease with the effect; returns +infinity when power(high) is too small.
-/// Throws  InvalidArgument if wanted is outside (0, 1) or high is not positive
-double detectable_effect(const std::function<double(double)>& power, double wanted = 0.8,
-                         double high = 10);
 
 }  // namespace boltzmark

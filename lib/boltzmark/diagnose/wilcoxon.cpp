@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <limits>
@@ -137,22 +136,6 @@ std::vector<double> signed_rank_law(std::span<const long> doubled_ranks) {
     law = std::move(next);
   }
   return law;
-}
-
-SignTest sign_test(std::span<const double> differences) {
-  if (differences.empty()) throw InvalidArgument("differences = none (must hold at least one)");
-  SignTest result;
-  for (const double d : differences) {
-    if (std::isnan(d)) throw InvalidArgument("difference = nan (must be a number)");
-    ++(d > 0 ? result.positive : d < 0 ? result.negative : result.zeros);
-  }
-  const auto n = static_cast<double>(result.positive + result.negative);
-  if (n == 0) return result;
-  const boost::math::binomial law(n, 0.5);
-  result.p_less = cdf(law, static_cast<double>(result.positive));
-  result.p_greater = cdf(law, static_cast<double>(result.negative));
-  result.p_two_sided = std::min(1.0, 2 * std::min(result.p_less, result.p_greater));
-  return result;
 }
 
 }  // namespace boltzmark

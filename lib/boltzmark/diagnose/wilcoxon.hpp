@@ -45,18 +45,4 @@ SignedRank signed_rank_test(std::span<const double> differences,
 /// Shapes  doubled_ranks [n], twice the (average) ranks; result [1 + their sum], P(2 W+ = s)
 std::vector<double> signed_rank_law(std::span<const long> doubled_ranks);
 
-/// The outcome of a sign test.
-struct SignTest {
-  std::size_t positive = 0;
-  std::size_t negative = 0;
-  std::size_t zeros = 0;  ///< dropped
-  double p_greater = 1;
-  double p_less = 1;
-  double p_two_sided = 1;
-};
-
-/// Tests whether positive and negative differences are equally likely (exact binomial).
-/// Throws  InvalidArgument if there is no difference or one is NaN
-SignTest sign_test(std::span<const double> differences);
-
 }  // namespace boltzmark

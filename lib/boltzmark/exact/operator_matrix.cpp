@@ -54,10 +54,6 @@ Eigen::MatrixXd symmetrised_sweep_matrix(const StateSpace& space, const Rule& ru
   return block;
 }
 
-Eigen::MatrixXd scan_matrix(const StateSpace& space, const Rule& rule, Scan scan) {
-  return scan == Scan::periodic ? sweep_matrix(space, rule) : random_scan_matrix(space, rule);
-}
-
 Eigen::MatrixXd random_scan_matrix(const StateSpace& space, const Rule& rule) {
   require_dense(space);
   const auto states = static_cast<Eigen::Index>(space.states());

@@ -21,7 +21,4 @@ Eigen::MatrixXd sweep_matrix(const StateSpace& space, const Rule& rule);
 /// tiny.
 Eigen::MatrixXd symmetrised_sweep_matrix(const StateSpace& space, const Rule& rule);
 
-/// Makes the kernel of a scan: sweep_matrix, or random_scan_matrix.
-Eigen::MatrixXd scan_matrix(const StateSpace& space, const Rule& rule, Scan scan);
-
 }  // namespace boltzmark
