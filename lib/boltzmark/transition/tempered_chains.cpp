@@ -41,7 +41,10 @@ TemperedModel::TemperedModel(Layered layered, Base p1)
       base(std::move(p1)),
       packed(model, base),
       gains(gains_of(model, base)),
-      log_base(log_normaliser(model, base)) {}
+      log_base(log_normaliser(model, base)) {
+  if (!model.is_binary())
+    throw InvalidArgument("model (must have Bernoulli units only: the densities are theirs)");
+}
 
 TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain,
                                int chains)
