@@ -50,13 +50,21 @@ void print_result(const Spectrum& result, const Rule& rule, const Session& sessi
   print(facts.text());
 }
 
+double count_states(const Layered& model) {
+  double states = 1;
+  for (int l = 0; l < model.layers(); ++l)
+    if (model.layer(l).unit.is_discrete())
+      states *= std::pow(model.layer(l).unit.values(), model.size(l));
+  return states;
+}
+
 int run(const SpectrumArguments& arguments, const Session& session) {
   const Rule rule = parse_rule(arguments.rule);
   const Layered model = load_model(arguments.model);
   const Scan scan = arguments.scan == "random" ? Scan::random : Scan::periodic;
   // The solver keeps some 60 vectors over the states; a product costs about 3 ns a unit and state.
-  const double states = std::exp2(model.units());
-  if (model.units() <= kMaxStateUnits)
+  const double states = count_states(model);
+  if (states <= static_cast<double>(kMaxStates))
     state_plan(session, fmt::format("spectrum of {} states", grouped(std::uint64_t(states))),
                200 * 3e-9 * model.units() * states, 60 * 8 * states);
   const Spectrum result = about_file(arguments.model, [&] { return spectrum(model, rule, scan); });
@@ -79,7 +87,8 @@ void add_spectrum(Program& program) {
       .about = "Computes what the transition matrix of one sweep (hidden units first, then visible "
                "ones; the double-precision law) says about convergence: the second largest "
                "eigenvalue modulus (SLEM), the relaxation time, and whether the chain is "
-               "irreducible and aperiodic. At most 24 binary units.",
+               "irreducible and aperiodic. At most 2^24 states, of "
+               "units with any number of values.",
       .notes = "JSON keys: rule, states, slem, second_eigenvalue (largest real part below 1),\n"
                "relaxation_time (1 / (1 - slem) steps, null if slem is 1), stationarity_error (L1\n"
                "norm of pT - p), irreducible, aperiodic.",

@@ -136,8 +136,11 @@ TEST_CASE("models that cannot be enumerated state by state are refused") {
   REQUIRE_THROWS_AS(StateSpace(zero_rbm(20, 20)), InvalidArgument);
   REQUIRE_THROWS_AS(sweep_matrix(StateSpace(zero_rbm(7, 6)), Rule::gibbs()), InvalidArgument);
   std::vector<Layer> layers(2);
-  layers[0] = {Unit::multivalued(1), Eigen::VectorXd::Zero(2), {}};
+  layers[0] = {Unit::continuous(), Eigen::VectorXd::Zero(2), {}};
   layers[1] = {Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}};
-  const Layered spins(layers, {Eigen::MatrixXd::Zero(2, 2)});
-  REQUIRE_THROWS_AS(StateSpace(spins), InvalidArgument);
+  const Layered line(layers, {Eigen::MatrixXd::Zero(2, 2)});
+  REQUIRE_THROWS_AS(StateSpace(line), InvalidArgument);
+  layers[0].unit = Unit::multivalued(4096);
+  const Layered many(layers, {Eigen::MatrixXd::Zero(2, 2)});
+  REQUIRE_THROWS_AS(StateSpace(many), InvalidArgument);
 }

@@ -19,8 +19,8 @@ std::set<std::size_t> modes_by_definition(const Layered& model) {
   for (std::size_t x = 0; x < space.states(); ++x) {
     bool best = true;
     for (std::size_t y = 0; y < space.states(); ++y) {
-      const std::size_t changed = x ^ y;
-      const bool one_side = !(changed & space.side_mask(0)) || !(changed & space.side_mask(1));
+      const bool one_side = space.side_part(0, x) == space.side_part(0, y) ||
+                            space.side_part(1, x) == space.side_part(1, y);
       if (!one_side || x == y) continue;
       const double gain = energy(model, space.state(x)) - energy(model, space.state(y));
       best = best && (gain < 0 || (gain == 0 && y < x));

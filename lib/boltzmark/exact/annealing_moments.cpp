@@ -92,15 +92,14 @@ class Moments {
 
 AnnealingRung::AnnealingRung(const Layered& model, const Base& base, double inverse_temperature)
     : space(tempered(model, base, inverse_temperature)) {
-  // At x = 0 log f_b is (1 - b) log p1(0), and the tempered model's energy is 0.
+  // log f_b is (1 - b) times log p1's normaliser below the negative energy of the tempered model.
   log_z = space.log_z() - (1 - inverse_temperature) * log_normaliser(model, base);
-  const std::size_t mask = space.side_mask(0);
-  std::vector<LogSum> sums(space.states());
+  std::vector<LogSum> sums(space.side_states(0));
   for (std::size_t x = 0; x < space.states(); ++x)
-    sums[x & mask].add(space.log_p()[static_cast<Eigen::Index>(x)]);
+    sums[space.side_part(0, x)].add(space.log_p()[static_cast<Eigen::Index>(x)]);
   log_marginal.resize(static_cast<Eigen::Index>(space.states()));
   for (std::size_t x = 0; x < space.states(); ++x)
-    log_marginal[static_cast<Eigen::Index>(x)] = sums[x & mask].log() + log_z;
+    log_marginal[static_cast<Eigen::Index>(x)] = sums[space.side_part(0, x)].log() + log_z;
 }
 
 double AnnealingMoments::relative_variance() const {

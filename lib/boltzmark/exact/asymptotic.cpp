@@ -174,7 +174,7 @@ Eigen::VectorXd exact_autocorrelation(const StateSpace& space, const Rule& rule,
 }
 
 Eigen::VectorXd state_energies(const StateSpace& space) {
-  return -(space.log_p().array() + space.log_z());
+  return space.log_weight() - (space.log_p().array() + space.log_z());
 }
 
 }  // namespace boltzmark

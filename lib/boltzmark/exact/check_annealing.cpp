@@ -23,8 +23,7 @@ struct Path {
   std::string detail;
 };
 
-Path draw_path(Stream& stream, int max_side = 3, int max_rungs = 6) {
-  const Layered model = draw_generic_model(stream, max_side, 3);
+Path draw_path(Stream& stream, const Layered& model, int max_rungs = 6) {
   Base base = Base::uniform(model);
   for (Eigen::VectorXd& logits : base.logits)
     for (double& logit : logits) logit = stream.uniform(-2, 2);
@@ -37,8 +36,19 @@ Path draw_path(Stream& stream, int max_side = 3, int max_rungs = 6) {
           fmt::format("{}, {} temperatures", describe_case(model), rungs)};
 }
 
-CaseOutcome ais_mean(Stream& stream, SweepLaw law) {
-  const Path path = draw_path(stream);
+Path draw_path(Stream& stream, int max_side = 3, int max_rungs = 6) {
+  return draw_path(stream, draw_generic_model(stream, max_side, 3), max_rungs);
+}
+
+// An RBM whose layers are Bernoulli or X(s), s <= 3.
+Path draw_unit_path(Stream& stream) {
+  const Layered binary = draw_generic_model(stream, 2, 2);
+  std::vector<Layer> layers = {binary.layer(0), binary.layer(1)};
+  for (Layer& layer : layers) layer.unit = Unit::from_code(static_cast<int>(stream.below(4)));
+  return draw_path(stream, Layered(std::move(layers), binary.weights()));
+}
+
+CaseOutcome ais_mean(const Path& path, SweepLaw law) {
   const AnnealingMoments moments =
       exact_ais_moments(path.model, path.base, path.ladder, {.sweeps = 2, .law = law});
   return {std::abs(moments.log_mean - moments.log_z), path.detail};
@@ -51,8 +61,7 @@ CaseOutcome ais_jensen(Stream& stream) {
 }
 
 // log E[e^-R] + log Z over exact samples of the model.
-CaseOutcome raise_mean(Stream& stream, SweepLaw law) {
-  const Path path = draw_path(stream);
+CaseOutcome raise_mean(const Path& path, SweepLaw law) {
   const Eigen::VectorXd means =
       exact_reverse_annealing(path.model, path.base, path.ladder, {.law = law});
   const AnnealingRung top(path.model, path.base, 1);
@@ -66,14 +75,17 @@ CaseOutcome raise_law(Stream& stream) {
   const Eigen::VectorXd means = exact_reverse_annealing(path.model, path.base, path.ladder);
   const Eigen::VectorXd law = annealed_law(path.model, path.base, path.ladder);
   const AnnealingRung top(path.model, path.base, 1);
-  const std::size_t mask = top.space.side_mask(0);
-  Eigen::VectorXd marginal = Eigen::VectorXd::Zero(law.size());
-  for (Eigen::Index x = 0; x < law.size(); ++x)
-    marginal[static_cast<Eigen::Index>(static_cast<std::size_t>(x) & mask)] += law[x];
+  const StateSpace& space = top.space;
+  const auto part = [&space](Eigen::Index x) {
+    return static_cast<Eigen::Index>(space.side_part(0, static_cast<std::size_t>(x)));
+  };
+  Eigen::VectorXd marginal = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(space.side_states(0)));
+  for (Eigen::Index x = 0; x < law.size(); ++x) marginal[part(x)] += law[x];
   double worst = 0;
   for (Eigen::Index x = 0; x < law.size(); ++x)
-    if ((static_cast<std::size_t>(x) & ~mask) == 0)
-      worst = std::max(worst, std::abs(std::exp(top.log_marginal[x] + means[x]) - marginal[x]));
+    if (space.side_part(1, static_cast<std::size_t>(x)) == 0)
+      worst =
+          std::max(worst, std::abs(std::exp(top.log_marginal[x] + means[x]) - marginal[part(x)]));
   return {worst, path.detail};
 }
 
@@ -181,18 +193,22 @@ std::vector<Check> annealing_checks() {
         std::move(statistic)));
   };
   add("mean-weight", "ais", "E[w] = Z: difference of the logs", "C13", 1e-10,
-      [](Stream& s) { return ais_mean(s, SweepLaw::exact); });
+      [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::exact); });
   add("mean-weight (production sweep)", "ais", "E[w] = Z with the recovered law of the kernels",
-      "C13", 1e-5, [](Stream& s) { return ais_mean(s, SweepLaw::recovered); });
+      "C13", 1e-5, [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::recovered); });
+  add("mean-weight (all units)", "ais", "E[w] = Z with multivalued units and the recovered law", "",
+      1e-5, [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
   add("mean-log-weight", "ais", "E[log w] is at most log Z", "C13", 1e-12, ais_jensen);
   add("riemann-sum", "ais",
       "log w of the joint density is the Riemann sum of D along a trajectory: relative difference",
       "C28", 1e-9, riemann_sum);
   add("mean-weight", "raise", "E[e^-R] = 1/Z over exact samples: difference of the logs", "C15",
-      1e-10, [](Stream& s) { return raise_mean(s, SweepLaw::exact); });
+      1e-10, [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::exact); });
   add("mean-weight (production sweep)", "raise",
       "E[e^-R] = 1/Z with the recovered law of the kernels", "C15", 1e-5,
-      [](Stream& s) { return raise_mean(s, SweepLaw::recovered); });
+      [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::recovered); });
+  add("mean-weight (all units)", "raise", "E[e^-R] = 1/Z with multivalued units", "", 1e-5,
+      [](Stream& s) { return raise_mean(draw_unit_path(s), SweepLaw::recovered); });
   add("annealed-law", "raise", "p*_K(v) E[e^-R | v] is the law that annealing upwards ends in",
       "C15", 1e-10, raise_law);
   add("mean-weight", "smc", "E[Z] of two chains that resample is Z: difference of the logs", "",

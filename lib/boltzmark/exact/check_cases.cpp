@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -11,6 +12,8 @@
 
 namespace boltzmark {
 namespace {
+
+constexpr double kMostUnitStates = 1024;  // of draw_unit_model
 
 enum class Sizes { zero, sparse, ternary, moderate, extreme, count };
 
@@ -116,6 +119,24 @@ Layered draw_check_model(Stream& stream, int max_side) {
       [&] { return draw_parameter(stream, bias_sizes); });
 }
 
+Layered draw_binary_model(Stream& stream) { return draw_check_model(stream); }
+
+Layered draw_unit_model(Stream& stream) {
+  const Layered binary = draw_check_model(stream, 3);
+  std::vector<Layer> layers;
+  double states = std::exp2(binary.units());
+  for (int l = 0; l < binary.layers(); ++l) {
+    layers.push_back(binary.layer(l));
+    constexpr std::array codes = {0, 1, 2, 3, 4, 8};
+    const Unit unit = Unit::from_code(codes[stream.below(codes.size())]);
+    const double more = states * std::pow(unit.values() / 2.0, binary.size(l));
+    if (more > kMostUnitStates) continue;
+    states = more;
+    layers.back().unit = unit;
+  }
+  return Layered(std::move(layers), binary.weights());
+}
+
 Layered draw_generic_model(Stream& stream, int max_side, double scale) {
   const std::vector<int> sizes = {draw_side(stream, max_side), draw_side(stream, max_side)};
   const auto draw = [&] { return stream.uniform(-scale, scale); };
@@ -139,14 +160,16 @@ Base draw_base(Stream& stream, const Layered& model) {
 }
 
 std::string describe_case(const Layered& model) {
-  std::string shape;
+  std::string shape, kinds;
   double weight = 0, bias = 0;
   for (int l = 0; l < model.layers(); ++l) {
     shape += fmt::format("{}{}", l == 0 ? "" : "x", model.size(l));
+    kinds += fmt::format("{}{}", l == 0 ? ", " : "-", model.layer(l).unit.name());
     bias = std::max(bias, model.bias(l).cwiseAbs().maxCoeff());
     if (l + 1 < model.layers()) weight = std::max(weight, model.weights(l).cwiseAbs().maxCoeff());
   }
-  return fmt::format("{}, |w| <= {:.4g}, |b| <= {:.4g}", shape, weight, bias);
+  return fmt::format("{}{}, |w| <= {:.4g}, |b| <= {:.4g}", shape, model.is_binary() ? "" : kinds,
+                     weight, bias);
 }
 
 std::vector<Rule> ergodic_rules() { return {Rule::gibbs(), Rule::flip(), Rule::blended(0.5)}; }

@@ -35,6 +35,12 @@ Check mean_check(Check check, CaseStatistic statistic);
 /// zero, in {-1, 0, 1}, moderate, or with entries of +-100.
 Layered draw_check_model(Stream& stream, int max_side = 4);
 
+/// Draws what a check is about: a binary model of draw_check_model, at most 4 units a side, or one
+/// with layers of X(s), s = 1, 2, 3, 4 or 8, among them and at most 1,024 states.
+Layered draw_binary_model(Stream& stream);
+Layered draw_unit_model(Stream& stream);
+using DrawModel = Layered (*)(Stream& stream);
+
 /// Draws a binary RBM with parameters uniform on (-scale, scale), no ties.
 Layered draw_generic_model(Stream& stream, int max_side, double scale);
 

@@ -14,8 +14,8 @@
 namespace boltzmark {
 namespace {
 
-CaseOutcome log_z_case(Stream& stream) {
-  const Layered model = draw_check_model(stream);
+CaseOutcome log_z_case(Stream& stream, DrawModel draw) {
+  const Layered model = draw(stream);
   const double all = StateSpace(model).log_z();
   return {std::abs(exact_log_z(model).log_z - all) / std::max(1.0, std::abs(all)),
           fmt::format("{}: log Z = {:.12g}", describe_case(model), all)};
@@ -42,7 +42,13 @@ std::vector<Check> estimator_checks() {
                                       "states: difference relative to max(1, |log Z|)",
                          .claim = "",
                          .bound = 1e-12},
-                        log_z_case),
+                        [](Stream& s) { return log_z_case(s, draw_binary_model); }),
+          bounded_check({.name = "enumeration (all units)",
+                         .subject = "log_z",
+                         .statement = "so it is with multivalued units",
+                         .claim = "",
+                         .bound = 1e-12},
+                        [](Stream& s) { return log_z_case(s, draw_unit_model); }),
           bounded_check({.name = "enumeration",
                          .subject = "gradient",
                          .statement = "the gradient by enumerating one side equals the one over "

@@ -13,8 +13,8 @@
 namespace boltzmark {
 namespace {
 
-CaseOutcome tempered_invariance(Stream& stream, const Rule& rule) {
-  const Layered model = draw_check_model(stream);
+CaseOutcome tempered_invariance(Stream& stream, const Rule& rule, DrawModel draw) {
+  const Layered model = draw(stream);
   const Base base = draw_base(stream, model);
   double worst = 0, worst_beta = 0;
   for (const double beta : {0.0, stream.uniform(), stream.uniform(), 1.0}) {
@@ -119,13 +119,21 @@ CaseOutcome parallel_tempering(Stream& stream, const Rule& rule) {
 std::vector<Check> tempering_checks() {
   std::vector<Check> checks;
   for (const Rule& rule : ergodic_rules()) {
-    checks.push_back(bounded_check({.name = "tempered-invariance",
-                                    .subject = rule.name(),
-                                    .statement = "the tempered law is invariant under its sweep at "
-                                                 "every beta: max |pT - p|",
-                                    .claim = rule == Rule::flip() ? "B37" : "",
-                                    .bound = 1e-12},
-                                   [rule](Stream& s) { return tempered_invariance(s, rule); }));
+    checks.push_back(bounded_check(
+        {.name = "tempered-invariance",
+         .subject = rule.name(),
+         .statement = "the tempered law is invariant under its sweep at "
+                      "every beta: max |pT - p|",
+         .claim = rule == Rule::flip() ? "B37" : "",
+         .bound = 1e-12},
+        [rule](Stream& s) { return tempered_invariance(s, rule, draw_binary_model); }));
+    checks.push_back(
+        bounded_check({.name = "tempered-invariance (all units)",
+                       .subject = rule.name(),
+                       .statement = "so it is with multivalued units",
+                       .claim = "",
+                       .bound = 1e-12},
+                      [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }));
     checks.push_back(
         bounded_check({.name = "joint-invariance (" + rule.name() + ")",
                        .subject = "parallel-tempering",

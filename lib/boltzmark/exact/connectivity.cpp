@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -29,66 +30,64 @@ double moderate(double input) {
   return std::copysign(std::clamp(std::abs(input), 0x1p-20, 30.0), input);
 }
 
-// The possible moves of every unit for every state of the other side; states are indexed with the
-// even side's bits lowest.
+// The possible moves of every unit for every state of the other side.
 class Moves {
  public:
-  Moves(const StateSpace& space, const Rule& rule) {
+  Moves(const StateSpace& space, const Rule& rule) : space_(space), tables_(space.units()) {
     for (int parity = 0; parity < 2; ++parity) {
-      units_[parity] = static_cast<int>(space.side(parity).size());
       const Eigen::MatrixXd inputs = space.inputs(parity);
-      for (Eigen::Index i = 0; i < inputs.size(); ++i) {
-        const double x = inputs.data()[i];
-        moves_[parity].push_back({can_stay(rule, x, false), can_flip(rule, x, false),
-                                  can_flip(rule, x, true), can_stay(rule, x, true)});
+      for (std::size_t k = 0; k < space.side(parity).size(); ++k) {
+        const int unit = space.side(parity)[k], n = space.values(unit);
+        const Unit kind = space.place(unit).kind;
+        for (const double x : inputs.col(static_cast<Eigen::Index>(k)))
+          for (int from = 0; from < n; ++from)
+            for (int to = 0; to < n; ++to)
+              tables_[unit].push_back(can_move(rule, kind, x, from, to));
       }
+      for (std::size_t x = 0; x < space.states(); ++x)
+        parts_[parity].push_back(static_cast<std::uint32_t>(space.side_part(parity, x)));
     }
   }
-  int units() const { return units_[0] + units_[1]; }
+  int units() const { return space_.units(); }
 
-  // Whether a unit of state x can move to the given value.
-  bool possible(std::size_t x, int unit, bool to) const {
-    const int parity = unit < units_[0] ? 0 : 1;
-    return at(parity, parity == 0 ? unit : unit - units_[0], x)[2 * ((x >> unit) & 1U) + to];
+  // Whether a unit can have its value in state y next when the state is x.
+  bool possible(std::size_t x, std::size_t y, int unit) const {
+    const int n = space_.values(unit);
+    const std::size_t other = parts_[space_.place(unit).odd ? 0 : 1][x];
+    const auto move =
+        static_cast<std::size_t>(space_.value_index(unit, x) * n + space_.value_index(unit, y));
+    return tables_[unit][other * static_cast<std::size_t>(n * n) + move];
+  }
+
+  // Adds to `out` what one unit's update makes of a set, or what it can be made from.
+  void unit_step(const Flags& set, Flags& out, int unit, bool forward) const {
+    const std::size_t stride = space_.place(unit).stride;
+    const auto n = static_cast<std::size_t>(space_.values(unit));
+    const std::vector<std::uint32_t>& other = parts_[space_.place(unit).odd ? 0 : 1];
+    for (std::size_t block = 0; block < set.size(); block += n * stride)
+      for (std::size_t x = block; x < block + stride; ++x) {
+        const std::uint8_t* table = &tables_[unit][other[x] * n * n];
+        for (std::size_t k = 0; k < n; ++k) {
+          if (!set[x + k * stride]) continue;
+          for (std::size_t m = 0; m < n; ++m)
+            out[x + m * stride] |= forward ? table[k * n + m] : table[m * n + k];
+        }
+      }
   }
 
   // Replaces a set by its successors (or predecessors) under the independent updates of one side.
   void side_step(Flags& set, int parity, bool forward) const {
-    const int first = parity == 0 ? 0 : units_[0];
-    for (int k = 0; k < units_[parity]; ++k) {
-      const std::size_t bit = std::size_t{1} << (first + k);
-      for (std::size_t x = 0; x < set.size(); ++x) {
-        if (x & bit) continue;
-        const auto& m = at(parity, k, x);
-        const std::uint8_t off = set[x], on = set[x | bit];
-        set[x] = (off & m[0]) | (on & (forward ? m[2] : m[1]));
-        set[x | bit] = (off & (forward ? m[1] : m[2])) | (on & m[3]);
-      }
-    }
-  }
-
-  // Adds to `out` what one unit's update makes of a set.
-  void unit_step(const Flags& set, Flags& out, int unit, bool forward) const {
-    const std::size_t bit = std::size_t{1} << unit;
-    for (std::size_t x = 0; x < set.size(); ++x) {
-      if (!set[x]) continue;
-      for (const std::size_t y : {x, x ^ bit}) {
-        const bool to = ((forward ? y : x) & bit) != 0;
-        if (possible(forward ? x : y, unit, to)) out[y] = 1;
-      }
+    for (const int unit : space_.side(parity)) {
+      Flags next(set.size(), 0);
+      unit_step(set, next, unit, forward);
+      set = std::move(next);
     }
   }
 
  private:
-  // off -> off, off -> on, on -> off, on -> on
-  using Move = std::array<std::uint8_t, 4>;
-  const Move& at(int parity, int unit, std::size_t x) const {
-    const std::size_t other =
-        parity == 0 ? x >> units_[0] : x & ((std::size_t{1} << units_[0]) - 1);
-    return moves_[parity][(static_cast<std::size_t>(unit) << units_[1 - parity]) + other];
-  }
-  std::array<int, 2> units_{};
-  std::array<std::vector<Move>, 2> moves_;
+  const StateSpace& space_;
+  std::vector<Flags> tables_;  // of each unit [state of the other side][from][to]
+  std::array<std::vector<std::uint32_t>, 2> parts_;
 };
 
 Graph periodic_graph(std::size_t states, const Moves& moves) {
@@ -103,7 +102,7 @@ Graph periodic_graph(std::size_t states, const Moves& moves) {
           [&moves](std::size_t x) {
             // Each side must stay: the odd one given x, then the even one given the same.
             for (int u = 0; u < moves.units(); ++u)
-              if (!moves.possible(x, u, (x >> u) & 1U)) return false;
+              if (!moves.possible(x, x, u)) return false;
             return true;
           }};
 }
@@ -118,7 +117,7 @@ Graph random_graph(std::size_t states, const Moves& moves) {
           [step](const Flags& set) { return step(set, false); },
           [&moves](std::size_t x) {
             for (int u = 0; u < moves.units(); ++u)
-              if (moves.possible(x, u, (x >> u) & 1U)) return true;
+              if (moves.possible(x, x, u)) return true;
             return false;
           }};
 }
@@ -198,12 +197,10 @@ Connectivity judge(const Graph& graph) {
 
 }  // namespace
 
-bool can_flip(const Rule& rule, double input, bool on) {
-  return flip_probability(rule, moderate(input), on) > 0;
-}
-
-bool can_stay(const Rule& rule, double input, bool on) {
-  return flip_probability(rule, moderate(input), on) < 1;
+bool can_move(const Rule& rule, Unit unit, double input, int from, int to) {
+  std::vector<double> law(static_cast<std::size_t>(unit.values()));
+  next_law(rule, unit, moderate(input), from, law);
+  return law[to] > 0;
 }
 
 Connectivity connectivity(const StateSpace& space, const Rule& rule, Scan scan) {

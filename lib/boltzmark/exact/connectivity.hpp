@@ -15,16 +15,15 @@ struct Connectivity {
   bool aperiodic = false;      ///< irreducible with period 1
 };
 
-/// Tells whether a unit can change its state, or keep it, under a rule. The law's support depends
-/// on the sign of the input alone, so it is judged at inputs of moderate size, where nothing
-/// underflows.
-bool can_flip(const Rule& rule, double input, bool on);
-bool can_stay(const Rule& rule, double input, bool on);
+/// Tells whether a unit can go from one of its values to another, or stay, under a rule. The law's
+/// support depends on the sign of the input alone, so it is judged at inputs of moderate size,
+/// where nothing underflows.
+bool can_move(const Rule& rule, Unit unit, double input, int from, int to);
 
 /// Judges strong connectivity and period of a scan's kernel on the support of the double-precision
 /// law, without products of probabilities.
-/// Cost  a few passes of units 2^units; the number of components of a reducible kernel is exact
-/// up to kMaxDenseStates states, beyond that 2 stands for "more than one"
+/// Cost  a few passes over the states a unit; the number of components of a reducible kernel is
+/// exact up to kMaxDenseStates states, beyond that 2 stands for "more than one"
 Connectivity connectivity(const StateSpace& space, const Rule& rule, Scan scan = Scan::periodic);
 
 /// Judges the support of any dense matrix (entries > 0).  Cost  states^2

@@ -1,15 +1,18 @@
 #include "boltzmark/exact/operator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 
 namespace boltzmark {
 namespace {
 
 constexpr std::size_t kSerialWork = std::size_t{1} << 15;  // values; below, threads cost more
+constexpr std::size_t kMaxLaw = std::size_t{1} << 27;      // numbers of all single-unit laws
 
 void for_each_index(std::size_t count, std::size_t work, const auto& body) {
   if (work < kSerialWork) {
@@ -19,102 +22,126 @@ void for_each_index(std::size_t count, std::size_t work, const auto& body) {
   }
 }
 
-// Moves the bits of a state of one side to where the document's order has them.
-std::uint32_t scatter(std::size_t bits, const std::vector<int>& units) {
-  std::uint32_t result = 0;
-  for (std::size_t k = 0; k < units.size(); ++k)
-    if ((bits >> k) & 1U) result |= std::uint32_t{1} << units[k];
-  return result;
-}
+// A unit's law as a matrix of runs over the states of the other side, [row * values + column].
+using Coefficients = std::vector<const double*>;
 
-// Mixes two runs of values by one matrix.
-inline void mix_runs(double* __restrict off, double* __restrict on, std::size_t length,
-                     double stay_off, double into_off, double into_on, double stay_on) {
+// Mixes the runs of a unit's values, `stride` apart, by one matrix (that at place `at` of its runs)
+// or, with `each`, by one for every place of the run from there on.
+template <bool each>
+void mix_two(double* __restrict low, std::size_t stride, std::size_t length,
+             const Coefficients& matrix, std::size_t at) {
+  double* __restrict high = low + stride;
+  const double *c00 = matrix[0] + at, *c01 = matrix[1] + at, *c10 = matrix[2] + at,
+               *c11 = matrix[3] + at;
   for (std::size_t i = 0; i < length; ++i) {
-    const double a = off[i], b = on[i];
-    off[i] = stay_off * a + into_off * b;
-    on[i] = into_on * a + stay_on * b;
+    const std::size_t k = each ? i : 0;
+    const double a = low[i], b = high[i];
+    low[i] = c00[k] * a + c01[k] * b;
+    high[i] = c10[k] * a + c11[k] * b;
   }
 }
 
-// Mixes two runs of values by a matrix each.
-inline void mix_each(double* __restrict off, double* __restrict on, std::size_t length,
-                     const double* __restrict stay_off, const double* __restrict into_off,
-                     const double* __restrict into_on, const double* __restrict stay_on) {
+template <bool each>
+void mix_values(double* values, std::size_t stride, std::size_t length, std::size_t count,
+                const Coefficients& matrix, std::size_t at) {
+  if (count == 2) return mix_two<each>(values, stride, length, matrix, at);
+  std::vector<double> old(count);
   for (std::size_t i = 0; i < length; ++i) {
-    const double a = off[i], b = on[i];
-    off[i] = stay_off[i] * a + into_off[i] * b;
-    on[i] = into_on[i] * a + stay_on[i] * b;
+    for (std::size_t k = 0; k < count; ++k) old[k] = values[k * stride + i];
+    for (std::size_t row = 0; row < count; ++row) {
+      double sum = 0;
+      for (std::size_t k = 0; k < count; ++k)
+        sum += matrix[row * count + k][at + (each ? i : 0)] * old[k];
+      values[row * stride + i] = sum;
+    }
   }
 }
 
 }  // namespace
 
+SweepOperator::UnitLaw SweepOperator::unit_law(const StateSpace& space, const Rule& rule, int unit,
+                                               const double* inputs, std::size_t others) {
+  const auto n = static_cast<std::size_t>(space.values(unit));
+  if (n * n > kMaxLaw / others)
+    throw InvalidArgument(fmt::format(
+        "values of a unit = {} (must be fewer, to tabulate its law for {} states of the others)", n,
+        others));
+  UnitLaw law{.values = n, .stride = 1, .others = others, .table = {}, .symmetric = {}};
+  law.table.resize(n * n * others);
+  law.symmetric.resize(law.table.size());
+  std::vector<double> next(n);
+  for (std::size_t o = 0; o < others; ++o) {
+    for (std::size_t from = 0; from < n; ++from) {
+      next_law(rule, space.place(unit).kind, inputs[o], static_cast<int>(from), next);
+      for (std::size_t to = 0; to < n; ++to) law.table[(from * n + to) * others + o] = next[to];
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        const double forth = law.table[(i * n + j) * others + o];
+        const double back = law.table[(j * n + i) * others + o];
+        law.symmetric[(i * n + j) * others + o] =
+            i == j ? forth : std::sqrt(forth) * std::sqrt(back);
+      }
+  }
+  return law;
+}
+
+Coefficients SweepOperator::UnitLaw::matrix(Form form) const {
+  const std::vector<double>& source = form == Form::symmetrised ? symmetric : table;
+  Coefficients result(values * values);
+  for (std::size_t row = 0; row < values; ++row)
+    for (std::size_t column = 0; column < values; ++column) {
+      const std::size_t cell = form == Form::push ? column * values + row : row * values + column;
+      result[row * values + column] = &source[cell * others];
+    }
+  return result;
+}
+
 SweepOperator::SweepOperator(const StateSpace& space, const Rule& rule) : states_(space.states()) {
   for (int parity = 0; parity < 2; ++parity) {
-    side_units_[parity] = static_cast<int>(space.side(parity).size());
+    const std::vector<int>& units = space.side(parity);
     const Eigen::MatrixXd inputs = space.inputs(parity);
     Side& side = sides_[parity];
-    const std::size_t size = static_cast<std::size_t>(inputs.size());
-    for (auto* table :
-         {&side.stay_off, &side.stay_on, &side.flip_off, &side.flip_on, &side.geometric})
-      table->resize(size);
-    for (std::size_t i = 0; i < size; ++i) {
-      const double x = inputs.data()[i];
-      const double off = flip_probability(rule, x, false), on = flip_probability(rule, x, true);
-      side.flip_off[i] = off;
-      side.flip_on[i] = on;
-      side.stay_off[i] = 1 - off;
-      side.stay_on[i] = 1 - on;
-      side.geometric[i] = std::sqrt(off) * std::sqrt(on);
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      side.units.push_back(unit_law(space, rule, units[k],
+                                    inputs.col(static_cast<Eigen::Index>(k)).data(),
+                                    space.side_states(1 - parity)));
+      side.units.back().stride = side.states;
+      side.states *= side.units.back().values;
     }
   }
-  const std::vector<int>& even = space.side(0);
-  if (even.back() == static_cast<int>(even.size()) - 1) return;
+  if (space.side(0).back() == static_cast<int>(space.side(0).size()) - 1) return;
   document_index_.resize(states_);
-  for (std::size_t i = 0; i < states_; ++i) {
-    const std::size_t even_bits = i & ((std::size_t{1} << side_units_[0]) - 1);
-    document_index_[i] = scatter(even_bits, even) | scatter(i >> side_units_[0], space.side(1));
-  }
+  for (std::size_t i = 0; i < states_; ++i)
+    document_index_[i] = static_cast<std::uint32_t>(space.side_state(0, i % sides_[0].states) +
+                                                    space.side_state(1, i / sides_[0].states));
 }
 
-SweepOperator::Mix SweepOperator::mix(int parity, int unit, Form form) const {
-  const Side& side = sides_[parity];
-  const std::size_t at = static_cast<std::size_t>(unit) << side_units_[1 - parity];
-  const double* into_off = &side.flip_on[at];
-  const double* into_on = &side.flip_off[at];
-  if (form == Form::pull) std::swap(into_off, into_on);
-  if (form == Form::symmetrised) into_off = into_on = &side.geometric[at];
-  return {&side.stay_off[at], into_off, into_on, &side.stay_on[at]};
-}
-
-// The odd side's bits are the high ones, far apart in memory: a few even states at a time are
-// gathered, mixed through all units, and put back.
+// The odd side's states are far apart in memory: a few even states at a time are gathered, mixed
+// through all units, and put back.
 void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const {
-  const std::size_t even_states = std::size_t{1} << side_units_[0];
-  const std::size_t odd_states = std::size_t{1} << side_units_[1];
-  std::size_t chunk = std::min<std::size_t>(even_states, 32);  // a power of two: it divides them
-  while (chunk > 1 && chunk * width > 32) chunk /= 2;
-  const std::size_t run = chunk * width;
-  for_each_index(even_states / chunk, states_ * width, [&](std::size_t c) {
-    const std::size_t e = c * chunk;
+  const std::size_t even_states = sides_[0].states, odd_states = sides_[1].states;
+  const std::size_t most = std::max<std::size_t>(1, 32 / width);  // even states together
+  const std::size_t chunks = (even_states + most - 1) / most;
+  std::vector<Coefficients> matrices;
+  for (const UnitLaw& unit : sides_[1].units) matrices.push_back(unit.matrix(form));
+  for_each_index(chunks, states_ * width, [&](std::size_t c) {
+    const std::size_t e = c * most, chunk = std::min(most, even_states - e), run = chunk * width;
     std::vector<double> local(odd_states * run);
     for (std::size_t o = 0; o < odd_states; ++o)
       std::copy_n(values + (o * even_states + e) * width, run, &local[o * run]);
-    for (int k = 0; k < side_units_[1]; ++k) {
-      const std::size_t bit = std::size_t{1} << k;
-      const Mix m = mix(1, k, form);
+    for (std::size_t k = 0; k < matrices.size(); ++k) {
+      const UnitLaw& unit = sides_[1].units[k];
+      const std::size_t stride = unit.stride * run;
       for (std::size_t o = 0; o < odd_states; ++o) {
-        if (o & bit) continue;
-        double* off = &local[o * run];
-        double* on = off + bit * run;
+        if (o / unit.stride % unit.values != 0) continue;
+        double* first = &local[o * run];
         if (width == 1) {
-          mix_each(off, on, chunk, m.stay_off + e, m.into_off + e, m.into_on + e, m.stay_on + e);
+          mix_values<true>(first, stride, chunk, unit.values, matrices[k], e);
           continue;
         }
         for (std::size_t i = 0; i < chunk; ++i)
-          mix_runs(off + i * width, on + i * width, width, m.stay_off[e + i], m.into_off[e + i],
-                   m.into_on[e + i], m.stay_on[e + i]);
+          mix_values<false>(first + i * width, stride, width, unit.values, matrices[k], e + i);
       }
     }
     for (std::size_t o = 0; o < odd_states; ++o)
@@ -123,16 +150,16 @@ void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const 
 }
 
 void SweepOperator::mix_even(double* values, std::size_t width, Form form) const {
-  const std::size_t even_states = std::size_t{1} << side_units_[0];
-  const std::size_t odd_states = std::size_t{1} << side_units_[1];
-  for_each_index(odd_states, states_ * width, [&](std::size_t o) {
+  const std::size_t even_states = sides_[0].states;
+  std::vector<Coefficients> matrices;
+  for (const UnitLaw& unit : sides_[0].units) matrices.push_back(unit.matrix(form));
+  for_each_index(sides_[1].states, states_ * width, [&](std::size_t o) {
     double* row = values + o * even_states * width;
-    for (int k = 0; k < side_units_[0]; ++k) {
-      const std::size_t bit = std::size_t{1} << k;
-      const Mix m = mix(0, k, form);
-      for (std::size_t e = 0; e < even_states; e += 2 * bit)
-        mix_runs(row + e * width, row + (e + bit) * width, bit * width, m.stay_off[o],
-                 m.into_off[o], m.into_on[o], m.stay_on[o]);
+    for (std::size_t k = 0; k < matrices.size(); ++k) {
+      const UnitLaw& unit = sides_[0].units[k];
+      const std::size_t length = unit.stride * width;
+      for (std::size_t e = 0; e < even_states; e += unit.stride * unit.values)
+        mix_values<false>(row + e * width, length, length, unit.values, matrices[k], o);
     }
   });
 }
@@ -140,7 +167,6 @@ void SweepOperator::mix_even(double* values, std::size_t width, Form form) const
 void SweepOperator::apply_half(double* values, std::size_t width, int parity, Form form) const {
   parity == 1 ? mix_odd(values, width, form) : mix_even(values, width, form);
 }
-
 template <typename Body>
 void SweepOperator::in_side_order(Eigen::Ref<StateBlock> values, const Body& body) const {
   const std::size_t width = static_cast<std::size_t>(values.cols());
@@ -190,26 +216,33 @@ void SweepOperator::apply_symmetrised_adjoint(Eigen::Ref<StateBlock> g) const {
   });
 }
 
+// out = share sum over units of the row of S_unit for state x times the old values.
+void SweepOperator::scan_state(std::size_t x, const double* old, std::size_t width,
+                               double* out) const {
+  std::fill(out, out + width, 0.0);
+  const double share = 1.0 / units();
+  const std::size_t even_states = sides_[0].states;
+  for (int parity = 0; parity < 2; ++parity) {
+    const std::size_t own = parity == 0 ? x % even_states : x / even_states;
+    const std::size_t other = parity == 0 ? x / even_states : x % even_states;
+    const std::size_t spread = parity == 0 ? 1 : even_states;
+    for (const UnitLaw& unit : sides_[parity].units) {
+      const std::size_t now = own / unit.stride % unit.values;
+      const std::size_t lowest = x - now * unit.stride * spread;
+      for (std::size_t k = 0; k < unit.values; ++k) {
+        const double come = share * unit.symmetric[(now * unit.values + k) * unit.others + other];
+        const double* from = old + (lowest + k * unit.stride * spread) * width;
+        for (std::size_t i = 0; i < width; ++i) out[i] += come * from[i];
+      }
+    }
+  }
+}
+
 void SweepOperator::apply_random_scan(Eigen::Ref<StateBlock> g) const {
   in_side_order(g, [&](double* values, std::size_t width) {
-    const std::size_t even_mask = (std::size_t{1} << side_units_[0]) - 1;
     const std::vector<double> old(values, values + states_ * width);
-    const double share = 1.0 / units();
-    for_each_index(states_, states_ * width, [&](std::size_t x) {
-      double* out = values + x * width;
-      std::fill(out, out + width, 0.0);
-      for (int u = 0; u < units(); ++u) {
-        const int parity = u < side_units_[0] ? 0 : 1;
-        const Mix m = mix(parity, parity == 0 ? u : u - side_units_[0], Form::symmetrised);
-        const std::size_t other = parity == 0 ? x >> side_units_[0] : x & even_mask;
-        const bool on = (x >> u) & 1U;
-        const double stay = share * (on ? m.stay_on : m.stay_off)[other];
-        const double come = share * m.into_on[other];
-        const double* self = &old[x * width];
-        const double* flipped = &old[(x ^ (std::size_t{1} << u)) * width];
-        for (std::size_t i = 0; i < width; ++i) out[i] += stay * self[i] + come * flipped[i];
-      }
-    });
+    for_each_index(states_, states_ * width,
+                   [&](std::size_t x) { scan_state(x, old.data(), width, values + x * width); });
   });
 }
 

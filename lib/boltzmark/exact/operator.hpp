@@ -21,16 +21,17 @@ enum class Scan {
 using StateBlock = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// The transition operator of a sweep in the double-precision law, applied without a matrix.
-/// A sweep is a product of single-unit updates, each mixing the pairs of states that differ in one
-/// bit, so one application costs 6 units 2^units flops a vector. Threads share the work; the result
+/// A sweep is a product of single-unit updates, each mixing the states that differ in one unit's
+/// value: 2 values - 1 multiply-adds a unit, state and vector. Threads share the work; the result
 /// does not depend on them. Every function works in place on any number of vectors.
 ///   Shapes  [states x vectors]
 class SweepOperator {
  public:
+  /// Throws  InvalidArgument if the single-unit laws take more than 2^27 numbers
   SweepOperator(const StateSpace& space, const Rule& rule);
 
   std::size_t states() const { return states_; }
-  int units() const { return side_units_[0] + side_units_[1]; }
+  int units() const { return static_cast<int>(sides_[0].units.size() + sides_[1].units.size()); }
 
   /// Computes p T_side; parity 1: T_h (odd layers), parity 0: T_v.
   void push_half(Eigen::Ref<StateBlock> p, int parity) const;
@@ -49,24 +50,28 @@ class SweepOperator {
 
  private:
   enum class Form { push, pull, symmetrised };
-  // The law of one side's units, [unit of the side][state of the other side].
+  // One unit's law for every state of the other side, tables [from * values + to][other side];
+  // symmetric is sqrt(T(i, j) T(j, i)).
+  struct UnitLaw {
+    std::size_t values, stride, others;  // stride within its side
+    std::vector<double> table, symmetric;
+    std::vector<const double*> matrix(Form form) const;  // [row * values + column]
+  };
   struct Side {
-    std::vector<double> stay_off, stay_on, flip_off, flip_on, geometric;  // sqrt(flip_off flip_on)
+    std::size_t states = 1;
+    std::vector<UnitLaw> units;
   };
-  // off' = stay_off off + into_off on, on' = into_on off + stay_on on.
-  struct Mix {
-    const double *stay_off, *into_off, *into_on, *stay_on;
-  };
-  Mix mix(int parity, int unit, Form form) const;
+  static UnitLaw unit_law(const StateSpace& space, const Rule& rule, int unit, const double* inputs,
+                          std::size_t others);
   void apply_half(double* values, std::size_t width, int parity, Form form) const;
   void mix_odd(double* values, std::size_t width, Form form) const;
   void mix_even(double* values, std::size_t width, Form form) const;
+  void scan_state(std::size_t x, const double* old, std::size_t width, double* out) const;
   template <typename Body>
   void in_side_order(Eigen::Ref<StateBlock> values, const Body& body) const;
 
   std::size_t states_;
-  // Inside, a state's index holds the even side's bits below the odd side's.
-  std::array<int, 2> side_units_{};
+  // Inside, a state's index is that of its even side plus even states times that of its odd side.
   std::array<Side, 2> sides_;
   std::vector<std::uint32_t> document_index_;  // of each inner index; empty if they agree
 };

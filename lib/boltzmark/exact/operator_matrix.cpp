@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/random_scan.hpp"
 
@@ -27,11 +29,12 @@ Eigen::MatrixXd unit_matrix(const StateSpace& space, const Rule& rule, int unit)
   require_dense(space);
   const auto states = static_cast<Eigen::Index>(space.states());
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(states, states);
-  for (Eigen::Index x = 0; x < states; ++x) {
-    const auto state = static_cast<std::size_t>(x);
-    const double flip = flip_probability(rule, space.input(unit, state), space.on(unit, state));
-    matrix(x, x) = 1 - flip;
-    matrix(x, x ^ (Eigen::Index{1} << unit)) = flip;
+  std::vector<double> next(static_cast<std::size_t>(space.values(unit)));
+  for (std::size_t x = 0; x < space.states(); ++x) {
+    next_law(rule, space.place(unit).kind, space.input(unit, x), space.value_index(unit, x), next);
+    for (int k = 0; k < space.values(unit); ++k)
+      matrix(static_cast<Eigen::Index>(x), static_cast<Eigen::Index>(space.moved(unit, x, k))) =
+          next[k];
   }
   return matrix;
 }
@@ -55,18 +58,9 @@ Eigen::MatrixXd symmetrised_sweep_matrix(const StateSpace& space, const Rule& ru
 }
 
 Eigen::MatrixXd random_scan_matrix(const StateSpace& space, const Rule& rule) {
-  require_dense(space);
-  const auto states = static_cast<Eigen::Index>(space.states());
-  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(states, states);
-  for (Eigen::Index x = 0; x < states; ++x) {
-    const auto state = static_cast<std::size_t>(x);
-    for (int u = 0; u < space.units(); ++u) {
-      const double flip = flip_probability(rule, space.input(u, state), space.on(u, state));
-      matrix(x, x) += (1 - flip) / space.units();
-      matrix(x, x ^ (Eigen::Index{1} << u)) = flip / space.units();
-    }
-  }
-  return matrix;
+  Eigen::MatrixXd matrix = unit_matrix(space, rule, 0);
+  for (int u = 1; u < space.units(); ++u) matrix += unit_matrix(space, rule, u);
+  return matrix / space.units();
 }
 
 Eigen::MatrixXd symmetrised_random_scan_matrix(const StateSpace& space, const Rule& rule) {

@@ -41,63 +41,79 @@ Chains all_states(const Layered& model, const StateSpace& space) {
   for (std::size_t x = 0; x < space.states(); ++x)
     for (int u = 0; u < space.units(); ++u)
       chains.set(space.place(u).layer, space.place(u).unit, static_cast<int>(x),
-                 space.on(u, x) ? 1.0F : 0.0F);
+                 static_cast<float>(space.value(u, x)));
   return chains;
 }
 
-// Narrows [low, high], which holds the threshold, by asking whether the unit is on at the middle.
+// Narrows [low, high], which holds the threshold, by asking whether the unit's value is high at the
+// middle.
 struct Bracket {
   std::uint64_t low = 0;
   std::uint64_t high = kFull;
   bool open() const { return low < high; }
   std::uint32_t draw() const { return static_cast<std::uint32_t>((low + high) / 2); }
-  void answer(bool on) { (on ? low : high) = on ? std::uint64_t{draw()} + 1 : draw(); }
+  void answer(bool is_high) {
+    (is_high ? low : high) = is_high ? std::uint64_t{draw()} + 1 : draw();
+  }
 };
+
+// The index of a unit's value now.
+int value_index(const Chains& chains, const StateSpace::Place& place, std::size_t chain) {
+  const float value = chains.get(place.layer, place.unit, static_cast<int>(chain));
+  return static_cast<int>(
+      std::lround((static_cast<double>(value) - place.kind.lowest()) / place.kind.spacing()));
+}
 
 }  // namespace
 
 RecoveredSweep::RecoveredSweep(const Layered& model, const Base& base, const Rule& rule,
                                float inverse_temperature)
-    : space_(model), thresholds_(static_cast<std::size_t>(space_.units()) * space_.states()) {
+    : space_(model), thresholds_(static_cast<std::size_t>(space_.units())) {
+  const std::size_t states = space_.states();
   const PackedModel packed(model, base);
   const Chains start = all_states(model, space_);
-  const std::vector<float> betas(space_.states(), inverse_temperature);
-  ScriptedDraws draws(model, space_.states());
-  std::vector<Bracket> brackets(thresholds_.size());
-  for (int parity = 0; parity < 2; ++parity) {
-    for (int step = 0; step < 33; ++step) {
-      for (const int u : space_.side(parity))
-        for (std::size_t x = 0; x < space_.states(); ++x)
-          if (const Bracket& b = brackets[u * space_.states() + x]; b.open())
-            draws.at(space_.place(u).layer, space_.place(u).unit, x) = b.draw();
-      Chains chains = start;
-      half_sweep(packed, chains, draws, {.rule = rule, .inverse_temperatures = betas}, parity);
-      for (const int u : space_.side(parity))
-        for (std::size_t x = 0; x < space_.states(); ++x)
-          if (Bracket& b = brackets[u * space_.states() + x]; b.open())
-            b.answer(chains.get(space_.place(u).layer, space_.place(u).unit, static_cast<int>(x)) !=
-                     0);
+  const std::vector<float> betas(states, inverse_temperature);
+  ScriptedDraws draws(model, states);
+  int most = 0;
+  for (int u = 0; u < space_.units(); ++u) most = std::max(most, space_.values(u));
+  for (int k = 1; k < most; ++k) {
+    std::vector<Bracket> brackets(thresholds_.size() * states);
+    for (int parity = 0; parity < 2; ++parity) {
+      for (int step = 0; step < 33; ++step) {
+        for (const int u : space_.side(parity))
+          for (std::size_t x = 0; x < states; ++x)
+            if (const Bracket& b = brackets[u * states + x]; b.open())
+              draws.at(space_.place(u).layer, space_.place(u).unit, x) = b.draw();
+        Chains chains = start;
+        half_sweep(packed, chains, draws, {.rule = rule, .inverse_temperatures = betas}, parity);
+        for (const int u : space_.side(parity))
+          for (std::size_t x = 0; x < states; ++x)
+            if (Bracket& b = brackets[u * states + x]; b.open())
+              b.answer(value_index(chains, space_.place(u), x) >= k);
+      }
     }
+    for (int u = 0; u < space_.units(); ++u)
+      if (k < space_.values(u))
+        for (std::size_t x = 0; x < states; ++x)
+          thresholds_[u].push_back(brackets[u * states + x].low);
   }
-  for (std::size_t i = 0; i < brackets.size(); ++i) thresholds_[i] = brackets[i].low;
+}
+
+double RecoveredSweep::probability(int unit, std::size_t state, int k) const {
+  const double from = k == 0 ? 1 : tail(unit, state, k);
+  return k + 1 == space_.values(unit) ? from : from - tail(unit, state, k + 1);
 }
 
 Eigen::MatrixXd RecoveredSweep::side_matrix(int parity) const {
   const auto states = static_cast<Eigen::Index>(space_.states());
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(states, states);
-  const std::vector<int>& side = space_.side(parity);
   for (std::size_t x = 0; x < space_.states(); ++x) {
-    const std::size_t rest = x & ~space_.side_mask(parity);
-    for (std::size_t bits = 0; bits < std::size_t{1} << side.size(); ++bits) {
-      std::size_t next = rest;
-      double probability = 1;
-      for (std::size_t k = 0; k < side.size(); ++k) {
-        const bool on = (bits >> k) & 1U;
-        if (on) next |= std::size_t{1} << side[k];
-        const double p = on_probability(side[k], x);
-        probability *= on ? p : 1 - p;
-      }
-      matrix(static_cast<Eigen::Index>(x), static_cast<Eigen::Index>(next)) = probability;
+    const std::size_t rest = space_.side_state(1 - parity, space_.side_part(1 - parity, x));
+    for (std::size_t part = 0; part < space_.side_states(parity); ++part) {
+      const std::size_t next = rest + space_.side_state(parity, part);
+      double p = 1;
+      for (const int u : space_.side(parity)) p *= probability(u, x, space_.value_index(u, next));
+      matrix(static_cast<Eigen::Index>(x), static_cast<Eigen::Index>(next)) = p;
     }
   }
   return matrix;
@@ -111,25 +127,27 @@ constexpr double kUnitRoundoff = 0x1p-24;  // float32
 struct InputTerms {
   double magnitude = 0;
   int terms = 1;
-  bool exact = true;  // every float32 partial sum is exact: multiples of 2^-8 below 2^15
+  bool exact = true;  // every float32 partial sum is exact: multiples of 2^-11 below 2^12
 };
 
 InputTerms input_terms(const Layered& model, const StateSpace::Place& place, const State& state) {
   InputTerms result;
-  const auto add = [&](double value) {
-    result.magnitude += std::abs(value);
-    result.exact = result.exact && value * 256 == std::round(value * 256);
+  const auto add = [&](double parameter, double state_value) {
+    result.magnitude += std::abs(parameter * state_value);
+    result.exact = result.exact && parameter * 2048 == std::round(parameter * 2048);
   };
-  add(model.bias(place.layer)[place.unit]);
+  add(model.bias(place.layer)[place.unit], 1);
   const auto add_neighbour = [&](int layer, const auto& weights) {
-    for (Eigen::Index j = 0; j < weights.size(); ++j) add(weights[j] * state[layer][j]);
+    const double scale = static_cast<double>(state_scale(model.layer(layer).unit));
+    for (Eigen::Index j = 0; j < weights.size(); ++j)
+      add(weights[j] / scale, scale * state[layer][j]);
     result.terms += static_cast<int>(weights.size());
   };
   if (place.layer > 0)
     add_neighbour(place.layer - 1, model.weights(place.layer - 1).col(place.unit));
   if (place.layer + 1 < model.layers())
     add_neighbour(place.layer + 1, model.weights(place.layer).row(place.unit));
-  result.exact = result.exact && result.magnitude < 0x1p15;
+  result.exact = result.exact && result.magnitude < 0x1p12;
   return result;
 }
 
@@ -157,12 +175,30 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   }
   bound.sign_is_certain = bound.input_error == 0 || std::abs(bound.input) > bound.input_error;
 
-  // The less likely state's q changes by at most a factor e^input_error; exp is good to 4 u, and
-  // the rule's arithmetic (add, divide, blend) to 6 u more. The threshold adds half of 2^-32.
-  const bool on = space.on(unit, state);
-  const double flip = flip_probability(rule, bound.input, on);
-  const double unlikely = on != (bound.input > 0) ? 1 - flip : flip;
-  bound.probability = unlikely * std::expm1(bound.input_error + 10 * u) + 0.5 * 0x1p-32;
+  // Values counted from the likeliest one have tails that change by at most e^{steps error} when
+  // the log odds z change by `error`. z carries 2 u (spacing, product) and the exponents of weights
+  // u more; exp is good to 4 u, the sums over values to u each, the rule's arithmetic to 6 u, and a
+  // threshold adds half of 2^-32. Of two values z and exponent are the input itself.
+  const Unit kind = place.kind;
+  const int steps = kind.values() - 1;
+  std::vector<double> next(static_cast<std::size_t>(steps) + 1);
+  next_law(rule, kind, bound.input, space.value_index(unit, state), next);
+  const double z = std::abs(bound.input) * kind.spacing();
+  double error = bound.input_error * kind.spacing() + 10 * u;
+  if (steps > 1) error += (3 * z + 2) * u;
+  const double relative = std::expm1(steps * error);
+  bound.tails.resize(static_cast<std::size_t>(steps));
+  bound.errors.resize(bound.tails.size());
+  double above = 0, below = 0;
+  for (int k = steps; k > 0; --k) {
+    above += next[k];
+    bound.tails[k - 1] = above;
+  }
+  for (int k = 1; k <= steps; ++k) {
+    below += next[k - 1];
+    const double unlikely = bound.input > 0 ? below : bound.tails[k - 1];
+    bound.errors[k - 1] = unlikely * relative + 0.5 * 0x1p-32;
+  }
   return bound;
 }
 

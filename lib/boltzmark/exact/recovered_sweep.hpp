@@ -12,9 +12,9 @@
 namespace boltzmark {
 
 /// The law of the production sweep, recovered without randomness: every state of a small model is a
-/// chain, scripted draws replace Philox, and 33 half sweeps bisect the threshold of every decision
-/// (a unit is on if draw < threshold, thresholds in [0, 2^32]).
-///   Cost  66 half sweeps of 2^units chains
+/// chain, scripted draws replace Philox, and 33 half sweeps bisect each threshold of every decision
+/// (a unit has its k-th value or a higher one if draw < its k-th threshold, in [0, 2^32]).
+///   Cost  66 half sweeps of as many chains as states, times the most values of a unit less 1
 class RecoveredSweep {
  public:
   /// Throws  InvalidArgument as StateSpace, PackedModel and sweep do
@@ -22,28 +22,32 @@ class RecoveredSweep {
                  float inverse_temperature = 1);
 
   const StateSpace& space() const { return space_; }
-  /// Returns the threshold of a unit's decision when its model is in a state.
-  std::uint64_t threshold(int unit, std::size_t state) const {
-    return thresholds_[static_cast<std::size_t>(unit) * space_.states() + state];
+  /// Returns the k-th threshold, k = 1..values - 1, of a unit's decision when its model is in a
+  /// state.
+  std::uint64_t threshold(int unit, std::size_t state, int k = 1) const {
+    return thresholds_[unit][static_cast<std::size_t>(k - 1) * space_.states() + state];
   }
-  /// Returns the probability that the unit is on next.
-  double on_probability(int unit, std::size_t state) const {
-    return static_cast<double>(threshold(unit, state)) * 0x1p-32;
+  /// Returns the probability that the unit has its k-th value or a higher one next.
+  double tail(int unit, std::size_t state, int k = 1) const {
+    return static_cast<double>(threshold(unit, state, k)) * 0x1p-32;
   }
+  /// Returns the probability that the unit has its k-th value next.
+  double probability(int unit, std::size_t state, int k) const;
   /// Makes the dense recovered T_h (parity 1) or T_v (parity 0); T = T_h T_v.
   Eigen::MatrixXd side_matrix(int parity) const;
 
  private:
   StateSpace space_;
-  std::vector<std::uint64_t> thresholds_;  // [units x states]
+  std::vector<std::vector<std::uint64_t>> thresholds_;  // of each unit [values - 1 x states]
 };
 
-/// Bounds how far a recovered probability may lie from the double law's, from the rounding of the
-/// float32 path: parameters, the sum over neighbours, tempering, exp, division and the threshold.
+/// Bounds how far a recovered tail may lie from the double law's, from the rounding of the float32
+/// path: parameters, the sum over neighbours, tempering, exp, division and the threshold.
 struct DecisionBound {
   double input = 0;  ///< the exact input of the tempered unit
   double input_error = 0;
-  double probability = 0;       ///< bound on |recovered - law|; meaningful where sign_is_certain
+  std::vector<double> tails;    ///< of the double law, k = 1..values - 1 at k - 1
+  std::vector<double> errors;   ///< bounds on |recovered - tails|; where sign_is_certain
   bool sign_is_certain = true;  ///< false where rounding may move the input across a tie
 };
 DecisionBound decision_bound(const Layered& model, const Base& base, const Rule& rule,

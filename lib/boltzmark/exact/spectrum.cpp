@@ -39,20 +39,14 @@ struct Cross {
 };
 
 Cross cross_matrix(const StateSpace& space) {
-  const auto count = [&space](int parity) { return static_cast<int>(space.side(parity).size()); };
-  const int row_parity = count(1) <= count(0) ? 1 : 0;
-  const auto place = [&space](Eigen::Index bits, int parity) {
-    std::size_t index = 0;
-    for (std::size_t k = 0; k < space.side(parity).size(); ++k)
-      if ((bits >> k) & 1) index |= std::size_t{1} << space.side(parity)[k];
-    return index;
-  };
-  const Eigen::Index rows = Eigen::Index{1} << count(row_parity);
-  Eigen::MatrixXd log_p(rows, Eigen::Index{1} << count(1 - row_parity));
+  const int rows_parity = space.side_states(1) <= space.side_states(0) ? 1 : 0;
+  const auto rows = static_cast<Eigen::Index>(space.side_states(rows_parity));
+  Eigen::MatrixXd log_p(rows, static_cast<Eigen::Index>(space.side_states(1 - rows_parity)));
   for (Eigen::Index b = 0; b < log_p.cols(); ++b) {
-    const std::size_t column = place(b, 1 - row_parity);
+    const std::size_t column = space.side_state(1 - rows_parity, static_cast<std::size_t>(b));
     for (Eigen::Index a = 0; a < rows; ++a)
-      log_p(a, b) = space.log_p()[static_cast<Eigen::Index>(column | place(a, row_parity))];
+      log_p(a, b) = space.log_p()[static_cast<Eigen::Index>(
+          column + space.side_state(rows_parity, static_cast<std::size_t>(a)))];
   }
   const auto log_sum = [](const auto& values) {
     const double highest = values.maxCoeff();

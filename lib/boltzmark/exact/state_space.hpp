@@ -8,14 +8,15 @@
 
 namespace boltzmark {
 
-/// Most units of a model whose states are enumerated one by one.
-inline constexpr int kMaxStateUnits = 24;
+/// Most states of a model whose states are enumerated one by one: 24 binary units.
+inline constexpr std::size_t kMaxStates = std::size_t{1} << 24;
 /// Most states of a dense transition matrix (128 MiB).
 inline constexpr std::size_t kMaxDenseStates = 4096;
 
-/// Every state of a small binary model: its index, its probability and the inputs of its units.
-/// Units are counted through the layers, visible layer first; bit u of a state's index is unit u.
-/// Cost  memory 8 * 2^units bytes, time 2^units
+/// Every state of a small discrete model: its index, its probability and the inputs of its units.
+/// Units are counted through the layers, visible layer first; a state's index has the index of each
+/// unit's value as a digit, unit 0 the lowest (bit u is unit u of a binary model).
+/// Cost  memory 8 bytes a state, time as many steps as states
 class StateSpace {
  public:
   /// One unit's place in its model.
@@ -23,34 +24,56 @@ class StateSpace {
     int layer = 0;
     int unit = 0;      ///< within its layer
     bool odd = false;  ///< updated in the first half of a sweep
+    Unit kind = Unit::bernoulli();
+    std::size_t stride = 1;  ///< what a step of its value adds to a state's index
   };
 
-  /// Throws  InvalidArgument if a unit is not Bernoulli or there are more than kMaxStateUnits
+  /// Throws  InvalidArgument if a unit is not discrete or there are more than kMaxStates
   explicit StateSpace(const Layered& model);
 
   int units() const { return static_cast<int>(places_.size()); }
-  std::size_t states() const { return std::size_t{1} << units(); }
+  std::size_t states() const { return side_states_[0] * side_states_[1]; }
   const Place& place(int unit) const { return places_[unit]; }
+  /// Counts the values of a unit.
+  int values(int unit) const { return places_[unit].kind.values(); }
+
+  /// Returns the index of a unit's value in a state, 0..values(unit)-1, and the value.
+  int value_index(int unit, std::size_t state) const {
+    return static_cast<int>(state / places_[unit].stride % static_cast<std::size_t>(values(unit)));
+  }
+  double value(int unit, std::size_t state) const {
+    return places_[unit].kind.value(value_index(unit, state));
+  }
+  /// Returns the state that differs from `state` by a unit's having its k-th value.
+  std::size_t moved(int unit, std::size_t state, int k) const {
+    const auto now = static_cast<std::size_t>(value_index(unit, state));
+    return state + (static_cast<std::size_t>(k) - now) * places_[unit].stride;
+  }
 
   /// Returns log p of every state, normalised.  Shapes  [states]    Units  nats
   const Eigen::VectorXd& log_p() const { return log_p_; }
   /// Returns the stationary distribution.  Shapes  [states]
   Eigen::VectorXd p() const { return log_p_.array().exp(); }
   double log_z() const { return log_z_; }
+  /// Returns the log of the reference measure of each state.
+  double log_weight() const { return log_weight_; }
 
-  /// Computes the input of a unit, log p(1)/p(0) given the others: bias first, then the weights of
-  /// the units that are on, in the order of units.
+  /// Computes the input of a unit, which makes p ~ e^{input value} given the others: bias first,
+  /// then the weights times the values of the others, in the order of units.
   double input(int unit, std::size_t state) const;
-  bool on(int unit, std::size_t state) const { return (state >> unit) & 1U; }
 
   /// The units of one side, ascending: parity 1 the odd layers (hidden), parity 0 the even ones.
   const std::vector<int>& side(int parity) const { return sides_[parity]; }
-  /// The bits of one side's units.
-  std::size_t side_mask(int parity) const { return masks_[parity]; }
+  /// Counts the states of one side.
+  std::size_t side_states(int parity) const { return side_states_[parity]; }
+  /// Returns the index of a state's one side among that side's states, digits as in a whole state.
+  std::size_t side_part(int parity, std::size_t state) const;
+  /// Returns the whole state with this part on one side and the lowest values on the other; states
+  /// are sums of such of both sides.
+  std::size_t side_state(int parity, std::size_t part) const;
 
   /// Computes the inputs of all units of one side for every state of the other side.
-  /// Shapes  [2^(other side) x units of this side]; row r has bit k set for the other side's k-th
-  /// unit
+  /// Shapes  [states of the other side x units of this side], rows as side_part
   Eigen::MatrixXd inputs(int parity) const;
 
   /// Converts between an index and the layers' values.
@@ -60,12 +83,13 @@ class StateSpace {
  private:
   std::vector<Place> places_;
   std::vector<int> sides_[2];
-  std::size_t masks_[2] = {0, 0};
+  std::size_t side_states_[2] = {1, 1};
   Eigen::VectorXd bias_;      // [units]
   Eigen::MatrixXd coupling_;  // [units x units], symmetric
   std::vector<int> sizes_;    // of the layers
   Eigen::VectorXd log_p_;
   double log_z_ = 0;
+  double log_weight_ = 0;
 };
 
 }  // namespace boltzmark

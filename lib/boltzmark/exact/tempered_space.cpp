@@ -20,33 +20,31 @@ Eigen::VectorXd base_log_p(const StateSpace& space, const Base& base) {
   for (Eigen::Index x = 0; x < result.size(); ++x)
     for (int u = 0; u < space.units(); ++u) {
       const StateSpace::Place& place = space.place(u);
-      if (space.on(u, static_cast<std::size_t>(x)))
-        result[x] += base.logits[place.layer][place.unit];
+      result[x] +=
+          base.logits[place.layer][place.unit] * space.value(u, static_cast<std::size_t>(x));
     }
   return result.array() - log_sum(result);
 }
 
 // The even units' part of each joint state, as an index of its own.
 std::vector<Eigen::Index> even_parts(const StateSpace& space) {
-  std::vector<Eigen::Index> parts(space.states(), 0);
-  const std::vector<int>& side = space.side(0);
+  std::vector<Eigen::Index> parts(space.states());
   for (std::size_t x = 0; x < space.states(); ++x)
-    for (std::size_t i = 0; i < side.size(); ++i)
-      if (space.on(side[i], x)) parts[x] |= Eigen::Index{1} << i;
+    parts[x] = static_cast<Eigen::Index>(space.side_part(0, x));
   return parts;
 }
 
 Eigen::Index even_states(const StateSpace& space) {
-  return Eigen::Index{1} << space.side(0).size();
+  return static_cast<Eigen::Index>(space.side_states(0));
 }
 
-// Sums the even parts' columns of the rows whose odd units are off: any would do under Gibbs
+// Sums the even parts' columns of the rows whose odd units are lowest: any would do under Gibbs
 // sampling, which draws the odd units anew.
 Eigen::MatrixXd collapse_kernel(const StateSpace& space, const Eigen::MatrixXd& joint) {
   const std::vector<Eigen::Index> part = even_parts(space);
   Eigen::MatrixXd kernel = Eigen::MatrixXd::Zero(even_states(space), even_states(space));
   for (std::size_t x = 0; x < space.states(); ++x) {
-    if ((x & space.side_mask(1)) != 0) continue;
+    if (space.side_part(1, x) != 0) continue;
     for (std::size_t y = 0; y < space.states(); ++y)
       kernel(part[x], part[y]) += joint(static_cast<Eigen::Index>(x), static_cast<Eigen::Index>(y));
   }

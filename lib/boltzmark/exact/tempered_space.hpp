@@ -10,9 +10,9 @@
 
 namespace boltzmark {
 
-/// Every state of a small binary model at every rung of a ladder.
+/// Every state of a small discrete model at every rung of a ladder.
 ///   log f_b = b log f + (1 - b) log p1, p1 normalised, f = exp(-E)            [carlson2016, Eq. 2]
-/// States are indexed as in StateSpace; a collapsed state has bit i for the i-th even unit.
+/// States are indexed as in StateSpace; a collapsed state as its even side's part.
 class TemperedSpace {
  public:
   /// Throws  InvalidArgument if the model is not enumerable or the base is not one of the model

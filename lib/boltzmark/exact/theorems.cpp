@@ -11,18 +11,20 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-// log P(unit goes to its state in `to`), minus infinity exactly when the law forbids it.
-double log_unit_move(const Rule& rule, double input, bool from, bool to) {
-  if (from == to) {
-    if (!can_stay(rule, input, from)) return kImpossible;
-    const double flip = flip_probability(rule, input, from);
-    if (flip < 1) return std::log1p(-flip);
-    // 1 - flip is lost to rounding: e^-|x| where |x| is large (Gibbs), |x| where it is tiny (flip).
-    return std::abs(input) < 1 ? std::log(std::abs(input)) : -std::abs(input);
-  }
-  if (!can_flip(rule, input, from)) return kImpossible;
-  const double flip = flip_probability(rule, input, from);
-  return flip > 0 ? std::log(flip) : -std::abs(input);
+// log P(unit goes to its value in `to`), minus infinity exactly when the law forbids it.
+double log_unit_move(const StateSpace& space, const Rule& rule, int unit, std::size_t from,
+                     std::size_t to) {
+  const Unit kind = space.place(unit).kind;
+  const double input = space.input(unit, from);
+  const int now = space.value_index(unit, from), next = space.value_index(unit, to);
+  if (!can_move(rule, kind, input, now, next)) return kImpossible;
+  std::vector<double> law(static_cast<std::size_t>(kind.values()));
+  next_law(rule, kind, input, now, law);
+  if (law[next] > 0) return std::log(law[next]);
+  // Lost to rounding. A move has the weight of its value; staying is |z| where that is tiny (flip).
+  const double log_odds = std::abs(input) * kind.spacing();
+  if (next == now && log_odds < 1) return std::log(log_odds);
+  return -log_odds * (input > 0 ? kind.values() - 1 - next : next);
 }
 
 bool reaches_modes(const StateSpace& space, const Rule& rule, std::size_t state, bool forward) {
@@ -56,11 +58,11 @@ double lemma1_entry(const StateSpace& space, const Rule& rule, std::size_t state
 }  // namespace
 
 std::size_t most_probable(const StateSpace& space, std::size_t state, int parity) {
-  std::size_t result = state & ~space.side_mask(parity);
-  // Units of a side are independent given the other side: each takes its likelier value, and 1 at
-  // ties, which makes the index greatest.
+  std::size_t result = state;
+  // Units of a side are independent given the other side: each takes its likeliest value, and the
+  // highest one at ties, which makes the index greatest.
   for (const int unit : space.side(parity))
-    if (space.input(unit, state) >= 0) result |= std::size_t{1} << unit;
+    result = space.moved(unit, result, space.input(unit, state) >= 0 ? space.values(unit) - 1 : 0);
   return result;
 }
 
@@ -73,10 +75,9 @@ std::vector<std::size_t> local_modes(const StateSpace& space) {
 
 double log_side_transition(const StateSpace& space, const Rule& rule, std::size_t from,
                            std::size_t to, int parity) {
-  if ((from ^ to) & ~space.side_mask(parity)) return kImpossible;
+  if (space.side_part(1 - parity, from) != space.side_part(1 - parity, to)) return kImpossible;
   double sum = 0;
-  for (const int unit : space.side(parity))
-    sum += log_unit_move(rule, space.input(unit, from), space.on(unit, from), space.on(unit, to));
+  for (const int unit : space.side(parity)) sum += log_unit_move(space, rule, unit, from, to);
   return sum;
 }
 
@@ -100,7 +101,8 @@ TheoremReport check_theorems(const StateSpace& space, const Rule& rule) {
   for (const std::size_t x : modes) {
     for (const std::size_t y : modes) {
       // One sweep from x to y passes through x's even side with y's odd side.
-      const std::size_t middle = (x & space.side_mask(0)) | (y & space.side_mask(1));
+      const std::size_t middle =
+          space.side_state(0, space.side_part(0, x)) + space.side_state(1, space.side_part(1, y));
       const double log_step = log_side_transition(space, rule, x, middle, 1) +
                               log_side_transition(space, rule, middle, y, 0);
       report.modes_joined = std::min(report.modes_joined, log_step);
