@@ -22,6 +22,7 @@ Dataset load_cases(const std::string& name, const Layered& model,
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
+  fit_values(model.layer(0).unit, data.values);
   return data;
 }
 
@@ -122,10 +123,6 @@ Base make_base(const Layered& model, const EstimateArguments& arguments) {
 
 LayeredTarget make_target(const Layered& model, const std::string& path,
                           const EstimateArguments& arguments) {
-  if (!model.is_binary())
-    throw DataError(path +
-                    ": has units that are not Bernoulli (must be Bernoulli for sampling; "
-                    "--method exact takes others)");
   const Base base = make_base(model, arguments);
   return about_file(path, [&] { return LayeredTarget(model, base); });
 }

@@ -48,6 +48,11 @@ void save_model(const Layered& model, const std::string& path) {
   about_file(path, [&] { write_model(model, path); });
 }
 
+void fit_values(Unit unit, Eigen::MatrixXf& cases) {
+  if (unit.lowest() == 0 || unit.is_gaussian() || cases.minCoeff() < 0) return;
+  cases = (2 * cases.array() - 1).matrix();
+}
+
 EnumerationPlan plan_enumeration(const Layered& model) {
   const Side sides[2] = {side_of(model, 0), side_of(model, 1)};
   EnumerationPlan plan;

@@ -29,6 +29,10 @@ auto about_file(const std::string& path, Work&& work) -> decltype(work()) {
   }
 }
 
+/// Carries cases in [0, 1] to the range of the visible units: x to 2x - 1 for units on [-1, 1].
+/// Cases that have a negative value are there already, and stay.
+void fit_values(Unit unit, Eigen::MatrixXf& cases);
+
 /// What an exact log Z of a model would enumerate, and the time and memory it would take here.
 struct EnumerationPlan {
   bool possible = false;  ///< a discrete side of at most 40 units

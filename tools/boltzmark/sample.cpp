@@ -31,23 +31,33 @@ struct SampleArguments {
   bool force = false;
 };
 
+/// One layer's kept states, [kept][chain][unit].
+struct KeptLayer {
+  std::vector<std::uint8_t> bits;  ///< of Bernoulli units
+  std::vector<float> values;       ///< of others
+};
+
 /// The states that are kept, as the file has them.
 struct Kept {
-  std::vector<std::vector<std::uint8_t>> layers;  ///< [kept][chain][unit]
-  std::vector<double> energies;                   ///< [kept][chain]
-  std::vector<std::int64_t> sweeps;               ///< [kept], counted from 1
+  std::vector<KeptLayer> layers;
+  std::vector<double> energies;      ///< [kept][chain]
+  std::vector<std::int64_t> sweeps;  ///< [kept], counted from 1
 };
 
 Chains make_start(const Layered& model, const SampleArguments& arguments, StreamKey key) {
   Chains chains(model, arguments.chains);
   chains.randomise(key);
   if (arguments.start == "random") return chains;
-  const Dataset data = load_dataset(arguments.start, parse_binarise(arguments.binarise));
+  Dataset data = load_dataset(arguments.start, parse_binarise(arguments.binarise));
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
-  if (((data.values.array() != 0) && (data.values.array() != 1)).any())
+  const Unit unit = model.layer(0).unit;
+  if (unit.is_bernoulli() && ((data.values.array() != 0) && (data.values.array() != 1)).any())
     throw DataError(data.name + ": holds values beside 0 and 1 (must be binary)");
+  fit_values(unit, data.values);
+  if (!(data.values.array().abs() <= 1).all())
+    throw DataError(data.name + ": holds values outside [-1, 1] (must be within)");
   Eigen::MatrixXf visible(model.size(0), arguments.chains);
   for (int chain = 0; chain < arguments.chains; ++chain)
     visible.col(chain) = data.values.col(chain % data.values.cols());
@@ -56,10 +66,17 @@ Chains make_start(const Layered& model, const SampleArguments& arguments, Stream
 }
 
 void keep(const Layered& model, const Chains& chains, int sweep, Kept& kept) {
-  for (int l = 0; l < model.layers(); ++l)
+  for (int l = 0; l < model.layers(); ++l) {
+    const bool bits = model.layer(l).unit.is_bernoulli();
     for (int chain = 0; chain < chains.chains(); ++chain)
-      for (int unit = 0; unit < model.size(l); ++unit)
-        kept.layers[l].push_back(chains.get(l, unit, chain) != 0 ? 1 : 0);
+      for (int unit = 0; unit < model.size(l); ++unit) {
+        const float value = chains.get(l, unit, chain);
+        if (bits)
+          kept.layers[l].bits.push_back(value != 0 ? 1 : 0);
+        else
+          kept.layers[l].values.push_back(value);
+      }
+  }
   const std::size_t first = kept.energies.size();
   kept.energies.resize(first + chains.chains());
   parallel_for(chains.chains(), [&](std::size_t chain) {
@@ -103,7 +120,11 @@ void write(const Layered& model, const SampleArguments& arguments, const Kept& k
     const std::string name = l == 0           ? "visible"
                              : model.is_rbm() ? "hidden"
                                               : fmt::format("hidden{}", l);
-    file.add(name, kept.layers[l], {n, chains, static_cast<std::uint64_t>(model.size(l))});
+    const std::vector<std::uint64_t> shape = {n, chains, static_cast<std::uint64_t>(model.size(l))};
+    if (model.layer(l).unit.is_bernoulli())
+      file.add(name, kept.layers[l].bits, shape);
+    else
+      file.add(name, kept.layers[l].values, shape);
   }
   file.add("energy", kept.energies, {n, chains});
   file.add("sweep", kept.sweeps, {n});
@@ -168,7 +189,8 @@ int run(const SampleArguments& arguments, const Session& session) {
 
 constexpr const char* kNotes =
     "FILE.npz holds, for K kept sweeps: visible and hidden (deeper models: hidden1, hidden2, ..)\n"
-    "uint8 [K, chains, units], energy float64 [K, chains] in nats, sweep int64 [K] (the sweep "
+    "[K, chains, units], uint8 of Bernoulli units and float32 of others, energy float64 [K, "
+    "chains] in nats, sweep int64 [K] (the sweep "
     "after\n"
     "which the states were kept, from 1) and seed int64. A sweep updates the hidden units first.\n"
     "JSON keys: out, rule, chains, sweeps, kept, mean_energy, seed, seconds.";
@@ -180,9 +202,8 @@ void add_sample(Program& program) {
   Command& command = program.command({
       .name = "sample",
       .summary = "draw states of a model by sweeps of an update rule",
-      .about =
-          "Runs independent chains of a binary model at inverse temperature 1 and writes their "
-          "states. Ctrl-C leaves no file.",
+      .about = "Runs independent chains of a model at inverse temperature 1 and writes their "
+               "states. Ctrl-C leaves no file.",
       .notes = kNotes,
       .examples = {"boltzmark sample rbm.npz --rule flip --sweeps 10000 --out states.npz",
                    "boltzmark sample rbm.npz --chains 10 --sweeps 500 --every 5 --out trace.npz",

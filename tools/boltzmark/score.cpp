@@ -125,9 +125,9 @@ void check_units(const ScoreArguments& arguments, const Layered& model, const Da
 int run(const ScoreArguments& arguments, const Session& session) {
   if (arguments.method != "exact") find_method(arguments.method);
   const Layered model = load_model(arguments.model);
-  const Dataset data =
-      load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
+  Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
   check_units(arguments, model, data);
+  fit_values(model.layer(0).unit, data.values);
   if (arguments.method == "exact") {
     const EnumerationPlan plan = plan_enumeration(model);
     state_plan(session,

@@ -31,6 +31,12 @@ long double mean_over_values(int steps, long double x) {
   return std::copysign(weighted / sum, x);
 }
 
+// The distance to the next double.
+double ulp(double value) {
+  const double size = std::abs(value);
+  return std::nextafter(size, 2 * size + 1) - size;
+}
+
 const double kInputs[] = {0,   1e-300, 1e-12, 1e-5, 1e-3, 0.01, 0.1, 0.5, 0.999, 1.0, 1.001,
                           2.5, 7,      20,    36.7, 40,   88,   300, 700, 745,   1e5};
 
@@ -44,19 +50,38 @@ TEST_CASE("log_partition and mean_value of X(s) are the sums over its values") {
         CAPTURE(steps, x);
         const auto log_sum = static_cast<double>(log_sum_over_values(steps, x));
         const auto mean = static_cast<double>(mean_over_values(steps, x));
-        // log_partition adds |x| and a log of a quotient good to a few roundings; its value is
-        // log 2 at least, so 8 eps relative covers them. The sum itself is exact to steps long
-        // double roundings, 65535 * 2^-64 < 2^-48.
-        const double eps = std::numeric_limits<double>::epsilon();
+        // 4 units of the last place, and what the sum itself may be off by: steps long double
+        // roundings of up to 65535 2^-64 < 2^-48.
         const double sum_error = steps * 0x1p-64;
-        CHECK(std::abs(log_partition(unit, x) - log_sum) <= 8 * eps * log_sum + sum_error);
-        // The mean is a difference of two terms; near 0 the second is a quarter of the first at
-        // most, so 16 eps relative covers their roundings; beyond, both are below 4, and their
-        // difference of at most 1 carries their absolute roundings: 8 eps.
-        CHECK(std::abs(mean_value(unit, x) - mean) <=
-              (16 * eps + sum_error) * std::abs(mean) + (std::abs(x) > 0.5 ? 8 * eps : 0));
+        CHECK(std::abs(log_partition(unit, x) - log_sum) <= 4 * ulp(log_sum) + sum_error);
+        CHECK(std::abs(mean_value(unit, x) - mean) <= 4 * ulp(mean) + sum_error * std::abs(mean));
       }
     }
+  }
+}
+
+TEST_CASE("log_partition and mean_value are good to 4 units of the last place over their range") {
+  for (const int steps : {1, 2, 3, 4, 5, 8, 16, 64}) {
+    const Unit unit = Unit::multivalued(steps);
+    for (double x = 0x1p-30; x < 1000; x *= 1.0371) {
+      CAPTURE(steps, x);
+      // The sums are off by 64 2^-64 at most, a 32nd of a unit of the last place.
+      const long double log_error = log_partition(unit, x) - log_sum_over_values(steps, x);
+      const long double mean_error = mean_value(unit, x) - mean_over_values(steps, x);
+      CHECK(static_cast<double>(std::abs(log_error)) <= 4 * ulp(log_partition(unit, x)));
+      CHECK(static_cast<double>(std::abs(mean_error)) <= 4 * ulp(mean_value(unit, x)));
+    }
+  }
+  for (double x = 0x1p-4; x < 1000; x *= 1.0371) {
+    CAPTURE(x);
+    const long double y = x;
+    const long double log_sinh = y + std::log(-std::expm1(-2 * y) / y);
+    CHECK(static_cast<double>(std::abs(log_partition(Unit::continuous(), x) - log_sinh)) <=
+          4 * ulp(log_partition(Unit::continuous(), x)));
+    if (x < 1) continue;  // below, this mean cancels in long double too
+    const long double mean = 1 + 2 / std::expm1(2 * y) - 1 / y;
+    CHECK(static_cast<double>(std::abs(mean_value(Unit::continuous(), x) - mean)) <=
+          4 * ulp(mean_value(Unit::continuous(), x)));
   }
 }
 

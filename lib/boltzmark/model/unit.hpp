@@ -54,11 +54,13 @@ class Unit {
 /// Computes log of the integral of e^{input x} over a unit's reference measure, without base terms.
 ///   Bernoulli log(1 + e^x); X(s) log phi_s(x), continuous log phi_inf(x)   [yokoyama2019, Eqs. 6,
 ///   7]
+/// Accuracy  4 ulp
 /// Throws  InvalidArgument for Gaussian units, whose integral needs a scale
 double log_partition(Unit unit, double input);
 
 /// Computes the mean of a unit under a density proportional to e^{input x} (the derivative of
-/// log_partition). Throws  InvalidArgument for Gaussian units
+/// log_partition).  [yokoyama2019, Eq. 14]
+/// Accuracy  4 ulp     Throws  InvalidArgument for Gaussian units
 double mean_value(Unit unit, double input);
 
 /// Computes F(x), the probability that a continuous unit is at most x in [-1, 1].

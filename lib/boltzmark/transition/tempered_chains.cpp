@@ -19,11 +19,25 @@ std::size_t padded(int units) {
   return static_cast<std::size_t>((units + kPanel - 1) / kPanel) * kPanel;
 }
 
+double inverse_scale(const Layered& model, int layer) {
+  return 1 / static_cast<double>(state_scale(model.layer(layer).unit));
+}
+
 std::vector<Eigen::VectorXd> gains_of(const Layered& model, const Base& base) {
   std::vector<Eigen::VectorXd> gains;
-  for (int l = 0; l < model.layers(); ++l) gains.emplace_back(model.bias(l) - base.logits[l]);
+  for (int l = 0; l < model.layers(); ++l)
+    gains.emplace_back((model.bias(l) - base.logits[l]) * inverse_scale(model, l));
   return gains;
 }
+
+std::vector<Eigen::VectorXd> stored_logits_of(const Layered& model, const Base& base) {
+  std::vector<Eigen::VectorXd> logits;
+  for (int l = 0; l < model.layers(); ++l)
+    logits.emplace_back(base.logits[l] * inverse_scale(model, l));
+  return logits;
+}
+
+bool is_two_valued(Unit unit) { return unit.is_discrete() && unit.values() == 2; }
 
 // The common step of a ladder of equally spaced rungs, or 0.
 double equal_step(std::span<const float> ladder) {
@@ -41,10 +55,8 @@ TemperedModel::TemperedModel(Layered layered, Base p1)
       base(std::move(p1)),
       packed(model, base),
       gains(gains_of(model, base)),
-      log_base(log_normaliser(model, base)) {
-  if (!model.is_binary())
-    throw InvalidArgument("model (must have Bernoulli units only: the densities are theirs)");
-}
+      stored_logits(stored_logits_of(model, base)),
+      log_base(log_normaliser(model, base)) {}
 
 TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain,
                                int chains)
@@ -80,9 +92,8 @@ void TemperedChains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf
 }
 
 void TemperedChains::set_model(std::shared_ptr<const TemperedModel> model) {
-  bool same = model->model.layers() == chains_.layers();
-  for (int l = 0; same && l < chains_.layers(); ++l) same = model->model.size(l) == chains_.size(l);
-  if (!same) throw InvalidArgument("model (must have the layers and sizes of the one before)");
+  if (!chains_.fit(model->model))
+    throw InvalidArgument("model (must have the layers, sizes and units of the one before)");
   model_ = std::move(model);
   refresh_inputs();
 }
@@ -140,7 +151,7 @@ TemperedChains::BlockSums TemperedChains::even_constants(int block) const {
   BlockSums sums;
   sums.fill(-model_->log_base);
   for (int l = 0; l < chains_.layers(); l += 2)
-    add_linear(model_->base.logits[l].data(),
+    add_linear(model_->stored_logits[l].data(),
                {.units = chains_.size(l), .states = chains_.block(l, block)}, sums.data());
   return sums;
 }
@@ -154,7 +165,8 @@ void TemperedChains::copy_out(int block, const BlockSums& sums, std::span<double
 template <class Body>
 void TemperedChains::for_odd_layers(int block, const Body& body) const {
   for (int l = 1; l < chains_.layers(); l += 2)
-    body(DensityBlock{.units = chains_.size(l),
+    body(DensityBlock{.unit = chains_.unit(l),
+                      .units = chains_.size(l),
                       .logits = model_->base.logits[l].data(),
                       .states = chains_.block(l, block),
                       .inputs = inputs_[l / 2].data() + inputs_offset(l, block)});
@@ -173,7 +185,7 @@ void TemperedChains::log_increment(double from, double to, std::span<double> out
     BlockSums sums = even_slopes(block);
     for (double& sum : sums) sum *= to - from;
     for_odd_layers(block,
-                   [&](const DensityBlock& odd) { add_softplus_step(odd, from, to, sums.data()); });
+                   [&](const DensityBlock& odd) { add_log_phi_step(odd, from, to, sums.data()); });
     copy_out(block, sums, out);
   }
 }
@@ -182,15 +194,15 @@ void TemperedChains::log_densities(std::span<const float> ladder, std::span<doub
   const std::size_t rungs = ladder.size();
   double step = equal_step(ladder);
   for (int l = 1; l < chains_.layers(); l += 2)
-    if (model_->base.logits[l].any()) step = 0;
+    if (!is_two_valued(chains_.unit(l)) || model_->base.logits[l].any()) step = 0;
   std::vector<double> sums(rungs * kChainBlock);
   for (int block = 0; block < chains_.blocks(); ++block) {
     const BlockSums slope = even_slopes(block), constant = even_constants(block);
     std::fill(sums.begin(), sums.end(), 0.0);
     for_odd_layers(block, [&](const DensityBlock& odd) {
-      if (step > 0) return add_softplus_ladder(odd, step, static_cast<int>(rungs), sums.data());
+      if (step > 0) return add_log_phi_ladder(odd, step, static_cast<int>(rungs), sums.data());
       for (std::size_t k = 0; k < rungs; ++k)
-        add_softplus(odd, static_cast<double>(ladder[k]), sums.data() + k * kChainBlock);
+        add_log_phi(odd, static_cast<double>(ladder[k]), sums.data() + k * kChainBlock);
     });
     for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
       for (std::size_t k = 0; k < rungs; ++k)
@@ -206,7 +218,7 @@ void TemperedChains::log_density_slopes(std::span<const float> ladder,
     for (std::size_t k = 0; k < ladder.size(); ++k) {
       BlockSums sums = slope;
       for_odd_layers(block, [&](const DensityBlock& odd) {
-        add_softplus_slope(odd, static_cast<double>(ladder[k]), sums.data());
+        add_log_phi_slope(odd, static_cast<double>(ladder[k]), sums.data());
       });
       for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
         out[c * ladder.size() + k] = sums[c % kChainBlock];

@@ -15,13 +15,14 @@ namespace boltzmark {
 
 /// A model and its base, packed for sweeps at any inverse temperature.
 struct TemperedModel {
-  /// Throws  InvalidArgument if shapes differ or a unit is not Bernoulli
+  /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
   TemperedModel(Layered layered, Base p1);
 
   Layered model;
   Base base;
   PackedModel packed;
-  std::vector<Eigen::VectorXd> gains;  ///< per layer: biases less base logits
+  std::vector<Eigen::VectorXd> gains;  ///< per layer: biases less base logits, over state_scale
+  std::vector<Eigen::VectorXd> stored_logits;  ///< per layer: base logits over state_scale
   double log_base;  ///< log p1's normaliser N: log p1(x) = sum_l logits_l . x_l - N
 };
 
@@ -29,12 +30,13 @@ struct TemperedModel {
 /// (hidden) units given the even ones, x = bias + W' v: one matrix product serves the next update
 /// of the odd side, D, and every density of the even side's marginal.
 ///   log f_b = b log f + (1 - b) log p1
-///   log f_b(v) = sum_i v_i (b a_i + (1-b) m_i) + sum_j softplus(b x_j + (1-b) l_j) - (1-b) N
-/// with a, m the biases and base logits of the even units and l those of the odd ones.
+///   log f_b(v) = sum_i v_i (b a_i + (1-b) m_i) + sum_j log phi(b x_j + (1-b) l_j) - (1-b) N
+/// with a, m the biases and base logits of the even units, l those of the odd ones, and log phi the
+/// odd units' log_partition (softplus of Bernoulli units).
 /// Accuracy  inputs are sequential float32 sums, all else double: about 1e-5 nats at 784x500
 class TemperedChains {
  public:
-  /// Makes chains in the all-zero state; chain c draws as chain first_chain + c.
+  /// Makes chains with every unit at its lowest value; chain c draws as chain first_chain + c.
   /// Throws  InvalidArgument if chains < 1 or first_chain is no multiple of kChainBlock
   TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain, int chains);
 
@@ -42,10 +44,10 @@ class TemperedChains {
   const TemperedModel& model() const { return *model_; }
   const Chains& states() const { return chains_; }
 
-  /// Replaces a layer's states.  Shapes  states [units x chains], values 0 or 1
+  /// Replaces a layer's states.  Shapes  states [units x chains], values of the units
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states);
   /// Goes on with other parameters; the states stay.
-  /// Throws  InvalidArgument if the layers or sizes differ
+  /// Throws  InvalidArgument if layers, sizes or units differ
   void set_model(std::shared_ptr<const TemperedModel> model);
   /// Copies one chain's states and inputs from another group of the same model.
   void copy_chain(int chain, const TemperedChains& from, int source);
@@ -65,8 +67,8 @@ class TemperedChains {
   /// Writes log f_to(v) - log f_from(v).  Shapes  [chains]
   void log_increment(double from, double to, std::span<double> out) const;
   /// Writes log f_b(v) for every b of `ladder`.  Shapes  [chains x rungs]
-  /// Cost  two flops a unit and rung if the rungs are equally spaced and the odd logits zero;
-  /// otherwise an exponential
+  /// Cost  two flops a unit and rung if the rungs are equally spaced, the odd units two-valued and
+  /// their logits zero; otherwise an exponential or two
   void log_densities(std::span<const float> ladder, std::span<double> out) const;
   /// Writes d/db log f_b(v), the mean of D given v, for every b.  Shapes  [chains x rungs]
   void log_density_slopes(std::span<const float> ladder, std::span<double> out) const;

@@ -19,9 +19,6 @@ using Doubles = hn::CappedTag<double, kChainBlock>;
 using Halves = hn::Rebind<float, Doubles>;
 using Vector = hn::Vec<Doubles>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Doubles()));
-// A factor 1 + e^-|u| is at most 2, so a product of this many stays within double.
-constexpr int kFactors = 512;
-
 HWY_INLINE Vector widen(const float* values) {
   return hn::PromoteTo(Doubles(), hn::LoadU(Halves(), values));
 }
@@ -42,15 +39,15 @@ HWY_INLINE void add_terms(const DensityBlock& block, double* HWY_RESTRICT sums, 
   }
 }
 
-// Adds log of the product of factor(unit, place), each in (1/2, 2].
+// Adds log of the product of factor(unit, place), multiplied in runs that stay within double.
 template <class Factor>
-HWY_INLINE void add_log_product(const DensityBlock& block, double* HWY_RESTRICT sums,
+HWY_INLINE void add_log_product(const DensityBlock& block, int run, double* HWY_RESTRICT sums,
                                 const Factor& factor) {
   const Doubles d;
   for (int v = 0; v < kChainBlock; v += kLanes)
-    for (int first = 0; first < block.units; first += kFactors) {
+    for (int first = 0; first < block.units; first += run) {
       Vector product = hn::Set(d, 1.0);
-      for (int u = first; u < std::min(first + kFactors, block.units); ++u)
+      for (int u = first; u < std::min(first + run, block.units); ++u)
         product = hn::Mul(product, factor(u, u * kChainBlock + v));
       add_to(sums + v, hn::Log(d, product));
     }
@@ -65,6 +62,88 @@ HWY_INLINE Vector tempered_input(const DensityBlock& block, double b, int u, int
 HWY_INLINE Vector decay(Vector input) {
   const Doubles d;
   return hn::Exp(d, hn::Neg(hn::Abs(input)));
+}
+
+// Each kind of unit gives  log phi(u) = peak(u) + log factor(u),  peak(u) the largest u x of its
+// values x, how many factors (and their quotients) stay within double, and its mean psi(u).
+
+// {low, 1}: the factor is 1 + e^-|z|, in (1, 2].
+struct TwoValued {
+  static constexpr int kRun = 512;
+  Vector spacing, low;
+  HWY_INLINE Vector peak(Vector u) const { return hn::Max(u, hn::Mul(low, u)); }
+  HWY_INLINE Vector factor(Vector u) const {
+    return hn::Add(hn::Set(Doubles(), 1.0), decay(hn::Mul(spacing, u)));
+  }
+  HWY_INLINE Vector mean(Vector u) const {
+    const Doubles d;
+    const Vector one = hn::Set(d, 1.0), ratio = decay(hn::Mul(spacing, u));
+    const Vector numerator = hn::IfThenElse(hn::Gt(u, hn::Zero(d)), one, ratio);
+    return hn::MulAdd(hn::Div(numerator, hn::Add(one, ratio)), spacing, low);
+  }
+};
+
+// -expm1(-x) / x, x >= 0: in (0, 1], 1 at 0.
+HWY_INLINE Vector mean_decay(Vector x) {
+  const Doubles d;
+  const Vector positive = hn::Max(x, hn::Set(d, 1e-300));
+  return hn::Neg(hn::Div(hn::Expm1(d, hn::Neg(positive)), positive));
+}
+
+// coth y - 1/y: by Lambert's continued fraction where the difference cancels; see model/unit.cpp.
+HWY_INLINE Vector langevin(Vector y) {
+  const Doubles d;
+  const Vector size = hn::Abs(y), square = hn::Mul(y, y);
+  Vector tail = hn::Zero(d);
+  for (int odd = 27; odd >= 5; odd -= 2) tail = hn::Div(square, hn::Add(hn::Set(d, odd), tail));
+  const Vector inside = hn::Div(size, hn::Add(hn::Set(d, 3.0), tail));
+  const Vector grown = hn::Expm1(d, hn::Min(hn::Add(size, size), hn::Set(d, 80.0)));
+  const Vector one = hn::Set(d, 1.0);
+  const Vector outside = hn::Sub(hn::Add(one, hn::Div(hn::Set(d, 2.0), grown)), hn::Div(one, size));
+  const auto near = hn::Lt(size, hn::Set(d, 2.0));
+  return hn::CopySign(hn::IfThenElse(near, inside, outside), y);
+}
+
+// X(s): the factor is 2/(s+1) expm1(-(s+1) z) / expm1(-z), in (2^-15, 2].   [yokoyama2019, Eq. 6]
+struct Multivalued {
+  static constexpr int kRun = 56;
+  double steps;
+  HWY_INLINE Vector peak(Vector u) const { return hn::Abs(u); }
+  HWY_INLINE Vector factor(Vector u) const {
+    const Doubles d;
+    const Vector z = hn::Mul(hn::Set(d, 2 / steps), hn::Abs(u));
+    const Vector whole = mean_decay(hn::Mul(hn::Set(d, steps + 1), z));
+    return hn::Div(hn::Add(whole, whole), mean_decay(z));
+  }
+  HWY_INLINE Vector mean(Vector u) const {
+    const Doubles d;
+    const Vector outer = langevin(hn::Mul(hn::Set(d, (steps + 1) / steps), u));
+    const Vector inner = langevin(hn::Mul(hn::Set(d, 1 / steps), u));
+    return hn::Div(hn::MulSub(hn::Set(d, steps + 1), outer, inner), hn::Set(d, steps));
+  }
+};
+
+// [-1, 1]: the factor is -2 expm1(-2 |u|) / (2 |u|), in (2^-128, 2] of float inputs. [ibid., Eq. 7]
+struct Continuous {
+  static constexpr int kRun = 7;
+  HWY_INLINE Vector peak(Vector u) const { return hn::Abs(u); }
+  HWY_INLINE Vector factor(Vector u) const {
+    const Vector half = mean_decay(hn::Add(hn::Abs(u), hn::Abs(u)));
+    return hn::Add(half, half);
+  }
+  HWY_INLINE Vector mean(Vector u) const { return langevin(u); }
+};
+
+TwoValued two_valued(Unit unit) {
+  const Doubles d;
+  return {hn::Set(d, unit.spacing()), hn::Set(d, unit.lowest())};
+}
+
+template <class Body>
+void visit_unit(Unit unit, const Body& body) {
+  if (!unit.is_discrete()) return body(Continuous{});
+  if (unit.values() == 2) return body(two_valued(unit));
+  body(Multivalued{static_cast<double>(unit.code())});
 }
 
 void linear(const double* HWY_RESTRICT coefficients, const DensityBlock& block,
@@ -99,51 +178,50 @@ void bilinear(const double* HWY_RESTRICT weights, double share, const DensityBlo
 
 void joint(const DensityBlock& block, double* HWY_RESTRICT sums) {
   const Doubles d;
+  const Vector share = hn::Set(d, 1 / static_cast<double>(state_scale(block.unit)));
   add_terms(block, sums, [&](int u, int at) HWY_ATTR {
     const Vector gain = hn::Sub(widen(block.inputs + at), hn::Set(d, block.logits[u]));
-    return hn::Mul(widen(block.states + at), gain);
+    return hn::Mul(hn::Mul(share, widen(block.states + at)), gain);
   });
 }
 
-void softplus_step(const DensityBlock& block, double from, double to, double* HWY_RESTRICT sums) {
-  const Doubles d;
-  const Vector one = hn::Set(d, 1.0);
-  add_terms(block, sums, [&](int u, int at) HWY_ATTR {
-    const Vector high = hn::Max(tempered_input(block, to, u, at), hn::Zero(d));
-    return hn::Sub(high, hn::Max(tempered_input(block, from, u, at), hn::Zero(d)));
-  });
-  add_log_product(block, sums, [&](int u, int at) HWY_ATTR {
-    return hn::Div(hn::Add(one, decay(tempered_input(block, to, u, at))),
-                   hn::Add(one, decay(tempered_input(block, from, u, at))));
-  });
-}
-
-void softplus(const DensityBlock& block, double b, double* HWY_RESTRICT sums) {
-  const Doubles d;
-  add_terms(block, sums, [&](int u, int at) HWY_ATTR {
-    return hn::Max(tempered_input(block, b, u, at), hn::Zero(d));
-  });
-  add_log_product(block, sums, [&](int u, int at) HWY_ATTR {
-    return hn::Add(hn::Set(d, 1.0), decay(tempered_input(block, b, u, at)));
+void log_phi_step(const DensityBlock& block, double from, double to, double* HWY_RESTRICT sums) {
+  visit_unit(block.unit, [&](const auto& unit) {
+    add_terms(block, sums, [&](int u, int at) HWY_ATTR {
+      const Vector high = unit.peak(tempered_input(block, to, u, at));
+      return hn::Sub(high, unit.peak(tempered_input(block, from, u, at)));
+    });
+    add_log_product(block, unit.kRun, sums, [&](int u, int at) HWY_ATTR {
+      return hn::Div(unit.factor(tempered_input(block, to, u, at)),
+                     unit.factor(tempered_input(block, from, u, at)));
+    });
   });
 }
 
-void softplus_slope(const DensityBlock& block, double b, double* HWY_RESTRICT sums) {
+void log_phi(const DensityBlock& block, double b, double* HWY_RESTRICT sums) {
+  visit_unit(block.unit, [&](const auto& unit) {
+    add_terms(block, sums,
+              [&](int u, int at) HWY_ATTR { return unit.peak(tempered_input(block, b, u, at)); });
+    add_log_product(block, unit.kRun, sums, [&](int u, int at) HWY_ATTR {
+      return unit.factor(tempered_input(block, b, u, at));
+    });
+  });
+}
+
+void log_phi_slope(const DensityBlock& block, double b, double* HWY_RESTRICT sums) {
   const Doubles d;
-  const Vector one = hn::Set(d, 1.0);
-  add_terms(block, sums, [&](int u, int at) HWY_ATTR {
-    const Vector input = tempered_input(block, b, u, at);
-    const Vector ratio = decay(input);
-    const Vector numerator = hn::IfThenElse(hn::Gt(input, hn::Zero(d)), one, ratio);
-    const Vector sigmoid = hn::Div(numerator, hn::Add(one, ratio));
-    return hn::Mul(hn::Sub(widen(block.inputs + at), hn::Set(d, block.logits[u])), sigmoid);
+  visit_unit(block.unit, [&](const auto& unit) {
+    add_terms(block, sums, [&](int u, int at) HWY_ATTR {
+      const Vector gain = hn::Sub(widen(block.inputs + at), hn::Set(d, block.logits[u]));
+      return hn::Mul(gain, unit.mean(tempered_input(block, b, u, at)));
+    });
   });
 }
 
 // Multiplies the rungs' products by (1 + t) of up to kTogether units, so that each product is
 // loaded and stored once for all of them.
 constexpr int kTogether = 4;
-HWY_INLINE void multiply_rungs(const DensityBlock& block, int first, int v, double step, int rungs,
+HWY_INLINE void multiply_rungs(const DensityBlock& block, int first, int v, Vector step, int rungs,
                                double* HWY_RESTRICT products) {
   const Doubles d;
   Vector factor[kTogether], term[kTogether];
@@ -153,7 +231,7 @@ HWY_INLINE void multiply_rungs(const DensityBlock& block, int first, int v, doub
     term[i] = hn::Zero(d);
     if (!real) continue;
     const Vector input = widen(block.inputs + (first + i) * kChainBlock + v);
-    factor[i] = decay(hn::Mul(hn::Set(d, step), input));
+    factor[i] = decay(hn::Mul(step, input));
     term[i] = hn::Set(d, 1.0);
   }
   for (int k = 0; k < rungs; ++k) {
@@ -166,18 +244,20 @@ HWY_INLINE void multiply_rungs(const DensityBlock& block, int first, int v, doub
   }
 }
 
-void softplus_ladder(const DensityBlock& block, double step, int rungs, double* HWY_RESTRICT sums) {
+void log_phi_ladder(const DensityBlock& block, double step, int rungs, double* HWY_RESTRICT sums) {
   const Doubles d;
-  double positive[kChainBlock] = {};
-  add_terms(block, positive,
-            [&](int, int at) HWY_ATTR { return hn::Max(widen(block.inputs + at), hn::Zero(d)); });
+  const TwoValued unit = two_valued(block.unit);
+  const Vector log_odds_step = hn::Mul(unit.spacing, hn::Set(d, step));
+  double peaks[kChainBlock] = {};
+  add_terms(block, peaks,
+            [&](int, int at) HWY_ATTR { return unit.peak(widen(block.inputs + at)); });
   std::vector<double> products(static_cast<std::size_t>(rungs) * kLanes);
   for (int v = 0; v < kChainBlock; v += kLanes)
-    for (int first = 0; first < block.units; first += kFactors) {
+    for (int first = 0; first < block.units; first += TwoValued::kRun) {
       std::fill(products.begin(), products.end(), 1.0);
-      const int last = std::min(first + kFactors, block.units);
+      const int last = std::min(first + TwoValued::kRun, block.units);
       for (int u = first; u < last; u += kTogether)
-        multiply_rungs(block, u, v, step, rungs, products.data());
+        multiply_rungs(block, u, v, log_odds_step, rungs, products.data());
       for (int k = 0; k < rungs; ++k) {
         const Vector product = hn::LoadU(d, products.data() + static_cast<std::size_t>(k) * kLanes);
         add_to(sums + static_cast<std::size_t>(k) * kChainBlock + v, hn::Log(d, product));
@@ -186,7 +266,7 @@ void softplus_ladder(const DensityBlock& block, double step, int rungs, double* 
   for (int k = 0; k < rungs; ++k)
     for (int v = 0; v < kChainBlock; v += kLanes)
       add_to(sums + static_cast<std::size_t>(k) * kChainBlock + v,
-             hn::Mul(hn::Set(d, k * step), hn::LoadU(d, positive + v)));
+             hn::Mul(hn::Set(d, k * step), hn::LoadU(d, peaks + v)));
 }
 
 }  // namespace boltzmark::HWY_NAMESPACE
@@ -197,10 +277,10 @@ namespace boltzmark {
 HWY_EXPORT(linear);
 HWY_EXPORT(bilinear);
 HWY_EXPORT(joint);
-HWY_EXPORT(softplus_step);
-HWY_EXPORT(softplus);
-HWY_EXPORT(softplus_slope);
-HWY_EXPORT(softplus_ladder);
+HWY_EXPORT(log_phi_step);
+HWY_EXPORT(log_phi);
+HWY_EXPORT(log_phi_slope);
+HWY_EXPORT(log_phi_ladder);
 
 void add_linear(const double* coefficients, const DensityBlock& block, double* sums) {
   HWY_DYNAMIC_DISPATCH(linear)(coefficients, block, sums);
@@ -212,17 +292,17 @@ void add_bilinear(const double* weights, double share, const DensityBlock& lower
 void add_joint(const DensityBlock& block, double* sums) {
   HWY_DYNAMIC_DISPATCH(joint)(block, sums);
 }
-void add_softplus_step(const DensityBlock& block, double from, double to, double* sums) {
-  HWY_DYNAMIC_DISPATCH(softplus_step)(block, from, to, sums);
+void add_log_phi_step(const DensityBlock& block, double from, double to, double* sums) {
+  HWY_DYNAMIC_DISPATCH(log_phi_step)(block, from, to, sums);
 }
-void add_softplus(const DensityBlock& block, double b, double* sums) {
-  HWY_DYNAMIC_DISPATCH(softplus)(block, b, sums);
+void add_log_phi(const DensityBlock& block, double b, double* sums) {
+  HWY_DYNAMIC_DISPATCH(log_phi)(block, b, sums);
 }
-void add_softplus_slope(const DensityBlock& block, double b, double* sums) {
-  HWY_DYNAMIC_DISPATCH(softplus_slope)(block, b, sums);
+void add_log_phi_slope(const DensityBlock& block, double b, double* sums) {
+  HWY_DYNAMIC_DISPATCH(log_phi_slope)(block, b, sums);
 }
-void add_softplus_ladder(const DensityBlock& block, double step, int rungs, double* sums) {
-  HWY_DYNAMIC_DISPATCH(softplus_ladder)(block, step, rungs, sums);
+void add_log_phi_ladder(const DensityBlock& block, double step, int rungs, double* sums) {
+  HWY_DYNAMIC_DISPATCH(log_phi_ladder)(block, step, rungs, sums);
 }
 
 }  // namespace boltzmark
