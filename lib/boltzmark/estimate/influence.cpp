@@ -1,12 +1,9 @@
 #include "boltzmark/estimate/influence.hpp"
 
-#include "boltzmark/estimate/sample_store.hpp"
-
 namespace boltzmark {
 
-void set_error(Estimate& estimate, const Eigen::MatrixXd& influences) {
+void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, int batches) {
   const Eigen::Index sweeps = influences.rows();
-  const int batches = batches_per_chain(influences.cols(), sweeps);
   Eigen::VectorXd groups(influences.cols() * batches);
   for (Eigen::Index g = 0; g < groups.size(); ++g) {
     const Eigen::Index batch = g % batches;

@@ -199,11 +199,22 @@ Estimate step_over_replicas(const LayeredTarget& target, const MethodSettings& s
   return estimate;
 }
 
+// What the chains saw in a round belongs to their first batches: it was just before them.
+RungSums before_first_batch(RungSums round, int batches) {
+  join_batches(round, 1);
+  const Eigen::MatrixXd by_chain = std::move(round.weight);
+  round.weight = Eigen::MatrixXd::Zero(by_chain.rows(), by_chain.cols() * batches);
+  for (Eigen::Index c = 0; c < by_chain.cols(); ++c)
+    round.weight.col(c * batches) = by_chain.col(c);
+  round.batches = batches;
+  return round;
+}
+
 // Every stage of a run, the initial rounds included.
 Estimate mix_stages(const TemperedRun& run) {
   std::vector<RtsStage> stages;
   for (const InitialRound& round : run.rounds)
-    if (round.sums.groups() == run.sums.groups()) stages.push_back({round.sums, round.log_z_hat});
+    stages.push_back({before_first_batch(round.sums, run.sums.batches), round.log_z_hat});
   stages.push_back({run.sums, run.store.log_z_hat});
   Estimate estimate = rts_mixed(stages, run.store.log_prior);
   judge_mixing(estimate, run.store);

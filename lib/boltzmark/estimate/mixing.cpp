@@ -10,9 +10,7 @@ namespace boltzmark {
 
 namespace {
 
-// A chain forgets its start at b = 0 alone. With one round trip a chain the errors of trained RBMs
-// were up to 1.7 times their standard errors' size, with two they agreed.
-constexpr double kTripsPerChain = 2;
+// Of all chains, so that the error is told by six groups or more.
 constexpr double kLeastTrips = 20;
 
 }  // namespace
@@ -22,7 +20,7 @@ void judge_mixing(Estimate& estimate, const SampleStore& store) {
 }
 
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains) {
-  const double needed = std::max(kLeastTrips, kTripsPerChain * static_cast<double>(chains));
+  const double needed = std::max(kLeastTrips, kTripsPerBatch * static_cast<double>(chains));
   if (static_cast<double>(trips) >= needed) return;
   estimate.refuse(
       Status::not_converged,

@@ -63,14 +63,28 @@ struct RungSums {
   Eigen::VectorXd end_squares = Eigen::VectorXd::Zero(3);
   ///< sums of w_1n^2, w_Kn^2 and w_1n w_Kn over all samples
   double samples = 0;
+  int batches = 1;  ///< of consecutive sweeps, per chain: group = chain * batches + batch
 
   Eigen::Index rungs() const { return weight.rows(); }
   Eigen::Index groups() const { return weight.cols(); }
 };
 
-/// Into how many groups of consecutive sweeps each chain is split, so that there are 32 groups or
-/// more: 1 if there are that many chains.
+/// What a batch of sweeps must hold to count as independent of the next: a chain's relaxation time
+/// is a fraction of its round trip, by theory a tenth where it diffuses over the ladder and at most
+/// a quarter where a bottleneck parts two halves of it.
+inline constexpr double kTripsPerBatch = 2;
+
+/// Into how many batches of consecutive sweeps each chain is cut at most: a power of two that makes
+/// 32 groups or more of all chains, and 1 if there are that many chains.
 int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps);
+/// Halves `batches` until one holds kTripsPerBatch round trips in the mean. A single chain keeps
+/// two batches, without which there is no error.
+int independent_batches(int batches, std::int64_t trips, Eigen::Index chains);
+/// Into how many batches each chain of a store is cut for its error.
+int independent_batches(const SampleStore& store);
+/// Adds neighbouring groups of each chain up until there are `batches` of them.
+/// Throws  InvalidArgument if sums.batches is no multiple of it
+void join_batches(RungSums& sums, int batches);
 
 /// Sums the stored joint states by rung.  Cost  samples x rungs exponentials if soft
 /// Throws  InvalidArgument as SampleStore::check, or if soft and the rungs were not drawn

@@ -6,10 +6,9 @@
 namespace boltzmark {
 
 TemperedRecord::TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps,
-                               int per_chain)
+                               int batches)
     : sweeps(kept_sweeps),
-      batches(per_chain),
-      sums{.weight = Eigen::MatrixXd::Zero(rungs, chains * per_chain)},
+      sums{.weight = Eigen::MatrixXd::Zero(rungs, chains * batches), .batches = batches},
       end_squares(static_cast<std::size_t>(chains), Eigen::Vector3d::Zero()) {
   sums.samples = static_cast<double>(chains) * static_cast<double>(kept_sweeps);
 }
@@ -83,7 +82,8 @@ void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& recor
 
 void TemperedGroup::add_sample(int chain, Eigen::Index sweep, TemperedRecord& record) {
   const Eigen::Index number = first_chain_ + chain;
-  const Eigen::Index group = number * record.batches + sweep * record.batches / record.sweeps;
+  const Eigen::Index batches = record.sums.batches;
+  const Eigen::Index group = number * batches + sweep * batches / record.sweeps;
   const Eigen::Index top = betas_.size() - 1;
   const double d = log_ratios_[chain];
   RungSums& sums = record.sums;

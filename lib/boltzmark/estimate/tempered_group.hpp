@@ -10,12 +10,11 @@ namespace boltzmark {
 /// Where the chains of a run write what they saw; a chain writes only to its own columns.
 struct TemperedRecord {
   Eigen::Index sweeps = 0;
-  int batches = 1;
   SampleStore* store = nullptr;  ///< null: sums alone
   RungSums sums;
   std::vector<Eigen::Vector3d> end_squares;  ///< per chain
 
-  TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps, int per_chain);
+  TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps, int batches);
   /// Adds the chains' squares, in their order, to the sums.
   RungSums finish();
 };

@@ -103,7 +103,7 @@ Estimate ti_continuous(const Eigen::MatrixXd& log_ratio, const Eigen::MatrixXd& 
   const Eigen::MatrixXd terms = log_ratio.cwiseQuotient(density);
   Estimate estimate;
   estimate.log_z = terms.mean();
-  set_error(estimate, terms.array() - estimate.log_z);
+  set_error(estimate, terms.array() - estimate.log_z, 1);
   return estimate;
 }
 
