@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/method_cost.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/atomic_file.hpp"
 #include "comparison.hpp"
@@ -147,6 +148,18 @@ void write_results(const ComparisonPlan& plan, const std::string& model,
     experiments::draw_figure(figure, folder);
 }
 
+void state_comparison(const ComparisonPlan& plan, const Layered& model, const Session& session) {
+  EstimateArguments longest = plan.shared;
+  longest.sweeps = *std::max_element(plan.sweeps.begin(), plan.sweeps.end());
+  const MethodSettings settings = make_settings(model, longest);
+  double bytes = 0;
+  for (const std::string& method : plan.methods)
+    bytes = std::max(bytes, method_bytes(method, settings, model));
+  const double sweeps = planned_sweeps(plan);
+  state_plan(session, fmt::format("{:.3g} sweeps of {} chains", sweeps, longest.chains),
+             sweep_seconds(model, sweeps * longest.chains), bytes + weight_bytes(model));
+}
+
 int run(const Arguments& arguments, const Session& session) {
   ComparisonPlan plan{.methods = parse_methods(arguments.methods),
                       .sweeps = parse_sweeps(arguments.sweeps),
@@ -154,6 +167,7 @@ int run(const Arguments& arguments, const Session& session) {
                       .shared = arguments.shared};
   const Layered model = load_model(arguments.model);
   const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
+  state_comparison(plan, model, session);
   experiments::make_folder(arguments.out);
   plan.truth = find_truth(arguments, model, session);
   std::vector<ComparisonTrial> trials;

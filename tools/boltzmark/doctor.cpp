@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -37,10 +36,6 @@ struct Health {
   std::vector<std::string> problems = {};
 };
 
-double memory_bytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 std::string gnuplot_version() {
   const auto result = experiments::run_program({"gnuplot", "--version"});
   if (result.status != 0) return {};
@@ -77,7 +72,7 @@ SetState check_set(const DatasetInfo& info) {
 
 Health examine(const std::string& out) {
   Health health{
-      .memory = memory_bytes(), .gnuplot = gnuplot_version(), .out_writable = is_writable(out)};
+      .memory = machine_memory(), .gnuplot = gnuplot_version(), .out_writable = is_writable(out)};
   if (health.gnuplot.empty())
     health.problems.emplace_back("gnuplot is not found: figures cannot be drawn");
   if (!health.out_writable) health.problems.push_back(out + " cannot be written: give --out DIR");

@@ -16,7 +16,8 @@
 namespace boltzmark::cli {
 namespace {
 
-constexpr int kMostSweeps = 10'000'000;
+constexpr double kMostSweeps = 1e7;
+constexpr double kLeastGrowth = 2;  // of the sweeps, from one try to the next
 
 struct Arguments {
   std::string model;
@@ -35,6 +36,7 @@ struct Outcome {
   int sweeps = 0;
   int temperatures = 0;
   double seconds = 0;
+  double bytes = 0;  ///< that it needed
 };
 
 std::optional<double> finite(double value) {
@@ -93,15 +95,17 @@ Outcome run_once(const Arguments& arguments, const LayeredTarget& target, const 
   const Stopwatch watch;
   MethodSettings settings = make_settings(model, arguments.shared);
   const double sweeps = settings.sweeps;
+  settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
+  const double bytes = state_estimate(session, arguments.method, model, settings);
   Progress progress(session, arguments.method, sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   const double pilot = sweeps - settings.sweeps;
   settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
   Outcome outcome{.chains = settings.chains,
                   .sweeps = static_cast<int>(sweeps),
-                  .temperatures = rungs_of(arguments.method, settings)};
+                  .temperatures = rungs_of(arguments.method, settings),
+                  .bytes = bytes};
   if (!arguments.dump.empty()) {
-    settings.keep_log_f = settings.states == States::collapsed;
     const TemperedRun run = run_tempering(target, settings);
     outcome.estimate = estimate_from(arguments.method, run);
     save_store(run.store, arguments.dump);
@@ -123,14 +127,16 @@ Outcome run_to_target(Arguments arguments, const LayeredTarget& target, const La
     const bool reached =
         estimate.status == Status::ok && estimate.std_error <= arguments.target_error;
     if (arguments.target_error <= 0 || reached) return outcome;
-    if (arguments.shared.sweeps >= kMostSweeps) {
+    const double most =
+        std::min(kMostSweeps, arguments.shared.sweeps * machine_memory() / outcome.bytes);
+    if (kLeastGrowth * arguments.shared.sweeps > most) {
       outcome.estimate.warnings.emplace_back("the target error was not reached");
       return outcome;
     }
     const double ratio = estimate.std_error / arguments.target_error;
-    const double factor = std::isfinite(ratio) ? std::clamp(1.2 * ratio * ratio, 2.0, 16.0) : 4.0;
-    arguments.shared.sweeps =
-        static_cast<int>(std::min<double>(kMostSweeps, arguments.shared.sweeps * factor));
+    const double factor =
+        std::isfinite(ratio) ? std::clamp(1.2 * ratio * ratio, kLeastGrowth, 16.0) : 4.0;
+    arguments.shared.sweeps = static_cast<int>(std::min(most, arguments.shared.sweeps * factor));
   }
 }
 

@@ -7,8 +7,11 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/adaptive_ladder.hpp"
+#include "boltzmark/estimate/method_cost.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "input.hpp"
+#include "output.hpp"
+#include "progress.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -138,6 +141,17 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
     settings.states = arguments.states == "joint" ? States::joint : States::collapsed;
   if (!arguments.data.empty()) settings.cases = load_cases(arguments.data, model, arguments).values;
   return settings;
+}
+
+double state_estimate(const Session& session, const std::string& method, const Layered& model,
+                      const MethodSettings& settings) {
+  const double bytes = method_bytes(method, settings, model) + weight_bytes(model);
+  state_plan(session,
+             fmt::format("{} sweeps of {} chains by {}",
+                         grouped(static_cast<std::uint64_t>(settings.sweeps)),
+                         grouped(static_cast<std::uint64_t>(settings.chains)), method),
+             sweep_seconds(model, double{1} * settings.sweeps * settings.chains), bytes);
+  return bytes;
 }
 
 void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,

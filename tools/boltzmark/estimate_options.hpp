@@ -41,6 +41,11 @@ LayeredTarget make_target(const Layered& model, const std::string& path,
 /// Throws  as make_base
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments);
 
+/// States what an estimate will take; returns its bytes.
+/// Throws  InvalidArgument if the machine has less memory
+double state_estimate(const Session& session, const std::string& method, const Layered& model,
+                      const MethodSettings& settings);
+
 /// Replaces `--ladder adaptive` by rungs from a pilot run, a fifth of the sweeps, which it takes
 /// off.
 void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "output.hpp"
 
 namespace boltzmark::cli {
@@ -20,13 +22,32 @@ std::string rate_text(double rate) {
   return fmt::format("{:.3g} ", rate);
 }
 
+double weights(const Layered& model) {
+  double sum = 0;
+  for (const Eigen::MatrixXd& matrix : model.weights()) sum += static_cast<double>(matrix.size());
+  return sum;
+}
+
 }  // namespace
 
 void state_plan(const Session& session, const std::string& work, double seconds, double bytes) {
+  if (bytes > machine_memory())
+    throw InvalidArgument(fmt::format("memory for {} = {} (must fit into this machine's {})", work,
+                                      human_bytes(bytes), human_bytes(machine_memory())));
   if (session.quiet || (isatty(STDERR_FILENO) == 0 && seconds < 10)) return;
   fmt::print(stderr, "boltzmark: {}; about {} and {} of memory\n", work, human_seconds(seconds),
              human_bytes(bytes));
 }
+
+double machine_memory() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double sweep_seconds(const Layered& model, double chain_sweeps) {
+  return chain_sweeps * (2 * weights(model) * 5e-11 + model.units() * 1e-9) / thread_count();
+}
+
+double weight_bytes(const Layered& model) { return weights(model) * (8 + 2 * 4); }
 
 Progress::Progress(const Session& session, std::string label, double total, std::string unit)
     : visible_(!session.quiet && isatty(STDERR_FILENO) != 0),

@@ -3,13 +3,25 @@
 #include <chrono>
 #include <string>
 
+#include "boltzmark/model/layered.hpp"
 #include "command.hpp"
 
 namespace boltzmark::cli {
 
 /// States what long work will take: one line on stderr, before it starts.
 /// It is written when stderr is a terminal or the work is to last 10 s or more; never with --quiet.
+/// Throws  InvalidArgument if the machine has less memory
 void state_plan(const Session& session, const std::string& work, double seconds, double bytes);
+
+/// Returns the memory of the machine, in bytes.
+double machine_memory();
+
+/// Estimates the time of sweeps of a model's chains on the threads in use, chains times sweeps of
+/// them: a product costs 0.05 ns a core and side, a draw and its decision 1 ns.
+double sweep_seconds(const Layered& model, double chain_sweeps);
+
+/// Computes the memory of a model's weights, their packed form included.
+double weight_bytes(const Layered& model);
 
 /// A line on stderr that shows how far the work is: bar, rate and time left.
 /// It is drawn only on a terminal, at most ten times a second, and wiped out at the end.

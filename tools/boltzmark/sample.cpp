@@ -168,18 +168,12 @@ int run(const SampleArguments& arguments, const Session& session) {
   if (!arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
   check_output(arguments.out, arguments.force, arguments.model);
-  double products = 0;
-  for (const Eigen::MatrixXd& matrix : model.weights())
-    products += static_cast<double>(matrix.size());
   const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
-  const double unit_updates = double{1} * arguments.sweeps * arguments.chains * model.units();
-  // A product costs 0.05 ns a core and side, a draw and decision 1 ns.
   state_plan(
       session,
       fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
-      (products * arguments.sweeps * arguments.chains * 1e-10 + unit_updates * 1e-9) /
-          thread_count(),
-      kept * arguments.chains * (model.units() + 8.0) + 8 * products);
+      sweep_seconds(model, double{1} * arguments.sweeps * arguments.chains),
+      kept * arguments.chains * (model.units() + 8.0) + weight_bytes(model));
   const Stopwatch watch;
   const Kept states = about_file(arguments.model, [&] { return draw(model, arguments, session); });
   write(model, arguments, states);

@@ -49,6 +49,7 @@ Estimate log_z_by_sampling(const Layered& model, const ScoreArguments& arguments
                            const Session& session) {
   const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
   MethodSettings settings = make_settings(model, arguments.shared);
+  state_estimate(session, arguments.method, model, settings);
   Progress progress(session, arguments.method, settings.sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   settings.progress = [&](double share) { progress.show(share * settings.sweeps); };

@@ -7,6 +7,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/adaptive_tempering.hpp"
 #include "boltzmark/estimate/layered_target.hpp"
+#include "boltzmark/estimate/method_cost.hpp"
 #include "boltzmark/random/stream.hpp"
 
 using namespace boltzmark;
@@ -85,6 +86,21 @@ TEST_CASE("the sums that a tempered run keeps are those of its store") {
     CHECK(sums.weight == joint.sums.weight);
     CHECK(sums.first == joint.sums.first);
     CHECK(sums.second == joint.sums.second);
+  }
+}
+
+TEST_CASE("the memory stated for a method holds what its run keeps") {
+  const LayeredTarget target = small_target();
+  MethodSettings settings{
+      .chains = 37, .sweeps = 400, .ladder = Ladder::linear(6), .key = make_key(5)};
+  for (const bool keep : {false, true}) {
+    settings.keep_log_f = keep;
+    const SampleStore store = run_tempering(target, settings).store;
+    const double kept = 8.0 * store.log_ratio.size() + 4.0 * store.rung.size() +
+                        8.0 * static_cast<double>(store.log_f.size());
+    const double stated = method_bytes("rts", settings, target.tempered_model().model);
+    CHECK(stated > kept);
+    CHECK(stated < 4 * kept);  // half of the sweeps may be initial ones
   }
 }
 

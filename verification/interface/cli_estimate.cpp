@@ -94,6 +94,27 @@ TEST_CASE("an estimate from a dump is the one that the run gave") {
   CHECK(damaged.err.find("has no array beta") != std::string::npos);
 }
 
+TEST_CASE("an estimate that the machine's memory cannot hold is refused before it starts") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz");
+  const std::string dump = folder / "s.npz", out = folder / "compared";
+  const Arguments chains = {"--chains", "1000000"};
+  for (const Arguments& command :
+       {Arguments{"estimate", path, "--dump", dump, "--sweeps", "2000000000"},
+        Arguments{"estimate", path, "--method", "mbar", "--sweeps", "2000000000"},
+        Arguments{"estimate", path, "--method", "ss", "--sweeps", "2000000000"},
+        Arguments{"estimate", path, "--method", "ti-continuous", "--sweeps", "2000000000"},
+        Arguments{"score", path, "bas", "--method", "rts", "--sweeps", "2000000000"},
+        Arguments{"compare", path, "--sweeps", "2000000000", "--out", out}}) {
+    const Run refused = run(with(command, chains));
+    INFO(refused.err);
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("(must fit into this machine's") != std::string::npos);
+  }
+  CHECK(!std::filesystem::exists(dump));
+  CHECK(!std::filesystem::exists(out));
+}
+
 TEST_CASE("ladders, priors and bases change the run and not what it estimates") {
   const io_test::Folder folder;
   const auto model = easy_rbm();

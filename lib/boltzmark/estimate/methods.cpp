@@ -279,8 +279,8 @@ Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
 }
 
 int rungs_of(std::string_view method, const MethodSettings& settings) {
-  return find_method(method).source == Source::annealed ? annealing_ladder(settings).rungs()
-                                                        : ladder_of(settings).rungs();
+  if (settings.ladder) return settings.ladder->rungs();
+  return find_method(method).source == Source::annealed ? settings.sweeps + 1 : kRungs;
 }
 
 }  // namespace boltzmark
