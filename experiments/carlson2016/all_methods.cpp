@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
@@ -41,15 +40,10 @@ std::vector<double> cumulated_hidden_law(const Layered& rbm) {
 Json run_all_methods(const LayeredTarget& target, const MethodSettings& settings,
                      const TrialContext& context) {
   Json outputs = Json::object();
-  std::optional<TemperedRun> run;
+  MethodRuns runs(target, settings);
   const auto& methods = registered_methods();
   for (const MethodInfo& method : methods) {
-    if (method.source != Source::tempered) {
-      outputs[method.name] = describe_estimate(estimate_log_z(method.name, target, settings));
-    } else {
-      if (!run) run = run_tempering(target, settings);
-      outputs[method.name] = describe_estimate(estimate_from(method.name, *run));
-    }
+    outputs[method.name] = describe_estimate(runs.estimate(method.name));
     context.progress(static_cast<double>(outputs.size()) / static_cast<double>(methods.size()));
   }
   return outputs;

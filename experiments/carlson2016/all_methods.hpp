@@ -7,8 +7,7 @@
 
 namespace boltzmark::experiments {
 
-/// Runs every registered method once with the same settings; methods that read samples share one
-/// tempered run, as they would in use.
+/// Runs every registered method once with the same settings, as MethodRuns does.
 ///   outputs  method -> what describe_estimate writes
 Json run_all_methods(const LayeredTarget& target, const MethodSettings& settings,
                      const TrialContext& context);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "progress.hpp"
 
@@ -16,6 +17,31 @@ using experiments::Table;
 
 bool shares_run(const std::string& method) {
   return find_method(method).source == Source::tempered;
+}
+
+// Each method once; `ran` is called after every run of the sampler.
+std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods,
+                                         const LayeredTarget& target,
+                                         const MethodSettings& settings,
+                                         const std::function<void()>& ran) {
+  std::vector<ComparisonTrial> trials;
+  MethodRuns runs(target, settings);
+  std::optional<double> shared_seconds;
+  for (const std::string& method : methods) {
+    const bool shares = shares_run(method);
+    if (shares && !shared_seconds) {
+      const Stopwatch watch;
+      runs.tempered();
+      shared_seconds = watch.seconds();
+      ran();
+    }
+    const Stopwatch watch;
+    ComparisonTrial trial{.method = method, .estimate = runs.estimate(method)};
+    trial.seconds = watch.seconds() + (shares ? *shared_seconds : 0);
+    if (!shares) ran();
+    trials.push_back(std::move(trial));
+  }
+  return trials;
 }
 
 ComparisonCell sum_up_cell(const ComparisonPlan& plan, const std::vector<ComparisonTrial>& trials,
@@ -76,27 +102,11 @@ std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const La
       MethodSettings settings = make_settings(model, arguments);
       adapt_ladder(target, arguments, settings);
       settings.progress = [&](double share) { report(done + share * sweeps); };
-      std::optional<TemperedRun> run;
-      double run_seconds = 0;
-      for (const std::string& method : plan.methods) {
-        const Stopwatch watch;
-        ComparisonTrial trial{.method = method, .sweeps = sweeps, .repeat = repeat};
-        if (shares_run(method)) {
-          if (!run) {
-            run = run_tempering(target, settings);
-            run_seconds = watch.seconds();
-            done += sweeps;
-          }
-          const Stopwatch own;
-          trial.estimate = estimate_from(method, *run);
-          trial.seconds = run_seconds + own.seconds();
-        } else {
-          trial.estimate = estimate_log_z(method, target, settings);
-          trial.seconds = watch.seconds();
-          done += sweeps;
-        }
+      for (ComparisonTrial& trial :
+           run_methods(plan.methods, target, settings, [&] { report(done += sweeps); })) {
+        trial.sweeps = sweeps;
+        trial.repeat = repeat;
         trials.push_back(std::move(trial));
-        report(done);
       }
     }
   return trials;

@@ -199,28 +199,6 @@ Estimate step_over_replicas(const LayeredTarget& target, const MethodSettings& s
   return estimate;
 }
 
-// What the chains saw in a round belongs to their first batches: it was just before them.
-RungSums before_first_batch(RungSums round, int batches) {
-  join_batches(round, 1);
-  const Eigen::MatrixXd by_chain = std::move(round.weight);
-  round.weight = Eigen::MatrixXd::Zero(by_chain.rows(), by_chain.cols() * batches);
-  for (Eigen::Index c = 0; c < by_chain.cols(); ++c)
-    round.weight.col(c * batches) = by_chain.col(c);
-  round.batches = batches;
-  return round;
-}
-
-// Every stage of a run, the initial rounds included.
-Estimate mix_stages(const TemperedRun& run) {
-  std::vector<RtsStage> stages;
-  for (const InitialRound& round : run.rounds)
-    stages.push_back({before_first_batch(round.sums, run.sums.batches), round.log_z_hat});
-  stages.push_back({run.sums, run.store.log_z_hat});
-  Estimate estimate = rts_mixed(stages, run.store.log_prior);
-  judge_mixing(estimate, run.store);
-  return estimate;
-}
-
 }  // namespace
 
 const std::vector<MethodInfo>& registered_methods() {
@@ -246,7 +224,7 @@ TemperedRun run_tempering(const LayeredTarget& target, const MethodSettings& set
 }
 
 Estimate estimate_from(std::string_view method, const TemperedRun& run) {
-  if (method == "rts-mixed") return mix_stages(run);
+  if (method == "rts-mixed") return rts_mixed(run);
   if (method != "rts" || !run.store.log_f.empty()) return estimate_from(method, run.store);
   // The sums of collapsed states are kept although the states are not.
   Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
@@ -276,6 +254,17 @@ Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
   if (method == "ss") return step_over_replicas(target, settings);
   if (method == "ti-continuous") return integrate_continuously(target, settings);
   return adapt(target, settings, method == "sams" ? Adaptation::sams : Adaptation::wang_landau);
+}
+
+const TemperedRun& MethodRuns::tempered() {
+  if (!run_) run_ = run_tempering(*target_, settings_);
+  return *run_;
+}
+
+Estimate MethodRuns::estimate(std::string_view method) {
+  return find_method(method).source == Source::tempered
+             ? estimate_from(method, tempered())
+             : estimate_log_z(method, *target_, settings_);
 }
 
 int rungs_of(std::string_view method, const MethodSettings& settings) {

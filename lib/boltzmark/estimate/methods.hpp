@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/estimate/estimate.hpp"
@@ -60,6 +61,27 @@ Estimate estimate_from(std::string_view method, const SampleStore& store);
 /// Estimates log Z by any method.
 Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
                         const MethodSettings& settings);
+
+/// Estimates log Z of a target by several methods with the same settings: those that read samples
+/// share one tempered run. The target must outlive it.
+class MethodRuns {
+ public:
+  MethodRuns(const LayeredTarget& target, MethodSettings settings)
+      : target_(&target), settings_(std::move(settings)) {}
+
+  /// Returns the tempered run, which the first call makes.
+  /// Throws  InvalidArgument on settings out of range
+  const TemperedRun& tempered();
+  /// Estimates log Z by any method.
+  /// Throws  InvalidArgument if there is no such method, or on settings out of range
+  Estimate estimate(std::string_view method);
+
+ private:
+  const LayeredTarget* target_;
+  MethodSettings settings_;
+  std::optional<TemperedRun> run_;
+};
+
 /// Returns how many rungs a method will use.
 int rungs_of(std::string_view method, const MethodSettings& settings);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/mixing.hpp"
@@ -79,6 +80,16 @@ void set_error(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
   set_error(estimate, groups, samples, samples * square);
 }
 
+// What chains saw in a round belongs to their first batches, just before which it was.
+RungSums before_first_batch(RungSums round, int batches) {
+  join_batches(round, 1);
+  const MatrixXd by_chain = std::move(round.weight);
+  round.weight = MatrixXd::Zero(by_chain.rows(), by_chain.cols() * batches);
+  for (Index c = 0; c < by_chain.cols(); ++c) round.weight.col(c * batches) = by_chain.col(c);
+  round.batches = batches;
+  return round;
+}
+
 }  // namespace
 
 RtsLikelihood rts_likelihood(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
@@ -109,6 +120,16 @@ Estimate rts_mixed(const std::vector<RtsStage>& stages, const VectorXd& log_prio
   estimate.log_z_rungs = -solution.z;
   estimate.log_z = estimate.log_z_rungs[log_prior.size() - 1];
   set_error(stages, log_prior, estimate.log_z_rungs, estimate);
+  return estimate;
+}
+
+Estimate rts_mixed(const TemperedRun& run) {
+  std::vector<RtsStage> stages;
+  for (const InitialRound& round : run.rounds)
+    stages.push_back({before_first_batch(round.sums, run.sums.batches), round.log_z_hat});
+  stages.push_back({run.sums, run.store.log_z_hat});
+  Estimate estimate = rts_mixed(stages, run.store.log_prior);
+  judge_mixing(estimate, run.store);
   return estimate;
 }
 

@@ -5,6 +5,7 @@
 
 #include "boltzmark/estimate/estimate.hpp"
 #include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/estimate/simulated_tempering.hpp"
 
 namespace boltzmark {
 
@@ -38,5 +39,7 @@ RtsLikelihood rts_likelihood(const std::vector<RtsStage>& stages, const Eigen::V
 /// not_converged if the solver failed
 /// Throws  InvalidArgument as rts_likelihood, or if stages differ in groups or there is only one
 Estimate rts_mixed(const std::vector<RtsStage>& stages, const Eigen::VectorXd& log_prior);
+/// Does so with every stage of a tempered run, the initial rounds included, and judges its mixing.
+Estimate rts_mixed(const TemperedRun& run);
 
 }  // namespace boltzmark

@@ -69,9 +69,10 @@ struct RungSums {
   Eigen::Index groups() const { return weight.cols(); }
 };
 
-/// What a batch of sweeps must hold to count as independent of the next: a chain's relaxation time
-/// is a fraction of its round trip, by theory a tenth where it diffuses over the ladder and at most
-/// a quarter where a bottleneck parts two halves of it.
+/// Round trips that a batch of sweeps must hold to count as independent of the next. A chain's
+/// relaxation time is 1/pi^2 of its mean round trip where it diffuses over the ladder, and
+/// pq/(p+q)^2 <= 1/4 where a bottleneck parts the ends (up at rate p, down at rate q); a variance
+/// from batches is too small by that time over a batch's length, so by 1/8 at most.
 inline constexpr double kTripsPerBatch = 2;
 
 /// Into how many batches of consecutive sweeps each chain is cut at most: a power of two that makes
