@@ -146,6 +146,32 @@ TEST_CASE("a round starts from the rungs that its restart asks for") {
   }
 }
 
+TEST_CASE("a round starts from the states that its restart asks for") {
+  // At b = 1 the states (0, 0) and (1, 1) are left once in 1e13 sweeps, and the prior holds every
+  // chain there from the first sweep on: what that sweep found stays unless states are redrawn.
+  const Layered frozen =
+      Layered::rbm(Eigen::MatrixXd::Constant(1, 1, 60), Eigen::VectorXd::Constant(1, -30),
+                   Eigen::VectorXd::Constant(1, -29));
+  const LayeredTarget target(frozen, Base::uniform(frozen));
+  SimulatedTemperingOptions options = small_run();
+  options.states = States::joint;
+  options.start = Start::base;
+  options.log_prior = Eigen::VectorXd::LinSpaced(6, 0, 5000);
+  options.round_sweeps = 1;
+  options.stop_early = false;
+  const auto last = [&](int rounds, bool keep) {
+    options.max_rounds = rounds;
+    options.restart = {.keep_states = keep, .uniform_rungs = false};
+    const TemperedRun run = simulated_tempering(target, options);
+    REQUIRE(run.rounds.size() == static_cast<std::size_t>(rounds));
+    return Eigen::RowVectorXd(run.store.log_ratio.bottomRows<1>());
+  };
+  const Eigen::RowVectorXd first = last(0, true);
+  CHECK(first.minCoeff() < first.maxCoeff());
+  CHECK(last(2, true) == first);
+  CHECK(last(2, false) != first);
+}
+
 TEST_CASE("a tempered run refuses settings that make no sense") {
   const LayeredTarget target = small_target();
   const auto refused = [&](auto change) {
