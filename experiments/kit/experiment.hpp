@@ -40,7 +40,8 @@ class TrialContext {
   /// `shared_key("repeat 3")` gives both operators the same initial weights and minibatches.
   StreamKey shared_key(std::string_view name) const;
   /// Reports the share of the trial that is done (0..1). Call it at least once a second or so in
-  /// long trials. Throws  Interrupted if the user asked to stop; let it pass
+  /// long trials.
+  /// Throws  Interrupted if the user asked to stop; let it pass
   void progress(double fraction) const;
 };
 

@@ -57,12 +57,11 @@ struct Panel {
   std::string legend = "top left";  ///< gnuplot's key position; empty: none
 };
 
-/// A figure: its data become `<name>-figure.csv`, its drawing `<name>.svg` (several panels:
-/// `<name>-1.svg`,
-/// ...). Panels stand side by side, `columns` to a row, and below each other on a phone. Labels are
-/// gnuplot's enhanced text: `p_{mut}`, `10^{-3}`, with UTF-8 for Greek letters. A figure with a
-/// script instead of panels is drawn by reports/plots/<script> from `data`, whose first row names
-/// the columns.
+/// A figure: its data become `<name>-figure.csv`, its drawing `<name>.svg`; of several panels,
+/// `<name>-1.svg`, ... Panels stand side by side, `columns` to a row, and below each other on a
+/// phone. Labels are gnuplot's enhanced text: `p_{mut}`, `10^{-3}`, with UTF-8 for Greek letters. A
+/// figure with a script instead of panels is drawn by reports/plots/<script> from `data`, whose
+/// first row names the columns.
 struct Figure {
   std::string name;     ///< file name without extension
   std::string caption;  ///< what is seen, with n and what bands mean

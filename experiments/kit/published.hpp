@@ -16,7 +16,8 @@ struct PublishedCurve {
 };
 
 /// Reads reports/published/<name>.csv: columns [figure,]curve,x,y with a heading; curves in order
-/// of appearance. Throws  DataError if the file is missing or a row is no such row
+/// of appearance.
+/// Throws  DataError if the file is missing or a row is no such row
 std::vector<PublishedCurve> read_published(const std::string& name);
 
 /// Picks one curve.  Throws  DataError if the file has no such curve

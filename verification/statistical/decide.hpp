@@ -88,8 +88,8 @@ Decision decide_mean(const StatisticalTest& test, double expected, double low, d
                      const Sampler<double>& sampler);
 
 /// Decides whether outcomes 0..K-1 have the given probabilities: an exact binomial test of each,
-/// at false_alarm / K. The deviation is that of one probability, on the sides where it stays in [0,
-/// 1].
+/// at false_alarm / K. The deviation is that of one probability, on the sides where it stays
+/// in [0, 1].
 Decision decide_frequencies(const StatisticalTest& test, std::span<const double> probabilities,
                             const Sampler<std::size_t>& sampler);
 

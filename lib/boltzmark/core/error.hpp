@@ -11,8 +11,8 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A caller's value is outside what a function accepts; the message reads `name = value (must
-/// ...)`.
+/// A caller's value is outside what a function accepts; the message reads
+/// `name = value (must ...)`.
 class InvalidArgument : public Error {
  public:
   using Error::Error;

@@ -23,9 +23,9 @@ class ThreadLimit {
 /// Returns the number of threads that parallel loops may use now.
 int thread_count();
 
-/// Calls body(i) for i = 0..count-1, in any order and on several threads; exceptions reach the
-/// caller. Invariant  a body must write only to places of its own index, so that results do not
-/// depend on threads
+/// Calls body(i) for i = 0..count-1, in any order, on several threads. Exceptions reach the caller.
+/// Invariant  a body must write only to places of its own index, so that results do not depend on
+///   threads
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
 }  // namespace boltzmark

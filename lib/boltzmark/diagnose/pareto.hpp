@@ -19,9 +19,10 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances);
 /// Computes the shape k of the upper tail of importance weights: above 1/2 their variance is
 /// infinite as far as the tail tells, so the error of their mean is not to be trusted.
 /// The tail is the largest min(n / 5, 3 sqrt(n)) weights; the fit is pulled to 1/2 with the weight
-/// of ten of them: k = (M k_fit + 5) / (M + 10).             [Vehtari et al. 2024, Sec. 3.2, App.
-/// G] Returns  NaN where fewer than 5 weights lie above the rest: there is no tail to fit Throws
-/// InvalidArgument if a log weight is NaN or plus infinity
+/// of ten of them:
+///   k = (M k_fit + 5) / (M + 10)                        [Vehtari et al. 2024, Sec. 3.2, App. G]
+/// Returns  NaN where fewer than 5 weights lie above the rest: there is no tail to fit
+/// Throws   InvalidArgument if a log weight is NaN or plus infinity
 double pareto_shape(std::span<const double> log_weights);
 
 }  // namespace boltzmark

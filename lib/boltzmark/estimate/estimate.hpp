@@ -12,8 +12,8 @@ namespace boltzmark {
 enum class Status {
   ok,
   few_effective_samples,  ///< below kFewEffectiveSamples, or weights with Pareto k above 0.5
-  not_converged,          ///< too few round trips between the ends of the ladder, or a failed solver
-  unvisited_rung          ///< a rung was never visited; there may be no number
+  not_converged,  ///< too few round trips between the ends of the ladder, or a failed solver
+  unvisited_rung  ///< a rung was never visited; there may be no number
 };
 inline constexpr double kFewEffectiveSamples = 50;
 
@@ -22,11 +22,11 @@ std::string_view name(Status status);
 
 /// An estimate of log Z with its error. NaN stands for a number that does not exist.
 struct Estimate {
-  double log_z = std::numeric_limits<double>::quiet_NaN();  ///< nats
-  double std_error =
-      std::numeric_limits<double>::quiet_NaN();             ///< of log_z, discretisation included
-  double lower = std::numeric_limits<double>::quiet_NaN();  ///< 95 %
-  double upper = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double log_z = kNone;      ///< nats
+  double std_error = kNone;  ///< of log_z, discretisation included
+  double lower = kNone;      ///< 95 %
+  double upper = kNone;
   double effective_samples = 0;
   Status status = Status::ok;
   std::vector<std::string> warnings = {};

@@ -26,9 +26,10 @@ enum class Transitions {
 ///   P_jk = the share of transitions from j that lead to k                [carlson2016, Appendix G]
 /// With (I - P) h = e_K / pi_K - e_1 / pi_1, a transition from j with law t has the influence
 /// N pi_j / n_j (t'h - (P h)_j).
+/// `states` matters to rao_blackwellised alone.
 /// Status  without an estimate: unvisited_rung if a rung has no transition from it, not_converged
-/// if the empirical chain is not irreducible Throws  InvalidArgument as RungLaw; `states` matters
-/// to rao_blackwellised alone
+///   if the empirical chain is not irreducible
+/// Throws  InvalidArgument as RungLaw
 Estimate stationary_estimate(const SampleStore& store, Transitions transitions, States states);
 
 }  // namespace boltzmark

@@ -11,8 +11,7 @@ namespace boltzmark {
 struct MbarEstimate : Estimate {
   /// Of log_z_rungs, relative to the first rung, for independent samples: with w_kn the weight of
   /// sample n at rung k, A = W W', N = diag(n_k) and H = N - N A N,
-  ///   Theta = A + A N H^+ N A                                    [Kong et al. 2003; Tan et al.
-  ///   2012]
+  ///   Theta = A + A N H^+ N A                          [Kong et al. 2003; Tan et al. 2012]
   Eigen::MatrixXd covariance = {};
   double independent_std_error = std::numeric_limits<double>::quiet_NaN();
   int iterations = 0;
@@ -24,8 +23,9 @@ struct MbarEstimate : Estimate {
 /// A rung without samples has log Z_k = log sum_n e^(b_k D_n) / sum_j n_j e^(b_j D_n - log Z_j).
 /// std_error holds for correlated chains: with H s = N A (e_K - e_1) and c = N s + e_K - e_1,
 /// sample n has the influence c'(w_n - E[w | rung_n]), where E[w | rung k] = A e_k; counts n_k are
-/// held. Neither log_prior nor log_z_hat is used. Status  unvisited_rung, with an estimate, if an
-/// end of the ladder has no samples; not_converged if the solver failed or chains did not mix
+/// held. Neither log_prior nor log_z_hat is used.
+/// Status  unvisited_rung, with an estimate, if an end of the ladder has no samples; not_converged
+///   if the solver failed or chains did not mix
 /// Throws  InvalidArgument as SampleStore::check
 /// Cost  about 10 iterations of samples x rungs exponentials and samples x rungs^2 operations; no
 /// samples x rungs storage

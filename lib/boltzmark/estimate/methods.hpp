@@ -40,8 +40,8 @@ const MethodInfo& find_method(std::string_view name);
 struct MethodSettings {
   int chains = 100;
   int sweeps = 10000;  ///< total per chain, initial stage included
-  std::optional<Ladder> ladder =
-      std::nullopt;                ///< none: 100 rungs, or one a sweep where chains are annealed
+  /// None: 100 rungs, or one a sweep where chains are annealed.
+  std::optional<Ladder> ladder = std::nullopt;
   Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
   States states = States::collapsed;
   bool keep_log_f = false;  ///< keep collapsed densities in the store

@@ -34,8 +34,7 @@ struct SampleStore {
 };
 
 /// Computes log q(b_k | x) of all rungs from log f_k(x), k = 1..K, up to a constant.
-///   q(b_k | x) = (r_k / Zhat_k) f_k(x) / sum_j (r_j / Zhat_j) f_j(x)           [carlson2016, Eq.
-///   7]
+///   q(b_k | x) = (r_k / Zhat_k) f_k(x) / sum_j (r_j / Zhat_j) f_j(x)     [carlson2016, Eq. 7]
 /// Shapes  all [rungs]; in place allowed
 void rung_probabilities(const Eigen::Ref<const Eigen::VectorXd>& log_f,
                         const Eigen::VectorXd& log_weight, Eigen::Ref<Eigen::VectorXd> out);
@@ -55,13 +54,11 @@ enum class Assignment {
 /// Sums over samples, by rung and by group; RTS, TS, TI and TI-RB are functions of these.
 /// With weight w_kn = q(b_k | x_n) (soft) or 1{rung_n = k} (hard) and D_n:
 struct RungSums {
-  Eigen::MatrixXd weight;  ///< sum_n w_kn                     [rungs x groups]
-  Eigen::MatrixXd first =
-      {};  ///< sum_n w_kn D_n                 [rungs x groups]; empty if not kept
-  Eigen::MatrixXd second =
-      {};  ///< sum_n w_kn D_n^2               [rungs x groups]; empty if not kept
+  Eigen::MatrixXd weight;       ///< sum_n w_kn        [rungs x groups]
+  Eigen::MatrixXd first = {};   ///< sum_n w_kn D_n    [rungs x groups]; empty if not kept
+  Eigen::MatrixXd second = {};  ///< sum_n w_kn D_n^2  [rungs x groups]; empty if not kept
+  /// Sums of w_1n^2, w_Kn^2 and w_1n w_Kn over all samples.
   Eigen::VectorXd end_squares = Eigen::VectorXd::Zero(3);
-  ///< sums of w_1n^2, w_Kn^2 and w_1n w_Kn over all samples
   double samples = 0;
   int batches = 1;  ///< of consecutive sweeps, per chain: group = chain * batches + batch
 

@@ -23,8 +23,7 @@ enum class Start {
   base,  ///< log Zhat_k = given or 0, chains drawn from p1 and put on random rungs [Sec. 2.4]
 };
 
-/// Which states and rungs a round of the initial iterations starts from.       [carlson2016,
-/// Sec. 2.4]
+/// Which states and rungs a round of the initial iterations starts from.  [carlson2016, Sec. 2.4]
 struct Restart {
   bool keep_states = true;     ///< the last x of the round before, or a fresh draw from p1
   bool uniform_rungs = false;  ///< fresh uniform rungs, or the last ones
@@ -72,14 +71,14 @@ struct TemperedRun {
   std::int64_t trips = 0;  ///< round trips between the ends of the ladder, over the kept sweeps
 };
 
-/// Samples states and rungs from  q(x, b_k) ~ (r_k / Zhat_k) f_k(x)              [carlson2016, Eq.
-/// 6] Each sweep moves x at the chain's b, records the rung and D, then changes the rung. Zhat
-/// comes from the initial stage, at most half of the sweeps, and stays fixed while samples are
-/// kept:
-///   log Zhat_k <- log Zhat_k + log r_1 - log r_k + log c_k - log c_1           [Eq. 12, Sec. 2.4]
-/// Randomness  per chain and sweep: the population's, and one draw for the rung
-/// Throws  InvalidArgument on settings out of range
+/// Samples states and rungs from
+///   q(x, b_k) ~ (r_k / Zhat_k) f_k(x)                                     [carlson2016, Eq. 6]
+/// Each sweep moves x at the chain's b, records the rung and D, then changes the rung. Zhat comes
+/// from the initial stage, at most half of the sweeps, and stays fixed while samples are kept:
+///   log Zhat_k <- log Zhat_k + log r_1 - log r_k + log c_k - log c_1      [Eq. 12, Sec. 2.4]
 /// `left`, if given, takes the chains where the run left them.
+/// Randomness  per chain and sweep: the population's, and one draw for the rung
+/// Throws      InvalidArgument on settings out of range
 TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options,
                                 std::optional<Populations>* left = nullptr);
 

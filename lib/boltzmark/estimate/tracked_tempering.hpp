@@ -47,8 +47,7 @@ class TrackedTempering {
   const Eigen::VectorXd& log_z_hat() const { return log_z_hat_; }
   /// The last look's c_k [rungs], summing to 1.
   const Eigen::VectorXd& occupancy() const { return occupancy_; }
-  /// The last look's full estimate of log Z at b = 1, alpha = 1: its noise is not smoothed.  [Eq.
-  /// 12]
+  /// The last look's full estimate of log Z at b = 1, alpha = 1: not smoothed.  [Eq. 12]
   double log_z_look() const { return log_z_look_; }
   /// q(b_K | x) of every chain after its last sweep [chains].
   const std::vector<double>& top_weights() const { return top_weights_; }

@@ -14,10 +14,11 @@ struct AsymptoticVariance {
   double time = 0;        ///< tau = asymptotic / variance; 0 if the function is constant
 };
 
-/// Solves for the asymptotic variance:  v = <f0, (2 Z - I) f0>_p, Z = (I - T + 1 p')^{-1}, f0 = f -
-/// E f.   [bruegge2013, Sec. 4.3; Kemeny and Snell] Shapes  matrix [states x states], p and f
-/// [states] Throws  InvalidArgument if shapes differ, Error if the chain has more than one
-/// recurrent class
+/// Solves for the asymptotic variance of an average.
+///   v = <f0, (2 Z - I) f0>_p,  Z = (I - T + 1 p')^{-1},  f0 = f - E f
+///                                                      [bruegge2013, Sec. 4.3; Kemeny and Snell]
+/// Shapes  matrix [states x states], p and f [states]
+/// Throws  InvalidArgument if shapes differ, Error if the chain has more than one recurrent class
 AsymptoticVariance asymptotic_variance(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
                                        const Eigen::Ref<const Eigen::VectorXd>& p,
                                        const Eigen::Ref<const Eigen::VectorXd>& f);
@@ -42,9 +43,10 @@ Eigen::MatrixXd covariance_of_means(const Eigen::Ref<const Eigen::MatrixXd>& mat
 AsymptoticVariance asymptotic_variance(const StateSpace& space, const Rule& rule, Scan scan,
                                        const Eigen::Ref<const Eigen::VectorXd>& f);
 
-/// Computes tau from the eigenvalues:  tau = sum_i a_i (1 + lambda_i) / (1 - lambda_i), a_i the
-/// share of f's variance that left and right eigenvectors i carry; an independent route to the
-/// above. Throws  Error if the kernel has no complete set of eigenvectors to working precision
+/// Computes tau from the eigenvalues, an independent route to the above.
+///   tau = sum_i a_i (1 + lambda_i) / (1 - lambda_i),  a_i the share of f's variance that left and
+///   right eigenvectors i carry
+/// Throws  Error if the kernel has no complete set of eigenvectors to working precision
 double spectral_autocorrelation_time(const StateSpace& space, const Rule& rule, Scan scan,
                                      const Eigen::Ref<const Eigen::VectorXd>& f);
 

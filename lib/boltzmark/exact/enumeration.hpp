@@ -49,8 +49,8 @@ Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::Vect
                         int max_units = 40);
 
 /// Computes log of the sum over a unit of e^{input x}; for Gaussian units (mean a)
-///   log int exp(-(x - a)^2 / (2 sigma^2) + input x) dx = log(sqrt(2 pi) sigma) + a u + sigma^2
-///   u^2/2
+///   log int exp(-(x - a)^2 / (2 sigma^2) + u x) dx = log(sqrt(2 pi) sigma) + a u + sigma^2 u^2 / 2
+///   with u the input
 double log_other_partition(const Bipartite& sides, int j, double input);
 
 /// Computes the mean of an other unit given its input; Gaussian a + sigma^2 u.

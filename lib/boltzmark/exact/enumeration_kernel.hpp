@@ -16,8 +16,8 @@ inline constexpr int kTileRowGroup = 4;
 template <typename T>
 using ExponentOf = std::conditional_t<std::is_same_v<T, double>, std::int64_t, std::int32_t>;
 
-/// What a tile's product needs of the model. With y = e^{scaled input} of unit j in row r, column
-/// l,
+/// What a tile's product needs of the model.
+/// With y = e^{scaled input} of unit j in row r, column l,
 ///   1 + y = (R + C) / R,  R = rows[r][j] 2^row_exponent[j] = e^{-(bias and row group)},
 ///                         C = columns[j][l] 2^column_exponent[j] * (the high group's factor);
 /// 1/R is linear in the states and left to the row's linear term.

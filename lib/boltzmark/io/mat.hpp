@@ -10,9 +10,9 @@
 
 namespace boltzmark {
 
-/// Reads named real numeric matrices of a MATLAB 5 (-v6, -v7) .mat file; other variables are
-/// skipped. Throws  DataError if the file is damaged, big endian, another version, or a wanted
-/// variable is no real matrix of plain numbers
+/// Reads named real numeric matrices of a MATLAB 5 (-v6, -v7) .mat file, and skips other variables.
+/// Throws  DataError if the file is damaged, big endian, another version, or a wanted variable is
+///   no real matrix of plain numbers
 std::map<std::string, Array> read_mat(const std::string& path, const std::set<std::string>& wanted);
 
 /// Appends the 128 bytes that start a MATLAB 5 file.

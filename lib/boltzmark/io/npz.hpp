@@ -31,8 +31,8 @@ class Npz {
   ZipFile zip_;
 };
 
-/// Writes named arrays to a NumPy .npz file (stored, C order); nothing stands under the name before
-/// commit. Invariant  the same arrays give the same bytes
+/// Writes named arrays to a NumPy .npz file (stored, C order); commit gives it its name.
+/// Invariant  the same arrays give the same bytes
 class NpzWriter {
  public:
   /// Throws  DataError if the folder cannot be written

@@ -9,8 +9,7 @@ namespace boltzmark {
 
 /// Computes the sharp operator of the spectral norm on the leading singular triples.
 ///   X# = argmax_Y <X, Y> - ||Y||^2 / 2 = ||X||_* U V', with ||Y|| the largest singular value of Y
-///   and ||X||_* the sum of those of X                                 [Carlson et al. 2015, Sec.
-///   3]
+///   and ||X||_* the sum of those of X                           [Carlson et al. 2015, Sec. 3]
 /// Singular values that are zero to rounding have no direction and are left out.
 /// Shapes  as X     Randomness  as randomised_svd     Throws  InvalidArgument as randomised_svd
 Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream);
@@ -35,8 +34,8 @@ class RmsSpectral {
   RmsSpectral(const Layered& model, const RmsSpectralOptions& options, StreamKey key);
 
   /// Turns the gradient of an ascent into what is added to the parameters.
-  /// Returns  valid until the next call     Throws  InvalidArgument if shapes differ from the
-  /// model's
+  /// Returns  valid until the next call
+  /// Throws   InvalidArgument if shapes differ from the model's
   const Parameters& step(const Parameters& gradient);
 
   const RmsSpectralOptions& options() const { return options_; }

@@ -8,9 +8,9 @@ namespace boltzmark {
 
 /// The kind of all units of a layer: a set of values and a reference measure on it.
 ///   code 0        Bernoulli {0, 1}, counting measure
-///   code s >= 1   multivalued X(s) = {(2k - s)/s : k = 0..s}, weight 2/(s+1) each  [yokoyama2019,
-///   Sec. 2] code -1       continuous on [-1, 1], Lebesgue measure [yokoyama2019, Sec. 2] code -2
-///   Gaussian, (x - a)^2 / (2 sigma^2) in place of -a x
+///   code s >= 1   multivalued X(s) = {(2k - s)/s : k = 0..s}, weight 2/(s+1) each
+///   code -1       continuous on [-1, 1], Lebesgue measure             [both yokoyama2019, Sec. 2]
+///   code -2       Gaussian, (x - a)^2 / (2 sigma^2) in place of -a x
 /// The codes are those of the model file's `units`.
 class Unit {
  public:
@@ -52,14 +52,14 @@ class Unit {
 };
 
 /// Computes log of the integral of e^{input x} over a unit's reference measure, without base terms.
-///   Bernoulli log(1 + e^x); X(s) log phi_s(x), continuous log phi_inf(x)   [yokoyama2019, Eqs. 6,
-///   7]
+///   Bernoulli log(1 + e^x);
+///   X(s) log phi_s(x), continuous log phi_inf(x)                      [yokoyama2019, Eqs. 6, 7]
 /// Accuracy  4 ulp
-/// Throws  InvalidArgument for Gaussian units, whose integral needs a scale
+/// Throws    InvalidArgument for Gaussian units, whose integral needs a scale
 double log_partition(Unit unit, double input);
 
-/// Computes the mean of a unit under a density proportional to e^{input x} (the derivative of
-/// log_partition).  [yokoyama2019, Eq. 14]
+/// Computes the mean of a unit under a density ~ e^{input x}: the derivative of log_partition.
+///                                                                        [yokoyama2019, Eq. 14]
 /// Accuracy  4 ulp     Throws  InvalidArgument for Gaussian units
 double mean_value(Unit unit, double input);
 

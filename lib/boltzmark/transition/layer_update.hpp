@@ -17,12 +17,12 @@ struct LayerUpdate {
   int last_block = 0;
   const Draws* draws = nullptr;  ///< unused by the means kernel
   std::uint64_t sweep = 0;
-  const float* inverse_temperatures =
-      nullptr;  ///< [blocks x kChainBlock], or null for 1 everywhere
+  /// [blocks x kChainBlock], or null for 1 everywhere.
+  const float* inverse_temperatures = nullptr;
   Rule rule = Rule::gibbs();
   int first_chain = 0;  ///< number of chain 0 in the draws' count
-  const float* inputs =
-      nullptr;  ///< the layer's inputs if known, see TemperedChains; null: compute them
+  /// The layer's inputs if they are known, as fill_inputs writes them; null: compute them.
+  const float* inputs = nullptr;
 };
 
 /// Draws the layer's next states from the rule's law.

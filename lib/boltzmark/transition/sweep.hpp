@@ -55,8 +55,7 @@ struct SweepOptions {
   int sweeps = 1;
 };
 
-/// Updates every unit of every chain: odd (hidden) layers first, then even ones, `sweeps` times: T
-/// = T_h T_v.
+/// Updates every unit of every chain, odd (hidden) layers first, `sweeps` times: T = T_h T_v.
 ///   log f_b = b log f + (1 - b) log p1 with each chain's own b
 /// Randomness  one draw per unit, chain and sweep. With t_k = round(2^32 P(next >= k-th value)) the
 ///   k-th value is next, k the number of t_k > draw; continuous: F^-1(1 - (draw + 1/2) / 2^32)
@@ -77,8 +76,8 @@ void set_means(const PackedModel& model, Chains& chains, int layer);
 
 /// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, with p1
 /// normalised against the base measure.
-/// Shapes  [chains]     Units  nats     Throws  InvalidArgument if shapes differ or a layer is
-/// Gaussian
+/// Shapes  [chains]     Units  nats
+/// Throws  InvalidArgument if shapes differ or a layer is Gaussian
 std::vector<double> log_ratio(const Layered& model, const Base& base, const Chains& chains);
 
 }  // namespace boltzmark
