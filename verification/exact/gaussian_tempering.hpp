@@ -63,7 +63,7 @@ inline int draw_rung(Eigen::VectorXd log_weight, Stream& stream) {
 }
 
 /// Runs simulated tempering from its stationary law. A move at b is the autoregression of the given
-/// memory that leaves p(D | b) unchanged; memory 0 draws D afresh.
+/// memory that leaves p(D | b) unchanged; at b = 0 D is drawn afresh, as a Gibbs sweep draws p1.
 inline SampleStore tempered_store(const GaussianTarget& target, const StoreShape& shape,
                                   double memory, Stream& stream) {
   SampleStore store = empty_store(target, shape);
@@ -78,8 +78,9 @@ inline SampleStore tempered_store(const GaussianTarget& target, const StoreShape
     double d = target.draw(betas[k], stream);
     for (Eigen::Index s = 0; s < shape.sweeps; ++s) {
       const double centre = target.mean + target.variance * betas[k];
-      d = centre + memory * (d - centre) +
-          std::sqrt((1 - memory * memory) * target.variance) * stream.normal();
+      const double kept = k == 0 ? 0 : memory;
+      d = centre + kept * (d - centre) +
+          std::sqrt((1 - kept * kept) * target.variance) * stream.normal();
       store.log_ratio(s, c) = d;
       store.rung(s, c) = k;
       k = draw_rung(weight + betas * d, stream);

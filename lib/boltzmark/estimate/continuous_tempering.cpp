@@ -7,6 +7,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/influence.hpp"
 #include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/estimate/progress_meter.hpp"
 #include "boltzmark/estimate/sample_store.hpp"
 #include "boltzmark/estimate/simulated_tempering.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -46,6 +47,62 @@ struct Chain {
   int interval = 0;
 };
 
+ContinuousSamples empty_samples(const TemperedRun& start, Eigen::Index sweeps) {
+  const Eigen::Index chains = start.store.chains();
+  return {.knots = start.store.ladder,
+          .log_z_hat = found_log_z(start),
+          .log_ratio = Eigen::MatrixXd(sweeps, chains),
+          .inverse_temperature = Eigen::MatrixXd(sweeps, chains),
+          .density = Eigen::MatrixXd(sweeps, chains),
+          .interval = Eigen::MatrixXi(sweeps, chains)};
+}
+
+// Chains go on from the rungs where the first half left them.
+std::vector<Chain> start_chains(const TemperedRun& start, StreamKey key, int first, int count) {
+  const SampleStore& store = start.store;
+  std::vector<Chain> chains;
+  for (int c = first; c < first + count; ++c) {
+    const int rung = store.rung(store.sweeps() - 1, c);
+    chains.push_back({Stream(key, Purpose::rung, static_cast<std::uint64_t>(store.chains() + c)),
+                      store.ladder[rung], std::min(rung, store.rungs() - 2)});
+  }
+  return chains;
+}
+
+// Makes a population's sweeps; a chain writes to its own columns.
+void sample(Population& population, std::vector<Chain>& chains, int first,
+            ContinuousSamples& samples, Eigen::MatrixXd& mass, ProgressMeter& meter) {
+  std::vector<float> betas(chains.size());
+  std::vector<double> log_ratios(chains.size());
+  Eigen::VectorXd masses;
+  for (Eigen::Index s = 0; s < samples.log_ratio.rows(); ++s) {
+    for (std::size_t c = 0; c < chains.size(); ++c) betas[c] = static_cast<float>(chains[c].b);
+    population.move(betas);
+    population.log_ratio(log_ratios);
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      Chain& chain = chains[c];
+      const Eigen::Index column = first + static_cast<Eigen::Index>(c);
+      samples.log_ratio(s, column) = log_ratios[c];
+      samples.inverse_temperature(s, column) = static_cast<double>(betas[c]);
+      samples.interval(s, column) = chain.interval;
+      const double u = chain.stream.uniform();
+      chain.b = draw_inverse_temperature(samples.knots, samples.log_z_hat, log_ratios[c], u,
+                                         chain.stream.uniform(), masses, chain.interval);
+      mass.col(column) += masses;
+    }
+    meter.add(population.chains());
+  }
+}
+
+// The mean mass of each interval over its width.
+void set_density(ContinuousSamples& samples, const Eigen::MatrixXd& mass) {
+  samples.occupancy = mass.rowwise().sum() / static_cast<double>(samples.interval.size());
+  for (Eigen::Index i = 0; i < samples.interval.size(); ++i) {
+    const int k = samples.interval.data()[i];
+    samples.density.data()[i] = samples.occupancy[k] / (samples.knots[k + 1] - samples.knots[k]);
+  }
+}
+
 }  // namespace
 
 void interval_probabilities(const Ladder& knots, const Eigen::VectorXd& log_z_hat, double log_ratio,
@@ -72,12 +129,11 @@ double draw_inverse_temperature(const Ladder& knots, const Eigen::VectorXd& log_
 
 ContinuousSamples continuous_tempering(const Target& target,
                                        const ContinuousTemperingOptions& options) {
-  std::optional<Populations> populations;
-  const int first_half = options.sweeps / 2;
-  const int kept = options.sweeps - first_half;
   const auto report = [&](double share) {
     if (options.progress) options.progress(share);
   };
+  const int first_half = options.sweeps / 2, kept = options.sweeps - first_half;
+  std::optional<Populations> populations;
   const TemperedRun start =
       simulated_tempering(target,
                           {.chains = options.chains,
@@ -86,47 +142,15 @@ ContinuousSamples continuous_tempering(const Target& target,
                            .key = options.key,
                            .progress = [&](double share) { report(share / 2); }},
                           &populations);
-  const Eigen::Index intervals = options.knots.rungs() - 1;
-  ContinuousSamples samples{.knots = options.knots, .log_z_hat = found_log_z(start)};
-  samples.log_ratio.resize(kept, options.chains);
-  samples.inverse_temperature = samples.density = samples.log_ratio;
-  samples.interval.resize(kept, options.chains);
-  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(intervals, options.chains);
+  ContinuousSamples samples = empty_samples(start, kept);
+  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(options.knots.rungs() - 1, options.chains);
+  ProgressMeter meter([&](double share) { report(0.5 + share / 2); },
+                      static_cast<double>(options.chains) * kept);
   populations->for_each([&](Population& population, int first) {
-    std::vector<Chain> chains;
-    for (int c = 0; c < population.chains(); ++c) {
-      chains.push_back({Stream(options.key, Purpose::rung,
-                               static_cast<std::uint64_t>(options.chains + first + c))});
-      chains[c].b = options.knots[start.store.rung(start.store.sweeps() - 1, first + c)];
-      chains[c].interval = static_cast<int>(std::min<Eigen::Index>(
-          start.store.rung(start.store.sweeps() - 1, first + c), intervals - 1));
-    }
-    std::vector<float> betas(chains.size());
-    std::vector<double> log_ratios(chains.size());
-    Eigen::VectorXd masses;
-    for (int s = 0; s < kept; ++s) {
-      for (std::size_t c = 0; c < chains.size(); ++c) betas[c] = static_cast<float>(chains[c].b);
-      population.move(betas);
-      population.log_ratio(log_ratios);
-      for (std::size_t c = 0; c < chains.size(); ++c) {
-        Chain& chain = chains[c];
-        const auto column = static_cast<Eigen::Index>(first + c);
-        samples.log_ratio(s, column) = log_ratios[c];
-        samples.inverse_temperature(s, column) = static_cast<double>(betas[c]);
-        samples.interval(s, column) = chain.interval;
-        const double u = chain.stream.uniform();
-        chain.b = draw_inverse_temperature(samples.knots, samples.log_z_hat, log_ratios[c], u,
-                                           chain.stream.uniform(), masses, chain.interval);
-        mass.col(column) += masses;
-      }
-    }
+    std::vector<Chain> chains = start_chains(start, options.key, first, population.chains());
+    sample(population, chains, first, samples, mass, meter);
   });
-  report(1);
-  samples.occupancy = mass.rowwise().sum() / (static_cast<double>(kept) * options.chains);
-  for (Eigen::Index i = 0; i < samples.interval.size(); ++i) {
-    const int k = samples.interval.data()[i];
-    samples.density.data()[i] = samples.occupancy[k] / (options.knots[k + 1] - options.knots[k]);
-  }
+  set_density(samples, mass);
   return samples;
 }
 

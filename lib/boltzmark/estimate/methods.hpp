@@ -51,14 +51,19 @@ struct MethodSettings {
 };
 
 /// Makes the tempered run that methods of source `tempered` read.
+/// Randomness  settings.key: each chain's units and rung, whatever the threads
+/// Throws      InvalidArgument on settings out of range; what settings.progress throws
 TemperedRun run_tempering(const LayeredTarget& target, const MethodSettings& settings);
-/// Estimates log Z from a tempered run.
+/// Estimates log Z from a tempered run, by the sums of collapsed states where only these were kept.
 /// Throws  InvalidArgument if the method is not of source `tempered`
 Estimate estimate_from(std::string_view method, const TemperedRun& run);
 /// Estimates log Z from a stored one, as `estimate --from` does.
 /// Throws  InvalidArgument if the method is not of source `tempered`, or needs what is not stored
 Estimate estimate_from(std::string_view method, const SampleStore& store);
 /// Estimates log Z by any method.
+/// Randomness  as run_tempering
+/// Throws      InvalidArgument if there is no such method, or on settings out of range; what
+///   settings.progress throws
 Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
                         const MethodSettings& settings);
 
@@ -70,10 +75,10 @@ class MethodRuns {
       : target_(&target), settings_(std::move(settings)) {}
 
   /// Returns the tempered run, which the first call makes.
-  /// Throws  InvalidArgument on settings out of range
+  /// Randomness, Throws  as run_tempering
   const TemperedRun& tempered();
   /// Estimates log Z by any method.
-  /// Throws  InvalidArgument if there is no such method, or on settings out of range
+  /// Randomness, Throws  as estimate_log_z
   Estimate estimate(std::string_view method);
 
  private:
@@ -83,6 +88,7 @@ class MethodRuns {
 };
 
 /// Returns how many rungs a method will use.
+/// Throws  InvalidArgument if there is no such method
 int rungs_of(std::string_view method, const MethodSettings& settings);
 
 }  // namespace boltzmark

@@ -10,8 +10,11 @@ namespace boltzmark {
 
 namespace {
 
-// Of all chains, so that the error is told by six groups or more.
-constexpr double kLeastTrips = 20;
+// A chain forgets its start at b = 0 alone.
+constexpr double kTripsPerChain = 2;
+// Of all chains: batches of kTripsPerBatch then make five independent groups or more, whatever the
+// number of chains.
+constexpr double kLeastTrips = 32;
 
 }  // namespace
 
@@ -20,7 +23,7 @@ void judge_mixing(Estimate& estimate, const SampleStore& store) {
 }
 
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains) {
-  const double needed = std::max(kLeastTrips, kTripsPerBatch * static_cast<double>(chains));
+  const double needed = std::max(kLeastTrips, kTripsPerChain * static_cast<double>(chains));
   if (static_cast<double>(trips) >= needed) return;
   estimate.refuse(
       Status::not_converged,

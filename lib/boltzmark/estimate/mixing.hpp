@@ -8,8 +8,8 @@
 
 namespace boltzmark {
 
-/// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
-/// or fewer than kTripsPerBatch each in the mean: a chain forgets its start at b = 0 alone.
+/// Refuses an estimate if the chains made fewer than 32 round trips between the ends of the ladder,
+/// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
 /// Does so with the trips of a store if its chains drew their rungs, for all estimators on samples.
 void judge_mixing(Estimate& estimate, const SampleStore& store);

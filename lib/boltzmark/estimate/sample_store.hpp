@@ -66,11 +66,12 @@ struct RungSums {
   Eigen::Index groups() const { return weight.cols(); }
 };
 
-/// Round trips that a batch of sweeps must hold to count as independent of the next. A chain's
-/// relaxation time is 1/pi^2 of its mean round trip where it diffuses over the ladder, and
-/// pq/(p+q)^2 <= 1/4 where a bottleneck parts the ends (up at rate p, down at rate q); a variance
-/// from batches is too small by that time over a batch's length, so by 1/8 at most.
-inline constexpr double kTripsPerBatch = 2;
+/// Round trips that a batch of sweeps must hold to count as independent of the next. A variance
+/// from batches is too small by the relaxation time over their length, that is by a quarter at
+/// most if that time is at most a round trip: it is 1/pi^2 of one where a chain diffuses over the
+/// ladder, pq/(p+q)^2 <= 1/4 where a bottleneck parts the ends (up at rate p, down at rate q), and
+/// comes near to a whole one where the state forgets more slowly than the rung.
+inline constexpr double kTripsPerBatch = 4;
 
 /// Into how many batches of consecutive sweeps each chain is cut at most: a power of two that makes
 /// 32 groups or more of all chains, and 1 if there are that many chains.

@@ -81,39 +81,41 @@ void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& recor
 }
 
 void TemperedGroup::add_sample(int chain, Eigen::Index sweep, TemperedRecord& record) {
-  const Eigen::Index number = first_chain_ + chain;
   const Eigen::Index batches = record.sums.batches;
-  const Eigen::Index group = number * batches + sweep * batches / record.sweeps;
-  const Eigen::Index top = betas_.size() - 1;
-  const double d = log_ratios_[chain];
-  RungSums& sums = record.sums;
+  const Eigen::Index group = (first_chain_ + chain) * batches + sweep * batches / record.sweeps;
   if (options_->occupancies == Assignment::hard && record.store == nullptr) {
-    sums.weight(rungs_[chain], group) += 1;
+    record.sums.weight(rungs_[chain], group) += 1;
     return;
   }
+  add_soft(chain, group, record);
+  if (record.store != nullptr) keep(chain, sweep, *record.store);
+}
+
+void TemperedGroup::add_soft(int chain, Eigen::Index group, TemperedRecord& record) const {
+  RungSums& sums = record.sums;
   sums.weight.col(group) += probabilities_;
-  if (sums.first.size() > 0) {
-    if (options_->states == States::joint) {
-      sums.first.col(group) += probabilities_ * d;
-      sums.second.col(group) += probabilities_ * (d * d);
-    } else {
-      const Eigen::Map<const Eigen::VectorXd> slopes(slopes_.data() + chain * betas_.size(),
-                                                     betas_.size());
-      sums.first.col(group) += probabilities_.cwiseProduct(slopes);
-      sums.second.col(group) += probabilities_.cwiseProduct(slopes.cwiseAbs2());
-    }
+  if (sums.first.size() > 0 && options_->states == States::joint) {
+    const double d = log_ratios_[chain];
+    sums.first.col(group) += probabilities_ * d;
+    sums.second.col(group) += probabilities_ * (d * d);
+  } else if (sums.first.size() > 0) {
+    const Eigen::Map<const Eigen::VectorXd> slopes(slopes_.data() + chain * betas_.size(),
+                                                   betas_.size());
+    sums.first.col(group) += probabilities_.cwiseProduct(slopes);
+    sums.second.col(group) += probabilities_.cwiseProduct(slopes.cwiseAbs2());
   }
-  record.end_squares[number] += Eigen::Vector3d(probabilities_[0] * probabilities_[0],
-                                                probabilities_[top] * probabilities_[top],
-                                                probabilities_[0] * probabilities_[top]);
-  if (record.store == nullptr) return;
-  record.store->log_ratio(sweep, number) = d;
-  record.store->rung(sweep, number) = rungs_[chain];
-  if (record.store->log_f.empty()) return;
-  const auto at = (static_cast<std::size_t>(sweep) * record.store->log_ratio.cols() + number) *
-                  static_cast<std::size_t>(betas_.size());
+  const double low = probabilities_[0], high = probabilities_[betas_.size() - 1];
+  record.end_squares[first_chain_ + chain] += Eigen::Vector3d(low * low, high * high, low * high);
+}
+
+void TemperedGroup::keep(int chain, Eigen::Index sweep, SampleStore& store) const {
+  const Eigen::Index number = first_chain_ + chain;
+  store.log_ratio(sweep, number) = log_ratios_[chain];
+  store.rung(sweep, number) = rungs_[chain];
+  if (store.log_f.empty()) return;
+  const Eigen::Index at = (sweep * store.log_ratio.cols() + number) * betas_.size();
   std::copy_n(log_densities_.data() + chain * betas_.size(), betas_.size(),
-              record.store->log_f.begin() + static_cast<std::ptrdiff_t>(at));
+              store.log_f.begin() + at);
 }
 
 int TemperedGroup::next_rung(int chain) {

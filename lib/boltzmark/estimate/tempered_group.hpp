@@ -37,6 +37,8 @@ class TemperedGroup {
   void move();
   void measure();
   void add_sample(int chain, Eigen::Index sweep, TemperedRecord& record);
+  void add_soft(int chain, Eigen::Index group, TemperedRecord& record) const;
+  void keep(int chain, Eigen::Index sweep, SampleStore& store) const;
   int next_rung(int chain);
 
   Population* population_;

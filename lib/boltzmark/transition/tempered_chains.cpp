@@ -150,9 +150,12 @@ TemperedChains::BlockSums TemperedChains::even_slopes(int block) const {
 TemperedChains::BlockSums TemperedChains::even_constants(int block) const {
   BlockSums sums;
   sums.fill(-model_->log_base);
-  for (int l = 0; l < chains_.layers(); l += 2)
-    add_linear(model_->stored_logits[l].data(),
-               {.units = chains_.size(l), .states = chains_.block(l, block)}, sums.data());
+  for (int l = 0; l < chains_.layers(); l += 2) {
+    const Eigen::VectorXd& logits = model_->stored_logits[l];
+    if (!logits.any()) continue;  // of the uniform base
+    add_linear(logits.data(), {.units = chains_.size(l), .states = chains_.block(l, block)},
+               sums.data());
+  }
   return sums;
 }
 
