@@ -44,6 +44,16 @@ const StatisticalTest continuous_test{promise("the standard error of continuous 
 const StatisticalTest interval_test{
     {.name = "TI's interval covers on a coarse ladder", .false_alarm = 1e-9, .deviation = 0.06}};
 
+// One chain and four are cut into batches, which their memory makes more or less independent.
+const StatisticalTest few_chains_cover_test{{.name = "trusted intervals of few chains cover",
+                                             .false_alarm = 1e-9,
+                                             .deviation = 0.05,
+                                             .cases = 2}};
+const StatisticalTest few_chains_miss_test{{.name = "few chains with a long memory: trusted misses",
+                                            .false_alarm = 1e-9,
+                                            .deviation = 0.07,
+                                            .cases = 2}};
+
 using Method = std::function<Estimate(const SampleStore&)>;
 
 bool is_near(const Estimate& estimate, double std_error) {
@@ -147,4 +157,45 @@ TEST_CASE("the interval of a Riemann sum covers log Z however coarse the ladder 
                         }));
   INFO(decision.summary);
   CHECK(decision.holds);
+}
+
+TEST_CASE("trusted intervals of one chain and of four hold log Z as often as they say") {
+  const GaussianTarget target{.variance = 30};
+  for (const Eigen::Index chains : {1, 4}) {
+    const auto decision = decide_proportion(
+        few_chains_cover_test, 0.94, Claim::at_least, [&](std::size_t samples, StreamKey key) {
+          std::vector<int> covered;
+          for (std::uint64_t run = 0; covered.size() < samples && run < 2 * samples; ++run) {
+            Stream stream(key, Purpose::test, run);
+            const Estimate e =
+                rts(tempered_store(target, {.rungs = 12, .sweeps = 3000 / chains, .chains = chains},
+                                   0.5, stream),
+                    States::joint);
+            if (e.status == Status::ok)
+              covered.push_back(e.lower <= target.log_z(1) && target.log_z(1) <= e.upper ? 1 : 0);
+          }
+          REQUIRE(covered.size() == samples);
+          return covered;
+        });
+    INFO(chains << " chains: " << decision.summary);
+    CHECK(decision.holds);
+  }
+}
+
+TEST_CASE("one chain and four are not trusted when they remember across their batches") {
+  // A memory of 0.99 is 100 sweeps of 3,000: batches of a 32nd of them would be no longer, and
+  // their intervals, all trusted, miss log Z in 0.18 of the runs.
+  const GaussianTarget target;
+  for (const Eigen::Index chains : {1, 4}) {
+    const auto decision = decide_proportion(
+        few_chains_miss_test, 0.08, Claim::at_most, one_by_one<int>([&](Stream& stream) {
+          const Estimate e =
+              rts(tempered_store(target, {.sweeps = 3000 / chains, .chains = chains}, 0.99, stream),
+                  States::joint);
+          const bool covers = e.lower <= target.log_z(1) && target.log_z(1) <= e.upper;
+          return e.status == Status::ok && !covers ? 1 : 0;
+        }));
+    INFO(chains << " chains: " << decision.summary);
+    CHECK(decision.holds);
+  }
 }

@@ -171,11 +171,9 @@ Estimate ti_continuous(const ContinuousSamples& samples) {
       influences(s, c) -= per_mass.dot(masses);
     }
   });
-  const Eigen::Index chains = influences.cols();
-  const std::int64_t trips = round_trips(samples.interval, samples.knots.rungs() - 1);
-  const int most = batches_per_chain(chains, influences.rows());
-  set_error(estimate, influences, independent_batches(most, trips, chains));
-  judge_round_trips(estimate, trips, chains);
+  set_error(estimate, influences);
+  judge_round_trips(estimate, round_trips(samples.interval, samples.knots.rungs() - 1),
+                    samples.interval.cols());
   return estimate;
 }
 

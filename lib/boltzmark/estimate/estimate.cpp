@@ -9,6 +9,37 @@
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
+namespace {
+
+constexpr double kEffectivePerBatch = 12;
+constexpr Eigen::Index kLeastGroups = 5;
+
+double squared_error(const InfluenceSums& sums) {
+  const auto groups = static_cast<double>(sums.groups.size());
+  return groups / (groups - 1) * sums.groups.squaredNorm() / (sums.samples * sums.samples);
+}
+
+double effective_samples(const InfluenceSums& sums) {
+  const double variance = squared_error(sums);
+  return variance > 0 ? sums.mean_square / variance : sums.samples;
+}
+
+// Whole chains are independent however short they are.
+bool are_independent(const InfluenceSums& sums) {
+  return sums.batches == 1 || effective_samples(sums) >= kEffectivePerBatch * sums.groups.size();
+}
+
+bool can_join(const InfluenceSums& sums) {
+  return sums.batches % 2 == 0 && sums.groups.size() / 2 >= kLeastGroups;
+}
+
+void join_neighbours(InfluenceSums& sums) {
+  const Eigen::Map<const Eigen::Matrix2Xd> pairs(sums.groups.data(), 2, sums.groups.size() / 2);
+  sums.groups = pairs.colwise().sum().transpose().eval();
+  sums.batches /= 2;
+}
+
+}  // namespace
 
 std::string_view name(Status status) {
   switch (status) {
@@ -29,22 +60,23 @@ void Estimate::refuse(Status reason, std::string warning) {
   warnings.push_back(std::move(warning));
 }
 
-void set_error(Estimate& estimate, const Eigen::VectorXd& group_sums, double samples,
-               double mean_square) {
-  const auto groups = static_cast<double>(group_sums.size());
-  if (groups < 2) throw InvalidArgument("groups = 1 (must be at least 2)");
-  const double variance = groups / (groups - 1) * group_sums.squaredNorm() / (samples * samples);
-  estimate.std_error = std::sqrt(variance);
-  const boost::math::students_t law(groups - 1);
+void set_error(Estimate& estimate, InfluenceSums sums) {
+  if (sums.groups.size() < 2) throw InvalidArgument("groups = 1 (must be at least 2)");
+  while (!are_independent(sums) && can_join(sums)) join_neighbours(sums);
+  estimate.effective_samples = effective_samples(sums);
+  estimate.std_error = std::sqrt(squared_error(sums));
+  const boost::math::students_t law(static_cast<double>(sums.groups.size()) - 1);
   const double half = boost::math::quantile(law, 0.975) * estimate.std_error;
   estimate.lower = estimate.log_z - half;
   estimate.upper = estimate.log_z + half;
-  estimate.effective_samples = variance > 0 ? mean_square / variance : samples;
-  if (estimate.effective_samples < kFewEffectiveSamples)
+  const double needed = std::max(
+      kFewEffectiveSamples,
+      sums.batches == 1 ? 0 : kEffectivePerBatch * static_cast<double>(sums.groups.size()));
+  if (estimate.effective_samples < needed)
     estimate.refuse(Status::few_effective_samples,
                     fmt::format("{:.0f} effective samples (fewer than {:.0f}): run more sweeps or "
                                 "chains",
-                                estimate.effective_samples, kFewEffectiveSamples));
+                                estimate.effective_samples, needed));
 }
 
 }  // namespace boltzmark

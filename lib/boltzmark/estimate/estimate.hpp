@@ -36,13 +36,23 @@ struct Estimate {
   void refuse(Status reason, std::string warning);
 };
 
+/// What the influence values of all samples sum to. An estimator is, to first order, log Z + the
+/// mean of its influence values over the samples.
+struct InfluenceSums {
+  Eigen::VectorXd groups;  ///< sums over the batches of consecutive sweeps of each chain in turn
+  int batches = 1;         ///< per chain
+  double samples = 0;
+  double mean_square = 0;  ///< of single samples
+};
+
 /// Turns influence values into a standard error and a 95 % interval.
-/// An estimator is, to first order, log Z + the mean of its influence values over the samples.
-/// Values are summed over groups that are taken as independent: chains, or long batches of them.
 ///   SE^2 = G / (G - 1) sum_g (sum of group g)^2 / N^2,  N = all samples; the interval is Student's
-///   with G - 1 degrees of freedom; effective_samples = (mean square of the values) / SE^2
-/// Shapes  group_sums [groups >= 2]; mean_square over single samples
-void set_error(Estimate& estimate, const Eigen::VectorXd& group_sums, double samples,
-               double mean_square);
+///   with G - 1 degrees of freedom; effective_samples = mean square / SE^2
+/// Groups count as independent. Chains are; batches of one are nearly so if they are long, SE^2
+/// being too small by the relaxation time over their length. So neighbouring batches are joined
+/// until each holds twelve effective samples, or there would be fewer than five groups.
+/// Status  few_effective_samples if these are below kFewEffectiveSamples, or below twelve a batch
+/// Throws  InvalidArgument if there is only one group
+void set_error(Estimate& estimate, InfluenceSums sums);
 
 }  // namespace boltzmark

@@ -1,9 +1,12 @@
 #include "boltzmark/estimate/influence.hpp"
 
+#include "boltzmark/estimate/sample_store.hpp"
+
 namespace boltzmark {
 
-void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, int batches) {
+void set_error(Estimate& estimate, const Eigen::MatrixXd& influences) {
   const Eigen::Index sweeps = influences.rows();
+  const int batches = batches_per_chain(influences.cols(), sweeps);
   Eigen::VectorXd groups(influences.cols() * batches);
   for (Eigen::Index g = 0; g < groups.size(); ++g) {
     const Eigen::Index batch = g % batches;
@@ -11,7 +14,10 @@ void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, int batche
     groups[g] = influences.col(g / batches).segment(first, last - first).sum();
   }
   const auto samples = static_cast<double>(influences.size());
-  set_error(estimate, groups, samples, influences.squaredNorm() / samples);
+  set_error(estimate, {.groups = groups,
+                       .batches = batches,
+                       .samples = samples,
+                       .mean_square = influences.squaredNorm() / samples});
 }
 
 }  // namespace boltzmark

@@ -106,7 +106,7 @@ Estimate stationary_estimate(const SampleStore& store, Transitions transitions, 
   }
   estimate.log_z_rungs = log_z_from_occupancies(*stationary, store.log_prior, store.log_z_hat);
   estimate.log_z = estimate.log_z_rungs[store.rungs() - 1];
-  set_error(estimate, influences(store, step, transition, left, *stationary), independent_batches(store));
+  set_error(estimate, influences(store, step, transition, left, *stationary));
   judge_mixing(estimate, store);
   return estimate;
 }

@@ -12,9 +12,7 @@ namespace {
 
 // A chain forgets its start at b = 0 alone.
 constexpr double kTripsPerChain = 2;
-// Of all chains: batches of kTripsPerBatch then make five independent groups or more, whatever the
-// number of chains.
-constexpr double kLeastTrips = 32;
+constexpr double kLeastTrips = 20;  // of all chains
 
 }  // namespace
 

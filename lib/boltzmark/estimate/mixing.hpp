@@ -8,7 +8,7 @@
 
 namespace boltzmark {
 
-/// Refuses an estimate if the chains made fewer than 32 round trips between the ends of the ladder,
+/// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
 /// Does so with the trips of a store if its chains drew their rungs, for all estimators on samples.

@@ -40,7 +40,10 @@ Estimate from_weights(const RungSums& sums, double added, const Eigen::VectorXd&
       up * sums.weight.row(top).transpose() - down * sums.weight.row(0).transpose() - mean * sizes;
   const double square = up * up * sums.end_squares[1] + down * down * sums.end_squares[0] -
                         2 * up * down * sums.end_squares[2];
-  set_error(estimate, groups, sums.samples, square / sums.samples - mean * mean);
+  set_error(estimate, {.groups = groups,
+                       .batches = sums.batches,
+                       .samples = sums.samples,
+                       .mean_square = square / sums.samples - mean * mean});
   return estimate;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/mixing.hpp"
@@ -77,17 +76,23 @@ void set_error(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
     const VectorXd& ends = stage.sums.end_squares;
     square += s[top] * s[top] * ends[1] + s[0] * s[0] * ends[0] + 2 * s[0] * s[top] * ends[2];
   }
-  set_error(estimate, groups, samples, samples * square);
+  set_error(estimate, {.groups = groups,
+                       .batches = stages[0].sums.batches,
+                       .samples = samples,
+                       .mean_square = samples * square});
 }
 
 // What chains saw in a round belongs to their first batches, just before which it was.
-RungSums before_first_batch(RungSums round, int batches) {
-  join_batches(round, 1);
-  const MatrixXd by_chain = std::move(round.weight);
-  round.weight = MatrixXd::Zero(by_chain.rows(), by_chain.cols() * batches);
-  for (Index c = 0; c < by_chain.cols(); ++c) round.weight.col(c * batches) = by_chain.col(c);
-  round.batches = batches;
-  return round;
+RungSums before_first_batch(const RungSums& round, int batches) {
+  const Index chains = round.groups() / round.batches;
+  RungSums sums{.weight = MatrixXd::Zero(round.rungs(), chains * batches),
+                .end_squares = round.end_squares,
+                .samples = round.samples,
+                .batches = batches};
+  for (Index c = 0; c < chains; ++c)
+    sums.weight.col(c * batches) =
+        round.weight.middleCols(c * round.batches, round.batches).rowwise().sum();
+  return sums;
 }
 
 }  // namespace

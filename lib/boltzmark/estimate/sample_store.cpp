@@ -62,7 +62,6 @@ RungSums sum_all(const SampleStore& store, Assignment assignment, bool has_ratio
               has_ratio, group, sums, squares[g]);
   });
   for (const Eigen::Vector3d& s : squares) sums.end_squares += s;
-  join_batches(sums, independent_batches(store));
   return sums;
 }
 
@@ -100,33 +99,6 @@ int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps) {
   int batches = 1;
   while (batches * chains < kGroups && 2 * batches <= sweeps) batches *= 2;
   return batches;
-}
-
-int independent_batches(int batches, std::int64_t trips, Eigen::Index chains) {
-  const int least = chains == 1 ? 2 : 1;
-  const double most = static_cast<double>(trips) / (kTripsPerBatch * static_cast<double>(chains));
-  while (batches > std::max<double>(least, most)) batches /= 2;
-  return batches;
-}
-
-int independent_batches(const SampleStore& store) {
-  const int most = batches_per_chain(store.chains(), store.sweeps());
-  return most == 1 ? 1 : independent_batches(most, round_trips(store), store.chains());
-}
-
-void join_batches(RungSums& sums, int batches) {
-  if (batches < 1 || sums.batches % batches != 0)
-    throw InvalidArgument(
-        fmt::format("batches = {} (must divide the {} of a chain)", batches, sums.batches));
-  const Eigen::Index joined = sums.batches / batches, groups = sums.groups() / joined;
-  for (Eigen::MatrixXd* matrix : {&sums.weight, &sums.first, &sums.second}) {
-    if (matrix->size() == 0) continue;
-    Eigen::MatrixXd result(matrix->rows(), groups);
-    for (Eigen::Index g = 0; g < groups; ++g)
-      result.col(g) = matrix->middleCols(g * joined, joined).rowwise().sum();
-    *matrix = std::move(result);
-  }
-  sums.batches = batches;
 }
 
 RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {

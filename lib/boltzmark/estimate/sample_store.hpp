@@ -66,24 +66,9 @@ struct RungSums {
   Eigen::Index groups() const { return weight.cols(); }
 };
 
-/// Round trips that a batch of sweeps must hold to count as independent of the next. A variance
-/// from batches is too small by the relaxation time over their length, that is by a quarter at
-/// most if that time is at most a round trip: it is 1/pi^2 of one where a chain diffuses over the
-/// ladder, pq/(p+q)^2 <= 1/4 where a bottleneck parts the ends (up at rate p, down at rate q), and
-/// comes near to a whole one where the state forgets more slowly than the rung.
-inline constexpr double kTripsPerBatch = 4;
-
-/// Into how many batches of consecutive sweeps each chain is cut at most: a power of two that makes
-/// 32 groups or more of all chains, and 1 if there are that many chains.
+/// Into how many batches of consecutive sweeps each chain is cut: a power of two that makes 32
+/// groups or more of all chains, and 1 if there are that many chains.
 int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps);
-/// Halves `batches` until one holds kTripsPerBatch round trips in the mean. A single chain keeps
-/// two batches, without which there is no error.
-int independent_batches(int batches, std::int64_t trips, Eigen::Index chains);
-/// Into how many batches each chain of a store is cut for its error.
-int independent_batches(const SampleStore& store);
-/// Adds neighbouring groups of each chain up until there are `batches` of them.
-/// Throws  InvalidArgument if sums.batches is no multiple of it
-void join_batches(RungSums& sums, int batches);
 
 /// Sums the stored joint states by rung.  Cost  samples x rungs exponentials if soft
 /// Throws  InvalidArgument as SampleStore::check, or if soft and the rungs were not drawn

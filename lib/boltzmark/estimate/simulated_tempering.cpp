@@ -220,7 +220,6 @@ void Run::sample(TemperedRun& run) {
   sweep(record);
   run.sums = record.finish();
   run.trips = round_trips(store);
-  join_batches(run.sums, independent_batches(run.sums.batches, run.trips, options_.chains));
 }
 
 }  // namespace

@@ -70,7 +70,10 @@ class Ratios {
       sums[c / chains_per_group * batches + s * batches / store_.sweeps()] += influence;
       square += influence * influence;
     });
-    set_error(result, sums, store_.samples(), square / store_.samples());
+    set_error(result, {.groups = sums,
+                       .batches = batches,
+                       .samples = store_.samples(),
+                       .mean_square = square / store_.samples()});
   }
 
   const SampleStore& store_;

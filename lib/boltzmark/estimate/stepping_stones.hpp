@@ -50,7 +50,7 @@ struct SteppingStones {
 ///   forward   log Z_{k+1} / Z_k =  log mean_{x at k}   exp( (b_{k+1} - b_k) D(x))
 ///   backward  log Z_{k+1} / Z_k = -log mean_{x at k+1} exp(-(b_{k+1} - b_k) D(x))
 /// Errors come from groups: the bundles of parallel tempering or the chains of simulated tempering,
-/// cut into batches of sweeps until there are 32.
+/// cut into batches of sweeps as InfluenceSums are.
 /// Status  unvisited_rung, without numbers, if a rung has no sample
 /// Throws  InvalidArgument as SampleStore::check, or if the chains of parallel tempering are not
 ///   whole bundles

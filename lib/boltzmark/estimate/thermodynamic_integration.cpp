@@ -20,14 +20,16 @@ using Eigen::VectorXd;
 using MeanSquare = std::function<double(const Integrand&, const Integral&)>;
 
 // The integral by one rule with its sampling error.
-Estimate sampled(const Integrand& integrand, Quadrature quadrature, double samples,
+Estimate sampled(const Integrand& integrand, Quadrature quadrature, const RungSums& sums,
                  const MeanSquare& mean_square) {
   Estimate estimate;
   const Integral integral = integrand.integrate(quadrature);
   estimate.log_z_rungs = integral.log_z_rungs;
   estimate.log_z = integral.log_z_rungs[integral.log_z_rungs.size() - 1];
-  set_error(estimate, integrand.group_influences(integral), samples,
-            mean_square(integrand, integral));
+  set_error(estimate, {.groups = integrand.group_influences(integral),
+                       .batches = sums.batches,
+                       .samples = sums.samples,
+                       .mean_square = mean_square(integrand, integral)});
   return estimate;
 }
 
@@ -41,9 +43,9 @@ Estimate integrate(const RungSums& sums, const Ladder& ladder, const TiOptions& 
   Estimate refusal;
   const bool visited = judge_visits(refusal, integrand.counts());
   if (!visited && !options.interpolate_empty) return refusal;
-  Estimate estimate = sampled(integrand, options.quadrature, sums.samples, mean_square);
+  Estimate estimate = sampled(integrand, options.quadrature, sums, mean_square);
   const auto other = [&](Quadrature quadrature) {
-    return sampled(integrand, quadrature, sums.samples, hard_mean_square);
+    return sampled(integrand, quadrature, sums, hard_mean_square);
   };
   const Quadrature finer =
       options.quadrature == Quadrature::corrected ? Quadrature::simpson : Quadrature::corrected;
@@ -103,7 +105,7 @@ Estimate ti_continuous(const Eigen::MatrixXd& log_ratio, const Eigen::MatrixXd& 
   const Eigen::MatrixXd terms = log_ratio.cwiseQuotient(density);
   Estimate estimate;
   estimate.log_z = terms.mean();
-  set_error(estimate, terms.array() - estimate.log_z, 1);
+  set_error(estimate, terms.array() - estimate.log_z);
   return estimate;
 }
 

@@ -36,8 +36,7 @@ Estimate thermodynamic_integration(const SampleStore& store, Assignment assignme
 
 /// Estimates log Z from samples whose b was drawn from a continuous density p(b) on [0, 1].
 ///   log Z = mean of D_n / p(b_n), unbiased if D_n is from p(x | b_n)     [carlson2016, Sec. 3.4]
-/// Its error is that of independent chains.
-/// Shapes  log_ratio = D, density = p(b_n) [sweeps x chains], 2 chains or more
+/// Shapes  log_ratio = D, density = p(b_n) [sweeps x chains]
 /// Throws  InvalidArgument if shapes differ, a value is not finite or a density not positive
 Estimate ti_continuous(const Eigen::MatrixXd& log_ratio, const Eigen::MatrixXd& density);
 
