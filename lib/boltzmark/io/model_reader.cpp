@@ -3,44 +3,13 @@
 #include <set>
 #include <utility>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/io/file_kind.hpp"
 #include "boltzmark/io/mat.hpp"
+#include "boltzmark/io/model_arrays.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/io/npz.hpp"
 
 namespace boltzmark {
 namespace {
-
-/// Calls make(); a value that the model itself refuses is a fault of the file.
-template <class Make>
-auto as_file_fault(const std::string& path, Make&& make) {
-  try {
-    return make();
-  } catch (const InvalidArgument& error) {
-    throw DataError(path + ": " + error.what());
-  }
-}
-
-Array read_floats(const Npz& file, const std::string& name) {
-  Array array = file.read(name);
-  if (!is_float(array.type)) {
-    array.place.refuse(fmt::format("holds {}", element_name(array.type)),
-                       "must be float32 or float64");
-  }
-  return array;
-}
-
-/// Reads the values of one layer's units; they must agree with the weights in number.
-Eigen::VectorXd read_layer_vector(const Npz& file, const std::string& name, Eigen::Index units) {
-  const Array array = read_floats(file, name);
-  Eigen::VectorXd values = array.vector();
-  if (values.size() != units) {
-    array.place.refuse(fmt::format("has {} values", values.size()),
-                       fmt::format("must have {}, the units of the weights", units));
-  }
-  return values;
-}
 
 std::vector<Unit> read_units(const Npz& file, std::size_t layers) {
   if (!file.contains("units")) return std::vector<Unit>(layers, Unit::bernoulli());
@@ -59,6 +28,9 @@ std::vector<Unit> read_units(const Npz& file, std::size_t layers) {
 /// Names the arrays of weights and biases.
 void name_arrays(const Npz& file, std::vector<std::string>& weights,
                  std::vector<std::string>& biases) {
+  if (file.contains("U"))
+    Place{file.path()}.refuse("is a discriminative RBM: it has an array U",
+                              "must be a model of the visible units");
   const bool rbm = file.contains("W"), deep = file.contains("W0");
   if (rbm == deep) {
     Place{file.path()}.refuse(rbm ? "has both W and W0" : "has no array W",

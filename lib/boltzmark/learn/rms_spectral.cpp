@@ -23,14 +23,6 @@ void check_options(const RmsSpectralOptions& options) {
     throw InvalidArgument(fmt::format("rank = {} (must be at least 1)", options.rank));
 }
 
-template <class Array>
-bool same_shapes(const std::vector<Array>& a, const std::vector<Array>& b) {
-  bool same = a.size() == b.size();
-  for (std::size_t i = 0; same && i < a.size(); ++i)
-    same = a[i].rows() == b[i].rows() && a[i].cols() == b[i].cols();
-  return same;
-}
-
 // m <- decay m + (1 - decay) g*g, and returns d^2 = sqrt(m) + epsilon.
 template <class Array>
 Array update_scale(Array& mean_square, const Array& gradient, const RmsSpectralOptions& options) {
@@ -77,7 +69,7 @@ const Parameters& RmsSpectral::step(const Parameters& gradient) {
 }
 
 void RmsSpectral::check_shapes(const Parameters& gradient) const {
-  if (!same_shapes(gradient.weights, step_.weights) || !same_shapes(gradient.biases, step_.biases))
+  if (!same_shapes(gradient, step_))
     throw InvalidArgument("gradient (must have the model's layers and sizes)");
 }
 

@@ -63,6 +63,8 @@ Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions&
       positive_(model_, options.batch == 0 ? static_cast<int>(data.cols()) : options.batch),
       negative_(positive_),
       gradient_(model_.zero_parameters()) {
+  if (options_.optimiser.kind != Optimiser::Kind::sgd)
+    adaptive_.emplace(gradient_, options_.optimiser, options_.learning_rate);
   if (options_.negative.kind == Negative::Kind::pcd) {
     persistent_.emplace(positive_).randomise(key);
   } else if (options_.negative.kind == Negative::Kind::pt) {
@@ -86,7 +88,10 @@ void Trainer::step() {
     const auto samples =
         weights.empty() ? static_cast<std::size_t>(negative_.chains()) : cases_.size();
     add_statistics(negative_, weights, -1.0 / static_cast<double>(samples), gradient_);
-    model_.add(gradient_, options_.learning_rate);
+    if (adaptive_)
+      model_.add(adaptive_->step(gradient_), 1);
+    else
+      model_.add(gradient_, options_.learning_rate);
   } catch (const Error& error) {
     throw Diverged(updates_, error.what());
   }

@@ -14,17 +14,19 @@
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/minibatches.hpp"
 #include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/optimiser.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/transition/parallel_tempering.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
 
-/// What a training run does: plain stochastic gradient ascent on the log-likelihood.
+/// What a training run does: stochastic gradient ascent on the log-likelihood.
 struct TrainOptions {
   Negative negative = Negative::cd(1);
   Rule rule = Rule::gibbs();
-  double learning_rate = 0.05;
+  Optimiser optimiser = Optimiser::sgd();
+  double learning_rate = Optimiser::sgd().default_rate();
   int batch = 0;              ///< cases per update; 0: all of them (batch learning)
   std::uint64_t updates = 0;  ///< how many `run` makes in all
 };
@@ -69,7 +71,7 @@ class Trainer {
   std::uint64_t updates() const { return updates_; }  ///< made so far
   const Layered& model() const { return model_; }
   const TrainOptions& options() const { return options_; }
-  /// Returns the gradient of the last update, before the learning rate.
+  /// Returns the gradient of the last update, before the optimiser.
   const Parameters& gradient() const { return gradient_; }
   /// Returns the cases of the last update.
   const std::vector<int>& cases() const { return cases_; }
@@ -81,7 +83,8 @@ class Trainer {
   /// Returns the ladders, or null if the negative phase has none.
   const ParallelTempering* tempering() const { return tempering_ ? &*tempering_ : nullptr; }
 
-  /// Writes model, persistent states and counters, with a fingerprint of all other inputs.
+  /// Writes model, optimiser, persistent states and counters, with a fingerprint of all other
+  /// inputs.
   std::string checkpoint() const;
   /// Continues from a checkpoint.
   /// Throws  DataError if the bytes are not a whole checkpoint or come from other inputs
@@ -108,6 +111,7 @@ class Trainer {
   std::optional<Chains> persistent_;
   std::optional<ParallelTempering> tempering_;
   Parameters gradient_;
+  std::optional<AdaptiveSteps> adaptive_;  ///< unless the optimiser is sgd
   std::vector<int> cases_;
   std::vector<float> case_weights_;  ///< empty while a minibatch is full
   std::uint64_t updates_ = 0;

@@ -56,10 +56,10 @@ TemperingState read_ladders(TemperingState state, CheckpointReader& in) {
 // Everything that the next updates depend on and that a checkpoint does not hold; the number of
 // updates asked for may differ, so that a run can be prolonged.
 std::uint64_t Trainer::fingerprint() const {
-  const std::string inputs =
-      fmt::format("{} {} {} {} | {}x{} cases {} | key {} {}", options_.negative.name(),
-                  options_.rule.name(), options_.learning_rate, positive_.chains(), model_.size(0),
-                  model_.size(1), data_->cols(), key_.low, key_.high);
+  const std::string inputs = fmt::format(
+      "{} {} {} {} | {}x{} cases {} | key {} {}", options_.negative.name(), options_.rule.name(),
+      describe(options_.optimiser, options_.learning_rate), positive_.chains(), model_.size(0),
+      model_.size(1), data_->cols(), key_.low, key_.high);
   const auto* values = reinterpret_cast<const char*>(data_->data());
   return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_->size())},
                     hash_bytes(inputs));
@@ -71,6 +71,7 @@ std::string Trainer::checkpoint() const {
   out.write(updates_);
   for (const Eigen::MatrixXd& weights : model_.weights()) out.write(weights);
   for (int l = 0; l < model_.layers(); ++l) out.write(model_.bias(l));
+  if (adaptive_) adaptive_->write(out);
   if (persistent_) write_chains(*persistent_, out);
   if (tempering_) write_ladders(tempering_->state(), out);
   return out.finish();
@@ -83,6 +84,8 @@ void Trainer::restore(std::string_view bytes) {
         "checkpoint: of other inputs (must come from the same model size, data, options and seed)");
   const std::uint64_t updates = in.read();
   Layered model = read_model(model_, in);
+  std::optional<AdaptiveSteps> adaptive = adaptive_;
+  if (adaptive) adaptive->read(in);
   std::optional<Chains> persistent;
   std::optional<TemperingState> ladders;
   if (persistent_) persistent = read_chains(*persistent_, in);
@@ -91,6 +94,7 @@ void Trainer::restore(std::string_view bytes) {
   // From here on nothing throws but a ladder that is none, which the hash rules out.
   if (ladders) tempering_->restore(*ladders);
   if (persistent) persistent_ = std::move(persistent);
+  adaptive_ = std::move(adaptive);
   model_ = std::move(model);
   updates_ = updates;
 }

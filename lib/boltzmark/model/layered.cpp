@@ -62,15 +62,6 @@ void check_direction(const Layered& model, const Parameters& direction) {
   if (!agree) throw InvalidArgument("shapes of direction = others (must be those of the model)");
 }
 
-/// Bounds every |value| of the arrays from above; NaN or infinity if one is not finite.
-/// The 2-norm serves because it is one vectorised pass and swallows no NaN.
-double magnitude(const Parameters& parameters) {
-  double squares = 0;
-  for (const auto& weights : parameters.weights) squares += weights.squaredNorm();
-  for (const auto& bias : parameters.biases) squares += bias.squaredNorm();
-  return std::sqrt(squares);
-}
-
 void check_state(const Layered& model, const State& state) {
   if (static_cast<int>(state.size()) != model.layers()) {
     throw InvalidArgument(fmt::format("layers of the state = {} (must be {}, those of the model)",

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "boltzmark/model/parameters.hpp"
 #include "boltzmark/model/unit.hpp"
 
 namespace boltzmark {
@@ -12,12 +13,6 @@ struct Layer {
   Unit unit = Unit::bernoulli();
   Eigen::VectorXd bias;    ///< [units]
   Eigen::VectorXd sigma0;  ///< [units], Gaussian layers only; empty otherwise
-};
-
-/// What a gradient or an optimiser's state holds: one array per parameter of a Layered model.
-struct Parameters {
-  std::vector<Eigen::MatrixXd> weights;  ///< W_l [units of l x units of l+1]
-  std::vector<Eigen::VectorXd> biases;   ///< [units of l]
 };
 
 /// A layered Boltzmann machine: RBM, DBM of any depth, multivalued and Gaussian-Bernoulli RBM.

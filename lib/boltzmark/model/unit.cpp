@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numbers>
 
@@ -71,6 +72,18 @@ Unit Unit::from_code(std::int32_t code) {
         max_steps));
   }
   return Unit(code);
+}
+
+Unit Unit::parse(std::string_view text) {
+  if (text == "bernoulli") return bernoulli();
+  if (text == "continuous") return continuous();
+  std::int32_t steps = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, steps);
+  if (error != std::errc{} || end != last || steps < 1 || steps > max_steps)
+    throw InvalidArgument(fmt::format(
+        "units = {} (must be bernoulli, continuous, or the s of X(s), 1..{})", text, max_steps));
+  return Unit(steps);
 }
 
 double Unit::log_weight() const {

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace boltzmark {
 
@@ -23,6 +24,9 @@ class Unit {
   static Unit multivalued(std::int32_t steps);
   /// Throws  InvalidArgument if code < -2 or code > max_steps
   static Unit from_code(std::int32_t code);
+  /// Parses a kind as the command line takes it: bernoulli, continuous or the s of X(s).
+  /// Throws  InvalidArgument naming the forms there are
+  static Unit parse(std::string_view text);
 
   constexpr std::int32_t code() const { return code_; }
   constexpr bool is_bernoulli() const { return code_ == 0; }

@@ -1,0 +1,171 @@
+#include "boltzmark/learn/discriminative.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kChunkCases = 16;  // summed by one thread
+constexpr int kPanelUnits = 64;  // of whose weights one thread sums the gradient
+
+void check_sizes(const DiscriminativeRbm& model, const LabelledCases& cases) {
+  if (cases.inputs() != model.inputs() || cases.classes() != model.classes())
+    throw InvalidArgument(fmt::format("cases = {} inputs, {} classes (must be the model's {}, {})",
+                                      cases.inputs(), cases.classes(), model.inputs(),
+                                      model.classes()));
+}
+
+template <class Body>
+void for_chunks(int count, int chunk, const Body& body) {
+  const int chunks = (count + chunk - 1) / chunk;
+  const auto one = [&](std::size_t i) {
+    const int first = static_cast<int>(i) * chunk;
+    body(i, first, std::min(first + chunk, count));
+  };
+  chunks == 1 ? one(0) : parallel_for(static_cast<std::size_t>(chunks), one);
+}
+
+/// Computes log P(k | x) of one case; psi [hidden x classes] is filled unless it is empty.
+/// The scratch [hidden] receives the hidden inputs without the class's share.
+void class_log_probabilities(const DiscriminativeRbm& model, SparseValues input,
+                             Eigen::VectorXd& scratch, Eigen::MatrixXd& psi,
+                             Eigen::Ref<Eigen::VectorXd> log_p) {
+  const auto rows = static_cast<std::size_t>(model.hidden());
+  scratch = model.hidden_bias();
+  add_columns(model.input_weights().data(), rows, input, scratch.data());
+  for (int k = 0; k < model.classes(); ++k)
+    log_p[k] = model.class_bias()[k] + log_phi_sum(model.hidden_unit(), scratch.data(),
+                                                   model.class_weights().col(k).data(), rows,
+                                                   psi.size() == 0 ? nullptr : psi.col(k).data());
+  const double highest = log_p.maxCoeff();
+  log_p.array() -= highest + std::log((log_p.array() - highest).exp().sum());
+}
+
+/// What a chunk of cases adds to the gradient, W apart.
+struct ChunkSum {
+  double log_likelihood = 0;
+  Eigen::MatrixXd class_weights;
+  Eigen::VectorXd hidden_bias, class_bias;
+
+  void start(const DiscriminativeRbm& model) {
+    class_weights.setZero(model.hidden(), model.classes());
+    hidden_bias.setZero(model.hidden());
+    class_bias.setZero(model.classes());
+  }
+  void add(const ChunkSum& other) {
+    log_likelihood += other.log_likelihood;
+    class_weights += other.class_weights;
+    hidden_bias += other.hidden_bias;
+    class_bias += other.class_bias;
+  }
+};
+
+/// Sums some cases' gradients; column n of `towards` [hidden x cases] becomes sum_k r_k psi_jk.
+ChunkSum sum_chunk(const DiscriminativeRbm& model, const LabelledCases& cases,
+                   std::span<const int> chosen, Eigen::Ref<Eigen::MatrixXd> towards) {
+  ChunkSum sum;
+  sum.start(model);
+  Eigen::VectorXd scratch, r(model.classes());
+  Eigen::MatrixXd psi(model.hidden(), model.classes());
+  for (std::size_t n = 0; n < chosen.size(); ++n) {
+    const int right = cases.label(chosen[n]);
+    class_log_probabilities(model, cases.input(chosen[n]), scratch, psi, r);
+    sum.log_likelihood += r[right];
+    r = -r.array().exp();
+    r[right] += 1;
+    auto d = towards.col(static_cast<Eigen::Index>(n));
+    d.setZero();
+    for (int k = 0; k < model.classes(); ++k) {
+      sum.class_weights.col(k) += r[k] * psi.col(k);
+      d += r[k] * psi.col(k);
+    }
+    sum.hidden_bias += d;
+    sum.class_bias += r;
+  }
+  return sum;
+}
+
+/// Sums the outer products of what each case's hidden units are to follow, and its input.
+void sum_input_weights(const Eigen::MatrixXd& towards, const LabelledCases& cases,
+                       std::span<const int> chosen, Eigen::MatrixXd& sum) {
+  const auto rows = static_cast<std::size_t>(towards.rows());
+  for_chunks(static_cast<int>(rows), kPanelUnits, [&](std::size_t, int first, int last) {
+    sum.middleRows(first, last - first).setZero();
+    for (std::size_t n = 0; n < chosen.size(); ++n)
+      add_outer(towards.col(static_cast<Eigen::Index>(n)).data(), rows,
+                static_cast<std::size_t>(first), static_cast<std::size_t>(last - first),
+                cases.input(chosen[n]), sum.data());
+  });
+}
+
+}  // namespace
+
+Eigen::MatrixXd log_class_probabilities(const DiscriminativeRbm& model,
+                                        const LabelledCases& cases) {
+  check_sizes(model, cases);
+  Eigen::MatrixXd log_p(cases.classes(), cases.count());
+  for_chunks(cases.count(), kChunkCases, [&](std::size_t, int first, int last) {
+    Eigen::VectorXd scratch;
+    Eigen::MatrixXd no_psi;
+    for (int c = first; c < last; ++c)
+      class_log_probabilities(model, cases.input(c), scratch, no_psi, log_p.col(c));
+  });
+  return log_p;
+}
+
+std::vector<int> predict(const DiscriminativeRbm& model, const LabelledCases& cases) {
+  const Eigen::MatrixXd log_p = log_class_probabilities(model, cases);
+  std::vector<int> classes(static_cast<std::size_t>(cases.count()));
+  for (int c = 0; c < cases.count(); ++c) log_p.col(c).maxCoeff(&classes[c]);
+  return classes;
+}
+
+ClassScore score_classes(const DiscriminativeRbm& model, const LabelledCases& cases) {
+  const Eigen::MatrixXd log_p = log_class_probabilities(model, cases);
+  ClassScore score{.cases = cases.count()};
+  Eigen::VectorXd values(cases.count());
+  for (int c = 0; c < cases.count(); ++c) {
+    int likeliest = 0;
+    log_p.col(c).maxCoeff(&likeliest);
+    score.errors += likeliest != cases.label(c);
+    values[c] = log_p(cases.label(c), c);
+  }
+  const auto n = static_cast<double>(cases.count());
+  score.mean_log_likelihood = values.mean();
+  if (cases.count() > 1)
+    score.std_error_cases =
+        std::sqrt((values.array() - score.mean_log_likelihood).square().sum() / (n - 1) / n);
+  return score;
+}
+
+double class_gradient(const DiscriminativeRbm& model, const LabelledCases& cases,
+                      std::span<const int> chosen, Parameters& gradient) {
+  check_sizes(model, cases);
+  if (chosen.empty()) throw InvalidArgument("chosen = no case (must be one or more)");
+  if (!same_shapes(gradient, model.parameters()))
+    throw InvalidArgument("gradient (must have the model's shapes)");
+  const auto count = static_cast<int>(chosen.size());
+  Eigen::MatrixXd towards(model.hidden(), count);
+  std::vector<ChunkSum> sums(static_cast<std::size_t>((count + kChunkCases - 1) / kChunkCases));
+  for_chunks(count, kChunkCases, [&](std::size_t chunk, int first, int last) {
+    const int size = last - first;
+    sums[chunk] =
+        sum_chunk(model, cases, chosen.subspan(first, size), towards.middleCols(first, size));
+  });
+  for (std::size_t i = 1; i < sums.size(); ++i) sums[0].add(sums[i]);
+  const double share = 1.0 / count;
+  sum_input_weights(share * towards, cases, chosen, gradient.weights[0]);
+  gradient.weights[1] = share * sums[0].class_weights;
+  gradient.biases[0] = share * sums[0].hidden_bias;
+  gradient.biases[1] = share * sums[0].class_bias;
+  return share * sums[0].log_likelihood;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,53 @@
+#include "boltzmark/learn/labelled_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/checkpoint.hpp"
+
+namespace boltzmark {
+
+LabelledCases::LabelledCases(const Eigen::Ref<const Eigen::MatrixXf>& inputs,
+                             std::vector<int> labels, int classes)
+    : inputs_(static_cast<int>(inputs.rows())), classes_(classes), labels_(std::move(labels)) {
+  if (inputs.rows() < 1 || inputs.cols() < 1)
+    throw InvalidArgument(fmt::format("inputs = [{} x {}] (must have an input and a case or more)",
+                                      inputs.rows(), inputs.cols()));
+  if (inputs.cols() != static_cast<Eigen::Index>(labels_.size()))
+    throw InvalidArgument(
+        fmt::format("labels = {} (must be {}, one per case)", labels_.size(), inputs.cols()));
+  for (const int label : labels_)
+    if (label < 0 || label >= classes)
+      throw InvalidArgument(fmt::format("label = {} (must be 0..{})", label, classes - 1));
+  if (!inputs.allFinite()) throw InvalidArgument("inputs = NaN or infinity (must be finite)");
+  starts_.push_back(0);
+  for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+    for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+      if (inputs(i, c) == 0) continue;
+      places_.push_back(static_cast<std::uint32_t>(i));
+      values_.push_back(inputs(i, c));
+    }
+    starts_.push_back(places_.size());
+  }
+}
+
+SparseValues LabelledCases::input(int c) const {
+  const std::size_t first = starts_[c], count = starts_[c + 1] - first;
+  return {{places_.data() + first, count}, {values_.data() + first, count}};
+}
+
+std::uint64_t LabelledCases::hash() const {
+  const auto bytes = [](const auto& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()),
+                            values.size() * sizeof values[0]);
+  };
+  const auto shape = static_cast<std::uint64_t>(inputs_) << 32 | static_cast<unsigned>(classes_);
+  return hash_bytes(
+      bytes(values_),
+      hash_bytes(bytes(places_), hash_bytes(bytes(starts_), hash_bytes(bytes(labels_), shape))));
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "boltzmark/learn/checkpoint.hpp"
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark {
+
+/// How a trainer turns a gradient into a step.
+///   sgd     rate g
+///   adam    rate m' / (sqrt(v') + epsilon)
+///   adamax  rate m' / u,  u <- max(scale_decay u, |g|); 0 where no gradient was ever other than 0
+/// with m <- mean_decay m + (1 - mean_decay) g, v <- scale_decay v + (1 - scale_decay) g*g from 0,
+/// and m', v' corrected for that start, by 1 - decay^t              [Kingma & Ba 2015, Algs. 1, 2]
+struct Optimiser {
+  enum class Kind { sgd, adam, adamax };
+  Kind kind = Kind::sgd;
+  double mean_decay = 0.9;     ///< the paper's beta_1
+  double scale_decay = 0.999;  ///< beta_2
+  double epsilon = 1e-8;       ///< adam only
+
+  static Optimiser sgd() { return {}; }
+  static Optimiser adam() { return {.kind = Kind::adam}; }
+  static Optimiser adamax() { return {.kind = Kind::adamax}; }
+
+  /// Names it as the command line does: sgd, adam, adamax.
+  std::string_view name() const;
+  /// Returns the rate used unless another is asked for: 0.05, or the authors' 0.001 and 0.002.
+  double default_rate() const;
+  friend bool operator==(const Optimiser&, const Optimiser&) = default;
+};
+
+/// Writes an optimiser, its rate and its settings: what a checkpoint must agree on.
+std::string describe(const Optimiser& optimiser, double rate);
+
+/// Parses an optimiser's name.  Throws  InvalidArgument naming those there are
+Optimiser parse_optimiser(std::string_view text);
+
+/// What Adam and AdaMax remember of the gradients of an ascent.
+class AdaptiveSteps {
+ public:
+  /// Shapes  those of `zero`, whose values do not matter
+  /// Throws  InvalidArgument unless rate and epsilon are positive and finite, the decays in [0, 1)
+  /// and the kind adam or adamax
+  AdaptiveSteps(Parameters zero, const Optimiser& optimiser, double rate);
+
+  /// Turns the gradient of an ascent into what is added to the parameters.
+  /// Returns  valid until the next call     Throws  InvalidArgument if shapes differ
+  const Parameters& step(const Parameters& gradient);
+
+  /// Writes and reads back all that later steps depend on.
+  void write(CheckpointWriter& out) const;
+  void read(CheckpointReader& in);
+
+ private:
+  Optimiser optimiser_;
+  double rate_;
+  Parameters mean_;
+  Parameters scale_;
+  Parameters step_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace boltzmark
