@@ -5,6 +5,7 @@
 
 #include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/io/file_kind.hpp"
 #include "input.hpp"
 #include "output.hpp"
@@ -83,6 +84,37 @@ JsonObject json_model(const std::string& path, const Layered& model) {
       .set("estimated_seconds", plan.seconds);
 }
 
+void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
+  FactList facts;
+  facts.add("model", path);
+  facts.add("kind", "discriminative RBM: gives classes, no log Z is needed");
+  facts.add("inputs", fmt::format("{}", model.inputs()));
+  facts.add("hidden",
+            fmt::format("{} {} unit{}, biases {}", model.hidden(), model.hidden_unit().name(),
+                        model.hidden() == 1 ? "" : "s", range_text(model.hidden_bias())));
+  facts.add("classes",
+            fmt::format("{}, biases {}", model.classes(), range_text(model.class_bias())));
+  facts.add("input weights", fmt::format("{} x {}, {}", model.inputs(), model.hidden(),
+                                         range_text(model.input_weights())));
+  facts.add("class weights", fmt::format("{} x {}, {}", model.hidden(), model.classes(),
+                                         range_text(model.class_weights())));
+  print(facts.text());
+}
+
+JsonObject json_classifier(const std::string& path, const DiscriminativeRbm& model) {
+  return JsonObject()
+      .set("kind", "discriminative")
+      .set("file", path)
+      .set("inputs", model.inputs())
+      .set("hidden", model.hidden())
+      .set("classes", model.classes())
+      .set("hidden_units", model.hidden_unit().name())
+      .set("input_weights", json_range(model.input_weights()))
+      .set("class_weights", json_range(model.class_weights()))
+      .set("hidden_biases", json_range(model.hidden_bias()))
+      .set("class_biases", json_range(model.class_bias()));
+}
+
 int class_count(const Dataset& data) {
   int highest = -1;
   for (const int label : data.labels) highest = std::max(highest, label);
@@ -136,6 +168,14 @@ bool is_model_file(const std::string& path) {
 
 int run(const DescribeArguments& arguments, const Session& session) {
   if (is_model_file(arguments.subject)) {
+    if (is_discriminative_file(arguments.subject)) {
+      const DiscriminativeRbm model = read_discriminative(arguments.subject);
+      if (session.json)
+        print(json_classifier(arguments.subject, model));
+      else
+        print_classifier(arguments.subject, model);
+      return 0;
+    }
     const Layered model = load_model(arguments.subject);
     if (session.json)
       print(json_model(arguments.subject, model));
@@ -162,7 +202,10 @@ void add_describe(Program& program) {
                "take; or a data set's cases, units, activity, hash and provenance.",
       .notes =
           "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
-          "enumerable, enumerated_side, states, estimated_seconds; of a data set: kind, name,\n"
+          "enumerable, enumerated_side, states, estimated_seconds; of a discriminative RBM: kind,\n"
+          "file, inputs, hidden, classes, hidden_units, input_weights, class_weights, "
+          "hidden_biases,\n"
+          "class_biases; of a data set: kind, name,\n"
           "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
       .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",
                    "boltzmark describe cases.csv.gz --json"},

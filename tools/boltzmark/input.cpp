@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/io/labels.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "progress.hpp"
 
@@ -51,6 +52,18 @@ void save_model(const Layered& model, const std::string& path) {
 void fit_values(Unit unit, Eigen::MatrixXf& cases) {
   if (unit.lowest() == 0 || unit.is_gaussian() || cases.minCoeff() < 0) return;
   cases = (2 * cases.array() - 1).matrix();
+}
+
+Dataset load_labelled(const std::string& spec, const std::string& labels,
+                      const std::string& binarise, const std::string& default_split) {
+  Dataset data = load_dataset(spec, parse_binarise(binarise), default_split);
+  if (!labels.empty()) data.labels = read_labels(labels);
+  if (data.labels.empty())
+    throw DataError(data.name + ": has no classes (must have labels, or --labels FILE)");
+  if (static_cast<Eigen::Index>(data.labels.size()) != data.values.cols())
+    throw DataError(fmt::format("{}: has {} classes (must have {}, one per case of {})", labels,
+                                data.labels.size(), data.values.cols(), data.name));
+  return data;
 }
 
 EnumerationPlan plan_enumeration(const Layered& model) {

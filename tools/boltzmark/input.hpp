@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "command.hpp"
 
@@ -32,6 +33,11 @@ auto about_file(const std::string& path, Work&& work) -> decltype(work()) {
 /// Carries cases in [0, 1] to the range of the visible units: x to 2x - 1 for units on [-1, 1].
 /// Cases that have a negative value are there already, and stay.
 void fit_values(Unit unit, Eigen::MatrixXf& cases);
+
+/// Loads cases with their classes; `labels` names a file of these for a set that has none.
+/// Throws  DataError if there are no labels, or not one per case
+Dataset load_labelled(const std::string& spec, const std::string& labels,
+                      const std::string& binarise, const std::string& default_split);
 
 /// What an exact log Z of a model would enumerate, and the time and memory it would take here.
 struct EnumerationPlan {

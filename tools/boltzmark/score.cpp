@@ -9,11 +9,13 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/discriminative_file.hpp"
 #include "estimate_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
+#include "score_classes.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -21,6 +23,7 @@ namespace {
 struct ScoreArguments {
   std::string model;
   std::string dataset;
+  std::string labels;
   std::string method = "exact";
   EstimateArguments shared;
 };
@@ -124,6 +127,18 @@ void check_units(const ScoreArguments& arguments, const Layered& model, const Da
 }
 
 int run(const ScoreArguments& arguments, const Session& session) {
+  if (is_discriminative_file(arguments.model)) {
+    if (arguments.method != "exact")
+      throw InvalidArgument(fmt::format(
+          "--method = {} (must be left out: class probabilities are exact)", arguments.method));
+    return print_class_score({.model = arguments.model,
+                              .dataset = arguments.dataset,
+                              .labels = arguments.labels,
+                              .binarise = arguments.shared.binarise},
+                             session);
+  }
+  if (!arguments.labels.empty())
+    throw InvalidArgument("--labels is given (must come with a discriminative RBM)");
   if (arguments.method != "exact") find_method(arguments.method);
   const Layered model = load_model(arguments.model);
   Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
@@ -150,22 +165,30 @@ void add_score(Program& program) {
   Command& command = program.command({
       .name = "score",
       .summary = "mean log-likelihood of a data set under a model",
-      .about = "Computes the mean log-likelihood per case, in nats, with log Z by enumeration (at "
-               "most 40 units) or by any method of `estimate`, whose options it takes. A data "
-               "set's name means its test cases.",
-      .notes = "JSON keys: method, mean_log_likelihood, bound (null: no bound is needed),\n"
-               "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
-               "seconds,\n"
-               "status, warnings.",
+      .about =
+          "Computes the mean log-likelihood per case, in nats, with log Z by enumeration (at "
+          "most 40 units) or by any method of `estimate`, whose options it takes. Of a "
+          "discriminative RBM it tells the error rate and the mean log-likelihood of the right "
+          "classes. A data set's name means its test cases.",
+      .notes =
+          "JSON keys: method, mean_log_likelihood, bound (null: no bound is needed),\n"
+          "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
+          "seconds,\n"
+          "status, warnings; of a discriminative RBM: method, error_rate, lower, upper (95 %),\n"
+          "errors, cases, mean_log_likelihood, std_error_cases, seconds.",
       .examples = {"boltzmark score rbm.npz mnist",
                    "boltzmark score big.npz mnist --method rts --base mnist",
-                   "boltzmark score rbm.npz cases.csv --json"},
+                   "boltzmark score rbm.npz cases.csv --json",
+                   "boltzmark score digits.npz mnist:test"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: test), or a file.");
   std::vector<std::string> methods = {"exact"};
   for (const MethodInfo& method : registered_methods()) methods.push_back(method.name);
+  command.text(&arguments->labels, "--labels FILE",
+               "Of a discriminative RBM: the cases' classes, from 0, for a data set without labels "
+               "(IDX, .npy or text).");
   command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: exact).");
   add_estimate_options(command, arguments->shared, true);
   command.action([arguments](const Session& session) { return run(*arguments, session); });

@@ -5,31 +5,74 @@
 #include "boltzmark/core/error.hpp"
 #include "input.hpp"
 #include "program.hpp"
+#include "train_classes.hpp"
 #include "train_run.hpp"
 
 namespace boltzmark::cli {
 namespace {
 
-int run(const TrainArguments& arguments, const Session& session) {
+// What makes no sense together is refused; then what was not given gets its default.
+TrainArguments complete(TrainArguments arguments) {
+  const auto refuse = [](const char* option, const char* must) {
+    throw InvalidArgument(fmt::format("{} is given (must {})", option, must));
+  };
+  if (arguments.discriminative) {
+    const char* must = "not be, with --discriminative: its gradient is exact";
+    if (!arguments.negative.empty()) refuse("--negative", must);
+    if (!arguments.rule.empty()) refuse("--rule", must);
+  } else {
+    const char* must = "come with --discriminative";
+    if (!arguments.labels.empty()) refuse("--labels", must);
+    if (!arguments.hidden_units.empty()) refuse("--hidden-units", must);
+  }
+  const auto fill = [](std::string& value, const char* otherwise) {
+    if (value.empty()) value = otherwise;
+  };
+  fill(arguments.negative, "cd:1");
+  fill(arguments.rule, "gibbs");
+  fill(arguments.hidden_units, "bernoulli");
+  fill(arguments.optimiser, arguments.discriminative ? "adamax" : "sgd");
+  fill(arguments.initial, arguments.discriminative ? "xavier" : "normal");
+  if (arguments.discriminative && arguments.initial != "xavier")
+    refuse("--initial normal", "not be, with --discriminative: it starts by xavier");
+  return arguments;
+}
+
+void check(const TrainArguments& arguments) {
   parse_rule(arguments.rule);
   parse_negative(arguments.negative);
+  parse_optimiser(arguments.optimiser);
+  Unit::parse(arguments.hidden_units);
   if (arguments.hidden.size() > 1)
     throw InvalidArgument(fmt::format(
         "--hidden is given {} times (must be given once: this version trains RBMs, not deeper "
         "models)",
         arguments.hidden.size()));
   check_model_name(arguments.out);
+  if (arguments.discriminative && !arguments.out.ends_with(".npz"))
+    throw DataError(arguments.out + ": cannot hold a discriminative RBM (must end in .npz)");
   check_output(arguments.out, arguments.force);
   if (arguments.checkpoint == arguments.out)
     throw DataError(arguments.out + ": is both --out and --checkpoint (must be two files)");
   if (!arguments.checkpoint.empty()) check_output(arguments.checkpoint, true);
-  TrainRun training(arguments, session);
+}
+
+template <class Training>
+int train(const TrainArguments& arguments, const Session& session) {
+  Training training(arguments, session);
   training.resume();
   training.state_cost();
   training.train();
-  save_model(training.model(), arguments.out);
+  training.save_model();
   training.print_result();
   return 0;
+}
+
+int run(const TrainArguments& given, const Session& session) {
+  const TrainArguments arguments = complete(given);
+  check(arguments);
+  return arguments.discriminative ? train<ClassTrainRun>(arguments, session)
+                                  : train<TrainRun>(arguments, session);
 }
 
 constexpr const char* kNotes =
@@ -38,8 +81,11 @@ constexpr const char* kNotes =
     "there and writes the same bytes as a run that was never stopped. The same seed gives the "
     "same\n"
     "model for any number of threads.\n"
-    "JSON keys: out, visible, hidden, negative, rule, learning_rate, batch, updates, resumed_at,\n"
-    "seed, evaluations [update, mean_log_likelihood], seconds.";
+    "JSON keys: out, visible, hidden, negative, rule, optimiser, learning_rate, batch, updates,\n"
+    "resumed_at, seed, evaluations [update, mean_log_likelihood], seconds; with --discriminative:\n"
+    "out, inputs, hidden, classes, hidden_units, optimiser, learning_rate, batch, updates, "
+    "resumed_at,\n"
+    "seed, evaluations [update, error_rate, mean_log_likelihood], seconds.";
 
 }  // namespace
 
@@ -47,14 +93,18 @@ void add_train(Program& program) {
   const auto arguments = std::make_shared<TrainArguments>();
   Command& command = program.command({
       .name = "train",
-      .summary = "train an RBM by CD, PCD or parallel tempering",
+      .summary = "train an RBM by CD, PCD or parallel tempering, or a discriminative RBM",
       .about = "Trains a binary RBM by stochastic gradient ascent on the log-likelihood and writes "
-               "it as a model file. A data set's name means its training cases.",
+               "it as a model file; with --discriminative an RBM that gives the classes of its "
+               "inputs, by the exact gradient, whose error rate `score` tells. A data set's name "
+               "means its training cases.",
       .notes = kNotes,
       .examples = {"boltzmark train bas --hidden 16 --negative pt:10:1 --rule flip --evaluate 1000 "
                    "--out bas.npz",
                    "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
-                   "--checkpoint mnist.part --out mnist.npz"},
+                   "--checkpoint mnist.part --out mnist.npz",
+                   "boltzmark train mnist --discriminative --hidden 200 --hidden-units continuous "
+                   "--updates 6000 --out digits.npz"},
   });
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: train), or a file.");
@@ -65,16 +115,30 @@ void add_train(Program& program) {
                "(default: cd:1).");
   command.text(&arguments->rule, "--rule R",
                "Update rule of the negative phase: gibbs, flip or blend:SHARE (default: gibbs).");
+  command.flag(&arguments->discriminative, "--discriminative",
+               "Train the classes of the data set's labels given its inputs.");
+  command.text(&arguments->hidden_units, "--hidden-units U",
+               "With --discriminative: bernoulli, continuous, or the s of multivalued units X(s) "
+               "(default: bernoulli).");
+  command.text(&arguments->labels, "--labels FILE",
+               "With --discriminative: the cases' classes, from 0, for a data set without labels "
+               "(IDX, .npy or text).");
+  command.choice(&arguments->optimiser, "--optimiser O", {"sgd", "adam", "adamax"},
+                 "sgd, adam or adamax (default: sgd; with --discriminative adamax).");
   command.real(&arguments->learning_rate, "--learning-rate X", {.low = 0, .above_low = true},
-               "Learning rate (default: 0.05).");
+               "Learning rate (default: sgd 0.05, adam 0.001, adamax 0.002).");
   command.integer(&arguments->batch, "--batch B", 1,
                   "Cases per update (default: 100, or all if there are fewer).");
   command.integer(&arguments->updates, "--updates N", 0, "Updates in all (default: 10000).");
+  command.choice(&arguments->initial, "--initial I", {"normal", "xavier"},
+                 "normal: weights and biases by --initial-sd; xavier: uniform weights of Glorot "
+                 "and Bengio, biases 0 (default: normal; with --discriminative xavier).");
   command.real(&arguments->initial_sd, "--initial-sd X", {.low = 0},
                "Standard deviation of the initial weights and biases (default: 0.01).");
   command.integer(&arguments->evaluate, "--evaluate EVERY", 1,
-                  "Print the exact mean log-likelihood of the cases before the first update, after "
-                  "every EVERY updates and at the end (at most 40 enumerated units).");
+                  "Print the exact mean log-likelihood of the cases (at most 40 enumerated units; "
+                  "with --discriminative also the error rate) before the first update, after every "
+                  "EVERY updates and at the end.");
   command.text(&arguments->binarise, "--binarise B",
                "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
                "threshold:127).");

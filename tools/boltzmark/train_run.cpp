@@ -3,17 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/atomic_file.hpp"
-#include "experiments/kit/files.hpp"
-#include "experiments/kit/interrupt.hpp"
 #include "input.hpp"
 #include "output.hpp"
 
 namespace boltzmark::cli {
+
+double learning_rate(const TrainArguments& arguments) {
+  if (arguments.learning_rate > 0) return arguments.learning_rate;
+  return parse_optimiser(arguments.optimiser).default_rate();
+}
+
+std::string initial_text(const TrainArguments& arguments) {
+  return arguments.initial == "xavier" ? "xavier" : fmt::format("sd {}", arguments.initial_sd);
+}
 
 TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
     : arguments_(arguments),
@@ -28,15 +33,15 @@ Trainer TrainRun::make_trainer() const {
   const auto cases = static_cast<int>(data_.values.cols());
   TrainOptions options{.negative = parse_negative(arguments_.negative),
                        .rule = parse_rule(arguments_.rule),
-                       .learning_rate = arguments_.learning_rate,
+                       .optimiser = parse_optimiser(arguments_.optimiser),
+                       .learning_rate = learning_rate(arguments_),
                        .batch = arguments_.batch > 0 ? arguments_.batch : std::min(100, cases),
                        .updates = static_cast<std::uint64_t>(arguments_.updates)};
   if (options.batch > cases)
     throw InvalidArgument(fmt::format("--batch = {} (must be at most the {} cases of {})",
                                       options.batch, cases, data_.name));
   return about_file(data_.name, [&] {
-    Layered start = initial_rbm(static_cast<int>(data_.values.rows()), arguments_.hidden.front(),
-                                arguments_.initial_sd, key);
+    Layered start = initial_model(key);
     const EnumerationPlan plan = plan_enumeration(start);
     if (arguments_.evaluate > 0 && !plan.possible)
       throw InvalidArgument(fmt::format(
@@ -44,6 +49,13 @@ Trainer TrainRun::make_trainer() const {
           plan.units));
     return Trainer(std::move(start), data_.values, options, key);
   });
+}
+
+Layered TrainRun::initial_model(StreamKey key) const {
+  const auto visible = static_cast<int>(data_.values.rows());
+  const int hidden = arguments_.hidden.front();
+  if (arguments_.initial == "xavier") return xavier_rbm(visible, hidden, key);
+  return initial_rbm(visible, hidden, arguments_.initial_sd, key);
 }
 
 void TrainRun::state_cost() const {
@@ -65,45 +77,18 @@ void TrainRun::state_cost() const {
              4.0 * static_cast<double>(data_.values.size()) + 4 * chains * units + 48 * products);
 }
 
-void TrainRun::resume() {
-  std::error_code error;
-  if (arguments_.checkpoint.empty() || !std::filesystem::exists(arguments_.checkpoint, error))
-    return;
-  const std::string bytes = experiments::read_text(arguments_.checkpoint);
-  const std::string heading = checkpoint_heading();
-  const std::string& file = arguments_.checkpoint;
-  if (!bytes.starts_with(heading))
-    throw DataError(file + ": is no checkpoint of this run (must come from the same --initial-sd)");
-  try {
-    trainer_.restore(std::string_view(bytes).substr(heading.size()));
-  } catch (const DataError& refusal) {
-    throw DataError(fmt::format("{}: {}", file, refusal.what()));
-  }
-  if (trainer_.updates() > trainer_.options().updates)
-    throw DataError(fmt::format("{}: has made {} updates (must be at most --updates, {})", file,
-                                trainer_.updates(), trainer_.options().updates));
-  resumed_at_ = trainer_.updates();
-  if (!session_.quiet)
-    fmt::print(stderr, "boltzmark: going on from update {} of {}\n", resumed_at_,
-               arguments_.checkpoint);
+LoopOptions TrainRun::loop() const {
+  return {.checkpoint = arguments_.checkpoint,
+          .heading = fmt::format("boltzmark train 1, initial {}\n", initial_text(arguments_)),
+          .must = "same --initial and --initial-sd",
+          .updates = trainer_.options().updates,
+          .evaluate = static_cast<std::uint64_t>(arguments_.evaluate)};
 }
 
-// What a resumed run must agree on and the trainer does not know.
-std::string TrainRun::checkpoint_heading() const {
-  return fmt::format("boltzmark train 1, initial sd {}\n", arguments_.initial_sd);
-}
+void TrainRun::resume() { resumed_at_ = cli::resume(trainer_, loop(), session_); }
 
-void TrainRun::save() const {
-  if (arguments_.checkpoint.empty()) return;
-  AtomicFile file(arguments_.checkpoint);
-  file.write(checkpoint_heading());
-  file.write(trainer_.checkpoint());
-  file.commit();
-}
-
-void TrainRun::stop() const {
-  save();
-  throw experiments::Interrupted();
+void TrainRun::train() {
+  make_updates(trainer_, loop(), session_, [this] { evaluate(); });
 }
 
 void TrainRun::evaluate() {
@@ -115,27 +100,7 @@ void TrainRun::evaluate() {
   finish_output();
 }
 
-void TrainRun::train() {
-  const experiments::InterruptGuard guard;
-  constexpr double save_seconds = 30;
-  double saved = watch_.seconds();
-  const auto updates = static_cast<std::uint64_t>(arguments_.updates);
-  const auto every = static_cast<std::uint64_t>(arguments_.evaluate);
-  Progress progress(session_, "train", static_cast<double>(updates), "updates");
-  while (true) {
-    const std::uint64_t now = trainer_.updates();
-    if (every > 0 && (now % every == 0 || now >= updates)) evaluate();
-    if (now >= updates) break;
-    trainer_.step();
-    progress.show(static_cast<double>(trainer_.updates()));
-    if (experiments::interrupt_requested()) stop();
-    if (watch_.seconds() - saved > save_seconds) {
-      save();
-      saved = watch_.seconds();
-    }
-  }
-  save();
-}
+void TrainRun::save_model() const { cli::save_model(model(), arguments_.out); }
 
 void TrainRun::print_result() const {
   const TrainOptions& options = trainer_.options();
@@ -151,6 +116,7 @@ void TrainRun::print_result() const {
               .set("hidden", model().size(1))
               .set("negative", options.negative.name())
               .set("rule", options.rule.name())
+              .set("optimiser", std::string(options.optimiser.name()))
               .set("learning_rate", options.learning_rate)
               .set("batch", options.batch)
               .set("updates", trainer_.updates())
@@ -164,9 +130,9 @@ void TrainRun::print_result() const {
   facts.add("wrote", arguments_.out);
   facts.add("model", fmt::format("{}-{} RBM", model().size(0), model().size(1)));
   facts.add("training",
-            fmt::format("{} updates of {} cases, {}, {}, rate {}", grouped(trainer_.updates()),
+            fmt::format("{} updates of {} cases, {}, {}, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.negative.name(), options.rule.name(),
-                        options.learning_rate));
+                        options.optimiser.name(), options.learning_rate));
   facts.add("time", human_seconds(watch_.seconds()));
   if (!evaluations_.empty()) print("\n");
   print(facts.text());

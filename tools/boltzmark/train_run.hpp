@@ -10,6 +10,7 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "command.hpp"
 #include "progress.hpp"
+#include "train_loop.hpp"
 
 namespace boltzmark::cli {
 
@@ -17,19 +18,30 @@ namespace boltzmark::cli {
 struct TrainArguments {
   std::string dataset;
   std::vector<int> hidden;
-  std::string negative = "cd:1";
-  std::string rule = "gibbs";
+  std::string negative;  ///< empty: cd:1
+  std::string rule;      ///< empty: gibbs
   std::string binarise = "threshold:127";
+  std::string labels;
   std::string checkpoint;
   std::string out;
-  double learning_rate = 0.05;
+  std::string optimiser;     ///< empty: sgd, or adamax with --discriminative
+  std::string initial;       ///< empty: normal, or xavier with --discriminative
+  std::string hidden_units;  ///< empty: bernoulli
+  double learning_rate = 0;  ///< 0: that of the optimiser
   double initial_sd = 0.01;
+  bool discriminative = false;
   int batch = 0;
   int updates = 10000;
   int evaluate = 0;
   std::uint64_t seed = 1;
   bool force = false;
 };
+
+/// Returns the learning rate asked for, or else the optimiser's.
+double learning_rate(const TrainArguments& arguments);
+
+/// Writes how the parameters start, for the heading of a checkpoint.
+std::string initial_text(const TrainArguments& arguments);
 
 /// An exact mean log-likelihood on the way.
 struct Evaluation {
@@ -50,15 +62,15 @@ class TrainRun {
   void resume();
   /// Makes all updates.  Throws  Interrupted on Ctrl-C, after saving the checkpoint
   void train();
+  void save_model() const;
   void print_result() const;
   const Layered& model() const { return trainer_.model(); }
 
  private:
   Trainer make_trainer() const;
+  Layered initial_model(StreamKey key) const;
+  LoopOptions loop() const;
   void evaluate();
-  void save() const;
-  std::string checkpoint_heading() const;
-  [[noreturn]] void stop() const;
 
   const TrainArguments& arguments_;
   const Session& session_;

@@ -43,7 +43,7 @@ TEST_CASE("training learns and reports its likelihood before, between and at the
   REQUIRE(result.code == 0);
   const Json json = Json::parse(result.out);
   const std::vector<std::string> expected = {
-      "out",   "visible", "hidden",     "negative", "rule",        "learning_rate",
+      "out",   "visible", "hidden",     "negative", "rule",        "optimiser", "learning_rate",
       "batch", "updates", "resumed_at", "seed",     "evaluations", "seconds"};
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);

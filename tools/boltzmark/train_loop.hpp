@@ -1,0 +1,91 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/io/atomic_file.hpp"
+#include "command.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/interrupt.hpp"
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+
+/// What every training run of the command line does besides its updates.
+struct LoopOptions {
+  std::string checkpoint;      ///< the file to save to and go on from; empty: none
+  std::string heading;         ///< what a resumed run must agree on and the trainer does not know
+  std::string must;            ///< how the message about another heading ends: "same --initial-sd"
+  std::uint64_t updates = 0;   ///< in all
+  std::uint64_t evaluate = 0;  ///< how often `evaluate` is called; 0: never
+};
+
+/// Saves a trainer's checkpoint: whole or not at all.
+template <class Trainer>
+void save_checkpoint(const Trainer& trainer, const LoopOptions& options) {
+  if (options.checkpoint.empty()) return;
+  AtomicFile file(options.checkpoint);
+  file.write(options.heading);
+  file.write(trainer.checkpoint());
+  file.commit();
+}
+
+/// Goes on from the checkpoint if there is one; returns the updates made.
+/// Throws  DataError if it is another run's
+template <class Trainer>
+std::uint64_t resume(Trainer& trainer, const LoopOptions& options, const Session& session) {
+  const std::string& path = options.checkpoint;
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return 0;
+  const std::string bytes = experiments::read_text(path);
+  if (!bytes.starts_with(options.heading))
+    throw DataError(fmt::format("{}: is no checkpoint of this run (must come from the {})", path,
+                                options.must));
+  try {
+    trainer.restore(std::string_view(bytes).substr(options.heading.size()));
+  } catch (const DataError& refusal) {
+    throw DataError(fmt::format("{}: {}", path, refusal.what()));
+  }
+  if (trainer.updates() > options.updates)
+    throw DataError(fmt::format("{}: has made {} updates (must be at most --updates, {})", path,
+                                trainer.updates(), options.updates));
+  if (!session.quiet)
+    fmt::print(stderr, "boltzmark: going on from update {} of {}\n", trainer.updates(), path);
+  return trainer.updates();
+}
+
+/// Makes all updates; saves the run every 30 s and at the end.
+/// Throws  Interrupted on Ctrl-C, after saving the checkpoint
+template <class Trainer>
+void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
+                  const std::function<void()>& evaluate) {
+  const experiments::InterruptGuard guard;
+  constexpr double save_seconds = 30;
+  const Stopwatch watch;
+  double saved = 0;
+  Progress progress(session, "train", static_cast<double>(options.updates), "updates");
+  while (true) {
+    const std::uint64_t now = trainer.updates();
+    if (options.evaluate > 0 && (now % options.evaluate == 0 || now >= options.updates)) evaluate();
+    if (now >= options.updates) break;
+    trainer.step();
+    progress.show(static_cast<double>(trainer.updates()));
+    if (experiments::interrupt_requested()) {
+      save_checkpoint(trainer, options);
+      throw experiments::Interrupted();
+    }
+    if (watch.seconds() - saved > save_seconds) {
+      save_checkpoint(trainer, options);
+      saved = watch.seconds();
+    }
+  }
+  save_checkpoint(trainer, options);
+}
+
+}  // namespace boltzmark::cli
