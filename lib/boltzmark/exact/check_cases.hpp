@@ -67,5 +67,7 @@ std::vector<Check> tempered_estimator_checks();
 std::vector<Check> integration_checks();
 std::vector<Check> estimator_checks();
 std::vector<Check> annealing_checks();
+std::vector<Check> unit_checks();
+std::vector<Check> classifier_checks();
 
 }  // namespace boltzmark

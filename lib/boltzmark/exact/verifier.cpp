@@ -24,10 +24,10 @@ bool matches(const Check& check, const std::string& name) {
 }  // namespace
 
 const std::vector<Check>& registered_checks() {
-  static const std::vector<Check> checks =
-      gather({kernel_checks(), theorem_checks(), convergence_checks(), production_checks(),
-              tempering_checks(), estimator_checks(), tempered_chain_checks(),
-              tempered_estimator_checks(), integration_checks(), annealing_checks()});
+  static const std::vector<Check> checks = gather(
+      {kernel_checks(), theorem_checks(), convergence_checks(), production_checks(),
+       tempering_checks(), estimator_checks(), tempered_chain_checks(), tempered_estimator_checks(),
+       integration_checks(), annealing_checks(), unit_checks(), classifier_checks()});
   return checks;
 }
 

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "boltzmark/model/parameters.hpp"
+#include "boltzmark/model/unit.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+
+/// Draws values uniform on (-scale, scale).
+inline Eigen::MatrixXd draw_matrix(Stream& stream, Eigen::Index rows, Eigen::Index cols,
+                                   double scale) {
+  Eigen::MatrixXd values(rows, cols);
+  for (double& value : values.reshaped()) value = stream.uniform(-scale, scale);
+  return values;
+}
+
+/// Draws 1..most.
+inline int draw_size(Stream& stream, int most) {
+  return 1 + static_cast<int>(stream.below(static_cast<std::uint64_t>(most)));
+}
+
+/// Draws 1, 2, 3, 4, 7 or the continuous unit.
+inline Unit draw_unit(Stream& stream) {
+  constexpr int codes[] = {1, 2, 3, 4, 7, -1};
+  return Unit::from_code(codes[stream.below(6)]);
+}
+
+/// The largest distance of a gradient from central differences of `value`, parameter by parameter.
+template <class Value>
+double slope_error(Parameters& at, const Parameters& gradient, const Value& value) {
+  constexpr double h = 1e-5;
+  double worst = 0;
+  const auto compare = [&](double& parameter, double slope) {
+    const double kept = parameter;
+    parameter = kept + h;
+    const double above = value();
+    parameter = kept - h;
+    const double below = value();
+    parameter = kept;
+    worst = std::max(worst, std::abs((above - below) / (2 * h) - slope));
+  };
+  for (std::size_t l = 0; l < at.weights.size(); ++l)
+    for (Eigen::Index i = 0; i < at.weights[l].size(); ++i)
+      compare(at.weights[l].data()[i], gradient.weights[l].data()[i]);
+  for (std::size_t l = 0; l < at.biases.size(); ++l)
+    for (Eigen::Index i = 0; i < at.biases[l].size(); ++i)
+      compare(at.biases[l][i], gradient.biases[l][i]);
+  return worst;
+}
+
+}  // namespace boltzmark
