@@ -35,7 +35,15 @@
   X(carlson2016_training_prior)  \
   X(carlson2016_acceptance)      \
   X(carlson2016_coverage)        \
-  X(carlson2016_enumerable)
+  X(carlson2016_enumerable)      \
+  X(yokoyama2019_fig1)           \
+  X(yokoyama2019_theory)         \
+  X(yokoyama2019_fig2)           \
+  X(yokoyama2019_fig3)           \
+  X(yokoyama2019_fig4)           \
+  X(yokoyama2019_fig5)           \
+  X(yokoyama2019_fig6)           \
+  X(yokoyama2019_conjectures)
 
 namespace boltzmark::experiments {
 

@@ -116,6 +116,15 @@ TEST_CASE("the claims file of bruegge2013 has exactly the claims B01 to B37") {
   }
 }
 
+TEST_CASE("the claims file of yokoyama2019 has exactly the claims Y01 to Y24") {
+  const ClaimFile file = read_claims(source_path("reports/claims/yokoyama2019.toml"));
+  REQUIRE(file.claims.size() == 24);
+  for (int i = 0; i < 24; ++i) {
+    const std::string number = std::to_string(i + 1);
+    CHECK(file.claims[i].id == (i < 9 ? "Y0" : "Y") + number);
+  }
+}
+
 TEST_CASE("every experiment measures claims that exist and that name it") {
   const auto files = read_all_claims();
   for (const Experiment& experiment : experiments())
