@@ -108,7 +108,7 @@ Experiment yokoyama2019_fig2() {
       .settings = {.smoke = "2 experiments of 5,000 updates.",
                    .quick = "30 experiments of 5,000 updates.",
                    .paper = "300 experiments of 5,000 updates."},
-      .seconds = {.smoke = 2, .quick = 20, .paper = 180},
+      .seconds = {.smoke = 2, .quick = 12, .paper = 120},
       .claims = {"Y07", "Y08", "Y09", "Y11", "Y24"},
       .deviations =
           {"The length of training is not stated: 5,000 updates, in which every KLD passes its "
