@@ -66,6 +66,8 @@ struct Experiment {
   std::vector<std::string> data = {};  ///< files read, relative to datasets/: part of a trial's key
   bool alone = false;                  ///< runs with no other trial beside it (it measures time)
   std::function<std::vector<Json>(Profile)> trials;
+  /// How long a trial takes, relative to the experiment's others; none: all alike.
+  std::function<double(const Json& inputs)> cost = nullptr;
   std::function<Json(const Json& inputs, const TrialContext& context)> run;
   std::function<void(const Results& results, Summary& summary)> summarise;
 

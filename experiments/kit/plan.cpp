@@ -12,16 +12,30 @@
 #include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
+namespace {
+
+/// Shares the experiment's seconds out by cost.
+void estimate_seconds(PlannedExperiment& plan, Profile profile) {
+  const auto cost = [&](const PlannedTrial& trial) {
+    return plan.experiment->cost ? plan.experiment->cost(trial.key.inputs) : 1.0;
+  };
+  double whole = 0;
+  for (const PlannedTrial& trial : plan.trials) whole += cost(trial);
+  for (PlannedTrial& trial : plan.trials)
+    trial.seconds = plan.experiment->seconds.at(profile) * cost(trial) / whole;
+}
+
+}  // namespace
 
 std::size_t PlannedExperiment::count_to_run() const {
   return static_cast<std::size_t>(std::count_if(
       trials.begin(), trials.end(), [](const PlannedTrial& trial) { return trial.to_run(); }));
 }
 
-double PlannedExperiment::seconds_to_run(Profile profile) const {
-  if (trials.empty()) return 0;
-  return experiment->seconds.at(profile) * static_cast<double>(count_to_run()) /
-         static_cast<double>(trials.size());
+double PlannedExperiment::seconds_to_run() const {
+  double sum = 0;
+  for (const PlannedTrial& trial : trials) sum += trial.to_run() ? trial.seconds : 0;
+  return sum;
 }
 
 Results PlannedExperiment::results(Profile profile) const {
@@ -62,6 +76,7 @@ PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceO
     if (!trial.finished && plan.store->count_other_builds(trial.key) > 0) ++plan.stale;
     plan.trials.push_back(std::move(trial));
   }
+  estimate_seconds(plan, options.profile);
   return plan;
 }
 

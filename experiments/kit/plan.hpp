@@ -15,6 +15,7 @@ namespace boltzmark::experiments {
 /// One trial of a plan, finished or still to run.
 struct PlannedTrial {
   TrialKey key;
+  double seconds = 0;  ///< estimated, of 2 cores: its share of the experiment's by cost
   std::optional<Trial> finished = {};
   bool selected = true;  ///< this call is to run it
   bool to_run() const { return selected && !finished; }
@@ -28,8 +29,8 @@ struct PlannedExperiment {
   std::size_t stale = 0;  ///< trials that only other builds have finished
 
   std::size_t count_to_run() const;
-  /// Estimates how long the trials still to run take on 2 cores, from their share of all.
-  double seconds_to_run(Profile profile) const;
+  /// Estimates how long the trials still to run take on 2 cores.
+  double seconds_to_run() const;
   Results results(Profile profile) const;
 };
 

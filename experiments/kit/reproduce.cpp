@@ -49,7 +49,7 @@ void announce(const std::vector<PlannedExperiment>& plans, const ReproduceOption
   for (const PlannedExperiment& plan : plans) {
     const std::size_t count = plan.count_to_run();
     if (count == 0) continue;
-    const double seconds = plan.seconds_to_run(options.profile);
+    const double seconds = plan.seconds_to_run();
     fmt::print(stderr, "{:<30} {:>5} trials, {}\n", plan.experiment->id, count,
                duration_text(seconds));
     total += seconds;

@@ -19,7 +19,6 @@ namespace {
 struct Task {
   PlannedExperiment* plan;
   PlannedTrial* trial;
-  double weight;  ///< estimated seconds
 };
 
 /// One call's work, shared by its workers.
@@ -75,7 +74,7 @@ class Work {
       result_.failures.push_back(
           fmt::format("{} {}: {}", experiment.id, key.inputs.dump(), error.what()));
     }
-    progress_.finish(task.trial, task.weight);
+    progress_.finish(task.trial, task.trial->seconds);
   }
 
   TrialContext make_context(const Task& task) {
@@ -85,7 +84,7 @@ class Work {
     context.experiment = experiment.id;
     context.key = make_key(options_.seed, experiment.id, task.trial->key.inputs.dump());
     context.on_progress = [this, task, id = experiment.id](double fraction) {
-      progress_.advance(task.trial, task.weight, fraction, id);
+      progress_.advance(task.trial, task.trial->seconds, fraction, id);
     };
     context.on_progress(0);
     return context;
@@ -100,33 +99,30 @@ class Work {
   ReproduceResult result_;
 };
 
-std::vector<Task> tasks_to_run(std::vector<PlannedExperiment>& plans, Profile profile, bool alone) {
+std::vector<Task> tasks_to_run(std::vector<PlannedExperiment>& plans, bool alone) {
   std::vector<Task> tasks;
-  for (PlannedExperiment& plan : plans) {
-    if (plan.experiment->alone != alone || plan.trials.empty()) continue;
-    const double weight =
-        plan.experiment->seconds.at(profile) / static_cast<double>(plan.trials.size());
+  for (PlannedExperiment& plan : plans)
     for (PlannedTrial& trial : plan.trials)
-      if (trial.to_run()) tasks.push_back({&plan, &trial, weight});
-  }
-  std::stable_sort(tasks.begin(), tasks.end(),
-                   [](const Task& a, const Task& b) { return a.weight > b.weight; });
+      if (plan.experiment->alone == alone && trial.to_run()) tasks.push_back({&plan, &trial});
+  std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
+    return a.trial->seconds > b.trial->seconds;
+  });
   return tasks;
 }
 
 }  // namespace
 
 ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
-  std::vector<Task> alone = tasks_to_run(plans, options.profile, true);
-  std::vector<Task> together = tasks_to_run(plans, options.profile, false);
-  double weight = 0;
+  std::vector<Task> alone = tasks_to_run(plans, true);
+  std::vector<Task> together = tasks_to_run(plans, false);
+  double seconds = 0;
   for (const auto* tasks : {&alone, &together})
-    for (const Task& task : *tasks) weight += task.weight;
+    for (const Task& task : *tasks) seconds += task.trial->seconds;
   const int threads = options.threads > 0 ? options.threads : thread_count();
   const int jobs = options.jobs > 0 ? options.jobs : threads;
   const ThreadLimit limit(threads);
   const InterruptGuard guard;
-  Progress progress(alone.size() + together.size(), weight);
+  Progress progress(alone.size() + together.size(), seconds);
   Work work(options, threads, progress);
   work.run(alone, 1);
   work.run(together, jobs);

@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/plan.hpp"
 #include "experiments/kit/report.hpp"
 #include "verification/interface/kit_toys.hpp"
 
@@ -125,6 +126,20 @@ TEST_CASE("only picks the trials of a cell, and the rest shows as not run") {
   CHECK(result.planned == 1);
   CHECK(result.ran == 1);
   CHECK_THAT(read_text(out.path() + "/quick/report/report.md"), Catch::Contains("not run"));
+}
+
+TEST_CASE("the time of a selection is its share of the experiment's by cost") {
+  const TemporaryFolder out;
+  Experiment toy = toy_experiments()[0];
+  toy.seconds.quick = 60;
+  const auto seconds = [&](const char* only) {
+    return plan_experiment(toy, {.out = out.path()}, CellFilter(only)).seconds_to_run();
+  };
+  CHECK(seconds("size=small") == Approx(30));  // all 12 alike
+  toy.cost = [](const Json& inputs) { return inputs.at("size") == "small" ? 2 : 18; };
+  CHECK(seconds("size=small") == Approx(6));
+  CHECK(seconds("size=large,repeat=1") == Approx(9));
+  CHECK(seconds("") == Approx(60));
 }
 
 TEST_CASE("bad options are refused before anything is written") {
