@@ -12,8 +12,9 @@ namespace boltzmark::experiments {
 Json run_all_methods(const LayeredTarget& target, const MethodSettings& settings,
                      const TrialContext& context);
 
-/// Draws exact samples of an RBM's visible units: the hidden state by enumeration, then v given h.
-/// Randomness  Stream(key, Purpose::data)    Cost  2^hidden x visible    Shapes  [visible x count]
+/// Draws exact samples of an RBM's visible units.
+/// Randomness  Stream(key, Purpose::data)    Cost, Throws  as ExactSampler
+/// Shapes  [visible x count]
 Eigen::MatrixXf draw_exact_cases(const Layered& rbm, int count, StreamKey key);
 
 }  // namespace boltzmark::experiments

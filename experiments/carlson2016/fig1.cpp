@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/exact/log_z.hpp"
 #include "experiments/carlson2016/initial_rounds.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
@@ -47,15 +46,6 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-// log Z_k with the paper's p1, which is not normalised.
-Eigen::VectorXd exact_curve(const LayeredTarget& target, const Ladder& ladder) {
-  const TemperedModel& model = target.tempered_model();
-  Eigen::VectorXd log_z(ladder.rungs());
-  for (int k = 0; k < ladder.rungs(); ++k)
-    log_z[k] = exact_log_z(tempered(model.model, model.base, ladder[k])).log_z;
-  return log_z;
-}
-
 // Turns log Zhat_k - log Zhat_1 with a normalised p1 into the paper's log Zhat_k.
 Eigen::VectorXd paper_curve(const Eigen::VectorXd& log_z_hat, const Ladder& ladder,
                             double log_z_1) {
@@ -76,11 +66,11 @@ Json run(const Json& inputs, const TrialContext& context) {
                    .uniform_rungs = inputs.at("b") == "fresh"}},
       paired);
   const Ladder& ladder = tempering.store.ladder;
-  const Eigen::VectorXd exact = exact_curve(target, ladder);
+  const double log_z_1 = target.tempered_model().log_base;
+  const Eigen::VectorXd exact = paper_curve(exact_log_z_of_rungs(target, ladder), ladder, log_z_1);
   Json outputs = {{"iterations", iterations_to_stop(tempering)}, {"log_z", exact}};
   for (std::size_t i = 0; i < tempering.rounds.size(); ++i) {
-    const Eigen::VectorXd curve =
-        paper_curve(log_z_hat_after(tempering, i), ladder, target.tempered_model().log_base);
+    const Eigen::VectorXd curve = paper_curve(log_z_hat_after(tempering, i), ladder, log_z_1);
     const Eigen::ArrayXd& occupancy = tempering.rounds[i].occupancy;
     outputs["error"].push_back((curve - exact).cwiseAbs().maxCoeff());
     outputs["excess"].push_back((occupancy * ladder.rungs() - 1).abs().maxCoeff());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/data_folders.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
@@ -71,6 +72,16 @@ const LayeredTarget& carlson_target(const std::string& model, const std::string&
       .emplace(std::pair(model, base),
                LayeredTarget(load_carlson_model(model), carlson_base(model, base)))
       .first->second;
+}
+
+Eigen::VectorXd exact_log_z_of_rungs(const LayeredTarget& target, const Ladder& ladder) {
+  const TemperedModel& model = target.tempered_model();
+  Eigen::VectorXd log_z(ladder.rungs());
+  // tempered() drops the factor (1 - b) log N of the normalised p1.
+  for (int k = 0; k < ladder.rungs(); ++k)
+    log_z[k] = exact_log_z(tempered(model.model, model.base, ladder[k])).log_z -
+               (1 - ladder[k]) * model.log_base;
+  return log_z;
 }
 
 Eigen::VectorXd unit_log_z_hat(const LayeredTarget& target, const Ladder& ladder) {

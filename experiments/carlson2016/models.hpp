@@ -33,6 +33,9 @@ Base carlson_base(const std::string& model, const std::string& base);
 /// the images for the rates takes longer than many a trial.
 const LayeredTarget& carlson_target(const std::string& model, const std::string& base);
 
+/// Computes log Z_k of every rung, p1 normalised, by enumeration.  Shapes  [rungs]
+Eigen::VectorXd exact_log_z_of_rungs(const LayeredTarget& target, const Ladder& ladder);
+
 /// Makes the paper's first guess, Zhat_k = 1 for all k. Its p1 is not normalised; with ours
 ///   log Zhat_k - log Zhat_1 = b_k log Z_1                              [carlson2016, Sec. 2.4]
 /// Shapes  [rungs]

@@ -4,7 +4,6 @@
 
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/simulated_tempering.hpp"
-#include "boltzmark/exact/log_z.hpp"
 #include "experiments/carlson2016/models.hpp"
 #include "experiments/carlson2016/ratios.hpp"
 #include "experiments/kit/results.hpp"
@@ -24,15 +23,6 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-Eigen::VectorXd exact_log_z_of_rungs(const TemperedModel& model, const Ladder& ladder) {
-  Eigen::VectorXd log_z(ladder.rungs());
-  for (int k = 0; k < ladder.rungs(); ++k)
-    log_z[k] = exact_log_z(tempered(model.model, model.base, ladder[k])).log_z;
-  // tempered() drops the factor (1 - b) log N of the normalised p1.
-  for (int k = 0; k < ladder.rungs(); ++k) log_z[k] -= (1 - ladder[k]) * model.log_base;
-  return log_z;
-}
-
 /// Iterations of 50 sweeps until every log Zhat_k is within 1 nat; the most there may be if never.
 struct Path {
   int iterations = 0;
@@ -44,11 +34,9 @@ struct Path {
 // alone.
 Path follow(const LayeredTarget& target, bool rts, int most, StreamKey key) {
   const Ladder ladder = Ladder::linear(100);
-  const TemperedModel& model = target.tempered_model();
-  const Eigen::VectorXd exact = exact_log_z_of_rungs(model, ladder);
+  const Eigen::VectorXd exact = exact_log_z_of_rungs(target, ladder);
   const Eigen::VectorXd log_prior = Eigen::VectorXd::Constant(100, -std::log(100.0));
-  Eigen::VectorXd log_z_hat(ladder.rungs());  // Zhat_k = Z_1 of the paper's unnormalised p1
-  for (int k = 0; k < ladder.rungs(); ++k) log_z_hat[k] = ladder[k] * model.log_base;
+  Eigen::VectorXd log_z_hat = unit_log_z_hat(target, ladder);
   Path path;
   while (path.iterations < most && !path.arrived) {
     ++path.iterations;
