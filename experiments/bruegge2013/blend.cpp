@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "boltzmark/diagnose/power.hpp"
 #include "boltzmark/diagnose/wilcoxon.hpp"
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -106,17 +105,7 @@ Json run(const Json& inputs, const TrialContext& context) {
 void add_measure(const std::string& part, const std::vector<double>& differences,
                  const std::string& note, Summary& summary) {
   if (differences.size() < 2) return;
-  const Interval mean = mean_interval(differences);
-  summary.add(
-      Measure{.claim = "B36",
-              .part = part,
-              .estimate = mean.estimate,
-              .lower = mean.lower,
-              .upper = mean.upper,
-              .n = static_cast<std::int64_t>(differences.size()),
-              .power = mean_difference_power(differences.size(), 1, 0.05, Alternative::two_sided),
-              .power_against = "a mean of one standard deviation",
-              .note = note});
+  summary.add(mean_measure({.claim = "B36", .part = part, .note = note}, differences));
 }
 
 void add_spectra(const Results& results, Summary& summary) {

@@ -14,17 +14,6 @@ namespace {
 constexpr double kLevel = 0.05;
 constexpr int kReplicates = 300;
 
-Measure start(const About& about, std::size_t n) {
-  Measure measure;
-  measure.claim = about.claim;
-  measure.part = about.part;
-  measure.n = static_cast<std::int64_t>(n);
-  measure.note = about.note;
-  measure.likely_reason = about.likely_reason;
-  measure.decidable = about.decidable;
-  return measure;
-}
-
 /// The share of pairs from different groups in which the later group's value is larger.
 double later_is_larger(const std::vector<std::vector<double>>& groups) {
   double pairs = 0, before = 0;
@@ -53,7 +42,7 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
   const std::size_t n = differences.size();
   if (n < 2) return;
   const SignedRank test = signed_rank_test(differences);
-  Measure measure = start(about, n);
+  Measure measure = start_measure(about, n);
   measure.estimate = test.shift.estimate;
   measure.lower = test.shift.lower;
   measure.upper = test.shift.upper;
@@ -83,7 +72,7 @@ void add_unpaired(const About& about, const std::vector<double>& first,
   const Interval a = median_interval(first), b = median_interval(second);
   // Jonckheere's test of two groups is the rank-sum test.
   const Trend ranks = jonckheere_test(std::vector<std::vector<double>>{second, first});
-  Measure measure = start(about, first.size() + second.size());
+  Measure measure = start_measure(about, first.size() + second.size());
   measure.estimate = a.estimate - b.estimate;
   measure.lower = a.lower - b.upper;
   measure.upper = a.upper - b.lower;
@@ -112,7 +101,7 @@ void add_trend(const About& about, const std::vector<std::vector<double>>& group
                   static_cast<std::uint64_t>(r));
     replicates.push_back(later_is_larger(resample(groups, stream)) - 0.5);
   }
-  Measure measure = start(about, total);
+  Measure measure = start_measure(about, total);
   measure.estimate = later_is_larger(groups) - 0.5;
   measure.lower = quantile(replicates, 0.025);
   measure.upper = quantile(replicates, 0.975);

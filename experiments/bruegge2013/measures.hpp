@@ -3,19 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/diagnose/interval.hpp"
-#include "experiments/kit/summary.hpp"
+#include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
-
-/// A claim's name and what is said about its measure.
-struct About {
-  std::string claim;
-  std::string part = {};
-  std::string note = {};
-  std::string likely_reason = {};
-  bool decidable = true;
-};
 
 /// Adds a measure of paired differences: the Hodges-Lehmann shift with its interval, and Wilcoxon's
 /// signed-rank p in the claim's direction, which tests that shift. Power: of the same test against

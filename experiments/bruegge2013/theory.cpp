@@ -22,39 +22,30 @@ constexpr Evidence kEvidence[] = {
     {"B37", "tempered sweep", "tempered-invariance", "flip"},
     {"B37", "parallel tempering", "joint-invariance (flip)", "parallel-tempering"},
 };
-constexpr PerProfile<int> kCases{.smoke = 10, .quick = 200, .paper = 1000};
-
-std::vector<Json> trials(Profile profile) { return evidence_trials(kEvidence, kCases.at(profile)); }
-
-void summarise(const Results& results, Summary& summary) {
-  summarise_evidence(kEvidence,
-                     "Exact checks: the worst value over random RBMs (up to 4 units a side, zero "
-                     "weights, ties and weights of 100 included) and what it must not exceed.",
-                     results, summary);
-}
 
 }  // namespace
 
 Experiment bruegge2013_theory() {
-  return {
-      .id = "bruegge2013/theory",
-      .item = "Secs. 3.1, 3.3, 4 and 5.1",
-      .title = "What the paper proves, checked by enumeration",
-      .paper_did =
-          "Proves that T leaves p unchanged and is irreducible and aperiodic, and derives how "
-          "it behaves on independent units.",
-      .settings = {.smoke = "Every check on 10 random RBMs.",
-                   .quick =
-                       "Every check on 200 random RBMs; the production sweep's law is recovered by "
-                       "scripted draws.",
-                   .paper = "Every check on 1,000 random RBMs."},
-      .seconds = {.smoke = 0.2, .quick = 2, .paper = 8},
-      .claims = {"B01", "B02", "B03", "B04", "B05", "B06", "B08", "B09", "B10", "B19", "B34",
-                 "B37"},
-      .trials = trials,
-      .run = run_evidence,
-      .summarise = summarise,
-  };
+  return evidence_experiment(
+      {
+          .id = "bruegge2013/theory",
+          .item = "Secs. 3.1, 3.3, 4 and 5.1",
+          .title = "What the paper proves, checked by enumeration",
+          .paper_did =
+              "Proves that T leaves p unchanged and is irreducible and aperiodic, and derives how "
+              "it behaves on independent units.",
+          .settings =
+              {.smoke = "Every check on 10 random RBMs.",
+               .quick =
+                   "Every check on 200 random RBMs; the production sweep's law is recovered by "
+                   "scripted draws.",
+               .paper = "Every check on 1,000 random RBMs."},
+          .seconds = {.smoke = 0.2, .quick = 2, .paper = 8},
+      },
+      {.all = kEvidence,
+       .models = {.smoke = 10, .quick = 200, .paper = 1000},
+       .caption = "Exact checks: the worst value over random RBMs (up to 4 units a side, zero "
+                  "weights, ties and weights of 100 included) and what it must not exceed."});
 }
 
 }  // namespace boltzmark::experiments

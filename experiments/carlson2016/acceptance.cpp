@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
 #include "boltzmark/estimate/gaussian_mixture.hpp"
 #include "boltzmark/estimate/hmc.hpp"
 #include "experiments/carlson2016/mixture.hpp"
-#include "experiments/kit/summary.hpp"
+#include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -131,17 +130,11 @@ void add_slopes(const Results& results, Summary& summary) {
   std::vector<double> smallest;
   for (const Trial* trial : results.where({}))
     smallest.push_back(std::ranges::min(numbers(trial->outputs.at("slopes"))));
-  const Interval mean = mean_interval(smallest);
-  summary.add(
-      Measure{.claim = "C51",
-              .part = "fitted",
-              .estimate = mean.estimate,
-              .lower = mean.lower,
-              .upper = mean.upper,
-              .n = static_cast<std::int64_t>(smallest.size()),
-              .power = mean_difference_power(smallest.size(), 1, 0.05, Alternative::two_sided),
-              .power_against = "a mean of one standard deviation",
-              .note = "smallest fall of logit acceptance per unit of log step over the 20 rungs"});
+  summary.add(mean_measure(
+      {.claim = "C51",
+       .part = "fitted",
+       .note = "smallest fall of logit acceptance per unit of log step over the 20 rungs"},
+      smallest));
 }
 
 void add_figure(const Results& results, Summary& summary) {

@@ -1,20 +1,27 @@
 #include "experiments/carlson2016/all_methods.hpp"
 
 #include "boltzmark/exact/exact_sampler.hpp"
-#include "experiments/kit/errors.hpp"
 
 namespace boltzmark::experiments {
 
-Json run_all_methods(const LayeredTarget& target, const MethodSettings& settings,
+Json run_all_methods(const LayeredTarget& target, double truth, const MethodSettings& settings,
                      const TrialContext& context) {
-  Json outputs = Json::object();
+  Json estimates = Json::object();
   MethodRuns runs(target, settings);
   const auto& methods = registered_methods();
   for (const MethodInfo& method : methods) {
-    outputs[method.name] = describe_estimate(runs.estimate(method.name));
-    context.progress(static_cast<double>(outputs.size()) / static_cast<double>(methods.size()));
+    estimates[method.name] = describe_estimate(runs.estimate(method.name));
+    context.progress(static_cast<double>(estimates.size()) / static_cast<double>(methods.size()));
   }
-  return outputs;
+  return {{"truth", truth}, {"estimates", estimates}};
+}
+
+ErrorCell method_errors(const Results& results, const Json& filter, const std::string& method) {
+  std::vector<Outcome> outcomes;
+  for (const Trial* trial : results.where(filter))
+    outcomes.push_back(
+        read_outcome(trial->outputs.at("estimates").at(method), trial->outputs.at("truth")));
+  return sum_up_errors(outcomes);
 }
 
 Eigen::MatrixXf draw_exact_cases(const Layered& rbm, int count, StreamKey key) {

@@ -3,14 +3,18 @@
 #include <Eigen/Core>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "experiments/kit/experiment.hpp"
+#include "experiments/kit/errors.hpp"
+#include "experiments/kit/results.hpp"
 
 namespace boltzmark::experiments {
 
 /// Runs every registered method once with the same settings, as MethodRuns does.
-///   outputs  method -> what describe_estimate writes
-Json run_all_methods(const LayeredTarget& target, const MethodSettings& settings,
+///   outputs  truth; estimates: method -> what describe_estimate writes
+Json run_all_methods(const LayeredTarget& target, double truth, const MethodSettings& settings,
                      const TrialContext& context);
+
+/// Sums up the errors of a method over the trials that a filter picks.
+ErrorCell method_errors(const Results& results, const Json& filter, const std::string& method);
 
 /// Draws exact samples of an RBM's visible units.
 /// Randomness  Stream(key, Purpose::data)    Cost, Throws  as ExactSampler

@@ -42,6 +42,12 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
+// Exponentials and products of an iteration.
+double trial_cost(const Json& inputs) {
+  const double rungs = inputs.at("rungs");
+  return number(inputs.at("samples")) * rungs * (1 + rungs / 200);
+}
+
 // Independent samples of a Gaussian D: log Z(b) = 200 b^2, D | b ~ N(400 b, 400).
 SampleStore make_store(int rungs, int samples, StreamKey key) {
   SampleStore store{Ladder::linear(rungs)};
@@ -148,6 +154,7 @@ Experiment carlson2016_cost() {
       .claims = {"C19"},
       .alone = true,
       .trials = trials,
+      .cost = trial_cost,
       .run = run,
       .summarise = summarise,
   };

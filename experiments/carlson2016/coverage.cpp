@@ -10,9 +10,7 @@
 #include "experiments/carlson2016/all_methods.hpp"
 #include "experiments/carlson2016/models.hpp"
 #include "experiments/kit/csv.hpp"
-#include "experiments/kit/errors.hpp"
-#include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
+#include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -65,23 +63,20 @@ Layered draw_rbm(int visible, int hidden, double scale, StreamKey key) {
 
 Json run_random(const Json& inputs, const TrialContext& context) {
   const Layered rbm = draw_rbm(kVisible, kHidden, inputs.at("scale"), context.key);
-  return {{"truth", exact_log_z(rbm).log_z},
-          {"estimates", run_all_methods(LayeredTarget(rbm, Base::uniform(rbm)),
-                                        {.chains = kChains,
-                                         .sweeps = kRandomSweeps,
-                                         .ladder = Ladder::linear(kRungs),
-                                         .key = context.key,
-                                         .cases = draw_exact_cases(rbm, kChains, context.key)},
-                                        context)}};
+  return run_all_methods(LayeredTarget(rbm, Base::uniform(rbm)), exact_log_z(rbm).log_z,
+                         {.chains = kChains,
+                          .sweeps = kRandomSweeps,
+                          .ladder = Ladder::linear(kRungs),
+                          .key = context.key,
+                          .cases = draw_exact_cases(rbm, kChains, context.key)},
+                         context);
 }
 
 Json run_trained(const Json& inputs, const TrialContext& context) {
   const std::string model = inputs.at("model");
-  return {{"truth", exact_log_z(load_carlson_model(model)).log_z},
-          {"estimates",
-           run_all_methods(carlson_target(model, "rates"),
-                           {.chains = kChains, .sweeps = kTrainedSweeps, .key = context.key},
-                           context)}};
+  return run_all_methods(carlson_target(model, "rates"), exact_carlson_log_z(model),
+                         {.chains = kChains, .sweeps = kTrainedSweeps, .key = context.key},
+                         context);
 }
 
 // Many short runs of AIS and RAISE, one sweep a rung, beside the enumerated law of a weight.
@@ -117,14 +112,6 @@ Json run(const Json& inputs, const TrialContext& context) {
                                           : run_trained(inputs, context);
 }
 
-ErrorCell cell_of(const Results& results, const Json& filter, const std::string& method) {
-  std::vector<Outcome> outcomes;
-  for (const Trial* trial : results.where(filter))
-    outcomes.push_back(
-        read_outcome(trial->outputs.at("estimates").at(method), trial->outputs.at("truth")));
-  return sum_up_errors(outcomes);
-}
-
 Table coverage_table(const Results& results, const Targets& targets) {
   Table table{.name = targets.kind,
               .caption = fmt::format(
@@ -141,15 +128,14 @@ Table coverage_table(const Results& results, const Targets& targets) {
                           {"mean error / nats", "mean_error", 4},
                           {"RMSE / nats", "rmse", 4}}};
   for (const MethodInfo& method : registered_methods()) {
-    const ErrorCell cell = cell_of(results, {{"targets", targets.kind}}, method.name);
+    const ErrorCell cell = method_errors(results, {{"targets", targets.kind}}, method.name);
     if (cell.empty()) continue;
     const Interval share = cell.ok() > 0 ? cell.coverage() : Interval{};
     const double half = 1.96 * cell.std_dev / std::sqrt(static_cast<double>(cell.errors.size()));
-    table.rows.push_back(
-        {method.name, std::int64_t{cell.estimates}, std::int64_t{cell.refused},
-         cell.ok() > 0 ? Cell(Estimate{share.estimate, share.lower, share.upper}) : Cell(NotRun{}),
-         cell.scaled.size() > 1 ? Cell(cell.scaled_spread()) : Cell(NotRun{}),
-         Estimate{cell.mean, cell.mean - half, cell.mean + half}, cell.rmse});
+    table.rows.push_back({method.name, std::int64_t{cell.estimates}, std::int64_t{cell.refused},
+                          cell.ok() > 0 ? Cell(to_estimate(share)) : Cell(NotRun{}),
+                          cell.scaled.size() > 1 ? Cell(cell.scaled_spread()) : Cell(NotRun{}),
+                          Estimate{cell.mean, cell.mean - half, cell.mean + half}, cell.rmse});
   }
   return table;
 }
@@ -167,7 +153,7 @@ Figure coverage_figure(const Results& results) {
   for (const Targets& targets : kTargets) {
     int row = 0;
     for (const MethodInfo& method : registered_methods()) {
-      const ErrorCell cell = cell_of(results, {{"targets", targets.kind}}, method.name);
+      const ErrorCell cell = method_errors(results, {{"targets", targets.kind}}, method.name);
       const bool enough = cell.ok() >= kEnough;
       const Interval share = enough ? cell.coverage() : Interval{NAN, NAN, NAN};
       figure.data.push_back({targets.kind, fmt::format("{}", row++), method.name,

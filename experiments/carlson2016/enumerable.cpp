@@ -4,12 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "boltzmark/exact/log_z.hpp"
 #include "experiments/carlson2016/all_methods.hpp"
 #include "experiments/carlson2016/models.hpp"
 #include "experiments/kit/csv.hpp"
-#include "experiments/kit/errors.hpp"
-#include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
@@ -35,31 +32,23 @@ std::vector<Json> trials(Profile profile) {
   const bool smoke = profile == Profile::smoke;
   for (const Model& model : kModels) {
     if (smoke && std::string(model.name) != "mnist-20") continue;
-    all.push_back({{"kind", "truth"}, {"model", model.name}});
     for (const int sweeps : kSweeps.at(profile))
       for (int repeat = 1; repeat <= kRepeats.at(profile); ++repeat)
-        all.push_back(
-            {{"kind", "estimates"}, {"model", model.name}, {"sweeps", sweeps}, {"repeat", repeat}});
+        all.push_back({{"model", model.name}, {"sweeps", sweeps}, {"repeat", repeat}});
   }
   return all;
 }
 
 Json run(const Json& inputs, const TrialContext& context) {
   const std::string model = inputs.at("model");
-  if (inputs.at("kind") == "truth")
-    return {{"log_z", exact_log_z(load_carlson_model(model)).log_z}};
-  return run_all_methods(carlson_target(model, "rates"),
+  return run_all_methods(carlson_target(model, "rates"), exact_carlson_log_z(model),
                          {.chains = kChains, .sweeps = inputs.at("sweeps"), .key = context.key},
                          context);
 }
 
-ErrorCell cell_of(const Results& results, const Model& model, double truth,
-                  const std::string& method, int sweeps) {
-  std::vector<Outcome> outcomes;
-  for (const Trial* trial :
-       results.where({{"kind", "estimates"}, {"model", model.name}, {"sweeps", sweeps}}))
-    outcomes.push_back(read_outcome(trial->outputs.at(method), truth));
-  return sum_up_errors(outcomes);
+ErrorCell cell_of(const Results& results, const Model& model, const std::string& method,
+                  int sweeps) {
+  return method_errors(results, {{"model", model.name}, {"sweeps", sweeps}}, method);
 }
 
 /// Methods that share a colour: 1-based places in the palette of reports/plots/style.gp.
@@ -120,12 +109,12 @@ void place_labels(std::vector<Curve>& curves, double gap) {
       order[i]->label = block.mean + static_cast<double>(i) * gap;
 }
 
-std::vector<Curve> curves_of(const Results& results, const Model& model, double truth) {
+std::vector<Curve> curves_of(const Results& results, const Model& model) {
   std::vector<Curve> curves;
   for (const MethodInfo& method : registered_methods()) {
     Curve curve{.method = &method};
     for (const int sweeps : kSweeps.at(results.profile())) {
-      const ErrorCell cell = cell_of(results, model, truth, method.name, sweeps);
+      const ErrorCell cell = cell_of(results, model, method.name, sweeps);
       if (!cell.empty()) curve.rmse[sweeps] = cell.rmse;
     }
     if (!curve.rmse.empty()) curves.push_back(std::move(curve));
@@ -163,10 +152,10 @@ Figure figure_of(const Model& model, const std::vector<Curve>& curves, const Err
   return figure;
 }
 
-void add_rows(const Results& results, const Model& model, double truth, Table& table) {
+void add_rows(const Results& results, const Model& model, Table& table) {
   for (const MethodInfo& method : registered_methods())
     for (const int sweeps : kSweeps.at(results.profile())) {
-      const ErrorCell cell = cell_of(results, model, truth, method.name, sweeps);
+      const ErrorCell cell = cell_of(results, model, method.name, sweeps);
       if (cell.empty()) continue;
       table.rows.push_back({std::string(model.title), method.name, std::int64_t{sweeps}, cell.mean,
                             cell.std_dev, Estimate{cell.rmse, cell.lower, cell.upper},
@@ -190,15 +179,12 @@ void summarise(const Results& results, Summary& summary) {
                           {"refused", "refused"},
                           {"covered", "covered"}}};
   for (const Model& model : kModels) {
-    const std::vector<double> truth =
-        results.values({{"kind", "truth"}, {"model", model.name}}, "log_z");
-    if (truth.empty()) continue;
-    const std::vector<Curve> curves = curves_of(results, model, truth[0]);
+    const std::vector<Curve> curves = curves_of(results, model);
     if (curves.empty()) continue;
-    summary.add(figure_of(
-        model, curves,
-        cell_of(results, model, truth[0], curves[0].method->name, curves[0].rmse.begin()->first)));
-    add_rows(results, model, truth[0], table);
+    summary.add(
+        figure_of(model, curves,
+                  cell_of(results, model, curves[0].method->name, curves[0].rmse.begin()->first)));
+    add_rows(results, model, table);
   }
   if (!table.rows.empty()) summary.add(std::move(table));
 }
@@ -212,8 +198,7 @@ Experiment carlson2016_enumerable() {
       .title = "Which estimator of log Z is the best at equal cost, where the truth is exact?",
       .paper_did =
           "Compared RTS with AIS and RAISE (Fig. 3) and with TS, MBAR and thermodynamic "
-          "integration "
-          "(Fig. 4), against the mean of its own long runs.",
+          "integration (Fig. 4), against the mean of its own long runs.",
       .settings = {.smoke = "784-20, 30 sweeps, 2 repeats.",
                    .quick = "Every registered method on three RBMs of MNIST with exact log Z, 100 "
                             "chains, 100 rungs where chains are tempered, data rates as p1; 200, "
@@ -227,6 +212,10 @@ Experiment carlson2016_enumerable() {
                      "their errors are alike."},
       .data = carlson_data({"mnist-20", "mnist-25", "mnist-20-peaked"}),
       .trials = trials,
+      .cost =
+          [](const Json& inputs) {
+            return (50 + number(inputs.at("sweeps"))) * sweep_cost(inputs.at("model"));
+          },
       .run = run,
       .summarise = summarise,
   };

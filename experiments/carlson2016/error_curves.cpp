@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
@@ -13,6 +14,7 @@
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "experiments/carlson2016/models.hpp"
+#include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
 
 namespace boltzmark::experiments {
@@ -114,6 +116,10 @@ std::vector<Json> error_trials(const ErrorPoint& point, int repeats) {
   return trials;
 }
 
+double error_trial_cost(const Json& inputs) {
+  return number(inputs.at("sweeps")) * sweep_cost(inputs.at("model"));
+}
+
 Json run_error_trial(const Json& inputs, const TrialContext& context) {
   const LayeredTarget& target = carlson_target(inputs.at("model"), inputs.at("base"));
   const std::string method = inputs.at("method");
@@ -204,14 +210,11 @@ Measure rmse_ratio(const std::string& claim, const std::string& part, const Erro
   const auto n = static_cast<double>(a.errors.size()), m = static_cast<double>(b.errors.size());
   const boost::math::fisher_f law(n, m);
   const double log_ratio = std::log(a.rmse / b.rmse);
-  Measure measure;
-  measure.claim = claim;
-  measure.part = part;
-  measure.estimate = log_ratio;
-  measure.lower = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.975));
-  measure.upper = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.025));
+  const double low = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.975));
+  const double high = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.025));
+  Measure measure = interval_measure({.claim = claim, .part = part}, {log_ratio, low, high},
+                                     std::min(a.errors.size(), b.errors.size()));
   measure.p_value = boost::math::cdf(law, std::exp(2 * log_ratio));
-  measure.n = static_cast<std::int64_t>(std::min(a.errors.size(), b.errors.size()));
   // The test rejects if the observed ratio of squares is below q; truly it is 1/seen^2 of F.
   const double q = boost::math::quantile(law, 0.05);
   measure.power = boost::math::cdf(law, q * seen * seen);
@@ -221,16 +224,22 @@ Measure rmse_ratio(const std::string& claim, const std::string& part, const Erro
 
 Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
                         const ErrorCell& b, double seen) {
-  const double n = static_cast<double>(std::min(a.errors.size(), b.errors.size()));
-  const double sd = std::sqrt((a.std_dev * a.std_dev + b.std_dev * b.std_dev) / n);
-  Measure measure;
-  measure.claim = claim;
-  measure.part = part;
-  measure.estimate = std::abs(a.mean) - std::abs(b.mean);
-  measure.lower = measure.estimate - 1.96 * sd;
-  measure.upper = measure.estimate + 1.96 * sd;
-  measure.n = static_cast<std::int64_t>(n);
-  measure.power = 0.5 * std::erfc(-(seen / sd - 1.645) / std::sqrt(2.0));
+  const auto variance = [](const ErrorCell& cell) {
+    return cell.std_dev * cell.std_dev / static_cast<double>(cell.errors.size());
+  };
+  const auto freedom = [](const ErrorCell& cell) {
+    return static_cast<double>(cell.errors.size()) - 1;
+  };
+  const double both = variance(a) + variance(b);
+  const boost::math::students_t law(
+      both * both /
+      (std::pow(variance(a), 2) / freedom(a) + std::pow(variance(b), 2) / freedom(b)));
+  const double half = std::sqrt(both) * boost::math::quantile(law, 0.975);
+  const double difference = std::abs(a.mean) - std::abs(b.mean);
+  const Interval interval{difference, difference - half, difference + half};
+  Measure measure = interval_measure({.claim = claim, .part = part}, interval,
+                                     std::min(a.errors.size(), b.errors.size()));
+  measure.power = interval_power(interval, seen);
   measure.power_against = fmt::format("a difference of {} nats", seen);
   return measure;
 }

@@ -22,6 +22,8 @@ struct ErrorPoint {
 /// Lists the trials of a point: one a repeat.
 std::vector<Json> error_trials(const ErrorPoint& point, int repeats);
 
+/// Tells what one costs, relative to others.
+double error_trial_cost(const Json& inputs);
 /// Runs one: log_z, std_error, status; mean_r for RAISE, the average of R.
 Json run_error_trial(const Json& inputs, const TrialContext& context);
 
@@ -54,8 +56,8 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
                    const ErrorCell& b, double seen = 1.9);
 
-/// Makes a measure of |mean error of a| - |mean error of b|, with the interval of normal means and
-/// its power against a difference of `seen` nats.
+/// Makes a measure of |mean error of a| - |mean error of b|, with Welch's interval of the means'
+/// difference and its power against a difference of `seen` nats.
 Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
                         const ErrorCell& b, double seen = 0.5);
 

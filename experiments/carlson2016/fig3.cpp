@@ -9,6 +9,7 @@
 #include "boltzmark/io/dataset.hpp"
 #include "experiments/carlson2016/error_curves.hpp"
 #include "experiments/carlson2016/models.hpp"
+#include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -173,31 +174,26 @@ void add_values(const Results& results, const Model& model, Summary& summary) {
   const std::string note =
       fmt::format("RTS and AIS at {} sweeps", longest(model, results.profile()));
   const double half = (mean.upper - mean.lower) / 2;
-  summary.add(
-      Measure{.claim = "C33",
-              .estimate = mean.estimate,
-              .lower = mean.lower - 0.1,
-              .upper = mean.upper + 0.1,
-              .n = static_cast<std::int64_t>(all.size()),
-              .power = 0.5 * std::erfc(-((0.5 - 0.1) / half * 1.96 - 1.96) / std::sqrt(2.0)),
-              .power_against = "a value 0.5 nats away",
-              .note = note + "; the interval is widened by 0.1"});
+  Measure log_z =
+      interval_measure({.claim = "C33", .note = note + "; the interval is widened by 0.1"},
+                       {mean.estimate, mean.lower - 0.1, mean.upper + 0.1}, all.size());
+  log_z.power = interval_power(mean, 0.5 - 0.1);
+  log_z.power_against = "a value 0.5 nats away";
+  summary.add(std::move(log_z));
   const auto path = find_data_file("", "binarized_mnist_test.amat");
   if (!path) return;
   const double mean_log_f =
       boltzmark::mean_log_f(load_carlson_model("cd25"), Cases(load_dataset(*path).values));
   const double score = mean_log_f - mean.estimate;
   const double distance = std::abs(score - kPublishedScore);
-  summary.add(Measure{.claim = "C34",
-                      .estimate = distance,
-                      .lower = std::max(0.0, distance - half),
-                      .upper = distance + half,
-                      .n = static_cast<std::int64_t>(all.size()),
-                      .power = half < 0.1 ? 1.0 : 0.0,
-                      .power_against = "a distance of 0.3 nats",
-                      .note = fmt::format("mean log-likelihood {:.3f} of Larochelle's 10,000 test "
-                                          "images, {}",
-                                          score, note)});
+  Measure measure = interval_measure(
+      {.claim = "C34",
+       .note = fmt::format("mean log-likelihood {:.3f} of Larochelle's 10,000 test images, {}",
+                           score, note)},
+      {distance, std::max(0.0, distance - half), distance + half}, all.size());
+  measure.power = half < 0.1 ? 1.0 : 0.0;
+  measure.power_against = "a distance of 0.3 nats";
+  summary.add(std::move(measure));
 }
 
 void summarise(const Results& results, Summary& summary) {
@@ -255,6 +251,7 @@ Experiment carlson2016_fig3() {
            "RAISE starts from the first 100 test images.", "Our own 784-100 RBM."},
       .data = carlson_data({"cd25", "mnist-100"}),
       .trials = trials,
+      .cost = error_trial_cost,
       .run = run_error_trial,
       .summarise = summarise,
   };

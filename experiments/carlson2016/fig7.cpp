@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/diagnose/interval.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "experiments/carlson2016/error_curves.hpp"
 #include "experiments/carlson2016/initial_rounds.hpp"
 #include "experiments/carlson2016/rung_flux.hpp"
-#include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
+#include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -123,22 +121,15 @@ void add_uniform_comparison(const Results& results, double truth, Summary& summa
   if (!long_rts.empty() && !long_ais.empty()) summary.add(spread_of(long_rts, long_ais));
 }
 
-Measure ratio_measure(const std::string& claim, const std::vector<double>& uniform,
-                      const std::vector<double>& rates) {
+/// A ratio of paired means, with its power against a factor of two on the log scale, where the
+/// interval's width hardly depends on the ratio.
+Measure base_ratio(const std::string& claim, const std::vector<double>& uniform,
+                   const std::vector<double>& rates) {
   const Interval ratio = paired_ratio_interval(uniform, rates);
-  return {.claim = claim,
-          .estimate = ratio.estimate,
-          .lower = ratio.lower,
-          .upper = ratio.upper,
-          .n = static_cast<std::int64_t>(rates.size())};
-}
-
-// Power of an interval on a ratio's logarithm against a factor of two.
-void set_power(Measure& measure) {
-  const double half = std::log(measure.upper / measure.lower) / 2;
-  measure.power =
-      half > 0 ? 0.5 * std::erfc(-(std::log(2.0) / half - 1) * 1.96 / std::sqrt(2.0)) : 1;
+  Measure measure = interval_measure({.claim = claim}, ratio, rates.size());
+  measure.power = interval_power({0, std::log(ratio.lower), std::log(ratio.upper)}, std::log(2.0));
   measure.power_against = "a factor of two";
+  return measure;
 }
 
 void add_initial_stage(const Results& results, Summary& summary) {
@@ -146,8 +137,7 @@ void add_initial_stage(const Results& results, Summary& summary) {
   const std::vector<double> rates = results.values(cell_of("rates", "initial"), "iterations");
   if (rates.size() < 2 || uniform.size() != rates.size()) return;
   const int most = kInitial.at(results.profile()).sweeps / 100;
-  Measure ratio = ratio_measure("C55", uniform, rates);
-  set_power(ratio);
+  Measure ratio = base_ratio("C55", uniform, rates);
   ratio.note = fmt::format(
       "iterations of 50 sweeps from Ẑ_k = 1; {} of {} runs with a uniform p_1 and {} with base "
       "rates had not stopped after {} and count as {}, so that the ratio is a lower limit",
@@ -160,8 +150,7 @@ void add_knot(const Results& results, Summary& summary) {
   const std::vector<double> uniform = results.values(cell_of("uniform", "chain"), "least_flux");
   const std::vector<double> rates = results.values(cell_of("rates", "chain"), "least_flux");
   if (rates.size() < 2 || uniform.size() != rates.size()) return;
-  Measure ratio = ratio_measure("C56", uniform, rates);
-  set_power(ratio);
+  Measure ratio = base_ratio("C56", uniform, rates);
   ratio.note = "flux over that of independent rungs with the same occupancies";
   summary.add(ratio);
 }
@@ -256,6 +245,7 @@ Experiment carlson2016_fig7() {
                      "across each cut."},
       .data = carlson_data({"cd25"}),
       .trials = trials,
+      .cost = error_trial_cost,
       .run = run,
       .summarise = summarise,
   };

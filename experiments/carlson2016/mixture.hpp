@@ -21,8 +21,8 @@ TunedSteps tune_mixture(const std::string& kernel, StreamKey key);
 ContinuousTarget mixture_target(const std::string& kernel, const StepSizes& steps);
 
 /// Samples the mixture with one chain, as the paper does, and keeps `samples` of its sweeps.
-/// Up to 20 initial rounds of 500 sweeps begin at the paper's Zhat_k = 1, which in units of a
-/// normalised p1 is log Zhat_k = b_k (d / 2) log(2 pi S).
+/// Up to ten initial rounds of 1,000 sweeps, 50 a rung, begin at the paper's Zhat_k = 1, which in
+/// units of a normalised p1 is log Zhat_k = b_k (d / 2) log(2 pi S).
 SampleStore sample_mixture(const ContinuousTarget& target, int samples, StreamKey key,
                            const TrialContext& context);
 /// Samples it with Zhat exact: each rung is visited as often, whatever the kernel, and all that

@@ -29,6 +29,22 @@ std::string find_model(const std::string& name) {
   throw DataError(file + ": not found (must be in datasets/ or a folder of BOLTZMARK_DATA)");
 }
 
+/// What is made once in a process, by name.
+template <class Value>
+class Memo {
+ public:
+  template <class Make>
+  const Value& get(const std::string& name, const Make& make) {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find(name);
+    return found != values_.end() ? found->second : values_.emplace(name, make()).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, Value> values_;
+};
+
 }  // namespace
 
 bool has_published_cd25() { return find_data_file("", kPublishedFile).has_value(); }
@@ -62,16 +78,20 @@ Base carlson_base(const std::string& model, const std::string& base) {
   return result;
 }
 
+double sweep_cost(const std::string& model) {
+  return 60 + (model == "cd25" ? 500 : std::stod(model.substr(model.find('-') + 1)));
+}
+
 const LayeredTarget& carlson_target(const std::string& model, const std::string& base) {
-  static std::mutex mutex;
-  static std::map<std::pair<std::string, std::string>, LayeredTarget> targets;
-  const std::lock_guard lock(mutex);
-  const auto found = targets.find({model, base});
-  if (found != targets.end()) return found->second;
-  return targets
-      .emplace(std::pair(model, base),
-               LayeredTarget(load_carlson_model(model), carlson_base(model, base)))
-      .first->second;
+  static Memo<LayeredTarget> targets;
+  return targets.get(model + " " + base, [&] {
+    return LayeredTarget(load_carlson_model(model), carlson_base(model, base));
+  });
+}
+
+double exact_carlson_log_z(const std::string& model) {
+  static Memo<double> known;
+  return known.get(model, [&] { return exact_log_z(load_carlson_model(model)).log_z; });
 }
 
 Eigen::VectorXd exact_log_z_of_rungs(const LayeredTarget& target, const Ladder& ladder) {

@@ -29,10 +29,16 @@ std::vector<std::string> carlson_data(const std::vector<std::string>& names);
 ///   (n_i + 5 B) / (N + 10 B); "grey", the means of the grey levels (Fig. 1)
 Base carlson_base(const std::string& model, const std::string& base);
 
+/// Tells what a sweep of 100 chains costs, relative to other models: drawing the 784 visible units
+/// takes as long as 60 hidden ones, as timed.
+double sweep_cost(const std::string& model);
+
 /// Returns a model with its base as samplers and estimators see it. Made once in a process: reading
 /// the images for the rates takes longer than many a trial.
 const LayeredTarget& carlson_target(const std::string& model, const std::string& base);
 
+/// Computes log Z of a model that can be enumerated, once in a process.
+double exact_carlson_log_z(const std::string& model);
 /// Computes log Z_k of every rung, p1 normalised, by enumeration.  Shapes  [rungs]
 Eigen::VectorXd exact_log_z_of_rungs(const LayeredTarget& target, const Ladder& ladder);
 

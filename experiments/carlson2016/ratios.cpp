@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "boltzmark/diagnose/power.hpp"
+#include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -24,11 +25,7 @@ Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowSta
                                                  {.key = make_key(1, claim.claim, claim.part),
                                                   .replicates = kReplicates,
                                                   .method = BootstrapMethod::percentile});
-  Measure measure{.claim = claim.claim, .part = claim.part};
-  measure.estimate = found.estimate;
-  measure.lower = found.lower;
-  measure.upper = found.upper;
-  measure.n = static_cast<std::int64_t>(repeats);
+  Measure measure = interval_measure({.claim = claim.claim, .part = claim.part}, found, repeats);
   const double log_error = found.std_error / std::abs(found.estimate);
   const double effect = std::abs(std::log(claim.against / claim.threshold));
   measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);

@@ -23,41 +23,32 @@ constexpr Evidence kEvidence[] = {
     {"C28", "", "riemann-sum", "ais"},
     {"C59", "", "rung-chain", "simulated-tempering"},
 };
-constexpr PerProfile<int> kCases{.smoke = 10, .quick = 200, .paper = 1000};
-
-std::vector<Json> trials(Profile profile) { return evidence_trials(kEvidence, kCases.at(profile)); }
-
-void summarise(const Results& results, Summary& summary) {
-  summarise_evidence(
-      kEvidence,
-      "Exact checks: the worst value (for the variance correction the share) over random RBMs of "
-      "up to 4 units a side, bases, ladders, priors and Ẑ, and what it must not exceed.",
-      results, summary);
-}
 
 }  // namespace
 
 Experiment carlson2016_theory() {
-  return {
-      .id = "carlson2016/theory",
-      .item = "Secs. 2, 3 and Apps. A–D, G",
-      .title = "What the paper derives, checked by enumeration",
-      .paper_did =
-          "Derives RTS from the law of the temperatures in simulated tempering, as a maximum of "
-          "a likelihood, and its relation to AIS, RAISE, MBAR, thermodynamic integration and "
-          "stochastic approximation.",
-      .settings = {.smoke = "Every check on 10 random models.",
-                   .quick = "Every check on 200 random models: the estimators that the program "
-                            "offers are fed exact moments, or any samples where the statement is "
-                            "about samples.",
-                   .paper = "Every check on 1,000 random models."},
-      .seconds = {.smoke = 0.1, .quick = 1, .paper = 4},
-      .claims = {"C01", "C02", "C03", "C04", "C10", "C12", "C13", "C15", "C17", "C18", "C22", "C23",
-                 "C24", "C25", "C26", "C28", "C59"},
-      .trials = trials,
-      .run = run_evidence,
-      .summarise = summarise,
-  };
+  return evidence_experiment(
+      {
+          .id = "carlson2016/theory",
+          .item = "Secs. 2, 3 and Apps. A–D, G",
+          .title = "What the paper derives, checked by enumeration",
+          .paper_did =
+              "Derives RTS from the law of the temperatures in simulated tempering, as a maximum "
+              "of a likelihood, and its relation to AIS, RAISE, MBAR, thermodynamic integration "
+              "and stochastic approximation.",
+          .settings = {.smoke = "Every check on 10 random models.",
+                       .quick =
+                           "Every check on 200 random models: the estimators that the program "
+                           "offers are fed exact moments, or any samples where the statement is "
+                           "about samples.",
+                       .paper = "Every check on 1,000 random models."},
+          .seconds = {.smoke = 0.1, .quick = 1, .paper = 4},
+      },
+      {.all = kEvidence,
+       .models = {.smoke = 10, .quick = 200, .paper = 1000},
+       .caption =
+           "Exact checks: the worst value (for the variance correction the share) over random RBMs "
+           "of up to 4 units a side, bases, ladders, priors and Ẑ, and what it must not exceed."});
 }
 
 }  // namespace boltzmark::experiments

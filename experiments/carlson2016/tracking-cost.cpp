@@ -3,10 +3,9 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
 #include "experiments/carlson2016/tracked_training.hpp"
+#include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -64,22 +63,19 @@ void summarise(const Results& results, Summary& summary) {
                   {"with / without", "ratio", 3},
                   {"without / ms", "milliseconds", 1}},
       .rows = {{"180-" + std::to_string(trial.inputs.at("hidden").get<int>()) + " RBM",
-                std::int64_t{trial.inputs.at("chains")},
-                Estimate{ratio.estimate, ratio.lower, ratio.upper},
+                std::int64_t{trial.inputs.at("chains")}, to_estimate(ratio),
                 median(numbers(trial.outputs.at("milliseconds")))}},
       .timing = true});
   if (results.profile() == Profile::smoke) return;
-  summary.add(Measure{
-      .claim = "C40",
-      .estimate = ratio.estimate,
-      .lower = ratio.lower,
-      .upper = ratio.upper,
-      .n = static_cast<std::int64_t>(ratios.size()),
-      .power = normal_power(-0.08 / ((ratio.upper - ratio.lower) / 3.92), 0.05, Alternative::less),
-      .power_against = "a ratio of 1.02 (given the spread seen)",
-      .note = "both log-likelihoods at every update; the partial update of Zhat is "
-              "part of both, as the sampler needs it to mix",
-      .likely_reason = "a shared machine: the interval is that of its noise"});
+  Measure measure = interval_measure(
+      {.claim = "C40",
+       .note = "both log-likelihoods at every update; the partial update of Zhat is part of both, "
+               "as the sampler needs it to mix",
+       .likely_reason = "a shared machine: the interval is that of its noise"},
+      ratio, ratios.size());
+  measure.power = interval_power(ratio, 0.08);
+  measure.power_against = "a ratio of 1.02 (given the spread seen)";
+  summary.add(std::move(measure));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "boltzmark/diagnose/bootstrap.hpp"
 #include "boltzmark/diagnose/power.hpp"
+#include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
 
 namespace boltzmark::experiments {
@@ -59,17 +60,16 @@ Stretch stretch(const std::vector<double>& curve, int w) {
 void add_gain(const std::string& part, const Stretch& from, const Stretch& to, bool whole,
               const std::string& note, Summary& summary) {
   const double gain = to.mean - from.mean, half = std::hypot(from.half_width, to.half_width);
-  summary.add(Measure{.claim = "C42",
-                      .part = part,
-                      .estimate = gain,
-                      .lower = gain - half,
-                      .upper = gain + half,
-                      .n = 1,
-                      .power = normal_power(1.96 / half, 0.05, Alternative::greater),
-                      .power_against = "1 nat (given the spread seen)",
-                      .decidable = whole,
-                      .note = note,
-                      .likely_reason = "other step sizes of the pretraining and full batches"});
+  Measure measure =
+      interval_measure({.claim = "C42",
+                        .part = part,
+                        .note = note,
+                        .likely_reason = "other step sizes of the pretraining and full batches",
+                        .decidable = whole},
+                       {gain, gain - half, gain + half}, 1);
+  measure.power = normal_power(1.96 / half, 0.05, Alternative::greater);
+  measure.power_against = "1 nat (given the spread seen)";
+  summary.add(std::move(measure));
 }
 
 }  // namespace
@@ -141,17 +141,14 @@ void add_tracking_checks(const TrackingCurves& run, Summary& summary) {
 }
 
 void add_tracking_agreement(const TrackingCurves& run, Summary& summary) {
-  const Interval error = mean_interval(run.errors);
-  summary.add(
-      Measure{.claim = "C41",
-              .estimate = error.estimate,
-              .lower = error.lower,
-              .upper = error.upper,
-              .n = static_cast<std::int64_t>(run.errors.size()),
-              .power = mean_difference_power(run.errors.size(), -2, 0.05, Alternative::less),
-              .power_against = "a mean two standard deviations below the threshold",
-              .note = "one difference serves train and validation: both subtract the same log Z",
-              .likely_reason = "few chains make the running estimate noisy"});
+  Measure measure = interval_measure(
+      {.claim = "C41",
+       .note = "one difference serves train and validation: both subtract the same log Z",
+       .likely_reason = "few chains make the running estimate noisy"},
+      mean_interval(run.errors), run.errors.size());
+  measure.power = mean_difference_power(run.errors.size(), -2, 0.05, Alternative::less);
+  measure.power_against = "a mean two standard deviations below the threshold";
+  summary.add(std::move(measure));
 }
 
 void add_tracking_alphas(const TrackingCurves& run, Summary& summary) {
@@ -160,26 +157,23 @@ void add_tracking_alphas(const TrackingCurves& run, Summary& summary) {
                   "Mean |tracked - AIS| of log Z over the checks, by alpha of the partial "
                   "update (Eq. 24).",
               .columns = {{"alpha", "alpha", 2}, {"error / nats", "error", 3}}};
-  for (std::size_t a = 0; a < run.follow.size(); ++a) {
-    const Interval error = mean_interval(run.follow[a]);
-    table.rows.push_back({kTrackingAlphas[a], Estimate{error.estimate, error.lower, error.upper}});
-  }
+  for (std::size_t a = 0; a < run.follow.size(); ++a)
+    table.rows.push_back({kTrackingAlphas[a], mean_cell(run.follow[a])});
   summary.add(std::move(table));
   const BootstrapInterval ratio = bootstrap_rows(
       run.errors.size(),
       [&](std::span<const std::size_t> rows) { return worst_to_best(rows, run); },
       {.key = make_key(1, "carlson2016/fig5", "alphas"), .method = BootstrapMethod::percentile});
-  summary.add(Measure{.claim = "C43",
-                      .estimate = ratio.estimate,
-                      .lower = ratio.lower,
-                      .upper = ratio.upper,
-                      .n = static_cast<std::int64_t>(run.errors.size()),
-                      .power = normal_power(-1 / ratio.std_error, 0.05, Alternative::less),
-                      .power_against = "a ratio of 1 (given the spread seen)",
-                      .decidable = run.errors.size() >= 10,
-                      .note = "bootstrap over the checks of one run",
-                      .likely_reason = "smoothing leaves noise that grows with alpha; where every "
-                                       "error is far below a nat no plot shows their ratio"});
+  Measure measure = interval_measure(
+      {.claim = "C43",
+       .note = "bootstrap over the checks of one run",
+       .likely_reason = "smoothing leaves noise that grows with alpha; where every error is far "
+                        "below a nat no plot shows their ratio",
+       .decidable = run.errors.size() >= 10},
+      ratio, run.errors.size());
+  measure.power = normal_power(-1 / ratio.std_error, 0.05, Alternative::less);
+  measure.power_against = "a ratio of 1 (given the spread seen)";
+  summary.add(std::move(measure));
 }
 
 void add_early_stopping(const TrackingCurves& run, int whole_run, Summary& summary) {

@@ -13,8 +13,8 @@
 #include "boltzmark/io/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "experiments/carlson2016/tracked_training.hpp"
+#include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -59,6 +59,12 @@ Json run_truth(const Json& inputs, const TrialContext& context) {
                                                             .sweeps = temperatures - 1,
                                                             .key = context.key});
   return {{"log_z", ais.estimate.log_z}, {"std_error", ais.estimate.std_error}};
+}
+
+/// Sweeps, those of the run's start included.
+double cost(const Json& inputs) {
+  return inputs.at("kind") == "truth" ? number(inputs.at("temperatures"))
+                                      : 600 + 25 * number(inputs.at("looks"));
 }
 
 /// Sum over the weights' elements of their variance from look to look.
@@ -133,19 +139,17 @@ void add_ratio(const std::string& part, const std::vector<double>& ratios, Alter
                Table& table, Summary& summary) {
   const Interval mean = mean_interval(ratios);
   const Interval ratio{std::exp(mean.estimate), std::exp(mean.lower), std::exp(mean.upper)};
-  table.rows.push_back({part, Estimate{ratio.estimate, ratio.lower, ratio.upper}});
-  summary.add(
-      Measure{.claim = "C44",
-              .part = part,
-              .estimate = ratio.estimate,
-              .lower = ratio.lower,
-              .upper = ratio.upper,
-              .n = static_cast<std::int64_t>(ratios.size()),
-              .power = mean_difference_power(
-                  ratios.size(), alternative == Alternative::less ? -1.0 : 1.0, 0.05, alternative),
-              .power_against = "a mean log ratio of one standard deviation over repeats",
-              .note = "geometric mean over repeats",
-              .likely_reason = "another model: the paper shows neither number"});
+  table.rows.push_back({part, to_estimate(ratio)});
+  Measure measure =
+      interval_measure({.claim = "C44",
+                        .part = part,
+                        .note = "geometric mean over repeats",
+                        .likely_reason = "another model: the paper shows neither number"},
+                       ratio, ratios.size());
+  measure.power = mean_difference_power(
+      ratios.size(), alternative == Alternative::less ? -1.0 : 1.0, 0.05, alternative);
+  measure.power_against = "a mean log ratio of one standard deviation over repeats";
+  summary.add(std::move(measure));
 }
 
 void summarise(const Results& results, Summary& summary) {
@@ -187,6 +191,7 @@ Experiment carlson2016_training_prior() {
                      "The gradient's variance is that of the weights' negative phase."},
       .data = {"dna/dna_3186x181.csv.gz", "models/carlson2016/dna-500.npz"},
       .trials = trials,
+      .cost = cost,
       .run = run,
       .summarise = summarise,
   };

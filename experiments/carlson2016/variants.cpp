@@ -49,6 +49,13 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
+/// In the units of sweep_cost: a simulation, or an enumeration, as timed.
+double cost(const Json& inputs) {
+  if (inputs.contains("model")) return number(inputs.at("sweeps")) * sweep_cost(inputs.at("model"));
+  if (inputs.at("study") == "annealing") return 3000;
+  return number(inputs.at("repeats")) * (inputs.at("chains") == "parallel" ? 13 : 3.3);
+}
+
 Json run(const Json& inputs, const TrialContext& context) {
   const std::string study = inputs.at("study");
   if (study == "shared") return run_shared(inputs, context);
@@ -101,6 +108,7 @@ Experiment carlson2016_variants() {
            "Expectations at b = 1: of D, the energy against p1."},
       .data = carlson_data(kVariantModels),
       .trials = trials,
+      .cost = cost,
       .run = run,
       .summarise = summarise,
   };

@@ -37,16 +37,15 @@ Measure measure(const Evidence& evidence, const Json& outputs) {
   return result;
 }
 
-}  // namespace
-
-std::vector<Json> evidence_trials(std::span<const Evidence> all, int cases) {
+/// One trial a check.
+std::vector<Json> trials(std::span<const Evidence> all, int models) {
   std::vector<Json> trials;
   for (const Evidence& evidence : all)
-    trials.push_back({{"check", evidence.check}, {"subject", evidence.subject}, {"cases", cases}});
+    trials.push_back({{"check", evidence.check}, {"subject", evidence.subject}, {"cases", models}});
   return trials;
 }
 
-Json run_evidence(const Json& inputs, const TrialContext& context) {
+Json run_check(const Json& inputs, const TrialContext& context) {
   const CheckOutcome outcome =
       find_check(inputs.at("check"), inputs.at("subject")).run(inputs.at("cases"), context.seed);
   return {{"value", outcome.value},
@@ -56,8 +55,8 @@ Json run_evidence(const Json& inputs, const TrialContext& context) {
           {"cases", outcome.cases}};
 }
 
-void summarise_evidence(std::span<const Evidence> all, const std::string& caption,
-                        const Results& results, Summary& summary) {
+void summarise(std::span<const Evidence> all, const std::string& caption, const Results& results,
+               Summary& summary) {
   Table table{.name = "checks",
               .caption = caption,
               .columns = {{"claim", "claim"},
@@ -77,6 +76,20 @@ void summarise_evidence(std::span<const Evidence> all, const std::string& captio
     summary.add(measure(evidence, outputs));
   }
   summary.add(std::move(table));
+}
+
+}  // namespace
+
+Experiment evidence_experiment(Experiment description, const EvidenceRun& run) {
+  for (const Evidence& evidence : run.all)
+    if (description.claims.empty() || description.claims.back() != evidence.claim)
+      description.claims.emplace_back(evidence.claim);
+  description.trials = [run](Profile profile) { return trials(run.all, run.models.at(profile)); };
+  description.run = run_check;
+  description.summarise = [run](const Results& results, Summary& summary) {
+    summarise(run.all, run.caption, results, summary);
+  };
+  return description;
 }
 
 }  // namespace boltzmark::experiments

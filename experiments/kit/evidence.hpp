@@ -25,14 +25,16 @@ struct Evidence {
   Spread spread = Spread::none;
 };
 
-/// Lists one trial a piece of evidence, each on that many random models.
-std::vector<Json> evidence_trials(std::span<const Evidence> all, int cases);
+/// What an experiment runs that checks a paper's theory: every piece of evidence on so many random
+/// models.
+struct EvidenceRun {
+  std::span<const Evidence> all;
+  PerProfile<int> models;
+  std::string caption;  ///< of the table of all checks
+};
 
-/// Runs the check of one trial.  Throws  InvalidArgument if there is no such check
-Json run_evidence(const Json& inputs, const TrialContext& context);
-
-/// Adds the table of all checks, "checks", and a measure a piece of evidence.
-void summarise_evidence(std::span<const Evidence> all, const std::string& caption,
-                        const Results& results, Summary& summary);
+/// Completes the description of such an experiment: its claims, trials, run and summary.
+/// Shapes  run.all outlives the experiment
+Experiment evidence_experiment(Experiment description, const EvidenceRun& run);
 
 }  // namespace boltzmark::experiments

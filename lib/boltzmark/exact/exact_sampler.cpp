@@ -12,7 +12,8 @@ namespace boltzmark {
 namespace {
 
 constexpr int kMostHidden = 24;
-constexpr std::uint64_t kBlock = 256;  // hidden states of one matrix product
+constexpr std::uint64_t kBlock = 256;    // hidden states of one matrix product
+constexpr double kTwo32 = 4294967296.0;  // a draw is an integer below this
 
 void check(const Layered& rbm) {
   if (!rbm.is_rbm() || !rbm.is_binary() || rbm.size(1) > kMostHidden)
@@ -31,6 +32,18 @@ Eigen::MatrixXd hidden_states(int hidden, std::uint64_t first, std::uint64_t cou
   return states;
 }
 
+/// sum_i log(1 + e^x_i) of every column, with one logarithm for up to 512 of them: their factors
+/// 1 + e^-|x_i| are at most 2 each.
+Eigen::RowVectorXd softplus_sums(const Eigen::MatrixXd& x) {
+  constexpr Eigen::Index kFactors = 512;
+  Eigen::RowVectorXd sums = x.cwiseMax(0).colwise().sum();
+  for (Eigen::Index first = 0; first < x.rows(); first += kFactors) {
+    const auto rows = x.middleRows(first, std::min(kFactors, x.rows() - first)).array();
+    sums += ((-rows.abs()).exp() + 1).colwise().prod().log().matrix();
+  }
+  return sums;
+}
+
 }  // namespace
 
 ExactSampler::ExactSampler(const Layered& rbm) : rbm_(rbm) {
@@ -39,8 +52,7 @@ ExactSampler::ExactSampler(const Layered& rbm) : rbm_(rbm) {
   for (std::uint64_t first = 0; first < states; first += kBlock) {
     const Eigen::MatrixXd h = hidden_states(rbm.size(1), first, std::min(kBlock, states - first));
     const Eigen::MatrixXd input = (rbm.weights(0) * h).colwise() + rbm.bias(0);
-    const Eigen::VectorXd log_p =
-        h.transpose() * rbm.bias(1) + input.unaryExpr(&softplus).colwise().sum().transpose();
+    const Eigen::VectorXd log_p = h.transpose() * rbm.bias(1) + softplus_sums(input).transpose();
     sums_.insert(sums_.end(), log_p.begin(), log_p.end());
   }
   const double highest = *std::max_element(sums_.begin(), sums_.end());
@@ -57,7 +69,7 @@ void ExactSampler::draw(Stream& stream, Eigen::Ref<Eigen::VectorXf> visible,
   const Eigen::VectorXd input = rbm_.bias(0) + rbm_.weights(0) * h;
   hidden = h.cast<float>();
   for (Eigen::Index i = 0; i < visible.size(); ++i)
-    visible[i] = stream.uniform() < sigmoid(input[i]) ? 1.0F : 0.0F;
+    visible[i] = stream() < kTwo32 * sigmoid(input[i]) ? 1.0F : 0.0F;
 }
 
 }  // namespace boltzmark

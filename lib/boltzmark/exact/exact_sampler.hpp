@@ -11,7 +11,7 @@ namespace boltzmark {
 
 /// Draws independent samples of a binary RBM without a Markov chain.
 ///   h from the cumulated p(h) ~ e^(c.h) prod_i (1 + e^(a_i + W_i.h)), enumerated; then v given h
-/// Accuracy  that of double: a state's probability is off by a few 1e-16 of the whole
+/// Accuracy  p(h) to 1e-12, each visible unit's probability to 2^-32
 /// Cost  2^hidden x visible to make; visible x hidden a draw     Memory  2^hidden doubles
 class ExactSampler {
  public:

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// A way of making the iterations.
+struct Way {
+  const char* occupancies;  ///< "soft" (Rao-Blackwellised) or "hard"
+  const char* x;            ///< where an iteration starts: "last" or "fresh"
+  const char* b;
+};
+inline constexpr Way kSoftWay = {"soft", "last", "fresh"}, kHardWay = {"hard", "last", "fresh"};
+inline constexpr Way kOtherWays[] = {
+    {"soft", "last", "last"}, {"soft", "fresh", "fresh"}, {"soft", "fresh", "last"}};
+
+/// The inputs that name a way.
+Json inputs_of(const Way& way);
+
+/// Draws log Zhat and log c after some iterations of one run, soft and hard.
+void add_initial_figure(const Results& results, Summary& summary);
+/// Tabulates errors and iterations of all ways.
+Table initial_table(const Results& results);
+/// Measures C06 and C07.
+void add_initial_occupancies(const Results& results, Summary& summary);
+/// Measures C08: paired differences from the best of the other three ways.
+void add_initial_restarts(const Results& results, Summary& summary);
+
+}  // namespace boltzmark::experiments

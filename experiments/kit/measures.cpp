@@ -1,0 +1,56 @@
+#include "experiments/kit/measures.hpp"
+
+#include <cmath>
+
+#include "boltzmark/diagnose/power.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kHalfWidth = 1.96;  // of a 95 % interval, in standard errors
+
+}  // namespace
+
+Measure start_measure(const About& about, std::size_t n) {
+  Measure measure;
+  measure.claim = about.claim;
+  measure.part = about.part;
+  measure.n = static_cast<std::int64_t>(n);
+  measure.note = about.note;
+  measure.likely_reason = about.likely_reason;
+  measure.decidable = about.decidable;
+  return measure;
+}
+
+Measure interval_measure(const About& about, const Interval& interval, std::size_t n) {
+  Measure measure = start_measure(about, n);
+  measure.estimate = interval.estimate;
+  measure.lower = interval.lower;
+  measure.upper = interval.upper;
+  return measure;
+}
+
+Measure mean_measure(const About& about, std::span<const double> values) {
+  Measure measure = interval_measure(about, mean_interval(values), values.size());
+  measure.power = mean_difference_power(values.size(), 1, 0.05, Alternative::two_sided);
+  measure.power_against = "a mean of one standard deviation";
+  return measure;
+}
+
+double interval_power(const Interval& interval, double distance) {
+  const double half = (interval.upper - interval.lower) / 2;
+  if (!std::isfinite(half)) return 0;
+  if (half == 0) return 1;
+  return normal_power(kHalfWidth * distance / half, 0.025, Alternative::greater);
+}
+
+Estimate to_estimate(const Interval& interval) {
+  return {.value = interval.estimate, .lower = interval.lower, .upper = interval.upper};
+}
+
+Cell mean_cell(std::span<const double> values) {
+  if (values.size() < 2) return NotRun{};
+  return to_estimate(mean_interval(values));
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "boltzmark/diagnose/interval.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// A claim's name and what is said about its measure.
+struct About {
+  std::string claim;
+  std::string part = {};
+  std::string note = {};
+  std::string likely_reason = {};
+  bool decidable = true;
+};
+
+/// Starts a measure of n independent repeats: all but its numbers.
+Measure start_measure(const About& about, std::size_t n);
+/// Makes a measure of a 95 % interval.
+Measure interval_measure(const About& about, const Interval& interval, std::size_t n);
+/// Makes a measure of a mean: Student's interval, and its power against a mean of one standard
+/// deviation.  Throws  InvalidArgument as mean_interval
+Measure mean_measure(const About& about, std::span<const double> values);
+
+/// Computes how often a 95 % interval of this width, normal about the truth, excludes a value that
+/// lies `distance` away.
+double interval_power(const Interval& interval, double distance);
+
+/// Writes an interval as a table's cell shows it.
+Estimate to_estimate(const Interval& interval);
+/// Writes the mean of values with its interval; "not run" if there are fewer than two.
+Cell mean_cell(std::span<const double> values);
+
+}  // namespace boltzmark::experiments
