@@ -74,6 +74,7 @@ Experiment bruegge2013_appendix() {
            "minibatch has cases."},
       .data = {"mnist/train-images-idx3-ubyte.gz"},
       .trials = trials,
+      .cost = training_cost,
       .run = run_training,
       .summarise = summarise,
   };

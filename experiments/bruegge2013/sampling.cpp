@@ -70,6 +70,15 @@ Layered read_committed_model(const std::string& folder, int index) {
   return read_model(*path);
 }
 
+double autocorrelation_cost(const Json& inputs) {
+  const std::string set = inputs.at("set");
+  const double weights = set == "mnist-500-pt"  ? 784 * 500
+                         : set == "mnist-10-pt" ? 784 * 10
+                                                : 16 * 16;
+  constexpr double kDrawing = 500;  // what the rest of a sweep takes, in weights
+  return (kDrawing + weights) * number(inputs.at("steps")) * number(inputs.at("chains"));
+}
+
 Json autocorrelation_trial(const ModelSet& set, int model, const SamplingLength& length, int lags) {
   return {{"set", set.folder},         {"model", model},
           {"chains", length.chains},   {"steps", length.steps},

@@ -44,6 +44,9 @@ struct SamplingLength {
 ///            order_at_maximum, decided, status
 Json run_autocorrelation(const Json& inputs, const TrialContext& context);
 
+/// Tells what one costs, relative to others: sweeps, by the model's weights.
+double autocorrelation_cost(const Json& inputs);
+
 /// Makes the inputs of run_autocorrelation.
 Json autocorrelation_trial(const ModelSet& set, int model, const SamplingLength& length, int lags);
 

@@ -149,6 +149,7 @@ Experiment bruegge2013_table1() {
            "MNIST is binarised at > 127."},
       .data = {"mnist/train-images-idx3-ubyte.gz"},
       .trials = trials,
+      .cost = training_cost,
       .run = run_training,
       .summarise = summarise,
   };

@@ -190,6 +190,7 @@ Experiment bruegge2013_table2() {
            "time is in the thousands."},
       .data = model_files(kTable2Sets),
       .trials = trials,
+      .cost = autocorrelation_cost,
       .run = run_autocorrelation,
       .summarise = summarise,
   };

@@ -55,6 +55,14 @@ void add_training_trials(const TrainingSetting& setting, std::vector<Json>& tria
                         {"updates", setting.updates}});
 }
 
+double training_cost(const Json& inputs) {
+  constexpr double kOverhead = 3e-5, kProduct = 1e-10;  // of an update, and of a weight and case
+  const Negative negative = parse_negative(inputs.at("negative").get<std::string>());
+  const double weights = inputs.at("data") == "mnist" ? 784 * 10 : 16 * 16;
+  const double products = 2.0 * (1 + negative.sweeps * negative.temperatures) * 100 * weights;
+  return number(inputs.at("updates")) * (kOverhead + kProduct * products);
+}
+
 Json run_training(const Json& inputs, const TrialContext& context) {
   const std::string name = inputs.at("data");
   const Prepared& data = prepared(name);

@@ -24,6 +24,9 @@ inline constexpr double kRates[] = {0.01, 0.05, 0.1};
 /// Lists two trials, G and T, for each repeat of a setting.
 void add_training_trials(const TrainingSetting& setting, std::vector<Json>& trials);
 
+/// Tells about how many seconds one takes.
+double training_cost(const Json& inputs);
+
 /// Trains one RBM and records its exact mean log-likelihood: a trial of add_training_trials.
 ///   16 hidden units (MNIST: 10), weights and biases ~ N(0, 0.01^2), minibatches of 100 (Bars and
 ///   Stripes: batch learning). Both operators of a repeat share initial weights and minibatches.

@@ -13,8 +13,9 @@ namespace boltzmark::experiments {
 struct ErrorPoint {
   std::string model;  ///< as carlson_target takes it
   std::string base;   ///< "rates" or "uniform"
-  /// "rts", "ais", "raise"; "rts-joint": RTS on joint states; "rts-paper": the start of Sec. 2.4 as
-  /// printed
+  /// "rts", "ais", "raise"; "rts-joint": RTS on joint states; "rts-paper": the ten initial rounds
+  /// of Sec. 4.2, from Zhat = 1; "rts-settled": rounds until the stop rule, at most half of the
+  /// sweeps
   std::string method;
   int sweeps = 0;
 };
@@ -27,9 +28,8 @@ double error_trial_cost(const Json& inputs);
 /// Runs one: log_z, std_error, status; mean_r for RAISE, the average of R.
 Json run_error_trial(const Json& inputs, const TrialContext& context);
 
-/// Sums up the errors of one point; an output that is no estimate of its own has no coverage.
-ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth,
-                     const std::string& output = "log_z");
+/// Sums up the errors of one point; "raise-mean" stands for the average of R in RAISE's trials.
+ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth);
 
 /// What is shown and judged of one model.
 struct ErrorPanel {

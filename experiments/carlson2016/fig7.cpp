@@ -27,8 +27,9 @@ const PerProfile<std::vector<Row>> kUniform{
     .paper = {{1000, 20}, {2000, 20}, {5000, 20}, {10000, 20}, {100000, 20}}};
 const PerProfile<Row> kRates{.smoke = {40, 2}, .quick = {1000, 5}, .paper = {1000, 20}};
 const PerProfile<Row> kChain{.smoke = {40, 2}, .quick = {1500, 4}, .paper = {5000, 20}};
-/// Sweeps of the initial iterations' runs, twice what the iterations may take.
-const PerProfile<Row> kInitial{.smoke = {100, 2}, .quick = {3000, 4}, .paper = {20000, 20}};
+/// The most sweeps that initial iterations may take, 50 each.
+const PerProfile<Row> kInitial{.smoke = {50, 2}, .quick = {2000, 4}, .paper = {10000, 20}};
+constexpr int kIteration = 50;
 
 std::vector<Json> trials(Profile profile) {
   std::vector<Json> all;
@@ -64,8 +65,8 @@ Json run(const Json& inputs, const TrialContext& context) {
   const LayeredTarget& target = carlson_target(kModel, inputs.at("base"));
   const int sweeps = inputs.at("sweeps");
   if (method == "chain") return run_chain(target, sweeps, context);
-  const TemperedRun run =
-      run_initial_iterations(target, {.iterations = sweeps / 100, .stop_early = true}, context);
+  const TemperedRun run = run_initial_iterations(
+      target, {.iterations = sweeps / kIteration, .stop_early = true}, context);
   return {{"iterations", iterations_to_stop(run)}};
 }
 
@@ -136,7 +137,7 @@ void add_initial_stage(const Results& results, Summary& summary) {
   const std::vector<double> uniform = results.values(cell_of("uniform", "initial"), "iterations");
   const std::vector<double> rates = results.values(cell_of("rates", "initial"), "iterations");
   if (rates.size() < 2 || uniform.size() != rates.size()) return;
-  const int most = kInitial.at(results.profile()).sweeps / 100;
+  const int most = kInitial.at(results.profile()).sweeps / kIteration;
   Measure ratio = base_ratio("C55", uniform, rates);
   ratio.note = fmt::format(
       "iterations of 50 sweeps from Ẑ_k = 1; {} of {} runs with a uniform p_1 and {} with base "
@@ -232,7 +233,7 @@ Experiment carlson2016_fig7() {
       .settings = {.smoke = "40 sweeps, 2 repeats.",
                    .quick = "1,000 sweeps, 6 repeats (base rates 5), and 5,000 sweeps of RTS and "
                             "AIS, 4 repeats; transitions in 4 runs of 1,500 sweeps; initial "
-                            "iterations, 4 runs of at most 30.",
+                            "iterations, 4 runs of at most 40.",
                    .paper = "Up to 100,000 sweeps, 20 repeats; at most 200 initial iterations."},
       .seconds = {.smoke = 2, .quick = 150, .paper = 16000},
       .claims = {"C53", "C54", "C55", "C56"},

@@ -13,7 +13,7 @@ TemperedRun run_initial_iterations(const LayeredTarget& target, const InitialSet
                                    const TrialContext& context) {
   const Ladder ladder = Ladder::linear(100);
   return simulated_tempering(target, {.chains = 100,
-                                      .sweeps = 2 * kSweeps * settings.iterations,
+                                      .sweeps = kSweeps * settings.iterations,
                                       .ladder = ladder,
                                       .states = States::collapsed,
                                       .start = Start::base,
@@ -23,6 +23,7 @@ TemperedRun run_initial_iterations(const LayeredTarget& target, const InitialSet
                                       .round_sweeps = kSweeps,
                                       .max_rounds = settings.iterations,
                                       .stop_early = settings.stop_early,
+                                      .initial_only = true,
                                       .key = context.key,
                                       .progress = [&](double share) { context.progress(share); }});
 }

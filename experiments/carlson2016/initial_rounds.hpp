@@ -14,8 +14,8 @@ struct InitialSettings {
   bool stop_early = false;
 };
 
-/// Runs the paper's initial iterations: K = 100, from Zhat_k = 1, each of 50 sweeps of 100 chains.
-/// The samples that the run keeps after them are as many sweeps as it may have spent on them.
+/// Runs the paper's initial iterations alone: K = 100, from Zhat_k = 1, each of 50 sweeps of 100
+/// chains.
 TemperedRun run_initial_iterations(const LayeredTarget& target, const InitialSettings& settings,
                                    const TrialContext& context);
 

@@ -42,13 +42,14 @@ Path follow(const LayeredTarget& target, bool rts, int most, StreamKey key) {
     ++path.iterations;
     const TemperedRun run = simulated_tempering(
         target, {.chains = kChains,
-                 .sweeps = 2 * kSweeps,
+                 .sweeps = kSweeps,
                  .ladder = ladder,
                  .states = States::collapsed,
                  .start = Start::base,
                  .log_z_hat = log_z_hat,
                  .round_sweeps = kSweeps,
                  .max_rounds = 1,
+                 .initial_only = true,
                  .key = make_key((std::uint64_t{key.high} << 32U) | key.low, "iteration",
                                  fmt::format("{}", path.iterations))});
     const Eigen::VectorXd& occupancy = run.rounds.front().occupancy;

@@ -116,6 +116,23 @@ TEST_CASE("a tempered run spends at most half of its sweeps before it keeps samp
   }
 }
 
+TEST_CASE("the initial stage alone makes the rounds that a whole run begins with") {
+  SimulatedTemperingOptions options = small_run();
+  options.start = Start::base;
+  options.round_sweeps = 10;
+  options.max_rounds = 4;
+  options.stop_early = false;
+  const TemperedRun whole = simulated_tempering(small_target(), options);
+  options.sweeps = 40;
+  options.initial_only = true;
+  const TemperedRun alone = simulated_tempering(small_target(), options);
+  REQUIRE(alone.rounds.size() == 4);
+  for (std::size_t r = 0; r < 4; ++r) CHECK(alone.rounds[r].occupancy == whole.rounds[r].occupancy);
+  CHECK(alone.store.log_z_hat == whole.store.log_z_hat);
+  CHECK(alone.initial_sweeps == 40);
+  CHECK(alone.store.sweeps() == 0);
+}
+
 TEST_CASE("a sample's rung is the one whose kernel moved it") {
   SimulatedTemperingOptions options = small_run();
   options.sweeps = 2;

@@ -191,7 +191,8 @@ InitialRound Run::round(Eigen::Index sweeps) {
 }
 
 void Run::iterate(TemperedRun& run) {
-  const Eigen::Index budget = options_.sweeps / 2 - done_;
+  const Eigen::Index most = options_.initial_only ? options_.sweeps : options_.sweeps / 2;
+  const Eigen::Index budget = most - done_;
   const Eigen::Index wanted = round_sweeps();
   const Eigen::Index rounds =
       std::min<Eigen::Index>(options_.max_rounds, std::max<Eigen::Index>(budget, 0) / wanted);
@@ -204,7 +205,7 @@ void Run::iterate(TemperedRun& run) {
 }
 
 void Run::sample(TemperedRun& run) {
-  const Eigen::Index sweeps = options_.sweeps - done_;
+  const Eigen::Index sweeps = options_.initial_only ? 0 : options_.sweeps - done_;
   const Eigen::Index rungs = options_.ladder.rungs();
   SampleStore& store = run.store;
   store.log_prior = log_prior_;

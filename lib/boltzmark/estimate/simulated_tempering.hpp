@@ -53,9 +53,10 @@ struct SimulatedTemperingOptions {
   Eigen::VectorXd log_z_hat = {};  ///< first guess [rungs]; empty: zeros, or the SMC pass
   int round_sweeps = 0;            ///< per initial round; 0: a share of `sweeps`
   int max_rounds = 5;
-  bool stop_early = true;    ///< leave the initial rounds once the imbalance is below 1
-  bool keep_log_f = false;   ///< keep all collapsed densities in the store
-  bool keep_slopes = false;  ///< sum d/db log f_b too where states are collapsed (TI-RB needs it)
+  bool stop_early = true;     ///< leave the initial rounds once the imbalance is below 1
+  bool initial_only = false;  ///< end with the initial stage, which may take all sweeps; no samples
+  bool keep_log_f = false;    ///< keep all collapsed densities in the store
+  bool keep_slopes = false;   ///< sum d/db log f_b too where states are collapsed (TI-RB needs it)
   Populations* last_at_top = nullptr;  ///< takes each chain's state when it is on the top rung
   StreamKey key = {};
   std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
