@@ -65,11 +65,11 @@ struct Experiment {
   std::vector<std::string> deviations = {};  ///< from the paper, one sentence each
   std::vector<std::string> data = {};  ///< files read, relative to datasets/: part of a trial's key
   bool alone = false;                  ///< runs with no other trial beside it (it measures time)
-  std::function<std::vector<Json>(Profile)> trials;
+  std::function<std::vector<Json>(Profile)> trials = nullptr;
   /// How long a trial takes, relative to the experiment's others; none: all alike.
   std::function<double(const Json& inputs)> cost = nullptr;
-  std::function<Json(const Json& inputs, const TrialContext& context)> run;
-  std::function<void(const Results& results, Summary& summary)> summarise;
+  std::function<Json(const Json& inputs, const TrialContext& context)> run = nullptr;
+  std::function<void(const Results& results, Summary& summary)> summarise = nullptr;
 
   std::string paper() const { return id.substr(0, id.find('/')); }
 };

@@ -15,37 +15,29 @@ constexpr Evidence kEvidence[] = {
     {"Y18", "", "spins-are-bits", "discriminative"},
     {"Y19", "", "gradient-slope", "discriminative"},
 };
-constexpr PerProfile<int> kCases{.smoke = 10, .quick = 1000, .paper = 10000};
-
-std::vector<Json> trials(Profile profile) { return evidence_trials(kEvidence, kCases.at(profile)); }
-
-void summarise(const Results& results, Summary& summary) {
-  summarise_evidence(kEvidence,
-                     "Exact checks: the worst value over random models of multivalued and "
-                     "continuous hidden units, and what it must not exceed.",
-                     results, summary);
-}
 
 }  // namespace
 
 Experiment yokoyama2019_theory() {
-  return {
-      .id = "yokoyama2019/theory",
-      .item = "Secs. 2, 2.1, 2.3 and 3.1",
-      .title = "What the paper derives, checked by enumeration",
-      .paper_did =
-          "Derives the marginal law, the conditional laws and the gradients of RBMs and "
-          "discriminative RBMs with hidden units X(s), s up to infinity.",
-      .settings = {.smoke = "Every check on 10 random models.",
-                   .quick = "Every check on 1,000 random models of up to 5 units a side, s = 1, 2, "
-                            "3, 4, 7 and infinity, against sums over all states and differences.",
-                   .paper = "Every check on 10,000 random models."},
-      .seconds = {.smoke = 0.1, .quick = 1, .paper = 8},
-      .claims = {"Y01", "Y02", "Y03", "Y04", "Y05", "Y06", "Y17", "Y18", "Y19"},
-      .trials = trials,
-      .run = run_evidence,
-      .summarise = summarise,
-  };
+  return evidence_experiment(
+      {
+          .id = "yokoyama2019/theory",
+          .item = "Secs. 2, 2.1, 2.3 and 3.1",
+          .title = "What the paper derives, checked by enumeration",
+          .paper_did =
+              "Derives the marginal law, the conditional laws and the gradients of RBMs and "
+              "discriminative RBMs with hidden units X(s), s up to infinity.",
+          .settings = {.smoke = "Every check on 10 random models.",
+                       .quick =
+                           "Every check on 1,000 random models of up to 5 units a side, s = 1, 2, "
+                           "3, 4, 7 and infinity, against sums over all states and differences.",
+                       .paper = "Every check on 10,000 random models."},
+          .seconds = {.smoke = 0.1, .quick = 1, .paper = 8},
+      },
+      {.all = kEvidence,
+       .models = {.smoke = 10, .quick = 1000, .paper = 10000},
+       .caption = "Exact checks: the worst value over random models of multivalued and continuous "
+                  "hidden units, and what it must not exceed."});
 }
 
 }  // namespace boltzmark::experiments

@@ -15,6 +15,7 @@
 #include "experiments/kit/subprocess.hpp"
 #include "output.hpp"
 #include "program.hpp"
+#include "progress.hpp"
 
 namespace boltzmark::cli {
 namespace {

@@ -183,10 +183,9 @@ int run(const SampleArguments& arguments, const Session& session) {
 
 constexpr const char* kNotes =
     "FILE.npz holds, for K kept sweeps: visible and hidden (deeper models: hidden1, hidden2, ..)\n"
-    "[K, chains, units], uint8 of Bernoulli units and float32 of others, energy float64 [K, "
-    "chains] in nats, sweep int64 [K] (the sweep "
-    "after\n"
-    "which the states were kept, from 1) and seed int64. A sweep updates the hidden units first.\n"
+    "[K, chains, units], uint8 of Bernoulli units and float32 of others, energy float64\n"
+    "[K, chains] in nats, sweep int64 [K] (the sweep after which the states were kept, from 1)\n"
+    "and seed int64. A sweep updates the hidden units first.\n"
     "JSON keys: out, rule, chains, sweeps, kept, mean_energy, seed, seconds.";
 
 }  // namespace

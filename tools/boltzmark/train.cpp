@@ -76,16 +76,13 @@ int run(const TrainArguments& given, const Session& session) {
 }
 
 constexpr const char* kNotes =
-    "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on "
-    "from\n"
-    "there and writes the same bytes as a run that was never stopped. The same seed gives the "
-    "same\n"
-    "model for any number of threads.\n"
+    "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on\n"
+    "from there and writes the same bytes as a run that was never stopped. The same seed gives\n"
+    "the same model for any number of threads.\n"
     "JSON keys: out, visible, hidden, negative, rule, optimiser, learning_rate, batch, updates,\n"
     "resumed_at, seed, evaluations [update, mean_log_likelihood], seconds; with --discriminative:\n"
-    "out, inputs, hidden, classes, hidden_units, optimiser, learning_rate, batch, updates, "
-    "resumed_at,\n"
-    "seed, evaluations [update, error_rate, mean_log_likelihood], seconds.";
+    "out, inputs, hidden, classes, hidden_units, optimiser, learning_rate, batch, updates,\n"
+    "resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds.";
 
 }  // namespace
 

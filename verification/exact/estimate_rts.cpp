@@ -76,7 +76,7 @@ TEST_CASE("RTS and TS are sums that can be done by hand") {
 
 TEST_CASE("RTS has the variance of Equation 16 as its squared standard error") {
   Stream stream({1, 2}, Purpose::test);
-  const SampleStore store = tempered_store({}, {5, 30, 8}, 0.5, stream);
+  const SampleStore store = tempered_store({}, {5, 30, 40}, 0.5, stream);  // chains are the groups
   const RungSums sums = sum_by_rung(store, Assignment::soft);
   const OccupancyMoments m = occupancy_moments(sums, 4);
   const double se = rts(sums, store.log_prior, store.log_z_hat).std_error;

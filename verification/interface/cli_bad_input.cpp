@@ -101,7 +101,7 @@ TEST_CASE("bad input exits 2 with one line naming file and reason, and leaves no
       {{"score", files.good, infinite}, infinite, "must"},
       {{"score", files.good, idx}, idx, "must"},
       {{"score", files.good, files.data, "--binarise", "often"}, "binarise", "often"},
-      {{"spectrum", files.wide, "--rule", "gibbs"}, files.wide, "82"},
+      {{"spectrum", files.wide, "--rule", "gibbs"}, files.wide, "24 binary units"},
       {{"describe", missing}, missing, "must"},
       {{"describe", folder / ""}, folder / "", "folder"},
       {{"convert", files.good, nowhere}, nowhere, "must"},

@@ -98,13 +98,14 @@ TEST_CASE("an estimate that the machine's memory cannot hold is refused before i
   const io_test::Folder folder;
   const std::string path = saved(easy_rbm(), folder / "m.npz");
   const std::string dump = folder / "s.npz", out = folder / "compared";
+  const std::string data = folder.write("data.csv", "0,1,0,1,0,1\n");
   const Arguments chains = {"--chains", "1000000"};
   for (const Arguments& command :
        {Arguments{"estimate", path, "--dump", dump, "--sweeps", "2000000000"},
         Arguments{"estimate", path, "--method", "mbar", "--sweeps", "2000000000"},
         Arguments{"estimate", path, "--method", "ss", "--sweeps", "2000000000"},
         Arguments{"estimate", path, "--method", "ti-continuous", "--sweeps", "2000000000"},
-        Arguments{"score", path, "bas", "--method", "rts", "--sweeps", "2000000000"},
+        Arguments{"score", path, data, "--method", "rts", "--sweeps", "2000000000"},
         Arguments{"compare", path, "--sweeps", "2000000000", "--out", out}}) {
     const Run refused = run(with(command, chains));
     INFO(refused.err);
