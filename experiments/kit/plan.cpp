@@ -60,8 +60,9 @@ PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceO
       .store = std::make_unique<TrialStore>(
           experiment_folder(options.out, options.profile, experiment) + "/trials.jsonl")};
   const std::string sources = sources_hash(experiment);
-  const auto reference = options.profile == Profile::paper ? read_reference(experiment)
-                                                           : std::map<std::string, Trial>{};
+  const auto reference = options.profile == Profile::paper
+                             ? read_reference(reference_path(experiment))
+                             : std::map<std::string, Trial>{};
   std::set<std::string> seen;
   for (const Json& inputs : experiment.trials(options.profile)) {
     PlannedTrial trial{.key = {inputs, options.seed, simd_path(), sources}};

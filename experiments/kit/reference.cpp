@@ -65,7 +65,8 @@ std::map<std::string, Json> read_lines(const std::string& path) {
     if (!json.is_object() || !json.contains("inputs") || !json.contains("outputs"))
       throw DataError(fmt::format("{}: line {} is not a trial (must have inputs and outputs)", path,
                                   lines.size() + 1));
-    lines[json["inputs"].dump()] = std::move(json);
+    std::string inputs = json["inputs"].dump();  // before the move: the right side comes first
+    lines.insert_or_assign(std::move(inputs), std::move(json));
   }
   return lines;
 }
@@ -76,16 +77,14 @@ std::string reference_path(const Experiment& experiment) {
   return source_path("reports/reference/" + experiment.id + "/trials.jsonl.gz");
 }
 
-std::map<std::string, Trial> read_reference(const Experiment& experiment) {
+std::map<std::string, Trial> read_reference(const std::string& path) {
   std::map<std::string, Trial> trials;
-  for (const auto& [inputs, line] : read_lines(reference_path(experiment)))
-    trials.emplace(inputs, parse_trial(line));
+  for (const auto& [inputs, line] : read_lines(path)) trials.emplace(inputs, parse_trial(line));
   return trials;
 }
 
-void keep_in_reference(const Experiment& experiment, const std::vector<Trial>& trials,
+void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,
                        std::uint64_t seed) {
-  const std::string path = reference_path(experiment);
   auto lines = read_lines(path);
   for (const Trial& trial : trials)
     if (!trial.from_reference)

@@ -11,12 +11,13 @@ namespace boltzmark::experiments {
 /// Returns reports/reference/<id>/trials.jsonl.gz of the source tree.
 std::string reference_path(const Experiment& experiment);
 
-/// Reads an experiment's committed trials.  Returns  text of the inputs -> trial; empty without any
-/// Throws  DataError if the file is there and not what it must be
-std::map<std::string, Trial> read_reference(const Experiment& experiment);
+/// Reads the committed trials at reference_path.
+/// Returns  text of the inputs -> trial; empty if there is no such file
+/// Throws   DataError if the file is there and not what it must be
+std::map<std::string, Trial> read_reference(const std::string& path);
 
-/// Merges trials into an experiment's committed ones; of equal inputs the given one stays.
-void keep_in_reference(const Experiment& experiment, const std::vector<Trial>& trials,
+/// Merges trials into the committed ones at reference_path; of equal inputs the given one stays.
+void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,
                        std::uint64_t seed);
 
 }  // namespace boltzmark::experiments

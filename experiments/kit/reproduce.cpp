@@ -76,7 +76,8 @@ void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& 
 
 void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
   for (const PlannedExperiment& plan : plans)
-    keep_in_reference(*plan.experiment, plan.results(options.profile).trials(), options.seed);
+    keep_in_reference(reference_path(*plan.experiment), plan.results(options.profile).trials(),
+                      options.seed);
 }
 
 /// Reads the seed of the run whose results a folder holds.

@@ -3,6 +3,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/reference.hpp"
 #include "experiments/kit/store.hpp"
 #include "verification/interface/kit_toys.hpp"
 
@@ -97,6 +98,23 @@ TEST_CASE("numbers come back from the store with the same bits; what is not fini
   store.append(key(1), odd);
   CHECK(value_of(store, key(1)) == inconvenient);
   CHECK(std::isnan(number(store.find(key(1))->outputs.at("infinite"))));
+}
+
+TEST_CASE("kept trials are read back by their inputs, and merged with later ones") {
+  const StoreFile file;
+  const std::string path = file.folder.path() + "/trials.jsonl.gz";
+  CHECK(read_reference(path).empty());
+  keep_in_reference(path, {trial(key(1), 0.1), trial(key(2), 0.2)}, 1);
+  keep_in_reference(path, {trial(key(2), 0.25), trial(key(3), 0.3)}, 1);
+  const auto kept = read_reference(path);
+  REQUIRE(kept.size() == 3);
+  for (const auto& [repeat, value] : {std::pair(1, 0.1), {2, 0.25}, {3, 0.3}}) {
+    const Trial& found = kept.at(key(repeat).inputs.dump());
+    CHECK(found.outputs.at("value") == value);
+    CHECK(found.from_reference);
+  }
+  write_text(path, "not gzip");
+  CHECK_THROWS_AS(read_reference(path), DataError);
 }
 
 TEST_CASE("a folder that another run has locked is refused") {
