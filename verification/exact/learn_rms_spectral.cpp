@@ -79,6 +79,20 @@ TEST_CASE("the randomised SVD of a decaying spectrum finds the leading singular 
   }
 }
 
+// The smallest singular value is 0.9^59 = 2e-3 of the largest: 60 eps / 2e-3^2 = 3e-9 of a triple,
+// and the nuclear norm that multiplies it is 10.
+TEST_CASE("the sharp operator of all triples is the dense one") {
+  for (const bool wide : {false, true}) {
+    Eigen::MatrixXd a = geometric(90, 60, 60, 0.9);
+    if (wide) a.transposeInPlace();
+    Stream stream(make_key(1), Purpose::test, 0);
+    const Eigen::MatrixXd sharp = spectral_sharp(a, 60, stream);
+    CHECK(largest(sharp - dense_sharp(a, 60)) < 3e-8);
+    const double nuclear = (1 - std::pow(0.9, 60)) / (1 - 0.9);
+    CHECK(a.cwiseProduct(sharp).sum() == Approx(nuclear * nuclear).epsilon(1e-7));
+  }
+}
+
 TEST_CASE("the sharp operator leaves out directions whose singular value is zero") {
   Stream stream(make_key(1), Purpose::test, 0);
   const Eigen::MatrixXd rank_two = geometric(20, 15, 2, 0.5);

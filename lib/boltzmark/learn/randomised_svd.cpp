@@ -7,24 +7,12 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/learn/column_product.hpp"
 
 namespace boltzmark {
 namespace {
 
 constexpr Eigen::Index kOversampling = 10;
-
-// Column by column: Eigen's matrix-vector product has the same bits whatever the caches, its
-// blocked matrix product has not.
-template <class Left>
-Eigen::MatrixXd multiply(const Left& left, const Eigen::MatrixXd& right) {
-  Eigen::MatrixXd product(left.rows(), right.cols());
-  parallel_for(static_cast<std::size_t>(right.cols()), [&](std::size_t i) {
-    const auto column = static_cast<Eigen::Index>(i);
-    product.col(column).noalias() = left * right.col(column);
-  });
-  return product;
-}
 
 Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& columns) {
   const Eigen::Index count = std::min(columns.rows(), columns.cols());
@@ -45,12 +33,12 @@ SingularTriples randomised_svd(const Eigen::MatrixXd& a, int rank, Stream& strea
   if (a.size() == 0) throw InvalidArgument("a = an empty matrix (must have a value)");
   const Eigen::Index triples = std::min<Eigen::Index>({rank, a.rows(), a.cols()});
   const Eigen::MatrixXd omega = draw_normals(a.cols(), rank + kOversampling, stream);
-  Eigen::MatrixXd basis = orthonormal_basis(multiply(a, omega));
-  basis = orthonormal_basis(multiply(a.transpose(), basis));
-  basis = orthonormal_basis(multiply(a, basis));
+  Eigen::MatrixXd basis = orthonormal_basis(column_product(a, omega));
+  basis = orthonormal_basis(column_product(a.transpose(), basis));
+  basis = orthonormal_basis(column_product(a, basis));
   const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::HouseholderQRPreconditioner> svd(
-      multiply(a.transpose(), basis), Eigen::ComputeThinU | Eigen::ComputeThinV);
-  return {.left = multiply(basis, svd.matrixV().leftCols(triples)),
+      column_product(a.transpose(), basis), Eigen::ComputeThinU | Eigen::ComputeThinV);
+  return {.left = column_product(basis, svd.matrixV().leftCols(triples)),
           .values = svd.singularValues().head(triples),
           .right = svd.matrixU().leftCols(triples)};
 }

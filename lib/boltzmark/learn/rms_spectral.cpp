@@ -2,14 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/column_product.hpp"
 #include "boltzmark/learn/randomised_svd.hpp"
 
 namespace boltzmark {
 namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 void check_options(const RmsSpectralOptions& options) {
   if (!(options.rate > 0 && std::isfinite(options.rate)))
@@ -30,16 +35,39 @@ Array update_scale(Array& mean_square, const Array& gradient, const RmsSpectralO
   return (mean_square.array().sqrt() + options.epsilon).matrix();
 }
 
-}  // namespace
-
-Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream) {
+Eigen::MatrixXd sharp_of_triples(const Eigen::MatrixXd& x, int rank, Stream& stream) {
   const SingularTriples svd = randomised_svd(x, rank, stream);
-  const double rounding = svd.values[0] * static_cast<double>(x.rows() + x.cols()) *
-                          std::numeric_limits<double>::epsilon();
+  const double rounding = svd.values[0] * static_cast<double>(x.rows() + x.cols()) * kEpsilon;
   Eigen::MatrixXd sharp = Eigen::MatrixXd::Zero(x.rows(), x.cols());
   for (Eigen::Index i = 0; i < svd.values.size() && svd.values[i] > rounding; ++i)
     sharp += svd.left.col(i) * svd.right.col(i).transpose();
   return svd.values.sum() * sharp;
+}
+
+// U V' = (X X')^(-1/2) X, by the eigenvectors of X X', whose eigenvalues are the squares.
+Eigen::MatrixXd wide_sharp(const Eigen::MatrixXd& x) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(column_product(x, x.transpose()));
+  const Eigen::VectorXd& squares = eigen.eigenvalues();
+  const double rounding =
+      squares[squares.size() - 1] * 100 * static_cast<double>(x.rows()) * kEpsilon;
+  Eigen::VectorXd inverses = Eigen::VectorXd::Zero(squares.size());
+  double sum = 0;
+  for (Eigen::Index i = 0; i < squares.size(); ++i) {
+    if (!(squares[i] > rounding)) continue;
+    sum += std::sqrt(squares[i]);
+    inverses[i] = 1 / std::sqrt(squares[i]);
+  }
+  const Eigen::MatrixXd& vectors = eigen.eigenvectors();
+  return sum *
+         column_product(vectors * inverses.asDiagonal(), column_product(vectors.transpose(), x));
+}
+
+}  // namespace
+
+Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream) {
+  if (rank < std::min(x.rows(), x.cols())) return sharp_of_triples(x, rank, stream);
+  return x.rows() <= x.cols() ? wide_sharp(x)
+                              : Eigen::MatrixXd(wide_sharp(x.transpose()).transpose());
 }
 
 RmsSpectral::RmsSpectral(const Layered& model, const RmsSpectralOptions& options, StreamKey key)

@@ -7,19 +7,22 @@
 
 namespace boltzmark {
 
-/// Computes the sharp operator of the spectral norm on the leading singular triples.
+/// Computes the sharp operator of the spectral norm.
 ///   X# = argmax_Y <X, Y> - ||Y||^2 / 2 = ||X||_* U V', with ||Y|| the largest singular value of Y
-///   and ||X||_* the sum of those of X                           [Carlson et al. 2015, Sec. 3]
-/// Singular values that are zero to rounding have no direction and are left out.
+///   and ||X||_* the sum of those of X                     [Carlson et al. 2015, Sec. 3]
+/// Of fewer triples than X has, the leading ones, by randomised_svd; of all of them exactly, by the
+/// eigenvectors of X X'. Directions whose singular values are zero to rounding are left out.
+/// Accuracy  all triples: singular value s to n eps (s_1 / s)^2, n the smaller side; those below
+///   10 sqrt(n eps) s_1 count as zero
 /// Shapes  as X     Randomness  as randomised_svd     Throws  InvalidArgument as randomised_svd
 Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream);
 
-/// The settings of RMSspectral; the defaults are those of carlson2016, Sec. 4.4.
+/// The settings of RMSspectral; rate and decay are those of carlson2016, Sec. 4.4.
 struct RmsSpectralOptions {
   double rate = 1e-5;
   double decay = 0.99;    ///< of the mean square gradient, per step
   double epsilon = 1e-8;  ///< added to its root
-  int rank = 30;          ///< singular triples of a step
+  int rank = 30;          ///< singular triples of a step; at least the smaller side's units: all
 };
 
 /// RMSspectral: RMSprop for biases, its spectral-norm counterpart for weights.
