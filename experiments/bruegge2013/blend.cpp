@@ -8,6 +8,7 @@
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/bruegge2013/random_rbm.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 
@@ -48,10 +49,7 @@ Json run_spectrum(const Json& inputs, const TrialContext& context) {
   Json outputs;
   for (int i = 0; i < models; ++i) {
     Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
-    Eigen::MatrixXd weights(kUnits, kUnits);
-    for (double& w : weights.reshaped()) w = stream.uniform(-c, c);
-    const Layered model =
-        Layered::rbm(weights, Eigen::VectorXd::Zero(kUnits), Eigen::VectorXd::Zero(kUnits));
+    const Layered model = draw_square_rbm(kUnits, c, false, stream);
     for (const double share : kShares)
       outputs[fmt::format("{}", share)].push_back(spectrum(model, Rule::blended(share)).slem);
     context.progress(static_cast<double>(i + 1) / models);

@@ -4,6 +4,7 @@
 #include "boltzmark/exact/cd_gradient.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/measures.hpp"
+#include "experiments/bruegge2013/random_rbm.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -29,12 +30,9 @@ Json run(const Json& inputs, const TrialContext& context) {
   Json outputs;
   for (int i = 0; i < models; ++i) {
     Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
-    Eigen::MatrixXd weights(kUnits, kUnits);
-    for (double& w : weights.reshaped()) w = stream.uniform(-c, c);
+    const Layered model = draw_square_rbm(kUnits, c, false, stream);
     Eigen::MatrixXf data(kUnits, kCases);
     for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
-    const Layered model =
-        Layered::rbm(weights, Eigen::VectorXd::Zero(kUnits), Eigen::VectorXd::Zero(kUnits));
     for (const Rule rule : {Rule::gibbs(), Rule::flip()})
       for (const int k : kSteps)
         outputs[fmt::format("{}-{}", rule.name(), k)].push_back(cd_bias_norm(model, data, rule, k));

@@ -11,6 +11,7 @@
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/measures.hpp"
+#include "experiments/bruegge2013/random_rbm.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -39,13 +40,6 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-/// An n x n RBM with weights ~ U[-c, c] and no biases.
-Layered random_rbm(int n, int c, Stream& stream) {
-  Eigen::MatrixXd weights(n, n);
-  for (double& w : weights.reshaped()) w = stream.uniform(-c, c);
-  return Layered::rbm(std::move(weights), Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n));
-}
-
 Json run(const Json& inputs, const TrialContext& context) {
   const int size = inputs.at("size"), c = inputs.at("c"), first = inputs.at("first");
   const int count = inputs.at("rbms");
@@ -54,7 +48,7 @@ Json run(const Json& inputs, const TrialContext& context) {
   int unconverged = 0;
   for (int r = 0; r < count; ++r) {
     Stream stream(key, Purpose::initial_weights, static_cast<std::uint64_t>(first + r));
-    const Layered model = random_rbm(size, c, stream);
+    const Layered model = draw_square_rbm(size, c, false, stream);
     const Spectrum g = spectrum(model, Rule::gibbs()), t = spectrum(model, Rule::flip());
     gibbs.push_back(g.slem);
     flip.push_back(t.slem);

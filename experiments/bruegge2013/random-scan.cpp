@@ -8,6 +8,7 @@
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/bruegge2013/random_rbm.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -44,23 +45,13 @@ std::size_t zeros(const Eigen::MatrixXd& matrix) {
   return static_cast<std::size_t>((matrix.array() == 0).count());
 }
 
-Layered random_rbm(int n, double c, Stream& stream) {
-  const auto draw = [&] { return stream.uniform(-c, c); };
-  Eigen::MatrixXd weights(n, n);
-  Eigen::VectorXd b(n), a(n);
-  for (double& w : weights.reshaped()) w = draw();
-  for (double& value : b) value = draw();
-  for (double& value : a) value = draw();
-  return Layered::rbm(std::move(weights), std::move(b), std::move(a));
-}
-
 /// Random models; functions: the energy and one random function of the state.
 Json run_random(const Json& inputs, const TrialContext& context) {
   const int size = inputs.at("size"), models = inputs.at("models");
   std::vector<double> random_scan, periodic, more_zeros;
   for (int i = 0; i < models; ++i) {
     Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
-    const StateSpace space(random_rbm(size, inputs.at("c"), stream));
+    const StateSpace space(draw_square_rbm(size, inputs.at("c"), true, stream));
     Eigen::VectorXd other(static_cast<Eigen::Index>(space.states()));
     for (double& value : other) value = stream.normal();
     for (const Eigen::VectorXd& f : {state_energies(space), other}) {
