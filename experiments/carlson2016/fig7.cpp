@@ -13,18 +13,25 @@ namespace boltzmark::experiments {
 namespace {
 
 const std::string kModel = "cd25";
+/// "rts-settled" is the paper's RTS: it starts as Sec. 2.4 says. "rts" starts from an annealed
+/// pass.
 const std::vector<std::string> kMethods = {"rts", "ais", "raise"};
+const std::vector<std::string> kUniformMethods = {"rts-settled", "rts", "ais", "raise"};
 
-/// Repeats of the methods at some number of sweeps.
+/// Repeats of some methods at some number of sweeps.
 struct Row {
   int sweeps = 0;
   int repeats = 0;
-  bool raise = true;
+  std::vector<std::string> methods = kMethods;
 };
 const PerProfile<std::vector<Row>> kUniform{
     .smoke = {{40, 2}},
-    .quick = {{1000, 6}, {5000, 4, false}},
-    .paper = {{1000, 20}, {2000, 20}, {5000, 20}, {10000, 20}, {100000, 20}}};
+    .quick = {{1000, 6}, {5000, 4, {"rts-settled", "ais"}}, {5000, 2, {"rts"}}},
+    .paper = {{1000, 20, kUniformMethods},
+              {2000, 20, kUniformMethods},
+              {5000, 20, kUniformMethods},
+              {10000, 20, kUniformMethods},
+              {100000, 20, kUniformMethods}}};
 const PerProfile<Row> kRates{.smoke = {40, 2}, .quick = {1000, 5}, .paper = {1000, 20}};
 const PerProfile<Row> kChain{.smoke = {40, 2}, .quick = {1500, 4}, .paper = {5000, 20}};
 /// The most sweeps that initial iterations may take, 50 each.
@@ -38,8 +45,7 @@ std::vector<Json> trials(Profile profile) {
       all.push_back(std::move(trial));
   };
   for (const Row& row : kUniform.at(profile))
-    for (const std::string& method : kMethods)
-      if (method != "raise" || row.raise) add("uniform", method, row);
+    for (const std::string& method : row.methods) add("uniform", method, row);
   for (const std::string& method : kMethods) add("rates", method, kRates.at(profile));
   for (const char* base : {"uniform", "rates"}) {
     add(base, "initial", kInitial.at(profile));
@@ -110,15 +116,18 @@ void add_uniform_comparison(const Results& results, double truth, Summary& summa
   const auto cell = [&](const char* method, int sweeps) {
     return error_cell(results, {kModel, "uniform", method, sweeps}, truth);
   };
-  const ErrorCell rts = cell("rts", 5000), ais = cell("ais", 5000);
+  const ErrorCell rts = cell("rts-settled", 5000), ais = cell("ais", 5000);
   if (!rts.empty() && !ais.empty()) {
     Measure bias = bias_difference("C54", "bias at 5,000 sweeps", rts, ais, 5);
+    const ErrorCell annealed = cell("rts", 5000);
+    bias.note = fmt::format("RTS from Ẑ_k = 1, mean error {:.1f}; AIS {:.1f}", rts.mean, ais.mean);
+    if (!annealed.empty())
+      bias.note += fmt::format("; RTS from an annealed pass {:.1f}", annealed.mean);
     bias.likely_reason =
-        "our RTS starts from an annealed pass, whose Ẑ is as wrong as that of AIS, and its chains "
-        "do not pass the knot often enough to mend it";
+        "the chains do not pass the knot often enough to mend what their start makes of Ẑ";
     summary.add(bias);
   }
-  const ErrorCell long_rts = cell("rts", 100000), long_ais = cell("ais", 100000);
+  const ErrorCell long_rts = cell("rts-settled", 100000), long_ais = cell("ais", 100000);
   if (!long_rts.empty() && !long_ais.empty()) summary.add(spread_of(long_rts, long_ais));
 }
 
@@ -197,18 +206,20 @@ void summarise(const Results& results, Summary& summary) {
                                                               kRates.at(results.profile()).sweeps);
   if (std::isfinite(truth)) {
     std::vector<int> sweeps;
-    for (const Row& row : kUniform.at(results.profile())) sweeps.push_back(row.sweeps);
+    for (const Row& row : kUniform.at(results.profile()))
+      if (sweeps.empty() || sweeps.back() != row.sweeps) sweeps.push_back(row.sweeps);
     ErrorPanel panel{.model = kModel,
                      .title = "784-500",
                      .base = "uniform",
                      .sweeps = sweeps,
-                     .methods = kMethods,
+                     .methods = kUniformMethods,
                      .truth = truth,
                      .published_file = "carlson2016_fig6_fig7_fig8",
                      .published_mean = "7a_mean_uniform",
                      .published_rmse = "7b_rmse_uniform"};
     add_error_panel(results, panel, "errors-uniform", summary);
     panel.base = "rates";
+    panel.methods = kMethods;
     panel.sweeps = {kRates.at(results.profile()).sweeps};
     panel.published_mean = panel.published_rmse = "";
     add_error_table(results, panel, "errors-rates", summary);
@@ -237,13 +248,15 @@ Experiment carlson2016_fig7() {
                    .paper = "Up to 100,000 sweeps, 20 repeats; at most 200 initial iterations."},
       .seconds = {.smoke = 2, .quick = 150, .paper = 16000},
       .claims = {"C53", "C54", "C55", "C56"},
-      .deviations = {"Linear ladder of 100 rungs; the paper's is not given.",
-                     "RTS starts from an annealed pass instead of Ẑ = 1; C55 alone is measured "
-                     "on the paper's start.",
-                     "Collapsed states: the rung is drawn with the hidden units summed out.",
-                     "RAISE starts from the first 100 test images.",
-                     "The paper shows the matrix of transitions; here it is reduced to the flux "
-                     "across each cut."},
+      .deviations =
+          {"Linear ladder of 100 rungs; the paper's is not given.",
+           "RTS starts from an annealed pass instead of Ẑ = 1. C54 and C55, which are about "
+           "the start, are judged on the paper's: rounds of 50 sweeps from Ẑ = 1 until "
+           "max |log(c_k / r_k)| < 1, at most half of the sweeps.",
+           "Collapsed states: the rung is drawn with the hidden units summed out.",
+           "RAISE starts from the first 100 test images.",
+           "The paper shows the matrix of transitions; here it is reduced to the flux "
+           "across each cut."},
       .data = carlson_data({"cd25"}),
       .trials = trials,
       .cost = error_trial_cost,
