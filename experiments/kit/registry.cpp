@@ -43,7 +43,8 @@
   X(yokoyama2019_fig4)           \
   X(yokoyama2019_fig5)           \
   X(yokoyama2019_fig6)           \
-  X(yokoyama2019_conjectures)
+  X(yokoyama2019_conjectures)    \
+  X(yokoyama2019_metropolised)
 
 namespace boltzmark::experiments {
 

@@ -20,16 +20,18 @@ TrainArguments complete(TrainArguments arguments) {
     const char* must = "not be, with --discriminative: its gradient is exact";
     if (!arguments.negative.empty()) refuse("--negative", must);
     if (!arguments.rule.empty()) refuse("--rule", must);
+    if (!arguments.visible_units.empty())
+      refuse("--visible-units", "not be, with --discriminative: inputs are no units");
   } else {
     const char* must = "come with --discriminative";
     if (!arguments.labels.empty()) refuse("--labels", must);
-    if (!arguments.hidden_units.empty()) refuse("--hidden-units", must);
   }
   const auto fill = [](std::string& value, const char* otherwise) {
     if (value.empty()) value = otherwise;
   };
   fill(arguments.negative, "cd:1");
   fill(arguments.rule, "gibbs");
+  fill(arguments.visible_units, "bernoulli");
   fill(arguments.hidden_units, "bernoulli");
   fill(arguments.optimiser, arguments.discriminative ? "adamax" : "sgd");
   fill(arguments.initial, arguments.discriminative ? "xavier" : "normal");
@@ -42,7 +44,8 @@ void check(const TrainArguments& arguments) {
   parse_rule(arguments.rule);
   parse_negative(arguments.negative);
   parse_optimiser(arguments.optimiser);
-  Unit::parse(arguments.hidden_units);
+  const bool bits = Unit::parse(arguments.visible_units).is_bernoulli() &&
+                    Unit::parse(arguments.hidden_units).is_bernoulli();
   if (arguments.hidden.size() > 1)
     throw InvalidArgument(fmt::format(
         "--hidden is given {} times (must be given once: this version trains RBMs, not deeper "
@@ -51,6 +54,9 @@ void check(const TrainArguments& arguments) {
   check_model_name(arguments.out);
   if (arguments.discriminative && !arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": cannot hold a discriminative RBM (must end in .npz)");
+  if (!bits && !arguments.out.ends_with(".npz"))
+    throw DataError(arguments.out +
+                    ": cannot hold units that are not Bernoulli (must end in .npz)");
   check_output(arguments.out, arguments.force);
   if (arguments.checkpoint == arguments.out)
     throw DataError(arguments.out + ": is both --out and --checkpoint (must be two files)");
@@ -79,7 +85,8 @@ constexpr const char* kNotes =
     "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on\n"
     "from there and writes the same bytes as a run that was never stopped. The same seed gives\n"
     "the same model for any number of threads.\n"
-    "JSON keys: out, visible, hidden, negative, rule, optimiser, learning_rate, batch, updates,\n"
+    "JSON keys: out, visible, visible_units, hidden, hidden_units, negative, rule, optimiser, "
+    "learning_rate, batch, updates,\n"
     "resumed_at, seed, evaluations [update, mean_log_likelihood], seconds; with --discriminative:\n"
     "out, inputs, hidden, classes, hidden_units, optimiser, learning_rate, batch, updates,\n"
     "resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds.";
@@ -91,17 +98,19 @@ void add_train(Program& program) {
   Command& command = program.command({
       .name = "train",
       .summary = "train an RBM by CD, PCD or parallel tempering, or a discriminative RBM",
-      .about = "Trains a binary RBM by stochastic gradient ascent on the log-likelihood and writes "
+      .about = "Trains an RBM by stochastic gradient ascent on the log-likelihood and writes "
                "it as a model file; with --discriminative an RBM that gives the classes of its "
                "inputs, by the exact gradient, whose error rate `score` tells. A data set's name "
                "means its training cases.",
       .notes = kNotes,
-      .examples = {"boltzmark train bas --hidden 16 --negative pt:10:1 --rule flip --evaluate 1000 "
-                   "--out bas.npz",
-                   "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
-                   "--checkpoint mnist.part --out mnist.npz",
-                   "boltzmark train mnist --discriminative --hidden 200 --hidden-units continuous "
-                   "--updates 6000 --out digits.npz"},
+      .examples =
+          {"boltzmark train bas --hidden 16 --negative pt:10:1 --rule flip --evaluate 1000 "
+           "--out bas.npz",
+           "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
+           "--checkpoint mnist.part --out mnist.npz",
+           "boltzmark train bas --hidden 16 --visible-units 1 --hidden-units 4 --out x4.npz",
+           "boltzmark train mnist --discriminative --hidden 200 --hidden-units continuous "
+           "--updates 6000 --out digits.npz"},
   });
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: train), or a file.");
@@ -115,7 +124,10 @@ void add_train(Program& program) {
   command.flag(&arguments->discriminative, "--discriminative",
                "Train the classes of the data set's labels given its inputs.");
   command.text(&arguments->hidden_units, "--hidden-units U",
-               "With --discriminative: bernoulli, continuous, or the s of multivalued units X(s) "
+               "Hidden units: bernoulli, continuous, or the s of multivalued units X(s) (default: "
+               "bernoulli).");
+  command.text(&arguments->visible_units, "--visible-units U",
+               "The same for visible units; values x in [0, 1] become 2x - 1 for all but bernoulli "
                "(default: bernoulli).");
   command.text(&arguments->labels, "--labels FILE",
                "With --discriminative: the cases' classes, from 0, for a data set without labels "

@@ -20,10 +20,16 @@ std::string initial_text(const TrainArguments& arguments) {
   return arguments.initial == "xavier" ? "xavier" : fmt::format("sd {}", arguments.initial_sd);
 }
 
+Dataset load_training(const TrainArguments& arguments) {
+  Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.binarise));
+  fit_values(Unit::parse(arguments.visible_units), data.values);
+  return data;
+}
+
 TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
     : arguments_(arguments),
       session_(session),
-      data_(load_dataset(arguments.dataset, parse_binarise(arguments.binarise))),
+      data_(load_training(arguments)),
       trainer_(make_trainer()) {
   if (arguments_.evaluate > 0) cases_.emplace(data_.values);
 }
@@ -54,8 +60,9 @@ Trainer TrainRun::make_trainer() const {
 Layered TrainRun::initial_model(StreamKey key) const {
   const auto visible = static_cast<int>(data_.values.rows());
   const int hidden = arguments_.hidden.front();
-  if (arguments_.initial == "xavier") return xavier_rbm(visible, hidden, key);
-  return initial_rbm(visible, hidden, arguments_.initial_sd, key);
+  const RbmUnits units{Unit::parse(arguments_.visible_units), Unit::parse(arguments_.hidden_units)};
+  if (arguments_.initial == "xavier") return xavier_rbm(visible, hidden, key, units);
+  return initial_rbm(visible, hidden, arguments_.initial_sd, key, units);
 }
 
 void TrainRun::state_cost() const {
@@ -113,7 +120,9 @@ void TrainRun::print_result() const {
     print(JsonObject()
               .set("out", arguments_.out)
               .set("visible", model().size(0))
+              .set("visible_units", model().layer(0).unit.name())
               .set("hidden", model().size(1))
+              .set("hidden_units", model().layer(1).unit.name())
               .set("negative", options.negative.name())
               .set("rule", options.rule.name())
               .set("optimiser", std::string(options.optimiser.name()))

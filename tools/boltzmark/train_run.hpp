@@ -24,10 +24,11 @@ struct TrainArguments {
   std::string labels;
   std::string checkpoint;
   std::string out;
-  std::string optimiser;     ///< empty: sgd, or adamax with --discriminative
-  std::string initial;       ///< empty: normal, or xavier with --discriminative
-  std::string hidden_units;  ///< empty: bernoulli
-  double learning_rate = 0;  ///< 0: that of the optimiser
+  std::string optimiser;      ///< empty: sgd, or adamax with --discriminative
+  std::string initial;        ///< empty: normal, or xavier with --discriminative
+  std::string visible_units;  ///< empty: bernoulli
+  std::string hidden_units;   ///< empty: bernoulli
+  double learning_rate = 0;   ///< 0: that of the optimiser
   double initial_sd = 0.01;
   bool discriminative = false;
   int batch = 0;

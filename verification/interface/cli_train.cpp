@@ -35,6 +35,34 @@ TEST_CASE("training gives the same bytes for one and two threads") {
   }
 }
 
+TEST_CASE("multivalued models are trained, described, scored, sampled and estimated") {
+  const io_test::Folder folder;
+  const std::string model = folder / "x4.npz", states = folder / "states.npz";
+  const Run training = run({"train", "bas", "--hidden", "6", "--visible-units", "1",
+                            "--hidden-units", "4", "--negative", "pcd:1", "--updates", "2000",
+                            "--evaluate", "2000", "--out", model, "--json"});
+  INFO(training.err);
+  REQUIRE(training.code == 0);
+  const Json trained = Json::parse(training.out);
+  CHECK(trained["visible_units"] == "X(1)");
+  CHECK(trained["hidden_units"] == "X(4)");
+  const double first = trained["evaluations"].front()["mean_log_likelihood"];
+  const double last = trained["evaluations"].back()["mean_log_likelihood"];
+  CHECK(first == Approx(-16 * std::log(2)).margin(1));
+  CHECK(last > first + 0.5);
+  const Json score = Json::parse(run({"score", model, "bas", "--json"}).out);
+  CHECK(score["mean_log_likelihood"].get<double>() == Approx(last).epsilon(1e-9));
+  const double log_z = Json::parse(run({"exact", model, "--json"}).out)["log_z"];
+  const Json rts = Json::parse(run({"estimate", model, "--method", "rts", "--sweeps", "1000",
+                                    "--temperatures", "20", "--json"})
+                                   .out);
+  // Eight standard errors: never by chance.
+  CHECK(std::abs(rts["log_z"].get<double>() - log_z) <= 8 * rts["std_error"].get<double>() + 1e-4);
+  REQUIRE(run({"sample", model, "--rule", "flip", "--sweeps", "10", "--out", states}).code == 0);
+  CHECK(boltzmark::Npz(states).read("hidden").bytes.size() == 100 * 6 * sizeof(float));
+  CHECK(run({"describe", model}).out.find("X(4)") != std::string::npos);
+}
+
 TEST_CASE("training learns and reports its likelihood before, between and at the end") {
   const io_test::Folder folder;
   const Run result = run({"train", "bas", "--hidden", "8", "--negative", "pcd:1", "--updates",
@@ -43,8 +71,9 @@ TEST_CASE("training learns and reports its likelihood before, between and at the
   REQUIRE(result.code == 0);
   const Json json = Json::parse(result.out);
   const std::vector<std::string> expected = {
-      "out",   "visible", "hidden",     "negative", "rule",        "optimiser", "learning_rate",
-      "batch", "updates", "resumed_at", "seed",     "evaluations", "seconds"};
+      "out",      "visible",    "visible_units", "hidden",        "hidden_units",
+      "negative", "rule",       "optimiser",     "learning_rate", "batch",
+      "updates",  "resumed_at", "seed",          "evaluations",   "seconds"};
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   CHECK(keys == expected);

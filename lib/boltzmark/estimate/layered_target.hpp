@@ -30,7 +30,7 @@ class LayeredPopulation final : public Population {
   /// Throws  std::bad_cast if `from` is a population of another kind of target
   void copy_chain(int chain, const Population& from, int source) override;
 
-  /// Replaces a layer's states.  Shapes  states [units x chains], values 0 or 1
+  /// Replaces a layer's states.  Shapes  states [units x chains], values of the units
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
     chains_.set_layer(layer, states);
   }
@@ -46,10 +46,10 @@ class LayeredPopulation final : public Population {
   std::uint64_t sweeps_ = 0;
 };
 
-/// A binary layered model between its base (b = 0) and itself (b = 1), moved by block Gibbs sweeps.
+/// A layered model between its base (b = 0) and itself (b = 1), moved by block Gibbs sweeps.
 class LayeredTarget final : public Target {
  public:
-  /// Throws  InvalidArgument if shapes differ or a unit is not Bernoulli
+  /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
   LayeredTarget(Layered model, Base base);
   explicit LayeredTarget(std::shared_ptr<const TemperedModel> model);
   std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;

@@ -56,10 +56,11 @@ TemperingState read_ladders(TemperingState state, CheckpointReader& in) {
 // Everything that the next updates depend on and that a checkpoint does not hold; the number of
 // updates asked for may differ, so that a run can be prolonged.
 std::uint64_t Trainer::fingerprint() const {
-  const std::string inputs = fmt::format(
-      "{} {} {} {} | {}x{} cases {} | key {} {}", options_.negative.name(), options_.rule.name(),
-      describe(options_.optimiser, options_.learning_rate), positive_.chains(), model_.size(0),
-      model_.size(1), data_->cols(), key_.low, key_.high);
+  const std::string inputs =
+      fmt::format("{} {} {} {} | {}x{} {} {} cases {} | key {} {}", options_.negative.name(),
+                  options_.rule.name(), describe(options_.optimiser, options_.learning_rate),
+                  positive_.chains(), model_.size(0), model_.size(1), model_.layer(0).unit.name(),
+                  model_.layer(1).unit.name(), data_->cols(), key_.low, key_.high);
   const auto* values = reinterpret_cast<const char*>(data_->data());
   return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_->size())},
                     hash_bytes(inputs));

@@ -66,22 +66,23 @@ HWY_INLINE Draw reflected(Draw draw, Mask likely_high) {
   return hn::Xor(draw, hn::VecFromMask(w, hn::RebindMask(w, likely_high)));
 }
 
-// Units of two values, `low` and 1, `spacing` apart.
-template <class Law>
+// Bernoulli units {0, 1} and spins {-1, 1}, whose log odds are twice their input.
+template <class Law, bool spin>
 struct TwoValued {
-  Vector spacing, low, share;
+  Vector share;
 
   HWY_INLINE Vector operator()(Vector input, Vector state, Draw draw) const {
     const Floats d;
     const Vector zero = hn::Zero(d);
-    const Vector log_odds = hn::Mul(input, spacing);
+    const Vector log_odds = spin ? hn::Add(input, input) : input;
     const Mask likely_on = hn::Gt(log_odds, zero);
     const Mask on = hn::Gt(state, zero);
     const Vector ratio = hn::Exp(d, hn::Neg(hn::Abs(log_odds)));
     const Vector q = rules::unlikely<Law>(VectorOps(), ratio, hn::Xor(on, likely_on),
                                           hn::Eq(log_odds, zero), share);
     const Mask unlikely = below(reflected(draw, likely_on), q);
-    return hn::IfThenElse(hn::Xor(unlikely, likely_on), set(1), low);
+    const Mask next = hn::Xor(unlikely, likely_on);
+    return spin ? hn::IfThenElse(next, set(1), set(-1)) : hn::IfThenElseZero(next, set(1));
   }
 };
 
@@ -218,8 +219,8 @@ void visit_next(const Rule& rule, Unit unit, const Body& body) {
   const int steps = unit.values() - 1;
   rules::visit(rule.kind, [&](auto law) {
     using Law = decltype(law);
-    if (steps == 1)
-      return body(TwoValued<Law>{spacing, set(static_cast<float>(unit.lowest())), share});
+    if (unit.is_bernoulli()) return body(TwoValued<Law, false>{share});
+    if (steps == 1) return body(TwoValued<Law, true>{share});
     if (std::is_same_v<Law, rules::Gibbs> && steps > kMostCounted)
       return body(Inverted{steps, spacing});
     std::vector<float> weights(static_cast<std::size_t>(steps + 1) * kLanes);
