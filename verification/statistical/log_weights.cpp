@@ -17,7 +17,7 @@ const StatisticalTest kNormal({.name = "normal log weights: coverage of trusted 
                                .deviation = 0.03,
                                .cases = 3});
 
-// Outcomes of trusted intervals alone; at a variance of 1 about one in ten is trusted.
+// Outcomes of trusted intervals alone; at a variance of 1 few are.
 std::vector<int> covered(double variance, std::size_t samples, StreamKey key) {
   std::vector<int> outcomes;
   for (std::uint64_t run = 0; outcomes.size() < samples && run < 100 * samples; ++run) {

@@ -11,7 +11,7 @@ namespace boltzmark {
 /// Whether an estimate can be trusted.
 enum class Status {
   ok,
-  few_effective_samples,  ///< below kFewEffectiveSamples, or weights with Pareto k above 0.5
+  few_effective_samples,  ///< too few of them, or weights with Pareto k above 0.5
   not_converged,  ///< too few round trips between the ends of the ladder, or a failed solver
   unvisited_rung  ///< a rung was never visited; there may be no number
 };

@@ -38,7 +38,8 @@ enum class Bound {
 /// inequality bounds:  P(mean w >= 40 E[w]) <= 1/40. On the other side it reaches normal_limit: a
 /// sample that misses the tail has a low mean and a small error, and so passes for a good one, but
 /// the width of its upper half tells. Log weights are nearly normal where many rungs add to them;
-/// for normal ones of 100 chains, coverage of ok estimates is 94 to 97 % up to a variance of 1.
+/// of normal ones of 100 chains, trusted intervals cover 94 % or more up to a variance of 1, which
+/// verification/statistical/log_weights.cpp holds.
 /// Status  few_effective_samples if the effective samples are below kFewEffectiveSamples or the
 ///   weights' Pareto k is above 1/2
 Estimate estimate_from_weights(const WeightSummary& summary, Bound bound);
