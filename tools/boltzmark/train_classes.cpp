@@ -121,7 +121,8 @@ void ClassTrainRun::print_result() const {
             fmt::format("{} updates of {} cases, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.optimiser.name(), options.learning_rate));
   facts.add("time", human_seconds(watch_.seconds()));
-  print((evaluations_.empty() ? "" : "\n") + facts.text());
+  if (!evaluations_.empty()) print("\n");
+  print(facts.text());
 }
 
 }  // namespace boltzmark::cli
