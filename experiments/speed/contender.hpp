@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace boltzmark::speed {
+
+/// Something that is timed against others that do the same work.
+struct Contender {
+  std::string work;  ///< what is done, "family/size": equal for all that compete
+  std::string name;  ///< who does it, "boltzmark" or a baseline
+  int threads = 1;
+  /// Prepares the work and returns what does it once; made when it is first timed.
+  std::function<std::function<void()>()> make = {};
+  /// Instead of `make`, for work in another process: does it once and returns its seconds.
+  std::function<double()> timed = {};
+};
+
+/// Registers a contender as the benchmark "work/name/threads:n".
+void add(Contender contender);
+
+/// Register the contenders of one family each.
+void add_sweeps();
+void add_draws();
+void add_enumerations();
+void add_annealing();
+void add_training();
+void add_spectra();
+
+}  // namespace boltzmark::speed

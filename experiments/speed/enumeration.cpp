@@ -1,0 +1,29 @@
+#include <fmt/format.h>
+
+#include "boltzmark/exact/log_z.hpp"
+#include "experiments/speed/contender.hpp"
+#include "experiments/speed/workload.hpp"
+
+namespace boltzmark::speed {
+
+void add_enumerations() {
+  constexpr int kEnumerated = 18;  // the baselines need seconds for more
+  const Size size{784, kEnumerated, 0};
+  const std::string work = fmt::format("log Z by enumeration/784x{}", kEnumerated);
+  for (const int threads : thread_counts())
+    for (const Precision precision : {Precision::double_precision, Precision::float_precision})
+      add({.work = work,
+           .name = precision == Precision::double_precision ? "boltzmark" : "boltzmark, float",
+           .threads = threads,
+           .make = [=] {
+             return [=, model = random_rbm(size)] { exact_log_z(model, {.precision = precision}); };
+           }});
+  add({.work = work, .name = "Eigen", .make = [=] {
+         return [=, weights = Eigen::MatrixXf(random_rbm(size).weights(0).cast<float>())] {
+           baseline::naive_log_z(size.visible, size.hidden, weights.data());
+         };
+       }});
+  add_numpy(work, fmt::format("log_z {} {} 0 1", size.visible, size.hidden));
+}
+
+}  // namespace boltzmark::speed

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace boltzmark::speed {
+
+/// Tells whether there is a Python with NumPy.
+bool has_numpy();
+
+/// Does a line of numpy_baseline.py in a process that stays, with this many BLAS threads, and
+/// returns the seconds it took.  Throws  Error if the process ends
+double time_numpy(const std::string& line, int threads);
+
+}  // namespace boltzmark::speed
