@@ -18,7 +18,9 @@ namespace {
 Eigen::MatrixXd energy_series(const Layered& model, const Rule& rule, const SamplingLength& length,
                               const TrialContext& context, double done, double share) {
   const Base base = Base::uniform(model);
-  const PackedModel packed(model, base);
+  const PackedModel packed(model, base,
+                           {.chains = length.chains,
+                            .sweeps = static_cast<std::uint64_t>(length.burn_in + length.steps)});
   const PhiloxDraws draws(context.key);
   Chains chains(model, length.chains);
   chains.randomise(context.key);

@@ -127,7 +127,9 @@ Base make_base(const Layered& model, const EstimateArguments& arguments) {
 LayeredTarget make_target(const Layered& model, const std::string& path,
                           const EstimateArguments& arguments) {
   const Base base = make_base(model, arguments);
-  return about_file(path, [&] { return LayeredTarget(model, base); });
+  const Packing packing{.chains = arguments.chains,
+                        .sweeps = static_cast<std::uint64_t>(std::max(arguments.sweeps, 0))};
+  return about_file(path, [&] { return LayeredTarget(model, base, packing); });
 }
 
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments) {

@@ -87,7 +87,8 @@ void keep(const Layered& model, const Chains& chains, int sweep, Kept& kept) {
 
 Kept draw(const Layered& model, const SampleArguments& arguments, const Session& session) {
   const StreamKey key = make_key(arguments.seed, "sample");
-  const PackedModel packed(model);
+  const PackedModel packed(
+      model, {.chains = arguments.chains, .sweeps = static_cast<std::uint64_t>(arguments.sweeps)});
   Chains chains = make_start(model, arguments, key);
   const PhiloxDraws draws(key);
   const int every = arguments.every > 0 ? arguments.every : arguments.sweeps;

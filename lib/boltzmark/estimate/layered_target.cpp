@@ -27,8 +27,9 @@ void LayeredPopulation::copy_chain(int chain, const Population& from, int source
   chains_.copy_chain(chain, dynamic_cast<const LayeredPopulation&>(from).chains_, source);
 }
 
-LayeredTarget::LayeredTarget(Layered model, Base base)
-    : LayeredTarget(std::make_shared<const TemperedModel>(std::move(model), std::move(base))) {}
+LayeredTarget::LayeredTarget(Layered model, Base base, const Packing& packing)
+    : LayeredTarget(
+          std::make_shared<const TemperedModel>(std::move(model), std::move(base), packing)) {}
 
 LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model)
     : model_(std::move(model)) {}

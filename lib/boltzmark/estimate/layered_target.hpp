@@ -50,7 +50,7 @@ class LayeredPopulation final : public Population {
 class LayeredTarget final : public Target {
  public:
   /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
-  LayeredTarget(Layered model, Base base);
+  LayeredTarget(Layered model, Base base, const Packing& packing = {.chains = 100, .sweeps = 1000});
   explicit LayeredTarget(std::shared_ptr<const TemperedModel> model);
   std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;
   const TemperedModel& tempered_model() const { return *model_; }

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/panel.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
@@ -52,26 +55,84 @@ void fill_from_rows(const Eigen::MatrixXd& weights, double inverse_scale, float*
   }
 }
 
-void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
-  fill_panels(model.bias(l), layer.bias);
-  const auto inverse_scale = [&model](int neighbour) {
-    return 1.0 / static_cast<double>(state_scale(model.layer(neighbour).unit));
-  };
-  auto inlet = layer.inlets.begin();
-  if (l > 0)
-    fill_from_columns(model.weights(l - 1), inverse_scale(l - 1), (inlet++)->panels.data());
-  if (l + 1 < model.layers())
-    fill_from_rows(model.weights(l), inverse_scale(l + 1), inlet->panels.data());
+// Writes what four neighbours add in each of their joint states, the first neighbour in the lowest
+// bit: all at their lower values, and one weight more for each that is at its higher one.
+void fill_table(const std::array<double, kTableUnits>& weights, double low, double spacing,
+                float* table) {
+  std::array<double, kTableEntries> sums{};
+  for (const double w : weights) sums[0] += low * w;
+  for (unsigned e = 1; e < kTableEntries; ++e)
+    sums[e] = sums[e & (e - 1)] + spacing * weights[static_cast<std::size_t>(std::countr_zero(e))];
+  for (int e = 0; e < kTableEntries; ++e) table[e] = static_cast<float>(sums[e]);
 }
 
-PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l) {
-  const int size = model.size(neighbour);
-  return {neighbour, size, std::vector<float>(panels(model.size(l)) * size * kPanel, 0.0F)};
+// weight(neighbour, unit) into [panel][group][unit in panel][entry].
+template <class Weight>
+void fill_tables(Unit neighbour, int neighbours, int units, const Weight& weight, float* tables) {
+  const double low = neighbour.value(0), spacing = neighbour.value(1) - low;
+  for (int panel = 0; panel * kPanel < units; ++panel)
+    for (int group = 0; group < table_groups(neighbours); ++group)
+      for (int r = 0; r < kPanel; ++r, tables += kTableEntries) {
+        const int unit = panel * kPanel + r;
+        if (unit >= units) continue;
+        std::array<double, kTableUnits> weights{};
+        for (int k = 0, j = group * kTableUnits; k < kTableUnits && j < neighbours; ++k, ++j)
+          weights[static_cast<std::size_t>(k)] = weight(j, unit);
+        fill_table(weights, low, spacing, tables);
+      }
+}
+
+// The weights of layer l's inlets: from below W [neighbours x units], from above its transpose.
+void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
+  fill_panels(model.bias(l), layer.bias);
+  for (PackedModel::Inlet& inlet : layer.inlets) {
+    const bool below = inlet.neighbour < l;
+    const Eigen::MatrixXd& w = model.weights(below ? l - 1 : l);
+    const Unit unit = model.layer(inlet.neighbour).unit;
+    const double inverse_scale = 1.0 / static_cast<double>(state_scale(unit));
+    if (layer.has_tables)
+      fill_tables(
+          unit, inlet.neighbour_size, layer.size,
+          [&](int j, int i) { return below ? w(j, i) : w(i, j); }, inlet.tables.data());
+    else if (below)
+      fill_from_columns(w, inverse_scale, inlet.panels.data());
+    else
+      fill_from_rows(w, inverse_scale, inlet.panels.data());
+  }
+}
+
+// Tables hold four times the floats of panels: they are read from cache, and are made when they are
+// read many times, by several blocks of chains each.
+constexpr int kTableBlocks = 3;
+constexpr std::uint64_t kTableSweeps = 30;
+constexpr double kTableBytes = 0x1p26;
+
+bool takes_tables(const Layered& model, int l, const Packing& packing) {
+  if (packing.sweeps < kTableSweeps || packing.chains <= (kTableBlocks - 1) * kChainBlock)
+    return false;
+  double neighbours = 0;
+  for (const int n : {l - 1, l + 1}) {
+    if (n < 0 || n >= model.layers()) continue;
+    const Unit unit = model.layer(n).unit;
+    if (!unit.is_discrete() || unit.values() != 2) return false;
+    neighbours += model.size(n);
+  }
+  return neighbours * model.size(l) * 4 * sizeof(float) <= kTableBytes && simd_path() == "AVX-512";
+}
+
+PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l, bool tables) {
+  PackedModel::Inlet inlet{.neighbour = neighbour, .neighbour_size = model.size(neighbour)};
+  const std::size_t units = panels(model.size(l)) * kPanel;
+  if (tables)
+    inlet.tables.resize(units * table_groups(inlet.neighbour_size) * kTableEntries);
+  else
+    inlet.panels.resize(units * inlet.neighbour_size);
+  return inlet;
 }
 
 }  // namespace
 
-PackedModel::PackedModel(const Layered& model, const Base& base) {
+PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& packing) {
   if (static_cast<int>(base.logits.size()) != model.layers())
     throw InvalidArgument(
         fmt::format("base = {} layers (must be {})", base.logits.size(), model.layers()));
@@ -86,8 +147,10 @@ PackedModel::PackedModel(const Layered& model, const Base& base) {
     layer.unit = model.layer(l).unit;
     check_range(base.logits[l]);
     fill_panels(base.logits[l], layer.base_logit);
-    if (l > 0) layer.inlets.push_back(make_inlet(model, l - 1, l));
-    if (l + 1 < model.layers()) layer.inlets.push_back(make_inlet(model, l + 1, l));
+    layer.has_tables = takes_tables(model, l, packing);
+    for (const int n : {l - 1, l + 1})
+      if (n >= 0 && n < model.layers())
+        layer.inlets.push_back(make_inlet(model, n, l, layer.has_tables));
   }
   update(model);
 }

@@ -8,4 +8,10 @@ namespace boltzmark {
 inline constexpr int kPanel = 8;
 inline constexpr int kTile = kPanel * kChainBlock;
 
+/// A table of sums of weights serves this many two-valued neighbours at once, one entry for each of
+/// their joint states.
+inline constexpr int kTableUnits = 4;
+inline constexpr int kTableEntries = 1 << kTableUnits;
+constexpr int table_groups(int units) { return (units + kTableUnits - 1) / kTableUnits; }
+
 }  // namespace boltzmark

@@ -50,10 +50,10 @@ double equal_step(std::span<const float> ladder) {
 
 }  // namespace
 
-TemperedModel::TemperedModel(Layered layered, Base p1)
+TemperedModel::TemperedModel(Layered layered, Base p1, const Packing& packing)
     : model(std::move(layered)),
       base(std::move(p1)),
-      packed(model, base),
+      packed(model, base, packing),
       gains(gains_of(model, base)),
       stored_logits(stored_logits_of(model, base)),
       log_base(log_normaliser(model, base)) {}

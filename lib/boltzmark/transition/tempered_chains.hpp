@@ -16,7 +16,7 @@ namespace boltzmark {
 /// A model and its base, packed for sweeps at any inverse temperature.
 struct TemperedModel {
   /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
-  TemperedModel(Layered layered, Base p1);
+  TemperedModel(Layered layered, Base p1, const Packing& packing = {});
 
   Layered model;
   Base base;
