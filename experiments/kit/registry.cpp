@@ -44,6 +44,7 @@
   X(yokoyama2019_fig5)           \
   X(yokoyama2019_fig6)           \
   X(yokoyama2019_conjectures)    \
+  X(yokoyama2019_cases)          \
   X(yokoyama2019_metropolised)
 
 namespace boltzmark::experiments {

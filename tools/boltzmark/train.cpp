@@ -85,7 +85,7 @@ constexpr const char* kNotes =
     "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on\n"
     "from there and writes the same bytes as a run that was never stopped. The same seed gives\n"
     "the same model for any number of threads.\n"
-    "JSON keys: out, visible, visible_units, hidden, hidden_units, negative, rule, optimiser, "
+    "JSON keys: out, visible, visible_units, hidden, hidden_units, negative, rule, optimiser,\n"
     "learning_rate, batch, updates,\n"
     "resumed_at, seed, evaluations [update, mean_log_likelihood], seconds; with --discriminative:\n"
     "out, inputs, hidden, classes, hidden_units, optimiser, learning_rate, batch, updates,\n"
@@ -135,7 +135,8 @@ void add_train(Program& program) {
   command.choice(&arguments->optimiser, "--optimiser O", {"sgd", "adam", "adamax"},
                  "sgd, adam or adamax (default: sgd; with --discriminative adamax).");
   command.real(&arguments->learning_rate, "--learning-rate X", {.low = 0, .above_low = true},
-               "Learning rate (default: sgd 0.05, adam 0.001, adamax 0.002).");
+               "Learning rate (default: sgd 0.05, or 0.005 for units other than bernoulli; adam 0.001, "
+               "adamax 0.002).");
   command.integer(&arguments->batch, "--batch B", 1,
                   "Cases per update (default: 100, or all if there are fewer).");
   command.integer(&arguments->updates, "--updates N", 0, "Updates in all (default: 10000).");

@@ -11,9 +11,23 @@
 
 namespace boltzmark::cli {
 
+namespace {
+
+// Values on [-1, 1] are twice as far apart: a step in a weight means four times as much, and the
+// weight's gradient is four times as large.
+constexpr double kWideRate = 0.005;
+
+bool is_bernoulli(const std::string& units) {
+  return units.empty() || Unit::parse(units).is_bernoulli();
+}
+
+}  // namespace
+
 double learning_rate(const TrainArguments& arguments) {
   if (arguments.learning_rate > 0) return arguments.learning_rate;
-  return parse_optimiser(arguments.optimiser).default_rate();
+  const Optimiser optimiser = parse_optimiser(arguments.optimiser);
+  const bool binary = is_bernoulli(arguments.visible_units) && is_bernoulli(arguments.hidden_units);
+  return optimiser.kind == Optimiser::Kind::sgd && !binary ? kWideRate : optimiser.default_rate();
 }
 
 std::string initial_text(const TrainArguments& arguments) {

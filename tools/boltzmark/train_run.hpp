@@ -28,7 +28,7 @@ struct TrainArguments {
   std::string initial;        ///< empty: normal, or xavier with --discriminative
   std::string visible_units;  ///< empty: bernoulli
   std::string hidden_units;   ///< empty: bernoulli
-  double learning_rate = 0;   ///< 0: that of the optimiser
+  double learning_rate = 0;   ///< 0: that of the optimiser and the units
   double initial_sd = 0.01;
   bool discriminative = false;
   int batch = 0;
@@ -38,7 +38,7 @@ struct TrainArguments {
   bool force = false;
 };
 
-/// Returns the learning rate asked for, or else the optimiser's.
+/// Returns the learning rate asked for, or else that of the optimiser and the units.
 double learning_rate(const TrainArguments& arguments);
 
 /// Writes how the parameters start, for the heading of a checkpoint.

@@ -75,7 +75,10 @@ TEST_CASE("every SIMD path has the same law where float32 sums are exact") {
     for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5), Rule::metropolis()}) {
       const Layered model = short_model(sizes, 1);
       std::vector<RecoveredSweep> laws;
-      on_every_path([&] { laws.emplace_back(model, Base::uniform(model), rule); });
+      on_every_path([&] {
+        for (const Packing& packing : {Packing{}, {.chains = 100, .sweeps = 1000}})
+          laws.emplace_back(model, Base::uniform(model), rule, 1.0F, packing);
+      });
       // exp differs in the last place between paths with and without fused multiply-add.
       for (const RecoveredSweep& law : laws)
         for (int u = 0; u < law.space().units(); ++u)

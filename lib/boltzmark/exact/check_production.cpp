@@ -11,12 +11,17 @@ namespace {
 
 constexpr int kMaxSide = 3;
 
+// One model in two is swept in the form of many sweeps of many chains.
+Packing draw_packing(Stream& stream) {
+  return stream.below(2) == 0 ? Packing{} : Packing{.chains = 100, .sweeps = 1000};
+}
+
 // The largest |recovered - law| over its bound, of every threshold of a random model; one model in
 // three is tempered.
 CaseOutcome production_law(const Layered& model, Stream& stream, const Rule& rule) {
   const float b = stream.below(3) == 0 ? static_cast<float>(stream.uniform()) : 1.0F;
   const Base base = Base::uniform(model);
-  const RecoveredSweep recovered(model, base, rule, b);
+  const RecoveredSweep recovered(model, base, rule, b, draw_packing(stream));
   const StateSpace& space = recovered.space();
   CaseOutcome worst{0, describe_case(model)};
   for (int unit = 0; unit < space.units(); ++unit) {
@@ -50,7 +55,7 @@ CaseOutcome unit_law(Stream& stream, const Rule& rule) {
 // Parameters are multiples of 2^-8: rounding of sums in the hundreds would pass the claim's 1e-6.
 CaseOutcome production_stationarity(Stream& stream, const Rule& rule) {
   const Layered model = draw_check_model(stream, kMaxSide);
-  const RecoveredSweep recovered(model, Base::uniform(model), rule);
+  const RecoveredSweep recovered(model, Base::uniform(model), rule, 1, draw_packing(stream));
   const Eigen::RowVectorXd p = recovered.space().p().transpose();
   const Eigen::RowVectorXd next = p * recovered.side_matrix(1) * recovered.side_matrix(0);
   return {(next - p).cwiseAbs().maxCoeff(), describe_case(model)};
@@ -61,7 +66,7 @@ CaseOutcome production_stationarity(Stream& stream, const Rule& rule) {
 CaseOutcome unit_stationarity(Stream& stream, const Rule& rule) {
   const Layered model = draw_unit_model(stream);
   const Base base = Base::uniform(model);
-  const RecoveredSweep recovered(model, base, rule);
+  const RecoveredSweep recovered(model, base, rule, 1, draw_packing(stream));
   const StateSpace& space = recovered.space();
   const Eigen::VectorXd p = space.p();
   double worst = 0;

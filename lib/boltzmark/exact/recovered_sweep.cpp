@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/transition/sweep.hpp"
-
 namespace boltzmark {
 namespace {
 
@@ -67,10 +65,10 @@ int value_index(const Chains& chains, const StateSpace::Place& place, std::size_
 }  // namespace
 
 RecoveredSweep::RecoveredSweep(const Layered& model, const Base& base, const Rule& rule,
-                               float inverse_temperature)
+                               float inverse_temperature, const Packing& packing)
     : space_(model), thresholds_(static_cast<std::size_t>(space_.units())) {
   const std::size_t states = space_.states();
-  const PackedModel packed(model, base);
+  const PackedModel packed(model, base, packing);
   const Chains start = all_states(model, space_);
   const std::vector<float> betas(states, inverse_temperature);
   ScriptedDraws draws(model, states);

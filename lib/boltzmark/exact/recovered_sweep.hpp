@@ -8,6 +8,7 @@
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/transition/rule.hpp"
+#include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
 
@@ -17,9 +18,10 @@ namespace boltzmark {
 ///   Cost  66 half sweeps of as many chains as states, times the most values of a unit less 1
 class RecoveredSweep {
  public:
+  /// The packing chooses the form of the model that is swept.
   /// Throws  InvalidArgument as StateSpace, PackedModel and sweep do
   RecoveredSweep(const Layered& model, const Base& base, const Rule& rule,
-                 float inverse_temperature = 1);
+                 float inverse_temperature = 1, const Packing& packing = {});
 
   const StateSpace& space() const { return space_; }
   /// Returns the k-th threshold, k = 1..values - 1, of a unit's decision when its model is in a

@@ -16,27 +16,27 @@ constexpr std::size_t kChunk = 65536;
 constexpr std::uint64_t kBestDeflateRatio = 1032;
 constexpr std::uint64_t kFirstAllocationRatio = 64;
 
-int window_bits(Packing packing) {
-  if (packing == Packing::gzip) return 15 + 16;
-  return packing == Packing::zlib ? 15 : -15;
+int window_bits(Compression compression) {
+  if (compression == Compression::gzip) return 15 + 16;
+  return compression == Compression::zlib ? 15 : -15;
 }
 
-std::string_view packing_name(Packing packing) {
-  if (packing == Packing::gzip) return "gzip";
-  return packing == Packing::zlib ? "zlib" : "deflate";
+std::string_view compression_name(Compression compression) {
+  if (compression == Compression::gzip) return "gzip";
+  return compression == Compression::zlib ? "zlib" : "deflate";
 }
 
 }  // namespace
 
 struct ByteSource::Inflater {
-  explicit Inflater(Packing kind) : packing(kind) {
-    if (inflateInit2(&stream, window_bits(packing)) != Z_OK) throw std::bad_alloc();
+  explicit Inflater(Compression kind) : compression(kind) {
+    if (inflateInit2(&stream, window_bits(compression)) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream); }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  Packing packing;
+  Compression compression;
   z_stream stream{};
   std::array<unsigned char, kChunk> input{};
   bool ended = false;
@@ -47,7 +47,8 @@ ByteSource::ByteSource(std::shared_ptr<const InputFile> file, const ByteRange& r
       next_(range.offset),
       end_(range.offset + range.length),
       place_(std::move(place)) {
-  if (range.packing != Packing::none) inflater_ = std::make_unique<Inflater>(range.packing);
+  if (range.compression != Compression::none)
+    inflater_ = std::make_unique<Inflater>(range.compression);
 }
 
 ByteSource ByteSource::open(const std::string& path) {
@@ -55,7 +56,7 @@ ByteSource ByteSource::open(const std::string& path) {
   unsigned char magic[2] = {};
   file->read_at(0, magic, std::min<std::uint64_t>(2, file->size()));
   const bool gzip = magic[0] == 0x1f && magic[1] == 0x8b;
-  const ByteRange whole{0, file->size(), gzip ? Packing::gzip : Packing::none};
+  const ByteRange whole{0, file->size(), gzip ? Compression::gzip : Compression::none};
   return ByteSource(std::move(file), whole, Place{path});
 }
 
@@ -72,7 +73,8 @@ std::size_t ByteSource::pull_plain(unsigned char* out, std::size_t count) {
 /// Goes on to the next member of a gzip file of several, as gzip itself does.
 bool ByteSource::next_member() {
   z_stream& stream = inflater_->stream;
-  if (inflater_->packing != Packing::gzip || (stream.avail_in == 0 && next_ == end_)) return false;
+  if (inflater_->compression != Compression::gzip || (stream.avail_in == 0 && next_ == end_))
+    return false;
   inflater_->ended = false;
   return inflateReset(&stream) == Z_OK;
 }
@@ -85,9 +87,9 @@ std::size_t ByteSource::pull_packed(unsigned char* out, std::size_t count) {
       stream.next_in = inflater_->input.data();
       stream.avail_in = static_cast<uInt>(pull_plain(inflater_->input.data(), kChunk));
       if (stream.avail_in == 0) {
-        place_.refuse(
-            fmt::format("is truncated inside its {} stream", packing_name(inflater_->packing)),
-            "must be whole");
+        place_.refuse(fmt::format("is truncated inside its {} stream",
+                                  compression_name(inflater_->compression)),
+                      "must be whole");
       }
     }
     const auto room = static_cast<uInt>(std::min<std::size_t>(count - done, 1U << 30));
@@ -97,9 +99,10 @@ std::size_t ByteSource::pull_packed(unsigned char* out, std::size_t count) {
     done += room - stream.avail_out;
     inflater_->ended = code == Z_STREAM_END;
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
-      place_.refuse(fmt::format("is damaged: {} stream: {}", packing_name(inflater_->packing),
-                                stream.msg != nullptr ? stream.msg : "invalid"),
-                    "must unpack");
+      place_.refuse(
+          fmt::format("is damaged: {} stream: {}", compression_name(inflater_->compression),
+                      stream.msg != nullptr ? stream.msg : "invalid"),
+          "must unpack");
     }
   }
   return done;
@@ -173,8 +176,9 @@ void ByteSource::expect_end(std::string_view what) {
     place_.refuse(fmt::format("goes on after its {}", what), "must end there");
   }
   if (inflater_ && inflater_->stream.avail_in + (end_ - next_) > 0) {
-    place_.refuse(fmt::format("goes on after its {} stream", packing_name(inflater_->packing)),
-                  "must end there");
+    place_.refuse(
+        fmt::format("goes on after its {} stream", compression_name(inflater_->compression)),
+        "must end there");
   }
   if (check_crc_ && crc_ != expected_crc_) {
     place_.refuse(fmt::format("is damaged: CRC-32 {:08x}", crc_),

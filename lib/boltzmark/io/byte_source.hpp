@@ -13,13 +13,13 @@
 namespace boltzmark {
 
 /// How the bytes of a range of a file are packed.
-enum class Packing { none, gzip, zlib, deflate };
+enum class Compression { none, gzip, zlib, deflate };
 
 /// Which bytes of a file to read, and how they are packed.
 struct ByteRange {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
-  Packing packing = Packing::none;
+  Compression compression = Compression::none;
 };
 
 /// Reads the bytes of a range of a file in order, unpacking them on the way.

@@ -170,13 +170,13 @@ std::optional<ByteSource> next_variable(const std::shared_ptr<InputFile>& file, 
   }
   at = tag.small ? at + 8 : start + tag.size;
   if (tag.type == kCompressed) {
-    ByteSource source(file, {start, tag.size, Packing::zlib}, place);
+    ByteSource source(file, {start, tag.size, Compression::zlib}, place);
     const Tag inner = read_tag(source);
     if (inner.type != kMatrix) return std::nullopt;
     return source;
   }
   if (tag.type != kMatrix) return std::nullopt;
-  return ByteSource(file, {start, tag.size, Packing::none}, place);
+  return ByteSource(file, {start, tag.size, Compression::none}, place);
 }
 
 }  // namespace

@@ -141,8 +141,9 @@ ByteSource ZipFile::open(const ZipMember& member, std::string part) const {
   if (start > file_->size() || member.packed_size > file_->size() - start) {
     malformed(*file_, fmt::format("{} lies outside the file", part));
   }
-  const auto packing = member.deflated ? Packing::deflate : Packing::none;
-  ByteSource source(file_, {start, member.packed_size, packing}, Place{path(), std::move(part)});
+  const auto compression = member.deflated ? Compression::deflate : Compression::none;
+  ByteSource source(file_, {start, member.packed_size, compression},
+                    Place{path(), std::move(part)});
   source.expect_crc(member.crc);
   return source;
 }

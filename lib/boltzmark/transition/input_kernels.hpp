@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/transition/layer_update.hpp"
 #include "boltzmark/transition/panel.hpp"
 #include "boltzmark/transition/unit_kernels.hpp"
@@ -58,7 +59,6 @@ HWY_INLINE void sum_products(const PackedModel::PackedLayer& layer, const Chains
 }
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-constexpr bool kHasTables = true;
 constexpr int kTogether = 3;  // blocks: 8 x 3 accumulators of the 32 registers
 
 // The bits of a layer's states, 32 units in each word of each chain: [word][block][kChainBlock].
@@ -107,7 +107,6 @@ HWY_INLINE void add_entries(const PackedModel::Inlet& inlet, int panel, const st
   }
 }
 #else
-constexpr bool kHasTables = false;
 constexpr int kTogether = 1;
 #endif
 
@@ -123,6 +122,9 @@ class Inputs {
       bits_.emplace_back(words * blocks * kChainBlock);
       pack_bits(*job.chains, inlet.neighbour, job.first_block, job.last_block, bits_.back().data());
     }
+#else
+    if (layer_.has_tables)
+      throw InvalidArgument("model = packed for AVX-512 (must be packed on the path that sweeps)");
 #endif
   }
 

@@ -1,0 +1,118 @@
+// Inputs that are summed from tables against those summed from products.
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/simd.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "boltzmark/transition/layer_update.hpp"
+#include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/sweep.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+constexpr Packing kMany{.chains = 100, .sweeps = 1000};
+
+// Multiples of 2^-8 below 1, so that sums in any order are exact.
+Layered short_model(const std::vector<int>& sizes, Unit unit, std::uint64_t seed) {
+  Stream stream(make_key(21), Purpose::test, seed);
+  const auto multiple = [&] { return static_cast<double>(stream.below(511)) / 256 - 255.0 / 256; };
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  for (std::size_t l = 0; l < sizes.size(); ++l) {
+    Eigen::VectorXd bias(sizes[l]);
+    for (double& b : bias) b = multiple();
+    layers.push_back({.unit = unit, .bias = bias, .sigma0 = {}});
+    if (l == 0) continue;
+    weights.emplace_back(sizes[l - 1], sizes[l]);
+    for (double& w : weights.back().reshaped()) w = multiple();
+  }
+  return {std::move(layers), std::move(weights)};
+}
+
+std::vector<float> inputs_of(const PackedModel& packed, Chains& chains, int layer) {
+  const auto panels = static_cast<std::size_t>((packed.size(layer) + kPanel - 1) / kPanel);
+  std::vector<float> inputs(panels * chains.blocks() * kTile);
+  fill_inputs({.model = &packed,
+               .layer = layer,
+               .chains = &chains,
+               .first_block = 0,
+               .last_block = chains.blocks()},
+              inputs.data());
+  return inputs;
+}
+
+}  // namespace
+
+TEST_CASE("a model is packed in tables for many sweeps of many chains of two-valued units") {
+  const auto tables = [](const Layered& model, const Packing& packing) {
+    return PackedModel(model, packing).layer(0).has_tables;
+  };
+  const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
+  CHECK(tables(model, kMany) == (simd_path() == "AVX-512"));
+  CHECK_FALSE(tables(model, {.chains = 32, .sweeps = 1000}));
+  CHECK_FALSE(tables(model, {.chains = 100, .sweeps = 29}));
+  CHECK_FALSE(tables(short_model({5, 3}, Unit::multivalued(2), 1), kMany));
+  CHECK_FALSE(tables(short_model({5, 3}, Unit::continuous(), 1), kMany));
+}
+
+TEST_CASE("sweeps by tables and by products are the same where sums are exact") {
+  std::uint64_t seed = 0;
+  for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1)})
+    for (const std::vector<int>& sizes :
+         {std::vector{1, 1}, {3, 9}, {33, 40}, {70, 31}, {5, 6, 7}, {32, 65, 4, 12}})
+      for (const int count : {1, 16, 33, 70, 100}) {
+        const Layered model = short_model(sizes, unit, ++seed);
+        Chains products(model, count), tables(model, count);
+        products.randomise(make_key(seed));
+        tables.randomise(make_key(seed));
+        const PhiloxDraws draws(make_key(seed));
+        sweep(PackedModel(model), products, draws, {.sweeps = 7});
+        for (const int threads : {1, 2, 5}) {
+          const ThreadLimit limit(threads);
+          Chains again = tables;
+          sweep(PackedModel(model, kMany), again, draws, {.sweeps = 7});
+          for (int l = 0; l < model.layers(); ++l)
+            REQUIRE(again.get_layer(l) == products.get_layer(l));
+        }
+      }
+}
+
+// An input is a sum of n terms; each form rounds at most n + 1 times, by 2^-24 of a partial sum
+// that is no larger than the sum of sizes.
+TEST_CASE("inputs by tables and by products differ by their roundings at most") {
+  Stream stream(make_key(22), Purpose::test);
+  Eigen::MatrixXd weights(190, 77);
+  for (double& w : weights.reshaped()) w = stream.normal();
+  const Layered model =
+      Layered::rbm(weights, Eigen::VectorXd::Ones(190), Eigen::VectorXd::Ones(77));
+  Chains chains(model, 100);
+  chains.randomise(make_key(3));
+  const PackedModel products(model), tables(model, kMany);
+  for (const int layer : {0, 1}) {
+    const std::vector<float> a = inputs_of(products, chains, layer);
+    const std::vector<float> b = inputs_of(tables, chains, layer);
+    const Eigen::VectorXd sizes =
+        (layer == 0 ? weights.cwiseAbs().rowwise().sum().eval()
+                    : weights.cwiseAbs().colwise().sum().transpose().eval());
+    const double terms = layer == 0 ? 78 : 191;
+    const double bound = 2 * (terms + 1) * 0x1p-24 * (1 + sizes.maxCoeff());
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      largest = std::max(largest, static_cast<double>(std::abs(a[i] - b[i])));
+    CHECK(largest <= bound);
+    CHECK(largest < 1e-4);
+  }
+}
+
+TEST_CASE("a model that was packed for another SIMD path is refused") {
+  if (simd_path() != "AVX-512") return;
+  const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
+  const PackedModel packed(model, kMany);
+  Chains chains(model, 100);
+  const ForcedSimdPath forced("sse4");
+  CHECK_THROWS_AS(sweep(packed, chains, PhiloxDraws(make_key(1)), {.sweeps = 1}), InvalidArgument);
+}
