@@ -9,7 +9,7 @@ QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build test reproduce report verify mutants fuzz lint format clean
+.PHONY: help setup configure build test reproduce report verify bench mutants fuzz lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -38,6 +38,11 @@ report: build  ## write the report again from the stored trials
 
 verify: build  ## run every exact check on the rules and samplers
 	@$(BUILD)/boltzmark verify $(ARGS)
+
+bench: configure  ## time the engine against Eigen and NumPy; OUT/bench/speed.html
+	@cmake --build $(BUILD) -j $(JOBS) --target bench $(QUIET)
+	@$(BUILD)/bench --folder=$(OUT)/bench --benchmark_repetitions=7 --benchmark_min_time=0.05 \
+	  --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=false $(ARGS)
 
 mutants: setup  ## show that each planted bug is caught by a test
 	@JOBS=$(JOBS) verification/mutants/run $(ARGS)

@@ -33,12 +33,24 @@ struct Document {
   std::vector<Section> sections = {};
   std::vector<const Experiment*> missing = {};  ///< registered, without results in this folder
   std::vector<PaperVerdicts> papers = {};       ///< those with a section
+  bool has_speed_page = false;
   Json manifest = nullptr;
 };
 
 /// Summarises one experiment and writes its CSV and SVG files into its folder.
 /// What fails is noted in the section, so that one experiment cannot spoil a report.
 Section make_section(const PlannedExperiment& plan, Profile profile, const std::string& folder);
+
+/// Writes the CSV and SVG files of a section's summary into a folder and fills its pictures; files
+/// of that kind that it has not written go.
+void draw_section(Section& section, const std::string& folder);
+
+/// Writes one section without an experiment as a page of its own, the files of its tables and
+/// figures beside it.  facts: what the page's foot lists, by name
+std::string render_page(const std::string& title, const Section& section, const Json& facts);
+
+/// The page that `make bench` leaves in a folder of results; the report links to it.
+inline constexpr const char* kSpeedPage = "bench/speed.html";
 
 /// Writes the pages of a report.
 std::string render_html(const Document& document);

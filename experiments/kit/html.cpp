@@ -193,6 +193,20 @@ std::string section_claims(const Document& document, const Section& section) {
   return text.empty() ? "" : "<h3>Claims</h3>\n" + text;
 }
 
+/// The problems, tables, figures and notes of a section, in its order.
+std::string summary_html(const Section& section, const std::string& folder) {
+  std::string text;
+  for (const std::string& problem : section.problems)
+    text += fmt::format("<p class=\"problem\">{}</p>\n", html_escape(problem));
+  for (const auto& item : section.summary.items()) {
+    if (const auto* table = std::get_if<Table>(&item)) text += table_html(*table, folder);
+    if (const auto* figure = std::get_if<Figure>(&item))
+      text += figure_html(section, *figure, folder);
+    if (const auto* note = std::get_if<std::string>(&item)) text += element("p", *note);
+  }
+  return text;
+}
+
 std::string section_html(const Document& document, const Section& section) {
   const Experiment& e = *section.experiment;
   const std::string folder = "../" + e.id;
@@ -203,14 +217,7 @@ std::string section_html(const Document& document, const Section& section) {
       fmt::format("<dl><dt>In the paper</dt><dd>{}</dd><dt>Run here ({})</dt><dd>{}</dd></dl>\n",
                   html_escape(e.paper_did), profile_name(document.profile),
                   html_escape(e.settings.at(document.profile)));
-  for (const std::string& problem : section.problems)
-    text += fmt::format("<p class=\"problem\">{}</p>\n", html_escape(problem));
-  for (const auto& item : section.summary.items()) {
-    if (const auto* table = std::get_if<Table>(&item)) text += table_html(*table, folder);
-    if (const auto* figure = std::get_if<Figure>(&item))
-      text += figure_html(section, *figure, folder);
-    if (const auto* note = std::get_if<std::string>(&item)) text += element("p", *note);
-  }
+  text += summary_html(section, folder);
   text += section_claims(document, section);
   if (!e.deviations.empty()) {
     text += "<h3>Deviations from the paper</h3><ul>\n";
@@ -238,6 +245,8 @@ std::string contents(const Document& document) {
   for (const Experiment* missing : document.missing)
     text += fmt::format("<li class=\"none\">{} {}: not run</li>\n", html_escape(missing->item),
                         html_escape(missing->title));
+  if (document.has_speed_page)
+    text += fmt::format("<li><a href=\"../../{}\">Speed</a></li>\n", kSpeedPage);
   return text + "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n";
 }
 
@@ -259,17 +268,30 @@ std::string provenance(const Json& manifest) {
   return text + "</section>\n";
 }
 
-}  // namespace
-
-std::string render_html(const Document& document) {
-  std::string page = fmt::format(
+/// The page up to its main part.
+std::string page_head(const std::string& title) {
+  return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>Boltzmark report, profile {0}</title>\n<style>\n{1}</style></head><body>\n<header>"
-      "<h1>Boltzmark report</h1><p>Profile <b>{0}</b> · revision {2} · {3} · "
-      "{4}</p></header>\n<main>\n",
-      profile_name(document.profile), read_text(source_path("reports/report.css")),
-      html_escape(document.manifest.value("revision", "")),
+      "<title>{}</title>\n<style>\n{}</style></head><body>\n",
+      html_escape(title), read_text(source_path("reports/report.css")));
+}
+
+}  // namespace
+
+std::string render_page(const std::string& title, const Section& section, const Json& facts) {
+  return page_head(title) + "<header>" + element("h1", title) + "</header>\n<main>\n<section>\n" +
+         summary_html(section, ".") + "</section>\n" + provenance(facts) +
+         "</main></body></html>\n";
+}
+
+std::string render_html(const Document& document) {
+  const std::string profile = profile_name(document.profile);
+  std::string page = page_head("Boltzmark report, profile " + profile);
+  page += fmt::format(
+      "<header><h1>Boltzmark report</h1><p>Profile <b>{}</b> · revision {} · {} · {}</p></header>\n"
+      "<main>\n",
+      profile, html_escape(document.manifest.value("revision", "")),
       html_escape(document.manifest.value("simd", "")),
       html_escape(document.manifest.value("cpu", "")));
   page += contents(document);

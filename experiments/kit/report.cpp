@@ -102,6 +102,7 @@ void write_report(const ReproduceOptions& options, std::vector<PlannedExperiment
         plan, options.profile, experiment_folder(options.out, options.profile, *plan.experiment)));
   judge_papers(document, claims);
   document.manifest = make_manifest(options, document);
+  document.has_speed_page = std::filesystem::exists(options.out + "/" + kSpeedPage);
   const std::string root = fmt::format("{}/{}", options.out, profile_name(options.profile));
   write_text(root + "/manifest.json", document.manifest.dump(2) + "\n");
   write_text(root + "/report/claims.json", claims_json(document).dump(2) + "\n");

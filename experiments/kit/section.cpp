@@ -71,6 +71,10 @@ void note_origins(Section& section, const Results& results) {
 
 }  // namespace
 
+void draw_section(Section& section, const std::string& folder) {
+  SectionFiles(section, folder).write();
+}
+
 Section make_section(const PlannedExperiment& plan, Profile profile, const std::string& folder) {
   const Results results = plan.results(profile);
   Section section{.experiment = plan.experiment,
@@ -83,7 +87,7 @@ Section make_section(const PlannedExperiment& plan, Profile profile, const std::
   } catch (const std::exception& error) {
     section.problems.push_back(fmt::format("summary: {}", error.what()));
   }
-  SectionFiles(section, folder).write();
+  draw_section(section, folder);
   return section;
 }
 

@@ -16,11 +16,16 @@ struct Contender {
   std::function<double()> timed = {};
 };
 
+/// The families that the page draws as curves: time against the number that a size starts with.
+inline constexpr const char* kChainScaling = "sweeps of many chains, 784x500";
+inline constexpr const char* kSizeScaling = "sweeps of square models, 100 chains";
+
 /// Registers a contender as the benchmark "work/name/threads:n".
 void add(Contender contender);
 
 /// Register the contenders of one family each.
 void add_sweeps();
+void add_scaling();
 void add_draws();
 void add_enumerations();
 void add_annealing();

@@ -130,6 +130,25 @@ double naive_log_z(int visible, int hidden, const float* weights) {
   return high + std::log(sum);
 }
 
+float multiply_adds(std::int64_t n) {
+  using Lane = Eigen::internal::packet_traits<float>::type;
+  constexpr int kLanes = Eigen::internal::packet_traits<float>::size;
+  constexpr int kChains = 12;  // enough to hide the latency of each
+  Lane sums[kChains];
+  const Lane factor = Eigen::internal::pset1<Lane>(0.999F),
+             term = Eigen::internal::pset1<Lane>(1e-3F);
+  for (Lane& sum : sums) sum = term;
+  for (std::int64_t i = 0; i < n; i += kChains * kLanes)
+    for (Lane& sum : sums) sum = Eigen::internal::pmadd(sum, factor, term);
+  alignas(64) float lanes[kLanes];
+  float total = 0;
+  for (const Lane& sum : sums) {
+    Eigen::internal::pstore(lanes, sum);
+    total += lanes[0];
+  }
+  return total;
+}
+
 void scalar_draws(std::uint32_t* out, int n, std::uint32_t sweep) {
   r123::Philox4x32 philox;
   for (int i = 0; i < n; i += 4) {

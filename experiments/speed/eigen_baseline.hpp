@@ -26,6 +26,9 @@ namespace baseline __attribute__((visibility("default"))) {
   /// what one writes with NumPy.  weights [visible x hidden] column-major, biases zero
   double naive_log_z(int visible, int hidden, const float* weights);
 
+  /// Does about n multiply-adds at the peak of one core, from registers; returns what to keep.
+  float multiply_adds(std::int64_t n);
+
   /// Writes n uniform draws by Random123's Philox4x32-10, one counter after the other.
   void scalar_draws(std::uint32_t * out, int n, std::uint32_t sweep);
 

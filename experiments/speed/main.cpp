@@ -1,14 +1,21 @@
 // Times the engine against baselines in one run. `make bench` interleaves the repetitions at random
-// and leaves out/bench/bench.json, of which `boltzmark report` makes the speed page.
+// and leaves out/bench/bench.json and the speed page made of it.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <exception>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
+#include "experiments/kit/sources.hpp"
 #include "experiments/speed/contender.hpp"
+#include "experiments/speed/numpy_baseline.hpp"
+#include "experiments/speed/page.hpp"
 
 namespace boltzmark::speed {
 namespace {
@@ -49,19 +56,50 @@ void add(Contender contender) {
         ->Unit(benchmark::kMicrosecond);
 }
 
+namespace {
+
+void add_all() {
+  benchmark::AddCustomContext("simd", simd_path());
+  benchmark::AddCustomContext("cpu", experiments::cpu_name());
+  benchmark::AddCustomContext("compiler", experiments::compiler_name());
+  benchmark::AddCustomContext("revision", experiments::revision());
+  benchmark::AddCustomContext("numpy", numpy_version());
+  add_sweeps();
+  add_scaling();
+  add_draws();
+  add_enumerations();
+  add_annealing();
+  add_training();
+  add_spectra();
+}
+
+}  // namespace
 }  // namespace boltzmark::speed
 
 int main(int argc, char** argv) {
   using namespace boltzmark;
-  benchmark::AddCustomContext("simd", simd_path());
-  speed::add_sweeps();
-  speed::add_draws();
-  speed::add_enumerations();
-  speed::add_annealing();
-  speed::add_training();
-  speed::add_spectra();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
+  try {
+    // The options of Google Benchmark; `--folder=DIR` first of all keeps bench.json and the page.
+    std::vector<std::string> words(argv, argv + argc);
+    std::string folder;
+    if (words.size() > 1 && words[1].starts_with("--folder=")) {
+      folder = words[1].substr(std::string("--folder=").size());
+      words.erase(words.begin() + 1);
+      std::filesystem::create_directories(folder);
+      words.push_back("--benchmark_out=" + folder + "/bench.json");
+      words.push_back("--benchmark_out_format=json");
+    }
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    int count = static_cast<int>(pointers.size());
+    speed::add_all();
+    benchmark::Initialize(&count, pointers.data());
+    if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    if (!folder.empty()) speed::write_page(folder);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench: {}\n", error.what());
+    return 1;
+  }
 }

@@ -21,11 +21,21 @@ namespace {
 // OpenBLAS before 0.3.22 does not know CPUs of today and would fall back to SSE3.
 std::string blas_kernels() { return simd_path() == "AVX-512" ? "SKYLAKEX" : "HASWELL"; }
 
+/// Finds the Python that has NumPy, the first on the path or the system's; empty if none has.
+const std::string& python() {
+  static const std::string found = [] {
+    for (const std::string program : {"python3", "/usr/bin/python3"})
+      if (std::system((program + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0)
+        return program;
+    return std::string();
+  }();
+  return found;
+}
+
 std::string command(int threads) {
-  return fmt::format(
-      "OPENBLAS_CORETYPE={} OPENBLAS_NUM_THREADS={} OMP_NUM_THREADS={} exec python3 '{}'",
-      blas_kernels(), threads, threads,
-      experiments::source_path("experiments/speed/numpy_baseline.py"));
+  return fmt::format("OPENBLAS_CORETYPE={} OPENBLAS_NUM_THREADS={} OMP_NUM_THREADS={} exec {} '{}'",
+                     blas_kernels(), threads, threads, python(),
+                     experiments::source_path("experiments/speed/numpy_baseline.py"));
 }
 
 /// A Python process that reads lines and answers each with one.
@@ -74,9 +84,19 @@ class Worker {
 
 }  // namespace
 
-bool has_numpy() {
-  static const bool found = std::system("python3 -c 'import numpy' >/dev/null 2>&1") == 0;
-  return found;
+bool has_numpy() { return !python().empty(); }
+
+std::string numpy_version() {
+  if (!has_numpy()) return "not installed";
+  const std::string ask = command(1) + " --version";
+  std::FILE* answer = popen(ask.c_str(), "r");
+  if (answer == nullptr) return "unknown";
+  std::array<char, 256> line{};
+  const bool read = std::fgets(line.data(), line.size(), answer) != nullptr;
+  pclose(answer);
+  std::string text = read ? line.data() : "unknown";
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 double time_numpy(const std::string& line, int threads) {
