@@ -13,18 +13,39 @@
 namespace boltzmark {
 namespace {
 
-/// Computes the Langevin function L(y) = coth y - 1/y.
-/// Up to 4 the difference cancels, so there Lambert's continued fraction y / (3 + y^2 / (5 + ...))
-/// is used: all its terms are positive, and stopping at 45 leaves a relative error below 1e-17.
+/// Up to this |x| the two terms of coth x - 1/x, and of X(s) likewise, cancel too much.
+constexpr double kCancels = 2;
+
+/// Computes the Langevin function L(y) = coth y - 1/y for |y| <= 3 by Lambert's continued fraction
+/// y / (3 + y^2 / (5 + ...)): all its terms are positive, and stopping at 33 leaves a relative
+/// error below 1e-17.
 double langevin(double y) {
-  const double size = std::abs(y);
-  if (size >= 4.0) return std::copysign(1.0 + 2.0 / std::expm1(2.0 * size) - 1.0 / size, y);
   double tail = 0;
-  for (int odd = 45; odd >= 5; odd -= 2) tail = y * y / (odd + tail);
+  for (int odd = 33; odd >= 5; odd -= 2) tail = y * y / (odd + tail);
   return y / (3.0 + tail);
 }
 
-/// Computes sinh(y) / y - 1 for |y| <= 2 by its series, all of whose terms are positive.
+/// Computes coth x - 1/x; beyond kCancels as 1 less what it lacks of 1.
+double mean_continuous(double x) {
+  const double size = std::abs(x);
+  if (size <= kCancels) return langevin(x);
+  return std::copysign(1.0 - (1.0 / size - 2.0 / std::expm1(2.0 * size)), x);
+}
+
+/// Computes (s+1)/s coth((s+1) x/s) - coth(x/s)/s for s >= 2. Up to kCancels the poles of the two
+/// terms cancel in L(x + x/s) + (L(x + x/s) - L(x/s)) / s; beyond, 1 is taken out of both.
+double mean_multivalued(double steps, double x) {
+  const double size = std::abs(x), inner = size / steps, outer = size + inner;
+  if (size <= kCancels) {
+    const double mean = langevin(outer);
+    return std::copysign(mean + (mean - langevin(inner)) / steps, x);
+  }
+  const double near = 2.0 / (steps * std::expm1(2.0 * inner));
+  const double far = 2.0 * (steps + 1.0) / (steps * std::expm1(2.0 * outer));
+  return std::copysign(1.0 - (near - far), x);
+}
+
+/// Computes sinh(y) / y - 1 for |y| <= 3 by its series, all of whose terms are positive.
 double sinhc_less_1(double y) {
   const double square = y * y;
   double sum = 0;
@@ -32,12 +53,15 @@ double sinhc_less_1(double y) {
   return sum;
 }
 
+/// Up to this |x| ln phi is taken from the series of sinh.
+constexpr double kSeries = 1.5;
+
 /// Computes log phi_s(x) = log( 2/(s+1) sinh((s+1) x/s) / sinh(x/s) )       [yokoyama2019, Eq. 6]
-/// Up to 1 as log 2 + log1p of what the quotient of both sinh(y) / y exceeds 1 by; beyond with
-/// e^|x| taken out.
+/// Up to kSeries as log 2 + log1p of what the quotient of both sinh(y) / y exceeds 1 by; beyond
+/// with e^|x| taken out.
 double log_phi(double steps, double x) {
   const double t = std::abs(x) / steps;
-  if (std::abs(x) <= 1.0) {
+  if (std::abs(x) <= kSeries) {
     const double outer = sinhc_less_1((steps + 1.0) * t), inner = sinhc_less_1(t);
     return std::numbers::ln2 + std::log1p((outer - inner) / (1.0 + inner));
   }
@@ -48,7 +72,7 @@ double log_phi(double steps, double x) {
 /// Computes log phi_inf(x) = log( 2 sinh(x) / x )                           [yokoyama2019, Eq. 7]
 double log_phi_continuous(double x) {
   const double size = std::abs(x);
-  if (size <= 1.0) return std::numbers::ln2 + std::log1p(sinhc_less_1(size));
+  if (size <= kSeries) return std::numbers::ln2 + std::log1p(sinhc_less_1(size));
   return size + std::log(-std::expm1(-2.0 * size) / size);
 }
 
@@ -106,12 +130,8 @@ double log_partition(Unit unit, double input) {
 double mean_value(Unit unit, double input) {
   if (unit.is_gaussian()) refuse_gaussian();
   if (unit.is_bernoulli()) return sigmoid(input);
-  if (!unit.is_discrete()) return langevin(input);
-  if (unit.code() == 1) return std::tanh(input);
-  // (s+1)/s coth((s+1) x/s) - coth(x/s)/s; the poles of the two terms cancel exactly.
-  const double steps = unit.code();
-  return ((steps + 1.0) * langevin((steps + 1.0) / steps * input) - langevin(input / steps)) /
-         steps;
+  if (!unit.is_discrete()) return mean_continuous(input);
+  return unit.code() == 1 ? std::tanh(input) : mean_multivalued(unit.code(), input);
 }
 
 double continuous_cdf(double input, double x) {
