@@ -11,9 +11,17 @@ namespace {
 
 constexpr int kMaxSide = 3;
 
-// One model in two is swept in the form of many sweeps of many chains.
+// Models are swept in each form that a packed one can have.
 Packing draw_packing(Stream& stream) {
-  return stream.below(2) == 0 ? Packing{} : Packing{.chains = 100, .sweeps = 1000};
+  constexpr std::uint64_t kMany = 1000;
+  switch (stream.below(3)) {
+    case 0:
+      return {};
+    case 1:
+      return {.chains = 1, .sweeps = kMany};
+    default:
+      return {.chains = 100, .sweeps = kMany};
+  }
 }
 
 // The largest |recovered - law| over its bound, of every threshold of a random model; one model in

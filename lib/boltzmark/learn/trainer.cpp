@@ -80,7 +80,8 @@ void Trainer::step() {
     load_cases();
     for (Eigen::MatrixXd& weights : gradient_.weights) weights.setZero();
     for (Eigen::VectorXd& biases : gradient_.biases) biases.setZero();
-    set_means(packed_, positive_, kHidden);
+    fill_inputs(packed_, positive_, kHidden, inputs_);
+    set_means(packed_, positive_, kHidden, inputs_);
     add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient_);
     draw_negative();
     set_means(packed_, negative_, kHidden);
@@ -156,7 +157,8 @@ void Trainer::draw_cd() {
   const int k = options_.negative.sweeps;
   const std::uint64_t first = updates_ * static_cast<std::uint64_t>(k);
   copy_visible(positive_, negative_);
-  half_sweep(packed_, negative_, *draws_, {.rule = Rule::gibbs(), .first_sweep = first}, 1);
+  draw_layer(packed_, negative_, *draws_, {.rule = Rule::gibbs(), .first_sweep = first}, kHidden,
+             inputs_);
   half_sweep(packed_, negative_, *draws_, {.rule = options_.rule, .first_sweep = first}, 0);
   sweep(packed_, negative_, *draws_,
         {.rule = options_.rule, .first_sweep = first + 1, .sweeps = k - 1});

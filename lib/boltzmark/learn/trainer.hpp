@@ -108,6 +108,7 @@ class Trainer {
   PackedModel packed_;
   Chains positive_;
   Chains negative_;
+  std::vector<float> inputs_;  // of the hidden layer by the cases
   std::optional<Chains> persistent_;
   std::optional<ParallelTempering> tempering_;
   Parameters gradient_;

@@ -1,9 +1,10 @@
 // How the SIMD kernels sum the inputs of a panel's units. Included once per SIMD target: the guard
 // toggles, as Highway wants of such headers.
 //
-// Two forms. Products: each packed weight times the states of a block of chains. Tables: a
+// Three forms. Products: each packed weight times the states of a block of chains. Tables: a
 // permutation by the bits of four neighbours' states picks, for each of 16 chains, one of the 16
-// sums that their weights can make: 64 multiply-adds in two instructions.
+// sums that their weights can make: 64 multiply-adds in two instructions. Rows: for each chain, the
+// rows of weights of the neighbours that are not 0.
 
 #if defined(BOLTZMARK_TRANSITION_INPUT_KERNELS) == defined(HWY_TARGET_TOGGLE)
 #ifdef BOLTZMARK_TRANSITION_INPUT_KERNELS
@@ -41,7 +42,7 @@ HWY_INLINE void sum_products(const PackedModel::PackedLayer& layer, const Chains
   for (const PackedModel::Inlet& inlet : layer.inlets) {
     const float* HWY_RESTRICT states = chains.block(inlet.neighbour, block);
     const float* HWY_RESTRICT weights =
-        inlet.panels.data() +
+        inlet.weights.data() +
         static_cast<std::size_t>(first_unit / kPanel) * inlet.neighbour_size * kPanel +
         first_unit % kPanel;
     for (int j = 0; j < inlet.neighbour_size; ++j, weights += kPanel, states += kChainBlock) {
@@ -89,7 +90,7 @@ HWY_INLINE void add_entries(const PackedModel::Inlet& inlet, int panel, const st
   const Words w;
   const int groups = table_groups(inlet.neighbour_size);
   const float* HWY_RESTRICT table =
-      inlet.tables.data() + static_cast<std::size_t>(panel) * groups * kPanel * kTableEntries;
+      inlet.weights.data() + static_cast<std::size_t>(panel) * groups * kPanel * kTableEntries;
   for (int first = 0; first < groups; first += 8, bits += stride) {
     hn::Vec<Words> index[kBlocks];
     for (int c = 0; c < kBlocks; ++c) index[c] = hn::LoadU(w, bits + c * kChainBlock);
@@ -110,51 +111,103 @@ HWY_INLINE void add_entries(const PackedModel::Inlet& inlet, int panel, const st
 constexpr int kTogether = 1;
 #endif
 
+// The neighbours of a chain that are not 0, with their states as stored.
+struct Active {
+  std::vector<int> units;
+  std::vector<float> states;
+};
+
+HWY_INLINE void find_active(const Chains& chains, int layer, int chain, Active& active) {
+  active.units.clear();
+  active.states.clear();
+  const float* states = chains.block(layer, chain / kChainBlock) + chain % kChainBlock;
+  for (int j = 0; j < chains.size(layer); ++j)
+    if (const float state = states[static_cast<std::size_t>(j) * kChainBlock]; state != 0) {
+      active.units.push_back(j);
+      active.states.push_back(state);
+    }
+}
+
+// Adds the active rows to the inputs of kVectorsAtOnce vectors of units, in the order of
+// neighbours: the sums of the products' form.
+template <int kVectorsAtOnce>
+HWY_INLINE void add_rows(const PackedModel::Inlet& inlet, int stride, const Active& active,
+                         float* HWY_RESTRICT inputs, int first) {
+  const Floats d;
+  Vector sums[kVectorsAtOnce];
+  for (int v = 0; v < kVectorsAtOnce; ++v) sums[v] = hn::LoadU(d, inputs + first + v * kLanes);
+  for (std::size_t k = 0; k < active.units.size(); ++k) {
+    const float* HWY_RESTRICT row =
+        inlet.weights.data() + static_cast<std::size_t>(active.units[k]) * stride + first;
+    const Vector state = set(active.states[k]);
+    for (int v = 0; v < kVectorsAtOnce; ++v)
+      sums[v] = hn::MulAdd(hn::LoadU(d, row + v * kLanes), state, sums[v]);
+  }
+  for (int v = 0; v < kVectorsAtOnce; ++v) hn::StoreU(sums[v], d, inputs + first + v * kLanes);
+}
+
+// Inputs of all units of one chain, padded to row_stride.
+HWY_INLINE void sum_rows(const PackedModel::PackedLayer& layer, const Chains& chains, int chain,
+                         Active& active, float* HWY_RESTRICT inputs) {
+  const int stride = row_stride(layer.size);
+  std::fill_n(inputs, stride, 0.0F);
+  std::copy_n(layer.bias.data(), layer.size, inputs);
+  constexpr int kWide = 8;  // vectors: sums that hide an addition's latency
+  for (const PackedModel::Inlet& inlet : layer.inlets) {
+    find_active(chains, inlet.neighbour, chain, active);
+    int first = 0;
+    for (; first + kWide * kLanes <= stride; first += kWide * kLanes)
+      add_rows<kWide>(inlet, stride, active, inputs, first);
+    for (; first < stride; first += kLanes) add_rows<1>(inlet, stride, active, inputs, first);
+  }
+}
+
 // The inputs of one layer's units, in the form that the model was packed in.
 class Inputs {
  public:
-  explicit Inputs(const LayerUpdate& job) : job_(job), layer_(job.model->layer(job.layer)) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-    if (!layer_.has_tables) return;
-    const auto blocks = static_cast<std::size_t>(job.last_block - job.first_block);
-    for (const PackedModel::Inlet& inlet : layer_.inlets) {
-      const auto words = static_cast<std::size_t>((inlet.neighbour_size + 31) / 32);
-      bits_.emplace_back(words * blocks * kChainBlock);
-      pack_bits(*job.chains, inlet.neighbour, job.first_block, job.last_block, bits_.back().data());
-    }
-#else
-    if (layer_.has_tables)
-      throw InvalidArgument("model = packed for AVX-512 (must be packed on the path that sweeps)");
-#endif
+  using Form = PackedModel::Form;
+  explicit Inputs(const LayerUpdate& job)
+      : job_(job), layer_(job.model->layer(job.layer)), form_(layer_.form) {
+    if (form_ == Form::tables) pack();
+    if (form_ == Form::rows) sum_chains();
   }
 
   // How many blocks to sum at once from this one on.
   int together(int block) const {
-    return bits_.empty() ? 1 : std::min(kTogether, job_.last_block - block);
+    return form_ == Form::tables ? std::min(kTogether, job_.last_block - block) : 1;
   }
 
   // Writes the inputs of a panel.  Shapes  out [blocks][kTile], blocks <= together(block)
   void sum(int panel, int block, int blocks, float* HWY_RESTRICT out) const {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-    if (!bits_.empty()) {
-      switch (blocks) {
-        case 1:
-          return sum_entries<1>(panel, block, out);
-        case 2:
-          return sum_entries<2>(panel, block, out);
-        default:
-          return sum_entries<3>(panel, block, out);
-      }
-    }
-#endif
-    for (int b = 0; b < blocks; ++b)
-      for (int r = 0; r < kPanel; r += kRows)
-        sum_products(layer_, *job_.chains, block + b, panel * kPanel + r,
-                     out + b * kTile + r * kChainBlock);
+    if (form_ == Form::tables) return sum_tables(panel, block, blocks, out);
+    if (form_ == Form::rows) return spread(panel, block, out);
+    for (int r = 0; r < kPanel; r += kRows)
+      sum_products(layer_, *job_.chains, block, panel * kPanel + r, out + r * kChainBlock);
   }
 
  private:
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  void pack() {
+    const auto blocks = static_cast<std::size_t>(job_.last_block - job_.first_block);
+    for (const PackedModel::Inlet& inlet : layer_.inlets) {
+      const auto words = static_cast<std::size_t>((inlet.neighbour_size + 31) / 32);
+      bits_.emplace_back(words * blocks * kChainBlock);
+      pack_bits(*job_.chains, inlet.neighbour, job_.first_block, job_.last_block,
+                bits_.back().data());
+    }
+  }
+
+  void sum_tables(int panel, int block, int blocks, float* HWY_RESTRICT out) const {
+    switch (blocks) {
+      case 1:
+        return sum_entries<1>(panel, block, out);
+      case 2:
+        return sum_entries<2>(panel, block, out);
+      default:
+        return sum_entries<3>(panel, block, out);
+    }
+  }
+
   template <int kBlocks>
   void sum_entries(int panel, int block, float* HWY_RESTRICT out) const {
     const Floats d;
@@ -169,11 +222,42 @@ class Inputs {
     for (int c = 0; c < kBlocks; ++c)
       for (int r = 0; r < kPanel; ++r) hn::StoreU(sums[c][r], d, out + c * kTile + r * kChainBlock);
   }
+#else
+  [[noreturn]] void pack() {
+    throw InvalidArgument("model = packed for AVX-512 (must be packed on the path that sweeps)");
+  }
+  void sum_tables(int, int, int, float*) const {}
 #endif
+
+  int first_chain() const { return job_.first_block * kChainBlock; }
+  int chains() const {
+    return std::min(job_.chains->chains(), job_.last_block * kChainBlock) - first_chain();
+  }
+
+  void sum_chains() {
+    const auto stride = static_cast<std::size_t>(row_stride(layer_.size));
+    inputs_.resize(static_cast<std::size_t>(chains()) * stride);
+    Active active;
+    for (int c = 0; c < chains(); ++c)
+      sum_rows(layer_, *job_.chains, first_chain() + c, active,
+               inputs_.data() + static_cast<std::size_t>(c) * stride);
+  }
+
+  // Padding chains get the last chain's inputs: what they draw is never read.
+  void spread(int panel, int block, float* HWY_RESTRICT out) const {
+    const auto stride = static_cast<std::size_t>(row_stride(layer_.size));
+    for (int lane = 0; lane < kChainBlock; ++lane) {
+      const int chain = std::min((block - job_.first_block) * kChainBlock + lane, chains() - 1);
+      const float* from = inputs_.data() + static_cast<std::size_t>(chain) * stride;
+      for (int r = 0; r < kPanel; ++r) out[r * kChainBlock + lane] = from[panel * kPanel + r];
+    }
+  }
 
   const LayerUpdate& job_;
   const PackedModel::PackedLayer& layer_;
-  std::vector<std::vector<std::uint32_t>> bits_;  // per inlet; empty: the sums are of products
+  Form form_;
+  std::vector<std::vector<std::uint32_t>> bits_;  // tables: the states of each inlet's neighbours
+  std::vector<float> inputs_;                     // rows: [chain][unit]
 };
 
 }  // namespace boltzmark::HWY_NAMESPACE::kernels

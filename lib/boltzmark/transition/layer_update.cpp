@@ -60,8 +60,14 @@ HWY_INLINE void update_tile(const LayerUpdate& job, int panel, int block, const 
 // Calls body(panel, block, its inputs) for every tile of the job.
 template <class Body>
 HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
-  const Inputs inputs(job);
   const int panels = (job.model->layer(job.layer).size + kPanel - 1) / kPanel;
+  if (job.inputs != nullptr) {
+    for (int panel = 0; panel < panels; ++panel)
+      for (int block = job.first_block; block < job.last_block; ++block)
+        body(panel, block, job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile);
+    return;
+  }
+  const Inputs inputs(job);
   HWY_ALIGN float sums[kernels::kTogether * kTile];
   for (int panel = 0; panel < panels; ++panel)
     for (int block = job.first_block; block < job.last_block;) {
@@ -73,14 +79,8 @@ HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
 
 template <class Next>
 void update(const LayerUpdate& job, const Next& next) {
-  if (job.inputs == nullptr)
-    return for_each_tile(job, [&](int panel, int block, const float* inputs)
-                                  HWY_ATTR { update_tile(job, panel, block, inputs, next); });
-  const int panels = (job.model->layer(job.layer).size + kPanel - 1) / kPanel;
-  for (int panel = 0; panel < panels; ++panel)
-    for (int block = job.first_block; block < job.last_block; ++block)
-      update_tile(job, panel, block,
-                  job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile, next);
+  for_each_tile(job, [&](int panel, int block, const float* inputs)
+                         HWY_ATTR { update_tile(job, panel, block, inputs, next); });
 }
 
 void update_dispatched(const LayerUpdate& job) {

@@ -82,34 +82,42 @@ void fill_tables(Unit neighbour, int neighbours, int units, const Weight& weight
       }
 }
 
+// weight(neighbour, unit) / s into [neighbour][unit].
+template <class Weight>
+void fill_rows(int neighbours, int units, const Weight& weight, double inverse_scale, float* rows) {
+  for (int j = 0; j < neighbours; ++j, rows += row_stride(units))
+    for (int i = 0; i < units; ++i) rows[i] = static_cast<float>(weight(j, i) * inverse_scale);
+}
+
 // The weights of layer l's inlets: from below W [neighbours x units], from above its transpose.
 void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
   fill_panels(model.bias(l), layer.bias);
   for (PackedModel::Inlet& inlet : layer.inlets) {
     const bool below = inlet.neighbour < l;
     const Eigen::MatrixXd& w = model.weights(below ? l - 1 : l);
+    const auto weight = [&](int j, int i) { return below ? w(j, i) : w(i, j); };
     const Unit unit = model.layer(inlet.neighbour).unit;
     const double inverse_scale = 1.0 / static_cast<double>(state_scale(unit));
-    if (layer.has_tables)
-      fill_tables(
-          unit, inlet.neighbour_size, layer.size,
-          [&](int j, int i) { return below ? w(j, i) : w(i, j); }, inlet.tables.data());
+    float* out = inlet.weights.data();
+    if (layer.form == PackedModel::Form::tables)
+      fill_tables(unit, inlet.neighbour_size, layer.size, weight, out);
+    else if (layer.form == PackedModel::Form::rows)
+      fill_rows(inlet.neighbour_size, layer.size, weight, inverse_scale, out);
     else if (below)
-      fill_from_columns(w, inverse_scale, inlet.panels.data());
+      fill_from_columns(w, inverse_scale, out);
     else
-      fill_from_rows(w, inverse_scale, inlet.panels.data());
+      fill_from_rows(w, inverse_scale, out);
   }
 }
 
-// Tables hold four times the floats of panels: they are read from cache, and are made when they are
-// read many times, by several blocks of chains each.
+// Other forms than products are made when they are read many times: tables hold four times the
+// floats and are read from cache by several blocks of chains each; rows serve one chain each.
+constexpr std::uint64_t kManySweeps = 30;
 constexpr int kTableBlocks = 3;
-constexpr std::uint64_t kTableSweeps = 30;
 constexpr double kTableBytes = 0x1p26;
+constexpr int kRowChains = 4;
 
-bool takes_tables(const Layered& model, int l, const Packing& packing) {
-  if (packing.sweeps < kTableSweeps || packing.chains <= (kTableBlocks - 1) * kChainBlock)
-    return false;
+bool can_have_tables(const Layered& model, int l) {
   double neighbours = 0;
   for (const int n : {l - 1, l + 1}) {
     if (n < 0 || n >= model.layers()) continue;
@@ -120,13 +128,24 @@ bool takes_tables(const Layered& model, int l, const Packing& packing) {
   return neighbours * model.size(l) * 4 * sizeof(float) <= kTableBytes && simd_path() == "AVX-512";
 }
 
-PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l, bool tables) {
+PackedModel::Form choose_form(const Layered& model, int l, const Packing& packing) {
+  if (packing.sweeps < kManySweeps) return PackedModel::Form::products;
+  if (packing.chains <= kRowChains) return PackedModel::Form::rows;
+  const bool many = packing.chains > (kTableBlocks - 1) * kChainBlock;
+  return many && can_have_tables(model, l) ? PackedModel::Form::tables
+                                           : PackedModel::Form::products;
+}
+
+PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l, PackedModel::Form form) {
   PackedModel::Inlet inlet{.neighbour = neighbour, .neighbour_size = model.size(neighbour)};
   const std::size_t units = panels(model.size(l)) * kPanel;
-  if (tables)
-    inlet.tables.resize(units * table_groups(inlet.neighbour_size) * kTableEntries);
+  if (form == PackedModel::Form::tables)
+    inlet.weights.resize(units * table_groups(inlet.neighbour_size) * kTableEntries);
+  else if (form == PackedModel::Form::rows)
+    inlet.weights.resize(static_cast<std::size_t>(row_stride(model.size(l))) *
+                         inlet.neighbour_size);
   else
-    inlet.panels.resize(units * inlet.neighbour_size);
+    inlet.weights.resize(units * inlet.neighbour_size);
   return inlet;
 }
 
@@ -147,10 +166,9 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
     layer.unit = model.layer(l).unit;
     check_range(base.logits[l]);
     fill_panels(base.logits[l], layer.base_logit);
-    layer.has_tables = takes_tables(model, l, packing);
+    layer.form = choose_form(model, l, packing);
     for (const int n : {l - 1, l + 1})
-      if (n >= 0 && n < model.layers())
-        layer.inlets.push_back(make_inlet(model, n, l, layer.has_tables));
+      if (n >= 0 && n < model.layers()) layer.inlets.push_back(make_inlet(model, n, l, layer.form));
   }
   update(model);
 }

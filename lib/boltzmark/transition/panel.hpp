@@ -14,4 +14,8 @@ inline constexpr int kTableUnits = 4;
 inline constexpr int kTableEntries = 1 << kTableUnits;
 constexpr int table_groups(int units) { return (units + kTableUnits - 1) / kTableUnits; }
 
+/// Rows of weights are padded to a multiple of this many units.
+inline constexpr int kRowTile = 16;
+constexpr int row_stride(int units) { return (units + kRowTile - 1) / kRowTile * kRowTile; }
+
 }  // namespace boltzmark

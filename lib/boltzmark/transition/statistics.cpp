@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -34,7 +35,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, kUnitTile>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
 constexpr int kVectors = kUnitTile / kLanes;
-constexpr int kColumns = 4;
+constexpr int kColumns = std::max(8 / kVectors, 2);  // accumulators that hide the latency
 
 // A tile of lower' upper: kUnitTile lower units x kColumns upper units, summed over all chains.
 HWY_INLINE void correlate_tile(const Rows& lower, const Rows& upper, int chains, int i0, int j0,
@@ -59,20 +60,38 @@ HWY_INLINE void correlate_tile(const Rows& lower, const Rows& upper, int chains,
     for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[j][v], d, tile + j * kUnitTile + v * kLanes);
 }
 
-// out (column-major, lower.units x upper.units) += rate * lower' upper.
-void correlate(const Rows& lower, const Rows& upper, int chains, double rate,
+// Columns first..last-1 of out (column-major, lower.units x upper.units) += rate * lower' upper.
+void correlate(const Rows& lower, const Rows& upper, int chains, double rate, int first, int last,
                double* HWY_RESTRICT out) {
   HWY_ALIGN float tile[kUnitTile * kColumns];
   for (int i0 = 0; i0 < lower.units; i0 += kUnitTile) {
     const int rows = std::min(kUnitTile, lower.units - i0);
-    for (int j0 = 0; j0 < upper.units; j0 += kColumns) {
+    for (int j0 = first; j0 < last; j0 += kColumns) {
       correlate_tile(lower, upper, chains, i0, j0, tile);
-      for (int j = 0; j < std::min(kColumns, upper.units - j0); ++j) {
+      for (int j = 0; j < std::min(kColumns, last - j0); ++j) {
         double* HWY_RESTRICT column = out + static_cast<std::size_t>(j0 + j) * lower.units + i0;
         for (int i = 0; i < rows; ++i)
           column[i] += rate * static_cast<double>(tile[j * kUnitTile + i]);
       }
     }
+  }
+}
+
+// out += rate * sum of the rows.
+void add_rows(const Rows& rows, int chains, double rate, double* HWY_RESTRICT out) {
+  const Floats d;
+  HWY_ALIGN float tile[kUnitTile];
+  for (int u0 = 0; u0 < rows.units; u0 += kUnitTile) {
+    hn::Vec<Floats> sums[kVectors];
+    for (auto& sum : sums) sum = hn::Zero(d);
+    for (int c = 0; c < chains; ++c)
+      for (int v = 0; v < kVectors; ++v)
+        sums[v] = hn::Add(
+            sums[v], hn::LoadU(d, rows.values.data() + static_cast<std::size_t>(c) * rows.stride +
+                                      u0 + v * kLanes));
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, tile + v * kLanes);
+    for (int u = 0; u < std::min(kUnitTile, rows.units - u0); ++u)
+      out[u0 + u] += rate * static_cast<double>(tile[u]);
   }
 }
 
@@ -83,30 +102,44 @@ HWY_AFTER_NAMESPACE();
 namespace boltzmark {
 namespace {
 HWY_EXPORT(correlate);
+HWY_EXPORT(add_rows);
 
-constexpr int kRun = 256;  // chains summed in float32 before a sum becomes double
+constexpr int kRun = 256;           // chains summed in float32 before a sum becomes double
+constexpr double kSmallWork = 4e6;  // multiply-adds that are not worth handing to another thread
 
+// Splits the columns among threads, in whole tiles.
+void correlate_all(const Rows& lower, const Rows& upper, int chains, double rate, double* out) {
+  const bool small = 1.0 * lower.units * upper.units * chains < kSmallWork;
+  const int groups = small ? 1 : thread_count(), tiles = upper.stride / kUnitTile;
+  const auto edge = [&](std::size_t g) {
+    return std::min(upper.units, static_cast<int>(g) * tiles / groups * kUnitTile);
+  };
+  parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
+    const int last = static_cast<int>(g) + 1 == groups ? upper.units : edge(g + 1);
+    HWY_DYNAMIC_DISPATCH(correlate)(lower, upper, chains, rate, edge(g), last, out);
+  });
+}
+
+// Turns blocks of [unit][chain] around, a tile of units at a time so that both sides stay in cache.
 void gather(const Chains& chains, int layer, int first, int last, Rows& rows) {
   rows.units = chains.size(layer);
   rows.stride = (rows.units + kUnitTile - 1) / kUnitTile * kUnitTile;
-  rows.values.assign(static_cast<std::size_t>(last - first) * rows.stride, 0.0F);
-  for (int c = first; c < last; ++c) {
-    const float* block = chains.block(layer, c / kChainBlock) + c % kChainBlock;
-    float* row = rows.values.data() + static_cast<std::size_t>(c - first) * rows.stride;
-    for (int u = 0; u < rows.units; ++u) row[u] = block[static_cast<std::size_t>(u) * kChainBlock];
+  rows.values.resize(static_cast<std::size_t>(last - first) * rows.stride);
+  for (int c0 = first; c0 < last; c0 += kChainBlock) {
+    const float* block = chains.block(layer, c0 / kChainBlock);
+    float* row = rows.values.data() + static_cast<std::size_t>(c0 - first) * rows.stride;
+    const int count = std::min(kChainBlock, last - c0);
+    for (int u0 = 0; u0 < rows.stride; u0 += kUnitTile)
+      for (int c = 0; c < count; ++c)
+        for (int u = u0; u < u0 + kUnitTile; ++u)
+          row[static_cast<std::size_t>(c) * rows.stride + u] =
+              u < rows.units ? block[static_cast<std::size_t>(u) * kChainBlock + c] : 0.0F;
   }
 }
 
 void weigh(Rows& rows, std::span<const float> weights) {
   for (std::size_t c = 0; c < weights.size(); ++c)
     for (int u = 0; u < rows.stride; ++u) rows.values[c * rows.stride + u] *= weights[c];
-}
-
-void add_means(const Rows& rows, int chains, double rate, Eigen::VectorXd& sum) {
-  for (int c = 0; c < chains; ++c)
-    for (int u = 0; u < rows.units; ++u)
-      sum[u] +=
-          rate * static_cast<double>(rows.values[static_cast<std::size_t>(c) * rows.stride + u]);
 }
 
 void check(const Chains& chains, std::span<const float> weights, const Parameters& sum) {
@@ -144,11 +177,11 @@ void add_statistics(const Chains& chains, std::span<const float> chain_weights, 
         weigh(weighed, weights);
       }
       const Rows& rows = weights.empty() ? lower : weighed;
-      add_means(rows, count, layer_rate, sum.biases[l]);
+      HWY_DYNAMIC_DISPATCH(add_rows)(rows, count, layer_rate, sum.biases[l].data());
       if (l + 1 == chains.layers()) break;
       gather(chains, l + 1, first, first + count, upper);
       const double pair_rate = layer_rate / static_cast<double>(state_scale(chains.unit(l + 1)));
-      HWY_DYNAMIC_DISPATCH(correlate)(rows, upper, count, pair_rate, sum.weights[l].data());
+      correlate_all(rows, upper, count, pair_rate, sum.weights[l].data());
       std::swap(lower, upper);
     }
   }

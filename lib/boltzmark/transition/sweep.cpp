@@ -8,6 +8,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/layer_update.hpp"
+#include "boltzmark/transition/panel.hpp"
 
 namespace boltzmark {
 namespace {
@@ -29,6 +30,23 @@ void check(const PackedModel& model, const Chains& chains, const SweepOptions& o
   for (const float b : options.inverse_temperatures)
     if (!(b >= 0 && b <= 1))
       throw InvalidArgument(fmt::format("inverse temperature = {} (must lie in [0, 1])", b));
+}
+
+void check_layer(const PackedModel& model, int layer) {
+  if (layer < 0 || layer >= model.layers())
+    throw InvalidArgument(fmt::format("layer = {} (must be 0..{})", layer, model.layers() - 1));
+}
+
+std::size_t inputs_size(const PackedModel& model, const Chains& chains, int layer) {
+  const auto panels = static_cast<std::size_t>((model.size(layer) + kPanel - 1) / kPanel);
+  return panels * static_cast<std::size_t>(chains.blocks()) * kTile;
+}
+
+void check_inputs(const PackedModel& model, const Chains& chains, int layer,
+                  std::span<const float> inputs) {
+  if (inputs.size() != inputs_size(model, chains, layer))
+    throw InvalidArgument(fmt::format("inputs = {} values (must be {})", inputs.size(),
+                                      inputs_size(model, chains, layer)));
 }
 
 std::vector<float> pad_to_blocks(std::span<const float> values, int blocks) {
@@ -103,17 +121,47 @@ void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
   });
 }
 
-void set_means(const PackedModel& model, Chains& chains, int layer) {
-  if (layer < 0 || layer >= model.layers())
-    throw InvalidArgument(fmt::format("layer = {} (must be 0..{})", layer, model.layers() - 1));
+void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
+                 std::vector<float>& inputs) {
   simd_path();
   check(model, chains, {});
+  check_layer(model, layer);
+  inputs.resize(inputs_size(model, chains, layer));
+  for_block_groups(model, chains, 1, [&](int first, int last) {
+    // The kernel reads the states of a job alone: only updates write them.
+    fill_inputs({.model = &model,
+                 .layer = layer,
+                 .chains = const_cast<Chains*>(&chains),
+                 .first_block = first,
+                 .last_block = last},
+                inputs.data());
+  });
+}
+
+void draw_layer(const PackedModel& model, Chains& chains, const Draws& draws,
+                const SweepOptions& options, int layer, std::span<const float> inputs) {
+  check_layer(model, layer);
+  check_inputs(model, chains, layer, inputs);
+  run(model, chains, draws, options, [&](LayerUpdate& job) {
+    job.layer = layer;
+    job.sweep = options.first_sweep;
+    job.inputs = inputs.data();
+    update_layer(job);
+  });
+}
+
+void set_means(const PackedModel& model, Chains& chains, int layer, std::span<const float> inputs) {
+  check_layer(model, layer);
+  simd_path();
+  check(model, chains, {});
+  if (!inputs.empty()) check_inputs(model, chains, layer, inputs);
   for_block_groups(model, chains, 1, [&](int first, int last) {
     fill_means({.model = &model,
                 .layer = layer,
                 .chains = &chains,
                 .first_block = first,
-                .last_block = last});
+                .last_block = last,
+                .inputs = inputs.empty() ? nullptr : inputs.data()});
   });
 }
 

@@ -20,10 +20,13 @@ struct Packing {
   std::uint64_t sweeps = 1;  ///< of the same parameters
 };
 
-/// A model laid out for the block sweep: float32 weights in panels, both directions of each, over
-/// the state_scale of the neighbour they come from. Where it pays - many sweeps of many chains, on
-/// a CPU with AVX-512 - inputs from two-valued layers are summed from tables instead, which have an
-/// entry for each joint state of four units; states must then be values of their units, not means.
+/// A model laid out for the block sweep: float32 weights, both directions of each, over the
+/// state_scale of the neighbour they come from, in a form that suits its use.
+///   products  panels of weights times the states of a block of chains
+///   tables    for many sweeps of many chains on a CPU with AVX-512: sums of the weights of four
+///             two-valued units in each of their joint states, which must be values, not means
+///   rows      for many sweeps of a few chains: sums of a chain's states times a neighbour's whole
+///             row of weights, where the state is not 0; the same bytes as products
 /// Cost  about one pass over the weights, with tables eight; pack again after the model changes
 class PackedModel {
  public:
@@ -43,17 +46,19 @@ class PackedModel {
   struct Inlet {
     int neighbour = 0;
     int neighbour_size = 0;
-    std::vector<float> panels = {};
-    /// [panel][group of kTableUnits neighbours][unit in panel][kTableEntries], or empty
-    std::vector<float, tbb::cache_aligned_allocator<float>> tables = {};
+    /// products  [panel][neighbour][unit in panel]
+    /// tables    [panel][group of kTableUnits neighbours][unit in panel][kTableEntries]
+    /// rows      [neighbour][units padded to whole row strides]
+    std::vector<float, tbb::cache_aligned_allocator<float>> weights = {};
   };
+  enum class Form { products, tables, rows };
   struct PackedLayer {
     int size = 0;
     Unit unit = Unit::bernoulli();
     std::vector<float> bias;        ///< padded to whole panels
     std::vector<float> base_logit;  ///< padded to whole panels
     std::vector<Inlet> inlets;      ///< the layer below first
-    bool has_tables = false;        ///< all inlets have tables, and none has panels
+    Form form = Form::products;     ///< of all its inlets
   };
   const PackedLayer& layer(int l) const { return layers_[l]; }
 
@@ -83,10 +88,22 @@ void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity);
 
+/// Computes the inputs of a layer's units, bias included, before tempering.
+/// Shapes  inputs [blocks][units padded to whole panels][kChainBlock], made to fit
+void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
+                 std::vector<float>& inputs);
+
+/// Updates one layer given its inputs, as half_sweep does.
+/// Throws  InvalidArgument as sweep, or if the inputs are not of fill_inputs' size
+void draw_layer(const PackedModel& model, Chains& chains, const Draws& draws,
+                const SweepOptions& options, int layer, std::span<const float> inputs);
+
 /// Replaces one layer's states by their means given the neighbours at inverse temperature 1:
 /// p(unit on) of a Bernoulli unit, psi_s(x) of X(s), psi_inf(x).        [yokoyama2019, Eq. 14]
+/// The inputs are those of fill_inputs if they are known; empty: they are computed.
 /// Accuracy  2^-20, of inputs as exact as float32
-void set_means(const PackedModel& model, Chains& chains, int layer);
+void set_means(const PackedModel& model, Chains& chains, int layer,
+               std::span<const float> inputs = {});
 
 /// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, with p1
 /// normalised against the base measure.

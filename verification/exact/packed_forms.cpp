@@ -1,4 +1,4 @@
-// Inputs that are summed from tables against those summed from products.
+// Inputs that are summed from tables and from rows against those summed from products.
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -14,7 +14,7 @@ using namespace boltzmark;
 
 namespace {
 
-constexpr Packing kMany{.chains = 100, .sweeps = 1000};
+constexpr Packing kMany{.chains = 100, .sweeps = 1000}, kFew{.chains = 1, .sweeps = 1000};
 
 // Multiples of 2^-8 below 1, so that sums in any order are exact.
 Layered short_model(const std::vector<int>& sizes, Unit unit, std::uint64_t seed) {
@@ -49,7 +49,7 @@ std::vector<float> inputs_of(const PackedModel& packed, Chains& chains, int laye
 
 TEST_CASE("a model is packed in tables for many sweeps of many chains of two-valued units") {
   const auto tables = [](const Layered& model, const Packing& packing) {
-    return PackedModel(model, packing).layer(0).has_tables;
+    return PackedModel(model, packing).layer(0).form == PackedModel::Form::tables;
   };
   const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
   CHECK(tables(model, kMany) == (simd_path() == "AVX-512"));
@@ -57,6 +57,39 @@ TEST_CASE("a model is packed in tables for many sweeps of many chains of two-val
   CHECK_FALSE(tables(model, {.chains = 100, .sweeps = 29}));
   CHECK_FALSE(tables(short_model({5, 3}, Unit::multivalued(2), 1), kMany));
   CHECK_FALSE(tables(short_model({5, 3}, Unit::continuous(), 1), kMany));
+}
+
+TEST_CASE("a model is packed in rows for many sweeps of a few chains") {
+  const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
+  CHECK(PackedModel(model, kFew).layer(0).form == PackedModel::Form::rows);
+  CHECK(PackedModel(model).layer(0).form == PackedModel::Form::products);
+  CHECK(PackedModel(model, {.chains = 5, .sweeps = 1000}).layer(1).form ==
+        PackedModel::Form::products);
+}
+
+TEST_CASE("sweeps by rows have the bytes of sweeps by products, whatever units and weights") {
+  std::uint64_t seed = 100;
+  for (const Unit unit :
+       {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(3), Unit::continuous()})
+    for (const std::vector<int>& sizes :
+         {std::vector{1, 1}, {3, 9}, {33, 140}, {70, 31}, {5, 6, 7}, {32, 65, 4, 12}})
+      for (const int count : {1, 2, 4, 17}) {
+        Layered model = short_model(sizes, unit, ++seed);
+        Parameters odd = model.zero_parameters();
+        odd.weights = model.weights();
+        model.add(odd, 0.1);  // no multiples of a power of two any more
+        Chains products(model, count), rows(model, count);
+        products.randomise(make_key(seed));
+        rows.randomise(make_key(seed));
+        const PhiloxDraws draws(make_key(seed));
+        const std::vector<float> betas(static_cast<std::size_t>(count), 0.7F);
+        const SweepOptions options{
+            .rule = Rule::flip(), .inverse_temperatures = betas, .sweeps = 7};
+        sweep(PackedModel(model), products, draws, options);
+        sweep(PackedModel(model, kFew), rows, draws, options);
+        for (int l = 0; l < model.layers(); ++l)
+          REQUIRE(rows.get_layer(l) == products.get_layer(l));
+      }
 }
 
 TEST_CASE("sweeps by tables and by products are the same where sums are exact") {
