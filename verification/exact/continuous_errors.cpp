@@ -1,9 +1,10 @@
 // Errors of integration over a continuous inverse temperature.
-#include "boltzmark/estimate/continuous_tempering.hpp"
-
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <vector>
 
+#include "boltzmark/estimate/continuous_tempering.hpp"
 #include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/estimate/sample_store.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
@@ -29,23 +30,41 @@ ContinuousSamples without_chain(const ContinuousSamples& all, Eigen::Index chain
   const Eigen::Index sweeps = all.log_ratio.rows(), left = all.log_ratio.cols() - 1;
   ContinuousSamples rest = all;
   rest.log_ratio.resize(sweeps, left);
-  rest.density.resize(sweeps, left);
+  rest.inverse_temperature.resize(sweeps, left);
   rest.interval.resize(sweeps, left);
-  rest.occupancy.setZero();
-  Eigen::VectorXd masses;
   for (Eigen::Index c = 0; c < left; ++c) {
-    rest.log_ratio.col(c) = all.log_ratio.col(c < chain ? c : c + 1);
-    rest.interval.col(c) = all.interval.col(c < chain ? c : c + 1);
-    for (Eigen::Index s = 0; s < sweeps; ++s) {
-      interval_probabilities(rest.knots, rest.log_z_hat, rest.log_ratio(s, c), masses);
-      rest.occupancy += masses / static_cast<double>(sweeps * left);
-    }
+    const Eigen::Index from = c < chain ? c : c + 1;
+    rest.log_ratio.col(c) = all.log_ratio.col(from);
+    rest.inverse_temperature.col(c) = all.inverse_temperature.col(from);
+    rest.interval.col(c) = all.interval.col(from);
   }
-  for (Eigen::Index n = 0; n < rest.density.size(); ++n) {
-    const int k = rest.interval.data()[n];
-    rest.density.data()[n] = rest.occupancy[k] / (rest.knots[k + 1] - rest.knots[k]);
-  }
+  set_density(rest);
   return rest;
+}
+
+// The mean over the samples of the density of b given D, from the weights of its intervals' ends.
+double mean_density(const ContinuousSamples& samples, double b) {
+  std::vector<double> values = {0, 1, b};
+  for (int k = 0; k < samples.knots.rungs(); ++k) values.push_back(samples.knots[k]);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  double mean = 0;
+  for (const double d : samples.log_ratio.reshaped()) {
+    const auto log_q = [&](double x) {
+      int k = 0;
+      while (k + 2 < samples.knots.rungs() && samples.knots[k + 1] < x) ++k;
+      const double share = (x - samples.knots[k]) / (samples.knots[k + 1] - samples.knots[k]);
+      return x * d - (1 - share) * samples.log_z_hat[k] - share * samples.log_z_hat[k + 1];
+    };
+    double sum = 0;  // of exponentials between values, divided by that at b
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+      const double low = log_q(values[i]) - log_q(b), high = log_q(values[i + 1]) - log_q(b);
+      const double rise = high - low, width = values[i + 1] - values[i];
+      sum += width * std::exp(low) * (std::abs(rise) < 1e-9 ? 1 : std::expm1(rise) / rise);
+    }
+    mean += 1 / sum / static_cast<double>(samples.log_ratio.size());
+  }
+  return mean;
 }
 
 }  // namespace
@@ -63,6 +82,22 @@ TEST_CASE("the error of integration over a continuous b is what leaving chains o
   CHECK(estimate.std_error == Approx(jackknife).epsilon(0.05));
   // The plain terms D / p(b) vary with b itself, which the estimated density takes out.
   CHECK(ti_continuous(all.log_ratio, all.density).std_error > 1.2 * estimate.std_error);
+}
+
+TEST_CASE("the density of a continuous b is the mean of those that the samples have for it") {
+  ContinuousSamples samples = sample();
+  // Zhat off by a wave, so that the density is not flat.
+  for (int k = 0; k < samples.knots.rungs(); ++k)
+    samples.log_z_hat[k] += std::sin(9 * samples.knots[k]);
+  set_density(samples);
+  CHECK(samples.knot_density.minCoeff() < 0.6);
+  CHECK(samples.knot_density.maxCoeff() > 1.5);
+  for (const Eigen::Index place : {0, 17, 301, 1999, 4000}) {
+    const double b = samples.inverse_temperature.data()[place];
+    // Between knots 1/100 apart the cubic is off by at most h^4 / 384 times the fourth cumulant of
+    // D, which is below 10^4 where D has a standard deviation below 10.
+    CHECK(samples.density.data()[place] == Approx(mean_density(samples, b)).epsilon(1e-6));
+  }
 }
 
 TEST_CASE("a trip goes from the top rung to the bottom one and back") {

@@ -13,7 +13,7 @@ namespace boltzmark {
 struct ContinuousTemperingOptions {
   int chains = 100;
   int sweeps = 10000;                  ///< total per chain; half finds log Zhat at the knots
-  Ladder knots = Ladder::linear(100);  ///< log Zhat(b) is linear between them
+  Ladder knots = Ladder::linear(100);  ///< refined to steps of 1/99: log Zhat(b) is linear between
   StreamKey key = {};
   std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
 };
@@ -24,23 +24,34 @@ struct ContinuousSamples {
   Eigen::VectorXd log_z_hat = {};            ///< at the knots
   Eigen::MatrixXd log_ratio = {};            ///< D
   Eigen::MatrixXd inverse_temperature = {};  ///< b, uniform over [0, 1] as far as Zhat is right
-  /// The density of b: Rao-Blackwellised within each interval of knots, flat inside one.
-  Eigen::MatrixXd density = {};
-  Eigen::MatrixXi interval = {};   ///< of knots, that b was in
-  Eigen::VectorXd occupancy = {};  ///< mean probability of each interval [knots - 1]
+  Eigen::MatrixXi interval = {};             ///< of knots, that b was in
+  Eigen::MatrixXd density = {};              ///< of b, see set_density
+  Eigen::VectorXd knot_density = {};         ///< mean density of b given D [knots]
+  Eigen::VectorXd knot_ratio = {};           ///< mean of D at a knot, each by its density there
+  Eigen::VectorXd occupancy = {};            ///< mean probability of each interval [knots - 1]
 };
 
 /// Samples x and b from  q(x, b) ~ f_b(x) / Zhat(b),  b in [0, 1].      [carlson2016, Secs. 3.4, 5]
-/// Given x, b has a density e^(b D) / Zhat(b): exponential between knots, and drawn exactly.
+/// Given x, b has a density e^(b D) / Zhat(b): exponential between knots, and drawn exactly. Knots
+/// further apart than 1/99 get others between them, or b would hardly be seen where log Z(b), which
+/// is convex, lies far below a straight line.
 /// Throws  InvalidArgument on settings out of range
 ContinuousSamples continuous_tempering(const Target& target,
                                        const ContinuousTemperingOptions& options);
 
-/// Estimates log Z as ti_continuous(log_ratio, density) does, and judges the trips of b between the
-/// first and the last interval. The density is itself estimated from these samples, which takes up
+/// Computes the density of b that the samples have, from their own densities q(b | D_n).
+///   p(b) = mean over n of q(b | D_n) ~ e^G(b) / Zhat(b),  G'(b) = mean of D by these densities:
+///   both are exact at the knots, and G is the cubic with these values and slopes between them
+/// Writes  density, knot_density, knot_ratio, occupancy
+void set_density(ContinuousSamples& samples);
+
+/// Estimates log Z as ti_continuous(log_ratio, density) does, and judges the trips of b between
+/// [0, 0.05) and (0.95, 1]. The density is itself estimated from these samples, which takes up
 /// most of what the random b would add: the influence of a sample is
 ///   D_n / p(b_n) - sum_k A_k m_kn / c_k,  A_k = mean over n of D_n / p(b_n) 1{b_n in k},
 ///   m_kn its probability of interval k and c_k their mean
+/// std_error also has the distance to the estimate whose density knows every other knot alone.
+/// Status  not_converged if the density somewhere is below a twentieth of the uniform one
 Estimate ti_continuous(const ContinuousSamples& samples);
 
 /// Writes the probability of each interval of knots given D.
