@@ -221,6 +221,7 @@ void add_size_measures(const Row& row, const Independent& independent, StreamKey
                         .lower = share.lower,
                         .upper = share.upper,
                         .p_value = binomial_test(wins.back(), 0.5, Alternative::greater),
+                        .p_opposite = binomial_test(wins.back(), 0.5, Alternative::less),
                         .n = static_cast<std::int64_t>(n),
                         .power = binomial_power(n, 0.5, 0.65, 0.05, Alternative::greater),
                         .power_against = "a share of 0.65"});

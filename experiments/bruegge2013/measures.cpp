@@ -56,6 +56,8 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
                         "and the signed-rank test still decides.");
   }
   measure.p_value = test.p(direction);
+  measure.p_opposite =
+      test.p(direction == Alternative::greater ? Alternative::less : Alternative::greater);
   const bool too_few = std::exp2(-static_cast<double>(n)) >= kLevel;
   measure.power =
       too_few ? 0

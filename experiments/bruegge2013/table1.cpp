@@ -48,6 +48,7 @@ void add_share(const std::string& part, Count count, const std::string& note, Su
                       .lower = share.lower - 0.5,
                       .upper = share.upper - 0.5,
                       .p_value = binomial_test(count, 0.5, Alternative::greater),
+                      .p_opposite = binomial_test(count, 0.5, Alternative::less),
                       .n = static_cast<std::int64_t>(count.trials),
                       .power = binomial_power(count.trials, 0.5, 0.8, 0.05, Alternative::greater),
                       .power_against = "a share of 0.8",

@@ -55,8 +55,9 @@ std::vector<ClaimFile> read_all_claims();
 /// Decides one part from one measure.
 ///   Exact claims compare the estimate with the threshold. Others: reproduced if the one-sided
 ///   p-value is below 0.05 (without one: if the whole 95 % interval satisfies the test), not
-///   reproduced if it is above 0.95 (if none of the interval does), otherwise undecided;
-///   undecided too if the estimate lies on the other side of the threshold than its p-value says.
+///   reproduced if that of the opposite direction is (if none of the interval does), otherwise
+///   undecided; undecided too if the estimate lies on the other side of the threshold than its
+///   p-value says.
 Verdict judge(const ClaimPart& part, char kind, const Measure& measure);
 
 /// A part with its measures, judged.

@@ -24,6 +24,7 @@ void add_share_interval(Measure& measure, double bound) {
   measure.lower = interval.lower;
   measure.upper = interval.upper;
   measure.p_value = binomial_test({count, cases}, bound, Alternative::less);
+  measure.p_opposite = binomial_test({count, cases}, bound, Alternative::greater);
 }
 
 Measure measure(const Evidence& evidence, const Json& outputs) {

@@ -51,6 +51,9 @@ struct Measure {
   double upper = std::numeric_limits<double>::quiet_NaN();
   /// One-sided p-value for the claim's direction; NaN: the interval decides.
   double p_value = std::numeric_limits<double>::quiet_NaN();
+  /// The same for the opposite direction; NaN: 1 - p_value, which is too small where the statistic
+  /// is discrete (ranks, counts): there both may be large.
+  double p_opposite = std::numeric_limits<double>::quiet_NaN();
   std::int64_t n = 0;  ///< independent repeats behind it
   /// Probability that this profile's size decides the claim if the effect is `power_against`.
   double power = std::numeric_limits<double>::quiet_NaN();

@@ -88,7 +88,9 @@ Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
     // An estimate on the other side of the threshold speaks against its own p-value.
     const bool on_side = holds(part.test, measure.estimate, part.threshold);
     if (measure.p_value < 0.05 && on_side) return Verdict::reproduced;
-    if (measure.p_value > 0.95 && !on_side) return Verdict::not_reproduced;
+    const double against =
+        std::isnan(measure.p_opposite) ? 1 - measure.p_value : measure.p_opposite;
+    if (against < 0.05 && !on_side) return Verdict::not_reproduced;
     return Verdict::undecided;
   }
   return judge_interval(part, measure.lower, measure.upper);

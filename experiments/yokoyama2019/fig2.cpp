@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "experiments/yokoyama2019/learning.hpp"
+#include "experiments/yokoyama2019/paired.hpp"
 #include "experiments/yokoyama2019/units.hpp"
 
 namespace boltzmark::experiments {

@@ -6,8 +6,6 @@
 #include <map>
 #include <mutex>
 
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/yokoyama2019/bands.hpp"
@@ -137,24 +135,6 @@ Figure learning_figure(const Results& results, const char* measure, const std::s
     figure.panels.push_back(std::move(panel));
   }
   return figure;
-}
-
-Measure paired_measure(const std::string& claim, const std::string& part,
-                       const std::vector<double>& a, const std::vector<double>& b, bool greater,
-                       const std::string& note) {
-  std::vector<double> differences;
-  for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
-  const SignedRank test = signed_rank_test(differences);
-  return {.claim = claim,
-          .part = part,
-          .estimate = test.shift.estimate,
-          .lower = test.shift.lower,
-          .upper = test.shift.upper,
-          .p_value = greater ? test.p_greater : test.p_less,
-          .n = static_cast<std::int64_t>(differences.size()),
-          .power = mean_difference_power(differences.size(), 0.5, 0.05, Alternative::greater),
-          .power_against = "a mean of half a standard deviation over experiments",
-          .note = note};
 }
 
 }  // namespace boltzmark::experiments

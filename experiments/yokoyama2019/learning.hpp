@@ -50,9 +50,4 @@ std::vector<std::vector<double>> learning_curves(const Results& results, const J
 /// Draws a measure against the updates, a panel for each R, mean curves with 95 % bands.
 Figure learning_figure(const Results& results, const char* measure, const std::string& label);
 
-/// The paired differences a - b over repeats as a measure: median, interval and signed-rank p.
-Measure paired_measure(const std::string& claim, const std::string& part,
-                       const std::vector<double>& a, const std::vector<double>& b, bool greater,
-                       const std::string& note);
-
 }  // namespace boltzmark::experiments

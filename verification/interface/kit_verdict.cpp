@@ -58,6 +58,18 @@ TEST_CASE("a one-sided p-value takes the place of the interval") {
   CHECK(decide(Test::greater, 0, with_p(0.951)) == Verdict::not_reproduced);
 }
 
+// Of a signed-rank test: all differences zero; one, four and five differences, all negative.
+TEST_CASE("a discrete test refutes a claim only if its other side's p-value is below 0.05") {
+  const auto with = [](double p_opposite) {
+    return Measure{.claim = "B15", .estimate = -0.1, .p_value = 1, .p_opposite = p_opposite};
+  };
+  for (const double p_opposite : {1.0, 0.5, 0.0625, 0.05})
+    CHECK(decide(Test::greater, 0, with(p_opposite)) == Verdict::undecided);
+  CHECK(decide(Test::greater, 0, with(0.03125)) == Verdict::not_reproduced);
+  CHECK(decide(Test::less, -1, with(0.03125)) == Verdict::not_reproduced);
+  CHECK(decide(Test::less, 0, with(0.03125)) == Verdict::undecided);  // the estimate disagrees
+}
+
 TEST_CASE("an exact claim compares its number and needs no interval") {
   CHECK(decide(Test::at_most, 1e-12, {.claim = "B01", .estimate = 1e-12}, 'E') ==
         Verdict::reproduced);

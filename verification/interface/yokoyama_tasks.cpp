@@ -1,12 +1,15 @@
 // What the experiments of yokoyama2019 compute themselves, against enumeration and closed forms.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <vector>
 
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/claims.hpp"
 #include "experiments/yokoyama2019/exact_ascent.hpp"
 #include "experiments/yokoyama2019/learning.hpp"
+#include "experiments/yokoyama2019/paired.hpp"
 #include "experiments/yokoyama2019/spin_law.hpp"
 #include "experiments/yokoyama2019/two_spins.hpp"
 #include "experiments/yokoyama2019/units.hpp"
@@ -121,4 +124,45 @@ TEST_CASE("the figures' learners share their initial weights whatever s") {
   CHECK(spins.weights(0) == continuous.weights(0));
   CHECK(continuous.layer(1).unit == Unit::continuous());
   CHECK_FALSE(initial_learner(1, 3, 9, 1).weights(0) == spins.weights(0));
+}
+
+namespace {
+
+/// Judges pairs whose differences are given against a promise of positive ones.
+Measure compared(const std::vector<double>& differences) {
+  return paired_measure("Y22", "", differences, std::vector<double>(differences.size(), 0.0), true,
+                        "");
+}
+Verdict judged(const Measure& measure) {
+  return judge({.name = "", .test = Test::greater, .threshold = 0}, 'D', measure);
+}
+
+}  // namespace
+
+// The least p-value of n non-zero differences is 2^-n.
+TEST_CASE("pairs decide only with five differences that are not zero") {
+  for (const double d : {0.1, -0.1}) {
+    for (int n = 0; n <= 4; ++n) {
+      std::vector<double> differences(6, 0.0);
+      for (int i = 0; i < n; ++i) differences[i] = d * (i + 1);
+      const Measure measure = compared(differences);
+      CAPTURE(n, d);
+      CHECK(judged(measure) == Verdict::undecided);
+      CHECK_FALSE(measure.decidable);
+      CHECK(measure.power == 0);
+      CHECK(measure.n == 6);
+    }
+    const Measure five = compared({d, 2 * d, 3 * d, 4 * d, 5 * d, 0});
+    CHECK(judged(five) == (d > 0 ? Verdict::reproduced : Verdict::not_reproduced));
+    CHECK(five.power > 0);
+    CHECK((d > 0 ? five.p_value : five.p_opposite) == 1.0 / 32);
+  }
+}
+
+// With 5 differences only W+ = 15 has p <= 0.05: the power is P(all above 0) = P(N(0.5, 1) > 0)^5 =
+// 0.6915^5 = 0.158; 1,000 replicates have a standard deviation of 0.0115, four of which are
+// allowed.
+TEST_CASE("the power of few pairs is that of the signed-rank test") {
+  CHECK(std::abs(compared({1, 2, 3, 4, 5}).power - 0.158) < 0.046);
+  CHECK(compared(std::vector<double>(200, 1.0)).power > 0.999);
 }
