@@ -21,6 +21,8 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr int kChains = 100;
+/// What the law of 100 rungs given a state takes, in the units of sweep_cost, as timed.
+constexpr double kRungLawCost = 90;
 
 // Zhat_k = Z_1 for all k, rounds of 50 sweeps, each from the last x and fresh uniform rungs: ten as
 // the paper made, or until they settle.
@@ -64,6 +66,12 @@ Json run_raise(const LayeredTarget& target, int sweeps, const TrialContext& cont
   return outputs;
 }
 
+std::string truth_text(const Truth& truth) {
+  if (truth.exact()) return fmt::format("{:.3f} nats", truth.log_z);
+  return fmt::format("{:.3f} nats, the mean of {} other RTS runs with a standard error of {:.3f}",
+                     truth.log_z, truth.runs, truth.std_error);
+}
+
 std::string shown(const std::string& method) {
   if (method == "rts-paper") return "RTS, paper's start";
   if (method == "rts-settled") return "RTS, Sec. 2.4";
@@ -94,13 +102,13 @@ Series curve_of(const Results& results, const ErrorPanel& panel, const std::stri
   Series series{.label = shown(method), .mark = Mark::line_points, .colour = colour_of(method)};
   for (const int sweeps : panel.sweeps) {
     const ErrorCell cell =
-        error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth);
+        error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth.log_z);
     if (cell.empty()) continue;
     const double half = 1.96 * cell.std_dev / std::sqrt(static_cast<double>(cell.errors.size()));
     series.x.push_back(sweeps);
-    series.y.push_back(rmse ? cell.rmse : panel.truth + cell.mean);
-    series.lower.push_back(rmse ? cell.lower : panel.truth + cell.mean - half);
-    series.upper.push_back(rmse ? cell.upper : panel.truth + cell.mean + half);
+    series.y.push_back(rmse ? cell.rmse : panel.truth.log_z + cell.mean);
+    series.lower.push_back(rmse ? cell.lower : panel.truth.log_z + cell.mean - half);
+    series.upper.push_back(rmse ? cell.upper : panel.truth.log_z + cell.mean + half);
   }
   return series;
 }
@@ -120,7 +128,9 @@ std::vector<Json> error_trials(const ErrorPoint& point, int repeats) {
 }
 
 double error_trial_cost(const Json& inputs) {
-  return number(inputs.at("sweeps")) * sweep_cost(inputs.at("model"));
+  const std::string method = inputs.at("method");
+  const double rungs = method == "ais" || method == "raise" ? 0 : kRungLawCost;
+  return number(inputs.at("sweeps")) * (sweep_cost(inputs.at("model")) + rungs);
 }
 
 Json run_error_trial(const Json& inputs, const TrialContext& context) {
@@ -135,7 +145,8 @@ Json run_error_trial(const Json& inputs, const TrialContext& context) {
   settings.states = joint ? States::joint : States::collapsed;
   settings.key = context.key;
   settings.progress = [&](double share) { context.progress(share); };
-  return describe_estimate(estimate_log_z(joint ? "rts" : method, target, settings));
+  const bool rts = joint || method == "truth";
+  return describe_estimate(estimate_log_z(rts ? "rts" : method, target, settings));
 }
 
 ErrorCell error_cell(const Results& results, const ErrorPoint& point, double truth) {
@@ -154,8 +165,8 @@ ErrorCell error_cell(const Results& results, const ErrorPoint& point, double tru
 bool add_error_table(const Results& results, const ErrorPanel& panel, const std::string& name,
                      Summary& summary) {
   Table table{.name = name,
-              .caption = fmt::format("Errors of log Z on {}, base {}, against {:.3f} nats.",
-                                     panel.title, panel.base, panel.truth),
+              .caption = fmt::format("Errors of log Z on {}, base {}, against {}.", panel.title,
+                                     panel.base, truth_text(panel.truth)),
               .columns = {{"method", "method"},
                           {"sweeps", "sweeps"},
                           {"repeats", "repeats"},
@@ -166,7 +177,7 @@ bool add_error_table(const Results& results, const ErrorPanel& panel, const std:
   for (const std::string& method : panel.methods)
     for (const int sweeps : panel.sweeps) {
       const ErrorCell cell =
-          error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth);
+          error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth.log_z);
       if (cell.empty()) continue;
       table.rows.push_back({shown(method), std::int64_t{sweeps},
                             static_cast<std::int64_t>(cell.errors.size()),
@@ -187,7 +198,7 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
   Panel mean{.title = panel.title,
              .x = sweeps,
              .y = {.label = "mean of log Z / nats"},
-             .guides = {{.at = panel.truth, .label = "truth"}},
+             .guides = {{.at = panel.truth.log_z, .label = "truth"}},
              .legend = "outside right"};
   Panel rmse{.title = panel.title,
              .x = sweeps,
@@ -210,24 +221,29 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
 }
 
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
-                   const ErrorCell& b, double seen) {
+                   const ErrorCell& b, const Truth& truth, double seen) {
   const auto n = static_cast<double>(a.errors.size()), m = static_cast<double>(b.errors.size());
   const boost::math::fisher_f law(n, m);
   const double log_ratio = std::log(a.rmse / b.rmse);
   const double low = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.975));
   const double high = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.025));
-  Measure measure = interval_measure({.claim = claim, .part = part}, {log_ratio, low, high},
-                                     std::min(a.errors.size(), b.errors.size()));
+  Measure measure = interval_measure(
+      {.claim = claim, .part = part, .decidable = std::min(n, m) >= kEnoughRepeats},
+      {log_ratio, low, high}, std::min(a.errors.size(), b.errors.size()));
   measure.p_value = boost::math::cdf(law, std::exp(2 * log_ratio));
   // The test rejects if the observed ratio of squares is below q; truly it is 1/seen^2 of F.
   const double q = boost::math::quantile(law, 0.05);
   measure.power = boost::math::cdf(law, q * seen * seen);
   measure.power_against = fmt::format("an RMSE ratio of {}", seen);
-  return measure;
+  const auto square = [](const ErrorCell& cell, double shift) {
+    return cell.rmse * cell.rmse - cell.mean * cell.mean + std::pow(cell.mean - shift, 2);
+  };
+  return with_truth_error(measure, truth, std::min(a.rmse, b.rmse), std::log(seen),
+                          [&](double d) { return 0.5 * std::log(square(a, d) / square(b, d)); });
 }
 
 Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
-                        const ErrorCell& b, double seen) {
+                        const ErrorCell& b, const Truth& truth, double seen) {
   const auto variance = [](const ErrorCell& cell) {
     return cell.std_dev * cell.std_dev / static_cast<double>(cell.errors.size());
   };
@@ -244,21 +260,9 @@ Measure bias_difference(const std::string& claim, const std::string& part, const
   Measure measure = interval_measure({.claim = claim, .part = part}, interval,
                                      std::min(a.errors.size(), b.errors.size()));
   measure.power = interval_power(interval, seen);
-  measure.power_against = fmt::format("a difference of {} nats", seen);
-  return measure;
-}
-
-double estimated_truth(const Results& results, const std::string& model, const std::string& base,
-                       int sweeps) {
-  double sum = 0;
-  for (const char* method : {"rts", "ais"}) {
-    const std::vector<double> found = results.values(
-        {{"model", model}, {"base", base}, {"method", method}, {"sweeps", sweeps}}, "log_z");
-    double mean = 0;
-    for (const double log_z : found) mean += log_z / static_cast<double>(found.size());
-    sum += found.empty() ? std::nan("") : mean;
-  }
-  return sum / 2;
+  measure.power_against = fmt::format("a difference of {} nats (given the spread seen)", seen);
+  return with_truth_error(measure, truth, std::min(a.rmse, b.rmse), seen,
+                          [&](double d) { return std::abs(a.mean - d) - std::abs(b.mean - d); });
 }
 
 }  // namespace boltzmark::experiments

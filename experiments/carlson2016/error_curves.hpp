@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/carlson2016/truth.hpp"
 #include "experiments/kit/errors.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
@@ -15,7 +16,7 @@ struct ErrorPoint {
   std::string base;   ///< "rates" or "uniform"
   /// "rts", "ais", "raise"; "rts-joint": RTS on joint states; "rts-paper": the ten initial rounds
   /// of Sec. 4.2, from Zhat = 1; "rts-settled": rounds until the stop rule, at most half of the
-  /// sweeps
+  /// sweeps; "truth": RTS with seeds of its own, which errors are taken against
   std::string method;
   int sweeps = 0;
 };
@@ -38,7 +39,7 @@ struct ErrorPanel {
   std::string base;
   std::vector<int> sweeps;
   std::vector<std::string> methods;
-  double truth = 0;
+  Truth truth = {};
   std::string published_file = {};
   std::string published_mean = {};  ///< figure keys of the published curves; empty: none
   std::string published_rmse = {};
@@ -51,19 +52,19 @@ bool add_error_table(const Results& results, const ErrorPanel& panel, const std:
 void add_error_panel(const Results& results, const ErrorPanel& panel, const std::string& name,
                      Summary& summary);
 
+/// Fewest repeats that decide a claim about RMSE: with 12 a ratio of 1.9 is seen in two of three
+/// cases.
+inline constexpr int kEnoughRepeats = 12;
+
 /// Makes a measure of log(RMSE of a / RMSE of b) with its F interval, p for "below zero", and its
-/// power against a ratio of `seen`.
+/// power against a ratio of `seen`; undecidable with fewer than kEnoughRepeats. The truth's error
+/// is carried.
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
-                   const ErrorCell& b, double seen = 1.9);
+                   const ErrorCell& b, const Truth& truth, double seen = 1.9);
 
 /// Makes a measure of |mean error of a| - |mean error of b|, with Welch's interval of the means'
-/// difference and its power against a difference of `seen` nats.
+/// difference and its power against a difference of `seen` nats. The truth's error is carried.
 Measure bias_difference(const std::string& claim, const std::string& part, const ErrorCell& a,
-                        const ErrorCell& b, double seen = 0.5);
-
-/// Returns the mean of long runs of RTS and of AIS, equally weighted: the truth of a model that
-/// cannot be enumerated; NaN if there are none.                        [carlson2016, Sec. 4.2]
-double estimated_truth(const Results& results, const std::string& model, const std::string& base,
-                       int sweeps);
+                        const ErrorCell& b, const Truth& truth, double seen = 0.5);
 
 }  // namespace boltzmark::experiments
