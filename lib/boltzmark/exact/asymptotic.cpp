@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <complex>
 #include <vector>
 
+#include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
@@ -64,12 +64,12 @@ struct Eigenspace {
 };
 
 Eigenspace nonzero_eigenspace(const Eigen::MatrixXd& matrix) {
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(matrix);
-  if (solver.info() != Eigen::Success) throw Error("the eigenvalues did not converge");
+  const EigenPairs pairs = eigen_pairs(matrix);
+  if (!pairs.converged) throw Error("the eigenvalues did not converge");
   std::vector<Eigen::Index> kept;
   for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-    if (std::abs(solver.eigenvalues()[i]) > 1e-10) kept.push_back(i);
-  return {solver.eigenvalues()(kept), solver.eigenvectors()(Eigen::all, kept)};
+    if (std::abs(pairs.values[i]) > 1e-10) kept.push_back(i);
+  return {pairs.values(kept), pairs.vectors(Eigen::all, kept)};
 }
 
 AsymptoticVariance finish(double mean, double variance, double asymptotic) {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
@@ -60,11 +60,10 @@ Cross cross_matrix(const StateSpace& space) {
 }
 
 Edges from_symmetric(const Eigen::Ref<const Eigen::MatrixXd>& matrix, std::string method) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix, Eigen::EigenvaluesOnly);
-  if (solver.info() != Eigen::Success) return {.converged = false, .method = std::move(method)};
-  const Eigen::VectorXd& values = solver.eigenvalues();
-  return {.slem = values.cwiseAbs().maxCoeff(),
-          .second = values.maxCoeff(),
+  const SymmetricEigenPairs pairs = symmetric_eigen_pairs(matrix, Eigenvectors::none);
+  if (!pairs.converged) return {.converged = false, .method = std::move(method)};
+  return {.slem = pairs.values.cwiseAbs().maxCoeff(),
+          .second = pairs.values.maxCoeff(),
           .method = std::move(method)};
 }
 
@@ -131,10 +130,10 @@ Edges dense_edges(const StateSpace& space, const Rule& rule, Scan scan,
   // The stationary eigenvalue goes to -2, where no other is.
   Eigen::MatrixXd matrix = symmetrised_sweep_matrix(space, rule);
   matrix -= 3 * root * root.transpose();
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(matrix, false);
-  Edges edges{.second = -1, .converged = solver.info() == Eigen::Success, .method = "dense"};
+  const EigenPairs pairs = eigen_pairs(matrix, Eigenvectors::none);
+  Edges edges{.second = -1, .converged = pairs.converged, .method = "dense"};
   if (!edges.converged) return edges;
-  for (const std::complex<double> value : solver.eigenvalues()) {
+  for (const std::complex<double> value : pairs.values) {
     if (value.real() < -1.5) continue;
     edges.slem = std::max(edges.slem, std::abs(value));
     edges.second = std::max(edges.second, value.real());

@@ -6,10 +6,10 @@
 #include <Spectra/GenEigsSolver.h>
 #include <Spectra/SymEigsSolver.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
@@ -96,14 +96,13 @@ EdgeEigenvalue best_in(const LinearMap& map, const Subspace& space, Edge edge) {
     map.apply(image);
     projection.col(k).noalias() = space.basis.transpose() * image;
   }
-  const Eigen::EigenSolver<Eigen::MatrixXd> small(projection);
-  const Eigen::VectorXcd values = small.eigenvalues();
+  const EigenPairs small = eigen_pairs(projection);
+  const Eigen::VectorXcd& values = small.values;
   Eigen::Index best = 0;
   for (Eigen::Index i = 1; i < values.size(); ++i)
     if (edge_key(values[i], edge) > edge_key(values[best], edge)) best = i;
   EdgeEigenvalue result{.value = values[best], .products = space.products};
-  result.residual =
-      measured_residual(map, space.basis * small.eigenvectors().col(best), result.value);
+  result.residual = measured_residual(map, space.basis * small.vectors.col(best), result.value);
   return result;
 }
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/column_product.hpp"
 #include "boltzmark/learn/randomised_svd.hpp"
@@ -46,8 +46,8 @@ Eigen::MatrixXd sharp_of_triples(const Eigen::MatrixXd& x, int rank, Stream& str
 
 // U V' = (X X')^(-1/2) X, by the eigenvectors of X X', whose eigenvalues are the squares.
 Eigen::MatrixXd wide_sharp(const Eigen::MatrixXd& x) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(column_product(x, x.transpose()));
-  const Eigen::VectorXd& squares = eigen.eigenvalues();
+  const SymmetricEigenPairs eigen = symmetric_eigen_pairs(column_product(x, x.transpose()));
+  const Eigen::VectorXd& squares = eigen.values;
   const double rounding =
       squares[squares.size() - 1] * 100 * static_cast<double>(x.rows()) * kEpsilon;
   Eigen::VectorXd inverses = Eigen::VectorXd::Zero(squares.size());
@@ -57,7 +57,7 @@ Eigen::MatrixXd wide_sharp(const Eigen::MatrixXd& x) {
     sum += std::sqrt(squares[i]);
     inverses[i] = 1 / std::sqrt(squares[i]);
   }
-  const Eigen::MatrixXd& vectors = eigen.eigenvectors();
+  const Eigen::MatrixXd& vectors = eigen.vectors;
   return sum *
          column_product(vectors * inverses.asDiagonal(), column_product(vectors.transpose(), x));
 }
