@@ -117,12 +117,13 @@ void add_ratios(const Timings& timings, Summary& summary) {
   Panel panel{.x = {.label = "work"},
               .y = {.label = "times as fast", .log = true},
               .series = {},
-              .guides = {{.at = 1, .label = "as fast as the baseline"}},
-              .legend = "top right"};
+              .guides = {{.at = 1}},
+              .legend = "top left"};
   std::vector<std::pair<std::string, std::string>> works;
   for (const Place& place : timings.places()) {
     const std::pair work{place.family, place.size};
-    if (place.contender == "boltzmark" && place.threads == 1 &&
+    const bool scaling = place.family == kChainScaling || place.family == kSizeScaling;
+    if (!scaling && place.contender == "boltzmark" && place.threads == 1 &&
         std::find(works.begin(), works.end(), work) == works.end() &&
         (timings.fastest(place, "Eigen") || timings.fastest(place, "NumPy")))
       works.push_back(work);

@@ -246,11 +246,16 @@ class Inputs {
   // Padding chains get the last chain's inputs: what they draw is never read.
   void spread(int panel, int block, float* HWY_RESTRICT out) const {
     const auto stride = static_cast<std::size_t>(row_stride(layer_.size));
-    for (int lane = 0; lane < kChainBlock; ++lane) {
-      const int chain = std::min((block - job_.first_block) * kChainBlock + lane, chains() - 1);
-      const float* from = inputs_.data() + static_cast<std::size_t>(chain) * stride;
-      for (int r = 0; r < kPanel; ++r) out[r * kChainBlock + lane] = from[panel * kPanel + r];
-    }
+    const int first = (block - job_.first_block) * kChainBlock;
+    const int last = std::min(first + kChainBlock, chains()) - 1;
+    const auto from = [&](int chain) {
+      return inputs_.data() + static_cast<std::size_t>(chain) * stride + panel * kPanel;
+    };
+    for (int r = 0; r < kPanel; ++r)
+      for (int v = 0; v < kVectors; ++v)
+        hn::StoreU(set(from(last)[r]), Floats(), out + r * kChainBlock + v * kLanes);
+    for (int chain = first; chain < last; ++chain)
+      for (int r = 0; r < kPanel; ++r) out[r * kChainBlock + chain - first] = from(chain)[r];
   }
 
   const LayerUpdate& job_;
