@@ -57,9 +57,18 @@ Argument& Command::add(const std::string& shown, const std::string& help,
   argument.name = shown.substr(0, shown.find(' '));
   argument.shown = shown;
   argument.help = help;
-  argument.take = std::move(take);
+  argument.take = [this, at = arguments_.size(), take = std::move(take)](const std::string& text) {
+    arguments_[at].given = true;
+    take(text);
+  };
   arguments_.push_back(std::move(argument));
   return arguments_.back();
+}
+
+bool Command::given(const std::string& name) const {
+  for (const Argument& argument : arguments_)
+    if (argument.name == name) return argument.given;
+  return false;
 }
 
 void Command::positional(std::string* target, const std::string& shown, const std::string& help) {

@@ -38,8 +38,9 @@ struct Argument {
   std::string shown;  ///< "--chains C"
   std::string help;
   bool required = false;
-  bool many = false;  ///< may be given several times
-  bool flag = false;  ///< takes no value
+  bool many = false;   ///< may be given several times
+  bool flag = false;   ///< takes no value
+  bool given = false;  ///< once parsed
   std::function<void(const std::string&)> take;
 
   bool is_option() const { return name.starts_with("-"); }
@@ -74,6 +75,8 @@ class Command {
   const std::string& summary() const { return texts_.summary; }
   const std::vector<Argument>& arguments() const { return arguments_; }
   std::string help() const;
+  /// Tells whether an argument was given, whatever its value.
+  bool given(const std::string& name) const;
   int act(const Session& session) const { return action_(session); }
 
  private:

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
@@ -24,6 +26,7 @@ struct ScoreArguments {
   std::string model;
   std::string dataset;
   std::string labels;
+  std::string predictions;
   std::string method = "exact";
   EstimateArguments shared;
 };
@@ -79,6 +82,12 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+std::string log_z_error(const Score& score, const std::string& method) {
+  if (method == "exact") return "log Z is exact";
+  if (!std::isfinite(score.log_z.std_error)) return "that of log Z is unknown";
+  return short_number(score.log_z.std_error) + " nats of log Z";
+}
+
 void print_score(const Score& score, const std::string& method, std::size_t cases,
                  const Session& session) {
   const double mean = score.mean_log_f - score.log_z.log_z;
@@ -100,12 +109,12 @@ void print_score(const Score& score, const std::string& method, std::size_t case
   facts.add("mean log-likelihood", std::isfinite(mean)
                                        ? fmt::format("{:.10g} nats per case", mean)
                                        : "no estimate: " + score.log_z.warnings.front());
-  facts.add(
-      "standard error",
-      fmt::format("{} nats over {} cases; {}", short_number(score.std_error_cases), grouped(cases),
-                  method == "exact" ? "log Z is exact"
-                                    : short_number(score.log_z.std_error) + " nats of log Z"));
-  facts.add("log Z", fmt::format("{:.12g} nats", score.log_z.log_z));
+  facts.add("standard error",
+            fmt::format("{} nats over {} cases; {}", short_number(score.std_error_cases),
+                        grouped(cases), log_z_error(score, method)));
+  facts.add("log Z", std::isfinite(score.log_z.log_z)
+                         ? fmt::format("{:.12g} nats", score.log_z.log_z)
+                         : "no estimate");
   facts.add("status", status);
   facts.add("time", human_seconds(score.seconds));
   for (const std::string& warning : score.log_z.warnings) facts.add("warning", warning);
@@ -126,19 +135,34 @@ void check_units(const ScoreArguments& arguments, const Layered& model, const Da
                                       : fmt::format("enumerated units = {}", plan.units)));
 }
 
-int run(const ScoreArguments& arguments, const Session& session) {
-  if (is_discriminative_file(arguments.model)) {
-    if (arguments.method != "exact")
-      throw InvalidArgument(fmt::format(
-          "--method = {} (must be left out: class probabilities are exact)", arguments.method));
-    return print_class_score({.model = arguments.model,
-                              .dataset = arguments.dataset,
-                              .labels = arguments.labels,
-                              .binarise = arguments.shared.binarise},
-                             session);
-  }
-  if (!arguments.labels.empty())
-    throw InvalidArgument("--labels is given (must come with a discriminative RBM)");
+// Of a discriminative RBM nothing is sampled: what says how is refused.
+int score_classifier(const ScoreArguments& arguments, const Command& command,
+                     const Session& session) {
+  if (arguments.method != "exact")
+    throw InvalidArgument(fmt::format(
+        "--method = {} (must be left out: class probabilities are exact)", arguments.method));
+  constexpr std::array kOptions = {"--labels", "--predictions", "--method", "--binarise",
+                                   "--json",   "--quiet",       "--threads"};
+  for (const Argument& option : command.arguments())
+    if (option.is_option() && option.given &&
+        std::find(kOptions.begin(), kOptions.end(), option.name) == kOptions.end())
+      throw InvalidArgument(option.name +
+                            " is given (must be left out: class probabilities are exact)");
+  return print_class_score(
+      {.model = arguments.model,
+       .dataset = arguments.dataset,
+       .labels = arguments.labels,
+       .binarise = command.given("--binarise") ? arguments.shared.binarise : std::string(),
+       .predictions = arguments.predictions},
+      session);
+}
+
+int run(const ScoreArguments& arguments, const Command& command, const Session& session) {
+  if (is_discriminative_file(arguments.model)) return score_classifier(arguments, command, session);
+  for (const char* option : {"--labels", "--predictions"})
+    if (command.given(option))
+      throw InvalidArgument(std::string(option) +
+                            " is given (must come with a discriminative RBM)");
   if (arguments.method != "exact") find_method(arguments.method);
   const Layered model = load_model(arguments.model);
   Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
@@ -175,11 +199,11 @@ void add_score(Program& program) {
           "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
           "seconds,\n"
           "status, warnings; of a discriminative RBM: method, error_rate, lower, upper (95 %),\n"
-          "errors, cases, mean_log_likelihood, std_error_cases, seconds.",
+          "errors, cases, mean_log_likelihood, std_error_cases, binarise, seconds, warnings.",
       .examples = {"boltzmark score rbm.npz mnist",
                    "boltzmark score big.npz mnist --method rts --base mnist",
                    "boltzmark score rbm.npz cases.csv --json",
-                   "boltzmark score digits.npz mnist:test"},
+                   "boltzmark score digits.npz mnist:test --predictions digits.csv"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.positional(&arguments->dataset, "DATASET",
@@ -189,9 +213,13 @@ void add_score(Program& program) {
   command.text(&arguments->labels, "--labels FILE",
                "Of a discriminative RBM: the cases' classes, from 0, for a data set without labels "
                "(IDX, .npy or text).");
+  command.text(&arguments->predictions, "--predictions FILE",
+               "Of a discriminative RBM: write each case's likeliest class and the probability of "
+               "every class to FILE (.csv).");
   command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: exact).");
   add_estimate_options(command, arguments->shared, true);
-  command.action([arguments](const Session& session) { return run(*arguments, session); });
+  command.action(
+      [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }
 
 }  // namespace boltzmark::cli

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "boltzmark/diagnose/interval.hpp"
+#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/learn/discriminative.hpp"
 #include "input.hpp"
@@ -12,7 +16,42 @@
 namespace boltzmark::cli {
 namespace {
 
-void print_json(const ClassScore& score, const Interval& rate, double seconds) {
+constexpr const char* kBinarise = "threshold:127";
+
+/// How the inputs are to be binarised, and what is to be said about it.
+struct InputKind {
+  std::string binarise;
+  std::vector<std::string> warnings;
+};
+
+InputKind input_kind(const ClassScoreArguments& arguments) {
+  const std::optional<BinariseOptions> trained = read_binarise(arguments.model);
+  const std::string stored = trained ? binarise_text(*trained) : kBinarise;
+  if (arguments.binarise.empty()) return {stored, {}};
+  const std::string given = binarise_text(parse_binarise(arguments.binarise));
+  if (!trained || given == stored) return {given, {}};
+  return {given,
+          {fmt::format("--binarise is {}, but the model was trained with {}", given, stored)}};
+}
+
+/// One line a case.
+void write_predictions(const DiscriminativeRbm& model, const LabelledCases& cases,
+                       const std::string& path) {
+  const Eigen::MatrixXd probabilities = log_class_probabilities(model, cases).array().exp();
+  const std::vector<int> classes = predict(model, cases);
+  std::string text = "case,class";
+  for (int k = 0; k < model.classes(); ++k) text += fmt::format(",p{}", k);
+  for (int c = 0; c < cases.count(); ++c) {
+    text += fmt::format("\n{},{}", c + 1, classes[static_cast<std::size_t>(c)]);
+    for (const double p : probabilities.col(c)) text += fmt::format(",{}", p);
+  }
+  AtomicFile file(path);
+  file.write(text + "\n");
+  file.commit();
+}
+
+void print_json(const ClassScore& score, const Interval& rate, const InputKind& inputs,
+                double seconds) {
   print(JsonObject()
             .set("method", "exact")
             .set("error_rate", rate.estimate)
@@ -22,10 +61,13 @@ void print_json(const ClassScore& score, const Interval& rate, double seconds) {
             .set("cases", score.cases)
             .set("mean_log_likelihood", score.mean_log_likelihood)
             .set("std_error_cases", score.std_error_cases)
-            .set("seconds", seconds));
+            .set("binarise", inputs.binarise)
+            .set("seconds", seconds)
+            .set("warnings", inputs.warnings));
 }
 
-void print_text(const ClassScore& score, const Interval& rate, double seconds) {
+void print_text(const ClassScore& score, const Interval& rate, const InputKind& inputs,
+                double seconds) {
   FactList facts;
   facts.add("error rate",
             fmt::format("{:.4g} ({} of {} cases), 95 % interval {:.4g} to {:.4g}", rate.estimate,
@@ -35,7 +77,9 @@ void print_text(const ClassScore& score, const Interval& rate, double seconds) {
             fmt::format("{:.10g} nats per case of the right class", score.mean_log_likelihood));
   facts.add("standard error",
             short_number(score.std_error_cases) + " nats over cases; probabilities are exact");
+  facts.add("inputs", "grey levels of images by " + inputs.binarise);
   facts.add("time", human_seconds(seconds));
+  for (const std::string& warning : inputs.warnings) facts.add("warning", warning);
   print(facts.text());
 }
 
@@ -43,19 +87,22 @@ void print_text(const ClassScore& score, const Interval& rate, double seconds) {
 
 int print_class_score(const ClassScoreArguments& arguments, const Session& session) {
   const DiscriminativeRbm model = read_discriminative(arguments.model);
-  const Dataset data =
-      load_labelled(arguments.dataset, arguments.labels, arguments.binarise, "test");
+  if (!arguments.predictions.empty()) check_output(arguments.predictions, false, arguments.model);
+  const InputKind inputs = input_kind(arguments);
+  const Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test");
   if (data.values.rows() != model.inputs())
     throw DataError(fmt::format("{}: has {} units (must be the model's {} inputs)", data.name,
                                 data.values.rows(), model.inputs()));
   const Stopwatch watch;
-  const ClassScore score = about_file(data.name, [&] {
-    return score_classes(model, LabelledCases(data.values, data.labels, model.classes()));
-  });
+  const LabelledCases cases = about_file(
+      data.name, [&] { return LabelledCases(data.values, data.labels, model.classes()); });
+  const ClassScore score = score_classes(model, cases);
+  if (!arguments.predictions.empty()) write_predictions(model, cases, arguments.predictions);
   const double seconds = watch.seconds();
   const Interval rate = proportion_interval(static_cast<std::uint64_t>(score.errors),
                                             static_cast<std::uint64_t>(score.cases));
-  session.json ? print_json(score, rate, seconds) : print_text(score, rate, seconds);
+  session.json ? print_json(score, rate, inputs, seconds)
+               : print_text(score, rate, inputs, seconds);
   return 0;
 }
 

@@ -11,6 +11,8 @@
 namespace boltzmark::cli {
 namespace {
 
+constexpr int kMostHidden = 1 << 20;
+
 // What makes no sense together is refused; then what was not given gets its default.
 TrainArguments complete(TrainArguments arguments) {
   const auto refuse = [](const char* option, const char* must) {
@@ -37,6 +39,11 @@ TrainArguments complete(TrainArguments arguments) {
   fill(arguments.initial, arguments.discriminative ? "xavier" : "normal");
   if (arguments.discriminative && arguments.initial != "xavier")
     refuse("--initial normal", "not be, with --discriminative: it starts by xavier");
+  if (arguments.initial == "xavier" && arguments.initial_sd >= 0)
+    refuse("--initial-sd",
+           "not be, with --discriminative or --initial xavier: weights start "
+           "uniform within a bound of their own");
+  if (arguments.initial_sd < 0) arguments.initial_sd = 0.01;
   return arguments;
 }
 
@@ -44,13 +51,16 @@ void check(const TrainArguments& arguments) {
   parse_rule(arguments.rule);
   parse_negative(arguments.negative);
   parse_optimiser(arguments.optimiser);
-  const bool bits = Unit::parse(arguments.visible_units).is_bernoulli() &&
-                    Unit::parse(arguments.hidden_units).is_bernoulli();
+  const bool bits = parse_units("visible", arguments.visible_units).is_bernoulli() &&
+                    parse_units("hidden", arguments.hidden_units).is_bernoulli();
   if (arguments.hidden.size() > 1)
     throw InvalidArgument(fmt::format(
         "--hidden is given {} times (must be given once: this version trains RBMs, not deeper "
         "models)",
         arguments.hidden.size()));
+  if (arguments.hidden.front() > kMostHidden)
+    throw InvalidArgument(fmt::format("--hidden = {} (must be an integer from 1 to {})",
+                                      arguments.hidden.front(), kMostHidden));
   check_model_name(arguments.out);
   if (arguments.discriminative && !arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": cannot hold a discriminative RBM (must end in .npz)");
@@ -88,8 +98,9 @@ constexpr const char* kNotes =
     "JSON keys: out, visible, visible_units, hidden, hidden_units, negative, rule, optimiser,\n"
     "learning_rate, batch, updates,\n"
     "resumed_at, seed, evaluations [update, mean_log_likelihood], seconds; with --discriminative:\n"
-    "out, inputs, hidden, classes, hidden_units, optimiser, learning_rate, batch, updates,\n"
-    "resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds.";
+    "out, inputs, hidden, classes, hidden_units, binarise, optimiser, learning_rate, batch,\n"
+    "updates, resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds,\n"
+    "warnings.";
 
 }  // namespace
 
@@ -134,9 +145,10 @@ void add_train(Program& program) {
                "(IDX, .npy or text).");
   command.choice(&arguments->optimiser, "--optimiser O", {"sgd", "adam", "adamax"},
                  "sgd, adam or adamax (default: sgd; with --discriminative adamax).");
-  command.real(&arguments->learning_rate, "--learning-rate X", {.low = 0, .above_low = true},
-               "Learning rate (default: sgd 0.05, or 0.005 for units other than bernoulli; adam 0.001, "
-               "adamax 0.002).");
+  command.real(
+      &arguments->learning_rate, "--learning-rate X", {.low = 0, .above_low = true},
+      "Learning rate (default: sgd 0.05, or 0.005 for units other than bernoulli; adam 0.001, "
+      "adamax 0.002).");
   command.integer(&arguments->batch, "--batch B", 1,
                   "Cases per update (default: 100, or all if there are fewer).");
   command.integer(&arguments->updates, "--updates N", 0, "Updates in all (default: 10000).");

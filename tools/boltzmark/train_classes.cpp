@@ -19,6 +19,19 @@ LabelledCases labelled_cases(const Dataset& data) {
   return about_file(data.name, [&] { return LabelledCases(data.values, data.labels, classes); });
 }
 
+/// Tells which classes no case has: labels from 1, or with a gap, would add classes that nothing is
+/// learnt about.
+std::vector<std::string> empty_class_warnings(const LabelledCases& cases) {
+  std::vector<bool> seen(static_cast<std::size_t>(cases.classes()));
+  for (int c = 0; c < cases.count(); ++c) seen[static_cast<std::size_t>(cases.label(c))] = true;
+  const auto empty = std::count(seen.begin(), seen.end(), false);
+  if (empty == 0) return {};
+  const auto first = std::find(seen.begin(), seen.end(), false) - seen.begin();
+  return {fmt::format("{} of the {} classes {} no cases, class {}{} (labels count classes from 0)",
+                      empty, cases.classes(), empty == 1 ? "has" : "have", first,
+                      empty == 1 ? "" : " the first")};
+}
+
 }  // namespace
 
 ClassTrainRun::ClassTrainRun(const TrainArguments& arguments, const Session& session)
@@ -26,6 +39,7 @@ ClassTrainRun::ClassTrainRun(const TrainArguments& arguments, const Session& ses
       session_(session),
       data_(load_labelled(arguments.dataset, arguments.labels, arguments.binarise, "train")),
       cases_(labelled_cases(data_)),
+      warnings_(empty_class_warnings(cases_)),
       trainer_(make_trainer()) {}
 
 DiscriminativeTrainer ClassTrainRun::make_trainer() const {
@@ -84,7 +98,9 @@ void ClassTrainRun::evaluate() {
 }
 
 void ClassTrainRun::save_model() const {
-  about_file(arguments_.out, [&] { write_discriminative(model(), arguments_.out); });
+  about_file(arguments_.out, [&] {
+    write_discriminative(model(), arguments_.out, parse_binarise(arguments_.binarise));
+  });
 }
 
 void ClassTrainRun::print_result() const {
@@ -102,6 +118,7 @@ void ClassTrainRun::print_result() const {
               .set("hidden", model().hidden())
               .set("classes", model().classes())
               .set("hidden_units", model().hidden_unit().name())
+              .set("binarise", arguments_.binarise)
               .set("optimiser", std::string(options.optimiser.name()))
               .set("learning_rate", options.learning_rate)
               .set("batch", options.batch)
@@ -109,7 +126,8 @@ void ClassTrainRun::print_result() const {
               .set("resumed_at", resumed_at_)
               .set("seed", arguments_.seed)
               .set("evaluations", evaluations)
-              .set("seconds", watch_.seconds()));
+              .set("seconds", watch_.seconds())
+              .set("warnings", warnings_));
     return;
   }
   FactList facts;
@@ -120,7 +138,9 @@ void ClassTrainRun::print_result() const {
   facts.add("training",
             fmt::format("{} updates of {} cases, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.optimiser.name(), options.learning_rate));
+  facts.add("inputs", "grey levels of images by " + arguments_.binarise);
   facts.add("time", human_seconds(watch_.seconds()));
+  for (const std::string& warning : warnings_) facts.add("warning", warning);
   if (!evaluations_.empty()) print("\n");
   print(facts.text());
 }

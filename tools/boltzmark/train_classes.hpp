@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "boltzmark/io/dataset.hpp"
@@ -44,6 +45,7 @@ class ClassTrainRun {
   const Session& session_;
   Dataset data_;
   LabelledCases cases_;
+  std::vector<std::string> warnings_;
   DiscriminativeTrainer trainer_;
   std::vector<ClassEvaluation> evaluations_;
   std::uint64_t resumed_at_ = 0;

@@ -21,7 +21,23 @@ bool is_bernoulli(const std::string& units) {
   return units.empty() || Unit::parse(units).is_bernoulli();
 }
 
+void check_evaluation(const EnumerationPlan& plan) {
+  if (plan.possible) return;
+  const std::string what =
+      plan.side.empty() ? "needs a side of discrete units (both are continuous"
+                        : fmt::format("would enumerate {} units (must be at most 40", plan.units);
+  throw InvalidArgument("--evaluate " + what + "; leave --evaluate out)");
+}
+
 }  // namespace
+
+Unit parse_units(const char* side, const std::string& text) {
+  try {
+    return Unit::parse(text);
+  } catch (const InvalidArgument& error) {  // "units = 0 (must be ...)"
+    throw InvalidArgument(fmt::format("--{}-{}", side, error.what()));
+  }
+}
 
 double learning_rate(const TrainArguments& arguments) {
   if (arguments.learning_rate > 0) return arguments.learning_rate;
@@ -62,11 +78,7 @@ Trainer TrainRun::make_trainer() const {
                                       options.batch, cases, data_.name));
   return about_file(data_.name, [&] {
     Layered start = initial_model(key);
-    const EnumerationPlan plan = plan_enumeration(start);
-    if (arguments_.evaluate > 0 && !plan.possible)
-      throw InvalidArgument(fmt::format(
-          "--evaluate would enumerate {} units (must be at most 40; leave --evaluate out)",
-          plan.units));
+    if (arguments_.evaluate > 0) check_evaluation(plan_enumeration(start));
     return Trainer(std::move(start), data_.values, options, key);
   });
 }

@@ -29,7 +29,7 @@ struct TrainArguments {
   std::string visible_units;  ///< empty: bernoulli
   std::string hidden_units;   ///< empty: bernoulli
   double learning_rate = 0;   ///< 0: that of the optimiser and the units
-  double initial_sd = 0.01;
+  double initial_sd = -1;     ///< below 0: not given, 0.01
   bool discriminative = false;
   int batch = 0;
   int updates = 10000;
@@ -40,6 +40,10 @@ struct TrainArguments {
 
 /// Returns the learning rate asked for, or else that of the optimiser and the units.
 double learning_rate(const TrainArguments& arguments);
+
+/// Parses the kind of units of a side, "visible" or "hidden".
+/// Throws  InvalidArgument naming the option
+Unit parse_units(const char* side, const std::string& text);
 
 /// Writes how the parameters start, for the heading of a checkpoint.
 std::string initial_text(const TrainArguments& arguments);

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cmath>
 #include <csignal>
+#include <sstream>
+#include <vector>
 
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/learn/discriminative.hpp"
@@ -38,9 +42,10 @@ TEST_CASE("a discriminative RBM is trained, described and scored from the comman
   const io_test::Folder folder;
   const Json trained =
       json_of(training(folder, "m.npz", {"--updates", "400", "--evaluate", "150"}));
-  CHECK(keys(trained) == Keys{"out", "inputs", "hidden", "classes", "hidden_units", "optimiser",
-                              "learning_rate", "batch", "updates", "resumed_at", "seed",
-                              "evaluations", "seconds"});
+  CHECK(keys(trained) == Keys{"out", "inputs", "hidden", "classes", "hidden_units", "binarise",
+                              "optimiser", "learning_rate", "batch", "updates", "resumed_at",
+                              "seed", "evaluations", "seconds", "warnings"});
+  CHECK(trained["warnings"].empty());
   CHECK(trained["hidden_units"] == "continuous");
   CHECK(trained["optimiser"] == "adamax");
   CHECK(trained["classes"] == 2);
@@ -56,7 +61,8 @@ TEST_CASE("a discriminative RBM is trained, described and scored from the comman
   const Json scored =
       json_of({"score", folder / "m.npz", cases(folder), "--labels", classes(folder)});
   CHECK(keys(scored) == Keys{"method", "error_rate", "lower", "upper", "errors", "cases",
-                             "mean_log_likelihood", "std_error_cases", "seconds"});
+                             "mean_log_likelihood", "std_error_cases", "binarise", "seconds",
+                             "warnings"});
   CHECK(scored["errors"] == 0);
   CHECK(scored["cases"] == 40);
   CHECK(scored["lower"] == 0);
@@ -83,6 +89,97 @@ TEST_CASE("a data set that carries labels needs no file of them") {
   const Json scored = json_of({"score", path, "artificial-modes-0.01:test"});
   CHECK(scored["cases"] == 10000);
   CHECK(scored["error_rate"].get<double>() < 0.05);
+}
+
+TEST_CASE("predictions are a file of each case's likeliest class and all probabilities") {
+  const io_test::Folder folder;
+  REQUIRE(run(training(folder, "m.npz", {"--updates", "50"})).code == 0);
+  const std::string path = folder / "classes.csv";
+  json_of({"score", folder / "m.npz", cases(folder), "--labels", classes(folder), "--predictions",
+           path});
+  const auto model = boltzmark::read_discriminative(folder / "m.npz");
+  Eigen::MatrixXf inputs(2, 4);
+  inputs << 0, 1, 1, 0, 0, 0, 1, 1;  // of the cases 1, 2, 3 and 4
+  const boltzmark::LabelledCases four(inputs, {0, 1, 0, 1}, 2);
+  const Eigen::MatrixXd log_p = boltzmark::log_class_probabilities(model, four);
+  const std::vector<int> likeliest = boltzmark::predict(model, four);
+  std::istringstream lines(io_test::read_all(path));
+  std::string line;
+  REQUIRE(std::getline(lines, line));
+  CHECK(line == "case,class,p0,p1");
+  for (int c = 0; c < 40; ++c) {
+    REQUIRE(std::getline(lines, line));
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream fields(line);
+    int number = 0, predicted = 0;
+    double p0 = 0, p1 = 0;
+    fields >> number >> predicted >> p0 >> p1;
+    CAPTURE(line);
+    CHECK(number == c + 1);
+    CHECK(predicted == likeliest[c % 4]);
+    CHECK(predicted == (p1 > p0 ? 1 : 0));
+    CHECK(p0 == Approx(std::exp(log_p(0, c % 4))).epsilon(1e-12));
+    CHECK(p0 + p1 == Approx(1).epsilon(1e-12));
+  }
+  CHECK_FALSE(std::getline(lines, line));
+  // An existing file stays.
+  CHECK(run({"score", folder / "m.npz", cases(folder), "--labels", classes(folder), "--predictions",
+             path})
+            .code == 2);
+}
+
+TEST_CASE("a discriminative RBM keeps how its images were binarised, and is scored likewise") {
+  const io_test::Folder folder;
+  std::string images = {0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 2};  // IDX: 40 of 1 x 2
+  for (int i = 0; i < 40; ++i) images += {static_cast<char>(3 * i), static_cast<char>(100 - 2 * i)};
+  const std::string data = folder.write("images.idx", images), labels = classes(folder);
+  const std::string grey = folder / "grey.npz", bits = folder / "bits.npz";
+  const auto train = [&](const std::string& out, const Arguments& more) {
+    Arguments all = {"train",    data, "--discriminative", "--labels", labels,
+                     "--hidden", "3",  "--updates",        "50",       "--out",
+                     out};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all);
+  };
+  CHECK(train(grey, {"--binarise", "grey"})["binarise"] == "grey");
+  CHECK(train(bits, {})["binarise"] == "threshold:127");
+  CHECK(boltzmark::read_binarise(grey)->kind == boltzmark::BinariseOptions::Kind::grey);
+  CHECK(boltzmark::read_binarise(bits)->threshold == 127);
+
+  const auto score = [&](const std::string& model, const Arguments& more) {
+    Arguments all = {"score", model, data, "--labels", labels};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all);
+  };
+  const Json kept = score(grey, {}), asked = score(grey, {"--binarise", "grey"}),
+             other = score(grey, {"--binarise", "threshold:50"});
+  CHECK(kept["binarise"] == "grey");
+  CHECK(kept["mean_log_likelihood"] == asked["mean_log_likelihood"]);
+  CHECK(kept["warnings"].empty());
+  CHECK(asked["warnings"].empty());
+  CHECK(other["mean_log_likelihood"] != asked["mean_log_likelihood"]);
+  REQUIRE(other["warnings"].size() == 1);
+  CHECK(other["warnings"][0].get<std::string>().find("trained with grey") != std::string::npos);
+  CHECK(score(bits, {})["binarise"] == "threshold:127");
+}
+
+TEST_CASE("classes that no case has are told after training") {
+  const io_test::Folder folder;
+  std::string from_1, gaps;
+  for (int i = 0; i < 40; ++i) {
+    from_1 += i % 2 != 0 ? "1\n" : "2\n";
+    gaps += i % 2 != 0 ? "1\n" : "5\n";
+  }
+  const auto warning = [&](const std::string& labels, const std::string& out) {
+    const Json trained = json_of({"train", cases(folder), "--discriminative", "--labels", labels,
+                                  "--hidden", "2", "--updates", "1", "--out", folder / out});
+    REQUIRE(trained["warnings"].size() == 1);
+    return trained["warnings"][0].get<std::string>();
+  };
+  CHECK(warning(folder.write("from1", from_1), "a.npz") ==
+        "1 of the 3 classes has no cases, class 0 (labels count classes from 0)");
+  CHECK(warning(folder.write("gaps", gaps), "b.npz") ==
+        "4 of the 6 classes have no cases, class 0 the first (labels count classes from 0)");
 }
 
 TEST_CASE("discriminative training gives the same bytes for any threads, and after Ctrl-C") {
@@ -114,6 +211,7 @@ TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving
       0);
   const std::string short_labels = folder.write("short", "0\n1\n"),
                     wrong_labels = folder.write("wrong", "0\n0.5\n"),
+                    great_labels = folder.write("great", "0\n2000000000\n"),
                     many_labels = folder.write("many", [] {
                       std::string text;
                       for (int i = 0; i < 40; ++i) text += std::to_string(i) + "\n";
@@ -135,12 +233,14 @@ TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving
       {with({"--labels", short_labels}), short_labels, "2 classes (must have 40"},
       {with({"--labels", wrong_labels}), wrong_labels, "0.5"},
       {with({"--labels", folder / "none"}), "none", "must"},
-      {with({"--labels", labels, "--hidden-units", "0"}), "units = 0", "continuous"},
+      {with({"--labels", labels, "--hidden-units", "0"}), "--hidden-units = 0", "continuous"},
       {with({"--labels", labels, "--hidden-units", "gaussian"}), "gaussian", "continuous"},
       {with({"--labels", labels, "--negative", "cd:1"}), "--negative", "exact"},
       {with({"--labels", labels, "--rule", "flip"}), "--rule", "exact"},
       {with({"--labels", labels, "--initial", "normal"}), "--initial normal", "xavier"},
+      {with({"--labels", labels, "--initial-sd", "0.1"}), "--initial-sd", "xavier"},
       {with({"--labels", labels, "--batch", "41"}), "--batch = 41", "40"},
+      {with({"--labels", great_labels}), great_labels, "from 0 to 1048575"},
       {with({"--labels", labels, "--optimiser", "rprop"}), "rprop", "adamax"},
       {with({"--labels", labels, "--checkpoint", part}), part, "other inputs"},
       {{"train", data, "--discriminative", "--labels", labels, "--hidden", "2", "--out",
@@ -162,7 +262,15 @@ TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving
       {{"score", model, "bas", "--labels", labels}, "bas", "has 40 classes"},
       {{"score", model, "artificial-modes-0.1"}, "artificial-modes-0.1", "16 units"},
       {{"score", model, data, "--labels", labels, "--method", "rts"}, "--method = rts", "exact"},
+      {{"score", model, data, "--labels", labels, "--chains", "100"}, "--chains", "exact"},
+      {{"score", model, data, "--labels", labels, "--prior", "uniform"}, "--prior", "exact"},
+      {{"score", model, data, "--labels", labels, "--states", "joint"}, "--states", "exact"},
+      {{"score", model, data, "--labels", labels, "--base", "bas"}, "--base", "exact"},
+      {{"score", model, data, "--labels", labels, "--data", "bas"}, "--data", "exact"},
+      {{"score", model, data, "--labels", labels, "--seed", "2"}, "--seed", "exact"},
+      {{"score", model, data, "--labels", labels, "--predictions", model}, model, "must"},
       {{"score", folder / "rbm.npz", data, "--labels", labels}, "--labels", "discriminative"},
+      {{"score", folder / "rbm.npz", data, "--predictions", out}, "--predictions", "discrimin"},
       {{"exact", model}, model, "discriminative"},
       {{"sample", model, "--out", out}, model, "discriminative"},
       {{"convert", model, folder / "m.mat"}, model, "discriminative"},

@@ -260,3 +260,29 @@ TEST_CASE("the program runs an experiment, and again from its store") {
   CHECK(Json::parse(second.out)["reused"] == json["planned"]);
   CHECK(run({"report", "--profile", "smoke", "--out", folder / "out"}).code == 0);
 }
+
+TEST_CASE("options of training that say nothing or too much are refused by their names") {
+  const io_test::Folder folder;
+  const std::string out = folder / "out.npz";
+  const std::pair<Arguments, std::string> all[] = {
+      {{"--hidden", "2", "--initial", "xavier", "--initial-sd", "5"}, "--initial-sd is given"},
+      {{"--hidden", "2", "--visible-units", "x"}, "--visible-units = x"},
+      {{"--hidden", "2", "--hidden-units", "-1"}, "--hidden-units = -1"},
+      {{"--hidden", "2000000000"}, "--hidden = 2000000000"},
+      {{"--hidden", "1048577"}, "1 to 1048576"},
+      {{"--hidden", "2", "--visible-units", "continuous", "--hidden-units", "continuous",
+        "--evaluate", "5"},
+       "both are continuous"},
+      {{"--hidden", "50", "--visible-units", "continuous", "--evaluate", "5"}, "50 units"},
+  };
+  for (const auto& [more, reason] : all) {
+    Arguments arguments = {"train", "bas", "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Run result = run(arguments);
+    INFO(result.err);
+    CHECK(result.code == 2);
+    CHECK(lines(result.err) == 1);
+    CHECK(result.err.find(reason) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(out));
+  }
+}

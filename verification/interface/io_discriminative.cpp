@@ -71,6 +71,24 @@ TEST_CASE("a discriminative RBM comes back exactly, and its W is [inputs x hidde
                   InvalidArgument);
 }
 
+TEST_CASE("a discriminative file says how its inputs were binarised, or nothing") {
+  const Folder folder;
+  const std::string path = folder / "m.npz";
+  const DiscriminativeRbm model = any_model(Unit::continuous());
+  write_discriminative(model, path);
+  CHECK_FALSE(read_binarise(path).has_value());
+  for (const char* text : {"grey", "threshold:9", "sample:18446744073709551615"}) {
+    write_discriminative(model, path, parse_binarise(text));
+    REQUIRE(read_binarise(path).has_value());
+    CHECK(binarise_text(*read_binarise(path)) == text);
+    CHECK(read_discriminative(path).input_weights() == model.input_weights());
+  }
+  NpzWriter bad(path);
+  bad.add("binarise", std::vector<std::uint8_t>{'g', 'r', 'a', 'y'}, {4});
+  bad.commit();
+  check_refused(data_error([&] { read_binarise(path); }), path, "binarise = gray");
+}
+
 TEST_CASE("a discriminative file with missing or disagreeing arrays is refused") {
   const Folder folder;
   const std::string path = folder / "bad.npz";

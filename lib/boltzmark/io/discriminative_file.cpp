@@ -46,7 +46,17 @@ DiscriminativeRbm read_discriminative(const std::string& path) {
   });
 }
 
-void write_discriminative(const DiscriminativeRbm& model, const std::string& path) {
+std::optional<BinariseOptions> read_binarise(const std::string& path) {
+  const Npz file(path);
+  if (!file.contains("binarise")) return std::nullopt;
+  std::string text;
+  for (const std::int32_t letter : file.read("binarise").integers())
+    text += static_cast<char>(letter);
+  return as_file_fault(path, [&] { return parse_binarise(text); });
+}
+
+void write_discriminative(const DiscriminativeRbm& model, const std::string& path,
+                          const std::optional<BinariseOptions>& binarise) {
   if (!path.ends_with(".npz"))
     throw InvalidArgument(fmt::format("path = {} (must end in .npz)", path));
   NpzWriter file(path);
@@ -56,6 +66,10 @@ void write_discriminative(const DiscriminativeRbm& model, const std::string& pat
   file.add("c", model.hidden_bias());
   const std::vector<std::int32_t> units{model.hidden_unit().code()};
   file.add("units", units, {1});
+  if (binarise) {
+    const std::string text = binarise_text(*binarise);
+    file.add("binarise", std::vector<std::uint8_t>(text.begin(), text.end()), {text.size()});
+  }
   file.commit();
 }
 

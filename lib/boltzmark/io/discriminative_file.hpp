@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "boltzmark/io/binarise.hpp"
 #include "boltzmark/model/discriminative.hpp"
 
 namespace boltzmark {
@@ -16,9 +18,15 @@ bool is_discriminative_file(const std::string& path);
 /// Throws  DataError if the file is missing, damaged, or its arrays do not agree
 DiscriminativeRbm read_discriminative(const std::string& path);
 
-/// Writes a discriminative RBM in float64: whole or not at all.
+/// Reads how the inputs of a model's training were binarised; nothing if the file does not say.
+///   .npz  optional `binarise`, the bytes of binarise_text
+/// Throws  DataError if the file is missing or damaged, or says nothing that parse_binarise takes
+std::optional<BinariseOptions> read_binarise(const std::string& path);
+
+/// Writes a discriminative RBM in float64, and how its inputs were binarised: whole or not at all.
 /// Invariant  read_discriminative gives the model back exactly
 /// Throws  InvalidArgument unless the path ends in .npz; DataError if it cannot be written
-void write_discriminative(const DiscriminativeRbm& model, const std::string& path);
+void write_discriminative(const DiscriminativeRbm& model, const std::string& path,
+                          const std::optional<BinariseOptions>& binarise = {});
 
 }  // namespace boltzmark
