@@ -1,0 +1,55 @@
+// The README's table of experiments against the registry.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/experiment.hpp"
+#include "experiments/kit/files.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+/// The cells of a table's line, "| a | b |", without the spaces around them.
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> all;
+  std::istringstream rest(line.substr(1));
+  for (std::string cell; std::getline(rest, cell, '|');) {
+    const auto first = cell.find_first_not_of(' ');
+    if (first == std::string::npos) continue;
+    all.push_back(cell.substr(first, cell.find_last_not_of(' ') - first + 1));
+  }
+  return all;
+}
+
+/// What the README lists: "paper, item, `id`, title" of each line between its head and its end.
+std::vector<std::string> listed() {
+  std::istringstream text(read_text(source_path("README.md")));
+  std::string line;
+  while (std::getline(text, line) && !line.starts_with("| paper | item |")) {
+  }
+  std::getline(text, line);  // the rule below the head
+  std::vector<std::string> all;
+  while (std::getline(text, line) && line.starts_with("|")) {
+    const std::vector<std::string> row = cells(line);
+    REQUIRE(row.size() == 5);
+    all.push_back(row[0] + ", " + row[1] + ", " + row[2] + ", " + row[4]);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the README lists exactly the registered experiments, with their items and titles") {
+  std::vector<std::string> registered;
+  for (const Experiment& experiment : experiments())
+    registered.push_back(experiment.paper() + ", " + experiment.item + ", `" + experiment.id +
+                         "`, " + experiment.title);
+  std::vector<std::string> rows = listed();
+  std::sort(rows.begin(), rows.end());
+  std::sort(registered.begin(), registered.end());
+  CHECK(rows == registered);
+}
+
+}  // namespace boltzmark::experiments
