@@ -48,7 +48,7 @@ void on_every_path(const Body& body) {
 TEST_CASE("the production sweep follows the double law and leaves p unchanged, every rule") {
   for (const Check& check : registered_checks()) {
     if (!check.name.starts_with("production-")) continue;
-    const CheckOutcome outcome = check.run(check.name.ends_with("(all units)") ? 30 : 400, 5);
+    const CheckOutcome outcome = check.run(check.name.ends_with("(discrete units)") ? 30 : 400, 5);
     INFO(check.name << " " << check.subject << ": " << outcome.value << " " << outcome.detail);
     CHECK(outcome.holds);
   }

@@ -196,7 +196,7 @@ std::vector<Check> annealing_checks() {
       [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::exact); });
   add("mean-weight (production sweep)", "ais", "E[w] = Z with the recovered law of the kernels",
       "C13", 1e-5, [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::recovered); });
-  add("mean-weight (all units)", "ais", "E[w] = Z with multivalued units and the recovered law", "",
+  add("mean-weight (discrete units)", "ais", "E[w] = Z with multivalued units and the recovered law", "",
       1e-5, [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
   add("mean-log-weight", "ais", "E[log w] is at most log Z", "C13", 1e-12, ais_jensen);
   add("riemann-sum", "ais",
@@ -207,7 +207,7 @@ std::vector<Check> annealing_checks() {
   add("mean-weight (production sweep)", "raise",
       "E[e^-R] = 1/Z with the recovered law of the kernels", "C15", 1e-5,
       [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::recovered); });
-  add("mean-weight (all units)", "raise", "E[e^-R] = 1/Z with multivalued units", "", 1e-5,
+  add("mean-weight (discrete units)", "raise", "E[e^-R] = 1/Z with multivalued units", "", 1e-5,
       [](Stream& s) { return raise_mean(draw_unit_path(s), SweepLaw::recovered); });
   add("annealed-law", "raise", "p*_K(v) E[e^-R | v] is the law that annealing upwards ends in",
       "C15", 1e-10, raise_law);

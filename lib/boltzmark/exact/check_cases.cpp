@@ -122,15 +122,19 @@ Layered draw_check_model(Stream& stream, int max_side) {
 Layered draw_binary_model(Stream& stream) { return draw_check_model(stream); }
 
 Layered draw_unit_model(Stream& stream) {
-  const Layered binary = draw_check_model(stream, 3);
+  return draw_small_unit_model(stream, 3, kMostUnitStates);
+}
+
+Layered draw_small_unit_model(Stream& stream, int max_side, double most_states) {
+  const Layered binary = draw_check_model(stream, max_side);
   std::vector<Layer> layers;
   double states = std::exp2(binary.units());
   for (int l = 0; l < binary.layers(); ++l) {
     layers.push_back(binary.layer(l));
-    constexpr std::array codes = {0, 1, 2, 3, 4, 8};
+    constexpr std::array codes = {0, 1, 2, 3, 4, 5, 8, 16, 64};
     const Unit unit = Unit::from_code(codes[stream.below(codes.size())]);
     const double more = states * std::pow(unit.values() / 2.0, binary.size(l));
-    if (more > kMostUnitStates) continue;
+    if (more > most_states) continue;
     states = more;
     layers.back().unit = unit;
   }

@@ -36,10 +36,18 @@ Check mean_check(Check check, CaseStatistic statistic);
 Layered draw_check_model(Stream& stream, int max_side = 4);
 
 /// Draws what a check is about: a binary model of draw_check_model, at most 4 units a side, or one
-/// with layers of X(s), s = 1, 2, 3, 4 or 8, among them and at most 1,024 states.
+/// of discrete units, Bernoulli or X(s) with s = 1, 2, 3, 4, 5, 8, 16 or 64 layer by layer, of at
+/// most 1,024 states. The continuous unit has no states to enumerate: its law, mean and slope are
+/// checked in check_units.cpp, its updates against its distribution function in
+/// verification/exact/unit_updates.cpp, estimates with it in
+/// verification/statistical/unit_estimates.cpp.
 Layered draw_binary_model(Stream& stream);
 Layered draw_unit_model(Stream& stream);
 using DrawModel = Layered (*)(Stream& stream);
+
+/// Draws a model of discrete units with 1..max_side units a side and about `most_states` at most,
+/// where more would be too many for products of several tempered states.
+Layered draw_small_unit_model(Stream& stream, int max_side, double most_states);
 
 /// Draws a binary RBM with parameters uniform on (-scale, scale), no ties.
 Layered draw_generic_model(Stream& stream, int max_side, double scale);

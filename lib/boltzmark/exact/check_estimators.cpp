@@ -43,7 +43,7 @@ std::vector<Check> estimator_checks() {
                          .claim = "",
                          .bound = 1e-12},
                         [](Stream& s) { return log_z_case(s, draw_binary_model); }),
-          bounded_check({.name = "enumeration (all units)",
+          bounded_check({.name = "enumeration (discrete units)",
                          .subject = "log_z",
                          .statement = "so it is with multivalued units",
                          .claim = "",

@@ -171,7 +171,7 @@ std::vector<Check> kernel_checks() {
                       [rule](Stream& s) { return invariance(s, rule, draw_binary_model); }));
   for (const Rule& rule : all)
     checks.push_back(
-        bounded_check({.name = "detailed-balance (all units)",
+        bounded_check({.name = "detailed-balance (discrete units)",
                        .subject = rule.name(),
                        .statement = "so it is with multivalued units, under Metropolised Gibbs too",
                        .claim = "",
@@ -179,7 +179,7 @@ std::vector<Check> kernel_checks() {
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); }));
   for (const Rule& rule : all)
     checks.push_back(
-        bounded_check({.name = "invariance (all units)",
+        bounded_check({.name = "invariance (discrete units)",
                        .subject = rule.name(),
                        .statement = "the sweep leaves P_s invariant with multivalued units: "
                                     "max |pT - p|",

@@ -120,14 +120,14 @@ std::vector<Check> production_checks() {
          .bound = 1e-6},
         [rule](Stream& s) { return production_stationarity(s, rule); }));
     checks.push_back(
-        bounded_check({.name = "production-law (all units)",
+        bounded_check({.name = "production-law (discrete units)",
                        .subject = info.name,
                        .statement = "so it is for every threshold of X(s): share of that bound",
                        .claim = "",
                        .bound = 1},
                       [rule](Stream& s) { return unit_law(s, rule); }));
     checks.push_back(bounded_check(
-        {.name = "production-stationarity (all units)",
+        {.name = "production-stationarity (discrete units)",
          .subject = info.name,
          .statement = "p is invariant under every recovered update of one unit: |pT_i - p| as a "
                       "share of the bound",

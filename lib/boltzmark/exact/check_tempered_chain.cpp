@@ -21,14 +21,19 @@ double change(const TemperedChain& chain) {
   return (moved - chain.stationary()).cwiseAbs().maxCoeff();
 }
 
+// Half of the models are of multivalued units, small enough for a matrix of all pairs.
+Layered draw_pair_model(Stream& stream) {
+  return stream.below(2) == 0 ? draw_check_model(stream, 2) : draw_small_unit_model(stream, 2, 64);
+}
+
 CaseOutcome invariance_case(Stream& stream, States states, RungMove move, const Rule& rule) {
-  const TemperedCase c = draw_tempered_case(stream, draw_check_model(stream, 2), 5);
+  const TemperedCase c = draw_tempered_case(stream, draw_pair_model(stream), 5);
   return {change(c.chain(states, {.rung_move = move, .rule = rule})), c.detail};
 }
 
 // Wang-Landau stands at weights that are far from the right ones for most of its run.
 CaseOutcome wang_landau_case(Stream& stream) {
-  TemperedCase c = draw_tempered_case(stream, draw_check_model(stream, 2), 5);
+  TemperedCase c = draw_tempered_case(stream, draw_pair_model(stream), 5);
   for (double& value : c.log_z_hat) value = stream.uniform(-50, 50);
   return {change(c.chain(draw_states(stream))), c.detail};
 }
@@ -91,7 +96,7 @@ std::vector<Check> invariance_checks() {
                          gibbs ? "gibbs" : "metropolis", rule.name()),
          .subject = "simulated-tempering",
          .statement = "a new rung given the state, then a sweep at that rung, leave q(x, b) "
-                      "unchanged: max |qM - q|",
+                      "unchanged, of binary and of multivalued units: max |qM - q|",
          .claim = "",
          .bound = 1e-12},
         [states, move, rule](Stream& s) { return invariance_case(s, states, move, rule); }));
