@@ -45,15 +45,18 @@ std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods
 }
 
 ComparisonCell sum_up_cell(const ComparisonPlan& plan, const std::vector<ComparisonTrial>& trials,
-                           const std::string& method, int sweeps) {
+                           const std::string& method, int sweeps, int units) {
   ComparisonCell cell{.method = method, .sweeps = sweeps};
   std::vector<experiments::Outcome> outcomes;
   for (const ComparisonTrial& trial : trials) {
     if (trial.method != method || trial.sweeps != sweeps) continue;
     outcomes.push_back(experiments::make_outcome(trial.estimate, plan.truth));
     cell.seconds += trial.seconds;
+    cell.unit_updates += trial.moves * units;
   }
-  cell.seconds /= std::max<double>(1, static_cast<double>(outcomes.size()));
+  const double repeats = std::max<double>(1, static_cast<double>(outcomes.size()));
+  cell.seconds /= repeats;
+  cell.unit_updates /= repeats;
   cell.errors = experiments::sum_up_errors(outcomes);
   return cell;
 }
@@ -106,6 +109,8 @@ std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const La
            run_methods(plan.methods, target, settings, [&] { report(done += sweeps); })) {
         trial.sweeps = sweeps;
         trial.repeat = repeat;
+        trial.moves = method_work(trial.method, settings).moves +
+                      double{1} * (sweeps - settings.sweeps) * settings.chains;
         trials.push_back(std::move(trial));
       }
     }
@@ -116,10 +121,8 @@ std::vector<ComparisonCell> sum_up(const ComparisonPlan& plan, const Layered& mo
                                    const std::vector<ComparisonTrial>& trials) {
   std::vector<ComparisonCell> cells;
   for (const std::string& method : plan.methods)
-    for (const int sweeps : plan.sweeps) {
-      cells.push_back(sum_up_cell(plan, trials, method, sweeps));
-      cells.back().unit_updates = static_cast<double>(sweeps) * plan.shared.chains * model.units();
-    }
+    for (const int sweeps : plan.sweeps)
+      cells.push_back(sum_up_cell(plan, trials, method, sweeps, model.units()));
   return cells;
 }
 

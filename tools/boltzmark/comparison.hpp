@@ -25,6 +25,7 @@ struct ComparisonTrial {
   int sweeps = 0;
   int repeat = 0;
   Estimate estimate = {};
+  double moves = 0;    ///< sweeps of single chains, a ladder's pilot included
   double seconds = 0;  ///< its own; of methods that share a run, the run included
 };
 
@@ -33,8 +34,8 @@ struct ComparisonCell {
   std::string method;
   int sweeps = 0;
   experiments::ErrorCell errors = {};
-  double unit_updates = 0;
-  double seconds = 0;  ///< mean
+  double unit_updates = 0;  ///< that were made
+  double seconds = 0;       ///< mean
 };
 
 /// Runs every method at every number of sweeps `repeats` times; methods that read samples share a

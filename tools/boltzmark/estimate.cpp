@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/method_cost.hpp"
+#include "boltzmark/estimate/target_error.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "estimate_options.hpp"
 #include "input.hpp"
@@ -17,7 +20,6 @@ namespace boltzmark::cli {
 namespace {
 
 constexpr double kMostSweeps = 1e7;
-constexpr double kLeastGrowth = 2;  // of the sweeps, from one try to the next
 
 struct Arguments {
   std::string model;
@@ -36,7 +38,6 @@ struct Outcome {
   int sweeps = 0;
   int temperatures = 0;
   double seconds = 0;
-  double bytes = 0;  ///< that it needed
 };
 
 std::optional<double> finite(double value) {
@@ -91,20 +92,20 @@ Outcome by_enumeration(const Layered& model, const Session& session) {
 }
 
 Outcome run_once(const Arguments& arguments, const LayeredTarget& target, const Layered& model,
-                 const Session& session) {
+                 const Session& session, int number) {
   const Stopwatch watch;
   MethodSettings settings = make_settings(model, arguments.shared);
-  const double sweeps = settings.sweeps;
+  settings.key = estimate_key(arguments.shared.seed, number);
+  const int sweeps = settings.sweeps;
   settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
-  const double bytes = state_estimate(session, arguments.method, model, settings);
+  state_estimate(session, arguments.method, model, settings);
   Progress progress(session, arguments.method, sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
-  const double pilot = sweeps - settings.sweeps;
+  const int pilot = sweeps - settings.sweeps;
   settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
-  Outcome outcome{.chains = settings.chains,
-                  .sweeps = static_cast<int>(sweeps),
-                  .temperatures = rungs_of(arguments.method, settings),
-                  .bytes = bytes};
+  const MethodWork work = method_work(arguments.method, settings);
+  Outcome outcome{
+      .chains = work.chains, .sweeps = pilot + work.sweeps, .temperatures = work.temperatures};
   if (!arguments.dump.empty()) {
     const TemperedRun run = run_tempering(target, settings);
     outcome.estimate = estimate_from(arguments.method, run);
@@ -116,52 +117,72 @@ Outcome run_once(const Arguments& arguments, const LayeredTarget& target, const 
   return outcome;
 }
 
-// Sweeps grow until the error is reached: an error falls like one over their root.
+// As many as fit into the memory.
+int most_sweeps(const Arguments& arguments, const Layered& model) {
+  const double bytes =
+      method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
+      weight_bytes(model);
+  const double fit = arguments.shared.sweeps * machine_memory() / bytes;
+  return static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
+}
+
 Outcome run_to_target(Arguments arguments, const LayeredTarget& target, const Layered& model,
                       const Session& session) {
+  if (arguments.target_error <= 0) return run_once(arguments, target, model, session, 0);
+  Outcome outcome;
   double seconds = 0;
-  for (;;) {
-    Outcome outcome = run_once(arguments, target, model, session);
-    outcome.seconds = seconds += outcome.seconds;
-    const Estimate& estimate = outcome.estimate;
-    const bool reached =
-        estimate.status == Status::ok && estimate.std_error <= arguments.target_error;
-    if (arguments.target_error <= 0 || reached) return outcome;
-    const double most =
-        std::min(kMostSweeps, arguments.shared.sweeps * machine_memory() / outcome.bytes);
-    if (kLeastGrowth * arguments.shared.sweeps > most) {
-      outcome.estimate.warnings.emplace_back("the target error was not reached");
-      return outcome;
-    }
-    const double ratio = estimate.std_error / arguments.target_error;
-    const double factor =
-        std::isfinite(ratio) ? std::clamp(1.2 * ratio * ratio, kLeastGrowth, 16.0) : 4.0;
-    arguments.shared.sweeps = static_cast<int>(std::min(most, arguments.shared.sweeps * factor));
-  }
+  const Estimate estimate =
+      estimate_to_error({.std_error = arguments.target_error,
+                         .sweeps = arguments.shared.sweeps,
+                         .most_sweeps = most_sweeps(arguments, model)},
+                        [&](int sweeps, int number) {
+                          arguments.shared.sweeps = sweeps;
+                          outcome = run_once(arguments, target, model, session, number);
+                          seconds += outcome.seconds;
+                          return outcome.estimate;
+                        });
+  outcome.estimate = estimate;
+  outcome.seconds = seconds;
+  return outcome;
 }
 
 Outcome from_store(const Arguments& arguments) {
   const Stopwatch watch;
   const SampleStore store = load_store(arguments.from);
+  std::optional<States> states;
+  if (!arguments.shared.states.empty()) states = parse_states(arguments.shared.states);
   Outcome outcome{.chains = static_cast<int>(store.chains()),
                   .sweeps = static_cast<int>(store.sweeps()),
                   .temperatures = store.rungs()};
   outcome.estimate =
-      about_file(arguments.from, [&] { return estimate_from(arguments.method, store); });
+      about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
   outcome.seconds = watch.seconds();
   return outcome;
+}
+
+// What a store was made with cannot be changed.
+void check_from(const Arguments& arguments) {
+  if (arguments.model.size() + arguments.dump.size() > 0)
+    throw InvalidArgument("--from (must go without MODEL and --dump)");
+  std::vector<std::string> idle = given_options(arguments.shared);
+  if (find_method(arguments.method).reads_log_f)
+    idle.erase(std::remove(idle.begin(), idle.end(), "--states"), idle.end());
+  if (arguments.target_error > 0) idle.emplace_back("--target-error");
+  if (arguments.force) idle.emplace_back("--force");
+  if (!idle.empty())
+    throw InvalidArgument(
+        fmt::format("--from (must go without {}, which would change nothing)", idle.front()));
 }
 
 void check(const Arguments& arguments) {
   const bool exact = arguments.method == "exact";
   const bool tempered = !exact && find_method(arguments.method).source == Source::tempered;
-  if (!arguments.from.empty() && arguments.model.size() + arguments.dump.size() > 0)
-    throw InvalidArgument("--from (must go without MODEL and --dump)");
   if (arguments.from.empty() && arguments.model.empty())
     throw InvalidArgument("MODEL is missing (must be given, or --from FILE)");
   if ((!arguments.dump.empty() || !arguments.from.empty()) && !tempered)
     throw InvalidArgument(fmt::format(
         "--method = {} (must be one that reads samples for --dump and --from)", arguments.method));
+  if (!arguments.from.empty()) check_from(arguments);
   if (!arguments.dump.empty()) {
     if (!arguments.dump.ends_with(".npz"))
       throw DataError(arguments.dump + ": not a name of a sample store (must end with .npz)");
@@ -216,7 +237,8 @@ void add_estimate(Program& program) {
   command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: rts).");
   add_estimate_options(command, arguments->shared, true);
   command.real(&arguments->target_error, "--target-error E", {.low = 0, .above_low = true},
-               "Run again with more sweeps until the standard error is at most E nats.");
+               "Find the sweeps that make the standard error at most E nats, then run once more "
+               "with as many: that run's error did not end the search, so it is as true as any.");
   command.text(&arguments->dump, "--dump FILE",
                "Write the samples (chain, rung, D) as .npz, for others to check.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");

@@ -80,7 +80,33 @@ Eigen::VectorXd make_prior(const std::string& prior, const Ladder& ladder) {
 
 }  // namespace
 
-StreamKey estimate_key(std::uint64_t seed) { return make_key(seed, "estimate"); }
+StreamKey estimate_key(std::uint64_t seed, int run) {
+  return run == 0 ? make_key(seed, "estimate") : make_key(seed, "estimate", fmt::format("{}", run));
+}
+
+States parse_states(const std::string& text) {
+  return text == "joint" ? States::joint : States::collapsed;
+}
+
+std::vector<std::string> given_options(const EstimateArguments& arguments) {
+  const EstimateArguments none;
+  std::vector<std::string> names;
+  const auto compare = [&](const char* name, const auto& value, const auto& normal) {
+    if (value != normal) names.emplace_back(name);
+  };
+  compare("--chains", arguments.chains, none.chains);
+  compare("--sweeps", arguments.sweeps, none.sweeps);
+  compare("--temperatures", arguments.temperatures, none.temperatures);
+  compare("--ladder", arguments.ladder, none.ladder);
+  compare("--base", arguments.base, none.base);
+  compare("--base-smoothing", arguments.base_smoothing, none.base_smoothing);
+  compare("--prior", arguments.prior, none.prior);
+  compare("--states", arguments.states, none.states);
+  compare("--data", arguments.data, none.data);
+  compare("--binarise", arguments.binarise, none.binarise);
+  compare("--seed", arguments.seed, none.seed);
+  return names;
+}
 
 void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps) {
   command.integer(&arguments.chains, "--chains C", 2, "Chains (default: 100).");
@@ -89,7 +115,7 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                     "Sweeps per chain in all, the initial stage included (default: 10000).");
   command.integer(&arguments.temperatures, "--temperatures K", 2,
                   "Rungs of the ladder, b = 0 and 1 included (default: 100; ais, raise and smc: "
-                  "one more than sweeps).");
+                  "one more than sweeps; ti-continuous puts more between rungs 1/99 apart).");
   command.text(&arguments.ladder, "--ladder L",
                "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
                "from a pilot run), or a text FILE of inverse temperatures (default: linear).");
@@ -139,8 +165,7 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
                           .key = estimate_key(arguments.seed)};
   settings.log_prior =
       make_prior(arguments.prior, settings.ladder.value_or(Ladder::linear(kRungs)));
-  if (!arguments.states.empty())
-    settings.states = arguments.states == "joint" ? States::joint : States::collapsed;
+  if (!arguments.states.empty()) settings.states = parse_states(arguments.states);
   if (!arguments.data.empty()) settings.cases = load_cases(arguments.data, model, arguments).values;
   return settings;
 }

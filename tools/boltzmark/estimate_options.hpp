@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/model/base.hpp"
@@ -28,6 +29,12 @@ struct EstimateArguments {
 /// Adds the options; `sweeps` unless the command has its own.
 void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps);
 
+/// Parses joint or collapsed.
+States parse_states(const std::string& text);
+
+/// Lists the options that are not as they would be if they had not been given.
+std::vector<std::string> given_options(const EstimateArguments& arguments);
+
 /// Makes the base that the options name.
 /// Throws  DataError about the data set, InvalidArgument about the options
 Base make_base(const Layered& model, const EstimateArguments& arguments);
@@ -51,7 +58,7 @@ double state_estimate(const Session& session, const std::string& method, const L
 void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,
                   MethodSettings& settings);
 
-/// The key of an estimate's draws.
-StreamKey estimate_key(std::uint64_t seed);
+/// The key of an estimate's draws; of several runs with a seed each has its own.
+StreamKey estimate_key(std::uint64_t seed, int run = 0);
 
 }  // namespace boltzmark::cli

@@ -126,6 +126,19 @@ TEST_CASE("one stage of the mixed likelihood is RTS, its standard error included
   }
 }
 
+TEST_CASE("the mixed likelihood leaves out the rounds in which chains did not mix") {
+  Stream stream({7, 8}, Purpose::test);
+  TemperedRun run{.store = tempered_store({}, {5, 60, 40}, 0.5, stream)};
+  run.sums = sum_by_rung(run.store, Assignment::soft);
+  const SampleStore other = tempered_store({}, {5, 60, 40}, 0.5, stream);
+  run.rounds.push_back(
+      {.log_z_hat = other.log_z_hat, .sums = sum_by_rung(other, Assignment::soft), .trips = 79});
+  const double kept = rts(run.store, States::joint).log_z;
+  CHECK(rts_mixed(run).log_z == Approx(kept).epsilon(1e-10));
+  run.rounds[0].trips = 80;  // two a chain
+  CHECK(std::abs(rts_mixed(run).log_z - kept) > 1e-4);
+}
+
 TEST_CASE("the mixed likelihood returns the exact log Z from the exact occupancies of its stages") {
   const GaussianTarget target{2, 9};
   SampleStore store = empty_store(target, {8, 1, 1});

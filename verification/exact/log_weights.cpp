@@ -49,6 +49,27 @@ TEST_CASE("the jackknife error of a log mean is that of leaving each weight out"
   CHECK(std::isnan(summary.pareto_k));
 }
 
+TEST_CASE("weights that count n times are n weights that stand together") {
+  const Eigen::VectorXd logs = Eigen::Vector4d(0.3, -1, 2, 0.5),
+                        counts = Eigen::Vector4d(1, 3, 2, 5);
+  const Eigen::ArrayXd weights = logs.array().exp() * counts.array();
+  Eigen::VectorXd without(4);
+  for (int i = 0; i < 4; ++i)
+    without[i] = std::log((weights.sum() - weights[i]) / (counts.sum() - counts[i]));
+  const WeightSummary summary = summarise(logs, counts);
+  CHECK(summary.log_mean == Approx(std::log(weights.sum() / counts.sum())).epsilon(1e-14));
+  CHECK(summary.std_error ==
+        Approx(std::sqrt(3.0 / 4 * (without.array() - without.mean()).square().sum()))
+            .epsilon(1e-12));
+  CHECK(summary.effective_samples ==
+        Approx(weights.sum() * weights.sum() / weights.square().sum()).epsilon(1e-12));
+  CHECK(summary.count == 4);
+  // Equal counts are none.
+  CHECK(summarise(logs, Eigen::VectorXd::Constant(4, 7)).std_error ==
+        Approx(summarise(logs).std_error).epsilon(1e-12));
+  CHECK_THROWS_AS(summarise(logs, Eigen::Vector4d(1, 0, 1, 1)), InvalidArgument);
+}
+
 TEST_CASE("the interval is Student's, and log 40 bounds it where Markov's inequality does") {
   const WeightSummary summary{
       .log_mean = 3, .std_error = 1, .effective_samples = 80, .pareto_k = 0.1, .count = 3};

@@ -1,6 +1,7 @@
 // Tempering of an enumerated model: the rungs that it visits, and the log Z that adaptation finds.
 #include "boltzmark/estimate/simulated_tempering.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -19,6 +20,10 @@ const StatisticalTest kRungLaw({.name = "simulated tempering: law of the rung",
                                 .false_alarm = 1e-9,
                                 .deviation = 0.03,
                                 .cases = 4});
+// Taking the last of a chain's states at b = 1 makes the likelier ones rarer by 0.05 and more here.
+const StatisticalTest kTopLaw({.name = "states at b = 1: law of the state",
+                               .false_alarm = 1e-9,
+                               .deviation = 0.04});
 // A run that converged is within 0.4 nats far more often than in 80 % of cases; one that converges
 // elsewhere nearly never is.
 constexpr double kNear = 0.4;
@@ -81,6 +86,29 @@ void check_rungs(States states, RungMove move) {
   CHECK(decision.holds);
 }
 
+// The first state with a log ratio; some share theirs.
+std::uint32_t state_of(const TableTarget& target, double log_ratio) {
+  std::uint32_t x = 0;
+  while (std::abs(target.log_ratio(x) - log_ratio) > 1e-9) ++x;
+  return x;
+}
+
+// Keeps a chain's state at b = 1 with a probability that is proportional to its visits.
+std::vector<std::size_t> states_by_visits(const TableTarget& target, TopStates& top, int chains,
+                                          Stream& stream) {
+  std::vector<double> ratios(static_cast<std::size_t>(chains));
+  for (int g = 0; g < top.states.groups(); ++g)
+    top.states.group(g).log_ratio({ratios.data() + top.states.first_chain(g),
+                                   static_cast<std::size_t>(top.states.group(g).chains())});
+  const int most = *std::max_element(top.visits.begin(), top.visits.end());
+  std::vector<std::size_t> states;
+  for (std::size_t c = 0; c < ratios.size(); ++c) {
+    if (top.visits[c] <= static_cast<int>(stream.below(static_cast<std::uint64_t>(most)))) continue;
+    states.push_back(state_of(target, ratios[c]));
+  }
+  return states;
+}
+
 void check_adaptation(Adaptation adaptation) {
   const Layered model = peaked_model();
   const TableTarget target(model, Base::uniform(model));
@@ -111,6 +139,41 @@ TEST_CASE("simulated tempering visits rungs by r Z over Zhat when it draws them"
 TEST_CASE("simulated tempering visits rungs by r Z over Zhat when it steps to neighbours") {
   check_rungs(States::joint, RungMove::metropolis);
   check_rungs(States::collapsed, RungMove::metropolis);
+}
+
+TEST_CASE("states at b = 1 weighted by their visits are samples of the model") {
+  const Layered model = peaked_model();
+  const TableTarget target(model, Base::uniform(model));
+  const Ladder ladder = Ladder::linear(kRungs);
+  std::vector<double> law(target.states());
+  const double log_z = rung_log_z(target, ladder)[kRungs - 1];
+  for (std::uint32_t x = 0; x < target.states(); ++x)
+    law[state_of(target, target.log_ratio(x))] +=
+        std::exp(target.log_ratio(x) - log_z) / target.states();
+  const Decision decision = decide_frequencies(kTopLaw, law, [&](std::size_t n, StreamKey key) {
+    constexpr int kChains = 2000;
+    std::vector<std::size_t> states;
+    for (std::uint64_t run = 0; states.size() < n; ++run) {
+      Stream stream(key, Purpose::test, run);
+      SimulatedTemperingOptions options{.chains = kChains,
+                                        .sweeps = 60,
+                                        .ladder = ladder,
+                                        .start = Start::base,
+                                        .log_z_hat = rung_log_z(target, ladder),
+                                        .round_sweeps = 30,
+                                        .max_rounds = 1,
+                                        .key = key_of(stream)};
+      TopStates top(target, kChains, options.key);
+      options.top_states = &top;
+      simulated_tempering(target, options);
+      for (const std::size_t x : states_by_visits(target, top, kChains, stream))
+        states.push_back(x);
+    }
+    states.resize(n);
+    return states;
+  });
+  INFO(decision.summary);
+  CHECK(decision.holds);
 }
 
 TEST_CASE("tempering by Wang and Landau converges to log Z whatever the prior") {

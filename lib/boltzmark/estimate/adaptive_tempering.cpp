@@ -10,6 +10,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/mixing.hpp"
 #include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/estimate/smc_start.hpp"
 #include "boltzmark/estimate/tempered_group.hpp"
 #include "boltzmark/transition/chains.hpp"
 
@@ -17,10 +18,10 @@ namespace boltzmark {
 namespace {
 
 constexpr int kMostIslands = 8;
-constexpr int kReportSweeps = 200;    // between two reports of progress
-constexpr double kFlatness = 0.8;     // of a rung's share of visits
-constexpr double kFirstStage = 0.25;  // of SAMS's sweeps
-constexpr double kLargestStep = 1;    // of SAMS's first stage, in nats: c_k / r_k can reach 1 / r_k
+constexpr int kReportSweeps = 200;   // between two reports of progress
+constexpr double kFlatness = 0.8;    // of a rung's share of visits
+constexpr double kFirstStage = 0.5;  // of SAMS's sweeps that are not averaged
+constexpr double kLargestStep = 1;   // of SAMS's first stage, in nats: c_k / r_k can reach 1 / r_k
 
 // The first chain of every island; whole blocks where there are enough, since a block is swept
 // whole.
@@ -49,13 +50,28 @@ class Island {
         log_prior_(options.log_prior),
         log_z_hat_(options.log_z_hat),
         visits_(Eigen::VectorXd::Zero(log_prior_.size())),
-        trips_(chains, TripCounter(options.ladder.rungs() - 1)),
-        first_stage_(std::floor(kFirstStage * options.sweeps)) {
-    population_->draw_base();
+        trips_(chains, TripCounter(options.ladder.rungs() - 1)) {
+    const int smc = options.start == Start::smc && log_z_hat_.size() == 0
+                        ? smc_start_sweeps(options.ladder, chains, options.sweeps)
+                        : 0;
+    if (smc > 0) {
+      start_from_smc(target, smc);
+      initial_sweeps_ = smc + std::max(1, options.sweeps / 25);
+    } else {
+      if (log_z_hat_.size() == 0) log_z_hat_ = Eigen::VectorXd::Zero(log_prior_.size());
+      population_->draw_base();
+    }
     group_.draw_uniform_rungs();
+    group_.hold(initial_sweeps_ - smc);
+    first_stage_ = std::floor(kFirstStage * (options.sweeps / 2 - initial_sweeps_));
   }
 
-  double step(Adaptation adaptation, double t) {
+  /// The sweeps that the start took.
+  int initial_sweeps() const { return initial_sweeps_; }
+  double top_log_z() const { return log_z_hat_[log_z_hat_.size() - 1]; }
+
+  /// Makes sweep t = 1, 2, .. after the start.
+  void step(Adaptation adaptation, double t) {
     TemperedRecord record(log_prior_.size(), options_.chains, 1, 1);
     group_.run(log_prior_ - log_z_hat_, record, 0, 1);
     const Eigen::VectorXd counts = record.sums.weight.rowwise().sum();
@@ -64,7 +80,6 @@ class Island {
     else
       follow_visits(counts, t);
     log_z_hat_.array() -= log_z_hat_[0];
-    return log_z_hat_[log_z_hat_.size() - 1];
   }
   /// Lets the trip counters see where the chains are.
   void count_trips() {
@@ -79,6 +94,17 @@ class Island {
   bool all_visited() const { return all_visited_; }
 
  private:
+  void start_from_smc(const Target& target, int sweeps) {
+    SmcStart start =
+        smc_start(target, options_.ladder, options_.chains, sweeps,
+                  make_key((std::uint64_t{options_.key.high} << 32U) | options_.key.low, "start"));
+    log_z_hat_ = std::move(start.log_z_hat);
+    for (int g = 0; g < start.populations.groups(); ++g)
+      for (int c = 0; c < start.populations.group(g).chains(); ++c)
+        population_->copy_chain(start.populations.first_chain(g) + c, start.populations.group(g),
+                                c);
+  }
+
   void follow_visits(const Eigen::VectorXd& counts, double t) {
     const auto rungs = static_cast<double>(counts.size());
     const Eigen::VectorXd visits = (counts.array() / log_prior_.array().exp()) / rungs;
@@ -109,7 +135,8 @@ class Island {
   TemperedGroup group_;
   Eigen::VectorXd log_prior_, log_z_hat_, visits_;
   std::vector<TripCounter> trips_;
-  double first_stage_;  // sweeps
+  int initial_sweeps_ = 0;
+  double first_stage_ = 0;  // sweeps
   double gain_ = 1;
   bool all_visited_ = false;
 };
@@ -125,8 +152,8 @@ AdaptiveTemperingOptions checked(AdaptiveTemperingOptions options) {
     throw InvalidArgument(fmt::format("chains, sweeps = {}, {} (must be at least 2)",
                                       options.chains, options.sweeps));
   if (options.log_prior.size() == 0) options.log_prior = Eigen::VectorXd::Zero(rungs);
-  if (options.log_z_hat.size() == 0) options.log_z_hat = Eigen::VectorXd::Zero(rungs);
-  if (options.log_prior.size() != rungs || options.log_z_hat.size() != rungs)
+  if (options.log_prior.size() != rungs ||
+      (options.log_z_hat.size() != 0 && options.log_z_hat.size() != rungs))
     throw InvalidArgument(fmt::format("log_prior, log_z_hat = {}, {} values (must be {})",
                                       options.log_prior.size(), options.log_z_hat.size(), rungs));
   options.log_prior = normalised(options.log_prior);
@@ -168,18 +195,20 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
                                         const AdaptiveTemperingOptions& given) {
   const AdaptiveTemperingOptions options = checked(given);
   const std::vector<int> edges = island_edges(options.chains);
-  std::vector<std::unique_ptr<Island>> islands;
-  for (std::size_t i = 0; i + 1 < edges.size(); ++i)
-    islands.push_back(
-        std::make_unique<Island>(target, options, static_cast<int>(i), edges[i + 1] - edges[i]));
+  std::vector<std::unique_ptr<Island>> islands(edges.size() - 1);
+  parallel_for(islands.size(), [&](std::size_t i) {
+    islands[i] =
+        std::make_unique<Island>(target, options, static_cast<int>(i), edges[i + 1] - edges[i]);
+  });
   AdaptiveTemperingRun run;
   run.top_log_z.resize(options.sweeps, static_cast<Eigen::Index>(islands.size()));
   for (int first = 0; first < options.sweeps; first += kReportSweeps) {
     const int last = std::min(first + kReportSweeps, options.sweeps);
     parallel_for(islands.size(), [&](std::size_t i) {
       for (int t = first; t < last; ++t) {
-        run.top_log_z(t, static_cast<Eigen::Index>(i)) =
-            islands[i]->step(options.adaptation, t + 1.0);
+        if (t >= islands[i]->initial_sweeps())
+          islands[i]->step(options.adaptation, t - islands[i]->initial_sweeps() + 1.0);
+        run.top_log_z(t, static_cast<Eigen::Index>(i)) = islands[i]->top_log_z();
         if (t >= options.sweeps / 2) islands[i]->count_trips();
       }
     });

@@ -16,9 +16,10 @@ enum class Adaptation {
   ///              [Wang and Landau 2001; Belardinelli and Pereyra 2007, Eq. 3; carlson2016,
   ///              Sec. 3.1]
   wang_landau,
-  /// log Zhat_k += g_t (c_k / r_k - 1) with this sweep's Rao-Blackwellised c_k, in two stages: a
-  /// quarter of the sweeps with g_t = min(1, K / t) and steps cut at 1 nat, which soon reach every
-  /// rung but settle off log Z, then g_t = 1 / (t - t0 + 1 / min r), whose steps need no cut.
+  /// log Zhat_k += g_t (c_k / r_k - 1) with this sweep's Rao-Blackwellised c_k, in two stages: half
+  /// of the sweeps up to the middle with g_t = min(1, K / t) and steps cut at 1 nat, which soon
+  /// reach every rung but settle off log Z, then g_t = 1 / (t - t0 + 1 / min r), whose steps need
+  /// no cut.
   ///                                       [Tan 2017, Sec. 3.2; carlson2016, Eq. 19]
   sams
 };
@@ -30,7 +31,8 @@ struct AdaptiveTemperingOptions {
   int sweeps = 10000;
   Ladder ladder = Ladder::linear(100);
   Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
-  Eigen::VectorXd log_z_hat = {};  ///< first guess [rungs]; empty: zeros
+  Eigen::VectorXd log_z_hat = {};  ///< first guess [rungs]; empty: zeros, or the SMC pass
+  Start start = Start::smc;        ///< where each island begins; base if a guess is given
   StreamKey key = {};
   std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
 };
@@ -42,11 +44,11 @@ struct AdaptiveTemperingRun {
 };
 
 /// Estimates log Z by tempering whose Zhat adapts at every sweep.
-/// Chains form up to 8 islands, each with a Zhat of its own. The estimate is the mean over islands
-/// of log Zhat_K averaged over the second half of the sweeps; the islands' spread is its error, and
-/// effective_samples counts the round trips of that half.
-/// Status  not_converged if these are too few (judge_round_trips) or visits are still uneven
-/// Throws  InvalidArgument on settings out of range
+/// Chains form up to 8 islands, each with a start and a Zhat of its own. The estimate is the mean
+/// over islands of log Zhat_K averaged over the second half of the sweeps; the islands' spread is
+/// its error, and effective_samples counts the round trips of that half. Status  not_converged if
+/// these are too few (judge_round_trips) or visits are still uneven Throws  InvalidArgument on
+/// settings out of range
 AdaptiveTemperingRun adaptive_tempering(const Target& target,
                                         const AdaptiveTemperingOptions& options);
 

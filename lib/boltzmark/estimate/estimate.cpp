@@ -13,15 +13,17 @@ namespace {
 
 constexpr double kEffectivePerBatch = 12;
 constexpr Eigen::Index kLeastGroups = 5;
+constexpr double kRounding = 1e-9;  // nats; log Z of 10^4 comes from sums that are rounded by less
 
 double squared_error(const InfluenceSums& sums) {
   const auto groups = static_cast<double>(sums.groups.size());
   return groups / (groups - 1) * sums.groups.squaredNorm() / (sums.samples * sums.samples);
 }
 
+// Of equal samples only rounding is left, whose shares say nothing.
 double effective_samples(const InfluenceSums& sums) {
   const double variance = squared_error(sums);
-  return variance > 0 ? sums.mean_square / variance : sums.samples;
+  return variance > kRounding * kRounding ? sums.mean_square / variance : sums.samples;
 }
 
 // Whole chains are independent however short they are.

@@ -47,7 +47,8 @@ struct InfluenceSums {
 
 /// Turns influence values into a standard error and a 95 % interval.
 ///   SE^2 = G / (G - 1) sum_g (sum of group g)^2 / N^2,  N = all samples; the interval is Student's
-///   with G - 1 degrees of freedom; effective_samples = mean square / SE^2
+///   with G - 1 degrees of freedom; effective_samples = mean square / SE^2, or all where SE is
+///   below 1e-9 nats, which is rounding
 /// Groups count as independent. Chains are; batches of one are nearly so if they are long, SE^2
 /// being too small by the relaxation time over their length. So neighbouring batches are joined
 /// until each holds twelve effective samples, or there would be fewer than five groups.

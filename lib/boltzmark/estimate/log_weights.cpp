@@ -15,15 +15,16 @@
 namespace boltzmark {
 namespace {
 
-// The log means without each weight; sum is that of all weights relative to the largest.
-double jackknife_error(const Eigen::ArrayXd& weights) {
+// The log means without each weight. Shapes  counts as weights, of mean 1
+double jackknife_error(const Eigen::ArrayXd& weights, const Eigen::ArrayXd& counts) {
   const auto n = static_cast<double>(weights.size());
   // The largest weight is 1: what is left of it is summed afresh, not as a difference.
   Eigen::ArrayXd rest = weights.sum() - weights;
   Eigen::Index largest = 0;
   weights.maxCoeff(&largest);
   rest[largest] = weights.head(largest).sum() + weights.tail(weights.size() - largest - 1).sum();
-  const Eigen::ArrayXd logs = rest.max(std::numeric_limits<double>::min()).log();
+  const Eigen::ArrayXd logs =
+      rest.max(std::numeric_limits<double>::min()).log() - (n - counts).log();
   return std::sqrt((n - 1) / n * (logs - logs.mean()).square().sum());
 }
 
@@ -56,14 +57,22 @@ double normal_limit(Eigen::VectorXd log_weights) {
 }  // namespace
 
 WeightSummary summarise(const Eigen::VectorXd& log_weights) {
-  if (log_weights.size() < 2)
-    throw InvalidArgument(fmt::format("log weights = {} (must be at least 2)", log_weights.size()));
-  if (!log_weights.allFinite()) throw InvalidArgument("log weights (must be finite)");
+  return summarise(log_weights, Eigen::VectorXd::Ones(log_weights.size()));
+}
+
+WeightSummary summarise(const Eigen::VectorXd& given, const Eigen::VectorXd& given_counts) {
+  if (given.size() < 2)
+    throw InvalidArgument(fmt::format("log weights = {} (must be at least 2)", given.size()));
+  if (!given.allFinite()) throw InvalidArgument("log weights (must be finite)");
+  if (given_counts.size() != given.size() || !(given_counts.minCoeff() > 0))
+    throw InvalidArgument("counts (must be positive, one a weight)");
+  const Eigen::ArrayXd counts = given_counts.array() / given_counts.mean();
+  const Eigen::VectorXd log_weights = given.array() + counts.log();
   const double highest = log_weights.maxCoeff();
   const Eigen::ArrayXd weights = (log_weights.array() - highest).exp();
   const double sum = weights.sum();
   return {.log_mean = highest + std::log(sum / static_cast<double>(weights.size())),
-          .std_error = jackknife_error(weights),
+          .std_error = jackknife_error(weights, counts),
           .effective_samples = sum * sum / weights.square().sum(),
           .pareto_k = pareto_shape({log_weights.data(), log_weights.data() + log_weights.size()}),
           .count = static_cast<int>(log_weights.size()),

@@ -27,6 +27,12 @@ struct WeightSummary {
 /// Throws  InvalidArgument if there are fewer than 2 or one is not finite
 WeightSummary summarise(const Eigen::VectorXd& log_weights);
 
+/// Summarises independent pairs of a log weight and how often it counts: the mean is
+/// sum n_i w_i / sum n_i, the jackknife leaves pairs out, and the rest is that of the n_i w_i.
+/// Shapes  [n >= 2], counts > 0
+/// Throws  InvalidArgument as above, or if shapes differ or a count is not positive
+WeightSummary summarise(const Eigen::VectorXd& log_weights, const Eigen::VectorXd& counts);
+
 /// On which side of log Z an estimate falls: E[log mean w] is at most log E[w] (Jensen).
 enum class Bound {
   lower,  ///< log Z = log mean w: the estimate falls below log Z in the mean

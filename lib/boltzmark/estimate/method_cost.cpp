@@ -31,7 +31,7 @@ double bytes_per_sweep(std::string_view method, Source source, const MethodSetti
 }  // namespace
 
 double method_bytes(std::string_view method, const MethodSettings& settings, const Layered& model) {
-  const double rungs = rungs_of(method, settings);
+  const double rungs = method_work(method, settings).temperatures;
   return settings.sweeps * bytes_per_sweep(method, find_method(method).source, settings, rungs) +
          settings.chains * (kUnit * model.units()) + rungs * kRung;
 }

@@ -14,6 +14,7 @@
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/mbar.hpp"
 #include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/estimate/raise.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/rts_mixed.hpp"
 #include "boltzmark/estimate/smc.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 constexpr int kRungs = 100;
 
-using FromStore = Estimate (*)(const SampleStore&);
+using FromStore = Estimate (*)(const SampleStore&, States);
 
 Estimate integrate(const SampleStore& store, Quadrature quadrature) {
   return thermodynamic_integration(store, Assignment::hard, {.quadrature = quadrature});
@@ -40,35 +41,32 @@ struct Entry {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
       {{"rts", "Rao-Blackwellised tempered sampling [carlson2016]", Source::tempered, true},
-       [](const SampleStore& s) {
-         return rts(s, s.log_f.empty() ? States::joint : States::collapsed);
-       }},
+       [](const SampleStore& s, States states) { return rts(s, states); }},
       {{"ts", "tempered sampling: counts of rungs", Source::tempered},
-       [](const SampleStore& s) { return ts(s); }},
+       [](const SampleStore& s, States) { return ts(s); }},
       {{"ti-riemann", "thermodynamic integration, left sum", Source::tempered},
-       [](const SampleStore& s) { return integrate(s, Quadrature::left); }},
+       [](const SampleStore& s, States) { return integrate(s, Quadrature::left); }},
       {{"ti", "thermodynamic integration, trapezoid", Source::tempered},
-       [](const SampleStore& s) { return integrate(s, Quadrature::trapezoid); }},
+       [](const SampleStore& s, States) { return integrate(s, Quadrature::trapezoid); }},
       {{"ti-simpson", "thermodynamic integration, Simpson's rule", Source::tempered},
-       [](const SampleStore& s) { return integrate(s, Quadrature::simpson); }},
+       [](const SampleStore& s, States) { return integrate(s, Quadrature::simpson); }},
       {{"ti-corrected", "trapezoid corrected by variances [Friel et al. 2014]", Source::tempered},
-       [](const SampleStore& s) { return integrate(s, Quadrature::corrected); }},
+       [](const SampleStore& s, States) { return integrate(s, Quadrature::corrected); }},
       {{"ti-continuous", "thermodynamic integration over a continuous inverse temperature",
         Source::continuous}},
       {{"ti-rb", "Rao-Blackwellised thermodynamic integration [carlson2016]", Source::tempered},
-       [](const SampleStore& s) { return thermodynamic_integration(s, Assignment::soft); }},
+       [](const SampleStore& s, States) { return thermodynamic_integration(s, Assignment::soft); }},
       {{"bar", "Bennett's acceptance ratio between neighbouring rungs", Source::tempered},
-       [](const SampleStore& s) { return bar(s); }},
+       [](const SampleStore& s, States) { return bar(s); }},
       {{"mbar", "multistate Bennett acceptance ratio", Source::tempered},
-       [](const SampleStore& s) { return Estimate(mbar(s)); }},
+       [](const SampleStore& s, States) { return Estimate(mbar(s)); }},
       {{"sd", "stationary law of the counted rung transitions", Source::tempered},
-       [](const SampleStore& s) {
+       [](const SampleStore& s, States) {
          return stationary_estimate(s, Transitions::counted, States::joint);
        }},
       {{"rsd", "stationary law of Rao-Blackwellised rung transitions", Source::tempered, true},
-       [](const SampleStore& s) {
-         return stationary_estimate(s, Transitions::rao_blackwellised,
-                                    s.log_f.empty() ? States::joint : States::collapsed);
+       [](const SampleStore& s, States states) {
+         return stationary_estimate(s, Transitions::rao_blackwellised, states);
        }},
       {{"rts-mixed", "RTS over stages with different Zhat [carlson2016, App. A]", Source::tempered,
         true}},
@@ -114,7 +112,7 @@ void set_cases(Population& population, int first_chain, const Eigen::MatrixXf& c
   dynamic_cast<LayeredPopulation&>(population).set_layer(0, states);
 }
 
-Estimate raise_from_cases(const LayeredTarget& target, const MethodSettings& settings) {
+Estimate raise_from_cases(const Target& target, const MethodSettings& settings) {
   Estimate estimate = reverse_annealing(target, annealing_options(settings),
                                         [&](Population& population, int first_chain) {
                                           set_cases(population, first_chain, settings.cases);
@@ -124,47 +122,36 @@ Estimate raise_from_cases(const LayeredTarget& target, const MethodSettings& set
   return estimate;
 }
 
-// Gives chains that never reached the top rung the states of those that did; returns how many did.
-int share_top_states(const SampleStore& store, Populations& top) {
-  std::vector<int> visitors;
-  for (Eigen::Index c = 0; c < store.chains(); ++c)
-    if ((store.rung.col(c).array() == store.rungs() - 1).any())
-      visitors.push_back(static_cast<int>(c));
-  if (visitors.empty()) return 0;
-  std::vector<int> offspring(static_cast<std::size_t>(store.chains()), 0);
-  for (std::size_t c = 0; c < offspring.size(); ++c) ++offspring[visitors[c % visitors.size()]];
-  top.resample(offspring);
-  return static_cast<int>(visitors.size());
-}
-
 // Half of the sweeps find states at b = 1, the others anneal them.
-Estimate raise_from_samples(const LayeredTarget& target, MethodSettings settings) {
-  const int tempered = settings.sweeps / 2;
-  Populations top(target, settings.chains, settings.key);
-  top.for_each([](Population& population, int) { population.draw_base(); });
-  const TemperedRun run = simulated_tempering(target, {.chains = settings.chains,
-                                                       .sweeps = tempered,
-                                                       .ladder = Ladder::linear(kRungs),
-                                                       .states = settings.states,
-                                                       .last_at_top = &top,
-                                                       .key = settings.key});
-  const int visitors = share_top_states(run.store, top);
-  settings.sweeps -= tempered;
+int case_sweeps(const MethodSettings& settings) { return settings.sweeps / 2; }
+
+MethodSettings after_cases(MethodSettings settings) {
+  settings.sweeps -= case_sweeps(settings);
   settings.key = make_key((std::uint64_t{settings.key.high} << 32U) | settings.key.low, "raise");
-  Estimate estimate = reverse_annealing(target, annealing_options(settings),
-                                        [&](Population& population, int first_chain) {
-                                          for (int c = 0; c < population.chains(); ++c)
-                                            population.copy_chain(c, top.at(first_chain), c);
-                                        })
-                          .estimate;
-  judge_mixing(estimate, run.store);
-  if (visitors < settings.chains)
-    estimate.warnings.push_back(
-        fmt::format("{} of {} chains reached b = 1: cases repeat", visitors, settings.chains));
-  return estimate;
+  return settings;
 }
 
-Estimate adapt(const LayeredTarget& target, const MethodSettings& settings, Adaptation adaptation) {
+Estimate raise_from_samples(const Target& target, const MethodSettings& settings) {
+  const auto part = [&](double from, double share) {
+    return [&progress = settings.progress, from, share](double done) {
+      if (progress) progress(from + share * done);
+    };
+  };
+  const double share = case_sweeps(settings) / static_cast<double>(settings.sweeps);
+  AnnealingOptions annealing = annealing_options(after_cases(settings));
+  annealing.progress = part(share, 1 - share);
+  return raise_from_tempering(target,
+                              {.chains = settings.chains,
+                               .sweeps = case_sweeps(settings),
+                               .ladder = ladder_of(settings),
+                               .log_prior = settings.log_prior,
+                               .states = settings.states,
+                               .key = settings.key,
+                               .progress = part(0, share)},
+                              annealing);
+}
+
+Estimate adapt(const Target& target, const MethodSettings& settings, Adaptation adaptation) {
   return adaptive_tempering(target, {.adaptation = adaptation,
                                      .chains = settings.chains,
                                      .sweeps = settings.sweeps,
@@ -175,7 +162,7 @@ Estimate adapt(const LayeredTarget& target, const MethodSettings& settings, Adap
       .estimate;
 }
 
-Estimate integrate_continuously(const LayeredTarget& target, const MethodSettings& settings) {
+Estimate integrate_continuously(const Target& target, const MethodSettings& settings) {
   return ti_continuous(continuous_tempering(target, {.chains = settings.chains,
                                                      .sweeps = settings.sweeps,
                                                      .knots = ladder_of(settings),
@@ -183,20 +170,47 @@ Estimate integrate_continuously(const LayeredTarget& target, const MethodSetting
                                                      .progress = settings.progress}));
 }
 
-// Bundles of one chain a rung, as many as the chains allow; a fifth of the sweeps is burn-in.
-Estimate step_over_replicas(const LayeredTarget& target, const MethodSettings& settings) {
+// Whole ladders, and the sweeps that make the same moves as the settings' chains; a fifth of them
+// is burn-in.
+ReplicaOptions replica_options(const MethodSettings& settings) {
   const Ladder ladder = ladder_of(settings);
-  const int burn_in = settings.sweeps / 5;
-  const ReplicaResult run =
-      parallel_tempering_samples(target, {.ladder = ladder,
-                                          .bundles = std::max(1, settings.chains / ladder.rungs()),
-                                          .burn_in = burn_in,
-                                          .sweeps = settings.sweeps - burn_in,
-                                          .key = settings.key,
-                                          .progress = settings.progress});
+  const int bundles = std::max(1, settings.chains / ladder.rungs());
+  const std::int64_t sweeps =
+      std::int64_t{settings.sweeps} * settings.chains / (std::int64_t{bundles} * ladder.rungs());
+  if (sweeps < 2)
+    throw InvalidArgument(fmt::format(
+        "sweeps = {} of {} chains (must be worth 2 sweeps of a chain on each of {} rungs)",
+        settings.sweeps, settings.chains, ladder.rungs()));
+  return {.ladder = ladder,
+          .bundles = bundles,
+          .burn_in = sweeps / 5,
+          .sweeps = sweeps - sweeps / 5,
+          .key = settings.key,
+          .progress = settings.progress};
+}
+
+Estimate step_over_replicas(const Target& target, const MethodSettings& settings) {
+  const ReplicaResult run = parallel_tempering_samples(target, replica_options(settings));
   Estimate estimate = stepping_stones(run.samples).joined;
   judge_round_trips(estimate, round_trips(run.samples), run.samples.chains());
   return estimate;
+}
+
+MethodWork parallel_work(const MethodSettings& settings) {
+  const ReplicaOptions options = replica_options(settings);
+  const int rungs = options.ladder.rungs(), chains = options.bundles * rungs;
+  const auto sweeps = static_cast<int>(options.burn_in + options.sweeps);
+  return {chains, sweeps, rungs, double{1} * chains * sweeps};
+}
+
+MethodWork annealed_work(std::string_view method, const MethodSettings& settings) {
+  const bool samples = method == "raise" && settings.cases.size() == 0;
+  const AnnealingOptions options = annealing_options(samples ? after_cases(settings) : settings);
+  const int rungs = options.ladder.rungs();
+  // No weight depends on AIS's sweeps of the highest rung.
+  const std::int64_t spared = method == "ais" ? options.sweeps_at(rungs - 1) : 0;
+  return {settings.chains, settings.sweeps, rungs,
+          double{1} * settings.chains * static_cast<double>(settings.sweeps - spared)};
 }
 
 }  // namespace
@@ -212,7 +226,7 @@ const std::vector<MethodInfo>& registered_methods() {
 
 const MethodInfo& find_method(std::string_view name) { return find_entry(name).info; }
 
-TemperedRun run_tempering(const LayeredTarget& target, const MethodSettings& settings) {
+TemperedRun run_tempering(const Target& target, const MethodSettings& settings) {
   return simulated_tempering(target, {.chains = settings.chains,
                                       .sweeps = settings.sweeps,
                                       .ladder = ladder_of(settings),
@@ -232,15 +246,20 @@ Estimate estimate_from(std::string_view method, const TemperedRun& run) {
   return estimate;
 }
 
-Estimate estimate_from(std::string_view method, const SampleStore& store) {
+Estimate estimate_from(std::string_view method, const SampleStore& store,
+                       std::optional<States> states) {
   const Entry& entry = find_entry(method);
   if (entry.from_store == nullptr)
     throw InvalidArgument(
         fmt::format("method = {} (must be one that reads stored samples alone)", method));
-  return entry.from_store(store);
+  if (states && !entry.info.reads_log_f)
+    throw InvalidArgument(
+        fmt::format("method = {} (must be rts or rsd to choose its states)", method));
+  return entry.from_store(store,
+                          states.value_or(store.log_f.empty() ? States::joint : States::collapsed));
 }
 
-Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
+Estimate estimate_log_z(std::string_view method, const Target& target,
                         const MethodSettings& settings) {
   if (find_method(method).source == Source::tempered)
     return estimate_from(method, run_tempering(target, settings));
@@ -267,9 +286,12 @@ Estimate MethodRuns::estimate(std::string_view method) {
              : estimate_log_z(method, *target_, settings_);
 }
 
-int rungs_of(std::string_view method, const MethodSettings& settings) {
-  if (settings.ladder) return settings.ladder->rungs();
-  return find_method(method).source == Source::annealed ? settings.sweeps + 1 : kRungs;
+MethodWork method_work(std::string_view method, const MethodSettings& settings) {
+  const Source source = find_method(method).source;
+  if (source == Source::annealed) return annealed_work(method, settings);
+  if (source == Source::parallel) return parallel_work(settings);
+  return {settings.chains, settings.sweeps, ladder_of(settings).rungs(),
+          double{1} * settings.chains * settings.sweeps};
 }
 
 }  // namespace boltzmark

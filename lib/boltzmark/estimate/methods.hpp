@@ -50,28 +50,45 @@ struct MethodSettings {
   std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
 };
 
+/// What a method makes of its settings.
+struct MethodWork {
+  int chains = 0;  ///< that are moved together
+  int sweeps = 0;  ///< per chain
+  int temperatures = 0;
+  double moves =
+      0;  ///< sweeps of single chains in all; those that no number depends on are not made
+};
+
+/// Returns what a method will do. Stepping stones move whole ladders of one chain a rung: as many
+/// as the chains allow, or one, with as many sweeps as make up for the chains left over or added.
+/// Throws  InvalidArgument if there is no such method
+MethodWork method_work(std::string_view method, const MethodSettings& settings);
+
 /// Makes the tempered run that methods of source `tempered` read.
 /// Randomness  settings.key: each chain's units and rung, whatever the threads
 /// Throws      InvalidArgument on settings out of range; what settings.progress throws
-TemperedRun run_tempering(const LayeredTarget& target, const MethodSettings& settings);
+TemperedRun run_tempering(const Target& target, const MethodSettings& settings);
 /// Estimates log Z from a tempered run, by the sums of collapsed states where only these were kept.
 /// Throws  InvalidArgument if the method is not of source `tempered`
 Estimate estimate_from(std::string_view method, const TemperedRun& run);
-/// Estimates log Z from a stored one, as `estimate --from` does.
-/// Throws  InvalidArgument if the method is not of source `tempered`, or needs what is not stored
-Estimate estimate_from(std::string_view method, const SampleStore& store);
-/// Estimates log Z by any method.
+/// Estimates log Z from a stored one, as `estimate --from` does; none: collapsed states if stored.
+/// Throws  InvalidArgument if the method is not of source `tempered`, does not read the states
+/// asked
+///   for, or needs what is not stored
+Estimate estimate_from(std::string_view method, const SampleStore& store,
+                       std::optional<States> states = std::nullopt);
+/// Estimates log Z by any method. Only RAISE with cases needs a target of layers.
 /// Randomness  as run_tempering
 /// Throws      InvalidArgument if there is no such method, or on settings out of range; what
 ///   settings.progress throws
-Estimate estimate_log_z(std::string_view method, const LayeredTarget& target,
+Estimate estimate_log_z(std::string_view method, const Target& target,
                         const MethodSettings& settings);
 
 /// Estimates log Z of a target by several methods with the same settings: those that read samples
 /// share one tempered run. The target must outlive it.
 class MethodRuns {
  public:
-  MethodRuns(const LayeredTarget& target, MethodSettings settings)
+  MethodRuns(const Target& target, MethodSettings settings)
       : target_(&target), settings_(std::move(settings)) {}
 
   /// Returns the tempered run, which the first call makes.
@@ -82,13 +99,9 @@ class MethodRuns {
   Estimate estimate(std::string_view method);
 
  private:
-  const LayeredTarget* target_;
+  const Target* target_;
   MethodSettings settings_;
   std::optional<TemperedRun> run_;
 };
-
-/// Returns how many rungs a method will use.
-/// Throws  InvalidArgument if there is no such method
-int rungs_of(std::string_view method, const MethodSettings& settings);
 
 }  // namespace boltzmark

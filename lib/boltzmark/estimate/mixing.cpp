@@ -14,21 +14,28 @@ namespace {
 constexpr double kTripsPerChain = 2;
 constexpr double kLeastTrips = 20;  // of all chains
 
+double needed_trips(Eigen::Index chains) {
+  return std::max(kLeastTrips, kTripsPerChain * static_cast<double>(chains));
+}
+
 }  // namespace
+
+bool enough_round_trips(std::int64_t trips, Eigen::Index chains) {
+  return static_cast<double>(trips) >= needed_trips(chains);
+}
 
 void judge_mixing(Estimate& estimate, const SampleStore& store) {
   if (store.random_rungs) judge_round_trips(estimate, round_trips(store), store.chains());
 }
 
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains) {
-  const double needed = std::max(kLeastTrips, kTripsPerChain * static_cast<double>(chains));
-  if (static_cast<double>(trips) >= needed) return;
+  if (enough_round_trips(trips, chains)) return;
   estimate.refuse(
       Status::not_converged,
       fmt::format("{} round trips between the ends of the ladder (fewer than "
                   "{:.0f}): the chains may still remember their start; run more "
                   "sweeps, or use a base that is closer to the model, such as data rates",
-                  trips, needed));
+                  trips, needed_trips(chains)));
 }
 
 std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store) {

@@ -8,6 +8,8 @@
 
 namespace boltzmark {
 
+/// Whether chains made 20 round trips between the ends of the ladder, and two each in the mean.
+bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);

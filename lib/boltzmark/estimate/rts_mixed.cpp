@@ -74,7 +74,10 @@ void set_error(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
     const VectorXd sizes = stage.sums.weight.colwise().sum();
     groups += samples * (stage.sums.weight.transpose() * s - s.dot(p) * sizes);
     const VectorXd& ends = stage.sums.end_squares;
-    square += s[top] * s[top] * ends[1] + s[0] * s[0] * ends[0] + 2 * s[0] * s[top] * ends[2];
+    const double sum =
+        s[top] * stage.sums.weight.row(top).sum() + s[0] * stage.sums.weight.row(0).sum();
+    square += s[top] * s[top] * ends[1] + s[0] * s[0] * ends[0] + 2 * s[0] * s[top] * ends[2] -
+              sum * sum / stage.sums.samples;
   }
   set_error(estimate, {.groups = groups,
                        .batches = stages[0].sums.batches,
@@ -131,7 +134,8 @@ Estimate rts_mixed(const std::vector<RtsStage>& stages, const VectorXd& log_prio
 Estimate rts_mixed(const TemperedRun& run) {
   std::vector<RtsStage> stages;
   for (const InitialRound& round : run.rounds)
-    stages.push_back({before_first_batch(round.sums, run.sums.batches), round.log_z_hat});
+    if (enough_round_trips(round.trips, run.store.chains()))
+      stages.push_back({before_first_batch(round.sums, run.sums.batches), round.log_z_hat});
   stages.push_back({run.sums, run.store.log_z_hat});
   Estimate estimate = rts_mixed(stages, run.store.log_prior);
   judge_mixing(estimate, run.store);

@@ -39,7 +39,9 @@ RtsLikelihood rts_likelihood(const std::vector<RtsStage>& stages, const Eigen::V
 /// not_converged if the solver failed
 /// Throws  InvalidArgument as rts_likelihood, or if stages differ in groups or there is only one
 Estimate rts_mixed(const std::vector<RtsStage>& stages, const Eigen::VectorXd& log_prior);
-/// Does so with every stage of a tempered run, the initial rounds included, and judges its mixing.
+/// Does so with the kept sweeps of a tempered run and those of its initial rounds in which the
+/// chains made as many round trips as trust asks for, and judges its mixing. A shorter round is
+/// still where the one before left it, which no spread between its chains tells.
 Estimate rts_mixed(const TemperedRun& run);
 
 }  // namespace boltzmark

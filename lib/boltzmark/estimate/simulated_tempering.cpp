@@ -8,9 +8,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/estimate/smc.hpp"
+#include "boltzmark/estimate/smc_start.hpp"
 #include "boltzmark/estimate/tempered_group.hpp"
-#include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 namespace {
@@ -49,12 +48,6 @@ void check(const SimulatedTemperingOptions& options) {
     throw InvalidArgument("keep_log_f = true (must go with collapsed states)");
 }
 
-// None if the sweeps are too few, or there is just one chain.
-int smc_sweeps(const SimulatedTemperingOptions& options) {
-  if (options.chains < 2) return 0;
-  return std::min(3 * (options.ladder.rungs() - 1), options.sweeps * 3 / 10);
-}
-
 /// One run: its populations, its groups, and the sweeps that it has made.
 class Run {
  public:
@@ -62,8 +55,9 @@ class Run {
       : options_(options),
         log_prior_(normalised_prior(options)),
         log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())) {
-    if (options.start == Start::smc && smc_sweeps(options) > 0)
-      start_from_smc(target);
+    const int sweeps = smc_start_sweeps(options.ladder, options.chains, options.sweeps);
+    if (options.start == Start::smc && sweeps > 0)
+      start_from_smc(target, sweeps);
     else
       start_from_base(target);
   }
@@ -87,8 +81,7 @@ class Run {
     return options_.round_sweeps > 0 ? options_.round_sweeps : std::max(1, options_.sweeps / 25);
   }
   void start_from_base(const Target& target);
-  void start_from_smc(const Target& target);
-  void equalise_weights(const Eigen::VectorXd& log_weights);
+  void start_from_smc(const Target& target, int sweeps);
   void heat(Eigen::Index sweeps);
   void iterate(TemperedRun& run);
   void restart();
@@ -122,30 +115,13 @@ void Run::start_from_base(const Target& target) {
   for_each_group([](TemperedGroup& group) { group.draw_uniform_rungs(); });
 }
 
-// A pass of sequential Monte Carlo, three sweeps a rung and at most 30 % of all, estimates every
-// Zhat and leaves the chains at b = 1, weighted; one more resampling makes them equal.
-void Run::start_from_smc(const Target& target) {
-  const int sweeps = smc_sweeps(options_);
-  SmcResult smc = annealed_smc(target, {.annealing = {.ladder = options_.ladder,
-                                                      .chains = options_.chains,
-                                                      .sweeps = sweeps,
-                                                      .key = options_.key},
-                                        .islands = 2});
-  populations_ = std::move(smc.populations);
-  log_z_hat_ = smc.estimate.log_z_rungs;
-  equalise_weights(smc.log_weights);
+void Run::start_from_smc(const Target& target, int sweeps) {
+  SmcStart start = smc_start(target, options_.ladder, options_.chains, sweeps, options_.key);
+  populations_ = std::move(start.populations);
+  log_z_hat_ = std::move(start.log_z_hat);
   make_groups();
   report(sweeps);
   heat(std::min(round_sweeps(), options_.sweeps / 2 - done_));
-}
-
-void Run::equalise_weights(const Eigen::VectorXd& log_weights) {
-  Eigen::VectorXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
-  weights /= weights.sum();
-  std::vector<int> offspring(static_cast<std::size_t>(weights.size()));
-  Stream stream(options_.key, Purpose::start);
-  systematic_offspring({weights.data(), offspring.size()}, stream.uniform(), offspring);
-  populations_->resample(offspring);
 }
 
 // Spreads the chains over the rungs and lets each forget b = 1 at its own: a chain may not leave
@@ -179,7 +155,7 @@ InitialRound Run::round(Eigen::Index sweeps) {
   TemperedRecord record(options_.ladder.rungs(), options_.chains, sweeps,
                         batches_per_chain(options_.chains, sweeps));
   sweep(record);
-  InitialRound found{.log_z_hat = log_z_hat_, .sums = record.finish()};
+  InitialRound found{.log_z_hat = log_z_hat_, .sums = record.finish(), .trips = record.trips()};
   found.occupancy = found.sums.weight.rowwise().sum();
   if (options_.occupancies == Assignment::hard) found.occupancy.array() += kCountFloor;
   found.occupancy /= found.occupancy.sum();
@@ -220,7 +196,7 @@ void Run::sample(TemperedRun& run) {
     record.sums.first = record.sums.second = record.sums.weight;
   sweep(record);
   run.sums = record.finish();
-  run.trips = round_trips(store);
+  run.trips = record.trips();
 }
 
 }  // namespace

@@ -33,9 +33,20 @@ struct Restart {
 struct InitialRound {
   Eigen::VectorXd log_z_hat;       ///< that the round sampled with [rungs]
   RungSums sums = {};              ///< of the assignment asked for
+  std::int64_t trips = 0;          ///< round trips between the ends of the ladder
   Eigen::VectorXd occupancy = {};  ///< c_k, normalised [rungs]
   /// max_k |log(c_k / r_k)|; the rounds stop below 1
   double imbalance = 0;
+};
+
+/// One state at b = 1 of every chain: drawn evenly from those in which kept sweeps left it there.
+/// Weighted by these visits, the states are samples of the target. The last visit of every chain
+/// would be none: a chain is found at b = 1 long before it leaves where it leaves seldom.
+struct TopStates {
+  Populations states;
+  std::vector<int> visits;  ///< [chains]; where 0 the state is none
+  TopStates(const Target& target, int chains, StreamKey key)
+      : states(target, chains, key), visits(static_cast<std::size_t>(chains), 0) {}
 };
 
 /// The settings of a tempered run. `sweeps` is the total per chain, initial stage included.
@@ -57,7 +68,7 @@ struct SimulatedTemperingOptions {
   bool initial_only = false;  ///< end with the initial stage, which may take all sweeps; no samples
   bool keep_log_f = false;    ///< keep all collapsed densities in the store
   bool keep_slopes = false;   ///< sum d/db log f_b too where states are collapsed (TI-RB needs it)
-  Populations* last_at_top = nullptr;  ///< takes each chain's state when it is on the top rung
+  TopStates* top_states = nullptr;  ///< takes states at b = 1
   StreamKey key = {};
   std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
 };

@@ -9,13 +9,20 @@ TemperedRecord::TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::I
                                int batches)
     : sweeps(kept_sweeps),
       sums{.weight = Eigen::MatrixXd::Zero(rungs, chains * batches), .batches = batches},
-      end_squares(static_cast<std::size_t>(chains), Eigen::Vector3d::Zero()) {
+      end_squares(static_cast<std::size_t>(chains), Eigen::Vector3d::Zero()),
+      trip_counters(static_cast<std::size_t>(chains), TripCounter(static_cast<int>(rungs) - 1)) {
   sums.samples = static_cast<double>(chains) * static_cast<double>(kept_sweeps);
 }
 
 RungSums TemperedRecord::finish() {
   for (const Eigen::Vector3d& squares : end_squares) sums.end_squares += squares;
   return std::move(sums);
+}
+
+std::int64_t TemperedRecord::trips() const {
+  std::int64_t sum = 0;
+  for (const TripCounter& counter : trip_counters) sum += counter.trips();
+  return sum;
 }
 
 TemperedGroup::TemperedGroup(Population& population, int first_chain,
@@ -33,8 +40,11 @@ TemperedGroup::TemperedGroup(Population& population, int first_chain,
     log_densities_.resize(cells);
     if (options.keep_slopes) slopes_.resize(cells);
   }
-  for (int c = 0; c < population.chains(); ++c)
-    streams_.emplace_back(options.key, Purpose::rung, static_cast<std::uint64_t>(first_chain + c));
+  for (int c = 0; c < population.chains(); ++c) {
+    const auto chain = static_cast<std::uint64_t>(first_chain + c);
+    streams_.emplace_back(options.key, Purpose::rung, chain);
+    choices_.emplace_back(options.key, Purpose::data, chain);
+  }
   for (int k = 0; k < options.ladder.rungs(); ++k) betas_[k] = options.ladder[k];
 }
 
@@ -73,14 +83,15 @@ void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& recor
         std::copy_n(log_densities_.data() + c * rungs, rungs, probabilities_.data());
       rung_probabilities(probabilities_, log_weight, probabilities_);
       add_sample(c, sweep, record);
-      if (options_->last_at_top != nullptr && rungs_[c] + 1 == rungs)
-        options_->last_at_top->at(first_chain_).copy_chain(c, *population_, c);
+      if (record.store != nullptr && options_->top_states != nullptr && rungs_[c] + 1 == rungs)
+        offer_top_state(c);
       rungs_[c] = next_rung(c);
     }
   }
 }
 
 void TemperedGroup::add_sample(int chain, Eigen::Index sweep, TemperedRecord& record) {
+  record.trip_counters[first_chain_ + chain].visit(rungs_[chain]);
   const Eigen::Index batches = record.sums.batches;
   const Eigen::Index group = (first_chain_ + chain) * batches + sweep * batches / record.sweeps;
   if (options_->occupancies == Assignment::hard && record.store == nullptr) {
@@ -116,6 +127,14 @@ void TemperedGroup::keep(int chain, Eigen::Index sweep, SampleStore& store) cons
   const Eigen::Index at = (sweep * store.log_ratio.cols() + number) * betas_.size();
   std::copy_n(log_densities_.data() + chain * betas_.size(), betas_.size(),
               store.log_f.begin() + at);
+}
+
+// The n-th replaces the one kept with probability 1/n, so that each is kept as often.
+void TemperedGroup::offer_top_state(int chain) {
+  TopStates& top = *options_->top_states;
+  const int visits = ++top.visits[static_cast<std::size_t>(first_chain_ + chain)];
+  if (choices_[chain].below(static_cast<std::uint64_t>(visits)) == 0)
+    top.states.at(first_chain_).copy_chain(chain, *population_, chain);
 }
 
 int TemperedGroup::next_rung(int chain) {

@@ -13,10 +13,12 @@ struct TemperedRecord {
   SampleStore* store = nullptr;  ///< null: sums alone
   RungSums sums;
   std::vector<Eigen::Vector3d> end_squares;  ///< per chain
+  std::vector<TripCounter> trip_counters;    ///< per chain
 
   TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps, int batches);
   /// Adds the chains' squares, in their order, to the sums.
   RungSums finish();
+  std::int64_t trips() const;  ///< of all chains
 };
 
 /// The rungs of one population's chains, and the loop that moves both. One thread's work.
@@ -39,12 +41,14 @@ class TemperedGroup {
   void add_sample(int chain, Eigen::Index sweep, TemperedRecord& record);
   void add_soft(int chain, Eigen::Index group, TemperedRecord& record) const;
   void keep(int chain, Eigen::Index sweep, SampleStore& store) const;
+  void offer_top_state(int chain);
   int next_rung(int chain);
 
   Population* population_;
   int first_chain_;
   const SimulatedTemperingOptions* options_;
   std::vector<Stream> streams_;  ///< per chain
+  std::vector<Stream> choices_;  ///< per chain: which state at b = 1 is taken
   std::vector<int> rungs_;       ///< per chain
   std::vector<float> inverse_temperatures_;
   std::vector<double> log_ratios_;     ///< [chains]

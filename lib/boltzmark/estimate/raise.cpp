@@ -1,0 +1,53 @@
+#include "boltzmark/estimate/raise.hpp"
+
+#include <fmt/format.h>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/mixing.hpp"
+
+namespace boltzmark {
+namespace {
+
+// The weights of the chains that were at b = 1, by their visits there.
+Estimate weigh(const Eigen::VectorXd& log_weights, const std::vector<int>& visits) {
+  std::vector<double> logs, counts;
+  for (std::size_t c = 0; c < visits.size(); ++c) {
+    if (visits[c] == 0) continue;
+    logs.push_back(log_weights[static_cast<Eigen::Index>(c)]);
+    counts.push_back(visits[c]);
+  }
+  const auto n = static_cast<Eigen::Index>(logs.size());
+  if (n < 2) {
+    Estimate none;
+    none.refuse(Status::not_converged,
+                fmt::format("{} of {} chains were at b = 1 (fewer than 2): run more sweeps", n,
+                            visits.size()));
+    return none;
+  }
+  return estimate_from_weights(
+      summarise(Eigen::VectorXd::Map(logs.data(), n), Eigen::VectorXd::Map(counts.data(), n)),
+      Bound::upper);
+}
+
+}  // namespace
+
+Estimate raise_from_tempering(const Target& target, SimulatedTemperingOptions tempering,
+                              const AnnealingOptions& annealing) {
+  if (tempering.chains != annealing.chains)
+    throw InvalidArgument(
+        fmt::format("chains = {} and {} (must be equal)", tempering.chains, annealing.chains));
+  TopStates top(target, tempering.chains, tempering.key);
+  tempering.top_states = &top;
+  const TemperedRun run = simulated_tempering(target, tempering);
+  const AnnealingResult result =
+      reverse_annealing(target, annealing, [&](Population& population, int first_chain) {
+        for (int c = 0; c < population.chains(); ++c)
+          population.copy_chain(c, top.states.at(first_chain), c);
+      });
+  Estimate estimate = weigh(result.log_weights, top.visits);
+  judge_mixing(estimate, run.store);
+  estimate.warnings.emplace_back("cases are from a tempered run, no exact samples: no bound");
+  return estimate;
+}
+
+}  // namespace boltzmark

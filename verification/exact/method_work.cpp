@@ -1,0 +1,184 @@
+// The moves that methods make and book, and the states that they read.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/adaptive_tempering.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/random/stream.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+Layered small_model(double scale = 1) {
+  Stream stream(make_key(8), Purpose::test);
+  Eigen::MatrixXd weights(6, 4);
+  for (double& w : weights.reshaped()) w = stream.uniform(-scale, scale);
+  return Layered::rbm(weights, Eigen::VectorXd::Constant(6, 0.5),
+                      Eigen::VectorXd::Constant(4, -0.5));
+}
+
+/// Chains of another population, whose moves are counted.
+class Counted final : public Population {
+ public:
+  Counted(std::unique_ptr<Population> chains, std::atomic<std::int64_t>& moves)
+      : chains_(std::move(chains)), moves_(&moves) {}
+  int chains() const override { return chains_->chains(); }
+  void draw_base() override { chains_->draw_base(); }
+  void move(std::span<const float> b) override {
+    *moves_ += chains();
+    chains_->move(b);
+  }
+  void log_ratio(std::span<double> out) override { chains_->log_ratio(out); }
+  void log_densities(const Ladder& ladder, std::span<double> out) override {
+    chains_->log_densities(ladder, out);
+  }
+  void log_density_slopes(const Ladder& ladder, std::span<double> out) override {
+    chains_->log_density_slopes(ladder, out);
+  }
+  void log_increment(float from, float to, std::span<double> out) override {
+    chains_->log_increment(from, to, out);
+  }
+  void copy_chain(int chain, const Population& from, int source) override {
+    chains_->copy_chain(chain, *dynamic_cast<const Counted&>(from).chains_, source);
+  }
+
+ private:
+  std::unique_ptr<Population> chains_;
+  std::atomic<std::int64_t>* moves_;
+};
+
+class CountingTarget final : public Target {
+ public:
+  explicit CountingTarget(const Layered& model) : target_(model, Base::uniform(model)) {}
+  std::unique_ptr<Population> populate(int first, int chains, StreamKey key) const override {
+    return std::make_unique<Counted>(target_.populate(first, chains, key), moves_);
+  }
+  std::int64_t moves() const { return moves_; }
+
+ private:
+  LayeredTarget target_;
+  mutable std::atomic<std::int64_t> moves_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("every method makes the moves that it books") {
+  const Layered model = small_model();
+  for (const MethodInfo& method : registered_methods())
+    for (const int chains : {3, 7, 40})
+      for (const int rungs : {0, 2, 5, 9}) {
+        MethodSettings settings{.chains = chains, .sweeps = 101, .key = make_key(1)};
+        if (rungs > 0) settings.ladder = Ladder::linear(rungs);
+        const CountingTarget target(model);
+        estimate_log_z(method.name, target, settings);
+        INFO(method.name << ", " << chains << " chains, " << rungs << " rungs");
+        CHECK(static_cast<double>(target.moves()) == method_work(method.name, settings).moves);
+      }
+}
+
+TEST_CASE("stepping stones make as many moves as other methods, up to one sweep of their ladders") {
+  for (const int chains : {4, 20, 99, 150, 1000})
+    for (const int sweeps : {100, 777}) {
+      const MethodSettings settings{.chains = chains, .sweeps = sweeps};
+      const MethodWork work = method_work("ss", settings);
+      const double budget = double{1} * chains * sweeps;
+      CHECK(work.chains % 100 == 0);
+      CHECK(work.moves == double{1} * work.chains * work.sweeps);
+      CHECK(work.moves <= budget);
+      CHECK(work.moves > budget - work.chains);
+    }
+  CHECK_THROWS_AS(method_work("ss", {.chains = 2, .sweeps = 50}), InvalidArgument);
+}
+
+TEST_CASE("RAISE without cases reports the ladder that it anneals on") {
+  CHECK(method_work("raise", {.sweeps = 1000}).temperatures == 501);
+  CHECK(method_work("raise", {.sweeps = 1001}).temperatures == 502);
+  CHECK(method_work("raise", {.sweeps = 1000, .ladder = Ladder::linear(7)}).temperatures == 7);
+  CHECK(method_work("raise", {.sweeps = 1000, .cases = Eigen::MatrixXf::Zero(6, 1)}).temperatures ==
+        1001);
+}
+
+TEST_CASE("RAISE without cases warns that it is no bound, and needs chains that were at b = 1") {
+  const Layered model = small_model(0.5);
+  const LayeredTarget target(model, Base::uniform(model));
+  const auto run = [&](int sweeps, int strength) {
+    MethodSettings settings{
+        .chains = 120, .sweeps = sweeps, .ladder = Ladder::linear(5), .key = make_key(2)};
+    settings.log_prior = Eigen::VectorXd::LinSpaced(5, 0, strength);
+    return estimate_log_z("raise", target, settings);
+  };
+  const Estimate trusted = run(2000, 0);
+  CHECK(trusted.status == Status::ok);
+  REQUIRE(trusted.warnings.size() == 1);
+  CHECK(trusted.warnings[0].find("no bound") != std::string::npos);
+  // A prior of e^-60 at b = 1 keeps the chains away from it.
+  const Estimate none = run(100, -60);
+  CHECK(none.status == Status::not_converged);
+  CHECK(std::isnan(none.log_z));
+}
+
+TEST_CASE("a store is read by the states that are asked for") {
+  const Layered model = small_model(2);
+  const TemperedRun run =
+      run_tempering(LayeredTarget(model, Base::uniform(model)), {.chains = 40,
+                                                                 .sweeps = 200,
+                                                                 .ladder = Ladder::linear(4),
+                                                                 .keep_log_f = true,
+                                                                 .key = make_key(3)});
+  SampleStore store = run.store;
+  for (const char* method : {"rts", "rsd"}) {
+    const double joint = estimate_from(method, store, States::joint).log_z;
+    const double collapsed = estimate_from(method, store, States::collapsed).log_z;
+    CHECK(joint != collapsed);
+    CHECK(estimate_from(method, store).log_z == collapsed);
+  }
+  CHECK_THROWS_AS(estimate_from("mbar", store, States::joint), InvalidArgument);
+  store.log_f.clear();
+  CHECK_THROWS_AS(estimate_from("rts", store, States::collapsed), InvalidArgument);
+  CHECK(std::isfinite(estimate_from("rts", store).log_z));
+}
+
+TEST_CASE("equal samples are all effective, whatever the method") {
+  // Without weights D is one number.
+  const Layered model =
+      Layered::rbm(Eigen::MatrixXd::Zero(6, 4), Eigen::VectorXd::Zero(6), Eigen::VectorXd::Zero(4));
+  const LayeredTarget target(model, Base::uniform(model));
+  MethodRuns runs(target,
+                  {.chains = 60, .sweeps = 1000, .ladder = Ladder::linear(5), .key = make_key(4)});
+  for (const MethodInfo& method : registered_methods()) {
+    const Estimate e = runs.estimate(method.name);
+    INFO(method.name << " " << e.effective_samples << " +- " << e.std_error);
+    CHECK(e.status == Status::ok);
+    CHECK(e.effective_samples >= 50);
+    // Visits differ still where rungs are counted, and adapted Zhat moves with them.
+    if (method.name == "ts" || method.name == "sd" || method.source == Source::adaptive) continue;
+    CHECK(std::abs(e.log_z - 10 * std::log(2)) < 1e-9);
+  }
+}
+
+TEST_CASE("an adaptive run begins where a pass of SMC left it") {
+  const Layered model = small_model(3);
+  const double log_z = exact_log_z(model).log_z;
+  for (const Adaptation adaptation : {Adaptation::wang_landau, Adaptation::sams}) {
+    const auto first = [&](Start start) {
+      return adaptive_tempering(LayeredTarget(model, Base::uniform(model)),
+                                {.adaptation = adaptation,
+                                 .chains = 128,
+                                 .sweeps = 200,
+                                 .ladder = Ladder::linear(10),
+                                 .start = start,
+                                 .key = make_key(5)})
+          .top_log_z.row(0)
+          .eval();
+    };
+    // 16 chains an island; log Z is some 25 nats away from where the base leaves Zhat.
+    CHECK((first(Start::smc).array() - log_z).abs().maxCoeff() < 3);
+    CHECK((first(Start::base).array() - log_z).abs().minCoeff() > 5);
+  }
+}

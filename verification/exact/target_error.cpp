@@ -1,0 +1,61 @@
+// The search for a standard error, on runs that a script gives.
+#include "boltzmark/estimate/target_error.hpp"
+
+#include <catch2/catch.hpp>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+struct Scripted {
+  std::vector<std::pair<Status, double>> outcomes;  // status and standard error of each run
+  std::vector<int> sweeps = {};                     // that were asked for
+  Estimate operator()(int n, int run) {
+    REQUIRE(run == static_cast<int>(sweeps.size()));
+    sweeps.push_back(n);
+    const auto& [status, std_error] = outcomes.at(static_cast<std::size_t>(run));
+    Estimate estimate{.log_z = double{1} * run, .std_error = std_error};
+    estimate.status = status;
+    return estimate;
+  }
+};
+
+Estimate search(Scripted& script, int most = 1000000) {
+  return estimate_to_error({.std_error = 0.1, .sweeps = 100, .most_sweeps = most},
+                           [&](int sweeps, int run) { return script(sweeps, run); });
+}
+
+}  // namespace
+
+TEST_CASE("the estimate is a run after the one that ended the search") {
+  Scripted script{{{Status::ok, 0.2}, {Status::ok, 0.09}, {Status::ok, 0.095}}};
+  const Estimate estimate = search(script);
+  CHECK(script.sweeps == std::vector<int>{100, 480, 480});  // 1.2 times four as many
+  CHECK(estimate.log_z == 2);
+  CHECK(estimate.warnings.empty());
+}
+
+TEST_CASE("a last run whose error is above the one wanted says so") {
+  Scripted script{{{Status::ok, 0.09}, {Status::ok, 0.11}}};
+  const Estimate estimate = search(script);
+  CHECK(script.sweeps == std::vector<int>{100, 100});
+  CHECK(estimate.log_z == 1);
+  CHECK(estimate.warnings.size() == 1);
+}
+
+TEST_CASE("a run that is not trusted does not end the search, and its sweeps have a limit") {
+  Scripted script{{{Status::not_converged, 0.01},
+                   {Status::unvisited_rung, Estimate::kNone},
+                   {Status::ok, 2},
+                   {Status::ok, 0.3}}};
+  const Estimate estimate = search(script, 15000);
+  CHECK(script.sweeps == std::vector<int>{100, 200, 800, 12800});
+  CHECK(estimate.log_z == 3);
+  CHECK(estimate.warnings.size() == 1);
+  Scripted none;
+  CHECK_THROWS_AS(search(none, 50), InvalidArgument);
+}
