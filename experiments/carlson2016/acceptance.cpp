@@ -99,9 +99,9 @@ void add_largest(const std::string& part, const std::string& note,
     if (mean.upper > -kLevel) width = std::max(width, mean.upper - mean.lower);
   }
   measure.n = static_cast<std::int64_t>(all.front().size());
-  // A level pair's upper limit stays below the threshold if its half-width does.
-  measure.power = width / 2 < kLevel ? 0.95 : 0;
-  measure.power_against = "acceptance that never rises";
+  // That the widest interval of a level pair stays below the threshold.
+  measure.power = interval_power({0, -width / 2, width / 2}, kLevel);
+  measure.power_against = "acceptance that never rises (given the spread seen)";
   measure.note = note;
   summary.add(std::move(measure));
 }

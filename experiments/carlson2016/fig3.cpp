@@ -171,7 +171,7 @@ Experiment carlson2016_fig3() {
                    .paper = "Up to 100,000 (784-500) and 1,000,000 sweeps, 20 repeats; truth of "
                             "784-100 from 10 other runs of RTS, that of 784-500 beside 12 runs of "
                             "RTS and of AIS, of 1,000,000 sweeps."},
-      .seconds = {.smoke = 2, .quick = 150, .paper = 60000},
+      .seconds = {.smoke = 2, .quick = 170, .paper = 45000},
       .claims = {"C30", "C31", "C32", "C33", "C34", "C35"},
       .deviations =
           {"Linear ladder of 100 rungs; the paper's is not given.",

@@ -112,7 +112,7 @@ Experiment carlson2016_fig4() {
                             "estimates, MBAR 20 and up to K = 251.",
                    .paper = "784-10 with 3,000,000 samples; and, with the published RBM, 784-500: "
                             "10 runs of 30,000 sweeps of 100 chains at every K."},
-      .seconds = {.smoke = 1, .quick = 60, .paper = 12000},
+      .seconds = {.smoke = 1, .quick = 35, .paper = 8000},
       .claims = {"C20", "C27", "C36", "C37", "C38", "C39"},
       .deviations =
           {"quick: 784-10 instead of 784-500, because errors need a truth that no estimator made, "

@@ -29,7 +29,7 @@ Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowSta
   const double log_error = found.std_error / std::abs(found.estimate);
   const double effect = std::abs(std::log(claim.against / claim.threshold));
   measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
-  measure.power_against = fmt::format("a ratio of {:.3g}", claim.against);
+  measure.power_against = fmt::format("a ratio of {:.3g} (given the spread seen)", claim.against);
   return measure;
 }
 

@@ -109,15 +109,19 @@ void add_tracking_figure(const TrackingCurves& run, Profile profile, Summary& su
                   .y = run.ais_valid,
                   .mark = Mark::points,
                   .colour = 4}},
-      .legend = "bottom right"};
+      .legend = "outside right"};
   if (profile != Profile::smoke)
     for (const auto& [curve, label, colour] :
-         {std::tuple{"Train-RTS", "train", 2}, std::tuple{"Validation-RTS", "validation", 1}})
+         {std::tuple{"Train-RTS", "train, tracked", 2},
+          std::tuple{"Validation-RTS", "validation, tracked", 1},
+          std::tuple{"Train-AIS", "train, AIS", 0},
+          std::tuple{"Validation-AIS", "validation, AIS", 4}})
       panel.series.push_back(
           published_series(find_published("carlson2016_fig5", "", curve), label, colour));
   summary.add(Figure{.name = "tracking",
                      .caption = "Mean log-likelihood of dna during one training run, with log Z "
-                                "tracked by RTS, and as AIS gives it at some updates.",
+                                "tracked by RTS, and as AIS gives it at some updates. Dotted, in "
+                                "the same colours: published, digitised.",
                      .panels = {std::move(panel)}});
 }
 

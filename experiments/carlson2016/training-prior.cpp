@@ -184,7 +184,7 @@ Experiment carlson2016_training_prior() {
       .settings = {.smoke = "2 repeats of 4 looks with 32 chains.",
                    .quick = "10 repeats of 40 looks with 100 chains.",
                    .paper = "50 repeats of 100 looks with 2,000 chains."},
-      .seconds = {.smoke = 1, .quick = 20, .paper = 2000},
+      .seconds = {.smoke = 1, .quick = 15, .paper = 2000},
       .claims = {"C44"},
       .deviations = {"A 180-500 RBM of dna trained by PCD-5 stands for one on the way; Zhat is "
                      "fixed after the initial iterations.",

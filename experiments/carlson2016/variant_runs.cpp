@@ -2,11 +2,13 @@
 
 #include <Eigen/QR>
 #include <algorithm>
+#include <cmath>
 
 #include "boltzmark/estimate/adaptive_tempering.hpp"
 #include "boltzmark/estimate/continuous_tempering.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/rts_mixed.hpp"
+#include "boltzmark/estimate/smc.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "experiments/carlson2016/models.hpp"
 
@@ -28,6 +30,14 @@ SimulatedTemperingOptions settings(const Json& inputs, const TrialContext& conte
 
 double rts_log_z(const TemperedRun& run) {
   return rts(run.sums, run.store.log_prior, run.store.log_z_hat).log_z;
+}
+
+/// By the first kept sweeps alone.
+double rts_log_z(const TemperedRun& run, Eigen::Index sweeps) {
+  SampleStore first = run.store;
+  first.log_ratio.conservativeResize(sweeps, Eigen::NoChange);
+  first.rung.conservativeResize(sweeps, Eigen::NoChange);
+  return rts(first, States::joint).log_z;
 }
 
 /// The samples of a round, or of the rest of the run, as a stage. Two equal groups: the estimate
@@ -91,7 +101,9 @@ Json run_shared(const Json& inputs, const TrialContext& context) {
   const auto top_mean = [top](const RungSums& sums) {
     return sums.first.row(top).sum() / sums.weight.row(top).sum();
   };
+  const Eigen::Index half = options.sweeps - options.sweeps / 2;  // what run_continuous keeps
   return {{"error", found - log_z},
+          {"half", rts_log_z(run, half) - log_z},
           {"mixed", mixed_log_z(run, options.round_sweeps) - log_z},
           {"bias_subtracted", found - rts_bias(occupancy_moments(run.sums, top)) - log_z},
           {"control_variates", controlled(run, found) - log_z},
@@ -103,15 +115,25 @@ Json run_shared(const Json& inputs, const TrialContext& context) {
 }
 
 Json run_wang_landau(const Json& inputs, const TrialContext& context) {
-  const AdaptiveTemperingRun run =
-      adaptive_tempering(carlson_target(inputs.at("model"), "rates"),
-                         {.adaptation = Adaptation::wang_landau,
-                          .chains = kChains,
-                          .sweeps = inputs.at("sweeps"),
-                          .ladder = Ladder::linear(kRungs),
-                          .key = context.key,
-                          .progress = [&](double share) { context.progress(share); }});
-  return {{"error", run.estimate.log_z - truth(inputs)}};
+  const LayeredTarget& target = carlson_target(inputs.at("model"), "rates");
+  AdaptiveTemperingOptions options{.adaptation = Adaptation::wang_landau,
+                                   .chains = kChains,
+                                   .sweeps = inputs.at("sweeps"),
+                                   .ladder = Ladder::linear(kRungs),
+                                   .key = context.key,
+                                   .progress = [&](double share) { context.progress(share); }};
+  if (inputs.at("start") == "smc") {
+    const int sweeps = std::min(3 * (kRungs - 1), options.sweeps * 3 / 10);  // as RTS starts
+    options.log_z_hat =
+        annealed_smc(target, {.annealing = {.ladder = options.ladder,
+                                            .chains = kChains,
+                                            .sweeps = sweeps,
+                                            .key = context.shared_key("start " + inputs.dump())},
+                              .islands = 2})
+            .estimate.log_z_rungs;
+    options.sweeps -= sweeps;
+  }
+  return {{"error", adaptive_tempering(target, options).estimate.log_z - truth(inputs)}};
 }
 
 Json run_continuous(const Json& inputs, const TrialContext& context) {
@@ -122,7 +144,11 @@ Json run_continuous(const Json& inputs, const TrialContext& context) {
                             .knots = Ladder::linear(kRungs),
                             .key = context.key,
                             .progress = [&](double share) { context.progress(share); }});
-  return {{"error", ti_continuous(samples.log_ratio, samples.density).log_z - truth(inputs)}};
+  const Eigen::Index top = samples.log_z_hat.size() - 1;
+  const double rts = samples.log_z_hat[top] - samples.log_z_hat[0] +
+                     std::log(samples.knot_density[top] / samples.knot_density[0]);
+  return {{"rts", rts - truth(inputs)},
+          {"ti", ti_continuous(samples.log_ratio, samples.density).log_z - truth(inputs)}};
 }
 
 Json run_prior(const Json& inputs, const TrialContext& context) {
