@@ -126,6 +126,37 @@ TEST_CASE("one stage of the mixed likelihood is RTS, its standard error included
   }
 }
 
+TEST_CASE("the effective samples of stages are counted about the mean of each stage") {
+  Stream stream({9, 10}, Purpose::test);
+  SampleStore store = empty_store({}, {2, 40, 30});
+  std::vector<RtsStage> stages;
+  std::vector<SampleStore> stores;
+  for (const double shift : {-1.5, 1.5}) {
+    stores.push_back(independent_store({}, {2, 40, 30}, stream));
+    stores.back().log_z_hat[1] += shift;
+    stages.push_back({sum_by_rung(stores.back(), Assignment::soft), stores.back().log_z_hat});
+  }
+  const Estimate mixed = rts_mixed(stages, store.log_prior);
+  // Of two rungs, a sample's influence is N (q(b_2 | x) - mean) / sum_t N_t pi_1 pi_2.
+  double information = 0, square = 0, samples = 0;
+  for (const SampleStore& one : stores) {
+    const double odds = one.log_prior[1] - one.log_z_hat[1] + mixed.log_z - one.log_prior[0];
+    const double pi = 1 / (1 + std::exp(-odds));
+    information += one.samples() * pi * (1 - pi);
+    samples += one.samples();
+    const RungLaw law(one, States::joint);
+    VectorXd q(2), tops(one.log_ratio.size());
+    for (Eigen::Index n = 0; n < tops.size(); ++n) {
+      law(n, q);
+      tops[n] = q[1];
+    }
+    square += (tops.array() - tops.mean()).square().sum();
+  }
+  const double mean_square = square * samples / (information * information);
+  CHECK(mixed.effective_samples ==
+        Approx(mean_square / (mixed.std_error * mixed.std_error)).epsilon(1e-6));
+}
+
 TEST_CASE("the mixed likelihood leaves out the rounds in which chains did not mix") {
   Stream stream({7, 8}, Purpose::test);
   TemperedRun run{.store = tempered_store({}, {5, 60, 40}, 0.5, stream)};
