@@ -128,7 +128,7 @@ std::vector<Json> error_trials(const ErrorPoint& point, int repeats) {
 }
 
 double error_trial_cost(const Json& inputs) {
-  const std::string method = inputs.at("method");
+  const std::string method = inputs.value("method", "rts");
   const double rungs = method == "ais" || method == "raise" ? 0 : kRungLawCost;
   return number(inputs.at("sweeps")) * (sweep_cost(inputs.at("model")) + rungs);
 }

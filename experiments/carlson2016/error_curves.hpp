@@ -24,7 +24,7 @@ struct ErrorPoint {
 /// Lists the trials of a point: one a repeat.
 std::vector<Json> error_trials(const ErrorPoint& point, int repeats);
 
-/// Tells what one costs, relative to others.
+/// Tells what one costs, relative to others; without a method it is a run of RTS.
 double error_trial_cost(const Json& inputs);
 /// Runs one: log_z, std_error, status; mean_r for RAISE, the average of R.
 Json run_error_trial(const Json& inputs, const TrialContext& context);
