@@ -29,8 +29,10 @@ Experiment yokoyama2019_theory() {
               "discriminative RBMs with hidden units X(s), s up to infinity.",
           .settings = {.smoke = "Every check on 10 random models.",
                        .quick =
-                           "Every check on 1,000 random models of up to 5 units a side, s = 1, 2, "
-                           "3, 4, 7 and infinity, against sums over all states and differences.",
+                           "Every check on 1,000 random models of up to 5 units a side, against "
+                           "sums over all states and differences; s = 1, 2, 3, 4, 7 and infinity, "
+                           "but of Y01 and Y18 s = 1, of Y02 s = 1 to 64 for the closed form and "
+                           "65,535 for the limit, of Y04 infinity, of Y06 s = 1 to 4.",
                        .paper = "Every check on 10,000 random models."},
           .seconds = {.smoke = 0.1, .quick = 1, .paper = 8},
       },
