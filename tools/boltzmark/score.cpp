@@ -193,7 +193,8 @@ void add_score(Program& program) {
           "Computes the mean log-likelihood per case, in nats, with log Z by enumeration (at "
           "most 40 units) or by any method of `estimate`, whose options it takes. Of a "
           "discriminative RBM it tells the error rate and the mean log-likelihood of the right "
-          "classes. A data set's name means its test cases.",
+          "classes; grey levels become inputs as in its training, unless --binarise is given. A "
+          "data set's name means its test cases.",
       .notes =
           "JSON keys: method, mean_log_likelihood, bound (null: no bound is needed),\n"
           "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
