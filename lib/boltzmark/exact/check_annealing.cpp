@@ -196,8 +196,9 @@ std::vector<Check> annealing_checks() {
       [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::exact); });
   add("mean-weight (production sweep)", "ais", "E[w] = Z with the recovered law of the kernels",
       "C13", 1e-5, [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::recovered); });
-  add("mean-weight (discrete units)", "ais", "E[w] = Z with multivalued units and the recovered law", "",
-      1e-5, [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
+  add("mean-weight (discrete units)", "ais",
+      "E[w] = Z with multivalued units and the recovered law", "", 1e-5,
+      [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
   add("mean-log-weight", "ais", "E[log w] is at most log Z", "C13", 1e-12, ais_jensen);
   add("riemann-sum", "ais",
       "log w of the joint density is the Riemann sum of D along a trajectory: relative difference",
