@@ -43,8 +43,10 @@ TEST_CASE("every method estimates log Z of an easy model within 5 of its standar
                                "temperatures", "effective_samples", "seconds", "seed", "status",
                                "warnings"});
     CHECK(result["method"] == method);
-    CHECK(result["chains"] == 64);
-    CHECK(result["sweeps"] == 600);
+    // Stepping stones have whole ladders: 12 of 5 chains, whose 640 sweeps make the same moves.
+    const bool ladders = method == "ss";
+    CHECK(result["chains"] == (ladders ? 60 : 64));
+    CHECK(result["sweeps"] == (ladders ? 640 : 600));
     CHECK(result["temperatures"] == 5);
     // A deterministic regression: the seed is fixed. 5 standard errors would fail one seed in a
     // million; adaptive methods have few islands, hence the floor.
@@ -89,6 +91,18 @@ TEST_CASE("an estimate from a dump is the one that the run gave") {
     CHECK(std::isfinite(
         json_of({"estimate", "--from", dump, "--method", "mbar"})["log_z"].get<double>()));
   }
+  const double joint =
+      json_of({"estimate", "--from", dump, "--states", "joint"})["log_z"].get<double>();
+  CHECK(joint != json_of({"estimate", "--from", dump})["log_z"].get<double>());
+  json_of(with({"estimate", path, "--states", "joint", "--dump", dump, "--force"}, kShort));
+  for (const Arguments& idle : {Arguments{"--states", "collapsed"},
+                                {"--ladder", "nofile"},
+                                {"--sweeps", "99999"},
+                                {"--target-error", "1e-4"},
+                                {"--method", "mbar", "--states", "joint"}}) {
+    INFO(idle.front());
+    CHECK(run(with({"estimate", "--from", dump}, idle)).code == 2);
+  }
   const Run damaged = run({"estimate", "--from", path});
   CHECK(damaged.code == 2);
   CHECK(damaged.err.find("has no array beta") != std::string::npos);
@@ -114,6 +128,16 @@ TEST_CASE("an estimate that the machine's memory cannot hold is refused before i
   }
   CHECK(!std::filesystem::exists(dump));
   CHECK(!std::filesystem::exists(out));
+}
+
+TEST_CASE("compare books the updates that stepping stones make, and as many as other methods") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz");
+  const Json result =
+      json_of({"compare", path, "--methods", "rts,ss", "--sweeps", "400", "--repeats", "2",
+               "--chains", "7", "--temperatures", "10", "--out", folder / "compared"});
+  // One ladder of 10 chains for 7: 280 sweeps.
+  for (const Json& cell : result["cells"]) CHECK(cell["unit_updates"] == 7 * 400 * 10);
 }
 
 TEST_CASE("ladders, priors and bases change the run and not what it estimates") {
