@@ -83,7 +83,7 @@ void add_table(const Timings& timings, Summary& summary) {
                   "random. Ratios are of medians: how many times as fast as the baseline, "
                   "Eigen on one thread, NumPy on whichever number of threads serves it best; "
                   "draws alone, multiply-adds alone: the share of the work's time that this "
-                  "CPU needs for them at least.",
+                  "CPU needs for them at least; sweeps alone: that of an estimator's sweeps.",
               .columns = {{"work", "family"},
                           {"size", "size"},
                           {"who", "contender"},
@@ -93,7 +93,8 @@ void add_table(const Timings& timings, Summary& summary) {
                           {"× Eigen", "eigen", 2},
                           {"× NumPy", "numpy", 2},
                           {"draws alone", "draws", 2},
-                          {"multiply-adds alone", "products", 2}},
+                          {"multiply-adds alone", "products", 2},
+                          {"sweeps alone", "sweeps", 2}},
               .timing = true};
   for (const Place& place : timings.places()) {
     const Times& times = timings.at(place);
@@ -103,11 +104,11 @@ void add_table(const Timings& timings, Summary& summary) {
                  ? Cell(*timings.fastest(place, floor) / times.median)
                  : Cell("–");
     };
-    table.rows.push_back({place.family, place.size, place.contender, std::int64_t{place.threads},
-                          times.best, times.median,
-                          ours ? ratio(timings.fastest(place, "Eigen"), times.median) : Cell("–"),
-                          ours ? ratio(timings.fastest(place, "NumPy"), times.median) : Cell("–"),
-                          share("draws alone"), share("multiply-adds alone")});
+    table.rows.push_back(
+        {place.family, place.size, place.contender, std::int64_t{place.threads}, times.best,
+         times.median, ours ? ratio(timings.fastest(place, "Eigen"), times.median) : Cell("–"),
+         ours ? ratio(timings.fastest(place, "NumPy"), times.median) : Cell("–"),
+         share("draws alone"), share("multiply-adds alone"), share("sweeps alone")});
   }
   summary.add(std::move(table));
 }
