@@ -157,7 +157,7 @@ Json run_prior(const Json& inputs, const TrialContext& context) {
   for (int k = 0; k < kRungs; ++k)
     options.log_prior[k] = number(inputs.at("slope")) * options.ladder[k];
   const TemperedRun run = simulated_tempering(carlson_target(inputs.at("model"), "rates"), options);
-  return {{"error", rts_log_z(run) - truth(inputs)}};
+  return {{"error", rts_log_z(run) - truth(inputs)}, {"samples", run.store.samples()}};
 }
 
 Json run_late_changes(const Json& inputs, const TrialContext& context) {

@@ -17,7 +17,7 @@ Json run_wang_landau(const Json& inputs, const TrialContext& context);
 /// With a continuous b:  rts, log Zhat(1) / Zhat(0) + log p(1) / p(0) of the Rao-Blackwellised
 /// density p; ti, the mean of D / p(b).  Half of the sweeps are kept.
 Json run_continuous(const Json& inputs, const TrialContext& context);
-/// By RTS with the prior r_k ~ exp(s b_k), s = inputs["slope"].
+/// By RTS with the prior r_k ~ exp(s b_k), s = inputs["slope"]; samples: those kept.
 Json run_prior(const Json& inputs, const TrialContext& context);
 /// By the mixed likelihood of a run whose Zhat changes until half of its sweeps are done.
 Json run_late_changes(const Json& inputs, const TrialContext& context);

@@ -102,7 +102,8 @@ Experiment carlson2016_variants() {
       .claims = {"C04", "C05", "C09", "C11", "C14", "C16", "C45", "C46", "C47", "C48", "C60"},
       .deviations =
           {"Our own RBMs, small enough to enumerate; 100 equally spaced rungs, base rates as p1.",
-           "Joint states, and sweeps include the start, which is an annealed pass.",
+           "Joint states, and sweeps include the start, which is an annealed pass; consistency is "
+           "judged against the samples that are kept, as Eq. 12 counts them.",
            "Runs of quick have 1,000 sweeps where those of paper have 10,000, which would take "
            "twenty "
            "minutes; the paper gives no lengths.",
