@@ -109,7 +109,7 @@ void add_tracking_figure(const TrackingCurves& run, Profile profile, Summary& su
                   .y = run.ais_valid,
                   .mark = Mark::points,
                   .colour = 4}},
-      .legend = "outside right"};
+      .legend = "below maxrows 4"};
   if (profile != Profile::smoke)
     for (const auto& [curve, label, colour] :
          {std::tuple{"Train-RTS", "train, tracked", 2},
@@ -122,7 +122,8 @@ void add_tracking_figure(const TrackingCurves& run, Profile profile, Summary& su
                      .caption = "Mean log-likelihood of dna during one training run, with log Z "
                                 "tracked by RTS, and as AIS gives it at some updates. Dotted, in "
                                 "the same colours: published, digitised.",
-                     .panels = {std::move(panel)}});
+                     .panels = {std::move(panel)},
+                     .height = 460});
 }
 
 void add_tracking_checks(const TrackingCurves& run, Summary& summary) {
