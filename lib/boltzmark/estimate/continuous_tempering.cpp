@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/exponentials.hpp"
 #include "boltzmark/estimate/influence.hpp"
 #include "boltzmark/estimate/mixing.hpp"
 #include "boltzmark/estimate/progress_meter.hpp"
@@ -59,7 +60,7 @@ class ContinuousLaw {
     const Eigen::Index n = widths_.size();
     at_knots = log_ratio * knots_ - log_z_hat_;
     masses = at_knots.tail(n) - at_knots.head(n);
-    at_knots = (at_knots.array() - at_knots.maxCoeff()).exp();
+    exponentiate({at_knots.data(), static_cast<std::size_t>(n) + 1}, at_knots.maxCoeff());
     const auto low = at_knots.head(n).array(), high = at_knots.tail(n).array();
     // The integral of an exponential from one value to another is their difference over its log.
     const auto tilt = masses.array();

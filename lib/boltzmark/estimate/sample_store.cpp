@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/exponentials.hpp"
 
 namespace boltzmark {
 namespace {
@@ -91,7 +92,7 @@ void SampleStore::check() const {
 void rung_probabilities(const Eigen::Ref<const Eigen::VectorXd>& log_f,
                         const Eigen::VectorXd& log_weight, Eigen::Ref<Eigen::VectorXd> out) {
   out = log_f + log_weight;
-  out = (out.array() - out.maxCoeff()).exp();
+  exponentiate({out.data(), static_cast<std::size_t>(out.size())}, out.maxCoeff());
   out /= out.sum();
 }
 
