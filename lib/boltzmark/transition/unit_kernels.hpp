@@ -1,9 +1,5 @@
 // How the SIMD kernels draw a unit's next state, and its mean, for each kind of unit. Included once
 // per SIMD target: the guard toggles, as Highway wants of such headers.
-//
-// Draw and state are reflected so that values are counted from the likeliest one, 0: the tail
-// P(next >= m) and its threshold round(2^32 P) are then precise however small they are, and the
-// next value is the number of thresholds above the draw.
 
 #if defined(BOLTZMARK_TRANSITION_UNIT_KERNELS) == defined(HWY_TARGET_TOGGLE)
 #ifdef BOLTZMARK_TRANSITION_UNIT_KERNELS
@@ -18,137 +14,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "boltzmark/transition/chains.hpp"
-#include "boltzmark/transition/rough_law.hpp"
+#include "boltzmark/transition/kernel_draws.hpp"
 #include "boltzmark/transition/rules.hpp"
+#include "boltzmark/transition/two_valued_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark::HWY_NAMESPACE::kernels {
-namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::CappedTag<float, kChainBlock>;
-using Words = hn::RebindToUnsigned<Floats>;
-using Vector = hn::Vec<Floats>;
-using Draw = hn::Vec<Words>;
-using Mask = hn::Mask<Floats>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
 constexpr int kMostCounted = 16;  // steps up to which a Gibbs update counts its thresholds
-
-struct VectorOps {
-  Vector set(float x) const { return hn::Set(Floats(), x); }
-  Vector add(Vector a, Vector b) const { return hn::Add(a, b); }
-  Vector subtract(Vector a, Vector b) const { return hn::Sub(a, b); }
-  Vector multiply(Vector a, Vector b) const { return hn::Mul(a, b); }
-  Vector divide(Vector a, Vector b) const { return hn::Div(a, b); }
-  Vector select(Mask mask, Vector a, Vector b) const { return hn::IfThenElse(mask, a, b); }
-};
-
-HWY_INLINE Vector set(float x) { return hn::Set(Floats(), x); }
-HWY_INLINE Mask no_lane() { return hn::Lt(set(0), set(0)); }
-
-// draw < round(2^32 probability): never at 0, always at 1.
-HWY_INLINE Mask below(Draw draw, Vector probability) {
-  const Floats d;
-  const Words w;
-  const Vector scaled = hn::Mul(probability, set(0x1p32F));
-  const Vector half_range = set(0x1p31F);
-  const Mask high = hn::Ge(scaled, half_range);
-  const auto low_bits =
-      hn::BitCast(w, hn::NearestInt(hn::IfThenElse(high, hn::Sub(scaled, half_range), scaled)));
-  const auto top_bit = hn::IfThenElseZero(hn::RebindMask(w, high), hn::Set(w, 0x80000000U));
-  const auto threshold = hn::Xor(low_bits, top_bit);
-  const Mask always = hn::Ge(scaled, set(0x1p32F));
-  return hn::Or(hn::RebindMask(d, hn::Lt(draw, threshold)), always);
-}
-
-// Complements the draw where the higher values are the likelier ones.
-HWY_INLINE Draw reflected(Draw draw, Mask likely_high) {
-  const Words w;
-  return hn::Xor(draw, hn::VecFromMask(w, hn::RebindMask(w, likely_high)));
-}
-
-// Bernoulli units {0, 1} and spins {-1, 1}, whose log odds are twice their input.
-template <class Law, bool spin>
-struct TwoValued {
-  Vector share;
-
-  HWY_INLINE Vector operator()(Vector input, Vector state, Draw draw) const {
-    const Floats d;
-    const Vector zero = hn::Zero(d);
-    const Vector log_odds = spin ? hn::Add(input, input) : input;
-    const Mask likely_on = hn::Gt(log_odds, zero);
-    const Mask on = hn::Gt(state, zero);
-    const Vector ratio = hn::Exp(d, hn::Neg(hn::Abs(log_odds)));
-    const Vector q = rules::unlikely<Law>(VectorOps(), ratio, hn::Xor(on, likely_on),
-                                          hn::Eq(log_odds, zero), share);
-    const Mask unlikely = below(reflected(draw, likely_on), q);
-    return value(hn::Xor(unlikely, likely_on));
-  }
-
-  HWY_INLINE static Vector value(Mask on) {
-    return spin ? hn::IfThenElse(on, set(1), set(-1)) : hn::IfThenElseZero(on, set(1));
-  }
-};
-
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-// Units of two values by a rough law: a draw that is farther from it than its error is decided, and
-// a vector with a draw that is not goes to the law itself. The decisions are the law's.
-template <class Law, bool spin>
-struct Rough {
-  static constexpr bool kFlips = !std::is_same_v<Law, rules::Gibbs>;
-  TwoValued<Law, spin> law;
-  Vector constant[2], linear[2], square[2];
-
-  explicit Rough(const TwoValued<Law, spin>& exact) : law(exact) {
-    const Floats d;
-    const RoughLaw& rough = kFlips ? rough_flip() : rough_gibbs();
-    for (int half = 0; half < 2; ++half) {
-      constant[half] = hn::Load(d, rough.constant.data() + half * kLanes);
-      linear[half] = hn::Load(d, rough.linear.data() + half * kLanes);
-      square[half] = hn::Load(d, rough.square.data() + half * kLanes);
-    }
-  }
-
-  HWY_INLINE Vector operator()(Vector input, Vector state, Draw draw) const {
-    const Floats d;
-    const Vector log_odds = spin ? hn::Add(input, input) : input;
-    const Mask likely_on = hn::Gt(log_odds, hn::Zero(d));
-    const Vector size = hn::Min(hn::Abs(log_odds), set(kLargest));
-    const __m512i interval = _mm512_cvttps_epi32(hn::Mul(size, set(RoughLaw::kPerUnit)).raw);
-    const Vector q = hn::MulAdd(hn::MulAdd(entry(square, interval), size, entry(linear, interval)),
-                                size, entry(constant, interval));
-    const Vector place{_mm512_cvtepu32_ps(reflected(draw, likely_on).raw)};
-    const Vector distance = hn::MulSub(place, set(0x1p-32F), q);
-    Mask unlikely = hn::Lt(distance, hn::Zero(d));
-    Mask close = hn::Le(hn::Abs(distance), set(kRoughError));
-    if (kFlips) {  // the less likely state is always left, but for ties
-      const Mask at_unlikely = hn::Xor(hn::Gt(state, hn::Zero(d)), likely_on);
-      unlikely = hn::AndNot(at_unlikely, unlikely);
-      close = hn::Or(hn::AndNot(at_unlikely, close), hn::Eq(size, hn::Zero(d)));
-    }
-    if (HWY_UNLIKELY(!hn::AllFalse(d, close))) return law(input, state, draw);
-    return law.value(hn::Xor(unlikely, likely_on));
-  }
-
- private:
-  static constexpr float kLargest =
-      (RoughLaw::kIntervals - 0.5F) / RoughLaw::kPerUnit;  // within the last interval
-
-  HWY_INLINE static Vector entry(const Vector (&table)[2], __m512i index) {
-    return Vector{_mm512_permutex2var_ps(table[0].raw, index, table[1].raw)};
-  }
-};
-#endif
-
-// Calls body with the kernel that draws the next state of a unit of two values.
-template <class Law, bool spin, class Body>
-void visit_two_valued(Vector share, const Body& body) {
-  const TwoValued<Law, spin> law{share};
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if constexpr (!std::is_same_v<Law, rules::Blend>) return body(Rough<Law, spin>(law));
-#endif
-  body(law);
-}
 
 // X(s) by a pass over its values: weights upwards, then tails downwards.
 template <class Law>
