@@ -238,8 +238,8 @@ Experiment carlson2016_coverage() {
                     "in turn, 600 sweeps, RAISE from exact samples; 8 runs on four RBMs of MNIST, "
                     "100 rungs "
                     "from data rates, 5,000 sweeps, RAISE from tempered samples. 100 chains, every "
-                    "registered method. A true coverage of 0.88 on the random RBMs is told from "
-                    "0.95 with probability 0.95. The bias of AIS and RAISE: 20,000 runs on each of "
+                    "registered method. A true coverage of 0.74 on the random RBMs does not "
+                    "hold with probability 0.94. The bias of AIS and RAISE: 20,000 runs on each of "
                     "three RBMs with 6 and 5 units.",
            .paper = "1,000 random RBMs, 80 runs on the trained ones, 200,000 for each bias."},
       .seconds = {.smoke = 1, .quick = 90, .paper = 900},

@@ -70,7 +70,10 @@ void AnnealingOptions::check() const {
 }
 
 std::int64_t AnnealingOptions::sweeps_at(int rung) const {
-  const std::int64_t steps = ladder.rungs() - 1;
+  return sweeps_at_rung(rung, ladder.rungs() - 1, sweeps);
+}
+
+std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps) {
   return rung * sweeps / steps - (rung - 1) * sweeps / steps;
 }
 

@@ -26,6 +26,9 @@ struct AnnealingOptions {
   std::int64_t sweeps_at(int rung) const;
 };
 
+/// Returns the sweeps made at rung k of a ladder of so many steps: `sweeps` spread evenly.
+std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps);
+
 /// What an annealing run gives.
 struct AnnealingResult {
   Estimate estimate;

@@ -203,13 +203,14 @@ MethodWork parallel_work(const MethodSettings& settings) {
   return {chains, sweeps, rungs, double{1} * chains * sweeps};
 }
 
+// Makes no ladder: a method's memory is known before there is any.
 MethodWork annealed_work(std::string_view method, const MethodSettings& settings) {
   const bool samples = method == "raise" && settings.cases.size() == 0;
-  const AnnealingOptions options = annealing_options(samples ? after_cases(settings) : settings);
-  const int rungs = options.ladder.rungs();
+  const int annealed = settings.sweeps - (samples ? case_sweeps(settings) : 0);
+  const int steps = settings.ladder ? settings.ladder->rungs() - 1 : annealed;
   // No weight depends on AIS's sweeps of the highest rung.
-  const std::int64_t spared = method == "ais" ? options.sweeps_at(rungs - 1) : 0;
-  return {settings.chains, settings.sweeps, rungs,
+  const std::int64_t spared = method == "ais" ? sweeps_at_rung(steps, steps, annealed) : 0;
+  return {settings.chains, settings.sweeps, steps + 1,
           double{1} * settings.chains * static_cast<double>(settings.sweeps - spared)};
 }
 
