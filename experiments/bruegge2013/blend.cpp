@@ -209,7 +209,7 @@ Experiment bruegge2013_blend() {
                        "SLEM on 100 random 3x3 RBMs per c = 1, 2, 4, 8; CD-5 on Bars and Stripes, "
                        "η = 0.05, 10 repeats of 20,000 updates for each schedule.",
                    .paper = "SLEM on 1000 random 3x3 RBMs per c; 25 repeats of 20,000 updates."},
-      .seconds = {.smoke = 1, .quick = 40, .paper = 120},
+      .seconds = {.smoke = 1, .quick = 8, .paper = 120},
       .claims = {"B36"},
       .deviations =
           {"The paper proposes this experiment and does not run it; the switch after 5,000 "

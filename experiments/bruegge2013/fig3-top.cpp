@@ -316,7 +316,7 @@ Experiment bruegge2013_fig3_top() {
       .settings = {.smoke = "4 RBMs a cell for 2x2 to 4x4.",
                    .quick = "100 RBMs a cell for 2x2 to 5x5, 20 for 6x6.",
                    .paper = "100 RBMs a cell for 2x2 to 6x6."},
-      .seconds = {.smoke = 0.1, .quick = 10, .paper = 30},
+      .seconds = {.smoke = 0.1, .quick = 7, .paper = 30},
       .claims = {"B15", "B16", "B17", "B18"},
       .deviations = {"5x5 and 6x6 are added."},
       .trials = trials,

@@ -144,7 +144,7 @@ Experiment bruegge2013_table4() {
                    .quick = "10 committed RBMs for each p_mut, 1,000 chains, at most 20,000 steps.",
                    .paper =
                        "25 committed RBMs for each p_mut, 1,000 chains, at most 200,000 steps."},
-      .seconds = {.smoke = 0.5, .quick = 60, .paper = 600},
+      .seconds = {.smoke = 0.5, .quick = 12, .paper = 600},
       .claims = {"B32", "B33"},
       .deviations =
           {"The RBMs are those of Table 3.",

@@ -242,7 +242,7 @@ Experiment carlson2016_coverage() {
                     "hold with probability 0.94. The bias of AIS and RAISE: 20,000 runs on each of "
                     "three RBMs with 6 and 5 units.",
            .paper = "1,000 random RBMs, 80 runs on the trained ones, 200,000 for each bias."},
-      .seconds = {.smoke = 1, .quick = 90, .paper = 900},
+      .seconds = {.smoke = 1, .quick = 60, .paper = 900},
       .claims = {},
       .deviations = {"Not in the paper."},
       .data = carlson_data(kTrained),

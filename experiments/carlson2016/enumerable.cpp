@@ -206,7 +206,7 @@ Experiment carlson2016_enumerable() {
                             "0.62 to 2.5 times its value, and a ratio of 5 is told from 1 with "
                             "probability 0.9.",
                    .paper = "Up to 20,000 sweeps, 20 repeats."},
-      .seconds = {.smoke = 1, .quick = 60, .paper = 2700},
+      .seconds = {.smoke = 1, .quick = 40, .paper = 2700},
       .claims = {},
       .deviations = {"Not in the paper. Methods that read samples share each tempered run, and so "
                      "their errors are alike."},

@@ -124,7 +124,7 @@ Experiment carlson2016_fig5() {
                        "100 updates. Too short for the validation log-likelihood to fall again.",
                    .paper =
                        "8,000 updates with 2,000 chains; AIS with 10,000 temperatures every 500."},
-      .seconds = {.smoke = 1, .quick = 40, .paper = 2400},
+      .seconds = {.smoke = 1, .quick = 26, .paper = 2400},
       .claims = {"C41", "C42", "C43"},
       .deviations =
           {"The paper does not state the validation cases, the CD-1 pretraining, the batch, the "

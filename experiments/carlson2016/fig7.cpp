@@ -221,7 +221,7 @@ Experiment carlson2016_fig7() {
                             "transitions in 4 runs of 5,000 sweeps; initial iterations, 4 runs of "
                             "at most 200.",
                    .paper = "Up to 100,000 sweeps, 20 repeats; at most 200 initial iterations."},
-      .seconds = {.smoke = 2, .quick = 115, .paper = 9000},
+      .seconds = {.smoke = 2, .quick = 105, .paper = 9000},
       .claims = {"C53", "C54", "C55", "C56"},
       .deviations =
           {"Linear ladder of 100 rungs; the paper's is not given.",
