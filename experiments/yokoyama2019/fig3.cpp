@@ -7,18 +7,6 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 30, .paper = 300};
-constexpr int kCases = 200;
-
-/// The same trials as Fig. 2's: a run of both trains each model once.
-std::vector<Json> trials(Profile profile) {
-  std::vector<Json> all;
-  for (int repeat = 0; repeat < kRepeats.at(profile); ++repeat)
-    for (const int extra : {0, 5})
-      all.push_back(learning_trial(extra, repeat, kCases, {1, 2, 4, 0}));
-  return all;
-}
-
 std::vector<double> likelihoods(const Results& results, int extra, int s, int updates) {
   std::vector<double> values;
   for (const auto& curve : learning_curves(results, {{"extra", extra}}, s, "log_likelihood"))
@@ -99,7 +87,7 @@ Experiment yokoyama2019_fig3() {
                      "The epochs at which the order is tested, 1,000 and 5,000, are ours, chosen "
                      "after probe runs in which the order was reversed or tied before about 500. "
                      "That part is not judged; a note says where it ends."},
-      .trials = trials,
+      .trials = figure_trials,
       .run = run_learning,
       .summarise = summarise,
   };

@@ -16,6 +16,8 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr double kBiasSd = 0.1;
+constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 30, .paper = 300};
+constexpr int kCases = 200;  ///< of a figure's task
 
 StreamKey key_of(std::uint64_t seed, const std::string& name) {
   return make_key(seed, "yokoyama2019/learning", name);
@@ -88,6 +90,14 @@ double log_likelihood(const LearningTask& task, const Eigen::VectorXd& log_law) 
 
 Json learning_trial(int extra, int repeat, int cases, const std::vector<int>& steps) {
   return {{"extra", extra}, {"repeat", repeat}, {"cases", cases}, {"steps", steps}};
+}
+
+std::vector<Json> figure_trials(Profile profile) {
+  std::vector<Json> all;
+  for (int repeat = 0; repeat < kRepeats.at(profile); ++repeat)
+    for (const int extra : {0, 5})
+      all.push_back(learning_trial(extra, repeat, kCases, {1, 2, 4, 0}));
+  return all;
 }
 
 Json run_learning(const Json& inputs, const TrialContext& context) {

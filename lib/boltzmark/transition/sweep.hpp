@@ -90,6 +90,7 @@ void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 
 /// Computes the inputs of a layer's units, bias included, before tempering.
 /// Shapes  inputs [blocks][units padded to whole panels][kChainBlock], made to fit
+/// Throws  InvalidArgument if shapes differ or there is no such layer
 void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
                  std::vector<float>& inputs);
 

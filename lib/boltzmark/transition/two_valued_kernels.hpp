@@ -44,11 +44,18 @@ struct TwoValued {
 };
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+// Which laws a rough law is known of; others are computed for every draw.
+template <class Law>
+constexpr bool kRoughlyGibbs = std::is_same_v<Law, rules::Gibbs>;
+template <class Law>
+constexpr bool kRoughlyFlips =
+    std::is_same_v<Law, rules::FlipTheState> || std::is_same_v<Law, rules::Metropolis>;
+
 // Units of two values by a rough law: a draw that is farther from it than its error is decided, and
 // a vector with a draw that is not goes to the law itself. The decisions are the law's.
 template <class Law, bool spin>
 struct Rough {
-  static constexpr bool kFlips = !std::is_same_v<Law, rules::Gibbs>;
+  static constexpr bool kFlips = kRoughlyFlips<Law>;
   TwoValued<Law, spin> law;
   Vector constant[2], linear[2], square[2];
 
@@ -98,7 +105,7 @@ template <class Law, bool spin, class Body>
 void visit_two_valued(Vector share, const Body& body) {
   const TwoValued<Law, spin> law{share};
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if constexpr (!std::is_same_v<Law, rules::Blend>) return body(Rough<Law, spin>(law));
+  if constexpr (kRoughlyGibbs<Law> || kRoughlyFlips<Law>) return body(Rough<Law, spin>(law));
 #endif
   body(law);
 }
