@@ -166,7 +166,7 @@ HWY_INLINE void sum_rows(const PackedModel::PackedLayer& layer, const Chains& ch
 class Inputs {
  public:
   using Form = PackedModel::Form;
-  explicit Inputs(const LayerUpdate& job)
+  explicit Inputs(const LayerInputs& job)
       : job_(job), layer_(job.model->layer(job.layer)), form_(layer_.form) {
     if (form_ == Form::tables) pack();
     if (form_ == Form::rows) sum_chains();
@@ -258,7 +258,7 @@ class Inputs {
       for (int r = 0; r < kPanel; ++r) out[r * kChainBlock + chain - first] = from(chain)[r];
   }
 
-  const LayerUpdate& job_;
+  LayerInputs job_;
   const PackedModel::PackedLayer& layer_;
   Form form_;
   std::vector<std::vector<std::uint32_t>> bits_;  // tables: the states of each inlet's neighbours

@@ -57,16 +57,14 @@ HWY_INLINE void update_tile(const LayerUpdate& job, int panel, int block, const 
     }
 }
 
-// Calls body(panel, block, its inputs) for every tile of the job.
+HWY_INLINE int panels_of(const LayerInputs& job) {
+  return (job.model->layer(job.layer).size + kPanel - 1) / kPanel;
+}
+
+// Calls body(panel, block, its inputs) for every tile of the job, whose inputs are computed.
 template <class Body>
-HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
-  const int panels = (job.model->layer(job.layer).size + kPanel - 1) / kPanel;
-  if (job.inputs != nullptr) {
-    for (int panel = 0; panel < panels; ++panel)
-      for (int block = job.first_block; block < job.last_block; ++block)
-        body(panel, block, job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile);
-    return;
-  }
+HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
+  const int panels = panels_of(job);
   const Inputs inputs(job);
   HWY_ALIGN float sums[kernels::kTogether * kTile];
   for (int panel = 0; panel < panels; ++panel)
@@ -75,6 +73,16 @@ HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
       inputs.sum(panel, block, together, sums);
       for (int b = 0; b < together; ++b, ++block) body(panel, block, sums + b * kTile);
     }
+}
+
+// The same for a job whose inputs may be known.
+template <class Body>
+HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
+  if (job.inputs == nullptr) return for_each_tile(job.reads(), body);
+  const int panels = panels_of(job.reads());
+  for (int panel = 0; panel < panels; ++panel)
+    for (int block = job.first_block; block < job.last_block; ++block)
+      body(panel, block, job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile);
 }
 
 template <class Next>
@@ -88,8 +96,8 @@ void update_dispatched(const LayerUpdate& job) {
                       [&](const auto& next) { update(job, next); });
 }
 
-void inputs(const LayerUpdate& job, float* HWY_RESTRICT out) {
-  const int panels = (job.model->layer(job.layer).size + kPanel - 1) / kPanel;
+void inputs(const LayerInputs& job, float* HWY_RESTRICT out) {
+  const int panels = panels_of(job);
   for_each_tile(job, [&](int panel, int block, const float* sums) {
     std::copy_n(sums, kTile, out + (static_cast<std::size_t>(block) * panels + panel) * kTile);
   });
@@ -123,7 +131,7 @@ HWY_EXPORT(inputs);
 HWY_EXPORT(means);
 
 void update_layer(const LayerUpdate& job) { HWY_DYNAMIC_DISPATCH(update_dispatched)(job); }
-void fill_inputs(const LayerUpdate& job, float* out) { HWY_DYNAMIC_DISPATCH(inputs)(job, out); }
+void fill_inputs(const LayerInputs& job, float* out) { HWY_DYNAMIC_DISPATCH(inputs)(job, out); }
 void fill_means(const LayerUpdate& job) { HWY_DYNAMIC_DISPATCH(means)(job); }
 
 }  // namespace boltzmark

@@ -8,7 +8,16 @@
 
 namespace boltzmark {
 
-/// One layer's update for some blocks of chains: what the SIMD kernels take.
+/// What the SIMD kernels read of one layer's neighbours, for some blocks of chains.
+struct LayerInputs {
+  const PackedModel* model = nullptr;
+  int layer = 0;
+  const Chains* chains = nullptr;
+  int first_block = 0;
+  int last_block = 0;
+};
+
+/// One layer's update for some blocks of chains: what the SIMD kernels write.
 struct LayerUpdate {
   const PackedModel* model = nullptr;
   int layer = 0;
@@ -23,6 +32,8 @@ struct LayerUpdate {
   int first_chain = 0;  ///< number of chain 0 in the draws' count
   /// The layer's inputs if they are known, as fill_inputs writes them; null: compute them.
   const float* inputs = nullptr;
+
+  LayerInputs reads() const { return {model, layer, chains, first_block, last_block}; }
 };
 
 /// Draws the layer's next states from the rule's law.
@@ -33,6 +44,6 @@ void fill_means(const LayerUpdate& job);
 
 /// Writes the layer's inputs, bias included, before tempering.
 /// Shapes  out [blocks][units padded to whole panels][kChainBlock]
-void fill_inputs(const LayerUpdate& job, float* out);
+void fill_inputs(const LayerInputs& job, float* out);
 
 }  // namespace boltzmark

@@ -128,10 +128,9 @@ void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
   check_layer(model, layer);
   inputs.resize(inputs_size(model, chains, layer));
   for_block_groups(model, chains, 1, [&](int first, int last) {
-    // The kernel reads the states of a job alone: only updates write them.
     fill_inputs({.model = &model,
                  .layer = layer,
-                 .chains = const_cast<Chains*>(&chains),
+                 .chains = &chains,
                  .first_block = first,
                  .last_block = last},
                 inputs.data());
