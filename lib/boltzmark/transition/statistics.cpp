@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
+#include "boltzmark/transition/threads.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/transition/statistics.cpp"
@@ -104,13 +104,12 @@ namespace {
 HWY_EXPORT(correlate);
 HWY_EXPORT(add_rows);
 
-constexpr int kRun = 256;           // chains summed in float32 before a sum becomes double
-constexpr double kSmallWork = 4e6;  // multiply-adds that are not worth handing to another thread
+constexpr int kRun = 256;  // chains summed in float32 before a sum becomes double
 
 // Splits the columns among threads, in whole tiles.
 void correlate_all(const Rows& lower, const Rows& upper, int chains, double rate, double* out) {
-  const bool small = 1.0 * lower.units * upper.units * chains < kSmallWork;
-  const int groups = small ? 1 : thread_count(), tiles = upper.stride / kUnitTile;
+  const int groups = threads_worth(1.0 * lower.units * upper.units * chains);
+  const int tiles = upper.stride / kUnitTile;
   const auto edge = [&](std::size_t g) {
     return std::min(upper.units, static_cast<int>(g) * tiles / groups * kUnitTile);
   };

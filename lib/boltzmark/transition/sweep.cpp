@@ -5,16 +5,13 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/layer_update.hpp"
 #include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/threads.hpp"
 
 namespace boltzmark {
 namespace {
-
-// Below this many multiply-adds a task costs less than handing it to another thread.
-constexpr double kSmallWork = 4e6;
 
 void check(const PackedModel& model, const Chains& chains, const SweepOptions& options) {
   bool same = model.layers() == chains.layers();
@@ -66,8 +63,7 @@ template <class Body>
 void for_block_groups(const PackedModel& model, const Chains& chains, int sweeps,
                       const Body& body) {
   const int blocks = chains.blocks();
-  const bool small = multiply_adds(model, chains.chains(), sweeps) < kSmallWork;
-  const int groups = small ? 1 : std::min(blocks, thread_count());
+  const int groups = std::min(blocks, threads_worth(multiply_adds(model, chains.chains(), sweeps)));
   if (groups == 1) return body(0, blocks);
   parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
     const auto edge = [&](std::size_t i) { return static_cast<int>(i * blocks / groups); };
