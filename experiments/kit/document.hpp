@@ -37,9 +37,11 @@ struct Document {
   Json manifest = nullptr;
 };
 
-/// Summarises one experiment and writes its CSV and SVG files into its folder.
+/// Summarises one experiment, from the plan of the one that makes its trials, and writes its CSV
+/// and SVG files into its folder.
 /// What fails is noted in the section, so that one experiment cannot spoil a report.
-Section make_section(const PlannedExperiment& plan, Profile profile, const std::string& folder);
+Section make_section(const Experiment& experiment, const PlannedExperiment& plan, Profile profile,
+                     const std::string& folder);
 
 /// Writes the CSV and SVG files of a section's summary into a folder and fills its pictures; files
 /// of that kind that it has not written go.

@@ -60,11 +60,14 @@ struct Experiment {
   std::string title;                      ///< a fact or a question in one line
   std::string paper_did;                  ///< what the paper did, one paragraph
   PerProfile<std::string> settings = {};  ///< what this program runs, one paragraph per profile
-  PerProfile<double> seconds;             ///< estimated time on 2 cores
+  PerProfile<double> seconds = {};        ///< estimated time on 2 cores
   std::vector<std::string> claims = {};   ///< ids of the claims that it measures: {"B15", "B16"}
   std::vector<std::string> deviations = {};  ///< from the paper, one sentence each
   std::vector<std::string> data = {};  ///< files read, relative to datasets/: part of a trial's key
   bool alone = false;                  ///< runs with no other trial beside it (it measures time)
+  /// The id of another experiment that makes and stores the trials, so that `data`, `alone`,
+  /// `seconds`, `trials`, `cost` and `run` are that one's; none: its own.
+  std::string trials_of = {};
   std::function<std::vector<Json>(Profile)> trials = nullptr;
   /// How long a trial takes, relative to the experiment's others; none: all alike.
   std::function<double(const Json& inputs)> cost = nullptr;

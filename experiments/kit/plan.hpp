@@ -21,7 +21,7 @@ struct PlannedTrial {
   bool to_run() const { return selected && !finished; }
 };
 
-/// One experiment of a plan, with its store.
+/// One experiment of a plan that makes its own trials, with its store.
 struct PlannedExperiment {
   const Experiment* experiment = nullptr;
   std::unique_ptr<TrialStore> store;

@@ -13,24 +13,40 @@
 namespace boltzmark::experiments {
 namespace {
 
-/// Plans the experiments that are not yet planned and have results in the folder.
+std::vector<PlannedExperiment>::iterator find_plan(std::vector<PlannedExperiment>& plans,
+                                                   const Experiment& maker) {
+  return std::find_if(plans.begin(), plans.end(),
+                      [&](const PlannedExperiment& plan) { return plan.experiment == &maker; });
+}
+
+/// Plans the makers of trials that are not yet planned and have results in the folder.
 std::vector<PlannedExperiment> complete(std::vector<PlannedExperiment> given,
                                         const ReproduceOptions& options,
-                                        const std::vector<Experiment>& all, Document& document) {
+                                        const std::vector<Experiment>& all) {
   std::vector<PlannedExperiment> plans;
-  for (const Experiment& experiment : all) {
-    const auto found = std::find_if(given.begin(), given.end(), [&](const PlannedExperiment& p) {
-      return p.experiment == &experiment;
-    });
+  for (const Experiment* maker : select_makers(all, {})) {
+    const auto found = find_plan(given, *maker);
     if (found != given.end())
       plans.push_back(std::move(*found));
-    else if (std::filesystem::exists(experiment_folder(options.out, options.profile, experiment) +
+    else if (std::filesystem::exists(experiment_folder(options.out, options.profile, *maker) +
                                      "/trials.jsonl"))
-      plans.push_back(plan_experiment(experiment, options, CellFilter("")));
-    else
-      document.missing.push_back(&experiment);
+      plans.push_back(plan_experiment(*maker, options, CellFilter("")));
   }
   return plans;
+}
+
+/// Makes the section of every experiment whose trials are planned; the others are missing.
+void make_sections(Document& document, std::vector<PlannedExperiment> plans,
+                   const std::vector<Experiment>& all, const std::string& out) {
+  for (const Experiment& experiment : all) {
+    const auto plan = find_plan(plans, maker_of_trials(all, experiment));
+    if (plan == plans.end())
+      document.missing.push_back(&experiment);
+    else
+      document.sections.push_back(
+          make_section(experiment, *plan, document.profile,
+                       experiment_folder(out, document.profile, experiment)));
+  }
 }
 
 /// Takes a section's measures, turning those that the claims file does not know into problems.
@@ -75,7 +91,8 @@ Json make_manifest(const ReproduceOptions& options, const Document& document) {
                 {"seconds", Json::object()}};
   for (const Section& section : document.sections) {
     for (const auto& [file, hash] : data_hashes(*section.experiment)) manifest["data"][file] = hash;
-    manifest["seconds"][section.experiment->id] = section.seconds;
+    if (section.experiment->trials_of.empty())
+      manifest["seconds"][section.experiment->id] = section.seconds;
   }
   return manifest;
 }
@@ -96,10 +113,7 @@ void write_report(const ReproduceOptions& options, std::vector<PlannedExperiment
                   const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
                   ReproduceResult& result) {
   Document document{.profile = options.profile};
-  const auto plans = complete(std::move(given), options, all, document);
-  for (const PlannedExperiment& plan : plans)
-    document.sections.push_back(make_section(
-        plan, options.profile, experiment_folder(options.out, options.profile, *plan.experiment)));
+  make_sections(document, complete(std::move(given), options, all), all, options.out);
   judge_papers(document, claims);
   document.manifest = make_manifest(options, document);
   document.has_speed_page = std::filesystem::exists(options.out + "/" + kSpeedPage);

@@ -30,7 +30,7 @@ std::vector<PlannedExperiment> plan_all(const ReproduceOptions& options,
                                         const std::vector<Experiment>& all) {
   const CellFilter only(options.only);
   std::vector<PlannedExperiment> plans;
-  for (const Experiment* experiment : select_experiments(all, options.ids))
+  for (const Experiment* experiment : select_makers(all, options.ids))
     plans.push_back(plan_experiment(*experiment, options, only));
   const auto selected = [](const PlannedExperiment& plan) {
     return std::any_of(plan.trials.begin(), plan.trials.end(),
@@ -98,7 +98,7 @@ int ReproduceResult::exit_code() const {
 ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Experiment>& all,
                           const std::vector<ClaimFile>& claims) {
   check_options(options);
-  select_experiments(all, options.ids);  // refuse bad names before anything is written
+  select_makers(all, options.ids);  // refuse bad names before anything is written
   const CellFilter checked(options.only);
   const FolderLock lock(options.out);
   std::vector<PlannedExperiment> plans = plan_all(options, all);
@@ -132,14 +132,16 @@ ReproduceResult report(const ReportOptions& options) {
 
 std::vector<ExperimentInfo> list_experiments() {
   std::vector<ExperimentInfo> all;
-  for (const Experiment& e : experiments())
+  for (const Experiment& e : experiments()) {
+    const PerProfile<double>& seconds = maker_of_trials(experiments(), e).seconds;
     all.push_back({.id = e.id,
                    .item = e.item,
                    .title = e.title,
                    .claims = e.claims,
-                   .smoke_seconds = e.seconds.smoke,
-                   .quick_seconds = e.seconds.quick,
-                   .paper_seconds = e.seconds.paper});
+                   .smoke_seconds = seconds.smoke,
+                   .quick_seconds = seconds.quick,
+                   .paper_seconds = seconds.paper});
+  }
   return all;
 }
 

@@ -58,7 +58,7 @@ ReproduceResult report(const ReportOptions& options);
 struct ExperimentInfo {
   std::string id, item, title;
   std::vector<std::string> claims;
-  double smoke_seconds = 0, quick_seconds = 0, paper_seconds = 0;
+  double smoke_seconds = 0, quick_seconds = 0, paper_seconds = 0;  ///< to run it alone
 };
 std::vector<ExperimentInfo> list_experiments();
 

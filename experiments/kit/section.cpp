@@ -75,15 +75,16 @@ void draw_section(Section& section, const std::string& folder) {
   SectionFiles(section, folder).write();
 }
 
-Section make_section(const PlannedExperiment& plan, Profile profile, const std::string& folder) {
+Section make_section(const Experiment& experiment, const PlannedExperiment& plan, Profile profile,
+                     const std::string& folder) {
   const Results results = plan.results(profile);
-  Section section{.experiment = plan.experiment,
+  Section section{.experiment = &experiment,
                   .planned = results.planned(),
                   .finished = results.trials().size(),
                   .stale = plan.stale};
   note_origins(section, results);
   try {
-    plan.experiment->summarise(results, section.summary);
+    experiment.summarise(results, section.summary);
   } catch (const std::exception& error) {
     section.problems.push_back(fmt::format("summary: {}", error.what()));
   }
@@ -92,7 +93,9 @@ Section make_section(const PlannedExperiment& plan, Profile profile, const std::
 }
 
 std::string origin_text(const Section& section) {
-  std::string text = fmt::format("{} of {} trials", section.finished, section.planned);
+  const std::string& maker = section.experiment->trials_of;
+  std::string text = fmt::format("{} of {} trials{}", section.finished, section.planned,
+                                 maker.empty() ? "" : " of " + maker);
   for (const auto& [origin, count] : section.origins)
     text += section.origins.size() == 1 ? "; " + origin : fmt::format("; {} of {}", count, origin);
   if (section.stale > 0)

@@ -41,6 +41,19 @@ bool CellFilter::matches(const Json& inputs) const {
   });
 }
 
+const Experiment& maker_of_trials(const std::vector<Experiment>& all,
+                                  const Experiment& experiment) {
+  if (experiment.trials_of.empty()) return experiment;
+  const auto maker = std::find_if(all.begin(), all.end(), [&](const Experiment& other) {
+    return other.id == experiment.trials_of && other.trials_of.empty();
+  });
+  if (maker == all.end())
+    throw InvalidArgument(
+        fmt::format("{}: trials_of = {} (must be an experiment that makes its own trials)",
+                    experiment.id, experiment.trials_of));
+  return *maker;
+}
+
 std::vector<const Experiment*> select_experiments(const std::vector<Experiment>& all,
                                                   const std::vector<std::string>& names) {
   for (const std::string& name : names)
@@ -56,6 +69,14 @@ std::vector<const Experiment*> select_experiments(const std::vector<Experiment>&
         }))
       chosen.push_back(&e);
   return chosen;
+}
+
+std::vector<const Experiment*> select_makers(const std::vector<Experiment>& all,
+                                             const std::vector<std::string>& names) {
+  std::set<const Experiment*> makers;
+  for (const Experiment* experiment : select_experiments(all, names))
+    makers.insert(&maker_of_trials(all, *experiment));
+  return {makers.begin(), makers.end()};  // by address: all are elements of one vector
 }
 
 }  // namespace boltzmark::experiments

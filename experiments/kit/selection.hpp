@@ -25,9 +25,17 @@ class CellFilter {
   std::vector<std::pair<std::string, std::string>> wanted_;
 };
 
+/// Returns the experiment that makes another's trials: itself, or that of `trials_of`.
+/// Throws  InvalidArgument if there is none of that id that makes its own
+const Experiment& maker_of_trials(const std::vector<Experiment>& all, const Experiment& experiment);
+
 /// Picks experiments by id or paper key, in the order of the registry; none named means all.
 /// Throws  InvalidArgument if a name is neither
 std::vector<const Experiment*> select_experiments(const std::vector<Experiment>& all,
                                                   const std::vector<std::string>& names);
+
+/// Picks the makers of their trials, each once, in the order of the registry.
+std::vector<const Experiment*> select_makers(const std::vector<Experiment>& all,
+                                             const std::vector<std::string>& names);
 
 }  // namespace boltzmark::experiments

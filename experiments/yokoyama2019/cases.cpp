@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "boltzmark/diagnose/interval.hpp"
+#include "experiments/kit/bands.hpp"
 #include "experiments/yokoyama2019/learning.hpp"
 #include "experiments/yokoyama2019/units.hpp"
 
@@ -91,12 +92,8 @@ Panel make_panel(const Results& results) {
     for (const int cases : kCases) {
       const std::vector<double> rises = each(results, cases, s, rise);
       if (rises.size() < 2) continue;
-      const Interval mean = mean_interval(rises);
-      if (mean.lower <= 0) continue;  // a logarithmic axis shows no interval that reaches 0
-      series.x.push_back(cases);
-      series.y.push_back(mean.estimate);
-      series.lower.push_back(mean.lower);
-      series.upper.push_back(mean.upper);
+      // A logarithmic axis shows no interval that reaches 0.
+      if (mean_interval(rises).lower > 0) add_mean(series, cases, rises);
     }
     if (!series.x.empty()) panel.series.push_back(std::move(series));
   }

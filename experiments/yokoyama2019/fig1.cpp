@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "boltzmark/learn/initial.hpp"
-#include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
 #include "experiments/yokoyama2019/layers_diagram.hpp"
 
 namespace boltzmark::experiments {
@@ -45,18 +42,14 @@ std::vector<std::string> symbols(const char* name, int count) {
 }
 
 void summarise(const Results& results, Summary& summary) {
-  if (results.empty()) return;
-  const auto edges =
-      results.trials().front().outputs.at("edges").get<std::vector<std::pair<int, int>>>();
-  Figure figure = layers_diagram({{.name = "visible layer V", .symbols = symbols("v", kVisible)},
-                                  {.name = "hidden layer H", .symbols = symbols("h", kHidden)}},
-                                 edges, {"w_{i,j}"});
-  figure.name = "graph";
-  figure.caption =
-      "The graph of an RBM: an edge joins two units where the engine's energy is not a sum of a "
-      "function of each. Visible units are spins, hidden units any of X(s).";
-  figure.height = 260;
-  summary.add(figure);
+  add_graph({.layers = {{.name = "visible layer V", .symbols = symbols("v", kVisible)},
+                        {.name = "hidden layer H", .symbols = symbols("h", kHidden)}},
+             .weights = {"w_{i,j}"},
+             .caption = "The graph of an RBM: an edge joins two units where the engine's energy is "
+                        "not a sum of a function of each. Visible units are spins, hidden units "
+                        "any of X(s).",
+             .height = 260},
+            results, summary);
 }
 
 const char* const kSettings = "The pairs of units that the energy of a 5-4 RBM couples.";

@@ -9,6 +9,17 @@
 namespace boltzmark::experiments {
 namespace {
 
+constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 30, .paper = 300};
+constexpr int kCases = 200;
+
+std::vector<Json> trials(Profile profile) {
+  std::vector<Json> all;
+  for (int repeat = 0; repeat < kRepeats.at(profile); ++repeat)
+    for (const int extra : {0, 5})
+      all.push_back(learning_trial(extra, repeat, kCases, {1, 2, 4, 0}));
+  return all;
+}
+
 /// One number of every repeat's KLD curve.
 template <class Statistic>
 std::vector<double> each(const Results& results, int extra, int s, const Statistic& statistic) {
@@ -106,7 +117,7 @@ Experiment yokoyama2019_fig2() {
            "Adam's settings are not stated: its authors' defaults, rate 0.001.",
            "Cases are exact draws from the enumerated law instead of Gibbs samples.",
            "The models of one experiment share task, initial weights and draws."},
-      .trials = figure_trials,
+      .trials = trials,
       .run = run_learning,
       .summarise = summarise,
   };

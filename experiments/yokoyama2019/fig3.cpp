@@ -81,14 +81,12 @@ Experiment yokoyama2019_fig3() {
       .settings = {.smoke = "2 experiments of 5,000 updates.",
                    .quick = "30 experiments of 5,000 updates, those of Fig. 2.",
                    .paper = "300 experiments of 5,000 updates, those of Fig. 2."},
-      .seconds = {.smoke = 1, .quick = 1, .paper = 1},
       .claims = {"Y10"},
       .deviations = {"Those of Fig. 2.",
                      "The epochs at which the order is tested, 1,000 and 5,000, are ours, chosen "
                      "after probe runs in which the order was reversed or tied before about 500. "
                      "That part is not judged; a note says where it ends."},
-      .trials = figure_trials,
-      .run = run_learning,
+      .trials_of = "yokoyama2019/fig2",
       .summarise = summarise,
   };
 }

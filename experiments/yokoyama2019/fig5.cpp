@@ -1,10 +1,5 @@
-#include <utility>
-#include <vector>
-
 #include "boltzmark/learn/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
 #include "experiments/yokoyama2019/layers_diagram.hpp"
 
 namespace boltzmark::experiments {
@@ -37,20 +32,15 @@ Json run(const Json& inputs, const TrialContext& context) {
 }
 
 void summarise(const Results& results, Summary& summary) {
-  if (results.empty()) return;
-  const auto edges =
-      results.trials().front().outputs.at("edges").get<std::vector<std::pair<int, int>>>();
-  Figure figure =
-      layers_diagram({{.name = "input layer x", .symbols = {"x_1", "x_2", "x_3", "…", "x_n"}},
-                      {.name = "hidden layer h", .symbols = {"h_1", "h_2", "…", "h_{|H|}"}},
-                      {.name = "output layer t", .symbols = {"t_1", "…", "t_K"}}},
-                     edges, {"w^{(1)}", "w^{(2)}"});
-  figure.name = "graph";
-  figure.caption =
-      "The graph of a discriminative RBM: an edge is a weight that has a gradient. Exactly one of "
-      "the outputs is 1.";
-  figure.height = 330;
-  summary.add(figure);
+  add_graph(
+      {.layers = {{.name = "input layer x", .symbols = {"x_1", "x_2", "x_3", "…", "x_n"}},
+                  {.name = "hidden layer h", .symbols = {"h_1", "h_2", "…", "h_{|H|}"}},
+                  {.name = "output layer t", .symbols = {"t_1", "…", "t_K"}}},
+       .weights = {"w^{(1)}", "w^{(2)}"},
+       .caption = "The graph of a discriminative RBM: an edge is a weight that has a gradient. "
+                  "Exactly one of the outputs is 1.",
+       .height = 330},
+      results, summary);
 }
 
 const char* const kSettings = "The weights of a 5-4-3 discriminative RBM that have a gradient.";

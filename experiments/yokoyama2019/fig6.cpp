@@ -10,9 +10,9 @@
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/bands.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
-#include "experiments/yokoyama2019/bands.hpp"
 #include "experiments/yokoyama2019/paired.hpp"
 #include "experiments/yokoyama2019/units.hpp"
 
@@ -130,7 +130,8 @@ Panel make_panel(const Results& results, const std::vector<double>& epochs, cons
               .legend = "top right"};
   int colour = 0;
   for (const int s : kSteps) {
-    Series series = band(epochs, curves(results, s, measure), "s = " + steps_text(s), colour++);
+    Series series = band({.label = "s = " + steps_text(s), .colour = colour++}, epochs,
+                         curves(results, s, measure));
     // Before the first update nine in ten are wrong; the curves begin after it.
     for (auto* values : {&series.x, &series.y, &series.lower, &series.upper})
       if (!values->empty()) values->erase(values->begin());

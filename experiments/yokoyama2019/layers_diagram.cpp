@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace boltzmark::experiments {
 namespace {
@@ -28,11 +29,8 @@ std::vector<std::string> row(const char* element, Point at, Point to, const std:
           text};
 }
 
-}  // namespace
-
-Figure layers_diagram(const std::vector<DiagramLayer>& layers,
-                      const std::vector<std::pair<int, int>>& edges,
-                      const std::vector<std::string>& weights) {
+Figure draw(const std::vector<DiagramLayer>& layers, const std::vector<std::string>& weights,
+            const std::vector<std::pair<int, int>>& edges) {
   std::size_t widest = 0;
   for (const DiagramLayer& layer : layers) widest = std::max(widest, layer.symbols.size());
   const double right = static_cast<double>(widest) / 2 + 0.3;
@@ -56,6 +54,18 @@ Figure layers_diagram(const std::vector<DiagramLayer>& layers,
     figure.data.push_back(row(node.drawn() ? "node" : "gap", node.at, node.at, node.text));
   for (const Node& name : names) figure.data.push_back(row("name", name.at, name.at, name.text));
   return figure;
+}
+
+}  // namespace
+
+void add_graph(const LayersDiagram& diagram, const Results& results, Summary& summary) {
+  if (results.empty()) return;
+  Figure figure =
+      draw(diagram.layers, diagram.weights, results.trials().front().outputs.at("edges"));
+  figure.name = "graph";
+  figure.caption = diagram.caption;
+  figure.height = diagram.height;
+  summary.add(std::move(figure));
 }
 
 }  // namespace boltzmark::experiments

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "experiments/kit/figure.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
 
@@ -14,11 +14,16 @@ struct DiagramLayer {
   std::vector<std::string> symbols;  ///< one per node; "…" stands for those left out
 };
 
-/// Makes the figure of layers one above the other, the first at the bottom.
-/// `edges` joins nodes numbered row by row from the bottom; `weights` [layers - 1] names what
-/// stands between two rows.
-Figure layers_diagram(const std::vector<DiagramLayer>& layers,
-                      const std::vector<std::pair<int, int>>& edges,
-                      const std::vector<std::string>& weights);
+/// Layers one above the other, the first at the bottom.
+struct LayersDiagram {
+  std::vector<DiagramLayer> layers;
+  std::vector<std::string> weights;  ///< [layers - 1], what stands between two rows
+  std::string caption;
+  int height;
+};
+
+/// Adds the figure "graph" of a diagram. The first trial's output `edges` joins nodes numbered row
+/// by row from the bottom.
+void add_graph(const LayersDiagram& diagram, const Results& results, Summary& summary);
 
 }  // namespace boltzmark::experiments

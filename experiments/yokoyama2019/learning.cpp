@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
-#include <mutex>
 
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/yokoyama2019/bands.hpp"
+#include "experiments/kit/bands.hpp"
 #include "experiments/yokoyama2019/spin_law.hpp"
 #include "experiments/yokoyama2019/units.hpp"
 
@@ -16,8 +14,6 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr double kBiasSd = 0.1;
-constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 30, .paper = 300};
-constexpr int kCases = 200;  ///< of a figure's task
 
 StreamKey key_of(std::uint64_t seed, const std::string& name) {
   return make_key(seed, "yokoyama2019/learning", name);
@@ -92,22 +88,7 @@ Json learning_trial(int extra, int repeat, int cases, const std::vector<int>& st
   return {{"extra", extra}, {"repeat", repeat}, {"cases", cases}, {"steps", steps}};
 }
 
-std::vector<Json> figure_trials(Profile profile) {
-  std::vector<Json> all;
-  for (int repeat = 0; repeat < kRepeats.at(profile); ++repeat)
-    for (const int extra : {0, 5})
-      all.push_back(learning_trial(extra, repeat, kCases, {1, 2, 4, 0}));
-  return all;
-}
-
 Json run_learning(const Json& inputs, const TrialContext& context) {
-  static std::mutex mutex;
-  static std::map<std::string, Json> known;
-  const std::string name = fmt::format("{} {}", context.seed, inputs.dump());
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto found = known.find(name); found != known.end()) return found->second;
-  }
   const LearningTask task = draw_task(context.seed, inputs.at("repeat"), inputs.at("cases"));
   Json outputs;
   for (const int s : inputs.at("steps")) {
@@ -115,8 +96,7 @@ Json run_learning(const Json& inputs, const TrialContext& context) {
     context.progress(static_cast<double>(outputs.size()) /
                      static_cast<double>(inputs.at("steps").size()));
   }
-  const std::lock_guard lock(mutex);
-  return known.emplace(name, outputs).first->second;
+  return outputs;
 }
 
 std::vector<std::vector<double>> learning_curves(const Results& results, const Json& filter, int s,
@@ -140,7 +120,8 @@ Figure learning_figure(const Results& results, const char* measure, const std::s
     for (const int s : kFigureSteps) {
       const auto curves = learning_curves(results, {{"extra", extra}}, s, measure);
       if (curves.empty()) continue;
-      panel.series.push_back(band(updates, curves, "s = " + steps_text(s), colour++));
+      panel.series.push_back(
+          band({.label = "s = " + steps_text(s), .colour = colour++}, updates, curves));
     }
     figure.panels.push_back(std::move(panel));
   }

@@ -38,13 +38,8 @@ double log_likelihood(const LearningTask& task, const Eigen::VectorXd& log_law);
 /// Makes the inputs of a trial: RBMs with 4 + extra hidden units of each s, trained on one task.
 Json learning_trial(int extra, int repeat, int cases, const std::vector<int>& steps);
 
-/// Makes the trials of Figs. 2 and 3: R = 0 and 5, s = 1, 2, 4 and infinity, 200 cases. A run of
-/// both figures trains each model once.
-std::vector<Json> figure_trials(Profile profile);
-
 /// Trains them by CD-1, full batch, Adam, recording every 100 of 5,000 updates.
-/// Outputs  for each s: kld, log_likelihood. They depend on seed and inputs alone, and are kept for
-/// another experiment of the same process that asks for them.
+/// Outputs  for each s: kld, log_likelihood
 Json run_learning(const Json& inputs, const TrialContext& context);
 
 /// The curves of one measure.  Shapes  [repeats][records]

@@ -9,7 +9,9 @@
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/plan.hpp"
+#include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
+#include "experiments/kit/summary.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {
@@ -140,6 +142,64 @@ TEST_CASE("the time of a selection is its share of the experiment's by cost") {
   CHECK(seconds("size=small") == Approx(6));
   CHECK(seconds("size=large,repeat=1") == Approx(9));
   CHECK(seconds("") == Approx(60));
+}
+
+/// The toy experiment, and one that counts the toy's trials.
+std::vector<Experiment> toy_and_view() {
+  auto all = toy_experiments();
+  all.push_back({.id = "toy/view",
+                 .item = "Fig. 2",
+                 .title = "The same trials",
+                 .paper_did = "Nothing",
+                 .trials_of = "toy/one",
+                 .summarise = [](const Results& results, Summary& summary) {
+                   summary.add(
+                       Table{.name = "count",
+                             .caption = "Trials",
+                             .columns = {{"trials", "trials"}},
+                             .rows = {{static_cast<std::int64_t>(results.trials().size())}}});
+                 }});
+  return all;
+}
+
+TEST_CASE("an experiment that shows another's trials stores none of its own") {
+  const TemporaryFolder out;
+  const std::string folder = out.path() + "/quick/toy/";
+  const ReproduceResult view =
+      reproduce({.ids = {"toy/view"}, .out = out.path()}, toy_and_view(), {toy_claims()});
+  CHECK(view.failures.empty());
+  CHECK(view.ran == 12);
+  CHECK(std::filesystem::exists(folder + "one/trials.jsonl"));
+  CHECK_FALSE(std::filesystem::exists(folder + "view/trials.jsonl"));
+  CHECK(read_text(folder + "view/count.csv") == "trials\n12\n");
+  CHECK_THAT(read_text(out.path() + "/quick/report/report.md"),
+             Catch::Contains("12 of 12 trials of toy/one;"));
+  const ReproduceResult both = reproduce({.out = out.path()}, toy_and_view(), {toy_claims()});
+  CHECK(both.planned == 12);
+  CHECK(both.reused == 12);
+}
+
+TEST_CASE("an experiment whose trials nobody makes is refused before anything is written") {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() + "/out";
+  auto experiments = toy_and_view();
+  for (const char* maker : {"toy/none", "toy/view"}) {
+    experiments[1].trials_of = maker;
+    CHECK_THROWS_AS(reproduce({.out = out}, experiments, {toy_claims()}), InvalidArgument);
+  }
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("the reference holds trials once, with the experiment that makes them") {
+  int views = 0;
+  for (const Experiment& experiment : experiments()) {
+    if (experiment.trials_of.empty()) continue;
+    ++views;
+    INFO(experiment.id);
+    CHECK_FALSE(std::filesystem::exists(reference_path(experiment)));
+    CHECK_NOTHROW(maker_of_trials(experiments(), experiment));
+  }
+  CHECK(views == 1);  // Fig. 3 of yokoyama2019
 }
 
 TEST_CASE("bad options are refused before anything is written") {
