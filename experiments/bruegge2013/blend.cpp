@@ -9,6 +9,7 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/random_rbm.hpp"
+#include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 
@@ -44,16 +45,12 @@ std::vector<Json> trials(Profile profile) {
 
 /// SLEMs of T_a on random 3x3 RBMs, weights uniform on [-c, c], no biases.
 Json run_spectrum(const Json& inputs, const TrialContext& context) {
-  const double c = inputs.at("c");
-  const int models = inputs.at("models");
+  const SquareRbms rbms{.units = kUnits, .c = inputs.at("c"), .count = inputs.at("models")};
   Json outputs;
-  for (int i = 0; i < models; ++i) {
-    Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
-    const Layered model = draw_square_rbm(kUnits, c, false, stream);
+  for_each_rbm(rbms, context.key, context, [&](const Layered& model, Stream&) {
     for (const double share : kShares)
       outputs[fmt::format("{}", share)].push_back(spectrum(model, Rule::blended(share)).slem);
-    context.progress(static_cast<double>(i + 1) / models);
-  }
+  });
   return outputs;
 }
 
@@ -115,13 +112,8 @@ void add_spectra(const Results& results, Summary& summary) {
   for (const Trial* trial : results.where({{"part", "spectrum"}})) {
     Series series{.label = fmt::format("c = {}", number(trial->inputs.at("c"))),
                   .mark = Mark::line_points};
-    for (const double share : kShares) {
-      const Interval mean = mean_interval(numbers(trial->outputs.at(fmt::format("{}", share))));
-      series.x.push_back(share);
-      series.y.push_back(mean.estimate);
-      series.lower.push_back(mean.lower);
-      series.upper.push_back(mean.upper);
-    }
+    for (const double share : kShares)
+      add_mean(series, share, numbers(trial->outputs.at(fmt::format("{}", share))));
     const auto half = numbers(trial->outputs.at("0.5")), flip = numbers(trial->outputs.at("1")),
                gibbs = numbers(trial->outputs.at("0"));
     for (std::size_t i = 0; i < half.size(); ++i)

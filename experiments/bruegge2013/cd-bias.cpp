@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "boltzmark/diagnose/interval.hpp"
 #include "boltzmark/exact/cd_gradient.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/measures.hpp"
 #include "experiments/bruegge2013/random_rbm.hpp"
+#include "experiments/kit/bands.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -25,19 +25,15 @@ std::vector<Json> trials(Profile profile) {
 
 /// The norm of the exact bias of CD-k on random 4x4 RBMs and random binary cases.
 Json run(const Json& inputs, const TrialContext& context) {
-  const double c = inputs.at("c");
-  const int models = inputs.at("models");
+  const SquareRbms rbms{.units = kUnits, .c = inputs.at("c"), .count = inputs.at("models")};
   Json outputs;
-  for (int i = 0; i < models; ++i) {
-    Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
-    const Layered model = draw_square_rbm(kUnits, c, false, stream);
+  for_each_rbm(rbms, context.key, context, [&](const Layered& model, Stream& stream) {
     Eigen::MatrixXf data(kUnits, kCases);
     for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
     for (const Rule rule : {Rule::gibbs(), Rule::flip()})
       for (const int k : kSteps)
         outputs[fmt::format("{}-{}", rule.name(), k)].push_back(cd_bias_norm(model, data, rule, k));
-    context.progress(static_cast<double>(i + 1) / models);
-  }
+  });
   return outputs;
 }
 
@@ -55,11 +51,7 @@ void summarise(const Results& results, Summary& summary) {
       std::vector<std::vector<double>> groups;
       for (const Trial& trial : results.trials()) {
         groups.push_back(numbers(trial.outputs.at(fmt::format("{}-{}", rule.name(), k))));
-        const Interval mean = mean_interval(groups.back());
-        series.x.push_back(number(trial.inputs.at("c")));
-        series.y.push_back(mean.estimate);
-        series.lower.push_back(mean.lower);
-        series.upper.push_back(mean.upper);
+        add_mean(series, number(trial.inputs.at("c")), groups.back());
       }
       if (gibbs && k == 1 && groups.size() >= 2) {
         add_trend({.claim = "B35",

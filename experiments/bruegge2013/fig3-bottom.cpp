@@ -4,6 +4,7 @@
 
 #include "experiments/bruegge2013/measures.hpp"
 #include "experiments/bruegge2013/training.hpp"
+#include "experiments/kit/bands.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -23,15 +24,6 @@ std::vector<Json> trials(Profile profile) {
   std::vector<Json> all;
   add_training_trials(setting(profile), all);
   return all;
-}
-
-/// Adds the mean over pairs at each checkpoint, with its 95 % interval.
-void add_point(Series& series, double update, const std::vector<double>& values) {
-  const Interval mean = mean_interval(values);
-  series.x.push_back(update);
-  series.y.push_back(mean.estimate);
-  series.lower.push_back(mean.lower);
-  series.upper.push_back(mean.upper);
 }
 
 void summarise(const Results& results, Summary& summary) {
@@ -57,9 +49,9 @@ void summarise(const Results& results, Summary& summary) {
       highest = std::max({highest, g.back(), t.back()});
     }
     const auto update = static_cast<double>(point * kRecordEvery);
-    add_point(gibbs, update, g);
-    add_point(flip, update, t);
-    add_point(difference, update, d);
+    add_mean(gibbs, update, g);
+    add_mean(flip, update, t);
+    add_mean(difference, update, d);
     // The first 1 % of the updates, without the common start.
     const bool is_early = point > 0 && (point == 1 || 100 * point <= points);
     const bool is_tenth = point > 0 && 10 * point <= points;

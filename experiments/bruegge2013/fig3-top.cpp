@@ -6,20 +6,15 @@
 
 #include "boltzmark/diagnose/interval.hpp"
 #include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
 #include "boltzmark/diagnose/trend.hpp"
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/measures.hpp"
 #include "experiments/bruegge2013/random_rbm.hpp"
-#include "experiments/kit/results.hpp"
-#include "experiments/kit/summary.hpp"
+#include "experiments/bruegge2013/slem_rows.hpp"
 
 namespace boltzmark::experiments {
 namespace {
-
-constexpr int kLargest = 10;  // c = 1..10
-constexpr int kSizes[] = {2, 3, 4, 5, 6};
 
 /// RBMs per c; a trial does some of them.
 int rbms(int size, Profile profile) {
@@ -30,8 +25,8 @@ int rbms_per_trial(int size) { return size <= 4 ? 100 : size == 5 ? 20 : 5; }
 
 std::vector<Json> trials(Profile profile) {
   std::vector<Json> all;
-  for (const int size : kSizes)
-    for (int c = 1; c <= kLargest; ++c)
+  for (const int size : kSlemSizes)
+    for (int c = 1; c <= kLargestC; ++c)
       for (int first = 0; first < rbms(size, profile); first += rbms_per_trial(size))
         all.push_back({{"size", size},
                        {"c", c},
@@ -41,160 +36,36 @@ std::vector<Json> trials(Profile profile) {
 }
 
 Json run(const Json& inputs, const TrialContext& context) {
-  const int size = inputs.at("size"), c = inputs.at("c"), first = inputs.at("first");
-  const int count = inputs.at("rbms");
+  const int size = inputs.at("size"), c = inputs.at("c");
   const StreamKey key = context.shared_key(fmt::format("size {} c {}", size, c));
+  const SquareRbms rbms{
+      .units = size, .c = 1.0 * c, .first = inputs.at("first"), .count = inputs.at("rbms")};
   std::vector<double> gibbs, flip;
   int unconverged = 0;
-  for (int r = 0; r < count; ++r) {
-    Stream stream(key, Purpose::initial_weights, static_cast<std::uint64_t>(first + r));
-    const Layered model = draw_square_rbm(size, c, false, stream);
+  for_each_rbm(rbms, key, context, [&](const Layered& model, Stream&) {
     const Spectrum g = spectrum(model, Rule::gibbs()), t = spectrum(model, Rule::flip());
     gibbs.push_back(g.slem);
     flip.push_back(t.slem);
     unconverged += !g.converged + !t.converged;
-    context.progress(static_cast<double>(r + 1) / count);
-  }
+  });
   return {{"slem_gibbs", gibbs}, {"slem_flip", flip}, {"unconverged", unconverged}};
-}
-
-/// All RBMs of one size and c.
-struct Cell10 {
-  std::vector<double> gibbs, flip;
-  Count wins;
-};
-
-Cell10 collect(const Results& results, int size, int c) {
-  Cell10 cell;
-  for (const Trial* trial : results.where({{"size", size}, {"c", c}})) {
-    const auto gibbs = numbers(trial->outputs.at("slem_gibbs"));
-    const auto flip = numbers(trial->outputs.at("slem_flip"));
-    for (std::size_t r = 0; r < gibbs.size(); ++r) cell.wins.successes += flip[r] < gibbs[r];
-    cell.wins.trials += gibbs.size();
-    cell.gibbs.insert(cell.gibbs.end(), gibbs.begin(), gibbs.end());
-    cell.flip.insert(cell.flip.end(), flip.begin(), flip.end());
-  }
-  return cell;
 }
 
 /// Shares computed independently of this program, c = 1..10, and the RBMs behind each.
 struct Independent {
   int size;
   std::uint64_t rbms;
-  std::array<double, kLargest> share;
+  std::array<double, kLargestC> share;
 };
-constexpr double kScores[kLargest] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+constexpr double kScores[kLargestC] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 constexpr Independent kIndependent[] = {
     {2, 400, {.00, .11, .39, .55, .65, .68, .73, .79, .82, .81}},
     {3, 300, {.00, .08, .43, .57, .66, .81, .75, .83, .78, .79}},
     {4, 200, {.00, .14, .54, .69, .74, .75, .77, .79, .82, .84}},
 };
 
-/// The cells of one size that were run, in the order of c.
-struct Row {
-  int size = 0;
-  std::vector<double> c;
-  std::vector<Cell10> cells;
-  std::vector<Count> wins() const {
-    std::vector<Count> counts;
-    for (const Cell10& cell : cells) counts.push_back(cell.wins);
-    return counts;
-  }
-  bool complete() const { return cells.size() == kLargest; }
-};
-
-std::vector<Row> collect_rows(const Results& results) {
-  std::vector<Row> rows;
-  for (const int size : kSizes) {
-    Row row{.size = size, .c = {}, .cells = {}};
-    for (int c = 1; c <= kLargest; ++c)
-      if (Cell10 cell = collect(results, size, c); cell.wins.trials > 0) {
-        row.c.push_back(c);
-        row.cells.push_back(std::move(cell));
-      }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-std::string size_name(int size) { return fmt::format("{}x{}", size, size); }
-
-void add_table(const std::vector<Row>& rows, Summary& summary) {
-  Table table{.name = "shares",
-              .caption = "Share of random RBMs with SLEM(T) < SLEM(G), with exact 95 % intervals.",
-              .columns = {{"c", "c", 0}}};
-  for (const Row& row : rows) {
-    table.columns.push_back({size_name(row.size), "share_" + size_name(row.size), 2});
-    table.columns.push_back({"RBMs", "rbms_" + size_name(row.size), 0});
-  }
-  for (int c = 1; c <= kLargest; ++c) {
-    std::vector<Cell> line{std::int64_t{c}};
-    for (const Row& row : rows) {
-      const auto found = std::find(row.c.begin(), row.c.end(), c);
-      if (found == row.c.end()) {
-        line.insert(line.end(), {NotRun{}, NotRun{}});
-        continue;
-      }
-      const Count wins = row.cells[found - row.c.begin()].wins;
-      const Interval share = proportion_interval(wins.successes, wins.trials);
-      line.emplace_back(Estimate{share.estimate, share.lower, share.upper});
-      line.emplace_back(static_cast<std::int64_t>(wins.trials));
-    }
-    table.rows.push_back(std::move(line));
-  }
-  summary.add(std::move(table));
-}
-
-void add_figures(const std::vector<Row>& rows, Summary& summary) {
-  constexpr int kColours[] = {0, 1, 2, 3, 4};
-  constexpr Mark kMarks[] = {Mark::line, Mark::dashed, Mark::dotted, Mark::line_points,
-                             Mark::line_points};
-  Panel shares{.x = {.label = "c, the largest size of a weight"},
-               .y = {.label = "share of RBMs with SLEM(T) < SLEM(G)", .low = 0, .high = 1},
-               .series = {},
-               .guides = {{.at = 0.5}},
-               .legend = "bottom right"};
-  Panel slems{.x = {.label = "c, the largest size of a weight"},
-              .y = {.label = "median of 1 − SLEM", .log = true},
-              .series = {},
-              .legend = "outside right"};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
-    if (row.cells.empty()) continue;
-    Series share{
-        .label = size_name(row.size), .x = row.c, .mark = kMarks[i], .colour = kColours[i]};
-    Series gibbs{.label = "G, " + size_name(row.size),
-                 .x = row.c,
-                 .mark = Mark::line,
-                 .colour = kColours[i]};
-    Series flip{.label = "T, " + size_name(row.size),
-                .x = row.c,
-                .mark = Mark::dotted,
-                .colour = kColours[i]};
-    for (const Cell10& cell : row.cells) {
-      const Interval p = proportion_interval(cell.wins.successes, cell.wins.trials);
-      share.y.push_back(p.estimate);
-      share.lower.push_back(p.lower);
-      share.upper.push_back(p.upper);
-      gibbs.y.push_back(1 - median(cell.gibbs));
-      flip.y.push_back(1 - median(cell.flip));
-    }
-    shares.series.push_back(std::move(share));
-    slems.series.push_back(std::move(gibbs));
-    slems.series.push_back(std::move(flip));
-  }
-  summary.add(Figure{.name = "shares",
-                     .caption = "Share of random RBMs on which T mixes faster than Gibbs sampling, "
-                                "against the largest size c of the weights. Bands: exact 95 % "
-                                "intervals. 5x5 and 6x6 go beyond the paper.",
-                     .panels = {std::move(shares)}});
-  summary.add(Figure{.name = "slems",
-                     .caption = "Median spectral gap 1 − SLEM of both operators on the same RBMs.",
-                     .panels = {std::move(slems)}});
-}
-
 /// B15: the share rises with c. B17: at c = 10 it exceeds 1/2. B18: the SLEM of G rises with c.
-void add_size_measures(const Row& row, const Independent& independent, StreamKey key,
+void add_size_measures(const SlemRow& row, const Independent& independent, StreamKey key,
                        Summary& summary) {
   if (row.cells.size() < 2) return;
   const std::vector<Count> wins = row.wins();
@@ -213,7 +84,7 @@ void add_size_measures(const Row& row, const Independent& independent, StreamKey
                       .power = power.estimate,
                       .power_against = "the shares computed independently",
                       .note = "estimate: slope of the share per unit of c"});
-  if (row.c.back() == kLargest) {
+  if (row.c.back() == kLargestC) {
     const Interval share = proportion_interval(wins.back().successes, wins.back().trials);
     summary.add(Measure{.claim = "B17",
                         .part = size_name(row.size),
@@ -227,7 +98,7 @@ void add_size_measures(const Row& row, const Independent& independent, StreamKey
                         .power_against = "a share of 0.65"});
   }
   std::vector<std::vector<double>> groups;
-  for (const Cell10& cell : row.cells) groups.push_back(cell.gibbs);
+  for (const SlemCell& cell : row.cells) groups.push_back(cell.gibbs);
   add_trend({.claim = "B18",
              .part = size_name(row.size),
              .note = fmt::format(
@@ -238,13 +109,13 @@ void add_size_measures(const Row& row, const Independent& independent, StreamKey
 }
 
 /// B16: averaged over c, the share of a larger size is larger.
-void add_size_comparison(const Row& larger, const Row& smaller, Summary& summary) {
+void add_size_comparison(const SlemRow& larger, const SlemRow& smaller, Summary& summary) {
   if (!larger.complete() || !smaller.complete()) return;
   const auto first = larger.wins(), second = smaller.wins();
   const StratifiedDifference difference = stratified_difference(first, second);
   const double sd = (difference.upper - difference.lower) / (2 * 1.96);
   std::string reversed;
-  for (int c = 1; c <= kLargest; ++c) {
+  for (int c = 1; c <= kLargestC; ++c) {
     const Count &a = first[c - 1], &b = second[c - 1];
     if (a.successes * b.trials < b.successes * a.trials)
       reversed += fmt::format("{}{}", reversed.empty() ? "" : ", ", c);
@@ -265,10 +136,10 @@ void add_size_comparison(const Row& larger, const Row& smaller, Summary& summary
                        "paper's 100 RBMs a point cannot resolve it"});
 }
 
-void add_agreement(const std::vector<Row>& rows, Summary& summary) {
+void add_agreement(const std::vector<SlemRow>& rows, Summary& summary) {
   std::vector<Count> ours, theirs;
   for (const Independent& independent : kIndependent)
-    for (const Row& row : rows)
+    for (const SlemRow& row : rows)
       if (row.size == independent.size)
         for (std::size_t i = 0; i < row.cells.size(); ++i) {
           const double share = independent.share[static_cast<std::size_t>(row.c[i]) - 1];
@@ -287,12 +158,12 @@ void add_agreement(const std::vector<Row>& rows, Summary& summary) {
 }
 
 void summarise(const Results& results, Summary& summary) {
-  const std::vector<Row> rows = collect_rows(results);
-  add_figures(rows, summary);
-  add_table(rows, summary);
+  const std::vector<SlemRow> rows = collect_rows(results);
+  add_share_figures(rows, summary);
+  add_share_table(rows, summary);
   add_agreement(rows, summary);
   for (const Independent& independent : kIndependent)
-    for (const Row& row : rows)
+    for (const SlemRow& row : rows)
       if (row.size == independent.size)
         add_size_measures(row, independent, make_key(1, "bruegge2013/fig3-top", "power"), summary);
   add_size_comparison(rows[1], rows[0], summary);

@@ -6,6 +6,7 @@
 #include "boltzmark/diagnose/power.hpp"
 #include "boltzmark/diagnose/wilcoxon.hpp"
 #include "experiments/bruegge2013/sampling.hpp"
+#include "experiments/kit/bands.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -35,30 +36,13 @@ std::vector<std::vector<double>> functions(const Results& results, const char* r
   return all;
 }
 
-Series mean_curve(const std::vector<std::vector<double>>& curves, const char* label, Mark mark,
-                  int colour) {
-  Series series{.label = label, .mark = mark, .colour = colour};
-  for (std::size_t lag = 0; lag < curves.front().size(); ++lag) {
-    std::vector<double> values;
-    for (const auto& curve : curves) values.push_back(curve[lag]);
-    series.x.push_back(static_cast<double>(lag));
-    if (values.size() < 2) {
-      series.y.push_back(values.front());
-      continue;
-    }
-    const Interval mean = mean_interval(values);
-    series.y.push_back(mean.estimate);
-    series.lower.push_back(mean.lower);
-    series.upper.push_back(mean.upper);
-  }
-  return series;
-}
-
 void summarise(const Results& results, Summary& summary) {
   if (results.empty()) return;
   const auto gibbs = functions(results, "gibbs"), flip = functions(results, "flip");
-  const Series g = mean_curve(gibbs, "G", Mark::line, 0),
-               t = mean_curve(flip, "T", Mark::dotted, 1);
+  std::vector<double> lags(gibbs.front().size());
+  std::iota(lags.begin(), lags.end(), 0);
+  const Series g = band({.label = "G", .colour = 0}, lags, gibbs),
+               t = band({.label = "T", .mark = Mark::dotted, .colour = 1}, lags, flip);
   const auto below =
       std::inner_product(t.y.begin() + 1, t.y.end(), g.y.begin() + 1, 0, std::plus<>(),
                          [](double a, double b) { return a < b ? 1 : 0; });

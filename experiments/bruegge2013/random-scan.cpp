@@ -47,11 +47,13 @@ std::size_t zeros(const Eigen::MatrixXd& matrix) {
 
 /// Random models; functions: the energy and one random function of the state.
 Json run_random(const Json& inputs, const TrialContext& context) {
-  const int size = inputs.at("size"), models = inputs.at("models");
+  const SquareRbms rbms{.units = inputs.at("size"),
+                        .c = inputs.at("c"),
+                        .with_biases = true,
+                        .count = inputs.at("models")};
   std::vector<double> random_scan, periodic, more_zeros;
-  for (int i = 0; i < models; ++i) {
-    Stream stream(context.key, Purpose::initial_weights, static_cast<std::uint64_t>(i));
-    const StateSpace space(draw_square_rbm(size, inputs.at("c"), true, stream));
+  for_each_rbm(rbms, context.key, context, [&](const Layered& model, Stream& stream) {
+    const StateSpace space(model);
     Eigen::VectorXd other(static_cast<Eigen::Index>(space.states()));
     for (double& value : other) value = stream.normal();
     for (const Eigen::VectorXd& f : {state_energies(space), other}) {
@@ -68,8 +70,7 @@ Json run_random(const Json& inputs, const TrialContext& context) {
     const Eigen::MatrixXd flip = sweep_matrix(space, Rule::flip());
     more_zeros.push_back(static_cast<double>(zeros(flip)) -
                          static_cast<double>(zeros(breuleux_transform(gibbs))));
-    context.progress(static_cast<double>(i + 1) / models);
-  }
+  });
   return {{"random_scan", random_scan}, {"periodic", periodic}, {"more_zeros", more_zeros}};
 }
 

@@ -7,6 +7,7 @@
 #include "boltzmark/estimate/gaussian_mixture.hpp"
 #include "boltzmark/estimate/hmc.hpp"
 #include "experiments/carlson2016/mixture.hpp"
+#include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
@@ -146,13 +147,8 @@ void add_figure(const Results& results, Summary& summary) {
                    .legend = "bottom left"};
   for (std::size_t k = 0; k < std::size(kShown); ++k) {
     Series series{.label = fmt::format("b = {:.3g}", ladder[kShown[k]]), .mark = Mark::line_points};
-    for (std::size_t i = 0; i < grid().size(); ++i) {
-      const Interval mean = mean_interval(cell(results, k, i));
-      series.x.push_back(grid()[i]);
-      series.y.push_back(mean.estimate);
-      series.lower.push_back(mean.lower);
-      series.upper.push_back(mean.upper);
-    }
+    for (std::size_t i = 0; i < grid().size(); ++i)
+      add_mean(series, grid()[i], cell(results, k, i));
     acceptance.series.push_back(std::move(series));
   }
   Panel steps{.x = {.label = "rung (1: b = 0, 20: b = 1)", .low = 0, .high = 21},
@@ -164,11 +160,7 @@ void add_figure(const Results& results, Summary& summary) {
     std::vector<double> values;
     for (const Trial* trial : results.where({}))
       values.push_back(number(trial->outputs.at("steps").at(k)));
-    const Interval mean = mean_interval(values);
-    tuned.x.push_back(k + 1);
-    tuned.y.push_back(mean.estimate);
-    tuned.lower.push_back(mean.lower);
-    tuned.upper.push_back(mean.upper);
+    add_mean(tuned, k + 1, values);
   }
   steps.series.push_back(std::move(tuned));
   summary.add(Figure{.name = "acceptance",
