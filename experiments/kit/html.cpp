@@ -2,36 +2,11 @@
 
 #include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/progress.hpp"
+#include "experiments/kit/html_parts.hpp"
 #include "experiments/kit/text.hpp"
 
 namespace boltzmark::experiments {
 namespace {
-
-std::string anchor(const std::string& id) {
-  std::string text = id;
-  for (char& c : text)
-    if (c == '/') c = '-';
-  return html_escape(text);
-}
-
-std::string element(const std::string& name, const std::string& text) {
-  return fmt::format("<{0}>{1}</{0}>\n", name, html_escape(text));
-}
-
-std::string verdict_class(Verdict verdict) {
-  std::string name = verdict_name(verdict);
-  for (char& c : name)
-    if (c == ' ') c = '-';
-  return name;
-}
-
-std::string chip(Verdict verdict, const std::string& text) {
-  return fmt::format("<span class=\"chip {}\"><b aria-hidden=\"true\">{}</b> {}</span>",
-                     verdict_class(verdict), verdict_sign(verdict), html_escape(text));
-}
-
-// ---- front page ---------------------------------------------------------------------------------
 
 std::string part_line(const JudgedPart& part, std::size_t parts) {
   std::string text = "<div class=\"part\">";
@@ -75,7 +50,7 @@ std::string claim_row(const JudgedClaim& claim) {
   std::string id = html_escape(claim.claim.id);
   for (const JudgedPart& part : claim.parts)
     if (!part.experiments.empty()) {
-      id = fmt::format("<a href=\"#{}\">{}</a>", anchor(part.experiments.front()), id);
+      id = fmt::format("<a href=\"#{}\">{}</a>", html_anchor(part.experiments.front()), id);
       break;
     }
   std::string results;
@@ -88,19 +63,20 @@ std::string claim_row(const JudgedClaim& claim) {
       "<td class=\"asserted\" data-label=\"Claimed\">{}</td>"
       "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",
       id, claim.claim.kind, html_escape(claim.claim.statement), where,
-      chip(claim.verdict, verdict_name(claim.verdict)), results, asserted(claim), power_of(claim));
+      verdict_chip(claim.verdict, verdict_name(claim.verdict)), results, asserted(claim),
+      power_of(claim));
 }
 
 std::string tally(const PaperVerdicts& paper) {
   std::string text = "<p class=\"tally\">";
   for (const auto& [verdict, count] : count_verdicts(paper))
-    text += chip(verdict, fmt::format("{} {}", count, verdict_name(verdict))) + " ";
+    text += verdict_chip(verdict, fmt::format("{} {}", count, verdict_name(verdict))) + " ";
   return text + "</p>\n";
 }
 
 std::string paper_claims(const PaperVerdicts& paper) {
-  std::string text = fmt::format("<section id=\"claims-{}\">\n", anchor(paper.file.paper));
-  text += element("h2", "Claims: " + paper.file.title);
+  std::string text = fmt::format("<section id=\"claims-{}\">\n", html_anchor(paper.file.paper));
+  text += html_element("h2", "Claims: " + paper.file.title);
   text += fmt::format("<p class=\"reference\">{}</p>\n", html_escape(paper.file.reference));
   text += tally(paper);
   text +=
@@ -115,132 +91,14 @@ std::string paper_claims(const PaperVerdicts& paper) {
   return text + "</tbody></table>\n</section>\n";
 }
 
-// ---- an experiment's section --------------------------------------------------------------------
-
-std::string table_html(const Table& table, const std::string& folder) {
-  std::string text = "<div class=\"table\"><p class=\"caption\">" + html_escape(table.caption);
-  if (!table.timing)
-    text += fmt::format(" <a href=\"{}/{}.csv\">CSV</a>", html_escape(folder), table.name);
-  text += "</p><div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const bool words =
-        !table.rows.empty() && std::holds_alternative<std::string>(table.rows.front()[c]);
-    text += fmt::format("<th{}>{}</th>", words ? " class=\"text\"" : "",
-                        html_escape(table.columns[c].name));
-  }
-  text += "</tr></thead><tbody>\n";
-  for (const auto& row : table.rows) {
-    text += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const char* kind = std::holds_alternative<NotRun>(row[c])        ? " class=\"none\""
-                         : std::holds_alternative<std::string>(row[c]) ? " class=\"text\""
-                                                                       : "";
-      text += fmt::format("<td{}>{}</td>", kind,
-                          html_escape(cell_text(row[c], table.columns[c].digits)));
-    }
-    text += "</tr>\n";
-  }
-  return text + "</tbody></table></div></div>\n";
-}
-
-std::string figure_html(const Section& section, const Figure& figure, const std::string& folder) {
-  std::string text = fmt::format("<figure><div class=\"panels columns-{}\">", figure.columns);
-  const auto pictures = section.pictures.find(figure.name);
-  if (pictures != section.pictures.end())
-    for (const std::string& svg : pictures->second)
-      text += fmt::format("<div class=\"panel\" role=\"img\" aria-label=\"{}\">{}</div>\n",
-                          html_escape(figure.caption), svg);
-  return text +
-         fmt::format(
-             "</div><figcaption>{} <a href=\"{}/{}-figure.csv\">CSV</a></figcaption></figure>\n",
-             html_escape(figure.caption), html_escape(folder), figure.name);
-}
-
-std::string claim_details(const JudgedClaim& claim, const std::string& experiment) {
-  std::string text = fmt::format(
-      "<div class=\"claim\"><p>{} <b>{}</b> {}</p>\n<p class=\"statistic\">"
-      "{}</p><ul>\n",
-      chip(claim.verdict, verdict_name(claim.verdict)), html_escape(claim.claim.id),
-      html_escape(claim.claim.statement), html_escape(claim.claim.statistic));
-  for (const JudgedPart& part : claim.parts)
-    for (std::size_t m = 0; m < part.measures.size(); ++m) {
-      if (part.experiments[m] != experiment) continue;
-      const Measure& measure = part.measures[m];
-      text += fmt::format(
-          "<li><span class=\"sign {}\">{}</span> {}{} <span class=\"where\">(claimed: {})</span>",
-          verdict_class(part.verdict), verdict_sign(part.verdict),
-          part.part.name.empty() ? "" : html_escape(part.part.name) + ": ",
-          html_escape(measure_text(measure)), html_escape(assertion(part.part)));
-      if (!measure.note.empty())
-        text += ". " + html_escape(measure.note) + (measure.note.ends_with('.') ? "" : ".");
-      if (part.verdict == Verdict::not_reproduced && !measure.likely_reason.empty())
-        text += " <b>Most likely reason:</b> " + html_escape(measure.likely_reason);
-      text += "</li>\n";
-    }
-  text += "</ul>";
-  if (!claim.claim.note.empty())
-    text += fmt::format("<p class=\"statistic\">{}</p>", html_escape(claim.claim.note));
-  return text + "</div>\n";
-}
-
-std::string section_claims(const Document& document, const Section& section) {
-  std::string text;
-  for (const PaperVerdicts& paper : document.papers)
-    for (const JudgedClaim& claim : paper.claims)
-      for (const std::string& id : section.experiment->claims)
-        if (id == claim.claim.id && paper.file.paper == section.experiment->paper())
-          text += claim_details(claim, section.experiment->id);
-  return text.empty() ? "" : "<h3>Claims</h3>\n" + text;
-}
-
-/// The problems, tables, figures and notes of a section, in its order.
-std::string summary_html(const Section& section, const std::string& folder) {
-  std::string text;
-  for (const std::string& problem : section.problems)
-    text += fmt::format("<p class=\"problem\">{}</p>\n", html_escape(problem));
-  for (const auto& item : section.summary.items()) {
-    if (const auto* table = std::get_if<Table>(&item)) text += table_html(*table, folder);
-    if (const auto* figure = std::get_if<Figure>(&item))
-      text += figure_html(section, *figure, folder);
-    if (const auto* note = std::get_if<std::string>(&item)) text += element("p", *note);
-  }
-  return text;
-}
-
-std::string section_html(const Document& document, const Section& section) {
-  const Experiment& e = *section.experiment;
-  const std::string folder = "../" + e.id;
-  std::string text = fmt::format("<section id=\"{}\">\n", anchor(e.id));
-  text += fmt::format("<h2><span class=\"item\">{}</span> {}</h2>\n", html_escape(e.item),
-                      html_escape(e.title));
-  text +=
-      fmt::format("<dl><dt>In the paper</dt><dd>{}</dd><dt>Run here ({})</dt><dd>{}</dd></dl>\n",
-                  html_escape(e.paper_did), profile_name(document.profile),
-                  html_escape(e.settings.at(document.profile)));
-  text += summary_html(section, folder);
-  text += section_claims(document, section);
-  if (!e.deviations.empty()) {
-    text += "<h3>Deviations from the paper</h3><ul>\n";
-    for (const std::string& deviation : e.deviations) text += element("li", deviation);
-    text += "</ul>\n";
-  }
-  return text + fmt::format(
-                    "<p class=\"origin\">{}. {} of computation. Source: "
-                    "<code>experiments/{}.cpp</code></p>\n</section>\n",
-                    html_escape(origin_text(section)), duration_text(section.seconds),
-                    html_escape(e.id));
-}
-
-// ---- the page -----------------------------------------------------------------------------------
-
 std::string contents(const Document& document) {
   std::string text = "<nav aria-label=\"Contents\"><h2>Contents</h2><ul>\n";
   for (const PaperVerdicts& paper : document.papers)
     text += fmt::format("<li><a href=\"#claims-{0}\">Claims of {1}</a></li>\n",
-                        anchor(paper.file.paper), html_escape(paper.file.paper));
+                        html_anchor(paper.file.paper), html_escape(paper.file.paper));
   for (const Section& section : document.sections)
     text +=
-        fmt::format("<li><a href=\"#{}\">{}</a> {}</li>\n", anchor(section.experiment->id),
+        fmt::format("<li><a href=\"#{}\">{}</a> {}</li>\n", html_anchor(section.experiment->id),
                     html_escape(section.experiment->item), html_escape(section.experiment->title));
   for (const Experiment* missing : document.missing)
     text += fmt::format("<li class=\"none\">{} {}: not run</li>\n", html_escape(missing->item),
@@ -280,9 +138,9 @@ std::string page_head(const std::string& title) {
 }  // namespace
 
 std::string render_page(const std::string& title, const Section& section, const Json& facts) {
-  return page_head(title) + "<header>" + element("h1", title) + "</header>\n<main>\n<section>\n" +
-         summary_html(section, ".") + "</section>\n" + provenance(facts) +
-         "</main></body></html>\n";
+  return page_head(title) + "<header>" + html_element("h1", title) +
+         "</header>\n<main>\n<section>\n" + summary_html(section, ".") + "</section>\n" +
+         provenance(facts) + "</main></body></html>\n";
 }
 
 std::string render_html(const Document& document) {
