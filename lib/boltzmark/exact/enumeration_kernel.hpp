@@ -71,9 +71,4 @@ Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work,
 Scaled sum_tile(const TileTables<float>& tables, const TileWork<float>& work,
                 const double* high_mantissa, const std::int32_t* high_exponent);
 
-/// Computes e^x = mantissa * 2^exponent, mantissa in [0.7, 1.42], for |x| <= 2^23.
-///   Accuracy  relative error at most 3 u: the argument is reduced by ln 2 in two parts of 29 and
-///   53 bits, whose products are exact or off by less than 2^-58, and Exp is good to one ulp
-void exp_scaled(const double* x, int count, double* mantissa, std::int32_t* exponent);
-
 }  // namespace boltzmark

@@ -23,6 +23,11 @@ inline Scaled exp_scaled(double x) {
   return {std::exp(r), static_cast<std::int64_t>(e)};
 }
 
+/// Computes each e^x = mantissa * 2^exponent, mantissa in [0.7, 1.42], for |x| <= 2^23.
+///   Accuracy  relative error at most 3 u: the argument is reduced by ln 2 in two parts of 29 and
+///   53 bits, whose products are exact or off by less than 2^-58, and Exp is good to one ulp
+void exp_scaled(const double* x, int count, double* mantissa, std::int32_t* exponent);
+
 /// Sums positive numbers of any magnitude; only the additions round, so the relative error is at
 /// most (number of additions) u.
 class ScaledSum {
