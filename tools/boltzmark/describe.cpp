@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/dataset.hpp"
@@ -85,10 +86,13 @@ JsonObject json_model(const std::string& path, const Layered& model) {
 }
 
 void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
+  const std::optional<BinariseOptions> trained = read_binarise(path);
   FactList facts;
   facts.add("model", path);
   facts.add("kind", "discriminative RBM: gives classes, no log Z is needed");
-  facts.add("inputs", fmt::format("{}", model.inputs()));
+  facts.add("inputs",
+            fmt::format("{}{}", model.inputs(),
+                        trained ? ", grey levels of images by " + binarise_text(*trained) : ""));
   facts.add("hidden",
             fmt::format("{} {} unit{}, biases {}", model.hidden(), model.hidden_unit().name(),
                         model.hidden() == 1 ? "" : "s", range_text(model.hidden_bias())));
@@ -102,11 +106,14 @@ void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
 }
 
 JsonObject json_classifier(const std::string& path, const DiscriminativeRbm& model) {
-  return JsonObject()
-      .set("kind", "discriminative")
-      .set("file", path)
-      .set("inputs", model.inputs())
-      .set("hidden", model.hidden())
+  const std::optional<BinariseOptions> trained = read_binarise(path);
+  JsonObject object;
+  object.set("kind", "discriminative").set("file", path).set("inputs", model.inputs());
+  if (trained)
+    object.set("binarise", binarise_text(*trained));
+  else
+    object.set_null("binarise");
+  return object.set("hidden", model.hidden())
       .set("classes", model.classes())
       .set("hidden_units", model.hidden_unit().name())
       .set("input_weights", json_range(model.input_weights()))
@@ -203,9 +210,8 @@ void add_describe(Program& program) {
       .notes =
           "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
           "enumerable, enumerated_side, states, estimated_seconds; of a discriminative RBM: kind,\n"
-          "file, inputs, hidden, classes, hidden_units, input_weights, class_weights, "
-          "hidden_biases,\n"
-          "class_biases; of a data set: kind, name,\n"
+          "file, inputs, binarise, hidden, classes, hidden_units, input_weights, class_weights,\n"
+          "hidden_biases, class_biases; of a data set: kind, name,\n"
           "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
       .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",
                    "boltzmark describe cases.csv.gz --json"},

@@ -6,6 +6,7 @@
 #include "input.hpp"
 #include "program.hpp"
 #include "train_classes.hpp"
+#include "train_loop.hpp"
 #include "train_run.hpp"
 
 namespace boltzmark::cli {
@@ -76,11 +77,16 @@ void check(const TrainArguments& arguments) {
 template <class Training>
 int train(const TrainArguments& arguments, const Session& session) {
   Training training(arguments, session);
-  training.resume();
+  const LoopOptions loop{.checkpoint = arguments.checkpoint,
+                         .heading = training.heading(),
+                         .must = Training::kSameRun,
+                         .updates = static_cast<std::uint64_t>(arguments.updates),
+                         .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
+  const std::uint64_t resumed_at = resume(training.trainer(), loop, session);
   training.state_cost();
-  training.train();
+  make_updates(training.trainer(), loop, session, [&] { training.evaluate(); });
   training.save_model();
-  training.print_result();
+  training.print_result(resumed_at);
   return 0;
 }
 

@@ -44,14 +44,10 @@ ClassTrainRun::ClassTrainRun(const TrainArguments& arguments, const Session& ses
 
 DiscriminativeTrainer ClassTrainRun::make_trainer() const {
   const StreamKey key = make_key(arguments_.seed, "train");
-  const DiscriminativeOptions options{
-      .optimiser = parse_optimiser(arguments_.optimiser),
-      .learning_rate = learning_rate(arguments_),
-      .batch = arguments_.batch > 0 ? arguments_.batch : std::min(100, cases_.count()),
-      .updates = static_cast<std::uint64_t>(arguments_.updates)};
-  if (options.batch > cases_.count())
-    throw InvalidArgument(fmt::format("--batch = {} (must be at most the {} cases of {})",
-                                      options.batch, cases_.count(), data_.name));
+  const DiscriminativeOptions options{.optimiser = parse_optimiser(arguments_.optimiser),
+                                      .learning_rate = learning_rate(arguments_),
+                                      .batch = batch_of(arguments_, cases_.count(), data_.name),
+                                      .updates = static_cast<std::uint64_t>(arguments_.updates)};
   return DiscriminativeTrainer(
       xavier_discriminative(Unit::parse(arguments_.hidden_units), cases_.inputs(),
                             arguments_.hidden.front(), cases_.classes(), key),
@@ -64,27 +60,12 @@ void ClassTrainRun::state_cost() const {
   const double terms = static_cast<double>(model().class_weights().size());
   const double case_seconds = (2 * products * 2e-10 + terms * 3e-9) / thread_count();
   const double update = trainer_.options().batch * case_seconds + 2e-9 * products;
-  const double evaluations =
-      arguments_.evaluate > 0 ? 2.0 + arguments_.updates / arguments_.evaluate : 0.0;
-  state_plan(session_,
-             fmt::format("{} updates of a discriminative {}-{}-{} RBM", grouped(arguments_.updates),
-                         model().inputs(), model().hidden(), model().classes()),
-             update * arguments_.updates + evaluations * cases_.count() * case_seconds,
-             12.0 * static_cast<double>(data_.values.size()) + 48 * products);
-}
-
-LoopOptions ClassTrainRun::loop() const {
-  return {.checkpoint = arguments_.checkpoint,
-          .heading = "boltzmark train 1, discriminative\n",
-          .must = "same kind of model",
-          .updates = trainer_.options().updates,
-          .evaluate = static_cast<std::uint64_t>(arguments_.evaluate)};
-}
-
-void ClassTrainRun::resume() { resumed_at_ = cli::resume(trainer_, loop(), session_); }
-
-void ClassTrainRun::train() {
-  make_updates(trainer_, loop(), session_, [this] { evaluate(); });
+  state_plan(
+      session_,
+      fmt::format("{} updates of a discriminative {}-{}-{} RBM", grouped(arguments_.updates),
+                  model().inputs(), model().hidden(), model().classes()),
+      update * arguments_.updates + evaluation_count(arguments_) * cases_.count() * case_seconds,
+      12.0 * static_cast<double>(data_.values.size()) + 48 * products);
 }
 
 void ClassTrainRun::evaluate() {
@@ -103,7 +84,7 @@ void ClassTrainRun::save_model() const {
   });
 }
 
-void ClassTrainRun::print_result() const {
+void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
   const DiscriminativeOptions& options = trainer_.options();
   if (session_.json) {
     std::vector<JsonObject> evaluations;
@@ -123,7 +104,7 @@ void ClassTrainRun::print_result() const {
               .set("learning_rate", options.learning_rate)
               .set("batch", options.batch)
               .set("updates", trainer_.updates())
-              .set("resumed_at", resumed_at_)
+              .set("resumed_at", resumed_at)
               .set("seed", arguments_.seed)
               .set("evaluations", evaluations)
               .set("seconds", watch_.seconds())

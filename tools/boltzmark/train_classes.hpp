@@ -8,7 +8,6 @@
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "command.hpp"
 #include "progress.hpp"
-#include "train_loop.hpp"
 #include "train_run.hpp"
 
 namespace boltzmark::cli {
@@ -26,19 +25,20 @@ class ClassTrainRun {
   /// Throws  DataError or InvalidArgument
   ClassTrainRun(const TrainArguments& arguments, const Session& session);
 
+  /// Heads the run's checkpoints: what a resumed run must agree on and the trainer does not know.
+  std::string heading() const { return "boltzmark train 1, discriminative\n"; }
+  static constexpr const char* kSameRun = "same kind of model";
+
+  DiscriminativeTrainer& trainer() { return trainer_; }
   /// States time and memory on stderr.
   void state_cost() const;
-  /// Goes on from the checkpoint if there is one.  Throws  DataError if it is another run's
-  void resume();
-  /// Makes all updates.  Throws  Interrupted on Ctrl-C, after saving the checkpoint
-  void train();
+  /// Notes and prints how good the model is now.
+  void evaluate();
   void save_model() const;
-  void print_result() const;
+  void print_result(std::uint64_t resumed_at) const;
 
  private:
   DiscriminativeTrainer make_trainer() const;
-  LoopOptions loop() const;
-  void evaluate();
   const DiscriminativeRbm& model() const { return trainer_.model(); }
 
   const TrainArguments& arguments_;
@@ -48,7 +48,6 @@ class ClassTrainRun {
   std::vector<std::string> warnings_;
   DiscriminativeTrainer trainer_;
   std::vector<ClassEvaluation> evaluations_;
-  std::uint64_t resumed_at_ = 0;
   Stopwatch watch_;
 };
 

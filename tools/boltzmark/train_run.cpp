@@ -29,6 +29,11 @@ void check_evaluation(const EnumerationPlan& plan) {
   throw InvalidArgument("--evaluate " + what + "; leave --evaluate out)");
 }
 
+/// How the parameters start.
+std::string initial_text(const TrainArguments& arguments) {
+  return arguments.initial == "xavier" ? "xavier" : fmt::format("sd {}", arguments.initial_sd);
+}
+
 }  // namespace
 
 Unit parse_units(const char* side, const std::string& text) {
@@ -46,8 +51,15 @@ double learning_rate(const TrainArguments& arguments) {
   return optimiser.kind == Optimiser::Kind::sgd && !binary ? kWideRate : optimiser.default_rate();
 }
 
-std::string initial_text(const TrainArguments& arguments) {
-  return arguments.initial == "xavier" ? "xavier" : fmt::format("sd {}", arguments.initial_sd);
+int batch_of(const TrainArguments& arguments, int cases, const std::string& data_name) {
+  if (arguments.batch > cases)
+    throw InvalidArgument(fmt::format("--batch = {} (must be at most the {} cases of {})",
+                                      arguments.batch, cases, data_name));
+  return arguments.batch > 0 ? arguments.batch : std::min(100, cases);
+}
+
+double evaluation_count(const TrainArguments& arguments) {
+  return arguments.evaluate > 0 ? 2.0 + arguments.updates / arguments.evaluate : 0.0;
 }
 
 Dataset load_training(const TrainArguments& arguments) {
@@ -71,11 +83,8 @@ Trainer TrainRun::make_trainer() const {
                        .rule = parse_rule(arguments_.rule),
                        .optimiser = parse_optimiser(arguments_.optimiser),
                        .learning_rate = learning_rate(arguments_),
-                       .batch = arguments_.batch > 0 ? arguments_.batch : std::min(100, cases),
+                       .batch = batch_of(arguments_, cases, data_.name),
                        .updates = static_cast<std::uint64_t>(arguments_.updates)};
-  if (options.batch > cases)
-    throw InvalidArgument(fmt::format("--batch = {} (must be at most the {} cases of {})",
-                                      options.batch, cases, data_.name));
   return about_file(data_.name, [&] {
     Layered start = initial_model(key);
     if (arguments_.evaluate > 0) check_evaluation(plan_enumeration(start));
@@ -100,28 +109,16 @@ void TrainRun::state_cost() const {
   // statistics of both phases).
   const double update = chains * negative.sweeps * (2 * products * 5e-11 + units * 1e-9) +
                         4 * trainer_.options().batch * products * 5e-11;
-  const double evaluations =
-      arguments_.evaluate > 0 ? 2.0 + arguments_.updates / arguments_.evaluate : 0.0;
   state_plan(session_,
              fmt::format("{} updates of a {}-{} RBM by {}", grouped(arguments_.updates),
                          model().size(0), model().size(1), negative.name()),
              update * arguments_.updates / thread_count() +
-                 evaluations * plan_enumeration(model()).seconds,
+                 evaluation_count(arguments_) * plan_enumeration(model()).seconds,
              4.0 * static_cast<double>(data_.values.size()) + 4 * chains * units + 48 * products);
 }
 
-LoopOptions TrainRun::loop() const {
-  return {.checkpoint = arguments_.checkpoint,
-          .heading = fmt::format("boltzmark train 1, initial {}\n", initial_text(arguments_)),
-          .must = "same --initial and --initial-sd",
-          .updates = trainer_.options().updates,
-          .evaluate = static_cast<std::uint64_t>(arguments_.evaluate)};
-}
-
-void TrainRun::resume() { resumed_at_ = cli::resume(trainer_, loop(), session_); }
-
-void TrainRun::train() {
-  make_updates(trainer_, loop(), session_, [this] { evaluate(); });
+std::string TrainRun::heading() const {
+  return fmt::format("boltzmark train 1, initial {}\n", initial_text(arguments_));
 }
 
 void TrainRun::evaluate() {
@@ -135,7 +132,7 @@ void TrainRun::evaluate() {
 
 void TrainRun::save_model() const { cli::save_model(model(), arguments_.out); }
 
-void TrainRun::print_result() const {
+void TrainRun::print_result(std::uint64_t resumed_at) const {
   const TrainOptions& options = trainer_.options();
   if (session_.json) {
     std::vector<JsonObject> evaluations;
@@ -155,7 +152,7 @@ void TrainRun::print_result() const {
               .set("learning_rate", options.learning_rate)
               .set("batch", options.batch)
               .set("updates", trainer_.updates())
-              .set("resumed_at", resumed_at_)
+              .set("resumed_at", resumed_at)
               .set("seed", arguments_.seed)
               .set("evaluations", evaluations)
               .set("seconds", watch_.seconds()));

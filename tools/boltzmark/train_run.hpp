@@ -10,7 +10,6 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "command.hpp"
 #include "progress.hpp"
-#include "train_loop.hpp"
 
 namespace boltzmark::cli {
 
@@ -45,8 +44,12 @@ double learning_rate(const TrainArguments& arguments);
 /// Throws  InvalidArgument naming the option
 Unit parse_units(const char* side, const std::string& text);
 
-/// Writes how the parameters start, for the heading of a checkpoint.
-std::string initial_text(const TrainArguments& arguments);
+/// Returns the cases of an update: as asked for, or else 100, at most all of the data set's.
+/// Throws  InvalidArgument if more are asked for
+int batch_of(const TrainArguments& arguments, int cases, const std::string& data_name);
+
+/// Counts the evaluations of a run, about.
+double evaluation_count(const TrainArguments& arguments);
 
 /// An exact mean log-likelihood on the way.
 struct Evaluation {
@@ -61,21 +64,22 @@ class TrainRun {
   /// Throws  DataError or InvalidArgument
   TrainRun(const TrainArguments& arguments, const Session& session);
 
+  /// Heads the run's checkpoints: what a resumed run must agree on and the trainer does not know.
+  std::string heading() const;
+  static constexpr const char* kSameRun = "same --initial and --initial-sd";
+
+  Trainer& trainer() { return trainer_; }
   /// States time and memory on stderr.
   void state_cost() const;
-  /// Goes on from the checkpoint if there is one.  Throws  DataError if it is another run's
-  void resume();
-  /// Makes all updates.  Throws  Interrupted on Ctrl-C, after saving the checkpoint
-  void train();
+  /// Notes and prints how good the model is now.
+  void evaluate();
   void save_model() const;
-  void print_result() const;
-  const Layered& model() const { return trainer_.model(); }
+  void print_result(std::uint64_t resumed_at) const;
 
  private:
+  const Layered& model() const { return trainer_.model(); }
   Trainer make_trainer() const;
   Layered initial_model(StreamKey key) const;
-  LoopOptions loop() const;
-  void evaluate();
 
   const TrainArguments& arguments_;
   const Session& session_;
@@ -83,7 +87,6 @@ class TrainRun {
   Trainer trainer_;
   std::optional<Cases> cases_;
   std::vector<Evaluation> evaluations_;
-  std::uint64_t resumed_at_ = 0;
   Stopwatch watch_;
 };
 

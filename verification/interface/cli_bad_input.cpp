@@ -146,14 +146,7 @@ TEST_CASE("bad input exits 2 with one line naming file and reason, and leaves no
   };
   const auto before = listing(folder / "");
   for (const Case& bad : cases) {
-    const Run result = run(bad.arguments);
-    INFO(result.err);
-    CHECK(result.code == 2);
-    CHECK(result.out.empty());
-    CHECK(lines(result.err) == 1);
-    CHECK(result.err.starts_with("boltzmark: "));
-    CHECK(result.err.find(bad.file) != std::string::npos);
-    CHECK(result.err.find(bad.reason) != std::string::npos);
+    check_refused(run(bad.arguments), {bad.file, bad.reason});
     CHECK(listing(folder / "") == before);
   }
 }

@@ -76,7 +76,19 @@ TEST_CASE("a discriminative RBM is trained, described and scored from the comman
   CHECK(described["kind"] == "discriminative");
   CHECK(described["hidden_units"] == "continuous");
   CHECK(described["inputs"] == 2);
-  CHECK(run({"describe", folder / "m.npz"}).out.find("discriminative") != std::string::npos);
+}
+
+TEST_CASE("describe tells how a discriminative model's inputs were binarised, if its file does") {
+  const io_test::Folder folder;
+  REQUIRE(run(training(folder, "m.npz", {"--updates", "1", "--binarise", "sample:7"})).code == 0);
+  CHECK(json_of({"describe", folder / "m.npz"})["binarise"] == "sample:7");
+  const std::string text = run({"describe", folder / "m.npz"}).out;
+  CHECK(text.find("discriminative") != std::string::npos);
+  CHECK(text.find("2, grey levels of images by sample:7") != std::string::npos);
+  boltzmark::write_discriminative(boltzmark::read_discriminative(folder / "m.npz"),
+                                  folder / "other.npz");
+  CHECK(json_of({"describe", folder / "other.npz"})["binarise"].is_null());
+  CHECK(run({"describe", folder / "other.npz"}).out.find("grey levels") == std::string::npos);
 }
 
 TEST_CASE("a data set that carries labels needs no file of them") {
@@ -277,13 +289,7 @@ TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving
   };
   const auto before = listing(folder / "");
   for (const Case& bad : all) {
-    const Run result = run(bad.arguments);
-    INFO(result.err);
-    CHECK(result.code == 2);
-    CHECK(result.out.empty());
-    CHECK(lines(result.err) == 1);
-    CHECK(result.err.find(bad.file) != std::string::npos);
-    CHECK(result.err.find(bad.reason) != std::string::npos);
+    check_refused(run(bad.arguments), {bad.file, bad.reason});
     CHECK(listing(folder / "") == before);
   }
 }

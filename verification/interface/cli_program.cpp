@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
@@ -87,6 +88,15 @@ Run Process::wait() {
 
 Run run(const Arguments& arguments, const Environment& environment) {
   return Process(arguments, environment).wait();
+}
+
+void check_refused(const Run& result, const std::vector<std::string>& said) {
+  INFO(result.err);
+  CHECK(result.code == 2);
+  CHECK(result.out.empty());
+  CHECK(lines(result.err) == 1);
+  CHECK(result.err.starts_with("boltzmark: "));
+  for (const std::string& text : said) CHECK(result.err.find(text) != std::string::npos);
 }
 
 std::map<std::string, std::string> listing(const std::string& folder) {

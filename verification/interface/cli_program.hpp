@@ -48,6 +48,9 @@ class Process {
 /// Runs the program to its end.
 Run run(const Arguments& arguments, const Environment& environment = {});
 
+/// Checks that a run was refused: exit code 2, and one line on stderr alone that holds the texts.
+void check_refused(const Run& result, const std::vector<std::string>& said);
+
 /// Lists a folder: name -> content.
 std::map<std::string, std::string> listing(const std::string& folder);
 

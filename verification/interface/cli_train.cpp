@@ -278,11 +278,7 @@ TEST_CASE("options of training that say nothing or too much are refused by their
   for (const auto& [more, reason] : all) {
     Arguments arguments = {"train", "bas", "--out", out};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const Run result = run(arguments);
-    INFO(result.err);
-    CHECK(result.code == 2);
-    CHECK(lines(result.err) == 1);
-    CHECK(result.err.find(reason) != std::string::npos);
+    check_refused(run(arguments), {reason});
     CHECK_FALSE(std::filesystem::exists(out));
   }
 }
