@@ -9,7 +9,7 @@ QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build test reproduce report verify bench mutants fuzz lint format clean
+.PHONY: help setup configure build test reproduce report verify bench mutants sanitize fuzz lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -47,6 +47,12 @@ bench: configure  ## time the engine against Eigen and NumPy; OUT/bench/speed.ht
 mutants: setup  ## show that each planted bug is caught by a test
 	@JOBS=$(JOBS) verification/mutants/run $(ARGS)
 
+sanitize: setup  ## run the property and interface tests under ASan and UBSan
+	@cmake -S . -B $(BUILD)-sanitize -G Ninja --log-level=WARNING -DBOLTZMARK_SANITIZE=ON \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" $(CONFIGURE) >/dev/null
+	@cmake --build $(BUILD)-sanitize -j $(JOBS) --target property_tests interface_tests $(QUIET)
+	@ctest --test-dir $(BUILD)-sanitize -j $(JOBS) -R '^(property|interface):' $(ARGS)
+
 fuzz:  ## fuzz the readers of model and data files for FUZZ_SECONDS
 	@tools/setup fuzz
 	@cmake -S . -B $(BUILD)-fuzz -G Ninja --log-level=WARNING -DCMAKE_CXX_COMPILER=clang++ \
@@ -65,4 +71,4 @@ format:  ## rewrite the sources in the project's style
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:  ## remove the build folders, never the results
-	@rm -rf $(BUILD) $(BUILD)-fuzz build-mutants
+	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz build-mutants
