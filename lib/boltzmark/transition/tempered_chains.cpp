@@ -39,13 +39,13 @@ std::vector<Eigen::VectorXd> stored_logits_of(const Layered& model, const Base& 
 
 bool is_two_valued(Unit unit) { return unit.is_discrete() && unit.values() == 2; }
 
-// The common step of a ladder of equally spaced rungs, or 0.
-double equal_step(std::span<const float> ladder) {
-  if (ladder.size() < 2 || ladder.front() != 0 || ladder.back() != 1) return 0;
-  const double step = 1.0 / static_cast<double>(ladder.size() - 1);
+// Whether the rungs are 0, 1/(K-1), ..., 1, in float32.
+bool is_equally_spaced(std::span<const float> ladder) {
+  if (ladder.size() < 2) return false;
+  const auto last = static_cast<double>(ladder.size() - 1);
   for (std::size_t k = 0; k < ladder.size(); ++k)
-    if (ladder[k] != static_cast<float>(static_cast<double>(k) / (ladder.size() - 1.0))) return 0;
-  return step;
+    if (ladder[k] != static_cast<float>(static_cast<double>(k) / last)) return false;
+  return true;
 }
 
 }  // namespace
@@ -193,25 +193,49 @@ void TemperedChains::log_increment(double from, double to, std::span<double> out
   }
 }
 
-void TemperedChains::log_densities(std::span<const float> ladder, std::span<double> out) const {
+void TemperedChains::log_densities(std::span<const float> ladder, std::span<double> out) {
   const std::size_t rungs = ladder.size();
-  double step = equal_step(ladder);
-  for (int l = 1; l < chains_.layers(); l += 2)
-    if (!is_two_valued(chains_.unit(l)) || model_->base.logits[l].any()) step = 0;
+  const bool equal = has_simple_odd_layers() && is_equally_spaced(ladder);
+  if (equal && rung_nodes_.rungs() != static_cast<int>(rungs))
+    rung_nodes_ = RungNodes(static_cast<int>(rungs));
   std::vector<double> sums(rungs * kChainBlock);
   for (int block = 0; block < chains_.blocks(); ++block) {
-    const BlockSums slope = even_slopes(block), constant = even_constants(block);
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for_odd_layers(block, [&](const DensityBlock& odd) {
-      if (step > 0) return add_log_phi_ladder(odd, step, static_cast<int>(rungs), sums.data());
-      for (std::size_t k = 0; k < rungs; ++k)
-        add_log_phi(odd, static_cast<double>(ladder[k]), sums.data() + k * kChainBlock);
-    });
+    BlockSums slope = even_slopes(block);
+    const BlockSums constant = even_constants(block);
+    if (equal)
+      fill_equal_rungs(block, slope, sums);
+    else
+      fill_any_rungs(block, ladder, sums);
     for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
       for (std::size_t k = 0; k < rungs; ++k)
         out[c * rungs + k] = sums[k * kChainBlock + c % kChainBlock] + constant[c % kChainBlock] +
                              static_cast<double>(ladder[k]) * slope[c % kChainBlock];
   }
+}
+
+bool TemperedChains::has_simple_odd_layers() const {
+  for (int l = 1; l < chains_.layers(); l += 2)
+    if (!is_two_valued(chains_.unit(l)) || model_->base.logits[l].any()) return false;
+  return true;
+}
+
+// log phi's parts: the peaks go to the slope in b, the rest to `sums`.
+void TemperedChains::fill_equal_rungs(int block, BlockSums& slope, std::vector<double>& sums) {
+  std::vector<double> at_nodes(rung_nodes_.nodes().size() * kChainBlock, 0.0);
+  const double step = 1.0 / (rung_nodes_.rungs() - 1);
+  for_odd_layers(block, [&](const DensityBlock& odd) {
+    add_log_phi_nodes(odd, step, rung_nodes_, slope.data(), at_nodes.data());
+  });
+  fill_rungs(rung_nodes_, at_nodes.data(), sums.data());
+}
+
+void TemperedChains::fill_any_rungs(int block, std::span<const float> ladder,
+                                    std::vector<double>& sums) const {
+  std::fill(sums.begin(), sums.end(), 0.0);
+  for_odd_layers(block, [&](const DensityBlock& odd) {
+    for (std::size_t k = 0; k < ladder.size(); ++k)
+      add_log_phi(odd, static_cast<double>(ladder[k]), sums.data() + k * kChainBlock);
+  });
 }
 
 void TemperedChains::log_density_slopes(std::span<const float> ladder,

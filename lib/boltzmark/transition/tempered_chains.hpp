@@ -9,6 +9,7 @@
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/transition/chains.hpp"
+#include "boltzmark/transition/rung_nodes.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
@@ -67,9 +68,10 @@ class TemperedChains {
   /// Writes log f_to(v) - log f_from(v).  Shapes  [chains]
   void log_increment(double from, double to, std::span<double> out) const;
   /// Writes log f_b(v) for every b of `ladder`.  Shapes  [chains x rungs]
-  /// Cost  two flops a unit and rung if the rungs are equally spaced, the odd units two-valued and
-  /// their logits zero; otherwise an exponential or two
-  void log_densities(std::span<const float> ladder, std::span<double> out) const;
+  /// Cost  if the rungs are equally spaced, the odd units two-valued and their logits zero, two
+  /// flops a unit and node (RungNodes; their interpolation adds 1e-13 nats an odd unit); otherwise
+  /// an exponential or two a unit and rung
+  void log_densities(std::span<const float> ladder, std::span<double> out);
   /// Writes d/db log f_b(v), the mean of D given v, for every b.  Shapes  [chains x rungs]
   void log_density_slopes(std::span<const float> ladder, std::span<double> out) const;
 
@@ -82,12 +84,16 @@ class TemperedChains {
   void copy_out(int block, const BlockSums& sums, std::span<double> out) const;
   template <class Body>
   void for_odd_layers(int block, const Body& body) const;
+  bool has_simple_odd_layers() const;
+  void fill_equal_rungs(int block, BlockSums& slope, std::vector<double>& sums);
+  void fill_any_rungs(int block, std::span<const float> ladder, std::vector<double>& sums) const;
 
   std::shared_ptr<const TemperedModel> model_;
   int first_chain_;
   Chains chains_;
   std::vector<std::vector<float>> inputs_;   ///< per odd layer [blocks][padded units][kChainBlock]
   std::vector<float> inverse_temperatures_;  ///< padded to whole blocks
+  RungNodes rung_nodes_{2};                  ///< of the ladder that was asked for last
 };
 
 }  // namespace boltzmark

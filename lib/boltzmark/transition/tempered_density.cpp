@@ -1,6 +1,7 @@
 #include "boltzmark/transition/tempered_density.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "boltzmark/transition/chains.hpp"
@@ -218,55 +219,100 @@ void log_phi_slope(const DensityBlock& block, double b, double* HWY_RESTRICT sum
   });
 }
 
-// Multiplies the rungs' products by (1 + t) of up to kTogether units, so that each product is
+// Multiplies the nodes' products by (1 + t) of up to kTogether units, so that each product is
 // loaded and stored once for all of them.
 constexpr int kTogether = 4;
-HWY_INLINE void multiply_rungs(const DensityBlock& block, int first, int v, Vector step, int rungs,
+
+// t = ratio^k of kTogether units at rung k, and the powers of ratio that lead to later rungs.
+class GeometricTerms {
+ public:
+  explicit GeometricTerms(int longest_jump)
+      : powers_(static_cast<std::size_t>(longest_jump + 1) * kTogether * kLanes) {}
+
+  // A missing unit's terms are 0.
+  HWY_INLINE void start(const DensityBlock& block, int first, int v, Vector step) {
+    const Doubles d;
+    for (int i = 0; i < kTogether; ++i) {
+      const bool real = first + i < block.units;
+      const Vector one = real ? hn::Set(d, 1.0) : hn::Zero(d);
+      Vector ratio = one;
+      if (real) ratio = decay(hn::Mul(step, widen(block.inputs + (first + i) * kChainBlock + v)));
+      Vector power = one;
+      for (double* at = powers_.data() + static_cast<std::size_t>(i) * kLanes;
+           at < powers_.data() + powers_.size(); at += kTogether * kLanes) {
+        hn::StoreU(power, d, at);
+        power = hn::Mul(power, ratio);
+      }
+    }
+  }
+  HWY_INLINE const double* power(int jump) const {
+    return powers_.data() + static_cast<std::size_t>(jump) * kTogether * kLanes;
+  }
+
+ private:
+  std::vector<double> powers_;  // [jump][kTogether][kLanes]
+};
+
+HWY_INLINE void multiply_nodes(const GeometricTerms& terms, const std::vector<int>& jumps,
                                double* HWY_RESTRICT products) {
   const Doubles d;
-  Vector factor[kTogether], term[kTogether];
-  for (int i = 0; i < kTogether; ++i) {
-    const bool real = first + i < block.units;
-    factor[i] = hn::Zero(d);  // a missing unit's factor is 1 + 0
-    term[i] = hn::Zero(d);
-    if (!real) continue;
-    const Vector input = widen(block.inputs + (first + i) * kChainBlock + v);
-    factor[i] = decay(hn::Mul(step, input));
-    term[i] = hn::Set(d, 1.0);
-  }
-  for (int k = 0; k < rungs; ++k) {
-    Vector product = hn::LoadU(d, products + static_cast<std::size_t>(k) * kLanes);
+  Vector term[kTogether];
+  for (int i = 0; i < kTogether; ++i) term[i] = hn::LoadU(d, terms.power(0) + i * kLanes);
+  for (const int jump : jumps) {
+    const double* HWY_RESTRICT power = terms.power(jump);
+    Vector product = hn::LoadU(d, products);
     for (int i = 0; i < kTogether; ++i) {
+      term[i] = hn::Mul(term[i], hn::LoadU(d, power + i * kLanes));
       product = hn::MulAdd(product, term[i], product);
-      term[i] = hn::Mul(term[i], factor[i]);
     }
-    hn::StoreU(product, d, products + static_cast<std::size_t>(k) * kLanes);
+    hn::StoreU(product, d, products);
+    products += kLanes;
   }
 }
 
-void log_phi_ladder(const DensityBlock& block, double step, int rungs, double* HWY_RESTRICT sums) {
+// From each node to the next, 0 for the first.
+std::vector<int> jumps_of(const RungNodes& nodes) {
+  std::vector<int> jumps(nodes.nodes().size());
+  std::adjacent_difference(nodes.nodes().begin(), nodes.nodes().end(), jumps.begin());
+  return jumps;
+}
+
+void log_phi_nodes(const DensityBlock& block, double step, const RungNodes& nodes,
+                   double* HWY_RESTRICT peaks, double* HWY_RESTRICT sums) {
   const Doubles d;
   const TwoValued unit = two_valued(block.unit);
   const Vector log_odds_step = hn::Mul(unit.spacing, hn::Set(d, step));
-  double peaks[kChainBlock] = {};
   add_terms(block, peaks,
             [&](int, int at) HWY_ATTR { return unit.peak(widen(block.inputs + at)); });
-  std::vector<double> products(static_cast<std::size_t>(rungs) * kLanes);
+  const std::vector<int> jumps = jumps_of(nodes);
+  GeometricTerms terms(*std::max_element(jumps.begin(), jumps.end()));
+  std::vector<double> products(jumps.size() * kLanes);
   for (int v = 0; v < kChainBlock; v += kLanes)
     for (int first = 0; first < block.units; first += TwoValued::kRun) {
       std::fill(products.begin(), products.end(), 1.0);
       const int last = std::min(first + TwoValued::kRun, block.units);
-      for (int u = first; u < last; u += kTogether)
-        multiply_rungs(block, u, v, log_odds_step, rungs, products.data());
-      for (int k = 0; k < rungs; ++k) {
-        const Vector product = hn::LoadU(d, products.data() + static_cast<std::size_t>(k) * kLanes);
-        add_to(sums + static_cast<std::size_t>(k) * kChainBlock + v, hn::Log(d, product));
+      for (int u = first; u < last; u += kTogether) {
+        terms.start(block, u, v, log_odds_step);
+        multiply_nodes(terms, jumps, products.data());
       }
+      for (std::size_t n = 0; n < jumps.size(); ++n)
+        add_to(sums + n * kChainBlock + v, hn::Log(d, hn::LoadU(d, products.data() + n * kLanes)));
     }
-  for (int k = 0; k < rungs; ++k)
-    for (int v = 0; v < kChainBlock; v += kLanes)
-      add_to(sums + static_cast<std::size_t>(k) * kChainBlock + v,
-             hn::Mul(hn::Set(d, k * step), hn::LoadU(d, peaks + v)));
+}
+
+void rungs(const RungNodes& nodes, const double* HWY_RESTRICT sums, double* HWY_RESTRICT out) {
+  const Doubles d;
+  for (std::size_t n = 0; n < nodes.nodes().size(); ++n)
+    std::copy_n(sums + n * kChainBlock, kChainBlock,
+                out + static_cast<std::size_t>(nodes.nodes()[n]) * kChainBlock);
+  for (const RungNodes::Interpolated& rung : nodes.interpolated())
+    for (int v = 0; v < kChainBlock; v += kLanes) {
+      Vector sum = hn::Zero(d);
+      const double* from = sums + static_cast<std::size_t>(rung.first_node) * kChainBlock + v;
+      for (int i = 0; i < RungNodes::kNodes; ++i)
+        sum = hn::MulAdd(hn::Set(d, rung.weights[i]), hn::LoadU(d, from + i * kChainBlock), sum);
+      hn::StoreU(sum, d, out + static_cast<std::size_t>(rung.rung) * kChainBlock + v);
+    }
 }
 
 }  // namespace boltzmark::HWY_NAMESPACE
@@ -280,7 +326,8 @@ HWY_EXPORT(joint);
 HWY_EXPORT(log_phi_step);
 HWY_EXPORT(log_phi);
 HWY_EXPORT(log_phi_slope);
-HWY_EXPORT(log_phi_ladder);
+HWY_EXPORT(log_phi_nodes);
+HWY_EXPORT(rungs);
 
 void add_linear(const double* coefficients, const DensityBlock& block, double* sums) {
   HWY_DYNAMIC_DISPATCH(linear)(coefficients, block, sums);
@@ -301,8 +348,12 @@ void add_log_phi(const DensityBlock& block, double b, double* sums) {
 void add_log_phi_slope(const DensityBlock& block, double b, double* sums) {
   HWY_DYNAMIC_DISPATCH(log_phi_slope)(block, b, sums);
 }
-void add_log_phi_ladder(const DensityBlock& block, double step, int rungs, double* sums) {
-  HWY_DYNAMIC_DISPATCH(log_phi_ladder)(block, step, rungs, sums);
+void add_log_phi_nodes(const DensityBlock& block, double step, const RungNodes& nodes,
+                       double* peaks, double* sums) {
+  HWY_DYNAMIC_DISPATCH(log_phi_nodes)(block, step, nodes, peaks, sums);
+}
+void fill_rungs(const RungNodes& nodes, const double* sums, double* out) {
+  HWY_DYNAMIC_DISPATCH(rungs)(nodes, sums, out);
 }
 
 }  // namespace boltzmark

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "boltzmark/model/unit.hpp"
+#include "boltzmark/transition/rung_nodes.hpp"
 
 namespace boltzmark {
 
@@ -33,10 +34,15 @@ void add_log_phi_step(const DensityBlock& block, double from, double to, double*
 void add_log_phi(const DensityBlock& block, double b, double* sums);
 /// sums[c] += sum_u (input - logit) psi(u_b).
 void add_log_phi_slope(const DensityBlock& block, double b, double* sums);
-/// sums[k][c] += sum_u log phi(k step input), k = 0..rungs-1, for units of two values and zero
-/// logits: every rung from one exponential, t_k = t_{k-1} e^{-step |z|} with z the log odds,
-/// log phi(b x) = b max(x, low x) + log(1 + e^{-b |z|}).
-///   Shapes  sums [rungs][kChainBlock]
-void add_log_phi_ladder(const DensityBlock& block, double step, int rungs, double* sums);
+/// Log phi at equally spaced rungs b_k = k step of units of two values and zero logits, in its two
+/// parts: log phi(b x) = b max(x, low x) + log(1 + e^{-b |z|}) with z the log odds. Every rung
+/// takes one exponential, t_k = t_{k-1} e^{-step |z|}.
+///   peaks[c] += sum_u max(x, low x);  sums[n][c] += sum_u log(1 + t_k), k the n-th node
+/// Shapes  sums [nodes][kChainBlock]
+void add_log_phi_nodes(const DensityBlock& block, double step, const RungNodes& nodes,
+                       double* peaks, double* sums);
+/// Writes each rung's sums from those of the nodes.
+/// Shapes  sums [nodes][kChainBlock]; out [rungs][kChainBlock]
+void fill_rungs(const RungNodes& nodes, const double* sums, double* out);
 
 }  // namespace boltzmark
