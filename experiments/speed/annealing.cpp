@@ -68,7 +68,7 @@ void add_estimators() {
   const auto contend = [&](const std::string& name, std::function<std::function<void()>()> make) {
     add({.work = work, .name = name, .make = std::move(make)});
   };
-  contend("sweeps alone", [=] {
+  contend(kSweepsAlone, [=] {
     return [target = make_target(size), size] { sweep_alone(*target, size.chains); };
   });
   contend("boltzmark, AIS", [=] {

@@ -149,6 +149,33 @@ float multiply_adds(std::int64_t n) {
   return total;
 }
 
+// Twelve pairs of registers hide the latency of each.
+template <class Scalar>
+double product_steps(std::int64_t n) {
+  using Lane = typename Eigen::internal::packet_traits<Scalar>::type;
+  constexpr int kLanes = Eigen::internal::packet_traits<Scalar>::size;
+  constexpr int kPairs = 12;
+  Lane products[kPairs], terms[kPairs];
+  const Lane factor = Eigen::internal::pset1<Lane>(Scalar(0.999999));
+  for (Lane& product : products) product = Eigen::internal::pset1<Lane>(Scalar(1));
+  for (Lane& term : terms) term = Eigen::internal::pset1<Lane>(Scalar(1e-9));
+  for (std::int64_t i = 0; i < n; i += kPairs * kLanes)
+    for (int k = 0; k < kPairs; ++k) {
+      terms[k] = Eigen::internal::pmul(terms[k], factor);
+      products[k] = Eigen::internal::pmadd(products[k], terms[k], products[k]);
+    }
+  alignas(64) Scalar lanes[kLanes];
+  double total = 0;
+  for (const Lane& product : products) {
+    Eigen::internal::pstore(lanes, product);
+    total += static_cast<double>(lanes[0]);
+  }
+  return total;
+}
+
+double multiply_and_add(std::int64_t n) { return product_steps<double>(n); }
+double multiply_and_add_floats(std::int64_t n) { return product_steps<float>(n); }
+
 void scalar_draws(std::uint32_t* out, int n, std::uint32_t sweep) {
   r123::Philox4x32 philox;
   for (int i = 0; i < n; i += 4) {

@@ -28,6 +28,10 @@ namespace baseline __attribute__((visibility("default"))) {
 
   /// Does about n multiply-adds at the peak of one core, from registers; returns what to keep.
   float multiply_adds(std::int64_t n);
+  /// Does about n times a multiplication and a multiply-add, likewise: what a sum over states needs
+  /// for each state and visible unit.
+  double multiply_and_add(std::int64_t n);
+  double multiply_and_add_floats(std::int64_t n);
 
   /// Writes n uniform draws by Random123's Philox4x32-10, one counter after the other.
   void scalar_draws(std::uint32_t * out, int n, std::uint32_t sweep);

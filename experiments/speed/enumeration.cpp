@@ -1,3 +1,4 @@
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include "boltzmark/exact/log_z.hpp"
@@ -18,6 +19,13 @@ void add_enumerations() {
            .make = [=] {
              return [=, model = random_rbm(size)] { exact_log_z(model, {.precision = precision}); };
            }});
+  const std::int64_t steps = std::int64_t{size.visible} << kEnumerated;
+  add({.work = work, .name = kProductsAlone, .make = [=] {
+         return [=] { benchmark::DoNotOptimize(baseline::multiply_and_add(steps)); };
+       }});
+  add({.work = work, .name = kFloatProductsAlone, .make = [=] {
+         return [=] { benchmark::DoNotOptimize(baseline::multiply_and_add_floats(steps)); };
+       }});
   add({.work = work, .name = "Eigen", .make = [=] {
          return [=, weights = Eigen::MatrixXf(random_rbm(size).weights(0).cast<float>())] {
            baseline::naive_log_z(size.visible, size.hidden, weights.data());

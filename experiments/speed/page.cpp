@@ -83,7 +83,8 @@ void add_table(const Timings& timings, Summary& summary) {
                   "random. Ratios are of medians: how many times as fast as the baseline, "
                   "Eigen on one thread, NumPy on whichever number of threads serves it best; "
                   "draws alone, multiply-adds alone: the share of the work's time that this "
-                  "CPU needs for them at least; sweeps alone: that of an estimator's sweeps.",
+                  "CPU needs for them at least (over 1 where sums are looked up in tables "
+                  "instead); sweeps alone: that of an estimator's sweeps.",
               .columns = {{"work", "family"},
                           {"size", "size"},
                           {"who", "contender"},
@@ -108,7 +109,9 @@ void add_table(const Timings& timings, Summary& summary) {
         {place.family, place.size, place.contender, std::int64_t{place.threads}, times.best,
          times.median, ours ? ratio(timings.fastest(place, "Eigen"), times.median) : Cell("–"),
          ours ? ratio(timings.fastest(place, "NumPy"), times.median) : Cell("–"),
-         share("draws alone"), share("multiply-adds alone"), share("sweeps alone")});
+         share(kDrawsAlone),
+         share(place.contender.ends_with(", float") ? kFloatProductsAlone : kProductsAlone),
+         share(kSweepsAlone)});
   }
   summary.add(std::move(table));
 }

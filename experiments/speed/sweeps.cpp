@@ -94,8 +94,8 @@ void add_sweeps() {
     add({.work = work, .name = "boltzmark, T", .make = [=] {
            return prepare({size, Rule::flip(), sweeps});
          }});
-    add({.work = work, .name = "draws alone", .make = [=] { return draws_alone(size, sweeps); }});
-    add({.work = work, .name = "multiply-adds alone", .make = [=] {
+    add({.work = work, .name = kDrawsAlone, .make = [=] { return draws_alone(size, sweeps); }});
+    add({.work = work, .name = kProductsAlone, .make = [=] {
            return products_alone(size, sweeps);
          }});
     add_eigen(work, size, sweeps);
