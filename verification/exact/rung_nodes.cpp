@@ -62,8 +62,8 @@ TEST_CASE("every rung of a linear ladder is a node or interpolated, once") {
 }
 
 // The polynomial's own error is of the order of 3^-28 (the ellipse through the nearest
-// singularity, b = 0, has the radius 3); at most 7e-14 was measured. Rounding adds 2^-53 of 28 terms of 15 log 2 in
-// all.
+// singularity, b = 0, has the radius 3); at most 7e-14 was measured. Rounding adds 2^-53 of 28
+// terms of 15 log 2 in all.
 TEST_CASE("polynomials through the nodes give log(1 + e^{-b z}) at every rung for every z") {
   for (const int rungs : {38, 39, 50, 77, 100, 101, 200, 1001}) {
     const RungNodes nodes(rungs);
