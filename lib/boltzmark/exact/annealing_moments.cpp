@@ -42,6 +42,17 @@ class RungKernel {
   Eigen::MatrixXd matrix_;
 };
 
+// Multiplies a measure by exp(log_factor), and moves its sum into log_total.
+void scale(Eigen::Ref<Eigen::VectorXd, 0, Eigen::InnerStride<>> measure,
+           const Eigen::VectorXd& log_factor, double& log_total) {
+  const Eigen::ArrayXd logs = measure.array().log() + log_factor.array();
+  const double highest = logs.maxCoeff();
+  measure = (logs - highest).exp();
+  const double sum = measure.sum();
+  measure /= sum;
+  log_total += highest + std::log(sum);
+}
+
 // What is propagated, in columns of measures over the joint states. Weighted measures are kept at
 // sum 1 with the logs of their sums apart; log weights are kept centred at each step.
 class Moments {
@@ -52,8 +63,8 @@ class Moments {
   }
 
   void weigh(const Eigen::VectorXd& increment) {
-    scale(kWeight, increment, log_weight_);
-    scale(kSquare, 2 * increment, log_square_);
+    scale(columns_.col(kWeight), increment, log_weight_);
+    scale(columns_.col(kSquare), 2 * increment, log_square_);
     const double mean = columns_.col(kLaw).dot(increment);
     const Eigen::ArrayXd centred = increment.array() - mean;
     mean_log_ += mean;
@@ -74,15 +85,6 @@ class Moments {
 
  private:
   enum Column : int { kWeight, kSquare, kLaw, kLog, kLogSquare };
-
-  void scale(int column, const Eigen::VectorXd& log_factor, double& log_total) {
-    const Eigen::ArrayXd logs = columns_.col(column).array().log() + log_factor.array();
-    const double highest = logs.maxCoeff();
-    columns_.col(column) = (logs - highest).exp();
-    const double sum = columns_.col(column).sum();
-    columns_.col(column) /= sum;
-    log_total += highest + std::log(sum);
-  }
 
   StateBlock columns_;
   double log_weight_ = 0, log_square_ = 0, mean_log_ = 0;
@@ -119,6 +121,20 @@ AnnealingMoments exact_ais_moments(const Layered& model, const Base& base, const
     below = std::move(rung);
   }
   return moments.result(below.log_z);
+}
+
+double exact_log_weight_moment(const Layered& model, const Base& base, const Ladder& ladder,
+                               double power, const AnnealingKernel& kernel) {
+  AnnealingRung below(model, base, ladder[0]);
+  StateBlock measure = below.space.p();
+  double log_total = 0;
+  for (int k = 1; k < ladder.rungs(); ++k) {
+    AnnealingRung rung(model, base, ladder[k]);
+    scale(measure.col(0), power * (rung.log_marginal - below.log_marginal), log_total);
+    RungKernel(model, base, rung, ladder.single(k), kernel).push(measure);
+    below = std::move(rung);
+  }
+  return log_total;
 }
 
 Eigen::VectorXd exact_reverse_annealing(const Layered& model, const Base& base,
