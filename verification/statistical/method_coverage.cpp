@@ -16,13 +16,26 @@ using namespace boltzmark::verification;
 
 namespace {
 
-// A nominal 95 % loses some where errors are skewed or selected by their status; 0.88 is what is
-// promised, and 0.66 is seen. One case a method, RAISE being two.
-const StatisticalTest kCoverage({.name = "every method: coverage of trusted intervals",
-                                 .false_alarm = 1e-9,
-                                 .deviation = 0.22,
-                                 .power = 0.99,
-                                 .cases = 20});
+// A nominal 95 % loses some where errors are skewed or selected by their status: 1,500 intervals of
+// each method, drawn once with another key, cover 0.943 (Wang-Landau) or more, those of smc, from
+// ten islands, 0.913. Promised is a little less. One case a method, RAISE being two.
+struct Coverage {
+  double least;
+  StatisticalTest test;
+};
+const Coverage kCoverage{0.93,
+                         StatisticalTest({.name = "every method: coverage of trusted intervals",
+                                          .false_alarm = 1e-9,
+                                          .deviation = 0.14,
+                                          .power = 0.99,
+                                          .cases = 19})};
+const Coverage kIslands{0.9, StatisticalTest({.name = "smc: coverage of trusted intervals",
+                                              .false_alarm = 1e-9,
+                                              .deviation = 0.15,
+                                              .power = 0.99})};
+const Coverage& coverage_of(const std::string& method) {
+  return method == "smc" ? kIslands : kCoverage;
+}
 // The sign of a mean over kRuns errors is right nearly always where it is so in every run's mean.
 const StatisticalTest kDirection({.name = "biased methods: share of means on the stated side",
                                   .false_alarm = 1e-9,
@@ -97,7 +110,8 @@ std::vector<std::vector<int>> collect(const std::vector<std::string>& methods, s
     return std::any_of(trusted.begin(), trusted.end(),
                        [&](const auto& outcomes) { return outcomes.size() < wanted; });
   };
-  for (std::size_t first = 0; few() && first < 5 * wanted;) {
+  // RAISE trusts one run in five.
+  for (std::size_t first = 0; few() && first < 8 * wanted;) {
     std::vector<Outcomes> runs(wanted / 4);
     parallel_for(runs.size(), [&](std::size_t i) {
       Stream stream(key, Purpose::test, first + i);
@@ -143,15 +157,16 @@ int mean_is_above(const std::string& method, Stream& stream) {
 
 TEST_CASE(
     "trusted intervals of every method hold log Z on random models and ladders of any length") {
-  const std::size_t wanted = proportion_samples(kCoverage.promise(), 0.88, Claim::at_least);
   for (const std::vector<std::string>& methods : method_groups()) {
+    const auto& [least, test] = coverage_of(methods[0]);
+    const std::size_t wanted = proportion_samples(test.promise(), least, Claim::at_least);
     const std::vector<std::vector<int>> trusted = collect(methods, wanted);
     for (std::size_t m = 0; m < methods.size(); ++m) {
       // A method that refuses most of its runs would pass for want of intervals.
       INFO(methods[m] << ": " << trusted[m].size() << " trusted");
       REQUIRE(trusted[m].size() == wanted);
       const Decision decision = decide_proportion(
-          kCoverage, 0.88, Claim::at_least, [&](std::size_t, StreamKey) { return trusted[m]; });
+          test, least, Claim::at_least, [&](std::size_t, StreamKey) { return trusted[m]; });
       INFO(decision.summary);
       CHECK(decision.holds);
     }
