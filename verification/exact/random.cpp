@@ -42,6 +42,31 @@ TEST_CASE("a tile of draws is philox at its documented counters, however it is c
   }
 }
 
+TEST_CASE("a tile of one chain has that chain's draws of any tile") {
+  const PhiloxDraws draws(make_key(8, "experiment", "trial"));
+  const std::uint64_t sweep = (std::uint64_t{7} << 32) + 0xfffffff0U;
+  constexpr std::uint32_t kUnits = 44, kChains = 32;
+  DrawTile tile{.layer = 2,
+                .first_unit = 8,
+                .units = kUnits,
+                .first_chain = 48,
+                .chains = kChains,
+                .sweep = sweep};
+  std::vector<std::uint32_t> all(kUnits * kChains), one(kUnits + 1, 5U);
+  draws.fill(all.data(), tile);
+  tile.chains = 1;
+  for (const std::string& path : simd_paths()) {
+    INFO(path);
+    const ForcedSimdPath forced(path);
+    for (std::uint32_t c = 0; c < kChains; ++c) {
+      tile.first_chain = 48 + c;
+      draws.fill(one.data(), tile);
+      for (std::uint32_t u = 0; u < kUnits; ++u) REQUIRE(one[u] == all[u * kChains + c]);
+      REQUIRE(one[kUnits] == 5U);  // and nothing behind them
+    }
+  }
+}
+
 TEST_CASE("kernels take the SIMD path that is forced, and the one before afterwards") {
   const std::string before = simd_path();
   std::set<std::string> taken;

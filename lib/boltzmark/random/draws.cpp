@@ -1,5 +1,8 @@
 #include "boltzmark/random/draws.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/random/draws.cpp"
 #include <hwy/foreach_target.h>
@@ -66,24 +69,55 @@ HWY_INLINE void turn(Counters& c, const StreamKey& key) {
   c.c3 = p0;
 }
 
+void fill_keys(StreamKey key, StreamKey (&keys)[kRounds]) {
+  for (StreamKey& round : keys) {
+    round = key;
+    key.low += kWeyl0;
+    key.high += kWeyl1;
+  }
+}
+
+std::uint32_t last_word(const DrawTile& tile) {
+  return static_cast<std::uint32_t>(Purpose::unit_update) + tile.layer +
+         (static_cast<std::uint32_t>(tile.sweep >> 32) << 8);
+}
+
+// The low halves of two words, the first one's below.
+HWY_INLINE Vector pair(Vector a, Vector b) {
+  return hn::Or(hn::And(a, hn::Set(Wide(), 0xffffffffU)), hn::ShiftLeft<32>(b));
+}
+
 // Puts the low halves of the even and of the odd chains' words side by side.
 HWY_INLINE void store(Vector even, Vector odd, std::uint32_t* HWY_RESTRICT out) {
   const Words d;
   hn::StoreU(hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even)), d, out);
 }
 
+// The draws of one chain: every lane has the counter of other four units.
+void fill_chain(std::uint32_t* HWY_RESTRICT out, const DrawTile& tile, StreamKey key) {
+  const Wide d;
+  constexpr auto kUnits = static_cast<std::uint32_t>(4 * hn::MaxLanes(Wide()));
+  StreamKey keys[kRounds];
+  fill_keys(key, keys);
+  const auto all = [&](std::uint32_t word) { return hn::Set(d, std::uint64_t{word}); };
+  for (std::uint32_t u = 0; u < tile.units; u += kUnits) {
+    Counters c{hn::Add(all((tile.first_unit + u) / 4), hn::Iota(d, 0)), all(tile.first_chain),
+               all(static_cast<std::uint32_t>(tile.sweep)), all(last_word(tile))};
+    for (const StreamKey& round : keys) turn(c, round);
+    HWY_ALIGN std::uint64_t draws[kUnits / 2];
+    hn::StoreInterleaved2(pair(c.c0, c.c1), pair(c.c2, c.c3), d, draws);
+    std::memcpy(out + u, draws, std::min(kUnits, tile.units - u) * sizeof(std::uint32_t));
+  }
+}
+
 void fill(std::uint32_t* HWY_RESTRICT out, const DrawTile& tile, StreamKey key) {
+  if (tile.chains == 1) return fill_chain(out, tile, key);
   const Wide d;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(Words()));
   const auto sweep_low = static_cast<std::uint32_t>(tile.sweep);
-  const auto purpose = static_cast<std::uint32_t>(Purpose::unit_update) + tile.layer +
-                       (static_cast<std::uint32_t>(tile.sweep >> 32) << 8);
+  const std::uint32_t purpose = last_word(tile);
   StreamKey keys[kRounds];
-  for (int r = 0; r < kRounds; ++r) {
-    keys[r] = key;
-    key.low += kWeyl0;
-    key.high += kWeyl1;
-  }
+  fill_keys(key, keys);
   for (std::uint32_t u = 0; u < tile.units; u += 4 * kTogether)
     for (std::uint32_t c = 0; c < tile.chains; c += lanes) {
       const Vector even = hn::Add(hn::Set(d, std::uint64_t{tile.first_chain + c}),

@@ -11,8 +11,8 @@ struct DrawTile {
   std::uint32_t layer = 0;
   std::uint32_t first_unit = 0;   ///< a multiple of 4
   std::uint32_t units = 0;        ///< a multiple of 4
-  std::uint32_t first_chain = 0;  ///< a multiple of 16
-  std::uint32_t chains = 0;       ///< a multiple of 16
+  std::uint32_t first_chain = 0;  ///< a multiple of 16, unless chains = 1
+  std::uint32_t chains = 0;       ///< a multiple of 16, or 1
   std::uint64_t sweep = 0;
 };
 
