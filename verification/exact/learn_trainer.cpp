@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "oracle/learn_enumeration.hpp"
@@ -203,6 +204,25 @@ TEST_CASE("a smaller last minibatch counts its own cases only") {
       const double expected = positive / static_cast<double>(cases.size()) - drawn / samples;
       CHECK(trainer.gradient().biases[0][0] == Approx(expected).margin(1e-12));
     }
+  }
+}
+
+// The weights are multiples of 2^-8 and the levels of 1/4, so that inputs are exact on every path
+// and the same samples are drawn; each phase's means are within 2^-20 of the law's.
+TEST_CASE("a gradient of grey levels is the same on every SIMD path") {
+  Eigen::MatrixXd weights = start(40, 40, 0.5).weights(0);
+  weights = (weights.array() * 256).round() / 256;
+  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(40), Eigen::VectorXd::Zero(40));
+  Stream stream(make_key(8, "learn"), Purpose::test);
+  Eigen::MatrixXf data(40, 40);
+  for (float& x : data.reshaped()) x = static_cast<float>(stream.below(5)) / 4;
+  std::vector<Eigen::MatrixXd> gradients;
+  for (const std::string& path : simd_paths()) {
+    const ForcedSimdPath forced(path);
+    Trainer trainer(model, data, {}, make_key(1));
+    trainer.step();
+    gradients.push_back(trainer.gradient().weights[0]);
+    CHECK((gradients.back() - gradients.front()).cwiseAbs().maxCoeff() <= 4 * 0x1p-20);
   }
 }
 

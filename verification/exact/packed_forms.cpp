@@ -14,7 +14,8 @@ using namespace boltzmark;
 
 namespace {
 
-constexpr Packing kMany{.chains = 100, .sweeps = 1000}, kFew{.chains = 1, .sweeps = 1000};
+constexpr Packing kMany{.chains = 100, .sweeps = 1000}, kFew{.chains = 1, .sweeps = 1000},
+    kOnce{.chains = 100, .sweeps = 1};
 
 // Multiples of 2^-8 below 1, so that sums in any order are exact.
 Layered short_model(const std::vector<int>& sizes, Unit unit, std::uint64_t seed) {
@@ -59,6 +60,21 @@ TEST_CASE("a model is packed in tables for many sweeps of many chains of two-val
   CHECK_FALSE(tables(short_model({5, 3}, Unit::continuous(), 1), kMany));
 }
 
+TEST_CASE("tables are made afresh for few sweeps of many chains, and where they are large") {
+  const auto form = [](const Layered& model, const Packing& packing) {
+    return PackedModel(model, packing).layer(0).form;
+  };
+  using Form = PackedModel::Form;
+  const Form fresh = simd_path() == "AVX-512" ? Form::fresh_tables : Form::products;
+  const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
+  CHECK(form(model, kOnce) == fresh);
+  CHECK(form(short_model({2100, 2000}, Unit::bernoulli(), 1), kMany) == fresh);
+  CHECK(form(model, {.chains = 32}) == Form::products);
+  CHECK(form(model, {.chains = 100, .values = false}) == Form::products);
+  CHECK(form(model, {.chains = 100, .sweeps = 1000, .values = false}) == Form::products);
+  CHECK(form(short_model({5, 3}, Unit::multivalued(2), 1), kOnce) == Form::products);
+}
+
 TEST_CASE("a model is packed in rows for many sweeps of a few chains") {
   const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
   CHECK(PackedModel(model, kFew).layer(0).form == PackedModel::Form::rows);
@@ -82,7 +98,8 @@ TEST_CASE("sweeps by rows have the bytes of sweeps by products, whatever units a
         products.randomise(make_key(seed));
         rows.randomise(make_key(seed));
         const PhiloxDraws draws(make_key(seed));
-        const std::vector<float> betas(static_cast<std::size_t>(count), 0.7F);
+        std::vector<float> betas;
+        for (int c = 0; c < count; ++c) betas.push_back(1 / (1 + 0.1F * static_cast<float>(c)));
         const SweepOptions options{
             .rule = Rule::flip(), .inverse_temperatures = betas, .sweeps = 7};
         sweep(PackedModel(model), products, draws, options);
@@ -96,7 +113,7 @@ TEST_CASE("sweeps by tables and by products are the same where sums are exact") 
   std::uint64_t seed = 0;
   for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1)})
     for (const std::vector<int>& sizes :
-         {std::vector{1, 1}, {3, 9}, {33, 40}, {70, 31}, {5, 6, 7}, {32, 65, 4, 12}})
+         {std::vector{1, 1}, {3, 9}, {33, 40}, {150, 31}, {5, 6, 7}, {32, 65, 4, 12}})
       for (const int count : {1, 16, 33, 70, 100}) {
         const Layered model = short_model(sizes, unit, ++seed);
         Chains products(model, count), tables(model, count);
@@ -104,18 +121,20 @@ TEST_CASE("sweeps by tables and by products are the same where sums are exact") 
         tables.randomise(make_key(seed));
         const PhiloxDraws draws(make_key(seed));
         sweep(PackedModel(model), products, draws, {.sweeps = 7});
-        for (const int threads : {1, 2, 5}) {
-          const ThreadLimit limit(threads);
-          Chains again = tables;
-          sweep(PackedModel(model, kMany), again, draws, {.sweeps = 7});
-          for (int l = 0; l < model.layers(); ++l)
-            REQUIRE(again.get_layer(l) == products.get_layer(l));
-        }
+        for (const Packing& packing : {kMany, kOnce})
+          for (const int threads : {1, 2, 5}) {
+            const ThreadLimit limit(threads);
+            Chains again = tables;
+            sweep(PackedModel(model, packing), again, draws, {.sweeps = 7});
+            for (int l = 0; l < model.layers(); ++l)
+              REQUIRE(again.get_layer(l) == products.get_layer(l));
+          }
       }
 }
 
-// An input is a sum of n terms; each form rounds at most n + 1 times, by 2^-24 of a partial sum
-// that is no larger than the sum of sizes.
+// An input is a sum of n terms; each form rounds at most n + 1 times (four terms of a fresh table
+// three times, and once when their sum is added), by 2^-24 of a partial sum that is no larger than
+// the sum of sizes.
 TEST_CASE("inputs by tables and by products differ by their roundings at most") {
   Stream stream(make_key(22), Purpose::test);
   Eigen::MatrixXd weights(190, 77);
@@ -124,10 +143,10 @@ TEST_CASE("inputs by tables and by products differ by their roundings at most") 
       Layered::rbm(weights, Eigen::VectorXd::Ones(190), Eigen::VectorXd::Ones(77));
   Chains chains(model, 100);
   chains.randomise(make_key(3));
-  const PackedModel products(model), tables(model, kMany);
-  for (const int layer : {0, 1}) {
+  const PackedModel products(model), many(model, kMany), once(model, kOnce);
+  for (const auto& [layer, tables] : {std::pair(0, &many), {1, &many}, {0, &once}, {1, &once}}) {
     const std::vector<float> a = inputs_of(products, chains, layer);
-    const std::vector<float> b = inputs_of(tables, chains, layer);
+    const std::vector<float> b = inputs_of(*tables, chains, layer);
     const Eigen::VectorXd sizes =
         (layer == 0 ? weights.cwiseAbs().rowwise().sum().eval()
                     : weights.cwiseAbs().colwise().sum().transpose().eval());

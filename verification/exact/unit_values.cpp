@@ -6,6 +6,40 @@
 
 using namespace unit_test;
 
+namespace {
+
+Layered zero_model(const std::vector<int>& sizes, Unit unit) {
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  for (const int size : sizes) {
+    if (!layers.empty())
+      weights.emplace_back(Eigen::MatrixXd::Zero(layers.back().bias.size(), size));
+    layers.push_back({.unit = unit, .bias = Eigen::VectorXd::Zero(size), .sigma0 = {}});
+  }
+  return {std::move(layers), std::move(weights)};
+}
+
+// Tells whether add_statistics gives what the sum over the chains is, one after another.
+bool statistics_are_sums(const Chains& chains, const std::vector<float>& weights) {
+  Parameters sum, expected;
+  for (int l = 0; l < chains.layers(); ++l) {
+    const Eigen::MatrixXd x = chains.get_layer(l).cast<double>();
+    Eigen::VectorXd w = Eigen::VectorXd::Ones(chains.chains());
+    for (std::size_t c = 0; c < weights.size(); ++c) w[c] = static_cast<double>(weights[c]);
+    expected.biases.emplace_back(0.5 * x * w);
+    if (l + 1 < chains.layers())
+      expected.weights.emplace_back(0.5 * x * w.asDiagonal() *
+                                    chains.get_layer(l + 1).cast<double>().transpose());
+  }
+  for (const auto& b : expected.biases) sum.biases.emplace_back(Eigen::VectorXd::Zero(b.size()));
+  for (const auto& w : expected.weights)
+    sum.weights.emplace_back(Eigen::MatrixXd::Zero(w.rows(), w.cols()));
+  add_statistics(chains, weights, 0.5, sum);
+  return sum.biases == expected.biases && sum.weights == expected.weights;
+}
+
+}  // namespace
+
 TEST_CASE("set_means gives every unit's mean given its neighbours") {
   std::vector<float> biases = inputs();
   for (float x = -6; x < 6; x += 0.0625F) biases.push_back(x);
@@ -88,4 +122,27 @@ TEST_CASE("values are stored and read back, and random starts are uniform on the
   line.randomise(make_key(48));
   CHECK(std::abs(line.get_layer(1).mean()) <= 0.05);
   CHECK(line.get_layer(1).cwiseAbs().maxCoeff() <= 1);
+}
+
+// States, weights and means are multiples of 2^-6 below 4 in size: sums of 300 products are exact.
+TEST_CASE("statistics are exact where their sums are, by bits or not") {
+  std::uint64_t seed = 0;
+  for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1)})
+    for (const std::vector<int>& sizes : {std::vector{70, 9}, {33, 50}, {100, 17, 40}, {16, 20}})
+      for (const int count : {1, 16, 37, 300}) {
+        const Layered model = zero_model(sizes, unit);
+        Chains chains(model, count);
+        chains.randomise(make_key(++seed));
+        Stream stream(make_key(seed), Purpose::test);
+        const int last = model.layers() - 1;
+        for (int c = 0; c < count; ++c)
+          for (int u = 0; u < sizes[last]; ++u)
+            chains.set(last, u, c, static_cast<float>(stream.below(64)) / 64);
+        std::vector<float> weights;
+        for (int c = 0; c < count; ++c) weights.push_back(static_cast<float>(stream.below(4)));
+        CHECK(statistics_are_sums(chains, {}));
+        CHECK(statistics_are_sums(chains, weights));
+        chains.set(0, sizes[0] - 1, count - 1, 0.25F);  // one mean among the values
+        CHECK(statistics_are_sums(chains, weights));
+      }
 }

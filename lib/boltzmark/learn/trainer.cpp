@@ -38,6 +38,13 @@ int check_inputs(const Layered& model, const Eigen::MatrixXf& data, const TrainO
   return options.batch == 0 ? static_cast<int>(data.cols()) : options.batch;
 }
 
+// Only tables need to know: cases may be grey levels.
+Packing packing_of(const Layered& model, const Eigen::MatrixXf& data, int chains) {
+  const Unit unit = model.layer(kVisible).unit;
+  const auto low = static_cast<float>(unit.lowest()), high = static_cast<float>(unit.highest());
+  return {.chains = chains, .values = (data.array() == low || data.array() == high).all()};
+}
+
 TemperingOptions tempering_options(const TrainOptions& options) {
   return {.inverse_temperatures = uniform_ladder(options.negative.temperatures),
           .rule = options.rule,
@@ -59,9 +66,9 @@ Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions&
       key_(key),
       draws_(draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key)),
       minibatches_(static_cast<int>(data.cols()), check_inputs(model_, data, options), key),
-      packed_(model_),
       positive_(model_, options.batch == 0 ? static_cast<int>(data.cols()) : options.batch),
       negative_(positive_),
+      packed_(model_, packing_of(model_, data, positive_.chains())),
       gradient_(model_.zero_parameters()) {
   if (options_.optimiser.kind != Optimiser::Kind::sgd)
     adaptive_.emplace(gradient_, options_.optimiser, options_.learning_rate);

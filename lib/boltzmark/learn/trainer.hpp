@@ -105,9 +105,9 @@ class Trainer {
   StreamKey key_;
   std::shared_ptr<const Draws> draws_;
   Minibatches minibatches_;
-  PackedModel packed_;
   Chains positive_;
   Chains negative_;
+  PackedModel packed_;
   std::vector<float> inputs_;  // of the hidden layer by the cases
   std::optional<Chains> persistent_;
   std::optional<ParallelTempering> tempering_;

@@ -1,10 +1,9 @@
 // How the SIMD kernels sum the inputs of a panel's units. Included once per SIMD target: the guard
 // toggles, as Highway wants of such headers.
 //
-// Three forms. Products: each packed weight times the states of a block of chains. Tables: a
-// permutation by the bits of four neighbours' states picks, for each of 16 chains, one of the 16
-// sums that their weights can make: 64 multiply-adds in two instructions. Rows: for each chain, the
-// rows of weights of the neighbours that are not 0.
+// Three ways. Products: each packed weight times the states of a block of chains. Tables: for each
+// chain, one of the 16 sums that the weights of four neighbours can make (table_kernels.hpp). Rows:
+// for each chain, the rows of weights of the neighbours that are not 0.
 
 #if defined(BOLTZMARK_TRANSITION_INPUT_KERNELS) == defined(HWY_TARGET_TOGGLE)
 #ifdef BOLTZMARK_TRANSITION_INPUT_KERNELS
@@ -22,6 +21,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/transition/layer_update.hpp"
 #include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/table_kernels.hpp"
 #include "boltzmark/transition/unit_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -60,8 +60,6 @@ HWY_INLINE void sum_products(const PackedModel::PackedLayer& layer, const Chains
 }
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-constexpr int kTogether = 3;  // blocks: 8 x 3 accumulators of the 32 registers
-
 // The bits of a layer's states, 32 units in each word of each chain: [word][block][kChainBlock].
 HWY_INLINE void pack_bits(const Chains& chains, int layer, int first_block, int last_block,
                           std::uint32_t* HWY_RESTRICT out) {
@@ -80,52 +78,28 @@ HWY_INLINE void pack_bits(const Chains& chains, int layer, int first_block, int 
       hn::StoreU(bits, w, out);
     }
 }
-
-// Adds the table entries of one inlet for kPanel units x blocks of chains. Each input is one
-// sequential sum over the groups of four, whatever the blocks that are summed together.
-template <int kBlocks>
-HWY_INLINE void add_entries(const PackedModel::Inlet& inlet, int panel, const std::uint32_t* bits,
-                            std::size_t stride, Vector (&sums)[kBlocks][kPanel]) {
-  const Floats d;
-  const Words w;
-  const int groups = table_groups(inlet.neighbour_size);
-  const float* HWY_RESTRICT table =
-      inlet.weights.data() + static_cast<std::size_t>(panel) * groups * kPanel * kTableEntries;
-  for (int first = 0; first < groups; first += 8, bits += stride) {
-    hn::Vec<Words> index[kBlocks];
-    for (int c = 0; c < kBlocks; ++c) index[c] = hn::LoadU(w, bits + c * kChainBlock);
-    const int last = std::min(first + 8, groups);
-#pragma GCC unroll 1
-    for (int g = first; g < last; ++g) {
-      for (int r = 0; r < kPanel; ++r, table += kTableEntries) {
-        const Vector entries = hn::Load(d, table);
-        for (int c = 0; c < kBlocks; ++c)  // the permutation reads the low four bits only
-          sums[c][r] =
-              hn::Add(sums[c][r], Vector{_mm512_permutexvar_ps(index[c].raw, entries.raw)});
-      }
-      for (int c = 0; c < kBlocks; ++c) index[c] = hn::ShiftRight<4>(index[c]);
-    }
-  }
-}
-#else
-constexpr int kTogether = 1;
 #endif
 
 // The neighbours of a chain that are not 0, with their states as stored.
 struct Active {
+  std::size_t count = 0;
   std::vector<int> units;
   std::vector<float> states;
 };
 
+// Without branches: which units are active is anybody's guess.
 HWY_INLINE void find_active(const Chains& chains, int layer, int chain, Active& active) {
-  active.units.clear();
-  active.states.clear();
+  const int size = chains.size(layer);
+  active.units.resize(size);
+  active.states.resize(size);
+  active.count = 0;
   const float* states = chains.block(layer, chain / kChainBlock) + chain % kChainBlock;
-  for (int j = 0; j < chains.size(layer); ++j)
-    if (const float state = states[static_cast<std::size_t>(j) * kChainBlock]; state != 0) {
-      active.units.push_back(j);
-      active.states.push_back(state);
-    }
+  for (int j = 0; j < size; ++j) {
+    const float state = states[static_cast<std::size_t>(j) * kChainBlock];
+    active.units[active.count] = j;
+    active.states[active.count] = state;
+    active.count += state != 0 ? 1 : 0;
+  }
 }
 
 // Adds the active rows to the inputs of kVectorsAtOnce vectors of units, in the order of
@@ -136,7 +110,7 @@ HWY_INLINE void add_rows(const PackedModel::Inlet& inlet, int stride, const Acti
   const Floats d;
   Vector sums[kVectorsAtOnce];
   for (int v = 0; v < kVectorsAtOnce; ++v) sums[v] = hn::LoadU(d, inputs + first + v * kLanes);
-  for (std::size_t k = 0; k < active.units.size(); ++k) {
+  for (std::size_t k = 0; k < active.count; ++k) {
     const float* HWY_RESTRICT row =
         inlet.weights.data() + static_cast<std::size_t>(active.units[k]) * stride + first;
     const Vector state = set(active.states[k]);
@@ -168,24 +142,30 @@ class Inputs {
   using Form = PackedModel::Form;
   explicit Inputs(const LayerInputs& job)
       : job_(job), layer_(job.model->layer(job.layer)), form_(layer_.form) {
-    if (form_ == Form::tables) pack();
+    if (by_tables()) pack();
     if (form_ == Form::rows) sum_chains();
   }
 
-  // How many blocks to sum at once from this one on.
-  int together(int block) const {
-    return form_ == Form::tables ? std::min(kTogether, job_.last_block - block) : 1;
+  // Writes the inputs of a panel for all blocks of the job.  Shapes  out [blocks][kTile]
+  void sum(int panel, float* HWY_RESTRICT out) const {
+    if (by_tables()) return sum_tables(panel, out);
+    for (int block = job_.first_block; block < job_.last_block; ++block, out += kTile) {
+      if (form_ == Form::rows)
+        spread(panel, block, out);
+      else
+        for (int r = 0; r < kPanel; r += kRows)
+          sum_products(layer_, *job_.chains, block, panel * kPanel + r, out + r * kChainBlock);
+    }
   }
 
-  // Writes the inputs of a panel.  Shapes  out [blocks][kTile], blocks <= together(block)
-  void sum(int panel, int block, int blocks, float* HWY_RESTRICT out) const {
-    if (form_ == Form::tables) return sum_tables(panel, block, blocks, out);
-    if (form_ == Form::rows) return spread(panel, block, out);
-    for (int r = 0; r < kPanel; r += kRows)
-      sum_products(layer_, *job_.chains, block, panel * kPanel + r, out + r * kChainBlock);
+  // The inputs of one chain, of a model in rows.  Shapes  [units padded to row_stride]
+  const float* chain(int c) const {
+    return inputs_.data() + static_cast<std::size_t>(c - first_chain()) * row_stride(layer_.size);
   }
 
  private:
+  bool by_tables() const { return form_ == Form::tables || form_ == Form::fresh_tables; }
+
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   void pack() {
     const auto blocks = static_cast<std::size_t>(job_.last_block - job_.first_block);
@@ -197,36 +177,35 @@ class Inputs {
     }
   }
 
-  void sum_tables(int panel, int block, int blocks, float* HWY_RESTRICT out) const {
-    switch (blocks) {
-      case 1:
-        return sum_entries<1>(panel, block, out);
-      case 2:
-        return sum_entries<2>(panel, block, out);
-      default:
-        return sum_entries<3>(panel, block, out);
-    }
+  void sum_tables(int panel, float* HWY_RESTRICT out) const {
+    const Floats d;
+    const int blocks = job_.last_block - job_.first_block;
+    for (int c = 0; c < blocks; ++c)
+      for (int r = 0; r < kPanel; ++r)
+        hn::StoreU(set(layer_.bias[panel * kPanel + r]), d, out + c * kTile + r * kChainBlock);
+    for (std::size_t i = 0; i < layer_.inlets.size(); ++i)
+      add_inlet(layer_.inlets[i], panel, bits_[i].data(), blocks, out);
   }
 
-  template <int kBlocks>
-  void sum_entries(int panel, int block, float* HWY_RESTRICT out) const {
-    const Floats d;
-    Vector sums[kBlocks][kPanel];
-    for (int c = 0; c < kBlocks; ++c)
-      for (int r = 0; r < kPanel; ++r) sums[c][r] = set(layer_.bias[panel * kPanel + r]);
-    const auto stride = static_cast<std::size_t>(job_.last_block - job_.first_block) * kChainBlock;
-    for (std::size_t i = 0; i < layer_.inlets.size(); ++i)
-      add_entries<kBlocks>(layer_.inlets[i], panel,
-                           bits_[i].data() + (block - job_.first_block) * kChainBlock, stride,
-                           sums);
-    for (int c = 0; c < kBlocks; ++c)
-      for (int r = 0; r < kPanel; ++r) hn::StoreU(sums[c][r], d, out + c * kTile + r * kChainBlock);
+  void add_inlet(const PackedModel::Inlet& inlet, int panel, const std::uint32_t* bits, int blocks,
+                 float* HWY_RESTRICT out) const {
+    const auto stride = static_cast<std::size_t>(blocks) * kChainBlock;
+    if (form_ == Form::fresh_tables) {
+      const float* weights =
+          inlet.weights.data() + static_cast<std::size_t>(panel) * inlet.neighbour_size * kPanel;
+      const Levels levels(job_.chains->unit(inlet.neighbour));
+      return add_products(weights, inlet.neighbour_size, levels, bits, blocks, stride, out);
+    }
+    const int groups = table_groups(inlet.neighbour_size);
+    const float* tables =
+        inlet.weights.data() + static_cast<std::size_t>(panel) * groups * kGroupTables;
+    add_entries(tables, groups, bits, blocks, stride, out);
   }
 #else
   [[noreturn]] void pack() {
     throw InvalidArgument("model = packed for AVX-512 (must be packed on the path that sweeps)");
   }
-  void sum_tables(int, int, int, float*) const {}
+  void sum_tables(int, float*) const {}
 #endif
 
   int first_chain() const { return job_.first_block * kChainBlock; }

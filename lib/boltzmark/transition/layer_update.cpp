@@ -1,6 +1,7 @@
 #include "boltzmark/transition/layer_update.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "boltzmark/transition/panel.hpp"
 
@@ -21,11 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using kernels::Floats, kernels::Inputs, kernels::Vector, kernels::Words, kernels::kLanes;
 
 // log f_b = b log f + (1 - b) log p1.
-HWY_INLINE Vector temper(Vector input, const float* HWY_RESTRICT inverse_temperatures,
-                         float base_logit) {
+HWY_INLINE Vector temper(Vector input, Vector b, Vector base_logit) {
   const Floats d;
-  const Vector b = hn::LoadU(d, inverse_temperatures);
-  return hn::MulAdd(b, input, hn::Mul(hn::Sub(hn::Set(d, 1.0F), b), hn::Set(d, base_logit)));
+  return hn::MulAdd(b, input, hn::Mul(hn::Sub(hn::Set(d, 1.0F), b), base_logit));
 }
 
 // Draws the next states by `next`: from input, state and draw to the next state, as stored.
@@ -51,8 +50,8 @@ HWY_INLINE void update_tile(const LayerUpdate& job, int panel, int block, const 
       const int at = r * kChainBlock + v;
       Vector input = hn::LoadU(d, inputs + at);
       if (job.inverse_temperatures != nullptr)
-        input = temper(input, job.inverse_temperatures + block * kChainBlock + v,
-                       layer.base_logit[panel * kPanel + r]);
+        input = temper(input, hn::LoadU(d, job.inverse_temperatures + block * kChainBlock + v),
+                       hn::Set(d, layer.base_logit[panel * kPanel + r]));
       hn::StoreU(next(input, hn::LoadU(d, states + at), hn::LoadU(w, draws + at)), d, states + at);
     }
 }
@@ -66,13 +65,13 @@ template <class Body>
 HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
   const int panels = panels_of(job);
   const Inputs inputs(job);
-  HWY_ALIGN float sums[kernels::kTogether * kTile];
-  for (int panel = 0; panel < panels; ++panel)
-    for (int block = job.first_block; block < job.last_block;) {
-      const int together = inputs.together(block);
-      inputs.sum(panel, block, together, sums);
-      for (int b = 0; b < together; ++b, ++block) body(panel, block, sums + b * kTile);
-    }
+  std::vector<float> sums(static_cast<std::size_t>(job.last_block - job.first_block) * kTile);
+  for (int panel = 0; panel < panels; ++panel) {
+    inputs.sum(panel, sums.data());
+    const float* tile = sums.data();
+    for (int block = job.first_block; block < job.last_block; ++block, tile += kTile)
+      body(panel, block, tile);
+  }
 }
 
 // The same for a job whose inputs may be known.
@@ -85,8 +84,46 @@ HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
       body(panel, block, job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile);
 }
 
+// Draws one chain's next states, a vector of units at a time.
+template <class Next>
+void update_chain(const LayerUpdate& job, int chain, const float* HWY_RESTRICT inputs,
+                  std::uint32_t* HWY_RESTRICT draws, const Next& next) {
+  const Floats d;
+  const Words w;
+  const PackedModel::PackedLayer& layer = job.model->layer(job.layer);
+  job.draws->fill(draws, {.layer = static_cast<std::uint32_t>(job.layer),
+                          .units = static_cast<std::uint32_t>(row_stride(layer.size)),
+                          .first_chain = static_cast<std::uint32_t>(job.first_chain + chain),
+                          .chains = 1,
+                          .sweep = job.sweep});
+  float* states = job.chains->block(job.layer, chain / kChainBlock) + chain % kChainBlock;
+  HWY_ALIGN float tile[kLanes] = {};
+  for (int u = 0; u < layer.size; u += kLanes) {
+    const int count = std::min(kLanes, layer.size - u);
+    for (int k = 0; k < count; ++k) tile[k] = states[(u + k) * kChainBlock];
+    Vector input = hn::LoadU(d, inputs + u);
+    if (job.inverse_temperatures != nullptr)
+      input = temper(input, hn::Set(d, job.inverse_temperatures[chain]),
+                     hn::LoadU(d, layer.base_logit.data() + u));
+    hn::Store(next(input, hn::Load(d, tile), hn::LoadU(w, draws + u)), d, tile);
+    for (int k = 0; k < count; ++k) states[(u + k) * kChainBlock] = tile[k];
+  }
+}
+
+// The same states as update_tile's; padding chains stay as they are.
+template <class Next>
+void update_chains(const LayerUpdate& job, const Next& next) {
+  const Inputs inputs(job.reads());
+  std::vector<std::uint32_t> draws(row_stride(job.model->layer(job.layer).size));
+  const int last = std::min(job.chains->chains(), job.last_block * kChainBlock);
+  for (int chain = job.first_block * kChainBlock; chain < last; ++chain)
+    update_chain(job, chain, inputs.chain(chain), draws.data(), next);
+}
+
 template <class Next>
 void update(const LayerUpdate& job, const Next& next) {
+  const bool rows = job.model->layer(job.layer).form == PackedModel::Form::rows;
+  if (rows && job.inputs == nullptr) return update_chains(job, next);
   for_each_tile(job, [&](int panel, int block, const float* inputs)
                          HWY_ATTR { update_tile(job, panel, block, inputs, next); });
 }

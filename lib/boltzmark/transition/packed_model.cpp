@@ -25,8 +25,8 @@ void check_range(const Values& values) {
                                     values.cwiseAbs().maxCoeff()));
 }
 
-void fill_panels(const Eigen::VectorXd& values, std::vector<float>& padded) {
-  padded.resize(panels(static_cast<int>(values.size())) * kPanel, 0.0F);
+void fill_padded(const Eigen::VectorXd& values, std::vector<float>& padded) {
+  padded.resize(row_stride(static_cast<int>(values.size())), 0.0F);
   for (Eigen::Index i = 0; i < values.size(); ++i) padded[i] = static_cast<float>(values[i]);
 }
 
@@ -91,7 +91,7 @@ void fill_rows(int neighbours, int units, const Weight& weight, double inverse_s
 
 // The weights of layer l's inlets: from below W [neighbours x units], from above its transpose.
 void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
-  fill_panels(model.bias(l), layer.bias);
+  fill_padded(model.bias(l), layer.bias);
   for (PackedModel::Inlet& inlet : layer.inlets) {
     const bool below = inlet.neighbour < l;
     const Eigen::MatrixXd& w = model.weights(below ? l - 1 : l);
@@ -110,30 +110,35 @@ void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
   }
 }
 
-// Other forms than products are made when they are read many times: tables hold four times the
-// floats and are read from cache by several blocks of chains each; rows serve one chain each.
+// Rows serve one chain each. Tables hold four times the floats of weights and are read by several
+// blocks of chains each: if they are used often, and from cache, they are made when packing.
 constexpr std::uint64_t kManySweeps = 30;
 constexpr int kTableBlocks = 3;
 constexpr double kTableBytes = 0x1p26;
 constexpr int kRowChains = 4;
 
-bool can_have_tables(const Layered& model, int l) {
-  double neighbours = 0;
+// How many neighbours are two-valued; 0 if others are there too.
+int two_valued_neighbours(const Layered& model, int l) {
+  int neighbours = 0;
   for (const int n : {l - 1, l + 1}) {
     if (n < 0 || n >= model.layers()) continue;
     const Unit unit = model.layer(n).unit;
-    if (!unit.is_discrete() || unit.values() != 2) return false;
+    if (!unit.is_discrete() || unit.values() != 2) return 0;
     neighbours += model.size(n);
   }
-  return neighbours * model.size(l) * 4 * sizeof(float) <= kTableBytes && simd_path() == "AVX-512";
+  return neighbours;
 }
 
 PackedModel::Form choose_form(const Layered& model, int l, const Packing& packing) {
-  if (packing.sweeps < kManySweeps) return PackedModel::Form::products;
-  if (packing.chains <= kRowChains) return PackedModel::Form::rows;
+  using Form = PackedModel::Form;
+  const bool often = packing.sweeps >= kManySweeps;
+  if (often && packing.chains <= kRowChains) return Form::rows;
   const bool many = packing.chains > (kTableBlocks - 1) * kChainBlock;
-  return many && can_have_tables(model, l) ? PackedModel::Form::tables
-                                           : PackedModel::Form::products;
+  const double neighbours = two_valued_neighbours(model, l);
+  if (!many || !packing.values || neighbours == 0 || simd_path() != "AVX-512")
+    return Form::products;
+  const double bytes = neighbours * model.size(l) * 4 * sizeof(float);
+  return often && bytes <= kTableBytes ? Form::tables : Form::fresh_tables;
 }
 
 PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l, PackedModel::Form form) {
@@ -165,7 +170,7 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
     layer.size = model.size(l);
     layer.unit = model.layer(l).unit;
     check_range(base.logits[l]);
-    fill_panels(base.logits[l], layer.base_logit);
+    fill_padded(base.logits[l], layer.base_logit);
     layer.form = choose_form(model, l, packing);
     for (const int n : {l - 1, l + 1})
       if (n >= 0 && n < model.layers()) layer.inlets.push_back(make_inlet(model, n, l, layer.form));

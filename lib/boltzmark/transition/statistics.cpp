@@ -16,6 +16,8 @@
 // Highway wants its own header after foreach_target.
 #include <hwy/highway.h>
 
+#include "boltzmark/transition/table_kernels.hpp"
+
 namespace boltzmark {
 #ifndef BOLTZMARK_STATISTICS_ROWS
 #define BOLTZMARK_STATISTICS_ROWS
@@ -25,7 +27,19 @@ struct Rows {
   int stride = 0;
   std::vector<float> values;
 };
-constexpr int kUnitTile = 16;  // divides every stride
+constexpr int kUnitTile = kChainBlock;  // divides every stride
+constexpr int kRun = 256;               // chains summed in float32 before a sum becomes double
+
+// out (column-major, lower.units x upper.units) += rate * lower' upper, of some chains.
+struct Correlation {
+  const Rows& lower;
+  const Rows& upper;
+  int chains;
+  double rate;
+  double* out;
+  Unit unit = Unit::bernoulli();        // of the lower layer
+  const std::uint32_t* bits = nullptr;  // the lower states, if they are two-valued: see pack_bits
+};
 #endif
 }  // namespace boltzmark
 
@@ -37,18 +51,27 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
 constexpr int kVectors = kUnitTile / kLanes;
 constexpr int kColumns = std::max(8 / kVectors, 2);  // accumulators that hide the latency
 
+// Adds a tile [columns][kUnitTile] whose first pair is (i0, j0).
+HWY_INLINE void add_tile(const Correlation& job, const float* HWY_RESTRICT tile, int i0, int j0,
+                         int columns) {
+  const int rows = std::min(kUnitTile, job.lower.units - i0);
+  for (int j = 0; j < columns; ++j, tile += kUnitTile) {
+    double* HWY_RESTRICT column = job.out + static_cast<std::size_t>(j0 + j) * job.lower.units + i0;
+    for (int i = 0; i < rows; ++i) column[i] += job.rate * static_cast<double>(tile[i]);
+  }
+}
+
 // A tile of lower' upper: kUnitTile lower units x kColumns upper units, summed over all chains.
-HWY_INLINE void correlate_tile(const Rows& lower, const Rows& upper, int chains, int i0, int j0,
-                               float* HWY_RESTRICT tile) {
+HWY_INLINE void correlate_tile(const Correlation& job, int i0, int j0, float* HWY_RESTRICT tile) {
   const Floats d;
   hn::Vec<Floats> sums[kColumns][kVectors];
   for (auto& column : sums)
     for (auto& sum : column) sum = hn::Zero(d);
-  for (int c = 0; c < chains; ++c) {
+  for (int c = 0; c < job.chains; ++c) {
     const float* HWY_RESTRICT x =
-        lower.values.data() + static_cast<std::size_t>(c) * lower.stride + i0;
+        job.lower.values.data() + static_cast<std::size_t>(c) * job.lower.stride + i0;
     const float* HWY_RESTRICT y =
-        upper.values.data() + static_cast<std::size_t>(c) * upper.stride + j0;
+        job.upper.values.data() + static_cast<std::size_t>(c) * job.upper.stride + j0;
     hn::Vec<Floats> states[kVectors];
     for (int v = 0; v < kVectors; ++v) states[v] = hn::LoadU(d, x + v * kLanes);
     for (int j = 0; j < kColumns; ++j) {
@@ -60,21 +83,66 @@ HWY_INLINE void correlate_tile(const Rows& lower, const Rows& upper, int chains,
     for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[j][v], d, tile + j * kUnitTile + v * kLanes);
 }
 
-// Columns first..last-1 of out (column-major, lower.units x upper.units) += rate * lower' upper.
-void correlate(const Rows& lower, const Rows& upper, int chains, double rate, int first, int last,
-               double* HWY_RESTRICT out) {
-  HWY_ALIGN float tile[kUnitTile * kColumns];
-  for (int i0 = 0; i0 < lower.units; i0 += kUnitTile) {
-    const int rows = std::min(kUnitTile, lower.units - i0);
-    for (int j0 = first; j0 < last; j0 += kColumns) {
-      correlate_tile(lower, upper, chains, i0, j0, tile);
-      for (int j = 0; j < std::min(kColumns, last - j0); ++j) {
-        double* HWY_RESTRICT column = out + static_cast<std::size_t>(j0 + j) * lower.units + i0;
-        for (int i = 0; i < rows; ++i)
-          column[i] += rate * static_cast<double>(tile[j * kUnitTile + i]);
-      }
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+// Packs the states of a two-valued layer into bits, 32 chains in each word of each unit, [word]
+// [unit padded to the stride], if all of them are values and tables are worth their making.
+bool pack_bits(const Rows& rows, Unit unit, int chains, std::vector<std::uint32_t>& bits) {
+  constexpr int kFewUnits = 2 * kUnitTile;
+  if (!unit.is_discrete() || unit.values() != 2 || rows.units <= kFewUnits) return false;
+  const Floats d;
+  const kernels::Words w;
+  const auto low = kernels::set(static_cast<float>(unit.value(0))),
+             high = kernels::set(static_cast<float>(unit.value(1)));
+  bits.assign(static_cast<std::size_t>((chains + 31) / 32) * rows.stride, 0);
+  auto others = kernels::no_lane();
+  for (int c = 0; c < chains; ++c) {
+    const float* states = rows.values.data() + static_cast<std::size_t>(c) * rows.stride;
+    std::uint32_t* out = bits.data() + static_cast<std::size_t>(c / 32) * rows.stride;
+    for (int u = 0; u < rows.units; u += kUnitTile) {
+      const auto state = hn::LoadU(d, states + u);
+      const auto on = hn::Eq(state, high), off = hn::Eq(state, low);
+      const auto unit_there = hn::FirstN(d, static_cast<std::size_t>(rows.units - u));
+      others = hn::Or(others, hn::AndNot(hn::Or(on, off), unit_there));
+      const auto bit = hn::IfThenElseZero(hn::RebindMask(w, on), hn::Set(w, 1U << c % 32));
+      hn::StoreU(hn::Or(hn::LoadU(w, out + u), bit), w, out + u);
     }
   }
+  return hn::AllFalse(d, others);
+}
+
+// The sums over chains as sums of inputs: upper states for weights, lower units for chains.
+void correlate_bits(const Correlation& job, int first, int last) {
+  constexpr int kTiles = 3;
+  const kernels::Levels levels(job.unit);
+  HWY_ALIGN float tables[kRun / kTableUnits * kernels::kGroupTables];
+  HWY_ALIGN float sums[kTiles * kTile];
+  const int groups = table_groups(job.chains), stride = job.lower.stride;
+  for (int j0 = first; j0 < last; j0 += kPanel) {
+    kernels::fill_tables(job.upper.values.data() + j0, job.upper.stride, job.chains, levels,
+                         tables);
+    for (int i0 = 0; i0 < stride; i0 += kTiles * kUnitTile) {
+      const int tiles = std::min(kTiles, (stride - i0) / kUnitTile);
+      std::fill_n(sums, tiles * kTile, 0.0F);
+      kernels::add_entries(tables, groups, job.bits + i0, tiles, stride, sums);
+      for (int t = 0; t < tiles; ++t)
+        add_tile(job, sums + t * kTile, i0 + t * kUnitTile, j0, std::min(kPanel, last - j0));
+    }
+  }
+}
+#else
+bool pack_bits(const Rows&, Unit, int, std::vector<std::uint32_t>&) { return false; }
+void correlate_bits(const Correlation&, int, int) {}
+#endif
+
+// Columns first..last-1, first a multiple of kUnitTile.
+void correlate(const Correlation& job, int first, int last) {
+  if (job.bits != nullptr) return correlate_bits(job, first, last);
+  HWY_ALIGN float tile[kUnitTile * kColumns];
+  for (int i0 = 0; i0 < job.lower.units; i0 += kUnitTile)
+    for (int j0 = first; j0 < last; j0 += kColumns) {
+      correlate_tile(job, i0, j0, tile);
+      add_tile(job, tile, i0, j0, std::min(kColumns, last - j0));
+    }
 }
 
 // out += rate * sum of the rows.
@@ -101,21 +169,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace boltzmark {
 namespace {
+HWY_EXPORT(pack_bits);
 HWY_EXPORT(correlate);
 HWY_EXPORT(add_rows);
 
-constexpr int kRun = 256;  // chains summed in float32 before a sum becomes double
-
 // Splits the columns among threads, in whole tiles.
-void correlate_all(const Rows& lower, const Rows& upper, int chains, double rate, double* out) {
-  const int groups = threads_worth(1.0 * lower.units * upper.units * chains);
-  const int tiles = upper.stride / kUnitTile;
+void correlate_all(Correlation job) {
+  thread_local std::vector<std::uint32_t> bits;
+  if (HWY_DYNAMIC_DISPATCH(pack_bits)(job.lower, job.unit, job.chains, bits))
+    job.bits = bits.data();
+  const int groups = threads_worth(1.0 * job.lower.units * job.upper.units * job.chains);
+  const int tiles = job.upper.stride / kUnitTile;
   const auto edge = [&](std::size_t g) {
-    return std::min(upper.units, static_cast<int>(g) * tiles / groups * kUnitTile);
+    return std::min(job.upper.units, static_cast<int>(g) * tiles / groups * kUnitTile);
   };
   parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
-    const int last = static_cast<int>(g) + 1 == groups ? upper.units : edge(g + 1);
-    HWY_DYNAMIC_DISPATCH(correlate)(lower, upper, chains, rate, edge(g), last, out);
+    const int last = static_cast<int>(g) + 1 == groups ? job.upper.units : edge(g + 1);
+    HWY_DYNAMIC_DISPATCH(correlate)(job, edge(g), last);
   });
 }
 
@@ -136,9 +206,13 @@ void gather(const Chains& chains, int layer, int first, int last, Rows& rows) {
   }
 }
 
-void weigh(Rows& rows, std::span<const float> weights) {
+// The rows times their chains' weights, in `weighed` if there are weights.
+const Rows& weigh(const Rows& rows, std::span<const float> weights, Rows& weighed) {
+  if (weights.empty()) return rows;
+  weighed = rows;
   for (std::size_t c = 0; c < weights.size(); ++c)
-    for (int u = 0; u < rows.stride; ++u) rows.values[c * rows.stride + u] *= weights[c];
+    for (int u = 0; u < rows.stride; ++u) weighed.values[c * rows.stride + u] *= weights[c];
+  return weighed;
 }
 
 void check(const Chains& chains, std::span<const float> weights, const Parameters& sum) {
@@ -167,20 +241,23 @@ void add_statistics(const Chains& chains, std::span<const float> chain_weights, 
     const int count = std::min(kRun, chains.chains() - first);
     const auto weights =
         chain_weights.empty() ? chain_weights : chain_weights.subspan(first, count);
+    // Sums of stored states are exact; their scales come out at the end.
+    const auto scale = [&](int l) { return static_cast<double>(state_scale(chains.unit(l))); };
+    const auto add_biases = [&](int l, const Rows& rows) {
+      HWY_DYNAMIC_DISPATCH(add_rows)(rows, count, rate / scale(l), sum.biases[l].data());
+    };
     gather(chains, 0, first, first + count, lower);
-    for (int l = 0; l < chains.layers(); ++l) {
-      // Sums of stored states are exact; their scales come out at the end.
-      const double layer_rate = rate / static_cast<double>(state_scale(chains.unit(l)));
-      if (!weights.empty()) {
-        weighed = lower;
-        weigh(weighed, weights);
-      }
-      const Rows& rows = weights.empty() ? lower : weighed;
-      HWY_DYNAMIC_DISPATCH(add_rows)(rows, count, layer_rate, sum.biases[l].data());
-      if (l + 1 == chains.layers()) break;
+    add_biases(0, weigh(lower, weights, weighed));
+    for (int l = 0; l + 1 < chains.layers(); ++l) {
       gather(chains, l + 1, first, first + count, upper);
-      const double pair_rate = layer_rate / static_cast<double>(state_scale(chains.unit(l + 1)));
-      correlate_all(rows, upper, count, pair_rate, sum.weights[l].data());
+      const Rows& weighed_upper = weigh(upper, weights, weighed);
+      add_biases(l + 1, weighed_upper);
+      correlate_all({.lower = lower,
+                     .upper = weighed_upper,
+                     .chains = count,
+                     .rate = rate / scale(l) / scale(l + 1),
+                     .out = sum.weights[l].data(),
+                     .unit = chains.unit(l)});
       std::swap(lower, upper);
     }
   }

@@ -18,13 +18,16 @@ namespace boltzmark {
 struct Packing {
   int chains = 1;            ///< that are swept together
   std::uint64_t sweeps = 1;  ///< of the same parameters
+  bool values = true;        ///< every state is a value of its unit; else means may be among them
 };
 
 /// A model laid out for the block sweep: float32 weights, both directions of each, over the
 /// state_scale of the neighbour they come from, in a form that suits its use.
 ///   products  panels of weights times the states of a block of chains
 ///   tables    for many sweeps of many chains on a CPU with AVX-512: sums of the weights of four
-///             two-valued units in each of their joint states, which must be values, not means
+///             two-valued units in each of their joint states
+///   fresh_tables  the panels of products, from which each panel's tables are made whenever it is
+///             read: for few sweeps of many chains, and where tables would not fit a cache
 ///   rows      for many sweeps of a few chains: sums of a chain's states times a neighbour's whole
 ///             row of weights, where the state is not 0; the same bytes as products
 /// Cost  about one pass over the weights, with tables eight; pack again after the model changes
@@ -46,17 +49,17 @@ class PackedModel {
   struct Inlet {
     int neighbour = 0;
     int neighbour_size = 0;
-    /// products  [panel][neighbour][unit in panel]
+    /// products, fresh_tables  [panel][neighbour][unit in panel]
     /// tables    [panel][group of kTableUnits neighbours][unit in panel][kTableEntries]
     /// rows      [neighbour][units padded to whole row strides]
     std::vector<float, tbb::cache_aligned_allocator<float>> weights = {};
   };
-  enum class Form { products, tables, rows };
+  enum class Form { products, tables, fresh_tables, rows };
   struct PackedLayer {
     int size = 0;
     Unit unit = Unit::bernoulli();
-    std::vector<float> bias;        ///< padded to whole panels
-    std::vector<float> base_logit;  ///< padded to whole panels
+    std::vector<float> bias;        ///< padded to row_stride
+    std::vector<float> base_logit;  ///< padded to row_stride
     std::vector<Inlet> inlets;      ///< the layer below first
     Form form = Form::products;     ///< of all its inlets
   };
