@@ -87,6 +87,10 @@ struct SourcedMeasure {
 std::vector<JudgedClaim> judge_all(const ClaimFile& file,
                                    const std::vector<SourcedMeasure>& measures);
 
+/// Returns the likely reason of a measure where there is something to explain: its part is not
+/// reproduced, or is undecided with the estimate on the wrong side; empty elsewhere.
+std::string told_reason(const JudgedPart& part, const Measure& measure);
+
 /// Writes a verdict as the report shows it: "not reproduced".
 std::string verdict_name(Verdict verdict);
 /// Writes what a part asserts: "< 0.05", "interval contains 0.1728".

@@ -24,8 +24,7 @@ Json part_json(const JudgedPart& part, const Measure& measure, const std::string
           {"power_against", measure.power_against},
           {"experiment", experiment},
           {"note", measure.note},
-          {"likely_reason",
-           part.verdict == Verdict::not_reproduced ? measure.likely_reason : std::string()}};
+          {"likely_reason", told_reason(part, measure)}};
 }
 
 Json parts_json(const JudgedClaim& claim) {

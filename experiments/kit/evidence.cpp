@@ -1,9 +1,12 @@
 #include "experiments/kit/evidence.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/diagnose/power.hpp"
 #include "boltzmark/diagnose/proportion.hpp"
 #include "boltzmark/exact/verifier.hpp"
 
@@ -16,6 +19,9 @@ const Check& find_check(const std::string& name, const std::string& subject) {
   throw InvalidArgument("check = " + name + " of " + subject + " (must be registered)");
 }
 
+/// Shares of a third of the bound less, say 0.33 where 0.5 is claimed, are what a test should see.
+constexpr double kSeenShare = 2.0 / 3;
+
 void add_share_interval(Measure& measure, double bound) {
   const auto cases = static_cast<std::uint64_t>(measure.n);
   const auto count =
@@ -25,6 +31,15 @@ void add_share_interval(Measure& measure, double bound) {
   measure.upper = interval.upper;
   measure.p_value = binomial_test({count, cases}, bound, Alternative::less);
   measure.p_opposite = binomial_test({count, cases}, bound, Alternative::greater);
+  measure.power = binomial_power(cases, bound, kSeenShare * bound, 0.05, Alternative::less);
+  measure.power_against = fmt::format("a share of {:.2f}", kSeenShare * bound);
+}
+
+// Nothing is drawn that could hide a difference on the models tried.
+void add_point(Measure& measure) {
+  measure.lower = measure.upper = measure.estimate;
+  measure.power = 1;
+  measure.power_against = "any of these models, each computed exactly";
 }
 
 Measure measure(const Evidence& evidence, const Json& outputs) {
@@ -33,7 +48,7 @@ Measure measure(const Evidence& evidence, const Json& outputs) {
                  .estimate = number(outputs.at("value")),
                  .n = outputs.at("cases"),
                  .note = outputs.at("detail").get<std::string>()};
-  if (evidence.spread == Spread::point) result.lower = result.upper = result.estimate;
+  if (evidence.spread == Spread::point) add_point(result);
   if (evidence.spread == Spread::share) add_share_interval(result, number(outputs.at("bound")));
   return result;
 }

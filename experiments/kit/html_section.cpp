@@ -61,10 +61,9 @@ std::string claim_details(const JudgedClaim& claim, const std::string& experimen
           verdict_class(part.verdict), verdict_sign(part.verdict),
           part.part.name.empty() ? "" : html_escape(part.part.name) + ": ",
           html_escape(measure_text(measure)), html_escape(assertion(part.part)));
-      if (!measure.note.empty())
-        text += ". " + html_escape(measure.note) + (measure.note.ends_with('.') ? "" : ".");
-      if (part.verdict == Verdict::not_reproduced && !measure.likely_reason.empty())
-        text += " <b>Most likely reason:</b> " + html_escape(measure.likely_reason);
+      if (!measure.note.empty()) text += ". " + html_escape(sentence(measure.note));
+      if (const std::string reason = told_reason(part, measure); !reason.empty())
+        text += " <b>Most likely reason:</b> " + html_escape(sentence(reason));
       text += "</li>\n";
     }
   text += "</ul>";

@@ -65,13 +65,13 @@ std::string reasons(const Document& document, const Section& section) {
         for (std::size_t m = 0; m < part.measures.size(); ++m) {
           if (part.experiments[m] != section.experiment->id) continue;
           const Measure& measure = part.measures[m];
-          const bool failed = part.verdict == Verdict::not_reproduced;
-          if (measure.note.empty() && !failed) continue;
-          text += fmt::format("- {} {}: {}{}\n", claim.claim.id, markdown_escape(part.part.name),
-                              markdown_escape(measure.note),
-                              failed && !measure.likely_reason.empty()
-                                  ? " Most likely reason: " + markdown_escape(measure.likely_reason)
-                                  : "");
+          const std::string reason = told_reason(part, measure);
+          if (measure.note.empty() && reason.empty()) continue;
+          text += fmt::format("- {}{}{}:", claim.claim.id, part.part.name.empty() ? "" : ", ",
+                              markdown_escape(part.part.name));
+          if (!measure.note.empty()) text += " " + markdown_escape(sentence(measure.note));
+          if (!reason.empty()) text += " Most likely reason: " + markdown_escape(sentence(reason));
+          text += "\n";
         }
   return text.empty() ? "" : text + "\n";
 }

@@ -12,6 +12,7 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr int kColours = 7;  // the palette of reports/plots/style.gp
+constexpr double kFewDecades = 1.7;
 
 /// Quotes text for gnuplot; single quotes leave everything but themselves alone.
 std::string quoted(const std::string& text) {
@@ -45,10 +46,18 @@ Range range_of(const Axis& axis, const std::vector<Series>& all, bool vertical) 
   return range;
 }
 
+// An end that is not given is gnuplot's, which ends a logarithmic axis at a power of ten; one with
+// ticks enough without ends beyond its data.
 std::string axis_script(const Axis& axis, char name, const Range& range) {
-  const auto end = [](double value) { return std::isnan(value) ? "*" : csv_number(value); };
-  std::string text = fmt::format("set {}label {}\nset {}range [{}:{}]\n", name, quoted(axis.label),
-                                 name, end(axis.low), end(axis.high));
+  const double decades = axis.log ? std::log10(range.high / range.low) : 0;
+  const auto end = [&](double given, double beyond) {
+    if (!std::isnan(given)) return csv_number(given);
+    return decades > kFewDecades ? csv_number(beyond) : std::string("*");
+  };
+  const double margin = std::pow(10, 0.04 * decades);
+  std::string text =
+      fmt::format("set {}label {}\nset {}range [{}:{}]\n", name, quoted(axis.label), name,
+                  end(axis.low, range.low / margin), end(axis.high, range.high * margin));
   if (axis.log) {
     text += fmt::format("set logscale {}\n", name);
     if (range.high >= 1e4 || range.low < 1e-2)

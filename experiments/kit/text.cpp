@@ -110,4 +110,6 @@ std::string verdict_sign(Verdict verdict) {
   return "";
 }
 
+std::string sentence(const std::string& text) { return text.ends_with('.') ? text : text + '.'; }
+
 }  // namespace boltzmark::experiments

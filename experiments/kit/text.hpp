@@ -28,4 +28,7 @@ std::string measure_text(const Measure& measure);
 /// Returns a sign for a verdict that does not need colour: ✓ ✗ ? ○
 std::string verdict_sign(Verdict verdict);
 
+/// Ends a text with a full stop.
+std::string sentence(const std::string& text);
+
 }  // namespace boltzmark::experiments

@@ -108,6 +108,12 @@ std::vector<JudgedClaim> judge_all(const ClaimFile& file,
   return judged;
 }
 
+std::string told_reason(const JudgedPart& part, const Measure& measure) {
+  const bool wrong_side = part.verdict == Verdict::undecided && measure.decidable &&
+                          !holds(part.part.test, measure.estimate, part.part.threshold);
+  return part.verdict == Verdict::not_reproduced || wrong_side ? measure.likely_reason : "";
+}
+
 std::string verdict_name(Verdict verdict) {
   switch (verdict) {
     case Verdict::reproduced:
