@@ -1,6 +1,7 @@
 #include "experiments/carlson2016/all_methods.hpp"
 
 #include "boltzmark/exact/exact_sampler.hpp"
+#include "boltzmark/random/stream.hpp"
 
 namespace boltzmark::experiments {
 
@@ -22,6 +23,14 @@ ErrorCell method_errors(const Results& results, const Json& filter, const std::s
     outcomes.push_back(
         read_outcome(trial->outputs.at("estimates").at(method), trial->outputs.at("truth")));
   return sum_up_errors(outcomes);
+}
+
+Layered draw_random_rbm(int visible, int hidden, double scale, StreamKey key) {
+  Stream stream(key, Purpose::initial_weights);
+  const auto uniform = [&] { return stream.uniform(-scale, scale); };
+  const Eigen::MatrixXd weights = Eigen::MatrixXd::NullaryExpr(visible, hidden, uniform);
+  const Eigen::VectorXd bias = Eigen::VectorXd::NullaryExpr(visible, uniform);
+  return Layered::rbm(weights, bias, Eigen::VectorXd::NullaryExpr(hidden, uniform));
 }
 
 Eigen::MatrixXf draw_exact_cases(const Layered& rbm, int count, StreamKey key) {

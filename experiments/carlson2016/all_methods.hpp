@@ -16,6 +16,10 @@ Json run_all_methods(const LayeredTarget& target, double truth, const MethodSett
 /// Sums up the errors of a method over the trials that a filter picks.
 ErrorCell method_errors(const Results& results, const Json& filter, const std::string& method);
 
+/// Draws an RBM whose weights and biases are uniform on (-scale, scale).
+/// Randomness  Stream(key, Purpose::initial_weights)
+Layered draw_random_rbm(int visible, int hidden, double scale, StreamKey key);
+
 /// Draws exact samples of an RBM's visible units.
 /// Randomness  Stream(key, Purpose::data)    Cost, Throws  as ExactSampler
 /// Shapes  [visible x count]

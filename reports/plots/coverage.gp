@@ -2,11 +2,19 @@
 # Reads data_file: targets, row, method, coverage, lower, upper, ok, estimates.
 load plots . '/style.gp'
 set datafile separator ','
-populations = 'random trained'
-marks = '7 5'
-colours = '3 2'  # of the palette
+populations = 'random patterns trained'
+marks = '7 5 9'
+colours = '3 4 2'  # of the palette
+array names[3] = ['random RBMs', 'RBMs of Bars and Stripes', 'RBMs of MNIST']
+from(p) = word(populations, p)
+# A population without a single share to draw has no entry in the legend.
+array drawn[3] = [0, 0, 0]
+tally(p) = (drawn[p] = drawn[p] + 1)
+do for [p = 1:3] {
+  stats data_file using (strcol(1) eq from(p) && strcol(4) ne 'nan' ? tally(p) : 0) every ::1 nooutput
+}
 stats data_file using 2 every ::1 name 'row' nooutput
-set margins 13, 16, 3.6, 3.4
+set margins 13, 23, 3.6, 3.4
 set xrange [0.8:1.005]
 set yrange [row_max + 0.7:-0.7]
 set xlabel 'share of intervals that hold the true log Z'
@@ -16,18 +24,17 @@ set grid xtics lw 0.5 lc rgb '#e4e4e4' dt solid
 set key at graph -0.02, 1.085 left top horizontal width 2 maxrows 1
 set arrow from 0.95, graph 0 to 0.95, graph 1 nohead lw 1 dt (6,4) lc rgb faint
 set label 'accepted of all' at graph 1.02, graph 1.03 left font ',11' textcolor rgb ink
-at_row(y, p) = y + 0.36 * (p - 1.5)
-from(p) = word(populations, p)
+at_row(y, p) = y + 0.26 * (p - 2)
 # What lies beyond the left edge is drawn at it.
 shown(x) = x < 0.8 ? 0.8 : x
-plot for [p = 1:2] data_file using (strcol(1) eq from(p) && valid(4) ? shown($5) : NaN): \
+plot for [p = 1:3] data_file using (strcol(1) eq from(p) && valid(4) ? shown($5) : NaN): \
        (at_row($2, p)):(shown($6) - shown($5)):(0) every ::1 with vectors nohead lw 1.2 \
        lc rgb palette[int(word(colours, p))] notitle, \
-     for [p = 1:2] data_file using (strcol(1) eq from(p) && valid(4) ? shown($4) : NaN): \
+     for [p = 1:3] data_file using (strcol(1) eq from(p) && valid(4) ? shown($4) : NaN): \
        (at_row($2, p)) every ::1 with points pt int(word(marks, p)) ps 0.55 \
-       lc rgb palette[int(word(colours, p))] title (p == 1 ? 'random RBMs' : 'RBMs of MNIST'), \
+       lc rgb palette[int(word(colours, p))] title (drawn[p] ? names[p] : ''), \
      data_file using (strcol(1) eq 'random' ? 0.8 : NaN):2:(strcol(3)) every ::1 \
        with labels right offset -1,0 font ',12' textcolor rgb ink notitle, \
-     for [p = 1:2] data_file using (strcol(1) eq from(p) ? 1.005 : NaN):2: \
+     for [p = 1:3] data_file using (strcol(1) eq from(p) ? 1.005 : NaN):2: \
        (sprintf('%s/%s', strcol(7), strcol(8))) every ::1 with labels left offset 1 + 6.5 * (p - 1),0 \
        font ',11' textcolor rgb palette[int(word(colours, p))] notitle
