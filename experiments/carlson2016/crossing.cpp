@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "experiments/kit/published.hpp"
+
 namespace boltzmark::experiments {
 namespace {
 
@@ -78,6 +80,17 @@ double power_of(const Crossing& of) {
   return cdf(complement(boost::math::fisher_f(of.repeats, of.repeats), apart * at / kSupposed));
 }
 
+// The RMSEs of both at the sweeps of RTS, ours and as published: what a crossing starts from.
+std::string starting_points(const Results& results, const Crossing& of) {
+  std::string text = fmt::format("RMSE at {} sweeps", kFew);
+  for (const auto& [method, name] : {std::pair{"rts", "RTS"}, std::pair{"ais", "AIS"}})
+    text +=
+        fmt::format("{} {} {:.2f}, published {:.2f}", name == std::string("RTS") ? ":" : ";", name,
+                    error_cell(results, {of.model, "rates", method, kFew}, of.truth.log_z).rmse,
+                    find_published("carlson2016_fig3_fig4", of.published, name).y.front());
+  return text;
+}
+
 }  // namespace
 
 void add_crossing(const Results& results, const Crossing& of, Summary& summary) {
@@ -100,14 +113,12 @@ void add_crossing(const Results& results, const Crossing& of, Summary& summary) 
       .power_against = "a crossing at 40,000 sweeps",
       .decidable = of.truth.refused == 0 && 3 * of.truth.std_error <= rts.rmse,
       .note = fmt::format(
-          "AIS was run up to {} sweeps{}{}", limits.longest,
+          "{}; AIS was run up to {} sweeps{}{}", starting_points(results, of), limits.longest,
           limits.reached ? "" : ", where its RMSE is still larger: the estimate is a lower limit",
           limits.longest < kClaimed
               ? "; runs below 10,000 sweeps can refute the claim, not confirm it"
               : ""),
-      .likely_reason =
-          "AIS gains as much from more temperatures here as the paper's own curve of 784-500 "
-          "says"});
+      .likely_reason = of.reason});
 }
 
 }  // namespace boltzmark::experiments

@@ -13,6 +13,8 @@ struct Crossing {
   std::vector<int> sweeps;  ///< that AIS is planned for, ascending
   int repeats = 0;          ///< that are planned of each
   Truth truth = {};
+  std::string published = {};  ///< figure key of the published RMSEs
+  std::string reason = {};     ///< the likely one, should the crossing come sooner
 };
 
 /// Measures C32: the sweeps at which AIS has the RMSE that RTS has at 1,000, by interpolation on

@@ -89,12 +89,20 @@ int colour_of(const std::string& method) {
   return static_cast<int>(std::find(order.begin(), order.end(), method) - order.begin());
 }
 
+/// The published curves of a figure, less the truth that it draws if it does.
 void add_published(const ErrorPanel& panel, const std::string& figure, Panel& graph) {
   if (figure.empty()) return;
+  const std::vector<PublishedCurve> all = read_published(panel.published_file);
+  double truth = 0;
+  for (const PublishedCurve& curve : all)
+    if (curve.figure == figure && (curve.curve == "True" || curve.curve == "truth"))
+      truth = curve.y.front();
   for (const std::string& method : panel.methods)
-    for (const PublishedCurve& curve : read_published(panel.published_file))
-      if (curve.figure == figure && curve.curve == shown(method))
-        graph.series.push_back(published_series(curve, curve.curve, colour_of(method)));
+    for (PublishedCurve curve : all) {
+      if (curve.figure != figure || curve.curve != shown(method)) continue;
+      for (double& y : curve.y) y -= truth;
+      graph.series.push_back(published_series(curve, curve.curve, colour_of(method)));
+    }
 }
 
 Series curve_of(const Results& results, const ErrorPanel& panel, const std::string& method,
@@ -106,9 +114,9 @@ Series curve_of(const Results& results, const ErrorPanel& panel, const std::stri
     if (cell.empty()) continue;
     const double half = 1.96 * cell.std_dev / std::sqrt(static_cast<double>(cell.errors.size()));
     series.x.push_back(sweeps);
-    series.y.push_back(rmse ? cell.rmse : panel.truth.log_z + cell.mean);
-    series.lower.push_back(rmse ? cell.lower : panel.truth.log_z + cell.mean - half);
-    series.upper.push_back(rmse ? cell.upper : panel.truth.log_z + cell.mean + half);
+    series.y.push_back(rmse ? cell.rmse : cell.mean);
+    series.lower.push_back(rmse ? cell.lower : cell.mean - half);
+    series.upper.push_back(rmse ? cell.upper : cell.mean + half);
   }
   return series;
 }
@@ -197,8 +205,8 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
                     .low = 0.7 * panel.sweeps.front()};
   Panel mean{.title = panel.title,
              .x = sweeps,
-             .y = {.label = "mean of log Z / nats"},
-             .guides = {{.at = panel.truth.log_z, .label = "truth"}},
+             .y = {.label = "mean error of log Z / nats"},
+             .guides = {{.at = 0}},
              .legend = "outside right"};
   Panel rmse{.title = panel.title,
              .x = sweeps,
@@ -212,12 +220,14 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
       if (!series.x.empty()) graph->series.push_back(std::move(series));
     }
   }
-  summary.add(Figure{.name = name + "-figure",
-                     .caption = fmt::format("Mean and RMSE of estimates of log Z, {} (base: {}). "
-                                            "Bars: 95 %. Dotted: published, digitised.",
-                                            panel.title, panel.base),
-                     .panels = {std::move(mean), std::move(rmse)},
-                     .columns = 1});
+  summary.add(
+      Figure{.name = name + "-figure",
+             .caption = fmt::format("Mean error and RMSE of estimates of log Z, {} (base: "
+                                    "{}), against {}. Bars: 95 %. Dotted: published, "
+                                    "digitised, against the paper's own truth.{}",
+                                    panel.title, panel.base, truth_text(panel.truth), panel.remark),
+             .panels = {std::move(mean), std::move(rmse)},
+             .columns = 1});
 }
 
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,

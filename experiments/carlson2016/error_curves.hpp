@@ -43,6 +43,7 @@ struct ErrorPanel {
   std::string published_file = {};
   std::string published_mean = {};  ///< figure keys of the published curves; empty: none
   std::string published_rmse = {};
+  std::string remark = {};  ///< of the figure's caption, after a blank
 };
 
 /// Adds the table alone; returns whether there was anything to show.

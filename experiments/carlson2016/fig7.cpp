@@ -27,16 +27,16 @@ struct Row {
 };
 const PerProfile<std::vector<Row>> kUniform{
     .smoke = {{40, 2}},
-    .quick = {{1000, 12}, {5000, 4, {"rts-settled", "ais"}}, {5000, 2, {"rts"}}},
+    .quick = {{1000, 12}, {5000, 12, {"rts-settled", "ais"}}, {5000, 2, {"rts"}}},
     .paper = {{1000, 20, kUniformMethods},
               {2000, 20, kUniformMethods},
               {5000, 20, kUniformMethods},
               {10000, 20, kUniformMethods},
               {100000, 20, kUniformMethods}}};
 const PerProfile<Row> kRates{.smoke = {40, 2}, .quick = {1000, 12}, .paper = {1000, 20}};
-const PerProfile<Row> kChain{.smoke = {40, 2}, .quick = {5000, 4}, .paper = {5000, 20}};
+const PerProfile<Row> kChain{.smoke = {40, 2}, .quick = {2000, 12}, .paper = {5000, 20}};
 /// The most sweeps that initial iterations may take, 50 each.
-const PerProfile<Row> kInitial{.smoke = {50, 2}, .quick = {10000, 4}, .paper = {10000, 20}};
+const PerProfile<Row> kInitial{.smoke = {50, 2}, .quick = {10000, 12}, .paper = {10000, 20}};
 constexpr int kIteration = 50;
 /// Other runs of RTS, with base rates, that stand for the truth where the RBM is our own.
 const PerProfile<Row> kTruth{.smoke = {60, 2}, .quick = {10000, 4}, .paper = {1000000, 4}};
@@ -158,11 +158,14 @@ void add_initial_stage(const Results& results, Summary& summary) {
   if (rates.size() < 2 || uniform.size() != rates.size()) return;
   const int most = kInitial.at(results.profile()).sweeps / kIteration;
   Measure ratio = base_ratio("C55", uniform, rates);
-  ratio.note = fmt::format(
-      "iterations of 50 sweeps from Ẑ_k = 1; {} of {} runs with a uniform p_1 and {} with base "
-      "rates had not stopped after {} and count as {}, so that the ratio is a lower limit",
-      std::count(uniform.begin(), uniform.end(), most + 1), uniform.size(),
-      std::count(rates.begin(), rates.end(), most + 1), most, most + 1);
+  ratio.note = "iterations of 50 sweeps from Ẑ_k = 1";
+  const auto cut = std::count(uniform.begin(), uniform.end(), most + 1),
+             cut_rates = std::count(rates.begin(), rates.end(), most + 1);
+  if (cut + cut_rates > 0)
+    ratio.note += fmt::format(
+        "; {} of {} runs with a uniform p_1 and {} with base rates had not stopped after {} and "
+        "count as {}",
+        cut, uniform.size(), cut_rates, most, most + 1);
   summary.add(ratio);
 }
 
@@ -190,7 +193,10 @@ void summarise(const Results& results, Summary& summary) {
                      .truth = truth,
                      .published_file = "carlson2016_fig6_fig7_fig8",
                      .published_mean = "7a_mean_uniform",
-                     .published_rmse = "7b_rmse_uniform"};
+                     .published_rmse = "7b_rmse_uniform",
+                     .remark =
+                         " The paper's RTS starts as Sec. 2.4 says; ours does too in the "
+                         "curve named so, and from an annealed pass in the other."};
     add_error_panel(results, panel, "errors-uniform", summary);
     panel.base = "rates";
     panel.methods = kMethods;
@@ -217,11 +223,13 @@ Experiment carlson2016_fig7() {
           "Estimated log Z of the 784-500 RBM as in Fig. 3, with a uniform p_1 instead of "
           "base rates, and showed the empirical transitions between rungs.",
       .settings = {.smoke = "40 sweeps, 2 repeats.",
-                   .quick = "1,000 sweeps, 12 repeats, and 5,000 sweeps of RTS and AIS, 4 repeats; "
-                            "transitions in 4 runs of 5,000 sweeps; initial iterations, 4 runs of "
-                            "at most 200.",
-                   .paper = "Up to 100,000 sweeps, 20 repeats; at most 200 initial iterations."},
-      .seconds = {.smoke = 2, .quick = 105, .paper = 9000},
+                   .quick =
+                       "12 repeats: 1,000 sweeps, 5,000 of RTS and AIS (2 repeats of RTS from an "
+                       "annealed pass), transitions in 2,000 sweeps, at most 200 initial "
+                       "iterations.",
+                   .paper = "20 repeats: up to 100,000 sweeps, transitions in 5,000, at most 200 "
+                            "initial iterations."},
+      .seconds = {.smoke = 2, .quick = 140, .paper = 9000},
       .claims = {"C53", "C54", "C55", "C56"},
       .deviations =
           {"Linear ladder of 100 rungs; the paper's is not given.",

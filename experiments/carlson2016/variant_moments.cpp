@@ -93,14 +93,16 @@ class TabulatedTempering {
 }  // namespace
 
 Json run_moments(const Json& inputs, const TrialContext& context) {
-  const bool independent = inputs.at("chains") == "independent";
+  const std::string chains = inputs.at("chains");
+  const bool independent = chains != "parallel";
+  const int samples = chains == kManyIndependent ? 400 : 100;  // of a simulation, if independent
   const int repeats = inputs.at("repeats");
   const TabulatedTempering tempering(random_rbm(4, context), independent);
   double mean = 0, squares = 0, bias = 0, variance = 0;
   for (int r = 0; r < repeats; ++r) {
     Stream stream(context.key, Purpose::data, static_cast<std::uint64_t>(r));
     const RungSums sums =
-        independent ? tempering.sample(100, 1, stream) : tempering.sample(20, 20, stream);
+        independent ? tempering.sample(samples, 1, stream) : tempering.sample(20, 20, stream);
     // Zhat = Z: what RTS adds to it is its error.
     const Eigen::VectorXd c = sums.weight.rowwise().sum();
     const double error = std::log(c[kRungs - 1] / c[0]);

@@ -4,9 +4,11 @@
 
 namespace boltzmark::experiments {
 
+inline constexpr const char* kManyIndependent = "independent, 400";
+
 /// Simulates RTS on a random 4x4 RBM with Zhat = Z, from chains in equilibrium, many times over.
-///   inputs "chains": "independent" (every sample is), or "parallel" (block Gibbs sweeps, rungs
-///   drawn from q(b | x)); "repeats"
+///   inputs "chains": "independent" (every sample is, 100 of them), kManyIndependent (400), or
+///   "parallel" (20 chains of 20 block Gibbs sweeps, rungs drawn from q(b | x)); "repeats"
 /// Returns bias and variance of log Z, and the means of the formulas (15) and (16).
 Json run_moments(const Json& inputs, const TrialContext& context);
 

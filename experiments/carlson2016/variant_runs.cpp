@@ -166,7 +166,8 @@ Json run_late_changes(const Json& inputs, const TrialContext& context) {
   options.max_rounds = options.sweeps;  // as many as half of the sweeps hold
   options.stop_early = false;
   const TemperedRun run = simulated_tempering(carlson_target(inputs.at("model"), "rates"), options);
-  return {{"error", mixed_log_z(run, options.round_sweeps) - truth(inputs)}};
+  return {{"error", mixed_log_z(run, options.round_sweeps) - truth(inputs)},
+          {"fixed_half", rts_log_z(run) - truth(inputs)}};
 }
 
 }  // namespace boltzmark::experiments

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
 #include "experiments/carlson2016/ratios.hpp"
+#include "experiments/carlson2016/variant_moments.hpp"
 #include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {
@@ -32,16 +32,6 @@ PerModel per_model(const Results& results, const Json& filter,
       if (!std::isfinite(value)) return {};
   }
   return all;
-}
-
-/// The numbers of sweeps that the consistency of RTS is measured at.
-std::vector<int> lengths(const Results& results) {
-  std::vector<int> found;
-  for (const Json& sweeps : results.inputs("sweeps"))
-    if (results.planned({{"study", "prior"}, {"slope", 0}, {"sweeps", sweeps}}) > 0)
-      found.push_back(sweeps);
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 /// About the mean of all repeats: that of a resample of few may be all there is in it.
@@ -73,6 +63,28 @@ std::optional<Measure> compare(const RatioClaim& claim, const std::string& what,
   return measure;
 }
 
+/// The slope of simulated moments against their formulas over random RBMs, as a row of the table.
+std::optional<Measure> moment_ratio(const Results& results, const std::string& chains,
+                                    const std::string& moment, const std::string& part,
+                                    Table& table) {
+  const Json filter{{"study", "moments"}, {"chains", chains}};
+  const std::vector<double> simulated = results.values(filter, moment);
+  const std::vector<double> formula = results.values(filter, "formula_" + moment);
+  if (simulated.size() < 2) return std::nullopt;
+  Measure measure = ratio_measure({.claim = "C11", .part = part, .against = 1.5}, simulated.size(),
+                                  [&](Rows rows) {
+                                    double xy = 0, xx = 0;
+                                    for (const std::size_t r : rows) {
+                                      xy += simulated[r] * formula[r];
+                                      xx += formula[r] * formula[r];
+                                    }
+                                    return xy / xx;
+                                  });
+  measure.note = "slope of simulated moments against formulas over random 4x4 RBMs";
+  table.rows.push_back({part, measure.n, Estimate{measure.estimate, measure.lower, measure.upper}});
+  return measure;
+}
+
 }  // namespace
 
 void add_variant_ratios(const Results& results, Table& table, Summary& summary) {
@@ -88,10 +100,21 @@ void add_variant_ratios(const Results& results, Table& table, Summary& summary) 
               "RTS over the mixed likelihood of the same run, RMSE", rts, values("mixed"), rmse_of,
               table),
       "the mixed likelihood also uses the rounds before Zhat was fixed, a share of the sweeps");
-  add(compare({.claim = "C09", .part = "with late changes of Ẑ", .against = 1.2},
-              "Zhat changed until half of the sweeps over RTS, RMSE",
-              per_model(results, {{"study", "late-changes"}}), rts, rmse_of, table),
-      "samples of all rounds are used, where RTS drops those of the start");
+  const Json late = {{"study", "late-changes"}};
+  std::optional<Measure> changed =
+      compare({.claim = "C09", .part = "with late changes of Ẑ", .against = 1.2},
+              "Zhat changed until half of the sweeps over RTS, RMSE", per_model(results, late), rts,
+              rmse_of, table);
+  const std::optional<Measure> half =
+      compare({.claim = "C09"}, "the second half of those runs, Zhat fixed, over RTS, RMSE",
+              per_model(results, late, "fixed_half"), rts, rmse_of, table);
+  if (changed && half)
+    changed->note += fmt::format("; the half with Ẑ fixed alone: {:.2f} [{:.2f}, {:.2f}]",
+                                 half->estimate, half->lower, half->upper);
+  add(std::move(changed),
+      "the samples of the rounds, of chains not yet in equilibrium, add nothing to those of the "
+      "half "
+      "with Ẑ fixed, and that half is shorter than what RTS keeps");
   const auto wang_landau = [&](const char* start) {
     return per_model(results, {{"study", "wang-landau"}, {"start", start}});
   };
@@ -158,88 +181,24 @@ void add_variant_priors(const Results& results, Table& table, Summary& summary) 
   summary.add(measure);
 }
 
-void add_consistency(const Results& results, Summary& summary) {
-  std::vector<double> x;
-  PerModel errors;
-  const std::vector<int> all = lengths(results);
-  for (const int length : all) {
-    const Json filter{{"study", "prior"}, {"slope", 0}, {"sweeps", length}};
-    errors.push_back(results.values(filter, "error"));
-    if (errors.back().size() < 2 || errors.back().size() != errors.front().size()) return;
-    double log_samples = 0;  // the start, which takes up to half of few sweeps, is no sample
-    for (const double samples : results.values(filter, "samples"))
-      log_samples += std::log(samples) / static_cast<double>(errors.back().size());
-    x.push_back(log_samples);
-  }
-  const auto slope = [&](Rows rows) {
-    double mean_x = 0, xx = 0, xy = 0;
-    for (const double value : x) mean_x += value / static_cast<double>(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      xx += (x[i] - mean_x) * (x[i] - mean_x);
-      xy += (x[i] - mean_x) * std::log(rmse_of(errors[i], rows));
-    }
-    return xy / xx;
-  };
-  const BootstrapInterval found = bootstrap_rows(
-      errors[0].size(), slope,
-      {.key = make_key(1, "C05"), .replicates = 2000, .method = BootstrapMethod::percentile});
-  summary.add(Measure{
-      .claim = "C05",
-      .estimate = found.estimate,
-      .lower = found.lower,
-      .upper = found.upper,
-      .n = static_cast<std::int64_t>(errors[0].size()),
-      .power = normal_power(0.5 / found.std_error, 0.025, Alternative::greater),
-      .power_against = "a slope of 0 (given the spread seen)",
-      .note = fmt::format("{}, {} to {} sweeps", kConsistencyModel, all.front(), all.back()),
-      .likely_reason =
-          "the shortest runs are not in equilibrium yet: their errors, larger than the "
-          "square root says, make the slope steeper"});
-  Panel panel{.title = kConsistencyModel,
-              .x = {.label = "samples kept, of 100 chains", .log = true},
-              .y = {.label = "RMSE of log Z by RTS / nats", .log = true},
-              .series = {{.label = "RTS", .mark = Mark::line_points, .colour = 0}},
-              .legend = ""};
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const Estimate estimate = rmse_estimate(errors[i]);
-    panel.series[0].x.push_back(std::exp(x[i]));
-    panel.series[0].y.push_back(estimate.value);
-    panel.series[0].lower.push_back(estimate.lower);
-    panel.series[0].upper.push_back(estimate.upper);
-  }
-  summary.add(
-      Figure{.name = "consistency",
-             .caption = fmt::format("RMSE of log Z against samples; slope of the logarithms "
-                                    "{:.2f}. Bars: 95 %.",
-                                    found.estimate),
-             .panels = {std::move(panel)}});
-}
-
 void add_moment_ratios(const Results& results, Table& table, Summary& summary) {
-  for (const std::string chains : {"independent", "parallel"})
-    for (const std::string moment : {"bias", "variance"}) {
-      const Json filter{{"study", "moments"}, {"chains", chains}};
-      const std::vector<double> simulated = results.values(filter, moment);
-      const std::vector<double> formula = results.values(filter, "formula_" + moment);
-      if (simulated.size() < 2) return;
-      const std::string part =
-          moment + (chains == "parallel" ? ", parallel chains" : ", independent samples");
-      Measure measure = ratio_measure({.claim = "C11", .part = part, .against = 1.5},
-                                      simulated.size(), [&](Rows rows) {
-                                        double xy = 0, xx = 0;
-                                        for (const std::size_t r : rows) {
-                                          xy += simulated[r] * formula[r];
-                                          xx += formula[r] * formula[r];
-                                        }
-                                        return xy / xx;
-                                      });
-      measure.note = "slope of simulated moments against formulas over random 4x4 RBMs";
-      measure.likely_reason =
-          "the formulas are the first order in 1/N; the next one is seen with this many repeats";
-      table.rows.push_back(
-          {part, measure.n, Estimate{measure.estimate, measure.lower, measure.upper}});
-      summary.add(measure);
+  for (const std::string moment : {"bias", "variance"}) {
+    const std::optional<Measure> many = moment_ratio(results, kManyIndependent, moment,
+                                                     moment + ", 400 independent samples", table);
+    for (const std::string chains : {"independent", "parallel"}) {
+      std::optional<Measure> measure = moment_ratio(
+          results, chains, moment,
+          moment + (chains == "parallel" ? ", parallel chains" : ", independent samples"), table);
+      if (!measure) return;
+      if (many)
+        measure->note += fmt::format("; 400 independent samples: {:.3f} [{:.3f}, {:.3f}]",
+                                     many->estimate, many->lower, many->upper);
+      measure->likely_reason =
+          "the formulas are the first order in 1/N; the next one is seen with this many repeats, "
+          "and less of it with more samples";
+      summary.add(std::move(*measure));
     }
+  }
 }
 
 void add_annealing_slope(const Results& results, Summary& summary) {
