@@ -170,10 +170,10 @@ std::vector<std::vector<double>> by_checkpoint(const Results& results, const cha
 
 void add_estimates(const Results& results, Summary& summary) {
   Panel panel{.x = {.label = "samples", .low = 0, .high = 10800},
-              .y = {.label = "log Z(1) / nats", .low = -26, .high = 12},
+              .y = {.label = "log Z(1) / nats"},
               .series = {},
               .guides = {{.at = mixture_log_z(), .label = "exact, 5.7236"}},
-              .legend = "bottom right"};
+              .legend = "outside right"};
   int colour = 1;
   for (const char* steps : kSteps) {
     Series series{.label = steps, .mark = Mark::line_points, .colour = colour--};

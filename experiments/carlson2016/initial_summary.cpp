@@ -47,7 +47,7 @@ Panel curves(const Trial& trial, const char* output, const std::string& title, A
   const Json& all = trial.outputs.at(output);
   const std::vector<double> exact = numbers(trial.outputs.at("log_z"));
   const bool occupancies = std::string(output) == "log_c";
-  int colour = 0;  // black is for the exact curve
+  int colour = 0;  // black is for what the curves should become
   for (const std::size_t iteration : kShown) {
     if (iteration > all.size()) break;
     panel.series.push_back({.label = fmt::format("iteration {}", iteration),
@@ -55,14 +55,12 @@ Panel curves(const Trial& trial, const char* output, const std::string& title, A
                             .y = numbers(all[iteration - 1]),
                             .colour = ++colour});
   }
-  if (occupancies)
-    panel.guides.push_back({.at = -std::log(static_cast<double>(exact.size())), .label = "r_k"});
-  else
-    panel.series.push_back({.label = "exact",
-                            .x = rung_numbers(exact.size()),
-                            .y = exact,
-                            .mark = Mark::dashed,
-                            .colour = 0});
+  const std::vector<double> prior(exact.size(), -std::log(static_cast<double>(exact.size())));
+  panel.series.push_back({.label = occupancies ? "r_k" : "exact",
+                          .x = rung_numbers(exact.size()),
+                          .y = occupancies ? prior : exact,
+                          .mark = Mark::dashed,
+                          .colour = 0});
   return panel;
 }
 

@@ -35,8 +35,11 @@ Panel panel_of(const Results& results, const RungPools& pools, const Panel& fram
     for (const Json& rungs : results.inputs("rungs")) {
       const std::vector<double> errors = all_errors(results, pools, rungs, kMethods[m]);
       if (errors.empty()) continue;
+      const Estimate found = rmse_estimate(errors);
       series.x.push_back(rungs);
-      series.y.push_back(rmse(errors));
+      series.y.push_back(found.value);
+      series.lower.push_back(found.lower);
+      series.upper.push_back(found.upper);
     }
     if (!series.x.empty()) panel.series.push_back(std::move(series));
   }
@@ -180,13 +183,14 @@ Table pool_table(const Results& results) {
 
 void add_rung_figure(const Results& results, Summary& summary) {
   const Panel frame{.x = {.label = "inverse temperatures K", .log = true},
-                    .y = {.label = "RMSE of log Z / nats", .log = true, .low = 0.03, .high = 20},
+                    .y = {.label = "RMSE of log Z / nats", .log = true, .low = 0.025, .high = 30},
                     .series = {},
                     .legend = "top right"};
   Figure figure{.name = "rmse",
                 .caption =
                     "RMSE of log Z from 10,000 samples drawn from one pool, against the "
-                    "number of inverse temperatures. The published figure is of 784-500.",
+                    "number of inverse temperatures. Bars: 95 %, for normal errors. The published "
+                    "figure is of 784-500.",
                 .columns = 2};
   for (const RungPools& pools : pools_run(results))
     figure.panels.push_back(panel_of(results, pools, frame));
