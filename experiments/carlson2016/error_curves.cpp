@@ -121,6 +121,21 @@ Series curve_of(const Results& results, const ErrorPanel& panel, const std::stri
   return series;
 }
 
+/// Lets the judged and the published curves set the axis of means: RTS from the paper's start, off
+/// by tens of nats, would leave nothing of their differences. Returns a remark if it lies beyond.
+std::string fit_mean_axis(Panel& mean) {
+  double most = 0, beyond = 0;
+  for (const Series& series : mean.series) {
+    double& limit = series.label == shown("rts-paper") ? beyond : most;
+    for (const std::vector<double>* values : {&series.y, &series.lower, &series.upper})
+      for (const double value : *values) limit = std::max(limit, std::abs(value));
+  }
+  if (beyond <= most) return "";
+  mean.y.low = -1.1 * most;
+  mean.y.high = 1.1 * most;
+  return " RTS from the paper's start lies beyond the axis of means.";
+}
+
 }  // namespace
 
 std::vector<Json> error_trials(const ErrorPoint& point, int repeats) {
@@ -220,14 +235,15 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
       if (!series.x.empty()) graph->series.push_back(std::move(series));
     }
   }
-  summary.add(
-      Figure{.name = name + "-figure",
-             .caption = fmt::format("Mean error and RMSE of estimates of log Z, {} (base: "
-                                    "{}), against {}. Bars: 95 %. Dotted: published, "
-                                    "digitised, against the paper's own truth.{}",
-                                    panel.title, panel.base, truth_text(panel.truth), panel.remark),
-             .panels = {std::move(mean), std::move(rmse)},
-             .columns = 1});
+  const std::string beyond = fit_mean_axis(mean);
+  summary.add(Figure{.name = name + "-figure",
+                     .caption = fmt::format("Mean error and RMSE of estimates of log Z, {} (base: "
+                                            "{}), against {}. Bars: 95 %. Dotted: published, "
+                                            "digitised, against the paper's own truth.{}{}",
+                                            panel.title, panel.base, truth_text(panel.truth),
+                                            panel.remark, beyond),
+                     .panels = {std::move(mean), std::move(rmse)},
+                     .columns = 1});
 }
 
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,

@@ -11,19 +11,24 @@ from(p) = word(populations, p)
 array drawn[3] = [0, 0, 0]
 tally(p) = (drawn[p] = drawn[p] + 1)
 do for [p = 1:3] {
-  stats data_file using (strcol(1) eq from(p) && strcol(4) ne 'nan' ? tally(p) : 0) every ::1 nooutput
+  stats data_file using (strcol(1) eq from(p) && strcol(4) ne '' && strcol(4) ne 'nan' ? tally(p) : 0) every ::1 nooutput
 }
 stats data_file using 2 every ::1 name 'row' nooutput
-set margins 13, 23, 3.6, 3.4
+set margins 13, 23, 3.6, 5
 set xrange [0.8:1.005]
 set yrange [row_max + 0.7:-0.7]
 set xlabel 'share of intervals that hold the true log Z'
 set xtics 0.8, 0.05
 unset ytics
 set grid xtics lw 0.5 lc rgb '#e4e4e4' dt solid
-set key at graph -0.02, 1.085 left top horizontal width 2 maxrows 1
+set key at graph -0.2, 1.125 left top horizontal width 1 maxrows 1 font ',12'
 set arrow from 0.95, graph 0 to 0.95, graph 1 nohead lw 1 dt (6,4) lc rgb faint
-set label 'accepted of all' at graph 1.02, graph 1.03 left font ',11' textcolor rgb ink
+set label 'accepted of all' at graph 1.02, graph 1.07 left font ',11' textcolor rgb ink
+array heads[3] = ['random', 'stripes', 'MNIST']
+do for [p = 1:3] {
+  set label heads[p] at first 1.005, graph 1.025 left offset 1 + 6.5 * (p - 1),0 font ',11' \
+    textcolor rgb palette[int(word(colours, p))]
+}
 at_row(y, p) = y + 0.26 * (p - 2)
 # What lies beyond the left edge is drawn at it.
 shown(x) = x < 0.8 ? 0.8 : x
