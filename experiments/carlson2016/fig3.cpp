@@ -186,8 +186,9 @@ Experiment carlson2016_fig3() {
            "Collapsed states: the rung is drawn with the hidden units summed out; joint states, "
            "which the paper may have used, are an extra curve.",
            "RAISE starts from the first 100 test images; the paper does not say how it averages: "
-           "−log "
-           "mean e^−R is judged, the mean of R shown beside.",
+           "−log mean e^−R is judged, the mean of R shown beside. Test images are no samples of "
+           "the "
+           "model, for which alone the bias is known to be positive: on our 784-100 it is not.",
            "Our own 784-100 RBM. Its truth is the mean of runs of RTS with other seeds than those "
            "judged, not of RTS and AIS, whose bias would enter; its error widens the intervals, "
            "and "
