@@ -198,7 +198,7 @@ Experiment carlson2016_coverage() {
            .paper =
                "1,000 random RBMs, 250 of Bars and Stripes, 80 runs on those of MNIST, 200,000 "
                "for each bias."},
-      .seconds = {.smoke = 1, .quick = 60, .paper = 900},
+      .seconds = {.smoke = 1, .quick = 45, .paper = 900},
       .claims = {},
       .deviations = {"Not in the paper."},
       .data = carlson_data(kTrained),

@@ -190,7 +190,7 @@ void add_moment_ratios(const Results& results, Table& table, Summary& summary) {
           results, chains, moment,
           moment + (chains == "parallel" ? ", parallel chains" : ", independent samples"), table);
       if (!measure) return;
-      if (many)
+      if (many && chains == "independent")
         measure->note += fmt::format("; 400 independent samples: {:.3f} [{:.3f}, {:.3f}]",
                                      many->estimate, many->lower, many->upper);
       measure->likely_reason =
