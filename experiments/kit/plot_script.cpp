@@ -49,7 +49,7 @@ Range range_of(const Axis& axis, const std::vector<Series>& all, bool vertical) 
 // An end that is not given is gnuplot's, which ends a logarithmic axis at a power of ten; one with
 // ticks enough without ends beyond its data.
 std::string axis_script(const Axis& axis, char name, const Range& range) {
-  const double decades = axis.log ? std::log10(range.high / range.low) : 0;
+  const double decades = axis.log && range.low > 0 ? std::log10(range.high / range.low) : 0;
   const auto end = [&](double given, double beyond) {
     if (!std::isnan(given)) return csv_number(given);
     return decades > kFewDecades ? csv_number(beyond) : std::string("*");
