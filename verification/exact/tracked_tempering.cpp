@@ -40,7 +40,7 @@ TrackingOptions small_run() {
 struct Densities {
   std::vector<double> joint = std::vector<double>(kChains);
   std::vector<double> marginal = std::vector<double>(kChains * 6);
-  explicit Densities(const TemperedChains& chains) {
+  explicit Densities(TemperedChains& chains) {
     chains.log_ratio(joint);
     chains.log_densities(Ladder::linear(6).singles(), marginal);
   }

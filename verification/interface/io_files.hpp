@@ -55,7 +55,8 @@ inline std::string read_all(const std::string& path) {
 }
 
 inline std::string fixture(std::string_view name) {
-  return boltzmark::experiments::source_path("verification/interface/fixtures/" + std::string(name));
+  return boltzmark::experiments::source_path("verification/interface/fixtures/" +
+                                             std::string(name));
 }
 
 /// Packs bytes as gzip does.

@@ -31,7 +31,10 @@ int thread_count() {
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
   if (count == 1) return body(0);
-  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { body(i); });
+  // A thread that waits for the others takes no work of an outer loop meanwhile: bodies may keep
+  // scratch of their thread across a loop of their own.
+  tbb::this_task_arena::isolate(
+      [&] { tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { body(i); }); });
 }
 
 }  // namespace boltzmark

@@ -24,8 +24,7 @@ float stored_state(Unit unit, float value);
 
 /// The states of many chains of one model, in any units but Gaussian ones.
 /// Storage per layer: [block][unit][chain in block] float32, values times state_scale, so that a
-/// block is contiguous; the last block is padded with chains that are swept like the others and
-/// never read.
+/// block is contiguous; the last block is padded with chains that are never read.
 class Chains {
  public:
   /// Makes chains with every unit at its lowest value.  Throws  InvalidArgument if chains < 1
