@@ -56,14 +56,13 @@ TEST_CASE("every rung of a linear ladder is a node or interpolated, once") {
     REQUIRE(seen.size() == static_cast<std::size_t>(rungs));
     for (int k = 0; k < rungs; ++k) CHECK(seen[k] == k);
   }
-  CHECK(RungNodes(100).nodes().size() == 53);
-  CHECK(RungNodes(1001).nodes().size() == 100);
+  CHECK(RungNodes(100).nodes().size() == 44);
+  CHECK(RungNodes(1001).nodes().size() == 80);
   CHECK_THROWS_AS(RungNodes(1), InvalidArgument);
 }
 
-// The polynomial's own error is of the order of 3^-28 (the ellipse through the nearest
-// singularity, b = 0, has the radius 3); at most 7e-14 was measured. Rounding adds 2^-53 of 28
-// terms of 15 log 2 in all.
+// The polynomial's own error is of the order of 2.6^-24 (the ellipse through the nearest
+// singularity, b = 0, has the radius 2.6), whatever the ladder; at most 6e-11 was measured.
 TEST_CASE("polynomials through the nodes give log(1 + e^{-b z}) at every rung for every z") {
   for (const int rungs : {38, 39, 50, 77, 100, 101, 200, 1001}) {
     const RungNodes nodes(rungs);
@@ -71,11 +70,11 @@ TEST_CASE("polynomials through the nodes give log(1 + e^{-b z}) at every rung fo
     for (double z = 0; z < 60; z += 0.25) worst = std::max(worst, interpolation_error(nodes, z));
     for (double z = 60; z < 1e6; z *= 1.1) worst = std::max(worst, interpolation_error(nodes, z));
     INFO("rungs " << rungs << ", error " << worst);
-    CHECK(worst < 1e-13);
+    CHECK(worst < 1e-10);
   }
 }
 
-// 129 rungs are k/128, exact in float32, so that both ways see the same b. 500 units of 1e-13,
+// 129 rungs are k/128, exact in float32, so that both ways see the same b. 500 units of 1e-10,
 // and sums of 500 terms below 200 rounded to 2^-53.
 TEST_CASE("a linear ladder's densities are those of each rung alone") {
   const Layered model = wide_rbm();
@@ -92,6 +91,6 @@ TEST_CASE("a linear ladder's densities are those of each rung alone") {
   for (int k = 0; k < kRungs; ++k) {
     chains.log_densities(std::span(ladder.singles()).subspan(k, 1), alone);
     for (int c = 0; c < kChains; ++c)
-      CHECK(std::abs(together[c * kRungs + k] - alone[c]) < 500 * 1e-13 + 1e-10);
+      CHECK(std::abs(together[c * kRungs + k] - alone[c]) < 500 * 1e-10 + 1e-10);
   }
 }

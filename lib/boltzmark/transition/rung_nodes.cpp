@@ -43,10 +43,10 @@ std::vector<double> barycentric_weights(const std::vector<int>& points) {
 
 RungNodes::RungNodes(int rungs) : rungs_(rungs) {
   if (rungs < 2) throw InvalidArgument(fmt::format("rungs = {} (must be at least 2)", rungs));
-  // From the top down: [h/4, h] as long as that has more rungs than nodes; all of the rest.
+  // From the top down: [h/5, h] as long as that has more rungs than nodes; all of the rest.
   std::vector<int> starts;
   int last = rungs - 1;
-  for (int first; (first = (last + 3) / 4, last - first + 1 > kNodes); last = first - 1)
+  for (int first; (first = (last + 4) / 5, last - first + 1 > kNodes); last = first - 1)
     starts.push_back(first);
   nodes_.resize(static_cast<std::size_t>(last) + 1);
   std::iota(nodes_.begin(), nodes_.end(), 0);

@@ -170,6 +170,7 @@ void TemperedChains::for_odd_layers(int block, const Body& body) const {
   for (int l = 1; l < chains_.layers(); l += 2)
     body(DensityBlock{.unit = chains_.unit(l),
                       .units = chains_.size(l),
+                      .chains = std::min(kChainBlock, chains() - block * kChainBlock),
                       .logits = model_->base.logits[l].data(),
                       .states = chains_.block(l, block),
                       .inputs = inputs_[l / 2].data() + inputs_offset(l, block)});

@@ -1,5 +1,7 @@
 #include "boltzmark/transition/tempered_density.hpp"
 
+#include <tbb/cache_aligned_allocator.h>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -20,6 +22,7 @@ using Doubles = hn::CappedTag<double, kChainBlock>;
 using Halves = hn::Rebind<float, Doubles>;
 using Vector = hn::Vec<Doubles>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Doubles()));
+constexpr int kVectors = kChainBlock / kLanes;
 HWY_INLINE Vector widen(const float* values) {
   return hn::PromoteTo(Doubles(), hn::LoadU(Halves(), values));
 }
@@ -29,15 +32,16 @@ HWY_INLINE void add_to(double* sums, Vector value) {
   hn::StoreU(hn::Add(hn::LoadU(d, sums), value), d, sums);
 }
 
-// Sums term(unit, lane group) over the units, for each group of lanes in turn.
+// Sums term(unit, place) over the units, all lane groups at once to hide an addition's latency.
 template <class Term>
 HWY_INLINE void add_terms(const DensityBlock& block, double* HWY_RESTRICT sums, const Term& term) {
   const Doubles d;
-  for (int v = 0; v < kChainBlock; v += kLanes) {
-    Vector sum = hn::Zero(d);
-    for (int u = 0; u < block.units; ++u) sum = hn::Add(sum, term(u, u * kChainBlock + v));
-    add_to(sums + v, sum);
-  }
+  Vector sum[kVectors];
+  for (Vector& group : sum) group = hn::Zero(d);
+  for (int u = 0; u < block.units; ++u)
+    for (int v = 0; v < kVectors; ++v)
+      sum[v] = hn::Add(sum[v], term(u, u * kChainBlock + v * kLanes));
+  for (int v = 0; v < kVectors; ++v) add_to(sums + v * kLanes, sum[v]);
 }
 
 // Adds log of the product of factor(unit, place), multiplied in runs that stay within double.
@@ -45,7 +49,7 @@ template <class Factor>
 HWY_INLINE void add_log_product(const DensityBlock& block, int run, double* HWY_RESTRICT sums,
                                 const Factor& factor) {
   const Doubles d;
-  for (int v = 0; v < kChainBlock; v += kLanes)
+  for (int v = 0; v < block.chains; v += kLanes)
     for (int first = 0; first < block.units; first += run) {
       Vector product = hn::Set(d, 1.0);
       for (int u = first; u < std::min(first + run, block.units); ++u)
@@ -157,7 +161,6 @@ void linear(const double* HWY_RESTRICT coefficients, const DensityBlock& block,
 
 void bilinear(const double* HWY_RESTRICT weights, double share, const DensityBlock& lower,
               const DensityBlock& upper, double* HWY_RESTRICT sums) {
-  constexpr int kVectors = kChainBlock / kLanes;
   const Doubles d;
   const Vector factor = hn::Set(d, share);
   for (int j = 0; j < upper.units; ++j) {
@@ -222,6 +225,7 @@ void log_phi_slope(const DensityBlock& block, double b, double* HWY_RESTRICT sum
 // Multiplies the nodes' products by (1 + t) of up to kTogether units, so that each product is
 // loaded and stored once for all of them.
 constexpr int kTogether = 4;
+using Aligned = std::vector<double, tbb::cache_aligned_allocator<double>>;
 
 // t = ratio^k of kTogether units at rung k, and the powers of ratio that lead to later rungs.
 class GeometricTerms {
@@ -240,7 +244,7 @@ class GeometricTerms {
       Vector power = one;
       for (double* at = powers_.data() + static_cast<std::size_t>(i) * kLanes;
            at < powers_.data() + powers_.size(); at += kTogether * kLanes) {
-        hn::StoreU(power, d, at);
+        hn::Store(power, d, at);
         power = hn::Mul(power, ratio);
       }
     }
@@ -250,22 +254,22 @@ class GeometricTerms {
   }
 
  private:
-  std::vector<double> powers_;  // [jump][kTogether][kLanes]
+  Aligned powers_;  // [jump][kTogether][kLanes]
 };
 
 HWY_INLINE void multiply_nodes(const GeometricTerms& terms, const std::vector<int>& jumps,
                                double* HWY_RESTRICT products) {
   const Doubles d;
   Vector term[kTogether];
-  for (int i = 0; i < kTogether; ++i) term[i] = hn::LoadU(d, terms.power(0) + i * kLanes);
+  for (int i = 0; i < kTogether; ++i) term[i] = hn::Load(d, terms.power(0) + i * kLanes);
   for (const int jump : jumps) {
     const double* HWY_RESTRICT power = terms.power(jump);
-    Vector product = hn::LoadU(d, products);
+    Vector product = hn::Load(d, products);
     for (int i = 0; i < kTogether; ++i) {
-      term[i] = hn::Mul(term[i], hn::LoadU(d, power + i * kLanes));
+      term[i] = hn::Mul(term[i], hn::Load(d, power + i * kLanes));
       product = hn::MulAdd(product, term[i], product);
     }
-    hn::StoreU(product, d, products);
+    hn::Store(product, d, products);
     products += kLanes;
   }
 }
@@ -286,8 +290,8 @@ void log_phi_nodes(const DensityBlock& block, double step, const RungNodes& node
             [&](int, int at) HWY_ATTR { return unit.peak(widen(block.inputs + at)); });
   const std::vector<int> jumps = jumps_of(nodes);
   GeometricTerms terms(*std::max_element(jumps.begin(), jumps.end()));
-  std::vector<double> products(jumps.size() * kLanes);
-  for (int v = 0; v < kChainBlock; v += kLanes)
+  Aligned products(jumps.size() * kLanes);
+  for (int v = 0; v < block.chains; v += kLanes)
     for (int first = 0; first < block.units; first += TwoValued::kRun) {
       std::fill(products.begin(), products.end(), 1.0);
       const int last = std::min(first + TwoValued::kRun, block.units);
@@ -296,7 +300,7 @@ void log_phi_nodes(const DensityBlock& block, double step, const RungNodes& node
         multiply_nodes(terms, jumps, products.data());
       }
       for (std::size_t n = 0; n < jumps.size(); ++n)
-        add_to(sums + n * kChainBlock + v, hn::Log(d, hn::LoadU(d, products.data() + n * kLanes)));
+        add_to(sums + n * kChainBlock + v, hn::Log(d, hn::Load(d, products.data() + n * kLanes)));
     }
 }
 

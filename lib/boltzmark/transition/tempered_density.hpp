@@ -1,6 +1,7 @@
 #pragma once
 
 #include "boltzmark/model/unit.hpp"
+#include "boltzmark/transition/chains.hpp"
 #include "boltzmark/transition/rung_nodes.hpp"
 
 namespace boltzmark {
@@ -11,6 +12,7 @@ namespace boltzmark {
 struct DensityBlock {
   Unit unit = Unit::bernoulli();
   int units = 0;
+  int chains = kChainBlock;        ///< of the block, the first ones; sums of others mean nothing
   const double* logits = nullptr;  ///< of the base
   const float* states = nullptr;
   const float* inputs = nullptr;
