@@ -122,7 +122,8 @@ void add_annealing_bias(const Results& results, Summary& summary) {
           "Mean errors of AIS and of RAISE from exact samples, {} chains, {} rungs, one sweep a "
           "rung, on RBMs with {} visible and {} hidden units, beside the biases that the "
           "enumerated moments of a weight give to order n^−3. They agree unless one is off by more "
-          "than {} standard errors, which chance does once in 5,000; a fault of {} is seen with "
+          "than {} standard errors, which chance does to each once in 5,000; a fault of {} is seen "
+          "with "
           "probability 0.9.",
           kChains, kRungs, kVisible, kHidden, kAllowed, kSeen),
       .columns = {{"c", "scale", 1},

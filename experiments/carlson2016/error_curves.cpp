@@ -130,9 +130,10 @@ std::string fit_mean_axis(Panel& mean) {
     for (const std::vector<double>* values : {&series.y, &series.lower, &series.upper})
       for (const double value : *values) limit = std::max(limit, std::abs(value));
   }
-  if (beyond <= most) return "";
-  mean.y.low = -1.1 * most;
-  mean.y.high = 1.1 * most;
+  constexpr double kRoom = 1.1;
+  if (most == 0 || beyond <= kRoom * most) return "";
+  mean.y.low = -kRoom * most;
+  mean.y.high = kRoom * most;
   return " RTS from the paper's start lies beyond the axis of means.";
 }
 

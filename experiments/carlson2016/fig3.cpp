@@ -119,6 +119,20 @@ void add_comparisons(const Results& results, const Model& model, const Truth& tr
   }
 }
 
+// The sweeps of the longest runs that both RTS and AIS have finished; 0 if there are none.
+int longest_finished(const Results& results, const Model& model) {
+  std::vector<int> lengths = model.sweeps.at(results.profile());
+  lengths.push_back(kLong.at(results.profile()).sweeps);
+  int longest = 0;
+  for (const int sweeps : lengths) {
+    const auto runs = [&](const char* method) {
+      return error_cell(results, {model.name, "rates", method, sweeps}, 0).errors.size();
+    };
+    if (std::min(runs("rts"), runs("ais")) >= 2) longest = std::max(longest, sweeps);
+  }
+  return longest;
+}
+
 void summarise(const Results& results, Summary& summary) {
   const Profile profile = results.profile();
   for (const Model& model : models()) {
@@ -150,7 +164,7 @@ void summarise(const Results& results, Summary& summary) {
     if (!published) continue;
     add_acceptance(results, summary);
     add_truth_variance(results, kLong.at(profile).sweeps, summary);
-    add_published_values(results, kLong.at(profile).sweeps, summary);
+    add_published_values(results, longest_finished(results, model), summary);
   }
   if (!has_published_cd25())
     summary.note(

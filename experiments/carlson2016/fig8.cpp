@@ -173,7 +173,7 @@ double published_ratio(const Model& model, double from, double to) {
     sum += std::log(rsd.y[i] / rts.y[i]);
     ++points;
   }
-  return std::exp(sum / points);
+  return points > 0 ? std::exp(sum / points) : std::nan("");
 }
 
 /// The RMSE of RSD over that of RTS from the same samples: the geometric mean over sweeps.

@@ -19,7 +19,8 @@ const Check& find_check(const std::string& name, const std::string& subject) {
   throw InvalidArgument("check = " + name + " of " + subject + " (must be registered)");
 }
 
-/// Shares of a third of the bound less, say 0.33 where 0.5 is claimed, are what a test should see.
+/// Shares of a third of the bound less, say 0.33 where 0.5 is claimed, are what a test should see;
+/// set when the shares were known, and only powers depend on it.
 constexpr double kSeenShare = 2.0 / 3;
 
 void add_share_interval(Measure& measure, double bound) {

@@ -76,7 +76,7 @@ TEST_CASE("every SIMD path has the same law where float32 sums are exact") {
       const Layered model = short_model(sizes, 1);
       std::vector<RecoveredSweep> laws;
       on_every_path([&] {
-        for (const Packing& packing : {Packing{}, {.chains = 100, .sweeps = 1000}})
+        for (const Packing& packing : {Packing{}, {.chains = 100}, {.chains = 100, .sweeps = 1000}})
           laws.emplace_back(model, Base::uniform(model), rule, 1.0F, packing);
       });
       // exp differs in the last place between paths with and without fused multiply-add.

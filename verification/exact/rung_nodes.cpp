@@ -64,7 +64,7 @@ TEST_CASE("every rung of a linear ladder is a node or interpolated, once") {
 // The polynomial's own error is of the order of 2.6^-24 (the ellipse through the nearest
 // singularity, b = 0, has the radius 2.6), whatever the ladder; at most 6e-11 was measured.
 TEST_CASE("polynomials through the nodes give log(1 + e^{-b z}) at every rung for every z") {
-  for (const int rungs : {38, 39, 50, 77, 100, 101, 200, 1001}) {
+  for (const int rungs : {31, 34, 37, 38, 50, 77, 100, 101, 200, 1001}) {
     const RungNodes nodes(rungs);
     double worst = 0;
     for (double z = 0; z < 60; z += 0.25) worst = std::max(worst, interpolation_error(nodes, z));

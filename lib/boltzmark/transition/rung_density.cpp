@@ -38,9 +38,9 @@ class GeometricTerms {
       Vector ratio = one;
       if (real) ratio = decay(hn::Mul(step, widen(block.inputs + (first + i) * kChainBlock + v)));
       Vector power = one;
-      for (double* at = powers_.data() + static_cast<std::size_t>(i) * kLanes;
-           at < powers_.data() + powers_.size(); at += kTogether * kLanes) {
-        hn::Store(power, d, at);
+      for (std::size_t at = static_cast<std::size_t>(i) * kLanes; at < powers_.size();
+           at += kTogether * kLanes) {
+        hn::Store(power, d, powers_.data() + at);
         power = hn::Mul(power, ratio);
       }
     }

@@ -91,7 +91,8 @@ void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity);
 
-/// Computes the inputs of a layer's units, bias included, before tempering.
+/// Computes the inputs of a layer's units, bias included, before tempering. If a neighbour may hold
+/// means, the model must be packed with values = false: tables see whether a state is above 0 only.
 /// Shapes  inputs [blocks][units padded to whole panels][kChainBlock], made to fit
 /// Throws  InvalidArgument if shapes differ or there is no such layer
 void fill_inputs(const PackedModel& model, const Chains& chains, int layer,

@@ -78,9 +78,10 @@ HWY_INLINE void add_entries(const float* HWY_RESTRICT tables, int groups, const 
   Vector sums[kBlocks][kPanel];
   for (int c = 0; c < kBlocks; ++c)
     for (int r = 0; r < kPanel; ++r) sums[c][r] = hn::LoadU(d, out + c * kTile + r * kChainBlock);
-  for (int first = 0; first < groups; first += 8, bits += stride) {
+  for (int first = 0; first < groups; first += 8) {
+    const std::uint32_t* word = bits + static_cast<std::size_t>(first / 8) * stride;
     hn::Vec<Words> index[kBlocks];
-    for (int c = 0; c < kBlocks; ++c) index[c] = hn::LoadU(w, bits + c * kChainBlock);
+    for (int c = 0; c < kBlocks; ++c) index[c] = hn::LoadU(w, word + c * kChainBlock);
     const int last = std::min(first + 8, groups);
 #pragma GCC unroll 1
     for (int g = first; g < last; ++g) {
@@ -116,10 +117,11 @@ HWY_INLINE void add_products(const float* HWY_RESTRICT weights, int terms, const
                              float* HWY_RESTRICT out) {
   constexpr int kChunk = 128;
   HWY_ALIGN float tables[kChunk / kTableUnits * kGroupTables];
-  for (int first = 0; first < terms; first += kChunk, bits += kChunk / 32 * stride) {
+  for (int first = 0; first < terms; first += kChunk) {
     const int count = std::min(kChunk, terms - first);
     fill_tables(weights + static_cast<std::size_t>(first) * kPanel, kPanel, count, levels, tables);
-    add_entries(tables, table_groups(count), bits, blocks, stride, out);
+    add_entries(tables, table_groups(count), bits + static_cast<std::size_t>(first / 32) * stride,
+                blocks, stride, out);
   }
 }
 #endif

@@ -68,9 +68,9 @@ class TemperedChains {
   /// Writes log f_to(v) - log f_from(v).  Shapes  [chains]
   void log_increment(double from, double to, std::span<double> out) const;
   /// Writes log f_b(v) for every b of `ladder`.  Shapes  [chains x rungs]
-  /// Cost  if the rungs are equally spaced, the odd units two-valued and their logits zero, two
-  /// flops a unit and node (RungNodes; their interpolation adds 1e-10 nats an odd unit at most);
-  /// otherwise an exponential or two a unit and rung
+  /// Cost  if the rungs are equally spaced, the odd units two-valued and their logits zero, an
+  /// exponential a unit and two instructions a unit and node (RungNodes; their interpolation adds
+  /// 1e-10 nats an odd unit at most); otherwise an exponential or two a unit and rung
   void log_densities(std::span<const float> ladder, std::span<double> out);
   /// Writes d/db log f_b(v), the mean of D given v, for every b.  Shapes  [chains x rungs]
   void log_density_slopes(std::span<const float> ladder, std::span<double> out) const;

@@ -37,8 +37,8 @@ void add_log_phi(const DensityBlock& block, double b, double* sums);
 /// sums[c] += sum_u (input - logit) psi(u_b).
 void add_log_phi_slope(const DensityBlock& block, double b, double* sums);
 /// Log phi at equally spaced rungs b_k = k step of units of two values and zero logits, in its two
-/// parts: log phi(b x) = b max(x, low x) + log(1 + e^{-b |z|}) with z the log odds. Every rung
-/// takes one exponential, t_k = t_{k-1} e^{-step |z|}.
+/// parts: log phi(b x) = b max(x, low x) + log(1 + e^{-b |z|}) with z the log odds. One
+/// exponential serves a unit: t_k is a power of e^{-step |z|}.
 ///   peaks[c] += sum_u max(x, low x);  sums[n][c] += sum_u log(1 + t_k), k the n-th node
 /// Shapes  sums [nodes][kChainBlock]
 void add_log_phi_nodes(const DensityBlock& block, double step, const RungNodes& nodes,
