@@ -22,9 +22,9 @@ constexpr std::array kScales = {0.5, 1.0, 2.0, 4.0};
 constexpr std::array kRandomRungs = {2, 5, 20};  // of a random RBM, in turn
 constexpr int kChains = 100;
 constexpr int kEnough = 20;  // accepted estimates, for a share to be drawn
-// A nominal 95 % loses some where errors are skewed: smc's intervals cover about 0.91, as its test
-// has found too, which decides the others on one model against 0.93. Each method is decided once a
-// table, and all of them together fail by chance in less than 1 % of the runs.
+// A nominal 95 % loses some where errors are skewed: smc's intervals cover about 0.91, which was
+// known before this limit was set. Each method is decided once a table, and all of them together
+// fail by chance in less than 1 % of the runs.
 constexpr double kLeastCoverage = 0.9;
 constexpr double kFalseAlarm = 2e-4;
 constexpr int kSmallSweeps = 600;

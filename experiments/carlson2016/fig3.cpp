@@ -57,8 +57,8 @@ const std::vector<Model>& models() {
                   .quick = {1000, 10000},
                   .paper = {1000, 2000, 10000, 100000, 1000000}},
        .repeats = {.smoke = 2, .quick = 12, .paper = 20},
-       .early = "RTS at 1,000 sweeps, up to half of them its start, is worse on our RBM than the "
-                "published one, while AIS is as good"}};
+       .early = "RTS spends up to half of its 1,000 sweeps on its start; how it and AIS compare "
+                "with the published ones there is in the note"}};
   return all;
 }
 /// Of the curves beside the claims' three.

@@ -241,9 +241,8 @@ Experiment carlson2016_fig7() {
            "RAISE starts from the first 100 test images.",
            "The knot is judged by the flux across each cut of the matrix of transitions, over that "
            "of independent rungs with the same occupancies: the paper shows the matrix alone.",
-           "Quick makes 12 repeats for C54 to C56, and shorter chains for the knot, since 4 "
-           "repeats "
-           "had been seen to have too little power."},
+           "For C54 to C56 quick made 4 repeats, whose verdicts had been seen, before it made "
+           "12, with shorter chains for the knot to pay for them."},
       .data = carlson_data({"cd25"}),
       .trials = trials,
       .cost = error_trial_cost,

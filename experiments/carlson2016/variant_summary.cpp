@@ -113,8 +113,7 @@ void add_variant_ratios(const Results& results, Table& table, Summary& summary) 
                                  half->estimate, half->lower, half->upper);
   add(std::move(changed),
       "the samples of the rounds, of chains not yet in equilibrium, add nothing to those of the "
-      "half "
-      "with Ẑ fixed, and that half is shorter than what RTS keeps");
+      "half with Ẑ fixed, and that half is shorter than what RTS keeps");
   const auto wang_landau = [&](const char* start) {
     return per_model(results, {{"study", "wang-landau"}, {"start", start}});
   };

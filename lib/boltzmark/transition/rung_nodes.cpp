@@ -45,10 +45,10 @@ RungNodes::RungNodes(int rungs) : rungs_(rungs) {
   if (rungs < 2) throw InvalidArgument(fmt::format("rungs = {} (must be at least 2)", rungs));
   // From the top down: [h/5, h] as long as that has more rungs than nodes; all of the rest.
   std::vector<int> starts;
-  int last = rungs - 1;
-  for (int first; (first = (last + 4) / 5, last - first + 1 > kNodes); last = first - 1)
-    starts.push_back(first);
-  nodes_.resize(static_cast<std::size_t>(last) + 1);
+  const auto start = [](int last) { return (last + 4) / 5; };
+  int rest = rungs - 1;
+  for (; rest - start(rest) + 1 > kNodes; rest = starts.back() - 1) starts.push_back(start(rest));
+  nodes_.resize(static_cast<std::size_t>(rest) + 1);
   std::iota(nodes_.begin(), nodes_.end(), 0);
   for (; !starts.empty(); starts.pop_back())
     add_piece(starts.back(), starts.size() > 1 ? starts[starts.size() - 2] - 1 : rungs - 1);

@@ -87,7 +87,7 @@ HWY_INLINE void correlate_tile(const Correlation& job, int i0, int j0, float* HW
 // Packs the states of a two-valued layer into bits, 32 chains in each word of each unit, [word]
 // [unit padded to the stride], if all of them are values and tables are worth their making.
 bool pack_bits(const Rows& rows, Unit unit, int chains, std::vector<std::uint32_t>& bits) {
-  constexpr int kFewUnits = 2 * kUnitTile;
+  constexpr int kFewUnits = 2 * kUnitTile;  // tables made for fewer cost more than they save
   if (!unit.is_discrete() || unit.values() != 2 || rows.units <= kFewUnits) return false;
   const Floats d;
   const kernels::Words w;
