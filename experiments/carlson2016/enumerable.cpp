@@ -24,7 +24,7 @@ constexpr Model kModels[] = {{"mnist-20", "784-20"},
                              {"mnist-25", "784-25"},
                              {"mnist-20-peaked", "784-20, trained ten times longer"}};
 const PerProfile<std::vector<int>> kSweeps{
-    .smoke = {30}, .quick = {200, 600, 1800}, .paper = {200, 600, 1800, 6000, 20000}};
+    .smoke = {30}, .quick = {100, 300, 900}, .paper = {100, 300, 900, 2700, 8100}};
 constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 5, .paper = 20};
 
 std::vector<Json> trials(Profile profile) {
@@ -201,12 +201,12 @@ Experiment carlson2016_enumerable() {
           "integration (Fig. 4), against the mean of its own long runs.",
       .settings = {.smoke = "784-20, 30 sweeps, 2 repeats.",
                    .quick = "Every registered method on three RBMs of MNIST with exact log Z, 100 "
-                            "chains, 100 rungs where chains are tempered, data rates as p1; 200, "
-                            "600 and 1,800 sweeps in all, 5 repeats: an RMSE's 95 % interval is "
+                            "chains, 100 rungs where chains are tempered, data rates as p1; 100, "
+                            "300 and 900 sweeps in all, 5 repeats: an RMSE's 95 % interval is "
                             "0.62 to 2.5 times its value, and a ratio of 5 is told from 1 with "
                             "probability 0.9.",
-                   .paper = "Up to 20,000 sweeps, 20 repeats."},
-      .seconds = {.smoke = 1, .quick = 40, .paper = 2700},
+                   .paper = "Up to 8,100 sweeps, 20 repeats."},
+      .seconds = {.smoke = 1, .quick = 20, .paper = 1400},
       .claims = {},
       .deviations = {"Not in the paper. Methods that read samples share each tempered run, and so "
                      "their errors are alike."},

@@ -6,7 +6,8 @@
 namespace boltzmark::experiments {
 
 /// Measures C35 from the longest runs of RTS and AIS on "cd25": the variance over repeats with its
-/// chi-squared limits; undecidable with fewer than kEnoughRepeats, or below 1,000,000 sweeps.
+/// chi-squared limits; undecidable with fewer than kEnoughRepeats, or if runs shorter than the
+/// paper's 1,000,000 sweeps do not show it to be small.
 void add_truth_variance(const Results& results, int sweeps, Summary& summary);
 /// Measures C33 and C34 on the published RBM from the runs of RTS and AIS of so many sweeps.
 void add_published_values(const Results& results, int sweeps, Summary& summary);

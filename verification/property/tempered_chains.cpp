@@ -185,3 +185,18 @@ TEST_CASE("tempered chains move exactly as the block sweep does, however they ar
                 plain.get_chain(n));
   });
 }
+
+TEST_CASE("a copied chain has the D of its states") {
+  rc::prop("and the other chains keep theirs", [] {
+    const Case c = draw_case(true);
+    TemperedChains chains(c.model, 0, 2);
+    chains.copy_chain(1, c.chains, *rc::gen::inRange(0, kChains));
+    std::vector<double> ratio(2);
+    chains.log_ratio(ratio);
+    for (int n = 0; n < 2; ++n) {
+      const State state = chains.states().get_chain(n);
+      RC_ASSERT(std::abs(ratio[n] + energy(c.model->model, state) + log_base(*c.model, state)) <
+                kTolerance);
+    }
+  });
+}

@@ -69,14 +69,15 @@ TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int f
   for (int l = 1; l < chains_.layers(); l += 2)
     inputs_.emplace_back(blocks * padded(chains_.size(l)) * kChainBlock);
   inverse_temperatures_.assign(blocks * kChainBlock, 1.0F);
-  refresh_inputs();
+  even_slopes_.resize(blocks);
+  refresh();
 }
 
 std::size_t TemperedChains::inputs_offset(int layer, int block) const {
   return static_cast<std::size_t>(block) * padded(chains_.size(layer)) * kChainBlock;
 }
 
-void TemperedChains::refresh_inputs() {
+void TemperedChains::refresh() {
   for (int l = 1; l < chains_.layers(); l += 2)
     fill_inputs({.model = &model_->packed,
                  .layer = l,
@@ -84,18 +85,19 @@ void TemperedChains::refresh_inputs() {
                  .first_block = 0,
                  .last_block = chains_.blocks()},
                 inputs_[l / 2].data());
+  for (int block = 0; block < chains_.blocks(); ++block) even_slopes_[block] = even_slopes(block);
 }
 
 void TemperedChains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
   chains_.set_layer(layer, states);
-  if (layer % 2 == 0) refresh_inputs();
+  if (layer % 2 == 0) refresh();
 }
 
 void TemperedChains::set_model(std::shared_ptr<const TemperedModel> model) {
   if (!chains_.fit(model->model))
     throw InvalidArgument("model (must have the layers, sizes and units of the one before)");
   model_ = std::move(model);
-  refresh_inputs();
+  refresh();
 }
 
 void TemperedChains::copy_chain(int chain, const TemperedChains& from, int source) {
@@ -110,6 +112,7 @@ void TemperedChains::copy_chain(int chain, const TemperedChains& from, int sourc
       copy(from.inputs_[l / 2].data() + inputs_offset(l, from_block),
            inputs_[l / 2].data() + inputs_offset(l, to_block), padded(chains_.size(l)));
   }
+  even_slopes_[to_block][chain % kChainBlock] = from.even_slopes_[from_block][source % kChainBlock];
 }
 
 void TemperedChains::sweep(std::span<const float> inverse_temperatures, const Draws& draws,
@@ -133,7 +136,7 @@ void TemperedChains::sweep(std::span<const float> inverse_temperatures, const Dr
       job.inputs = parity == 1 ? inputs_[job.layer / 2].data() : nullptr;
       update_layer(job);
     }
-  refresh_inputs();
+  refresh();
 }
 
 // log f_b's even part is b slope + constant:  slope = sum_i v_i (a_i - m_i) + N,
@@ -178,7 +181,7 @@ void TemperedChains::for_odd_layers(int block, const Body& body) const {
 
 void TemperedChains::log_ratio(std::span<double> out) const {
   for (int block = 0; block < chains_.blocks(); ++block) {
-    BlockSums sums = even_slopes(block);
+    BlockSums sums = even_slopes_[block];
     for_odd_layers(block, [&](const DensityBlock& odd) { add_joint(odd, sums.data()); });
     copy_out(block, sums, out);
   }
@@ -186,7 +189,7 @@ void TemperedChains::log_ratio(std::span<double> out) const {
 
 void TemperedChains::log_increment(double from, double to, std::span<double> out) const {
   for (int block = 0; block < chains_.blocks(); ++block) {
-    BlockSums sums = even_slopes(block);
+    BlockSums sums = even_slopes_[block];
     for (double& sum : sums) sum *= to - from;
     for_odd_layers(block,
                    [&](const DensityBlock& odd) { add_log_phi_step(odd, from, to, sums.data()); });
@@ -201,7 +204,7 @@ void TemperedChains::log_densities(std::span<const float> ladder, std::span<doub
     rung_nodes_ = RungNodes(static_cast<int>(rungs));
   std::vector<double> sums(rungs * kChainBlock);
   for (int block = 0; block < chains_.blocks(); ++block) {
-    BlockSums slope = even_slopes(block);
+    BlockSums slope = even_slopes_[block];
     const BlockSums constant = even_constants(block);
     if (equal)
       fill_equal_rungs(block, slope, sums);
@@ -242,9 +245,8 @@ void TemperedChains::fill_any_rungs(int block, std::span<const float> ladder,
 void TemperedChains::log_density_slopes(std::span<const float> ladder,
                                         std::span<double> out) const {
   for (int block = 0; block < chains_.blocks(); ++block) {
-    const BlockSums slope = even_slopes(block);
     for (std::size_t k = 0; k < ladder.size(); ++k) {
-      BlockSums sums = slope;
+      BlockSums sums = even_slopes_[block];
       for_odd_layers(block, [&](const DensityBlock& odd) {
         add_log_phi_slope(odd, static_cast<double>(ladder[k]), sums.data());
       });

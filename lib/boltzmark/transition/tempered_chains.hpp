@@ -28,8 +28,9 @@ struct TemperedModel {
 };
 
 /// Chains moved by one thread, each at its own inverse temperature. They keep the inputs of the odd
-/// (hidden) units given the even ones, x = bias + W' v: one matrix product serves the next update
-/// of the odd side, D, and every density of the even side's marginal.
+/// (hidden) units given the even ones, x = bias + W' v, and the even side's own part of D: one
+/// matrix product serves the next update of the odd side, D, and every density of the even side's
+/// marginal.
 ///   log f_b = b log f + (1 - b) log p1
 ///   log f_b(v) = sum_i v_i (b a_i + (1-b) m_i) + sum_j log phi(b x_j + (1-b) l_j) - (1-b) N
 /// with a, m the biases and base logits of the even units, l those of the odd ones, and log phi the
@@ -77,8 +78,8 @@ class TemperedChains {
 
  private:
   std::size_t inputs_offset(int layer, int block) const;
-  void refresh_inputs();
   using BlockSums = std::array<double, kChainBlock>;
+  void refresh();
   BlockSums even_slopes(int block) const;
   BlockSums even_constants(int block) const;
   void copy_out(int block, const BlockSums& sums, std::span<double> out) const;
@@ -92,6 +93,7 @@ class TemperedChains {
   int first_chain_;
   Chains chains_;
   std::vector<std::vector<float>> inputs_;   ///< per odd layer [blocks][padded units][kChainBlock]
+  std::vector<BlockSums> even_slopes_;       ///< per block: d/db of log f_b's even part
   std::vector<float> inverse_temperatures_;  ///< padded to whole blocks
   RungNodes rung_nodes_{2};                  ///< of the ladder that was asked for last
 };
