@@ -23,8 +23,8 @@ double interpolation_error(const RungNodes& nodes, double z) {
   double worst = 0;
   for (const RungNodes::Interpolated& rung : nodes.interpolated()) {
     double value = 0;
-    for (int i = 0; i < RungNodes::kNodes; ++i)
-      value += rung.weights[i] * softplus(-z * nodes.nodes()[rung.first_node + i] / top);
+    for (std::size_t i = 0; i < rung.weights.size(); ++i)
+      value += rung.weights[i] * softplus(-z * nodes.nodes()[i + 1] / top);
     worst = std::max(worst, std::abs(value - softplus(-z * rung.rung / top)));
   }
   return worst;
@@ -47,7 +47,7 @@ Layered wide_rbm() {
 }  // namespace
 
 TEST_CASE("every rung of a linear ladder is a node or interpolated, once") {
-  for (const int rungs : {2, 3, 28, 37, 38, 39, 100, 101, 152, 153, 1001}) {
+  for (const int rungs : {2, 3, 4, 24, 25, 26, 38, 100, 101, 1001}) {
     const RungNodes nodes(rungs);
     std::vector<int> seen = nodes.nodes();
     CHECK(std::is_sorted(seen.begin(), seen.end()));
@@ -56,15 +56,14 @@ TEST_CASE("every rung of a linear ladder is a node or interpolated, once") {
     REQUIRE(seen.size() == static_cast<std::size_t>(rungs));
     for (int k = 0; k < rungs; ++k) CHECK(seen[k] == k);
   }
-  CHECK(RungNodes(100).nodes().size() == 44);
-  CHECK(RungNodes(1001).nodes().size() == 80);
+  CHECK(RungNodes(100).nodes().size() == 31);
+  CHECK(RungNodes(1001).nodes().size() == 45);
   CHECK_THROWS_AS(RungNodes(1), InvalidArgument);
 }
 
-// The polynomial's own error is of the order of 2.6^-24 (the ellipse through the nearest
-// singularity, b = 0, has the radius 2.6), whatever the ladder; at most 6e-11 was measured.
-TEST_CASE("polynomials through the nodes give log(1 + e^{-b z}) at every rung for every z") {
-  for (const int rungs : {31, 34, 37, 38, 50, 77, 100, 101, 200, 1001}) {
+// Measured: 2e-12 at 100 rungs, 2e-11 at 1,001, 1e-10 at 5,500.
+TEST_CASE("the polynomial through the nodes gives log(1 + e^{-b z}) at every rung for every z") {
+  for (const int rungs : {20, 25, 31, 38, 50, 77, 100, 101, 200, 1001, 3001}) {
     const RungNodes nodes(rungs);
     double worst = 0;
     for (double z = 0; z < 60; z += 0.25) worst = std::max(worst, interpolation_error(nodes, z));

@@ -108,9 +108,11 @@ void rungs(const RungNodes& nodes, const double* HWY_RESTRICT sums, double* HWY_
   for (const RungNodes::Interpolated& rung : nodes.interpolated())
     for (int v = 0; v < kChainBlock; v += kLanes) {
       Vector sum = hn::Zero(d);
-      const double* from = sums + static_cast<std::size_t>(rung.first_node) * kChainBlock + v;
-      for (int i = 0; i < RungNodes::kNodes; ++i)
-        sum = hn::MulAdd(hn::Set(d, rung.weights[i]), hn::LoadU(d, from + i * kChainBlock), sum);
+      const double* from = sums + kChainBlock + v;
+      for (const double weight : rung.weights) {
+        sum = hn::MulAdd(hn::Set(d, weight), hn::LoadU(d, from), sum);
+        from += kChainBlock;
+      }
       hn::StoreU(sum, d, out + static_cast<std::size_t>(rung.rung) * kChainBlock + v);
     }
 }

