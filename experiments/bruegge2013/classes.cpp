@@ -8,7 +8,8 @@ namespace boltzmark::experiments {
 std::vector<ClassChanges> follow_classes(const Layered& model, const Rule& rule,
                                          const Eigen::MatrixXf& start, int steps,
                                          bool until_all_changed, const TrialContext& context) {
-  const PackedModel packed(model);
+  const PackedModel packed(model, {.chains = static_cast<int>(start.cols()),
+                                   .sweeps = static_cast<std::uint64_t>(steps)});
   const PhiloxDraws draws(context.key);
   const Eigen::MatrixXf modes = artificial_modes(model.size(0));
   Chains chains(model, static_cast<int>(start.cols()));

@@ -33,7 +33,7 @@ struct Runs {
 /// Runs of RTS that stand for the truth of a model without a published one. Nine times the sweeps
 /// of the longest runs judged would bring its error to a third of theirs, if both fall like the
 /// square root.
-constexpr PerProfile<Runs> kTruth{.smoke = {60, 2}, .quick = {5000, 6}, .paper = {1000000, 10}};
+constexpr PerProfile<Runs> kTruth{.smoke = {60, 2}, .quick = {10000, 6}, .paper = {1000000, 10}};
 /// Runs of RTS and AIS on the published RBM that stand beside the paper's truth.
 constexpr PerProfile<Runs> kLong{.smoke = {}, .quick = {2000, 4}, .paper = {1000000, 12}};
 /// Sweeps that C30 and C31 judge, as their parts are named.
@@ -187,7 +187,7 @@ Experiment carlson2016_fig3() {
       .settings = {.smoke = "40 sweeps, 2 repeats.",
                    .quick = "1,000 sweeps (784-100: 2,000 too), 12 repeats, of the extra curves 4; "
                             "4 runs of RTS and of AIS of 2,000 sweeps; truth of 784-100 from 6 "
-                            "other runs of RTS of 5,000 sweeps.",
+                            "other runs of RTS of 10,000 sweeps.",
                    .paper = "Up to 100,000 (784-500) and 1,000,000 sweeps, 20 repeats; truth of "
                             "784-100 from 10 other runs of RTS, that of 784-500 beside 12 runs of "
                             "RTS and of AIS, of 1,000,000 sweeps."},
