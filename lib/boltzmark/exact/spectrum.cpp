@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kDenseStates = 64;  // below, all eigenvalues cost less than Krylov spaces
 constexpr std::size_t kLargeStates = std::size_t{1} << 16;
 constexpr Eigen::Index kDenseMarginal = 256;  // the same for symmetric matrices
+constexpr double kHiddenByZero = 1e-8;  // a rightmost eigenvalue that may be the one moved to 0
 
 // The two numbers wanted, and how they were found.
 struct Edges {
@@ -67,31 +68,30 @@ Edges from_symmetric(const Eigen::Ref<const Eigen::MatrixXd>& matrix, std::strin
           .method = std::move(method)};
 }
 
-// Both edges of A, whose stationary eigenvalue 1 has the unit eigenvector root on both sides: moved
-// to 0 it is out of the modulus's way, moved to -1 out of the real part's.
+// Both edges of A, whose stationary eigenvalue 1 has the unit eigenvector root on both sides. Moved
+// to 0 it is out of the modulus's way, and of the real part's if that is positive; else to -1.
 Edges krylov_edges(const std::function<void(Eigen::Ref<Eigen::VectorXd>)>& apply,
                    const Eigen::VectorXd& root, bool symmetric, const SpectrumOptions& options) {
-  const auto shifted = [&](double by) {
-    return LinearMap{root.size(), symmetric, [&apply, &root, by](Eigen::Ref<Eigen::VectorXd> x) {
-                       const double share = root.dot(x);
-                       apply(x);
-                       x -= by * share * root;
-                     }};
+  const auto edges_without = [&](double by) {
+    return spectrum_edges({root.size(), symmetric,
+                           [&apply, &root, by](Eigen::Ref<Eigen::VectorXd> x) {
+                             const double share = root.dot(x);
+                             apply(x);
+                             x -= by * share * root;
+                           }},
+                          options.tolerance, options.max_restarts);
   };
-  const EdgeEigenvalue slem =
-      edge_eigenvalue(shifted(1), Edge::modulus, options.tolerance, options.max_restarts);
-  Edges result{.slem = std::abs(slem.value),
-               .second = slem.value.real(),
-               .residual = slem.residual,
-               .converged = slem.converged,
+  SpectrumEdges found = edges_without(1);
+  Edges result{.slem = std::abs(found.largest.value),
+               .second = found.rightmost.value.real(),
+               .residual = std::max(found.largest.residual, found.rightmost.residual),
+               .converged = found.converged,
                .method = "krylov"};
-  // A positive real eigenvalue of largest modulus is also the rightmost.
-  if (slem.value.imag() == 0 && slem.value.real() >= 0) return result;
-  const EdgeEigenvalue right =
-      edge_eigenvalue(shifted(2), Edge::real_part, options.tolerance, options.max_restarts);
-  result.second = right.value.real();
-  result.residual = std::max(result.residual, right.residual);
-  result.converged = result.converged && right.converged;
+  if (result.second > kHiddenByZero) return result;
+  found = edges_without(2);
+  result.second = found.rightmost.value.real();
+  result.residual = std::max(result.residual, found.rightmost.residual);
+  result.converged = result.converged && found.converged;
   return result;
 }
 
