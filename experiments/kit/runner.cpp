@@ -29,6 +29,8 @@ class Work {
 
   /// Runs tasks, `jobs` at once; each job's parallel loops have an equal share of the threads.
   void run(std::vector<Task>& tasks, int jobs) {
+    if (tasks.empty()) return;
+    jobs = static_cast<int>(std::min<std::size_t>(jobs, tasks.size()));
     std::atomic<std::size_t> next{0};
     const auto worker = [&] {
       tbb::task_arena arena(std::max(1, threads_ / jobs));

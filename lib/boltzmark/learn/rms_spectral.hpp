@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -22,7 +23,9 @@ struct RmsSpectralOptions {
   double rate = 1e-5;
   double decay = 0.99;    ///< of the mean square gradient, per step
   double epsilon = 1e-8;  ///< added to its root
-  int rank = 30;          ///< singular triples of a step; at least the smaller side's units: all
+  /// Singular triples of a step; at least the smaller side's units: all. Few save time where a
+  /// gradient has few directions, but a noisy one has all: carlson2016's training stalls with 30.
+  int rank = std::numeric_limits<int>::max();
 };
 
 /// RMSspectral: RMSprop for biases, its spectral-norm counterpart for weights.
