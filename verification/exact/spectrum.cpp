@@ -70,6 +70,46 @@ TEST_CASE("every method finds the same spectrum, large weights included") {
   }
 }
 
+// Small weights: T flips almost surely, and many of its eigenvalues lie near the edge.
+TEST_CASE("a short Krylov space finds the edges of clustered spectra") {
+  using Method = SpectrumOptions::Method;
+  for (const double scale : {0.05, 0.1, 0.4}) {
+    CAPTURE(scale);
+    const Layered model = uniform_rbm(5, 4, scale, 500, 0);
+    const Spectrum dense = spectrum(model, Rule::flip(), Scan::periodic, {.method = Method::dense});
+    const Spectrum found =
+        spectrum(model, Rule::flip(), Scan::periodic, {.method = Method::krylov, .columns = 20});
+    REQUIRE(found.converged);
+    REQUIRE(std::abs(found.slem - dense.slem) < kAgreement);
+    REQUIRE(std::abs(found.second_eigenvalue - dense.second_eigenvalue) < kAgreement);
+  }
+}
+
+// Of independent units: the products of their eigenvalues -e^-|b|.
+TEST_CASE("the spectrum of 2^17 states with zero weights is that of products of units") {
+  Eigen::VectorXd b(9), c(8);
+  b << 0.3, -0.9, 1.1, 1.2, -1.4, 1.5, 1.6, 2, -2.5;
+  c << -0.5, 0.8, 1, 1.3, 1.7, -1.8, 2.2, 3;
+  const Spectrum found = spectrum(Layered::rbm(Eigen::MatrixXd::Zero(9, 8), b, c), Rule::flip());
+  REQUIRE(found.converged);
+  REQUIRE(found.method == "krylov");
+  REQUIRE(std::abs(found.slem - std::exp(-0.3)) < kAgreement);
+  REQUIRE(std::abs(found.second_eigenvalue - std::exp(-0.3 - 0.5)) < kAgreement);
+}
+
+TEST_CASE("the chain of one side has the edges of the whole Gibbs sweep") {
+  const Layered model = uniform_rbm(9, 9, 1, 600);
+  const Spectrum side = spectrum(model, Rule::gibbs());
+  const Spectrum whole =
+      spectrum(model, Rule::gibbs(), Scan::periodic, {.method = SpectrumOptions::Method::krylov});
+  REQUIRE(side.method == "marginal krylov");
+  REQUIRE(whole.method == "krylov");
+  REQUIRE(side.converged);
+  REQUIRE(whole.converged);
+  REQUIRE(std::abs(side.slem - whole.slem) < kAgreement);
+  REQUIRE(std::abs(side.second_eigenvalue - whole.second_eigenvalue) < kAgreement);
+}
+
 TEST_CASE("the random scan's spectrum is that of dense eigenvalues and is real") {
   for (const Rule& rule : ergodic()) {
     for (const int size : {2, 4}) {

@@ -16,9 +16,10 @@ namespace boltzmark {
 namespace {
 
 constexpr std::size_t kDenseStates = 64;  // below, all eigenvalues cost less than Krylov spaces
-constexpr std::size_t kLargeStates = std::size_t{1} << 16;
+// Vectors of this many numbers no longer fit a cache: orthogonalising costs more than a product,
+// and a short basis least.
+constexpr Eigen::Index kLargeStates = Eigen::Index{1} << 16;
 constexpr Eigen::Index kDenseMarginal = 256;  // the same for symmetric matrices
-constexpr double kHiddenByZero = 1e-8;  // a rightmost eigenvalue that may be the one moved to 0
 
 // The two numbers wanted, and how they were found.
 struct Edges {
@@ -68,30 +69,34 @@ Edges from_symmetric(const Eigen::Ref<const Eigen::MatrixXd>& matrix, std::strin
           .method = std::move(method)};
 }
 
-// Both edges of A, whose stationary eigenvalue 1 has the unit eigenvector root on both sides. Moved
-// to 0 it is out of the modulus's way, and of the real part's if that is positive; else to -1.
+// Both edges of A, whose stationary eigenvalue 1 has the unit eigenvector root on both sides: moved
+// to 0 it is out of the modulus's way, moved to -1 out of the real part's.
 Edges krylov_edges(const std::function<void(Eigen::Ref<Eigen::VectorXd>)>& apply,
                    const Eigen::VectorXd& root, bool symmetric, const SpectrumOptions& options) {
-  const auto edges_without = [&](double by) {
-    return spectrum_edges({root.size(), symmetric,
-                           [&apply, &root, by](Eigen::Ref<Eigen::VectorXd> x) {
-                             const double share = root.dot(x);
-                             apply(x);
-                             x -= by * share * root;
-                           }},
-                          options.tolerance, options.max_restarts);
+  const int columns = root.size() > kLargeStates ? 20 : 40;
+  const KrylovOptions krylov{.columns = options.columns > 0 ? options.columns : columns,
+                             .tolerance = options.tolerance,
+                             .max_restarts = options.max_restarts};
+  const auto edge_without = [&](double by, Edge edge) {
+    const auto moved = [&apply, &root, by](Eigen::Ref<Eigen::VectorXd> x) {
+      const double share = root.dot(x);
+      apply(x);
+      x -= by * share * root;
+    };
+    return edge_eigenvalue({root.size(), symmetric, moved}, edge, krylov);
   };
-  SpectrumEdges found = edges_without(1);
-  Edges result{.slem = std::abs(found.largest.value),
-               .second = found.rightmost.value.real(),
-               .residual = std::max(found.largest.residual, found.rightmost.residual),
-               .converged = found.converged,
+  const EdgeEigenvalue slem = edge_without(1, Edge::modulus);
+  Edges result{.slem = std::abs(slem.value),
+               .second = slem.value.real(),
+               .residual = slem.residual,
+               .converged = slem.converged,
                .method = "krylov"};
-  if (result.second > kHiddenByZero) return result;
-  found = edges_without(2);
-  result.second = found.rightmost.value.real();
-  result.residual = std::max(result.residual, found.rightmost.residual);
-  result.converged = result.converged && found.converged;
+  // A positive real eigenvalue of largest modulus is also the rightmost.
+  if (slem.value.imag() == 0 && slem.value.real() >= 0) return result;
+  const EdgeEigenvalue right = edge_without(2, Edge::real_part);
+  result.second = right.value.real();
+  result.residual = std::max(result.residual, right.residual);
+  result.converged = result.converged && right.converged;
   return result;
 }
 
@@ -157,7 +162,7 @@ Edges find_edges(const StateSpace& space, const Rule& rule, Scan scan,
   SpectrumOptions asked = options;
   // Large spaces: an eigenvalue moves by no more than its residual times its condition, and the
   // 1e-8 that is promised leaves room.
-  if (space.states() > kLargeStates) asked.tolerance = std::max(asked.tolerance, 1e-10);
+  if (root.size() > kLargeStates) asked.tolerance = std::max(asked.tolerance, 1e-10);
   const Edges edges = krylov_edges(apply, root, scan == Scan::random, asked);
   const bool fallback = automatic && !edges.converged && space.states() <= kMaxDenseStates;
   return fallback ? dense_edges(space, rule, scan, root) : edges;

@@ -14,6 +14,7 @@ struct SpectrumOptions {
   Method method = Method::automatic;
   double tolerance = 1e-12;  ///< of the residual ||S y - lambda y|| at which an eigenpair counts
   int max_restarts = 300;
+  int columns = 0;  ///< of the Krylov space; 0: 40, above 2^16 states 20
 };
 
 /// What the eigenvalues of a transition kernel say about its convergence.

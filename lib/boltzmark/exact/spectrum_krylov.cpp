@@ -3,6 +3,7 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -13,17 +14,13 @@
 namespace boltzmark {
 namespace {
 
-// Vectors of this many numbers no longer fit a cache: orthogonalising costs more than a product,
-// and a short basis least.
-constexpr Eigen::Index kLarge = Eigen::Index{1} << 16;
 constexpr Eigen::Index kChunk = 2048;  // rows of a basis that fit a cache
 // Between columns, as a power of 2 would put the same row of each into the same set of a cache.
 constexpr Eigen::Index kPadding = kChunk + 8;
 constexpr double kInvariant = 1e-14;  // what is left of a product inside the space
-constexpr Eigen::Index kEdges = 2;
 
-double edge_key(std::complex<double> value, Eigen::Index edge) {
-  return edge == 0 ? std::abs(value) : value.real();
+double edge_key(std::complex<double> value, Edge edge) {
+  return edge == Edge::modulus ? std::abs(value) : value.real();
 }
 
 // A V = V B + v e', v the vector after V's columns, orthogonal to them; e is 0 but in its last
@@ -34,13 +31,16 @@ class KrylovSpace {
       : map_(map),
         size_(map.size),
         basis_(map.size + kPadding, columns + 1),
-        projection_(Eigen::MatrixXd::Zero(columns + 1, columns)) {
-    Stream stream(make_key(1, "krylov start"), Purpose::start);
-    for (double& value : column(0)) value = stream.uniform(-1, 1);
-    column(0).normalize();
+        projection_(Eigen::MatrixXd::Zero(columns + 1, columns)) {}
+
+  // Begins anew with a vector that is not 0.
+  void start(const Eigen::VectorXd& vector) {
+    column(0) = vector.normalized();
+    columns_ = 0;
+    invariant_ = false;
+    projection_.setZero();
   }
 
-  Eigen::Index columns() const { return columns_; }
   bool is_full() const { return columns_ == projection_.cols(); }
   bool is_invariant() const { return invariant_; }
   int products() const { return products_; }
@@ -54,7 +54,9 @@ class KrylovSpace {
   void expand();
   // Goes on from the space that the orthonormal columns of `kept` span, invariant under B.
   void restart(const Eigen::MatrixXd& kept);
-  EdgeEigenvalue measure(std::complex<double> value, const Eigen::VectorXcd& coefficients) const;
+  // ||A y - theta y|| of y = V c / ||V c||, from products.
+  double measure(std::complex<double> theta, const Eigen::VectorXcd& coefficients) const;
+  Eigen::VectorXd combine(const Eigen::VectorXd& coefficients) const;
 
  private:
   // Calls body(first row, rows, chunk) for every chunk of rows, in parallel.
@@ -68,7 +70,6 @@ class KrylovSpace {
   Eigen::Index chunks() const { return (size_ + kChunk - 1) / kChunk; }
   Eigen::Ref<Eigen::VectorXd> column(Eigen::Index i) { return basis_.col(i).head(size_); }
   Eigen::VectorXd orthogonalise(Eigen::Index column, const Eigen::VectorXd& remove);
-  Eigen::VectorXd combine(const Eigen::VectorXd& coefficients) const;
 
   const LinearMap& map_;
   Eigen::Index size_;
@@ -134,95 +135,97 @@ Eigen::VectorXd KrylovSpace::combine(const Eigen::VectorXd& coefficients) const 
   return vector;
 }
 
-// With A (x + iy) = (a + ib)(x + iy), from at most four vectors beside the basis.
-EdgeEigenvalue KrylovSpace::measure(std::complex<double> value,
-                                    const Eigen::VectorXcd& coefficients) const {
-  const double a = value.real(), b = value.imag();
+// With A (x + iy) = (a + ib)(x + iy).
+double KrylovSpace::measure(std::complex<double> theta,
+                            const Eigen::VectorXcd& coefficients) const {
+  const double a = theta.real(), b = theta.imag();
   const Eigen::VectorXd real = combine(coefficients.real());
-  const Eigen::VectorXd imaginary = b == 0 ? Eigen::VectorXd() : combine(coefficients.imag());
   Eigen::VectorXd image = real;
   map_.apply(image);
   image -= a * real;
-  if (b == 0) return {value, image.norm() / real.norm()};
+  if (b == 0) return image.norm() / real.norm();
+  const Eigen::VectorXd imaginary = combine(coefficients.imag());
   image += b * imaginary;
   double squares = image.squaredNorm();
   image = imaginary;
   map_.apply(image);
   image -= a * imaginary + b * real;
   squares += image.squaredNorm();
-  return {value, std::sqrt(squares / (real.squaredNorm() + imaginary.squaredNorm()))};
+  return std::sqrt(squares / (real.squaredNorm() + imaginary.squaredNorm()));
 }
 
-// The eigenpairs of the projection.
+// The eigenpairs of a projection, the outermost first; none if they were not found.
 struct RitzPairs {
   Eigen::VectorXcd values;
   Eigen::MatrixXcd vectors;  // unit columns
 
-  explicit RitzPairs(const KrylovSpace& space, bool symmetric) {
-    const Eigen::MatrixXd projection = space.projection();
-    if (symmetric) {
-      const SymmetricEigenPairs pairs =
-          symmetric_eigen_pairs((projection + projection.transpose()) / 2);
-      values = pairs.values, vectors = pairs.vectors;
-    } else {
-      const EigenPairs pairs = eigen_pairs(projection);
-      values = pairs.values, vectors = pairs.vectors;
-    }
+  RitzPairs(const Eigen::MatrixXd& projection, bool symmetric, Edge edge) {
+    if (symmetric)
+      sort(symmetric_eigen_pairs((projection + projection.transpose()) / 2), edge);
+    else
+      sort(eigen_pairs(projection), edge);
   }
-  // Numbers of the pairs, the outermost first.
-  std::vector<Eigen::Index> order(Eigen::Index edge) const {
-    std::vector<Eigen::Index> order(static_cast<std::size_t>(values.size()));
+
+ private:
+  template <class Pairs>
+  void sort(const Pairs& pairs, Edge edge) {
+    if (!pairs.converged || !pairs.values.allFinite()) return;
+    std::vector<Eigen::Index> order(static_cast<std::size_t>(pairs.values.size()));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](Eigen::Index i, Eigen::Index j) {
-      return edge_key(values[i], edge) > edge_key(values[j], edge);
+      return edge_key(pairs.values[i], edge) > edge_key(pairs.values[j], edge);
     });
-    return order;
+    values = pairs.values(order);
+    vectors = pairs.vectors(Eigen::all, order);
   }
 };
 
-// An orthonormal basis of the span of the outermost pairs of both edges, about `wanted` columns.
+// An orthonormal basis of the span of the outermost pairs, about `wanted` columns.
 Eigen::MatrixXd outer_space(const RitzPairs& pairs, Eigen::Index wanted) {
-  const std::vector<Eigen::Index> orders[] = {pairs.order(0), pairs.order(1)};
-  std::vector<bool> taken(static_cast<std::size_t>(pairs.values.size()));
   Eigen::MatrixXd columns(pairs.values.size(), wanted + 1);
   Eigen::Index count = 0;
-  for (std::size_t rank = 0; rank < taken.size() && count < wanted; ++rank)
-    for (const std::vector<Eigen::Index>& order : orders) {
-      const Eigen::Index i = order[rank];
-      // A conjugate pair gives its real and imaginary part once.
-      if (taken[i] || pairs.values[i].imag() < 0 || count >= wanted) continue;
-      taken[i] = true;
-      columns.col(count++) = pairs.vectors.col(i).real();
-      if (pairs.values[i].imag() > 0) columns.col(count++) = pairs.vectors.col(i).imag();
-    }
+  for (Eigen::Index i = 0; i < pairs.values.size() && count < wanted; ++i) {
+    // A conjugate pair gives its real and imaginary part once.
+    if (pairs.values[i].imag() < 0) continue;
+    columns.col(count++) = pairs.vectors.col(i).real();
+    if (pairs.values[i].imag() > 0) columns.col(count++) = pairs.vectors.col(i).imag();
+  }
   const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns.leftCols(count));
   return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), count);
 }
 
+Eigen::VectorXd random_start(Eigen::Index size) {
+  Stream stream(make_key(1, "krylov start"), Purpose::start);
+  Eigen::VectorXd start(size);
+  for (double& value : start) value = stream.uniform(-1, 1);
+  return start;
+}
+
 }  // namespace
 
-SpectrumEdges spectrum_edges(const LinearMap& map, double tolerance, int max_restarts) {
-  const Eigen::Index columns = std::min<Eigen::Index>(map.size, map.size > kLarge ? 16 : 40);
+EdgeEigenvalue edge_eigenvalue(const LinearMap& map, Edge edge, const KrylovOptions& options) {
+  const Eigen::Index columns = std::min(map.size, options.columns);
   KrylovSpace space(map, columns);
+  space.start(random_start(map.size));
+  EdgeEigenvalue found;
+  found.residual = std::numeric_limits<double>::infinity();
   for (int restarts = 0;; ++restarts) {
     while (!space.is_full() && !space.is_invariant()) space.expand();
-    const RitzPairs pairs(space, map.symmetric);
-    const Eigen::Index best[kEdges] = {pairs.order(0)[0], pairs.order(1)[0]};
-    const double left = std::max(space.residual(pairs.vectors.col(best[0])),
-                                 space.residual(pairs.vectors.col(best[1])));
-    if (left > tolerance && restarts < max_restarts) {
+    found.products = space.products();
+    const RitzPairs pairs(space.projection(), map.symmetric, edge);
+    if (pairs.values.size() == 0) return found;
+    const Eigen::VectorXcd best = pairs.vectors.col(0);
+    const bool last = restarts >= options.max_restarts;
+    if (space.residual(best) > options.tolerance && !last) {
       space.restart(outer_space(pairs, columns / 2));
       continue;
     }
-    SpectrumEdges edges;
-    edges.products = space.products();
-    edges.largest = space.measure(pairs.values[best[0]], pairs.vectors.col(best[0]));
-    edges.rightmost = best[1] == best[0]
-                          ? edges.largest
-                          : space.measure(pairs.values[best[1]], pairs.vectors.col(best[1]));
-    // The recurrence drifts from the residual by the rounding of the basis.
-    edges.converged = std::max(edges.largest.residual, edges.rightmost.residual) <= 10 * tolerance;
-    return edges;
+    found.value = pairs.values[0];
+    found.residual = space.measure(found.value, best);
+    found.converged = found.residual <= 10 * options.tolerance;
+    if (found.converged || last) return found;
+    // Near defective pairs the recurrence drifts from what it says: its best vector begins anew.
+    space.start(space.combine(best.real() + best.imag()));
   }
 }
 

@@ -6,31 +6,35 @@
 
 namespace boltzmark {
 
-/// An eigenvalue, found from products with the matrix alone.
+/// An eigenvalue at the edge of a spectrum, found from products with the matrix alone.
 struct EdgeEigenvalue {
   std::complex<double> value;
   double residual = 0;  ///< ||A y - value y|| of its unit eigenvector, measured
-};
-
-/// The ends of a spectrum.
-struct SpectrumEdges {
-  EdgeEigenvalue largest;    ///< by modulus
-  EdgeEigenvalue rightmost;  ///< by real part
   bool converged = false;
   int products = 0;  ///< with the matrix
 };
 
-/// A square matrix given by its products.
+/// Which edge is wanted.
+enum class Edge { modulus, real_part };
+
+/// A square matrix of norm about 1, given by its products.
 struct LinearMap {
   Eigen::Index size = 0;
   bool symmetric = false;
   std::function<void(Eigen::Ref<Eigen::VectorXd>)> apply;  ///< x := A x
 };
 
-/// Finds the eigenvalues of largest modulus and largest real part in one Krylov space, restarted
-/// with its best directions [Stewart 2001, Krylov-Schur], from a fixed starting vector. Converged:
-/// both residuals are at most `tolerance`, for matrices whose norm is about 1.
-///   Cost  44 vectors of memory (20 above 2^16 rows); three passes over them a product
-SpectrumEdges spectrum_edges(const LinearMap& map, double tolerance, int max_restarts);
+/// How far a Krylov space goes.
+struct KrylovOptions {
+  Eigen::Index columns = 40;  ///< vectors; a restart keeps the outer half of their directions
+  double tolerance = 1e-12;   ///< of the residual
+  int max_restarts = 300;
+};
+
+/// Finds the eigenvalue of largest modulus or largest real part in a Krylov space that is restarted
+/// with its best directions [cf. Stewart 2001, Krylov-Schur], from a fixed starting vector.
+/// Converged: the measured residual is at most 10 tolerances.
+///   Cost  columns + 4 vectors of memory; three passes over the space a product
+EdgeEigenvalue edge_eigenvalue(const LinearMap& map, Edge edge, const KrylovOptions& options);
 
 }  // namespace boltzmark
