@@ -50,8 +50,8 @@ Json run(const Json& inputs, const TrialContext& context) {
   for (double& w : weights.reshaped()) w = 0.1 * stream.normal();
   const Layered model =
       Layered::rbm(weights, Eigen::VectorXd::Zero(visible), Eigen::VectorXd::Zero(hidden));
-  const PackedModel packed(
-      model, {.chains = inputs.at("chains"), .sweeps = static_cast<std::uint64_t>(sweeps) * pairs});
+  const PackedModel packed(model, {.chains = inputs.at("chains"),
+                                   .sweeps = static_cast<std::uint64_t>(sweeps) * 2 * (pairs + 1)});
   const PhiloxDraws draws(context.key);
   Chains gibbs(model, inputs.at("chains"));
   gibbs.randomise(context.key);

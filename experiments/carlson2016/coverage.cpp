@@ -150,6 +150,7 @@ Figure coverage_figure(const Results& results) {
       .script = "coverage.gp",
       .data = {{"targets", "row", "method", "coverage", "lower", "upper", "ok", "estimates"}}};
   for (const Targets& targets : kTargets) {
+    if (results.where({{"targets", targets.kind}}).empty()) continue;
     int row = 0;
     for (const MethodInfo& method : registered_methods()) {
       const ErrorCell cell = method_errors(results, {{"targets", targets.kind}}, method.name);

@@ -267,6 +267,7 @@ Experiment carlson2016_fig8() {
           {"Our own RBMs; the paper does not say how its were trained.",
            "Linear ladder of 100 rungs, base rates as p1; the paper's are not given.",
            "Joint states, and sweeps include the start, which is an annealed pass.",
+           "Quick stops at 2,000 sweeps, where 20 repeats tell no 10 %: C57 is left to paper.",
            "The truth of 784-10 is enumerated; that of 784-200 is the mean of long runs "
            "of RTS, whose error widens C58's interval; where it exceeds a third of an RMSE "
            "nothing is decided."},

@@ -25,8 +25,11 @@ set key at graph -0.2, 1.125 left top horizontal width 1 maxrows 1 font ',12'
 set arrow from 0.95, graph 0 to 0.95, graph 1 nohead lw 1 dt (6,4) lc rgb faint
 set label 'accepted of all' at graph 1.02, graph 1.07 left font ',11' textcolor rgb ink
 array heads[3] = ['random', 'stripes', 'MNIST']
+array seen[3] = [0, 0, 0]
+see(p) = (seen[p] = seen[p] + 1)
 do for [p = 1:3] {
-  set label heads[p] at first 1.005, graph 1.025 left offset 1 + 6.5 * (p - 1),0 font ',11' \
+  stats data_file using (strcol(1) eq from(p) ? see(p) : 0) every ::1 nooutput
+  if (seen[p] > 0) set label heads[p] at first 1.005, graph 1.025 left offset 1 + 6.5 * (p - 1),0 font ',11' \
     textcolor rgb palette[int(word(colours, p))]
 }
 at_row(y, p) = y + 0.26 * (p - 2)

@@ -70,8 +70,9 @@ class TemperedChains {
   void log_increment(double from, double to, std::span<double> out) const;
   /// Writes log f_b(v) for every b of `ladder`.  Shapes  [chains x rungs]
   /// Cost  if the rungs are equally spaced, the odd units two-valued and their logits zero, an
-  /// exponential a unit and two instructions a unit and node (RungNodes; their interpolation adds
-  /// 1e-10 nats an odd unit at most); otherwise an exponential or two a unit and rung
+  /// exponential, the powers of the longest jump, and two instructions a node for every unit
+  /// (RungNodes; on up to 5,000 rungs their interpolation adds 1e-10 nats an odd unit at most);
+  /// otherwise an exponential or two a unit and rung
   void log_densities(std::span<const float> ladder, std::span<double> out);
   /// Writes d/db log f_b(v), the mean of D given v, for every b.  Shapes  [chains x rungs]
   void log_density_slopes(std::span<const float> ladder, std::span<double> out) const;
