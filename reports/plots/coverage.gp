@@ -29,8 +29,10 @@ array seen[3] = [0, 0, 0]
 see(p) = (seen[p] = seen[p] + 1)
 do for [p = 1:3] {
   stats data_file using (strcol(1) eq from(p) ? see(p) : 0) every ::1 nooutput
-  if (seen[p] > 0) set label heads[p] at first 1.005, graph 1.025 left offset 1 + 6.5 * (p - 1),0 font ',11' \
-    textcolor rgb palette[int(word(colours, p))]
+  if (seen[p] > 0) {
+    set label heads[p] at first 1.005, graph 1.025 left offset 1 + 6.5 * (p - 1),0 font ',11' \
+      textcolor rgb palette[int(word(colours, p))]
+  }
 }
 at_row(y, p) = y + 0.26 * (p - 2)
 # What lies beyond the left edge is drawn at it.
