@@ -91,7 +91,7 @@ TrackedTraining::TrackedTraining(const TrackedTrainingOptions& options)
       model_(std::make_shared<const TemperedModel>(parameters_, dna_base(parameters_))),
       tempering_(std::make_unique<TrackedTempering>(model_, tracking_options(options),
                                                     initial_log_z(model_, options), kSettleSweeps)),
-      optimiser_(parameters_, {}, key_of(options, "optimiser")),
+      optimiser_(parameters_, {}),
       cases_(model_, 0, static_cast<int>(all_cases().cols())),
       positive_(parameters_, static_cast<int>(dna_cases().train.cols())),
       negative_(parameters_, options.chains) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/randomised_svd.hpp"
 #include "boltzmark/learn/rms_spectral.hpp"
 #include "boltzmark/learn/weighted_negative.hpp"
+#include "boltzmark/random/stream.hpp"
 #include "learn_scripts.hpp"
 
 using namespace boltzmark;
@@ -39,45 +39,16 @@ Eigen::MatrixXd geometric(Eigen::Index rows, Eigen::Index cols, Eigen::Index ran
 double largest(const Eigen::MatrixXd& x) { return x.cwiseAbs().maxCoeff(); }
 
 /// ||X||_* U V' over the singular values above 1e-12 of the largest.
-Eigen::MatrixXd dense_sharp(const Eigen::MatrixXd& x, Eigen::Index rank) {
+Eigen::MatrixXd dense_sharp(const Eigen::MatrixXd& x) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
   const Eigen::VectorXd& values = svd.singularValues();
   Eigen::Index kept = 0;
-  while (kept < std::min(rank, values.size()) && values[kept] > 1e-12 * values[0]) ++kept;
+  while (kept < values.size() && values[kept] > 1e-12 * values[0]) ++kept;
   return values.head(kept).sum() * svd.matrixU().leftCols(kept) *
          svd.matrixV().leftCols(kept).transpose();
 }
 
 }  // namespace
-
-// Householder reflections and Jacobi rotations of these sizes keep errors below 100 eps, that is
-// 2e-14, relative to the largest singular value, 1; a vector's error is that over the gap to its
-// neighbours, and the narrowest gap is 0.3 * 0.7^29 = 1e-5.
-TEST_CASE("the randomised SVD of a matrix of low rank is the dense one") {
-  for (const bool wide : {false, true}) {
-    Eigen::MatrixXd a = geometric(90, 60, 30, 0.7);
-    if (wide) a.transposeInPlace();
-    Stream stream(make_key(1), Purpose::test, 0);
-    const SingularTriples svd = randomised_svd(a, 30, stream);
-    const Eigen::JacobiSVD<Eigen::MatrixXd> dense(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    CHECK(largest(svd.values - dense.singularValues().head(30)) < 1e-13);
-    CHECK(largest(svd.left * svd.values.asDiagonal() * svd.right.transpose() - a) < 1e-13);
-    CHECK(largest(svd.left.transpose() * svd.left - Eigen::MatrixXd::Identity(30, 30)) < 1e-13);
-    CHECK(largest(spectral_sharp(a, 30, stream) - dense_sharp(a, 30)) < 1e-7);
-  }
-}
-
-// Beyond the 40 columns of its sketch the singular values are below 0.7^40 = 6e-7: one power
-// iteration leaves relative errors of (6e-7 / s_i)^3 squared in s_i, below 1e-4 of s_30 = 3e-5.
-TEST_CASE("the randomised SVD of a decaying spectrum finds the leading singular values") {
-  const Eigen::MatrixXd a = geometric(180, 100, 100, 0.7);
-  Stream stream(make_key(1), Purpose::test, 0);
-  const SingularTriples svd = randomised_svd(a, 30, stream);
-  for (int i = 0; i < 30; ++i) {
-    const double exact = std::pow(0.7, i);
-    CHECK(std::abs(svd.values[i] - exact) < 1e-4 * exact);
-  }
-}
 
 // The smallest singular value is 0.9^59 = 2e-3 of the largest: 60 eps / 2e-3^2 = 3e-9 of a triple,
 // and the nuclear norm that multiplies it is 10.
@@ -85,26 +56,24 @@ TEST_CASE("the sharp operator of all triples is the dense one") {
   for (const bool wide : {false, true}) {
     Eigen::MatrixXd a = geometric(90, 60, 60, 0.9);
     if (wide) a.transposeInPlace();
-    Stream stream(make_key(1), Purpose::test, 0);
-    const Eigen::MatrixXd sharp = spectral_sharp(a, 60, stream);
-    CHECK(largest(sharp - dense_sharp(a, 60)) < 3e-8);
+    const Eigen::MatrixXd sharp = spectral_sharp(a);
+    CHECK(largest(sharp - dense_sharp(a)) < 3e-8);
     const double nuclear = (1 - std::pow(0.9, 60)) / (1 - 0.9);
     CHECK(a.cwiseProduct(sharp).sum() == Approx(nuclear * nuclear).epsilon(1e-7));
   }
 }
 
 TEST_CASE("the sharp operator leaves out directions whose singular value is zero") {
-  Stream stream(make_key(1), Purpose::test, 0);
   const Eigen::MatrixXd rank_two = geometric(20, 15, 2, 0.5);
-  CHECK(largest(spectral_sharp(rank_two, 10, stream) - dense_sharp(rank_two, 10)) < 1e-12);
-  CHECK(spectral_sharp(Eigen::MatrixXd::Zero(4, 3), 2, stream) == Eigen::MatrixXd::Zero(4, 3));
+  CHECK(largest(spectral_sharp(rank_two) - dense_sharp(rank_two)) < 1e-12);
+  CHECK(spectral_sharp(Eigen::MatrixXd::Zero(4, 3)) == Eigen::MatrixXd::Zero(4, 3));
 }
 
 TEST_CASE("steps of RMSspectral are those of the dense formula") {
   const RmsSpectralOptions options{.rate = 0.1, .decay = 0.9, .epsilon = 1e-3};
   const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(12, 9), Eigen::VectorXd::Zero(12),
                                      Eigen::VectorXd::Zero(9));
-  RmsSpectral optimiser(model, options, make_key(3));
+  RmsSpectral optimiser(model, options);
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(12, 9);
   Eigen::VectorXd bias_m = Eigen::VectorXd::Zero(9);
   for (std::uint64_t step = 0; step < 3; ++step) {
@@ -115,7 +84,7 @@ TEST_CASE("steps of RMSspectral are those of the dense formula") {
     const Eigen::MatrixXd& g = gradient.weights[0];
     m = 0.9 * m + 0.1 * g.cwiseProduct(g);
     const Eigen::MatrixXd d = (m.cwiseSqrt().array() + 1e-3).sqrt();
-    const Eigen::MatrixXd expected = 0.1 * dense_sharp(g.cwiseQuotient(d), 9).cwiseQuotient(d);
+    const Eigen::MatrixXd expected = 0.1 * dense_sharp(g.cwiseQuotient(d)).cwiseQuotient(d);
     CHECK(largest(made.weights[0] - expected) < 1e-10 * largest(expected));
     const Eigen::VectorXd& bias = gradient.biases[1];
     bias_m = 0.9 * bias_m + 0.1 * bias.cwiseProduct(bias);
@@ -129,9 +98,9 @@ TEST_CASE("RMSspectral refuses settings outside their range and gradients of oth
   const Layered model =
       Layered::rbm(Eigen::MatrixXd::Zero(3, 2), Eigen::VectorXd::Zero(3), Eigen::VectorXd::Zero(2));
   for (const RmsSpectralOptions& bad :
-       {RmsSpectralOptions{.rate = 0}, {.decay = 1}, {.epsilon = 0}, {.rank = 0}})
-    CHECK_THROWS_AS(RmsSpectral(model, bad, make_key(1)), InvalidArgument);
-  RmsSpectral optimiser(model, {}, make_key(1));
+       {RmsSpectralOptions{.rate = 0}, {.decay = 1}, {.epsilon = 0}})
+    CHECK_THROWS_AS(RmsSpectral(model, bad), InvalidArgument);
+  RmsSpectral optimiser(model, {});
   Parameters gradient = model.zero_parameters();
   gradient.biases[1].resize(3);
   CHECK_THROWS_AS(optimiser.step(gradient), InvalidArgument);

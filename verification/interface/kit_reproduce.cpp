@@ -7,6 +7,7 @@
 #include <map>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/plan.hpp"
 #include "experiments/kit/reference.hpp"
@@ -52,6 +53,21 @@ TEST_CASE("CSV files are the same bytes for any number of jobs and threads") {
   const auto files = csv_files(one.path());
   CHECK(files.size() == 2);
   CHECK(files == csv_files(many.path()));
+}
+
+TEST_CASE("jobs without a trial leave their threads to those that have one") {
+  for (const int jobs : {1, 2, 4}) {
+    const TemporaryFolder out;
+    std::vector<Experiment> experiments = toy_experiments();
+    int threads = 0;
+    experiments[0].run = [&](const Json& inputs, const TrialContext&) -> Json {
+      threads = thread_count();
+      return {{"mean", 0.5}, {"shared", 0.5}, {"log", number(inputs.at("rate"))}};
+    };
+    reproduce({.jobs = jobs, .threads = 2, .out = out.path(), .only = "size=large,repeat=3"},
+              experiments, {toy_claims()});
+    CHECK(threads == 2);
+  }
 }
 
 TEST_CASE("a run cut short resumes to the same bytes") {

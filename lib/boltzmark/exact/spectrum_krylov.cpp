@@ -43,7 +43,6 @@ class KrylovSpace {
 
   bool is_full() const { return columns_ == projection_.cols(); }
   bool is_invariant() const { return invariant_; }
-  int products() const { return products_; }
   Eigen::MatrixXd projection() const { return projection_.topLeftCorner(columns_, columns_); }
   // ||A y - theta y|| of y = V c, from the recurrence.
   double residual(const Eigen::VectorXcd& coefficients) const {
@@ -69,42 +68,50 @@ class KrylovSpace {
   }
   Eigen::Index chunks() const { return (size_ + kChunk - 1) / kChunk; }
   Eigen::Ref<Eigen::VectorXd> column(Eigen::Index i) { return basis_.col(i).head(size_); }
-  Eigen::VectorXd orthogonalise(Eigen::Index column, const Eigen::VectorXd& remove);
+  Eigen::VectorXd project(Eigen::Index column, const Eigen::VectorXd& remove);
+  double remove(Eigen::Index column, const Eigen::VectorXd& coefficients);
 
   const LinearMap& map_;
   Eigen::Index size_;
   Eigen::MatrixXd basis_;       // [size and padding x columns + 1]
   Eigen::MatrixXd projection_;  // B, and below it the row of v
   Eigen::Index columns_ = 0;    // of V so far
-  int products_ = 0;
   bool invariant_ = false;
 };
 
-// Takes basis * remove from a column, and returns what the basis before it still finds there, with
-// the square of its norm below. One pass over the basis; sums in the order of chunks.
-Eigen::VectorXd KrylovSpace::orthogonalise(Eigen::Index column, const Eigen::VectorXd& remove) {
-  Eigen::MatrixXd parts(column + 1, chunks());
+// Takes basis * remove from a column, and returns what the basis before it still finds there.
+// One pass over the basis; sums in the order of chunks.
+Eigen::VectorXd KrylovSpace::project(Eigen::Index column, const Eigen::VectorXd& remove) {
+  Eigen::MatrixXd parts(column, chunks());
   for_chunks([&](Eigen::Index first, Eigen::Index rows, Eigen::Index chunk) {
     const auto before = basis_.block(first, 0, rows, column);
     auto vector = basis_.col(column).segment(first, rows);
     if (remove.size() > 0) vector.noalias() -= before * remove;
-    parts.col(chunk).head(column).noalias() = before.transpose() * vector;
-    parts(column, chunk) = vector.squaredNorm();
+    parts.col(chunk).noalias() = before.transpose() * vector;
   });
   return parts.rowwise().sum();
+}
+
+// Takes basis * coefficients from a column, and returns the norm of what is left.
+double KrylovSpace::remove(Eigen::Index column, const Eigen::VectorXd& coefficients) {
+  Eigen::VectorXd squares(chunks());
+  for_chunks([&](Eigen::Index first, Eigen::Index rows, Eigen::Index chunk) {
+    auto vector = basis_.col(column).segment(first, rows);
+    vector.noalias() -= basis_.block(first, 0, rows, column) * coefficients;
+    squares[chunk] = vector.squaredNorm();
+  });
+  return std::sqrt(squares.sum());
 }
 
 void KrylovSpace::expand() {
   const Eigen::Index at = columns_ + 1;
   column(at) = column(columns_);
   map_.apply(column(at));
-  ++products_;
   // Twice is enough [Giraud et al. 2005].
-  const Eigen::VectorXd once = orthogonalise(at, {});
-  const Eigen::VectorXd again = orthogonalise(at, once.head(at));
-  const Eigen::VectorXd rest = orthogonalise(at, again.head(at));
-  projection_.col(columns_).head(at) = once.head(at) + again.head(at);
-  const double norm = std::sqrt(rest[at]);
+  const Eigen::VectorXd once = project(at, {});
+  const Eigen::VectorXd again = project(at, once);
+  const double norm = remove(at, again);
+  projection_.col(columns_).head(at) = once + again;
   invariant_ = norm <= kInvariant || at == size_;
   projection_(at, columns_) = norm;
   if (!invariant_) column(at) /= norm;
@@ -211,7 +218,6 @@ EdgeEigenvalue edge_eigenvalue(const LinearMap& map, Edge edge, const KrylovOpti
   found.residual = std::numeric_limits<double>::infinity();
   for (int restarts = 0;; ++restarts) {
     while (!space.is_full() && !space.is_invariant()) space.expand();
-    found.products = space.products();
     const RitzPairs pairs(space.projection(), map.symmetric, edge);
     if (pairs.values.size() == 0) return found;
     const Eigen::VectorXcd best = pairs.vectors.col(0);

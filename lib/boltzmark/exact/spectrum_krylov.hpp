@@ -11,7 +11,6 @@ struct EdgeEigenvalue {
   std::complex<double> value;
   double residual = 0;  ///< ||A y - value y|| of its unit eigenvector, measured
   bool converged = false;
-  int products = 0;  ///< with the matrix
 };
 
 /// Which edge is wanted.

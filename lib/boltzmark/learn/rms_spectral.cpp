@@ -9,7 +9,6 @@
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/column_product.hpp"
-#include "boltzmark/learn/randomised_svd.hpp"
 
 namespace boltzmark {
 namespace {
@@ -24,8 +23,6 @@ void check_options(const RmsSpectralOptions& options) {
   if (!(options.epsilon > 0 && std::isfinite(options.epsilon)))
     throw InvalidArgument(
         fmt::format("epsilon = {} (must be positive and finite)", options.epsilon));
-  if (options.rank < 1)
-    throw InvalidArgument(fmt::format("rank = {} (must be at least 1)", options.rank));
 }
 
 // m <- decay m + (1 - decay) g*g, and returns d^2 = sqrt(m) + epsilon.
@@ -33,15 +30,6 @@ template <class Array>
 Array update_scale(Array& mean_square, const Array& gradient, const RmsSpectralOptions& options) {
   mean_square = options.decay * mean_square + (1 - options.decay) * gradient.cwiseAbs2();
   return (mean_square.array().sqrt() + options.epsilon).matrix();
-}
-
-Eigen::MatrixXd sharp_of_triples(const Eigen::MatrixXd& x, int rank, Stream& stream) {
-  const SingularTriples svd = randomised_svd(x, rank, stream);
-  const double rounding = svd.values[0] * static_cast<double>(x.rows() + x.cols()) * kEpsilon;
-  Eigen::MatrixXd sharp = Eigen::MatrixXd::Zero(x.rows(), x.cols());
-  for (Eigen::Index i = 0; i < svd.values.size() && svd.values[i] > rounding; ++i)
-    sharp += svd.left.col(i) * svd.right.col(i).transpose();
-  return svd.values.sum() * sharp;
 }
 
 // U V' = (X X')^(-1/2) X, by the eigenvectors of X X', whose eigenvalues are the squares.
@@ -64,35 +52,27 @@ Eigen::MatrixXd wide_sharp(const Eigen::MatrixXd& x) {
 
 }  // namespace
 
-Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream) {
-  if (rank < std::min(x.rows(), x.cols())) return sharp_of_triples(x, rank, stream);
+Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x) {
   return x.rows() <= x.cols() ? wide_sharp(x)
                               : Eigen::MatrixXd(wide_sharp(x.transpose()).transpose());
 }
 
-RmsSpectral::RmsSpectral(const Layered& model, const RmsSpectralOptions& options, StreamKey key)
-    : options_(options),
-      key_(key),
-      mean_square_(model.zero_parameters()),
-      step_(model.zero_parameters()) {
+RmsSpectral::RmsSpectral(const Layered& model, const RmsSpectralOptions& options)
+    : options_(options), mean_square_(model.zero_parameters()), step_(model.zero_parameters()) {
   check_options(options);
 }
 
 const Parameters& RmsSpectral::step(const Parameters& gradient) {
   check_shapes(gradient);
-  const std::size_t matrices = gradient.weights.size();
-  for (std::size_t l = 0; l < matrices; ++l) {
+  for (std::size_t l = 0; l < gradient.weights.size(); ++l) {
     const Eigen::MatrixXd d =
         update_scale(mean_square_.weights[l], gradient.weights[l], options_).cwiseSqrt();
-    Stream stream(key_, Purpose::sketch, steps_ * matrices + l);
     step_.weights[l] =
-        options_.rate * spectral_sharp(gradient.weights[l].cwiseQuotient(d), options_.rank, stream)
-                            .cwiseQuotient(d);
+        options_.rate * spectral_sharp(gradient.weights[l].cwiseQuotient(d)).cwiseQuotient(d);
   }
   for (std::size_t l = 0; l < gradient.biases.size(); ++l)
     step_.biases[l] = options_.rate * gradient.biases[l].cwiseQuotient(update_scale(
                                           mean_square_.biases[l], gradient.biases[l], options_));
-  ++steps_;
   return step_;
 }
 

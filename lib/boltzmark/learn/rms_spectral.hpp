@@ -1,43 +1,35 @@
 #pragma once
 
-#include <cstdint>
-#include <limits>
+#include <Eigen/Core>
 
 #include "boltzmark/model/layered.hpp"
-#include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 
-/// Computes the sharp operator of the spectral norm.
+/// Computes the sharp operator of the spectral norm, by the eigenvectors of X X'.
 ///   X# = argmax_Y <X, Y> - ||Y||^2 / 2 = ||X||_* U V', with ||Y|| the largest singular value of Y
 ///   and ||X||_* the sum of those of X                     [Carlson et al. 2015, Sec. 3]
-/// Of fewer triples than X has, the leading ones, by randomised_svd; of all of them exactly, by the
-/// eigenvectors of X X'. Directions whose singular values are zero to rounding are left out.
-/// Accuracy  all triples: singular value s to n eps (s_1 / s)^2, n the smaller side; those below
+/// Directions whose singular values are zero to rounding are left out.
+/// Accuracy  singular value s to n eps (s_1 / s)^2, n the smaller side; those below
 ///   10 sqrt(n eps) s_1 count as zero
-/// Shapes  as X     Randomness  as randomised_svd     Throws  InvalidArgument as randomised_svd
-Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x, int rank, Stream& stream);
+/// Shapes  as X
+Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x);
 
 /// The settings of RMSspectral; rate and decay are those of carlson2016, Sec. 4.4.
 struct RmsSpectralOptions {
   double rate = 1e-5;
   double decay = 0.99;    ///< of the mean square gradient, per step
   double epsilon = 1e-8;  ///< added to its root
-  /// Singular triples of a step; at least the smaller side's units: all. Few save time where a
-  /// gradient has few directions, but a noisy one has all: carlson2016's training stalls with 30.
-  int rank = std::numeric_limits<int>::max();
 };
 
 /// RMSspectral: RMSprop for biases, its spectral-norm counterpart for weights.
 ///   m <- decay m + (1 - decay) g*g, from m = 0;  d = sqrt(sqrt(m) + epsilon), all elementwise
 ///   weights  rate (g / d)# / d;  biases  rate g / d^2
 ///              [Carlson et al. 2015, "Preconditioned spectral descent for deep learning"]
-/// Randomness  key, Purpose::sketch, step and weight matrix
 class RmsSpectral {
  public:
-  /// Throws  InvalidArgument unless rate and epsilon are positive and finite, 0 <= decay < 1 and
-  /// rank >= 1
-  RmsSpectral(const Layered& model, const RmsSpectralOptions& options, StreamKey key);
+  /// Throws  InvalidArgument unless rate and epsilon are positive and finite and 0 <= decay < 1
+  RmsSpectral(const Layered& model, const RmsSpectralOptions& options);
 
   /// Turns the gradient of an ascent into what is added to the parameters.
   /// Returns  valid until the next call
@@ -50,10 +42,8 @@ class RmsSpectral {
   void check_shapes(const Parameters& gradient) const;
 
   RmsSpectralOptions options_;
-  StreamKey key_;
   Parameters mean_square_;
   Parameters step_;
-  std::uint64_t steps_ = 0;
 };
 
 }  // namespace boltzmark

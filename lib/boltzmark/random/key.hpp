@@ -32,7 +32,6 @@ enum class Purpose : std::uint32_t {
   test = 73,
   rung = 74,
   resample = 75,
-  sketch = 80,
   metropolis = 84,  ///< moves of continuous states
   step_size = 85,
 };
