@@ -93,6 +93,9 @@ std::string told_reason(const JudgedPart& part, const Measure& measure);
 
 /// Writes a verdict as the report shows it: "not reproduced".
 std::string verdict_name(Verdict verdict);
+/// Reads a verdict as verdict_name writes it.
+/// Throws  DataError if no verdict has that name
+Verdict parse_verdict(const std::string& name);
 /// Writes what a part asserts: "< 0.05", "interval contains 0.1728".
 std::string assertion(const ClaimPart& part);
 

@@ -7,7 +7,14 @@
 namespace boltzmark::experiments {
 namespace {
 
-std::string claim_rows(const JudgedClaim& claim) {
+std::string committed(const PaperVerdicts& paper, const std::string& id) {
+  const auto found = paper.at_paper_size.find(id);
+  if (found == paper.at_paper_size.end()) return "";
+  return fmt::format("; at paper size: {} {}", verdict_sign(found->second),
+                     verdict_name(found->second));
+}
+
+std::string claim_rows(const PaperVerdicts& paper, const JudgedClaim& claim) {
   std::string results;
   for (const JudgedPart& part : claim.parts) {
     if (!results.empty()) results += "; ";
@@ -17,9 +24,9 @@ std::string claim_rows(const JudgedClaim& claim) {
       results += (m ? ", " : "") + markdown_escape(measure_text(part.measures[m]));
     results += " (" + markdown_escape(assertion(part.part)) + ")";
   }
-  return fmt::format("| {} | {} | {} | {} {} | {} |\n", claim.claim.id, claim.claim.kind,
+  return fmt::format("| {} | {} | {} | {} {}{} | {} |\n", claim.claim.id, claim.claim.kind,
                      markdown_escape(claim.claim.statement), verdict_sign(claim.verdict),
-                     verdict_name(claim.verdict), results);
+                     verdict_name(claim.verdict), committed(paper, claim.claim.id), results);
 }
 
 std::string paper_claims(const PaperVerdicts& paper) {
@@ -28,7 +35,7 @@ std::string paper_claims(const PaperVerdicts& paper) {
   for (const auto& [verdict, count] : count_verdicts(paper))
     text += fmt::format("{} {} {}. ", verdict_sign(verdict), count, verdict_name(verdict));
   text += "\n\n| claim | kind | statement | verdict | found (claimed) |\n|---|---|---|---|---|\n";
-  for (const JudgedClaim& claim : paper.claims) text += claim_rows(claim);
+  for (const JudgedClaim& claim : paper.claims) text += claim_rows(paper, claim);
   return text + "\n";
 }
 

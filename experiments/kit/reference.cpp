@@ -83,6 +83,19 @@ std::map<std::string, Trial> read_reference(const std::string& path) {
   return trials;
 }
 
+std::map<std::string, Verdict> read_verdicts(const std::string& path, const std::string& paper) {
+  std::map<std::string, Verdict> verdicts;
+  if (!std::filesystem::exists(path)) return verdicts;
+  try {
+    for (const Json& claim : Json::parse(read_text(path)))
+      if (claim.at("paper") == paper)
+        verdicts.emplace(claim.at("id"), parse_verdict(claim.at("verdict")));
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{}: {} (must be a report's claims.json)", path, error.what()));
+  }
+  return verdicts;
+}
+
 void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,
                        std::uint64_t seed) {
   auto lines = read_lines(path);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/kit/claims.hpp"
 #include "experiments/kit/experiment.hpp"
 
 namespace boltzmark::experiments {
@@ -15,6 +16,11 @@ std::string reference_path(const Experiment& experiment);
 /// Returns  text of the inputs -> trial; empty if there is no such file
 /// Throws   DataError if the file is there and not what it must be
 std::map<std::string, Trial> read_reference(const std::string& path);
+
+/// Reads what a report's claims.json says of a paper's claims.
+/// Returns  claim's id -> verdict; empty if there is no such file
+/// Throws   DataError if the file is there and not what it must be
+std::map<std::string, Verdict> read_verdicts(const std::string& path, const std::string& paper);
 
 /// Merges trials into the committed ones at reference_path; of equal inputs the given one stays.
 void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,

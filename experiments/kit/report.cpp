@@ -8,6 +8,7 @@
 #include "boltzmark/core/simd.hpp"
 #include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/reference.hpp"
 #include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
@@ -75,7 +76,11 @@ void judge_papers(Document& document, const std::vector<ClaimFile>& claims) {
         present = true;
         collect_measures(section, file, measures);
       }
-    if (present) document.papers.push_back({file, judge_all(file, measures)});
+    if (!present) continue;
+    document.papers.push_back({file, judge_all(file, measures)});
+    if (document.profile != Profile::paper)
+      document.papers.back().at_paper_size =
+          read_verdicts(source_path("reports/reference/claims.json"), file.paper);
   }
 }
 

@@ -128,6 +128,13 @@ std::string verdict_name(Verdict verdict) {
   return "";
 }
 
+Verdict parse_verdict(const std::string& name) {
+  for (const Verdict verdict :
+       {Verdict::reproduced, Verdict::not_reproduced, Verdict::undecided, Verdict::reported})
+    if (verdict_name(verdict) == name) return verdict;
+  throw DataError(fmt::format("verdict = {} (must be that of a claim)", name));
+}
+
 std::string assertion(const ClaimPart& part) {
   switch (part.test) {
     case Test::less:

@@ -19,7 +19,7 @@ namespace boltzmark::speed {
 namespace {
 
 // OpenBLAS before 0.3.22 does not know CPUs of today and would fall back to SSE3.
-std::string blas_kernels() { return simd_path() == "AVX-512" ? "SKYLAKEX" : "HASWELL"; }
+std::string blas_kernels() { return takes_avx512() ? "SKYLAKEX" : "HASWELL"; }
 
 /// Finds the Python that has NumPy, the first on the path or the system's; empty if none has.
 const std::string& python() {

@@ -99,9 +99,8 @@ void print_health(const Health& health, const std::string& out) {
             fmt::format("boltzmark {}, revision {}", BOLTZMARK_VERSION, experiments::revision()));
   facts.add("compiler", experiments::compiler_name());
   facts.add("CPU", experiments::cpu_name());
-  facts.add("SIMD path", requested_simd().empty() ? simd_path()
-                                                  : fmt::format("{} (BOLTZMARK_SIMD={})",
-                                                                simd_path(), requested_simd()));
+  facts.add("SIMD path", fmt::format("{} of {}{}", simd_path(), fmt::join(simd_paths(), ", "),
+                                     requested_simd().empty() ? "" : ", as BOLTZMARK_SIMD asks"));
   facts.add("threads",
             fmt::format("{} of {} cores", thread_count(), std::thread::hardware_concurrency()));
   facts.add("memory", human_bytes(health.memory));
@@ -130,6 +129,7 @@ void print_json(const Health& health, const std::string& out) {
       .set("cpu", experiments::cpu_name())
       .set("simd", simd_path())
       .set("simd_requested", requested_simd())
+      .set("simd_paths", simd_paths())
       .set("cores", static_cast<int>(std::thread::hardware_concurrency()))
       .set("threads", thread_count())
       .set("memory_bytes", health.memory)
@@ -165,9 +165,9 @@ void add_doctor(Program& program) {
                "written.",
       .notes =
           "Exit code 1 if something that the experiments need is missing or damaged.\n"
-          "JSON keys: version, revision, compiler, cpu, simd, simd_requested, cores, threads,\n"
-          "memory_bytes, data_folders, datasets [name, found, intact, message], gnuplot (null\n"
-          "if missing), out, out_writable, problems.",
+          "JSON keys: version, revision, compiler, cpu, simd, simd_requested, simd_paths, cores,\n"
+          "threads, memory_bytes, data_folders, datasets [name, found, intact, message], gnuplot\n"
+          "(null if missing), out, out_writable, problems.",
       .examples = {"boltzmark doctor", "BOLTZMARK_DATA=/data boltzmark doctor --json"},
   });
   command.text(out.get(), "--out DIR", "The folder that results would go to (default: out).");

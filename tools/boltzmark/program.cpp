@@ -122,7 +122,7 @@ std::string Program::help() const {
       "Exit codes: 0 done; 2 bad usage or input; 3 an exact check or an exact claim does not\n"
       "hold; 1 anything else, Ctrl-C too.\n"
       "Environment: BOLTZMARK_DATA names further data folders, separated by ':'; BOLTZMARK_SIMD\n"
-      "lowers the SIMD path (avx512, avx2, sse4).\n"
+      "names the SIMD path (amx, avx512, avx2, sse4; default: the best but amx).\n"
       "\nExamples\n"
       "  boltzmark reproduce bruegge2013 --profile smoke\n"
       "  boltzmark train mnist --hidden 16 --negative pcd:10 --updates 2000 --out rbm.npz\n"

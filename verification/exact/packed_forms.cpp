@@ -1,5 +1,10 @@
-// Inputs that are summed from tables and from rows against those summed from products.
+// Inputs that are summed from tables, tiles and rows against those summed from products.
+#include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -9,6 +14,7 @@
 #include "boltzmark/transition/layer_update.hpp"
 #include "boltzmark/transition/panel.hpp"
 #include "boltzmark/transition/sweep.hpp"
+#include "every_path.hpp"
 
 using namespace boltzmark;
 
@@ -53,11 +59,27 @@ TEST_CASE("a model is packed in tables for many sweeps of many chains of two-val
     return PackedModel(model, packing).layer(0).form == PackedModel::Form::tables;
   };
   const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
-  CHECK(tables(model, kMany) == (simd_path() == "AVX-512"));
+  CHECK(tables(model, kMany) == takes_avx512());
   CHECK_FALSE(tables(model, {.chains = 32, .sweeps = 1000}));
   CHECK_FALSE(tables(model, {.chains = 100, .sweeps = 29}));
   CHECK_FALSE(tables(short_model({5, 3}, Unit::multivalued(2), 1), kMany));
   CHECK_FALSE(tables(short_model({5, 3}, Unit::continuous(), 1), kMany));
+}
+
+TEST_CASE("where AMX is taken, tiles stand in for tables and serve units of up to 257 values") {
+  const auto form = [](Unit unit, const Packing& packing) {
+    return PackedModel(short_model({5, 3}, unit, 1), packing).layer(0).form;
+  };
+  using Form = PackedModel::Form;
+  on_every_path([&] {
+    const Form many = takes_tiles() ? Form::tiles : Form::products;
+    CHECK((form(Unit::bernoulli(), kMany) == Form::tiles) == takes_tiles());
+    CHECK(form(Unit::multivalued(256), kMany) == many);
+    CHECK(form(Unit::multivalued(257), kMany) == Form::products);
+    CHECK(form(Unit::continuous(), kMany) == Form::products);
+    CHECK(form(Unit::bernoulli(), kOnce) == (takes_avx512() ? Form::fresh_tables : Form::products));
+    CHECK(form(Unit::bernoulli(), kFew) == Form::rows);
+  });
 }
 
 TEST_CASE("tables are made afresh for few sweeps of many chains, and where they are large") {
@@ -65,7 +87,7 @@ TEST_CASE("tables are made afresh for few sweeps of many chains, and where they 
     return PackedModel(model, packing).layer(0).form;
   };
   using Form = PackedModel::Form;
-  const Form fresh = simd_path() == "AVX-512" ? Form::fresh_tables : Form::products;
+  const Form fresh = takes_avx512() ? Form::fresh_tables : Form::products;
   const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
   CHECK(form(model, kOnce) == fresh);
   CHECK(form(short_model({2100, 2000}, Unit::bernoulli(), 1), kMany) == fresh);
@@ -110,32 +132,34 @@ TEST_CASE("sweeps by rows have the bytes of sweeps by products, whatever units a
 }
 
 TEST_CASE("sweeps by tables and by products are the same where sums are exact") {
-  std::uint64_t seed = 0;
-  for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1)})
-    for (const std::vector<int>& sizes :
-         {std::vector{1, 1}, {3, 9}, {33, 40}, {150, 31}, {5, 6, 7}, {32, 65, 4, 12}})
-      for (const int count : {1, 16, 33, 70, 100}) {
-        const Layered model = short_model(sizes, unit, ++seed);
-        Chains products(model, count), tables(model, count);
-        products.randomise(make_key(seed));
-        tables.randomise(make_key(seed));
-        const PhiloxDraws draws(make_key(seed));
-        sweep(PackedModel(model), products, draws, {.sweeps = 7});
-        for (const Packing& packing : {kMany, kOnce})
-          for (const int threads : {1, 2, 5}) {
-            const ThreadLimit limit(threads);
-            Chains again = tables;
-            sweep(PackedModel(model, packing), again, draws, {.sweeps = 7});
-            for (int l = 0; l < model.layers(); ++l)
-              REQUIRE(again.get_layer(l) == products.get_layer(l));
-          }
-      }
+  on_every_path([] {
+    std::uint64_t seed = 0;
+    for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(4)})
+      for (const std::vector<int>& sizes :
+           {std::vector{1, 1}, {3, 9}, {33, 40}, {150, 31}, {5, 6, 7}, {32, 65, 4, 12}})
+        for (const int count : {1, 16, 33, 70, 100}) {
+          const Layered model = short_model(sizes, unit, ++seed);
+          Chains products(model, count), tables(model, count);
+          products.randomise(make_key(seed));
+          tables.randomise(make_key(seed));
+          const PhiloxDraws draws(make_key(seed));
+          sweep(PackedModel(model), products, draws, {.sweeps = 7});
+          for (const Packing& packing : {kMany, kOnce})
+            for (const int threads : {1, 2, 5}) {
+              const ThreadLimit limit(threads);
+              Chains again = tables;
+              sweep(PackedModel(model, packing), again, draws, {.sweeps = 7});
+              for (int l = 0; l < model.layers(); ++l)
+                REQUIRE(again.get_layer(l) == products.get_layer(l));
+            }
+        }
+  });
 }
 
-// An input is a sum of n terms; each form rounds at most n + 1 times (four terms of a fresh table
-// three times, and once when their sum is added), by 2^-24 of a partial sum that is no larger than
-// the sum of sizes.
-TEST_CASE("inputs by tables and by products differ by their roundings at most") {
+// An input is a sum of n terms; each form rounds at most n + 2 times (four terms of a fresh table
+// three times, and once when their sum is added; tiles at most twice more than terms), by 2^-24 of
+// a partial sum that is no larger than the sum of sizes.
+TEST_CASE("inputs by tables, tiles and products differ by their roundings at most") {
   Stream stream(make_key(22), Purpose::test);
   Eigen::MatrixXd weights(190, 77);
   for (double& w : weights.reshaped()) w = stream.normal();
@@ -143,28 +167,74 @@ TEST_CASE("inputs by tables and by products differ by their roundings at most") 
       Layered::rbm(weights, Eigen::VectorXd::Ones(190), Eigen::VectorXd::Ones(77));
   Chains chains(model, 100);
   chains.randomise(make_key(3));
-  const PackedModel products(model), many(model, kMany), once(model, kOnce);
-  for (const auto& [layer, tables] : {std::pair(0, &many), {1, &many}, {0, &once}, {1, &once}}) {
-    const std::vector<float> a = inputs_of(products, chains, layer);
-    const std::vector<float> b = inputs_of(*tables, chains, layer);
-    const Eigen::VectorXd sizes =
-        (layer == 0 ? weights.cwiseAbs().rowwise().sum().eval()
-                    : weights.cwiseAbs().colwise().sum().transpose().eval());
-    const double terms = layer == 0 ? 78 : 191;
-    const double bound = 2 * (terms + 1) * 0x1p-24 * (1 + sizes.maxCoeff());
-    double largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      largest = std::max(largest, static_cast<double>(std::abs(a[i] - b[i])));
-    CHECK(largest <= bound);
-    CHECK(largest < 1e-4);
+  const PackedModel products(model);
+  on_every_path([&] {
+    const PackedModel many(model, kMany), once(model, kOnce);
+    for (const auto& [layer, packed] : {std::pair(0, &many), {1, &many}, {0, &once}, {1, &once}}) {
+      const std::vector<float> a = inputs_of(products, chains, layer);
+      const std::vector<float> b = inputs_of(*packed, chains, layer);
+      const Eigen::VectorXd sizes =
+          (layer == 0 ? weights.cwiseAbs().rowwise().sum().eval()
+                      : weights.cwiseAbs().colwise().sum().transpose().eval());
+      const double terms = layer == 0 ? 78 : 191;
+      const double bound = 2 * (terms + 2) * 0x1p-24 * (1 + sizes.maxCoeff());
+      double largest = 0;
+      for (std::size_t i = 0; i < a.size(); ++i)
+        largest = std::max(largest, static_cast<double>(std::abs(a[i] - b[i])));
+      CHECK(largest <= bound);
+      CHECK(largest < 2e-5);
+    }
+  });
+}
+
+TEST_CASE("a weight's bf16 parts add up to it, whatever its size") {
+  Stream stream(make_key(23), Purpose::test);
+  std::vector<float> weights = {0, -0.0F, 1, -1, 3.4028234e38F, -3.4028234e38F, 1e-30F};
+  for (int exponent = -100; exponent < 127; ++exponent)
+    weights.push_back(std::ldexp(static_cast<float>(stream.normal()), exponent));
+  for (const float weight : weights) {
+    float sum = 0;
+    for (const Bfloat16 part : split(weight))
+      sum += std::bit_cast<float>(static_cast<std::uint32_t>(part) << 16U);
+    CHECK(sum == weight);
   }
 }
 
-TEST_CASE("a model that was packed for another SIMD path is refused") {
-  if (simd_path() != "AVX-512") return;
-  const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
-  const PackedModel packed(model, kMany);
+TEST_CASE("inputs from one neighbour are its whole float32 weight, by every form") {
+  Stream stream(make_key(24), Purpose::test);
+  Eigen::MatrixXd weights(1, 300);
+  for (double& w : weights.reshaped())
+    w = std::ldexp(stream.normal(), static_cast<int>(stream.below(100)) - 50);
+  weights(0, 0) = 3.4e38;
+  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(300));
   Chains chains(model, 100);
-  const ForcedSimdPath forced("sse4");
-  CHECK_THROWS_AS(sweep(packed, chains, PhiloxDraws(make_key(1)), {.sweeps = 1}), InvalidArgument);
+  for (int c = 0; c < 100; ++c) chains.set(0, 0, c, static_cast<float>(c % 2));
+  on_every_path([&] {
+    for (const Packing& packing : {kMany, kOnce, Packing{}}) {
+      const PackedModel packed(model, packing);
+      const std::vector<float> inputs = inputs_of(packed, chains, 1);
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const std::size_t panel = i / kTile % 38, unit = panel * kPanel + i % kTile / kChainBlock;
+        const std::size_t chain = i / kTile / 38 * kChainBlock + i % kChainBlock;
+        if (unit >= 300 || chain >= 100) continue;
+        const double weight = weights(0, static_cast<Eigen::Index>(unit));
+        REQUIRE(inputs[i] == (chain % 2 == 0 ? 0 : static_cast<float>(weight)));
+      }
+    }
+  });
+}
+
+TEST_CASE("a model that was packed for another SIMD path is refused") {
+  const TileEmulator emulator;
+  const Layered model = short_model({5, 3}, Unit::bernoulli(), 1);
+  Chains chains(model, 100);
+  const std::vector<std::string> paths = simd_paths();
+  for (const auto& [path, another] : {std::pair("amx", "avx512"), {"avx512", "sse4"}}) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) continue;
+    const ForcedSimdPath first(path);
+    const PackedModel packed(model, kMany);
+    const ForcedSimdPath forced(another);
+    CHECK_THROWS_AS(sweep(packed, chains, PhiloxDraws(make_key(1)), {.sweeps = 1}),
+                    InvalidArgument);
+  }
 }

@@ -9,6 +9,7 @@
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "tile_emulator.hpp"
 
 using namespace boltzmark;
 using Block = std::array<std::uint32_t, 4>;
@@ -68,6 +69,7 @@ TEST_CASE("a tile of one chain has that chain's draws of any tile") {
 }
 
 TEST_CASE("kernels take the SIMD path that is forced, and the one before afterwards") {
+  const TileEmulator emulator;
   const std::string before = simd_path();
   std::set<std::string> taken;
   for (const std::string& path : simd_paths()) {

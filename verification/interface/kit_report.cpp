@@ -3,7 +3,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/csv.hpp"
+#include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
 #include "experiments/kit/selection.hpp"
 #include "experiments/kit/text.hpp"
@@ -108,6 +110,33 @@ TEST_CASE("claims.json gives every claim with its verdict, numbers and parts") {
   const Json manifest = Json::parse(read_text(out.path() + "/quick/manifest.json"));
   for (const char* field : {"revision", "compiler", "cpu", "simd", "seed", "data", "seconds"})
     CHECK(manifest.contains(field));
+}
+
+TEST_CASE("a report's verdicts are read from its claims.json, one paper's at a time") {
+  const TemporaryFolder out;
+  reproduce({.out = out.path()}, toy_experiments(), {toy_claims()});
+  const std::string path = out.path() + "/quick/report/claims.json";
+  const auto verdicts = read_verdicts(path, toy_claims().paper);
+  REQUIRE(verdicts.size() == 2);
+  CHECK(verdicts.at("T01") == Verdict::reproduced);
+  CHECK(read_verdicts(path, "another").empty());
+  CHECK(read_verdicts(out.path() + "/none.json", "toy").empty());
+  for (const char* text : {"{", "[1]", R"([{"paper": "toy", "id": "T01"}])",
+                           R"([{"paper": "toy", "id": "T01", "verdict": "proved"}])"}) {
+    write_text(path, text);
+    CHECK_THROWS_AS(read_verdicts(path, "toy"), DataError);
+  }
+}
+
+TEST_CASE("a verdict of the committed run stands beside this profile's") {
+  Document document{.manifest = Json::object()};
+  document.papers.push_back({toy_claims(), judge_all(toy_claims(), {})});
+  const std::string none = render_html(document), plain = render_markdown(document);
+  CHECK_THAT(none, !Catch::Contains("at paper size"));
+  CHECK_THAT(plain, !Catch::Contains("at paper size"));
+  document.papers[0].at_paper_size = {{"T01", Verdict::not_reproduced}};
+  CHECK_THAT(render_html(document), Catch::Contains("at paper size: ✗ not reproduced"));
+  CHECK_THAT(render_markdown(document), Catch::Contains("at paper size: ✗ not reproduced"));
 }
 
 TEST_CASE("seconds stand in the manifest and the trials alone, never in a CSV file") {

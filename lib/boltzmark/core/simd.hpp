@@ -7,13 +7,23 @@
 namespace boltzmark {
 
 /// Names the SIMD path that kernels take now: "AVX-512", "AVX2", "SSE4", "NEON", ... It is the best
-/// of this CPU unless the environment variable BOLTZMARK_SIMD (avx512, avx2, sse4) lowers it.
-/// Kernels rely on a call of this before the first of them.
+/// of this CPU but AMX unless the environment variable BOLTZMARK_SIMD (amx, avx512, avx2, sse4)
+/// names another. Kernels rely on a call of this before the first of them.
 /// Throws  InvalidArgument if BOLTZMARK_SIMD names a path that is unknown or that this CPU lacks
 const std::string& simd_path();
 
 /// Lists the paths of this CPU as BOLTZMARK_SIMD takes them, best first.
 std::vector<std::string> simd_paths();
+
+/// True if kernels take AVX-512's instructions now, as on the paths AVX-512 and AMX.
+bool takes_avx512();
+
+/// True if products may take AMX's tiles now, as on the path AMX.
+bool takes_tiles();
+
+/// Counts AMX among this CPU's paths although the CPU lacks it, for a process that emulates its
+/// instructions, as verification does; false takes that back, when no path is forced.
+void set_tiles_emulated(bool emulated);
 
 /// Makes every kernel take another path while it lives, for verification; not while kernels run.
 class ForcedSimdPath {

@@ -164,8 +164,9 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   DecisionBound bound;
   const double input = layer_input(model, values, place.layer)[place.unit];
   bound.input = b * input + base_input;
-  // Narrowing costs u a term and each of the sequential sums u of what was summed so far.
-  if (!terms.exact) bound.input_error = (terms.terms + 1) * u * terms.magnitude;
+  // Narrowing costs u a term and each sum u of what was summed so far: one a term, or, by tiles, at
+  // most two more (products of three parts, each of two sums, are added to the input).
+  if (!terms.exact) bound.input_error = (terms.terms + 2) * u * terms.magnitude;
   // Tempering: narrowing of the base, 1 - b, their product, and the fused multiply-add.
   if (b != 1) {
     bound.input_error =

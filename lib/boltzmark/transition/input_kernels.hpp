@@ -1,9 +1,10 @@
 // How the SIMD kernels sum the inputs of a panel's units. Included once per SIMD target: the guard
 // toggles, as Highway wants of such headers.
 //
-// Three ways. Products: each packed weight times the states of a block of chains. Tables: for each
-// chain, one of the 16 sums that the weights of four neighbours can make (table_kernels.hpp). Rows:
-// for each chain, the rows of weights of the neighbours that are not 0.
+// Four ways. Products: each packed weight times the states of a block of chains. Tables: for each
+// chain, one of the 16 sums that the weights of four neighbours can make (table_kernels.hpp).
+// Tiles: AMX's products of tiles of weights and states (tile_products.hpp). Rows: for each chain,
+// the rows of weights of the neighbours that are not 0.
 
 #if defined(BOLTZMARK_TRANSITION_INPUT_KERNELS) == defined(HWY_TARGET_TOGGLE)
 #ifdef BOLTZMARK_TRANSITION_INPUT_KERNELS
@@ -16,12 +17,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/layer_update.hpp"
 #include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/state_kernels.hpp"
 #include "boltzmark/transition/table_kernels.hpp"
+#include "boltzmark/transition/tile_products.hpp"
 #include "boltzmark/transition/unit_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -58,27 +63,6 @@ HWY_INLINE void sum_products(const PackedModel::PackedLayer& layer, const Chains
     for (int v = 0; v < kVectors; ++v)
       hn::StoreU(sums[r][v], d, inputs + r * kChainBlock + v * kLanes);
 }
-
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-// The bits of a layer's states, 32 units in each word of each chain: [word][block][kChainBlock].
-HWY_INLINE void pack_bits(const Chains& chains, int layer, int first_block, int last_block,
-                          std::uint32_t* HWY_RESTRICT out) {
-  const Floats d;
-  const Words w;
-  for (int first = 0; first < chains.size(layer); first += 32)
-    for (int block = first_block; block < last_block; ++block, out += kChainBlock) {
-      const float* states =
-          chains.block(layer, block) + static_cast<std::size_t>(first) * kChainBlock;
-      auto bits = hn::Zero(w);
-      const int units = std::min(32, chains.size(layer) - first);
-      for (int u = 0; u < units; ++u) {
-        const Mask on = hn::Gt(hn::LoadU(d, states + u * kChainBlock), hn::Zero(d));
-        bits = hn::Or(bits, hn::IfThenElseZero(hn::RebindMask(w, on), hn::Set(w, 1U << u)));
-      }
-      hn::StoreU(bits, w, out);
-    }
-}
-#endif
 
 // The neighbours of a chain that are not 0, with their states as stored.
 struct Active {
@@ -142,13 +126,18 @@ class Inputs {
   using Form = PackedModel::Form;
   explicit Inputs(const LayerInputs& job)
       : job_(job), layer_(job.model->layer(job.layer)), form_(layer_.form) {
-    if (by_tables()) pack();
+    if (by_tables() || form_ == Form::tiles) pack();
     if (form_ == Form::rows) sum_chains();
   }
 
-  // Writes the inputs of a panel for all blocks of the job.  Shapes  out [blocks][kTile]
+  // How many panels are summed at once.
+  int stripe() const { return form_ == Form::tiles ? kTileUnits / kPanel : 1; }
+
+  // Writes the inputs of a stripe of panels for all blocks of the job.
+  // Shapes  out [blocks][stripe][kTile]
   void sum(int panel, float* HWY_RESTRICT out) const {
     if (by_tables()) return sum_tables(panel, out);
+    if (form_ == Form::tiles) return sum_tiles(panel, out);
     for (int block = job_.first_block; block < job_.last_block; ++block, out += kTile) {
       if (form_ == Form::rows)
         spread(panel, block, out);
@@ -168,23 +157,46 @@ class Inputs {
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   void pack() {
+    const bool tiles = form_ == Form::tiles;
+    if (tiles && !takes_tiles()) refuse("AMX");
     const auto blocks = static_cast<std::size_t>(job_.last_block - job_.first_block);
     for (const PackedModel::Inlet& inlet : layer_.inlets) {
-      const auto words = static_cast<std::size_t>((inlet.neighbour_size + 31) / 32);
-      bits_.emplace_back(words * blocks * kChainBlock);
-      pack_bits(*job_.chains, inlet.neighbour, job_.first_block, job_.last_block,
-                bits_.back().data());
+      const int size = inlet.neighbour_size;
+      const auto words = static_cast<std::size_t>(tiles ? tiles_of(size) * kStateTile
+                                                        : (size + 31) / 32 * kChainBlock);
+      states_.emplace_back(words * blocks);
+      (tiles ? pack_pairs : pack_bits)(*job_.chains, inlet.neighbour, job_.first_block,
+                                       job_.last_block, states_.back().data());
     }
   }
 
-  void sum_tables(int panel, float* HWY_RESTRICT out) const {
-    const Floats d;
-    const int blocks = job_.last_block - job_.first_block;
+  void start_from_bias(int panel, int blocks, float* HWY_RESTRICT out) const {
+    const int units = stripe() * kPanel;
     for (int c = 0; c < blocks; ++c)
-      for (int r = 0; r < kPanel; ++r)
-        hn::StoreU(set(layer_.bias[panel * kPanel + r]), d, out + c * kTile + r * kChainBlock);
+      for (int u = 0; u < units; ++u, out += kChainBlock)
+        hn::StoreU(set(layer_.bias[panel * kPanel + u]), Floats(), out);
+  }
+
+  void sum_tables(int panel, float* HWY_RESTRICT out) const {
+    const int blocks = job_.last_block - job_.first_block;
+    start_from_bias(panel, blocks, out);
     for (std::size_t i = 0; i < layer_.inlets.size(); ++i)
-      add_inlet(layer_.inlets[i], panel, bits_[i].data(), blocks, out);
+      add_inlet(layer_.inlets[i], panel, states_[i].data(), blocks, out);
+  }
+
+  void sum_tiles(int panel, float* HWY_RESTRICT out) const {
+    const int blocks = job_.last_block - job_.first_block;
+    start_from_bias(panel, blocks, out);
+    for (std::size_t i = 0; i < layer_.inlets.size(); ++i) {
+      const int tiles = tiles_of(layer_.inlets[i].neighbour_size);
+      const std::size_t stripes_before = static_cast<std::size_t>(panel / stripe());
+      add_tile_products({.weights = layer_.inlets[i].tiles.data() +
+                                    stripes_before * tiles * kWeightParts * kWeightTile,
+                         .states = states_[i].data(),
+                         .tiles = tiles,
+                         .blocks = blocks,
+                         .inputs = out});
+    }
   }
 
   void add_inlet(const PackedModel::Inlet& inlet, int panel, const std::uint32_t* bits, int blocks,
@@ -202,11 +214,15 @@ class Inputs {
     add_entries(tables, groups, bits, blocks, stride, out);
   }
 #else
-  [[noreturn]] void pack() {
-    throw InvalidArgument("model = packed for AVX-512 (must be packed on the path that sweeps)");
-  }
+  [[noreturn]] void pack() { refuse(form_ == Form::tiles ? "AMX" : "AVX-512"); }
   void sum_tables(int, float*) const {}
+  void sum_tiles(int, float*) const {}
 #endif
+
+  [[noreturn]] static void refuse(const char* path) {
+    throw InvalidArgument(std::string("model = packed for ") + path +
+                          " (must be packed on the path that sweeps)");
+  }
 
   int first_chain() const { return job_.first_block * kChainBlock; }
   int chains() const {
@@ -240,8 +256,9 @@ class Inputs {
   LayerInputs job_;
   const PackedModel::PackedLayer& layer_;
   Form form_;
-  std::vector<std::vector<std::uint32_t>> bits_;  // tables: the states of each inlet's neighbours
-  std::vector<float> inputs_;                     // rows: [chain][unit]
+  // Tables and tiles: the states of each inlet's neighbours.
+  std::vector<std::vector<std::uint32_t, tbb::cache_aligned_allocator<std::uint32_t>>> states_;
+  std::vector<float> inputs_;  // rows: [chain][unit]
 };
 
 }  // namespace boltzmark::HWY_NAMESPACE::kernels

@@ -65,12 +65,15 @@ template <class Body>
 HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
   const int panels = panels_of(job);
   const Inputs inputs(job);
-  std::vector<float> sums(static_cast<std::size_t>(job.last_block - job.first_block) * kTile);
-  for (int panel = 0; panel < panels; ++panel) {
+  const int stripe = inputs.stripe();
+  std::vector<float, tbb::cache_aligned_allocator<float>> sums(
+      static_cast<std::size_t>(job.last_block - job.first_block) * stripe * kTile);
+  for (int panel = 0; panel < panels; panel += stripe) {
     inputs.sum(panel, sums.data());
+    const int count = std::min(stripe, panels - panel);
     const float* tile = sums.data();
-    for (int block = job.first_block; block < job.last_block; ++block, tile += kTile)
-      body(panel, block, tile);
+    for (int block = job.first_block; block < job.last_block; ++block, tile += stripe * kTile)
+      for (int p = 0; p < count; ++p) body(panel + p, block, tile + p * kTile);
   }
 }
 

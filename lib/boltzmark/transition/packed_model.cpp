@@ -89,6 +89,26 @@ void fill_rows(int neighbours, int units, const Weight& weight, double inverse_s
     for (int i = 0; i < units; ++i) rows[i] = static_cast<float>(weight(j, i) * inverse_scale);
 }
 
+// weight(neighbour, unit) / s into [stripe][tile][part][unit in stripe][neighbour in tile].
+template <class Weight>
+void fill_tiles(int neighbours, int units, const Weight& weight, double inverse_scale,
+                Bfloat16* tiles) {
+  for (int i = 0; i < units; ++i) {
+    Bfloat16* unit = tiles +
+                     static_cast<std::size_t>(i / kTileUnits) * tiles_of(neighbours) *
+                         kWeightParts * kWeightTile +
+                     i % kTileUnits * kTileTerms;
+    for (int j = 0; j < neighbours; ++j) {
+      Bfloat16* out = unit + static_cast<std::size_t>(j / kTileTerms) * kWeightParts * kWeightTile +
+                      j % kTileTerms;
+      for (const Bfloat16 part : split(static_cast<float>(weight(j, i) * inverse_scale))) {
+        *out = part;
+        out += kWeightTile;
+      }
+    }
+  }
+}
+
 // The weights of layer l's inlets: from below W [neighbours x units], from above its transpose.
 void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
   fill_padded(model.bias(l), layer.bias);
@@ -101,6 +121,8 @@ void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
     float* out = inlet.weights.data();
     if (layer.form == PackedModel::Form::tables)
       fill_tables(unit, inlet.neighbour_size, layer.size, weight, out);
+    else if (layer.form == PackedModel::Form::tiles)
+      fill_tiles(inlet.neighbour_size, layer.size, weight, inverse_scale, inlet.tiles.data());
     else if (layer.form == PackedModel::Form::rows)
       fill_rows(inlet.neighbour_size, layer.size, weight, inverse_scale, out);
     else if (below)
@@ -117,13 +139,13 @@ constexpr int kTableBlocks = 3;
 constexpr double kTableBytes = 0x1p26;
 constexpr int kRowChains = 4;
 
-// How many neighbours are two-valued; 0 if others are there too.
-int two_valued_neighbours(const Layered& model, int l) {
+// How many neighbours a layer's units have; 0 if some have more values than these.
+int neighbours_within(const Layered& model, int l, int values) {
   int neighbours = 0;
   for (const int n : {l - 1, l + 1}) {
     if (n < 0 || n >= model.layers()) continue;
     const Unit unit = model.layer(n).unit;
-    if (!unit.is_discrete() || unit.values() != 2) return 0;
+    if (!unit.is_discrete() || unit.values() > values) return 0;
     neighbours += model.size(n);
   }
   return neighbours;
@@ -134,9 +156,12 @@ PackedModel::Form choose_form(const Layered& model, int l, const Packing& packin
   const bool often = packing.sweeps >= kManySweeps;
   if (often && packing.chains <= kRowChains) return Form::rows;
   const bool many = packing.chains > (kTableBlocks - 1) * kChainBlock;
-  const double neighbours = two_valued_neighbours(model, l);
-  if (!many || !packing.values || neighbours == 0 || simd_path() != "AVX-512")
-    return Form::products;
+  if (!many || !packing.values || !takes_avx512()) return Form::products;
+  constexpr int kBfloat16Values = 257;  // of X(256): the integers from -256 to 256
+  if (often && takes_tiles() && neighbours_within(model, l, kBfloat16Values) > 0)
+    return Form::tiles;
+  const double neighbours = neighbours_within(model, l, 2);
+  if (neighbours == 0) return Form::products;
   const double bytes = neighbours * model.size(l) * 4 * sizeof(float);
   return often && bytes <= kTableBytes ? Form::tables : Form::fresh_tables;
 }
@@ -146,6 +171,9 @@ PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l, Packed
   const std::size_t units = panels(model.size(l)) * kPanel;
   if (form == PackedModel::Form::tables)
     inlet.weights.resize(units * table_groups(inlet.neighbour_size) * kTableEntries);
+  else if (form == PackedModel::Form::tiles)
+    inlet.tiles.resize(static_cast<std::size_t>(row_stride(model.size(l))) * kWeightParts *
+                       tiles_of(inlet.neighbour_size) * kTileTerms);
   else if (form == PackedModel::Form::rows)
     inlet.weights.resize(static_cast<std::size_t>(row_stride(model.size(l))) *
                          inlet.neighbour_size);

@@ -11,6 +11,7 @@
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/transition/chains.hpp"
 #include "boltzmark/transition/rule.hpp"
+#include "boltzmark/transition/tile_products.hpp"
 
 namespace boltzmark {
 
@@ -28,6 +29,8 @@ struct Packing {
 ///             two-valued units in each of their joint states
 ///   fresh_tables  the panels of products, from which each panel's tables are made whenever it is
 ///             read: for few sweeps of many chains, and where tables would not fit a cache
+///   tiles     instead of tables where AMX is taken, and of neighbours of up to 257 values, whose
+///             states are exact in bf16: weights in three bf16 parts
 ///   rows      for many sweeps of a few chains: sums of a chain's states times a neighbour's whole
 ///             row of weights, where the state is not 0; the same bytes as products
 /// Cost  about one pass over the weights, with tables eight; pack again after the model changes
@@ -53,8 +56,10 @@ class PackedModel {
     /// tables    [panel][group of kTableUnits neighbours][unit in panel][kTableEntries]
     /// rows      [neighbour][units padded to whole row strides]
     std::vector<float, tbb::cache_aligned_allocator<float>> weights = {};
+    /// tiles     [stripe of kTileUnits][tile][part][unit in stripe][neighbour in tile]
+    std::vector<Bfloat16, tbb::cache_aligned_allocator<Bfloat16>> tiles = {};
   };
-  enum class Form { products, tables, fresh_tables, rows };
+  enum class Form { products, tables, fresh_tables, tiles, rows };
   struct PackedLayer {
     int size = 0;
     Unit unit = Unit::bernoulli();

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace boltzmark {
+
+/// The top half of a float32: its sign, exponent and first 8 significant bits.
+using Bfloat16 = std::uint16_t;
+
+/// A tile of weights has this many units, this many neighbours of each, and is stored in parts that
+/// add up to the float32 weights; a tile of states has those neighbours of a block of chains.
+inline constexpr int kTileUnits = 16;
+inline constexpr int kTileTerms = 32;
+inline constexpr int kWeightParts = 3;
+inline constexpr int kWeightTile = kTileUnits * kTileTerms;
+inline constexpr int kStateTile = kTileUnits * kTileTerms / 2;
+constexpr int tiles_of(int terms) { return (terms + kTileTerms - 1) / kTileTerms; }
+
+/// Splits a weight into bf16 numbers that add up to it, the largest first.
+/// Accuracy  exact, but for parts below 2^-126, which products take as 0
+std::array<Bfloat16, kWeightParts> split(float weight);
+
+/// Inputs of kTileUnits units, to which the products of weights and states are added.
+struct TileProducts {
+  const Bfloat16* weights = nullptr;      ///< [tile][part][unit][neighbour]
+  const std::uint32_t* states = nullptr;  ///< [block][tile][pair of neighbours][chain], two bf16
+                                          ///< numbers each, the first neighbour's in the low half
+  int tiles = 0;
+  int blocks = 0;
+  float* inputs = nullptr;  ///< [block][unit][chain]
+};
+
+/// Adds the products by AMX's dot products of bf16 numbers, accumulated in float32. Only where
+/// takes_tiles().
+/// Accuracy  as exact as sequential float32 sums: a state that is exact in bf16 times the parts of
+///           a weight is the weight's product
+void add_tile_products(const TileProducts& job);
+
+}  // namespace boltzmark
