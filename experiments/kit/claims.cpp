@@ -11,6 +11,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/reference.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -150,7 +151,10 @@ std::vector<ClaimFile> read_all_claims() {
     if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   std::vector<ClaimFile> files;
-  for (const std::string& path : paths) files.push_back(read_claims(path));
+  for (const std::string& path : paths) {
+    files.push_back(read_claims(path));
+    read_committed(source_path("reports/reference/claims.json"), files.back());
+  }
   return files;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@ namespace boltzmark::experiments {
 enum class Test { less, greater, at_most, at_least, equal, contains, not_below, reported };
 
 enum class Verdict { reproduced, not_reproduced, undecided, reported };
+
+/// What the committed report (reports/reference) says of a claim: the run at the largest settings
+/// so far, the paper's own where they were run.
+struct CommittedVerdict {
+  Verdict verdict = Verdict::undecided;
+  int parts = 0;  ///< of the claim
+  int run = 0;    ///< of which were measured
+};
 
 /// One part of a claim: all parts must hold. A claim without parts has one, with an empty name.
 struct ClaimPart {
@@ -35,6 +44,7 @@ struct Claim {
   std::string published = {};
   std::string note = {};
   std::vector<std::string> experiments;  ///< ids of those that measure it
+  std::optional<CommittedVerdict> committed = {};
 };
 
 /// The claims of one paper.
@@ -49,7 +59,7 @@ struct ClaimFile {
 /// Throws  DataError on bad TOML, an unknown key, kind or test, a missing field or a repeated id
 ClaimFile read_claims(const std::string& path);
 
-/// Reads every claims file of the source tree, by name.
+/// Reads every claims file of the source tree, by name, with what the committed report says.
 std::vector<ClaimFile> read_all_claims();
 
 /// Decides one part from one measure.

@@ -25,9 +25,6 @@ struct Section {
 struct PaperVerdicts {
   ClaimFile file;
   std::vector<JudgedClaim> claims = {};
-  /// What the committed report says of a claim at the paper's settings; a report at that profile
-  /// has none.
-  std::map<std::string, Verdict> at_paper_size = {};
 };
 
 /// Everything that a report shows.

@@ -43,14 +43,7 @@ std::string asserted(const JudgedClaim& claim) {
   return text;
 }
 
-std::string committed(const PaperVerdicts& paper, const std::string& id) {
-  const auto found = paper.at_paper_size.find(id);
-  if (found == paper.at_paper_size.end()) return "";
-  return fmt::format("<div class=\"committed\">at paper size: {} {}</div>",
-                     verdict_sign(found->second), verdict_name(found->second));
-}
-
-std::string claim_row(const PaperVerdicts& paper, const JudgedClaim& claim) {
+std::string claim_row(const JudgedClaim& claim, Profile profile) {
   std::string where = html_escape(claim.claim.where);
   if (!claim.claim.published.empty())
     where += " · published: " + html_escape(claim.claim.published);
@@ -66,12 +59,13 @@ std::string claim_row(const PaperVerdicts& paper, const JudgedClaim& claim) {
       "<tr><td class=\"id\">{} <span class=\"kind\" title=\"E exact, D direction, V value, C "
       "cost\">"
       "{}</span></td><td class=\"statement\">{}<div class=\"where\">{}</div></td>"
-      "<td class=\"verdict\">{}{}</td><td class=\"result\" data-label=\"Found\">{}</td>"
+      "<td class=\"verdict\">{}<div class=\"committed\">{}</div></td><td class=\"result\" "
+      "data-label=\"Found\">{}</td>"
       "<td class=\"asserted\" data-label=\"Claimed\">{}</td>"
       "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",
       id, claim.claim.kind, html_escape(claim.claim.statement), where,
-      verdict_chip(claim.verdict, verdict_name(claim.verdict)), committed(paper, claim.claim.id),
-      results, asserted(claim), power_of(claim));
+      verdict_chip(claim.verdict, verdict_name(claim.verdict)),
+      html_escape(committed_text(claim.claim, profile)), results, asserted(claim), power_of(claim));
 }
 
 std::string tally(const PaperVerdicts& paper) {
@@ -81,7 +75,7 @@ std::string tally(const PaperVerdicts& paper) {
   return text + "</p>\n";
 }
 
-std::string paper_claims(const PaperVerdicts& paper) {
+std::string paper_claims(const PaperVerdicts& paper, Profile profile) {
   std::string text = fmt::format("<section id=\"claims-{}\">\n", html_anchor(paper.file.paper));
   text += html_element("h2", "Claims: " + paper.file.title);
   text += fmt::format("<p class=\"reference\">{}</p>\n", html_escape(paper.file.reference));
@@ -91,7 +85,7 @@ std::string paper_claims(const PaperVerdicts& paper) {
       "this profile when the interval leaves it open or it was not run. Power is the probability "
       "that this profile's size decides the claim, against the effect named in the experiment's "
       "section. Kinds: E exact, D direction, V value, C cost.</p>\n";
-  if (!paper.at_paper_size.empty())
+  if (profile != Profile::paper)
     text +=
         "<p class=\"key\">“At paper size” is the verdict of the committed run at the largest "
         "settings so far, the paper's own where they were run: reports/reference/index.html, which "
@@ -99,7 +93,7 @@ std::string paper_claims(const PaperVerdicts& paper) {
   text +=
       "<table class=\"claims\"><thead><tr><th>Claim</th><th>Statement</th><th>Verdict</th>"
       "<th>Found</th><th>Claimed</th><th>Power</th></tr></thead><tbody>\n";
-  for (const JudgedClaim& claim : paper.claims) text += claim_row(paper, claim);
+  for (const JudgedClaim& claim : paper.claims) text += claim_row(claim, profile);
   return text + "</tbody></table>\n</section>\n";
 }
 
@@ -165,7 +159,7 @@ std::string render_html(const Document& document) {
       html_escape(document.manifest.value("simd", "")),
       html_escape(document.manifest.value("cpu", "")));
   page += contents(document);
-  for (const PaperVerdicts& paper : document.papers) page += paper_claims(paper);
+  for (const PaperVerdicts& paper : document.papers) page += paper_claims(paper, document.profile);
   for (const Section& section : document.sections) page += section_html(document, section);
   return page + provenance(document.manifest) + "</main></body></html>\n";
 }

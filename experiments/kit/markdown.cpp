@@ -7,14 +7,8 @@
 namespace boltzmark::experiments {
 namespace {
 
-std::string committed(const PaperVerdicts& paper, const std::string& id) {
-  const auto found = paper.at_paper_size.find(id);
-  if (found == paper.at_paper_size.end()) return "";
-  return fmt::format("; at paper size: {} {}", verdict_sign(found->second),
-                     verdict_name(found->second));
-}
-
-std::string claim_rows(const PaperVerdicts& paper, const JudgedClaim& claim) {
+std::string claim_rows(const JudgedClaim& claim, Profile profile) {
+  const std::string committed = committed_text(claim.claim, profile);
   std::string results;
   for (const JudgedPart& part : claim.parts) {
     if (!results.empty()) results += "; ";
@@ -26,16 +20,17 @@ std::string claim_rows(const PaperVerdicts& paper, const JudgedClaim& claim) {
   }
   return fmt::format("| {} | {} | {} | {} {}{} | {} |\n", claim.claim.id, claim.claim.kind,
                      markdown_escape(claim.claim.statement), verdict_sign(claim.verdict),
-                     verdict_name(claim.verdict), committed(paper, claim.claim.id), results);
+                     verdict_name(claim.verdict), committed.empty() ? "" : "; " + committed,
+                     results);
 }
 
-std::string paper_claims(const PaperVerdicts& paper) {
+std::string paper_claims(const PaperVerdicts& paper, Profile profile) {
   std::string text = fmt::format("## Claims: {}\n\n{}\n\n", markdown_escape(paper.file.title),
                                  markdown_escape(paper.file.reference));
   for (const auto& [verdict, count] : count_verdicts(paper))
     text += fmt::format("{} {} {}. ", verdict_sign(verdict), count, verdict_name(verdict));
   text += "\n\n| claim | kind | statement | verdict | found (claimed) |\n|---|---|---|---|---|\n";
-  for (const JudgedClaim& claim : paper.claims) text += claim_rows(paper, claim);
+  for (const JudgedClaim& claim : paper.claims) text += claim_rows(claim, profile);
   return text + "\n";
 }
 
@@ -76,7 +71,8 @@ std::string reasons(const Document& document, const Section& section) {
           if (measure.note.empty() && reason.empty()) continue;
           text += fmt::format("- {}{}{}:", claim.claim.id, part.part.name.empty() ? "" : ", ",
                               markdown_escape(part.part.name));
-          if (!measure.note.empty()) text += " " + markdown_escape(sentence(measure.note));
+          if (!measure.note.empty())
+            text += fmt::format(" {}", markdown_escape(sentence(measure.note)));
           if (!reason.empty()) text += " Most likely reason: " + markdown_escape(sentence(reason));
           text += "\n";
         }
@@ -112,7 +108,7 @@ std::string render_markdown(const Document& document) {
       profile_name(document.profile), markdown_escape(document.manifest.value("revision", "")),
       markdown_escape(document.manifest.value("simd", "")),
       markdown_escape(document.manifest.value("cpu", "")), document.manifest.value("seed", 0));
-  for (const PaperVerdicts& paper : document.papers) text += paper_claims(paper);
+  for (const PaperVerdicts& paper : document.papers) text += paper_claims(paper, document.profile);
   for (const Section& section : document.sections) text += section_markdown(document, section);
   if (!document.missing.empty()) text += "## Not run\n\n";
   for (const Experiment* missing : document.missing)

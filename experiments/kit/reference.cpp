@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "boltzmark/core/error.hpp"
@@ -71,6 +73,18 @@ std::map<std::string, Json> read_lines(const std::string& path) {
   return lines;
 }
 
+// A part that was run names the experiment that measured it.
+CommittedVerdict committed_verdict(const Json& claim) {
+  std::set<std::string> parts, run;
+  for (const Json& part : claim.at("parts")) {
+    parts.insert(part.at("part"));
+    if (part.at("experiment") != "") run.insert(part.at("part"));
+  }
+  return {.verdict = parse_verdict(claim.at("verdict")),
+          .parts = static_cast<int>(parts.size()),
+          .run = static_cast<int>(run.size())};
+}
+
 }  // namespace
 
 std::string reference_path(const Experiment& experiment) {
@@ -83,17 +97,18 @@ std::map<std::string, Trial> read_reference(const std::string& path) {
   return trials;
 }
 
-std::map<std::string, Verdict> read_verdicts(const std::string& path, const std::string& paper) {
-  std::map<std::string, Verdict> verdicts;
-  if (!std::filesystem::exists(path)) return verdicts;
+void read_committed(const std::string& path, ClaimFile& file) {
+  if (!std::filesystem::exists(path)) return;
   try {
-    for (const Json& claim : Json::parse(read_text(path)))
-      if (claim.at("paper") == paper)
-        verdicts.emplace(claim.at("id"), parse_verdict(claim.at("verdict")));
-  } catch (const Json::exception& error) {
+    for (const Json& said : Json::parse(read_text(path))) {
+      const auto claim = std::find_if(file.claims.begin(), file.claims.end(), [&](const Claim& c) {
+        return said.at("paper") == file.paper && said.at("id") == c.id;
+      });
+      if (claim != file.claims.end()) claim->committed = committed_verdict(said);
+    }
+  } catch (const std::exception& error) {
     throw DataError(fmt::format("{}: {} (must be a report's claims.json)", path, error.what()));
   }
-  return verdicts;
 }
 
 void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,

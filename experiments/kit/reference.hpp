@@ -17,10 +17,9 @@ std::string reference_path(const Experiment& experiment);
 /// Throws   DataError if the file is there and not what it must be
 std::map<std::string, Trial> read_reference(const std::string& path);
 
-/// Reads what a report's claims.json says of a paper's claims.
-/// Returns  claim's id -> verdict; empty if there is no such file
-/// Throws   DataError if the file is there and not what it must be
-std::map<std::string, Verdict> read_verdicts(const std::string& path, const std::string& paper);
+/// Takes what a report's claims.json says of a paper's claims into them; no file, nothing.
+/// Throws  DataError naming the file if it is not what it must be
+void read_committed(const std::string& path, ClaimFile& file);
 
 /// Merges trials into the committed ones at reference_path; of equal inputs the given one stays.
 void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,

@@ -110,6 +110,16 @@ std::string verdict_sign(Verdict verdict) {
   return "";
 }
 
+std::string committed_text(const Claim& claim, Profile profile) {
+  if (!claim.committed || profile == Profile::paper) return "";
+  const CommittedVerdict& said = *claim.committed;
+  if (said.run == 0) return "at paper size: not run";
+  const std::string share =
+      said.run < said.parts ? fmt::format(", {} of {} parts", said.run, said.parts) : "";
+  return fmt::format("at paper size{}: {} {}", share, verdict_sign(said.verdict),
+                     verdict_name(said.verdict));
+}
+
 std::string sentence(const std::string& text) { return text.ends_with('.') ? text : text + '.'; }
 
 }  // namespace boltzmark::experiments

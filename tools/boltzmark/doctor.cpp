@@ -99,8 +99,9 @@ void print_health(const Health& health, const std::string& out) {
             fmt::format("boltzmark {}, revision {}", BOLTZMARK_VERSION, experiments::revision()));
   facts.add("compiler", experiments::compiler_name());
   facts.add("CPU", experiments::cpu_name());
-  facts.add("SIMD path", fmt::format("{} of {}{}", simd_path(), fmt::join(simd_paths(), ", "),
-                                     requested_simd().empty() ? "" : ", as BOLTZMARK_SIMD asks"));
+  facts.add("SIMD path", fmt::format("{}{}; BOLTZMARK_SIMD may be {}", simd_path(),
+                                     requested_simd().empty() ? "" : ", as BOLTZMARK_SIMD asks",
+                                     fmt::join(simd_paths(), ", ")));
   facts.add("threads",
             fmt::format("{} of {} cores", thread_count(), std::thread::hardware_concurrency()));
   facts.add("memory", human_bytes(health.memory));

@@ -166,7 +166,10 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
   settings.log_prior =
       make_prior(arguments.prior, settings.ladder.value_or(Ladder::linear(kRungs)));
   if (!arguments.states.empty()) settings.states = parse_states(arguments.states);
-  if (!arguments.data.empty()) settings.cases = load_cases(arguments.data, model, arguments).values;
+  if (!arguments.data.empty()) {
+    settings.cases = load_cases(arguments.data, model, arguments).values;
+    about_file(arguments.data, [&] { require_states(model.layer(0).unit, settings.cases); });
+  }
   return settings;
 }
 

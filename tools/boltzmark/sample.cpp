@@ -53,11 +53,8 @@ Chains make_start(const Layered& model, const SampleArguments& arguments, Stream
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
   const Unit unit = model.layer(0).unit;
-  if (unit.is_bernoulli() && ((data.values.array() != 0) && (data.values.array() != 1)).any())
-    throw DataError(data.name + ": holds values beside 0 and 1 (must be binary)");
   fit_values(unit, data.values);
-  if (!(data.values.array().abs() <= 1).all())
-    throw DataError(data.name + ": holds values outside [-1, 1] (must be within)");
+  about_file(data.name, [&] { require_states(unit, data.values); });
   Eigen::MatrixXf visible(model.size(0), arguments.chains);
   for (int chain = 0; chain < arguments.chains; ++chain)
     visible.col(chain) = data.values.col(chain % data.values.cols());

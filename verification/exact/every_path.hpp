@@ -10,6 +10,7 @@
 template <class Body>
 void on_every_path(const Body& body) {
   const TileEmulator emulator;
+  if (TileEmulator::possible()) REQUIRE(boltzmark::simd_paths().front() == "amx");
   for (const std::string& path : boltzmark::simd_paths()) {
     INFO(path);
     const boltzmark::ForcedSimdPath forced(path);

@@ -41,8 +41,8 @@ TEST_CASE("the production sweep follows the double law and leaves p unchanged, e
     const int share = simd_path() == usual ? 1 : 4;
     for (const Check& check : registered_checks()) {
       if (!check.name.starts_with("production-")) continue;
-      const int models = check.name.ends_with("(discrete units)") ? 32 : 400;
-      const CheckOutcome outcome = check.run(models / share, 5);
+      const int models = check.name.ends_with("(discrete units)") ? 30 : 400 / share;
+      const CheckOutcome outcome = check.run(models, 5);
       INFO(check.name << " " << check.subject << ": " << outcome.value << " " << outcome.detail);
       CHECK(outcome.holds);
     }

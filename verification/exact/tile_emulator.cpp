@@ -9,6 +9,7 @@
 #include <ucontext.h>
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 
@@ -82,27 +83,38 @@ bool decode(const mcontext_t& machine, Instruction& found) {
   constexpr int kVex3 = 0xC4, kMap0F38 = 2;
   if (take<std::uint8_t>(at) != kVex3) return false;
   const auto first = take<std::uint8_t>(at), second = take<std::uint8_t>(at);
-  if ((first & 31) != kMap0F38) return false;
+  if ((first & 31) != kMap0F38 || (second & 0x84) != 0) return false;  // W and L are 0
   found.prefix = second & 3;
   found.third = ~(second >> 3) & 15;
   found.opcode = take<std::uint8_t>(at);
   const auto operands = take<std::uint8_t>(at);
   found.mod = operands >> 6;
-  found.reg = operands >> 3 & 7;
+  found.reg = (operands >> 3 & 7) | ((first & 0x80) == 0 ? 8 : 0);
   found.rm = operands & 7;
   if (found.mod != 3) read_address(machine, (first & 0x20) == 0, (first & 0x40) == 0, at, found);
   found.next = reinterpret_cast<std::uint64_t>(at);
   return true;
 }
 
-// Shapes as the 64 bytes of ldtilecfg give them: bytes of a row from byte 16, rows from byte 48.
-void configure(const std::uint8_t* memory) {
+// Shapes as the 64 bytes of ldtilecfg give them: bytes of a row from byte 16, rows from byte 48, of
+// eight registers each; all others but the palette, 1, are 0.
+bool configure(const std::uint8_t* memory) {
+  std::array<Shape, kRegisters> given;
   for (std::size_t t = 0; t < kRegisters; ++t) {
     std::uint16_t bytes = 0;
     std::memcpy(&bytes, memory + 16 + 2 * t, sizeof bytes);
-    shapes[t] = {memory[48 + t], bytes};
-    tiles[t] = {};
+    given[t] = {memory[48 + t], bytes};
+    if (given[t].rows > kRows || bytes > kRowBytes || (given[t].rows == 0) != (bytes == 0))
+      return false;
   }
+  const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
+  if (memory[0] != 1 || !std::all_of(memory + 1, memory + 16, is_zero) ||
+      !std::all_of(memory + 32, memory + 48, is_zero) ||
+      !std::all_of(memory + 56, memory + 64, is_zero))
+    return false;
+  shapes = given;
+  tiles = {};
+  return true;
 }
 
 std::uint8_t* row_at(const Instruction& found, int row) {
@@ -150,35 +162,50 @@ __attribute__((target("avx512f"))) void add_product(Tile& sum, const Shape& sum_
   _mm_setcsr(before);
 }
 
-// Carries out one instruction; false if it is none of those that the engine uses.
-bool execute(const Instruction& found) {
-  constexpr int kNone = 0, kF3 = 2, kF2 = 3;
-  const auto reg = static_cast<std::size_t>(found.reg);
-  if (found.opcode == 0x49 && found.prefix == kNone && found.mod != 3)
-    configure(reinterpret_cast<const std::uint8_t*>(found.address));  // ldtilecfg
-  else if (found.opcode == 0x49 && found.prefix == kNone)
-    shapes = {};  // tilerelease
-  else if (found.opcode == 0x4B && found.prefix == kF2)
-    load(found);  // tileloadd
-  else if (found.opcode == 0x4B && found.prefix == kF3)
-    store(found);                                        // tilestored
-  else if (found.opcode == 0x5C && found.prefix == kF3)  // tdpbf16ps
-    add_product(tiles[reg], shapes[reg], tiles[static_cast<std::size_t>(found.rm)],
-                tiles[static_cast<std::size_t>(found.third)],
-                shapes[static_cast<std::size_t>(found.rm)].bytes / 4);
-  else
+bool has_shape(int tile) {
+  return tile < kRegisters && shapes[static_cast<std::size_t>(tile)].rows > 0;
+}
+
+// C [m x n] += A [m x k] B [k x n], three registers.
+bool multiply(const Instruction& found) {
+  const int c = found.reg, a = found.rm, b = found.third;
+  if (!has_shape(a) || !has_shape(b) || !has_shape(c) || a == b || a == c || b == c) return false;
+  const auto at = [](int tile) { return static_cast<std::size_t>(tile); };
+  const Shape &of_a = shapes[at(a)], &of_b = shapes[at(b)], &of_c = shapes[at(c)];
+  if (of_a.rows != of_c.rows || of_b.bytes != of_c.bytes || of_a.bytes != 4 * of_b.rows)
     return false;
+  add_product(tiles[at(c)], of_c, tiles[at(a)], tiles[at(b)], of_b.rows);
   return true;
 }
+
+// Carries out one instruction; false if a CPU would refuse it or the engine does not use it.
+bool execute(const Instruction& found) {
+  constexpr int kNone = 0, kF3 = 2, kF2 = 3, kWithStride = 4;
+  const bool memory = found.mod != 3;
+  if (found.opcode == 0x5C && found.prefix == kF3 && !memory) return multiply(found);  // tdpbf16ps
+  if (found.third != 0) return false;
+  if (found.opcode == 0x49 && found.prefix == kNone && memory)  // ldtilecfg
+    return configure(reinterpret_cast<const std::uint8_t*>(found.address));
+  if (found.opcode == 0x49 && found.prefix == kNone) {  // tilerelease
+    shapes = {};
+    return true;
+  }
+  if (found.opcode != 0x4B || !memory || found.rm != kWithStride || !has_shape(found.reg))
+    return false;
+  if (found.prefix == kF2) load(found);   // tileloadd
+  if (found.prefix == kF3) store(found);  // tilestored
+  return found.prefix == kF2 || found.prefix == kF3;
+}
+
+struct sigaction handler_before;
 
 void on_illegal_instruction(int /*signal*/, siginfo_t* /*info*/, void* context) {
   mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
   Instruction found;
-  if (decode(machine, found) && execute(found)) {
+  if (decode(machine, found) && execute(found))
     machine.gregs[REG_RIP] = static_cast<greg_t>(found.next);
-    return;
-  }
-  std::signal(SIGILL, SIG_DFL);  // a real one: it is raised again, and ends the program
+  else
+    sigaction(SIGILL, &handler_before, nullptr);  // a real one is raised again
 }
 
 bool lists(const char* path) {
@@ -188,21 +215,24 @@ bool lists(const char* path) {
 
 }  // namespace
 
+bool TileEmulator::possible() { return lists("avx512"); }
+
 TileEmulator::TileEmulator() : works_(lists("avx512") && !lists("amx")) {
   if (!works_) return;
   struct sigaction action = {};
   action.sa_sigaction = on_illegal_instruction;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
-  sigaction(SIGILL, &action, &before_);
+  sigaction(SIGILL, &action, &handler_before);
   boltzmark::set_tiles_emulated(true);
 }
 
 TileEmulator::~TileEmulator() {
   if (!works_) return;
   boltzmark::set_tiles_emulated(false);
-  sigaction(SIGILL, &before_, nullptr);
+  sigaction(SIGILL, &handler_before, nullptr);
 }
 #else
+bool TileEmulator::possible() { return false; }
 TileEmulator::TileEmulator() = default;
 TileEmulator::~TileEmulator() = default;
 #endif

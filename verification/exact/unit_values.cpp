@@ -1,5 +1,6 @@
 // Means, statistics and stored values of every kind of unit.
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/statistics.hpp"
 #include "unit_updates.hpp"
@@ -122,6 +123,30 @@ TEST_CASE("values are stored and read back, and random starts are uniform on the
   line.randomise(make_key(48));
   CHECK(std::abs(line.get_layer(1).mean()) <= 0.05);
   CHECK(line.get_layer(1).cwiseAbs().maxCoeff() <= 1);
+}
+
+TEST_CASE("cases that are no states of a unit are refused") {
+  const auto refused = [](Unit unit, float value) {
+    try {
+      require_states(unit, Eigen::MatrixXf::Constant(1, 1, value));
+    } catch (const InvalidArgument&) {
+      return true;
+    }
+    return false;
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const int steps : {1, 2, 3, 10, 255, 65535}) {
+    const Unit unit = Unit::multivalued(steps);
+    for (int k = 0; k <= steps; k += 1 + steps / 1000)
+      CHECK_FALSE(refused(unit, static_cast<float>(unit.value(k))));
+    for (const double value : {unit.value(0) + unit.spacing() / 3, -1 - unit.spacing()})
+      CHECK(refused(unit, static_cast<float>(value)));
+    CHECK(refused(unit, nan));
+  }
+  for (const float value : {0.0F, 1.0F}) CHECK_FALSE(refused(Unit::bernoulli(), value));
+  for (const float value : {0.5F, -1.0F, 2.0F, nan}) CHECK(refused(Unit::bernoulli(), value));
+  for (const float value : {-1.0F, 0.3F, 1.0F}) CHECK_FALSE(refused(Unit::continuous(), value));
+  for (const float value : {-1.5F, 2.0F, nan}) CHECK(refused(Unit::continuous(), value));
 }
 
 // States, weights and means are multiples of 2^-6 below 4 in size: sums of 300 products are exact.

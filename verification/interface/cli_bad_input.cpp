@@ -141,6 +141,7 @@ TEST_CASE("bad input exits 2 with one line naming file and reason, and leaves no
       {{"sample", files.good, "--out", nowhere}, nowhere, "must"},
       {{"sample", files.good, "--out", out, "--start", narrow}, narrow, "6"},
       {{"sample", files.good, "--out", out, "--start", grey}, grey, "must"},
+      {{"estimate", files.good, "--method", "raise", "--data", grey}, grey, "must be a state"},
       {{"sample", files.good, "--out", out, "--chains", "0"}, "--chains = 0", "must"},
       {{"report", "--out", folder / "no-such-folder"}, "no-such-folder", "must"},
   };

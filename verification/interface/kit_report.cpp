@@ -3,7 +3,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/csv.hpp"
-#include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
@@ -108,35 +107,66 @@ TEST_CASE("claims.json gives every claim with its verdict, numbers and parts") {
   CHECK(claims[0]["verdict"] == "reproduced");
   CHECK(claims[1]["parts"].size() == 2);
   const Json manifest = Json::parse(read_text(out.path() + "/quick/manifest.json"));
-  for (const char* field : {"revision", "compiler", "cpu", "simd", "seed", "data", "seconds"})
+  for (const char* field :
+       {"revision", "compiler", "cpu", "simd", "rounding", "seed", "data", "seconds"})
     CHECK(manifest.contains(field));
 }
 
-TEST_CASE("a report's verdicts are read from its claims.json, one paper's at a time") {
+TEST_CASE("what a report says of a paper's claims is read from its claims.json") {
   const TemporaryFolder out;
-  reproduce({.out = out.path()}, toy_experiments(), {toy_claims()});
+  reproduce({.out = out.path(), .only = "size=small"}, toy_experiments(), {toy_claims()});
   const std::string path = out.path() + "/quick/report/claims.json";
-  const auto verdicts = read_verdicts(path, toy_claims().paper);
-  REQUIRE(verdicts.size() == 2);
-  CHECK(verdicts.at("T01") == Verdict::reproduced);
-  CHECK(read_verdicts(path, "another").empty());
-  CHECK(read_verdicts(out.path() + "/none.json", "toy").empty());
-  for (const char* text : {"{", "[1]", R"([{"paper": "toy", "id": "T01"}])",
-                           R"([{"paper": "toy", "id": "T01", "verdict": "proved"}])"}) {
+  ClaimFile toys = toy_claims(), others = toy_claims();
+  others.paper = "another";
+  for (ClaimFile* file : {&toys, &others}) read_committed(path, *file);
+  REQUIRE(toys.claims[0].committed);
+  CHECK(toys.claims[0].committed->verdict == Verdict::reproduced);
+  CHECK(committed_text(toys.claims[0], Profile::quick) == "at paper size: ✓ reproduced");
+  REQUIRE(toys.claims[1].committed);
+  CHECK(toys.claims[1].committed->run == 1);
+  CHECK(toys.claims[1].committed->parts == 2);
+  CHECK_THAT(committed_text(toys.claims[1], Profile::quick),
+             Catch::StartsWith("at paper size, 1 of 2 parts: "));
+  CHECK_FALSE(others.claims[0].committed);
+  read_committed(out.path() + "/none.json", others);
+  for (const char* text :
+       {"{", "[1]", R"([{"paper": "toy", "id": "T01"}])",
+        R"([{"paper": "toy", "id": "T01", "parts": [], "verdict": "proved"}])"}) {
     write_text(path, text);
-    CHECK_THROWS_AS(read_verdicts(path, "toy"), DataError);
+    CHECK_THROWS_WITH(read_committed(path, toys), Catch::StartsWith(path));
   }
 }
 
-TEST_CASE("a verdict of the committed run stands beside this profile's") {
-  Document document{.manifest = Json::object()};
-  document.papers.push_back({toy_claims(), judge_all(toy_claims(), {})});
-  const std::string none = render_html(document), plain = render_markdown(document);
-  CHECK_THAT(none, !Catch::Contains("at paper size"));
-  CHECK_THAT(plain, !Catch::Contains("at paper size"));
-  document.papers[0].at_paper_size = {{"T01", Verdict::not_reproduced}};
-  CHECK_THAT(render_html(document), Catch::Contains("at paper size: ✗ not reproduced"));
-  CHECK_THAT(render_markdown(document), Catch::Contains("at paper size: ✗ not reproduced"));
+TEST_CASE("the committed report's verdicts stand beside those of the smaller profiles") {
+  ClaimFile claims = toy_claims();
+  claims.claims[0].committed = {.verdict = Verdict::not_reproduced, .parts = 1, .run = 1};
+  claims.claims[1].committed = {.parts = 2};
+  for (const Profile profile : {Profile::smoke, Profile::quick, Profile::paper}) {
+    const TemporaryFolder out;
+    reproduce({.profile = profile, .out = out.path()}, toy_experiments(), {claims});
+    const bool beside = profile != Profile::paper;
+    for (const char* page : {"index.html", "report.md"}) {
+      const std::string text =
+          read_text(out.path() + "/" + profile_name(profile) + "/report/" + page);
+      CHECK((text.find("at paper size: ✗ not reproduced") != std::string::npos) == beside);
+      CHECK((text.find("at paper size: not run") != std::string::npos) == beside);
+    }
+  }
+}
+
+TEST_CASE("the committed report is one of the claims as they are") {
+  const std::vector<ClaimFile> files = read_all_claims();
+  for (const Json& said : Json::parse(read_text(source_path("reports/reference/claims.json")))) {
+    const Claim* found = nullptr;
+    for (const ClaimFile& file : files)
+      for (const Claim& claim : file.claims)
+        if (said.at("paper") == file.paper && said.at("id") == claim.id) found = &claim;
+    INFO(said.at("id"));
+    REQUIRE(found != nullptr);
+    CHECK(said.at("statement") == found->statement);
+    REQUIRE(found->committed);
+    CHECK(found->committed->parts == static_cast<int>(found->parts.size()));
+  }
 }
 
 TEST_CASE("seconds stand in the manifest and the trials alone, never in a CSV file") {

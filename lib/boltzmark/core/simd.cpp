@@ -54,7 +54,8 @@ const std::vector<Path>& all_paths() {
   return all;
 }
 
-// Whether this CPU has AMX's bf16 products and the kernel lets this process use their registers.
+// Whether this CPU has AMX's bf16 products and the kernel lets this process use their registers: a
+// permission that changes the process, so that it is asked for only where AMX is in question.
 bool ask_for_tiles() {
 #if defined(__x86_64__) && defined(__linux__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -96,18 +97,16 @@ void take(const Path& path) {
 
 const Path& path_of(std::string_view key, std::string_view source) {
   std::string known;
-  for (const Path& path : all_paths()) {
-    if (!is_supported(path)) continue;
-    if (path.key == key) return path;
-    known += (known.empty() ? "" : ", ") + path.key;
-  }
+  for (const Path& path : all_paths())
+    if (path.key == key && is_supported(path)) return path;
+  for (const std::string& path : simd_paths()) known += (known.empty() ? "" : ", ") + path;
   throw InvalidArgument(fmt::format("{} = {} (must be one of {})", source, key, known));
 }
 
 // Not AMX: its speed has yet to be measured.
 const Path& default_path() {
   for (const Path& path : all_paths())
-    if (is_supported(path) && !path.tiles) return path;
+    if (!path.tiles && is_supported(path)) return path;
   return all_paths().back();
 }
 

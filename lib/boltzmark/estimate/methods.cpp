@@ -113,6 +113,8 @@ void set_cases(Population& population, int first_chain, const Eigen::MatrixXf& c
 }
 
 Estimate raise_from_cases(const Target& target, const MethodSettings& settings) {
+  require_states(dynamic_cast<const LayeredTarget&>(target).tempered_model().model.layer(0).unit,
+                 settings.cases);
   Estimate estimate = reverse_annealing(target, annealing_options(settings),
                                         [&](Population& population, int first_chain) {
                                           set_cases(population, first_chain, settings.cases);

@@ -121,10 +121,11 @@ namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;  // float32
 
-// The sum of the absolute terms of a unit's input, and how many there are.
+// The sum of the absolute terms of a unit's input, how many there are, and from how many layers.
 struct InputTerms {
   double magnitude = 0;
   int terms = 1;
+  int neighbours = 0;
   bool exact = true;  // every float32 partial sum is exact: multiples of 2^-11 below 2^12
 };
 
@@ -140,6 +141,7 @@ InputTerms input_terms(const Layered& model, const StateSpace::Place& place, con
     for (Eigen::Index j = 0; j < weights.size(); ++j)
       add(weights[j] / scale, scale * state[layer][j]);
     result.terms += static_cast<int>(weights.size());
+    ++result.neighbours;
   };
   if (place.layer > 0)
     add_neighbour(place.layer - 1, model.weights(place.layer - 1).col(place.unit));
@@ -164,9 +166,9 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   DecisionBound bound;
   const double input = layer_input(model, values, place.layer)[place.unit];
   bound.input = b * input + base_input;
-  // Narrowing costs u a term and each sum u of what was summed so far: one a term, or, by tiles, at
-  // most two more (products of three parts, each of two sums, are added to the input).
-  if (!terms.exact) bound.input_error = (terms.terms + 2) * u * terms.magnitude;
+  // Narrowing costs u a term and each sum u of what was summed so far: one a term, or, by tiles,
+  // three a neighbouring layer, whose products of three parts are added one after the other.
+  if (!terms.exact) bound.input_error = (terms.terms + 3 * terms.neighbours) * u * terms.magnitude;
   // Tempering: narrowing of the base, 1 - b, their product, and the fused multiply-add.
   if (b != 1) {
     bound.input_error =

@@ -20,6 +20,15 @@ float uniform_state(Unit unit, std::uint32_t draw) {
   return static_cast<float>(unit.is_bernoulli() ? k : 2 * k - unit.code());
 }
 
+bool is_state(Unit unit, float value) {
+  if (!(value >= static_cast<float>(unit.lowest()) && value <= 1)) return false;
+  if (!unit.is_discrete()) return true;
+  const float steps =
+      (stored_state(unit, value) - static_cast<float>(unit.lowest()) * state_scale(unit)) /
+      (unit.is_bernoulli() ? 1 : 2);
+  return steps == std::round(steps);
+}
+
 }  // namespace
 
 float stored_state(Unit unit, float value) {
@@ -28,6 +37,13 @@ float stored_state(Unit unit, float value) {
   const double nearest = 2 * std::round((scaled + unit.code()) / 2) - unit.code();
   const bool is_state = std::abs(scaled - nearest) <= unit.code() * 0x1p-23;
   return static_cast<float>(is_state ? nearest : scaled);
+}
+
+void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases) {
+  for (const float value : cases.reshaped())
+    if (!is_state(unit, value))
+      throw InvalidArgument(
+          fmt::format("value = {} (must be a state of {} units)", value, unit.name()));
 }
 
 Chains::Chains(const Layered& model, int chains) : chains_(chains) {

@@ -22,6 +22,10 @@ constexpr float state_scale(Unit unit) {
 /// Returns a value as it is stored; one within float32's rounding of X(s) becomes its integer.
 float stored_state(Unit unit, float value);
 
+/// Refuses cases that are no states of a unit, within float32's rounding.
+/// Throws  InvalidArgument naming the first such value
+void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases);
+
 /// The states of many chains of one model, in any units but Gaussian ones.
 /// Storage per layer: [block][unit][chain in block] float32, values times state_scale, so that a
 /// block is contiguous; the last block is padded with chains that are never read.

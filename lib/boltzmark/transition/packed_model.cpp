@@ -101,7 +101,7 @@ void fill_tiles(int neighbours, int units, const Weight& weight, double inverse_
     for (int j = 0; j < neighbours; ++j) {
       Bfloat16* out = unit + static_cast<std::size_t>(j / kTileTerms) * kWeightParts * kWeightTile +
                       j % kTileTerms;
-      for (const Bfloat16 part : split(static_cast<float>(weight(j, i) * inverse_scale))) {
+      for (const Bfloat16 part : split_weight(static_cast<float>(weight(j, i) * inverse_scale))) {
         *out = part;
         out += kWeightTile;
       }

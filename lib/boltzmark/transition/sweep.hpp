@@ -33,7 +33,7 @@ struct Packing {
 ///             states are exact in bf16: weights in three bf16 parts
 ///   rows      for many sweeps of a few chains: sums of a chain's states times a neighbour's whole
 ///             row of weights, where the state is not 0; the same bytes as products
-/// Cost  about one pass over the weights, with tables eight; pack again after the model changes
+/// Cost  about one pass over the weights, with tables eight, with tiles three; pack again after the model changes
 class PackedModel {
  public:
   /// Throws  InvalidArgument if a layer is Gaussian
@@ -97,7 +97,8 @@ void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity);
 
 /// Computes the inputs of a layer's units, bias included, before tempering. If a neighbour may hold
-/// means, the model must be packed with values = false: tables see whether a state is above 0 only.
+/// means, the model must be packed with values = false: tables see whether a state is above 0 only,
+/// tiles its first 8 significant bits.
 /// Shapes  inputs [blocks][units padded to whole panels][kChainBlock], made to fit
 /// Throws  InvalidArgument if shapes differ or there is no such layer
 void fill_inputs(const PackedModel& model, const Chains& chains, int layer,

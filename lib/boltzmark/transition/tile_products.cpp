@@ -9,7 +9,7 @@
 namespace boltzmark {
 
 // Cut, not rounded: each part takes the 8 bits that are left in front, and none can overflow.
-std::array<Bfloat16, kWeightParts> split(float weight) {
+std::array<Bfloat16, kWeightParts> split_weight(float weight) {
   std::array<Bfloat16, kWeightParts> parts{};
   for (Bfloat16& part : parts) {
     part = static_cast<Bfloat16>(std::bit_cast<std::uint32_t>(weight) >> 16U);

@@ -18,9 +18,9 @@ inline constexpr int kWeightTile = kTileUnits * kTileTerms;
 inline constexpr int kStateTile = kTileUnits * kTileTerms / 2;
 constexpr int tiles_of(int terms) { return (terms + kTileTerms - 1) / kTileTerms; }
 
-/// Splits a weight into bf16 numbers that add up to it, the largest first.
-/// Accuracy  exact, but for parts below 2^-126, which products take as 0
-std::array<Bfloat16, kWeightParts> split(float weight);
+/// Splits a finite weight into bf16 numbers that add up to it, the largest first.
+/// Accuracy  exact; products take parts below 2^-126 as 0
+std::array<Bfloat16, kWeightParts> split_weight(float weight);
 
 /// Inputs of kTileUnits units, to which the products of weights and states are added.
 struct TileProducts {
@@ -34,8 +34,9 @@ struct TileProducts {
 
 /// Adds the products by AMX's dot products of bf16 numbers, accumulated in float32. Only where
 /// takes_tiles().
-/// Accuracy  as exact as sequential float32 sums: a state that is exact in bf16 times the parts of
-///           a weight is the weight's product
+/// Accuracy  the products of states that are exact in bf16 are exact; three roundings of the input
+///           a tile, and no more a term than a sequential float32 sum has; even and odd neighbours
+///           are summed apart, so that each of these sums must be within the range of float32
 void add_tile_products(const TileProducts& job);
 
 }  // namespace boltzmark
