@@ -78,7 +78,7 @@ CommittedVerdict committed_verdict(const Json& claim) {
   std::set<std::string> parts, run;
   for (const Json& part : claim.at("parts")) {
     parts.insert(part.at("part"));
-    if (part.at("experiment") != "") run.insert(part.at("part"));
+    if (!part.at("experiment").get<std::string>().empty()) run.insert(part.at("part"));
   }
   return {.verdict = parse_verdict(claim.at("verdict")),
           .parts = static_cast<int>(parts.size()),

@@ -36,6 +36,11 @@ std::uint64_t general_register(const mcontext_t& machine, int number) {
   return static_cast<std::uint64_t>(machine.gregs[kOrder[static_cast<std::size_t>(number)]]);
 }
 
+// What the machine's registers hold is a number; here it is the address of a byte.
+std::uint8_t* bytes_at(std::uint64_t address) {
+  return reinterpret_cast<std::uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 // A VEX instruction of the map 0F 38 in its three-byte form, with its operands.
 struct Instruction {
   int prefix = 0;  // 0 none, 1 66, 2 F3, 3 F2
@@ -71,7 +76,7 @@ void read_address(const mcontext_t& machine, bool long_base, bool long_index,
   }
   std::int64_t displacement = 0;
   if (found.mod == 1)
-    displacement = take<std::int8_t>(at);
+    displacement = take<std::int8_t>(at);  // NOLINT(bugprone-signed-char-misuse): it is signed
   else if (found.mod == 2 || relative || base_is_displacement)
     displacement = take<std::int32_t>(at);
   if (relative) base = reinterpret_cast<std::uint64_t>(at);
@@ -79,7 +84,7 @@ void read_address(const mcontext_t& machine, bool long_base, bool long_index,
 }
 
 bool decode(const mcontext_t& machine, Instruction& found) {
-  const auto* at = reinterpret_cast<const std::uint8_t*>(machine.gregs[REG_RIP]);
+  const auto* at = bytes_at(static_cast<std::uint64_t>(machine.gregs[REG_RIP]));
   constexpr int kVex3 = 0xC4, kMap0F38 = 2;
   if (take<std::uint8_t>(at) != kVex3) return false;
   const auto first = take<std::uint8_t>(at), second = take<std::uint8_t>(at);
@@ -118,8 +123,7 @@ bool configure(const std::uint8_t* memory) {
 }
 
 std::uint8_t* row_at(const Instruction& found, int row) {
-  return reinterpret_cast<std::uint8_t*>(found.address +
-                                         found.stride * static_cast<std::uint64_t>(row));
+  return bytes_at(found.address + found.stride * static_cast<std::uint64_t>(row));
 }
 
 void load(const Instruction& found) {
@@ -185,7 +189,7 @@ bool execute(const Instruction& found) {
   if (found.opcode == 0x5C && found.prefix == kF3 && !memory) return multiply(found);  // tdpbf16ps
   if (found.third != 0) return false;
   if (found.opcode == 0x49 && found.prefix == kNone && memory)  // ldtilecfg
-    return configure(reinterpret_cast<const std::uint8_t*>(found.address));
+    return configure(bytes_at(found.address));
   if (found.opcode == 0x49 && found.prefix == kNone) {  // tilerelease
     shapes = {};
     return true;

@@ -33,7 +33,8 @@ struct Packing {
 ///             states are exact in bf16: weights in three bf16 parts
 ///   rows      for many sweeps of a few chains: sums of a chain's states times a neighbour's whole
 ///             row of weights, where the state is not 0; the same bytes as products
-/// Cost  about one pass over the weights, with tables eight, with tiles three; pack again after the model changes
+/// Cost  about one pass over the weights, with tables eight, with tiles three; pack again after the
+/// model changes
 class PackedModel {
  public:
   /// Throws  InvalidArgument if a layer is Gaussian
