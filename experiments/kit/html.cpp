@@ -43,6 +43,11 @@ std::string asserted(const JudgedClaim& claim) {
   return text;
 }
 
+std::string committed(const JudgedClaim& claim, Profile profile) {
+  const std::string text = html_escape(committed_text(claim, profile));
+  return text.empty() ? "" : fmt::format("<div class=\"committed\">{}</div>", text);
+}
+
 std::string claim_row(const JudgedClaim& claim, Profile profile) {
   std::string where = html_escape(claim.claim.where);
   if (!claim.claim.published.empty())
@@ -59,13 +64,12 @@ std::string claim_row(const JudgedClaim& claim, Profile profile) {
       "<tr><td class=\"id\">{} <span class=\"kind\" title=\"E exact, D direction, V value, C "
       "cost\">"
       "{}</span></td><td class=\"statement\">{}<div class=\"where\">{}</div></td>"
-      "<td class=\"verdict\">{}<div class=\"committed\">{}</div></td><td class=\"result\" "
-      "data-label=\"Found\">{}</td>"
+      "<td class=\"verdict\">{}{}</td><td class=\"result\" data-label=\"Found\">{}</td>"
       "<td class=\"asserted\" data-label=\"Claimed\">{}</td>"
       "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",
       id, claim.claim.kind, html_escape(claim.claim.statement), where,
-      verdict_chip(claim.verdict, verdict_name(claim.verdict)),
-      html_escape(committed_text(claim.claim, profile)), results, asserted(claim), power_of(claim));
+      verdict_chip(claim.verdict, verdict_name(claim.verdict)), committed(claim, profile), results,
+      asserted(claim), power_of(claim));
 }
 
 std::string tally(const PaperVerdicts& paper) {
@@ -87,9 +91,9 @@ std::string paper_claims(const PaperVerdicts& paper, Profile profile) {
       "section. Kinds: E exact, D direction, V value, C cost.</p>\n";
   if (profile != Profile::paper)
     text +=
-        "<p class=\"key\">“At paper size” is the verdict of the committed run at the largest "
-        "settings so far, the paper's own where they were run: reports/reference/index.html, which "
-        "says of each claim what was run.</p>\n";
+        "<p class=\"key\">Where the committed run at the largest settings so far, the paper's own "
+        "where they were run (reports/reference/index.html), says otherwise, that stands below the "
+        "verdict.</p>\n";
   text +=
       "<table class=\"claims\"><thead><tr><th>Claim</th><th>Statement</th><th>Verdict</th>"
       "<th>Found</th><th>Claimed</th><th>Power</th></tr></thead><tbody>\n";

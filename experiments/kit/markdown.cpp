@@ -8,7 +8,7 @@ namespace boltzmark::experiments {
 namespace {
 
 std::string claim_rows(const JudgedClaim& claim, Profile profile) {
-  const std::string committed = committed_text(claim.claim, profile);
+  const std::string committed = committed_text(claim, profile);
   std::string results;
   for (const JudgedPart& part : claim.parts) {
     if (!results.empty()) results += "; ";

@@ -110,13 +110,14 @@ std::string verdict_sign(Verdict verdict) {
   return "";
 }
 
-std::string committed_text(const Claim& claim, Profile profile) {
-  if (!claim.committed || profile == Profile::paper) return "";
-  const CommittedVerdict& said = *claim.committed;
-  if (said.run == 0) return "at paper size: not run";
+std::string committed_text(const JudgedClaim& claim, Profile profile) {
+  if (!claim.claim.committed || profile == Profile::paper) return "";
+  const CommittedVerdict& said = *claim.claim.committed;
+  if (said.run == 0) return "at paper size: not\u00a0run";
+  if (said.run == said.parts && said.verdict == claim.verdict) return "";
   const std::string share =
       said.run < said.parts ? fmt::format(", {} of {} parts", said.run, said.parts) : "";
-  return fmt::format("at paper size{}: {} {}", share, verdict_sign(said.verdict),
+  return fmt::format("at paper size{}: {}\u00a0{}", share, verdict_sign(said.verdict),
                      verdict_name(said.verdict));
 }
 

@@ -29,9 +29,9 @@ std::string measure_text(const Measure& measure);
 /// Returns a sign for a verdict that does not need colour: ✓ ✗ ? ○
 std::string verdict_sign(Verdict verdict);
 
-/// Writes what the committed report says: "at paper size: ✓ reproduced"; empty if it does not know
-/// the claim, or this is a report at that size.
-std::string committed_text(const Claim& claim, Profile profile);
+/// Writes what the committed report says otherwise: "at paper size: ✓ reproduced"; empty if it says
+/// the same, does not know the claim, or this is a report at that size.
+std::string committed_text(const JudgedClaim& claim, Profile profile);
 
 /// Ends a text with a full stop.
 std::string sentence(const std::string& text);
