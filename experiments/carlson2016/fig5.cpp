@@ -135,8 +135,7 @@ Experiment carlson2016_fig5() {
            "The RMSspectral step uses every singular triple. With the 30 largest of a randomised "
            "SVD, this project's first choice, a run at the paper's size stalled: -89.8 nats a "
            "training case after 8,000 updates, where the paper has -53 (revision bf57f1c). With "
-           "all it is there by "
-           "update 2,000 and goes on.",
+           "all it is there by update 2,000 and goes on.",
            "No mean log-likelihood of 1,400 training cases that differ can exceed -log(1400) = "
            "-7.2 nats: where a curve does, its log Z misses modes."},
       .data = {"dna/dna_3186x181.csv.gz"},

@@ -151,10 +151,8 @@ std::vector<ClaimFile> read_all_claims() {
     if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   std::vector<ClaimFile> files;
-  for (const std::string& path : paths) {
-    files.push_back(read_claims(path));
-    read_committed(source_path("reports/reference/claims.json"), files.back());
-  }
+  for (const std::string& path : paths) files.push_back(read_claims(path));
+  read_committed(source_path("reports/reference/claims.json"), files);
   return files;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -97,15 +96,14 @@ std::map<std::string, Trial> read_reference(const std::string& path) {
   return trials;
 }
 
-void read_committed(const std::string& path, ClaimFile& file) {
+void read_committed(const std::string& path, std::vector<ClaimFile>& files) {
   if (!std::filesystem::exists(path)) return;
   try {
-    for (const Json& said : Json::parse(read_text(path))) {
-      const auto claim = std::find_if(file.claims.begin(), file.claims.end(), [&](const Claim& c) {
-        return said.at("paper") == file.paper && said.at("id") == c.id;
-      });
-      if (claim != file.claims.end()) claim->committed = committed_verdict(said);
-    }
+    for (const Json& said : Json::parse(read_text(path)))
+      for (ClaimFile& file : files)
+        for (Claim& claim : file.claims)
+          if (said.at("paper") == file.paper && said.at("id") == claim.id)
+            claim.committed = committed_verdict(said);
   } catch (const std::exception& error) {
     throw DataError(fmt::format("{}: {} (must be a report's claims.json)", path, error.what()));
   }

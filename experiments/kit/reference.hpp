@@ -17,9 +17,9 @@ std::string reference_path(const Experiment& experiment);
 /// Throws   DataError if the file is there and not what it must be
 std::map<std::string, Trial> read_reference(const std::string& path);
 
-/// Takes what a report's claims.json says of a paper's claims into them; no file, nothing.
+/// Takes what a report's claims.json says of claims into them; no file, nothing.
 /// Throws  DataError naming the file if it is not what it must be
-void read_committed(const std::string& path, ClaimFile& file);
+void read_committed(const std::string& path, std::vector<ClaimFile>& files);
 
 /// Merges trials into the committed ones at reference_path; of equal inputs the given one stays.
 void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,

@@ -52,7 +52,7 @@ Eigen::MatrixXd dense_sharp(const Eigen::MatrixXd& x) {
 
 // The smallest singular value is 0.9^59 = 2e-3 of the largest: 60 eps / 2e-3^2 = 3e-9 of a triple,
 // and the nuclear norm that multiplies it is 10.
-TEST_CASE("the sharp operator of all triples is the dense one") {
+TEST_CASE("the sharp operator is that of a dense decomposition") {
   for (const bool wide : {false, true}) {
     Eigen::MatrixXd a = geometric(90, 60, 60, 0.9);
     if (wide) a.transposeInPlace();

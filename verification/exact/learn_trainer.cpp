@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/core/simd.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "every_path.hpp"
 #include "oracle/learn_enumeration.hpp"
 
 using namespace boltzmark;
@@ -217,13 +217,12 @@ TEST_CASE("a gradient of grey levels is the same on every SIMD path") {
   Eigen::MatrixXf data(40, 40);
   for (float& x : data.reshaped()) x = static_cast<float>(stream.below(5)) / 4;
   std::vector<Eigen::MatrixXd> gradients;
-  for (const std::string& path : simd_paths()) {
-    const ForcedSimdPath forced(path);
+  on_every_path([&] {
     Trainer trainer(model, data, {}, make_key(1));
     trainer.step();
     gradients.push_back(trainer.gradient().weights[0]);
     CHECK((gradients.back() - gradients.front()).cwiseAbs().maxCoeff() <= 4 * 0x1p-20);
-  }
+  });
 }
 
 TEST_CASE("a diverging run names the update that failed and keeps the last finite model") {

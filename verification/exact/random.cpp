@@ -9,7 +9,7 @@
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "tile_emulator.hpp"
+#include "every_path.hpp"
 
 using namespace boltzmark;
 using Block = std::array<std::uint32_t, 4>;
@@ -29,9 +29,7 @@ TEST_CASE("a tile of draws is philox at its documented counters, however it is c
   const std::uint64_t sweep = (std::uint64_t{5} << 32) + 9;
   const DrawTile tile{
       .layer = 3, .first_unit = 4, .units = 12, .first_chain = 16, .chains = 48, .sweep = sweep};
-  for (const std::string& path : simd_paths()) {
-    INFO(path);
-    const ForcedSimdPath forced(path);
+  on_every_path([&] {
     std::vector<std::uint32_t> out(tile.units * tile.chains);
     draws.fill(out.data(), tile);
     for (std::uint32_t u = 0; u < tile.units; ++u)
@@ -40,7 +38,7 @@ TEST_CASE("a tile of draws is philox at its documented counters, however it is c
             philox(key, {(tile.first_unit + u) / 4, tile.first_chain + c, 9, 3 + (5U << 8)});
         REQUIRE(out[u * tile.chains + c] == block[(tile.first_unit + u) % 4]);
       }
-  }
+  });
 }
 
 TEST_CASE("a tile of one chain has that chain's draws of any tile") {
@@ -56,16 +54,14 @@ TEST_CASE("a tile of one chain has that chain's draws of any tile") {
   std::vector<std::uint32_t> all(kUnits * kChains), one(kUnits + 1, 5U);
   draws.fill(all.data(), tile);
   tile.chains = 1;
-  for (const std::string& path : simd_paths()) {
-    INFO(path);
-    const ForcedSimdPath forced(path);
+  on_every_path([&] {
     for (std::uint32_t c = 0; c < kChains; ++c) {
       tile.first_chain = 48 + c;
       draws.fill(one.data(), tile);
       for (std::uint32_t u = 0; u < kUnits; ++u) REQUIRE(one[u] == all[u * kChains + c]);
       REQUIRE(one[kUnits] == 5U);  // and nothing behind them
     }
-  }
+  });
 }
 
 TEST_CASE("kernels take the SIMD path that is forced, and the one before afterwards") {

@@ -116,21 +116,22 @@ TEST_CASE("what a report says of a paper's claims is read from its claims.json")
   const TemporaryFolder out;
   reproduce({.out = out.path(), .only = "size=small"}, toy_experiments(), {toy_claims()});
   const std::string path = out.path() + "/quick/report/claims.json";
-  ClaimFile toys = toy_claims(), others = toy_claims();
-  others.paper = "another";
-  for (ClaimFile* file : {&toys, &others}) read_committed(path, *file);
+  std::vector<ClaimFile> files = {toy_claims(), toy_claims()};
+  files[1].paper = "another";
+  read_committed(path, files);
+  const ClaimFile &toys = files[0], &others = files[1];
   REQUIRE(toys.claims[0].committed);
   CHECK(toys.claims[0].committed->verdict == Verdict::reproduced);
   REQUIRE(toys.claims[1].committed);
   CHECK(toys.claims[1].committed->run == 1);
   CHECK(toys.claims[1].committed->parts == 2);
   CHECK_FALSE(others.claims[0].committed);
-  read_committed(out.path() + "/none.json", others);
+  read_committed(out.path() + "/none.json", files);
   for (const char* text :
        {"{", "[1]", R"([{"paper": "toy", "id": "T01"}])",
         R"([{"paper": "toy", "id": "T01", "parts": [], "verdict": "proved"}])"}) {
     write_text(path, text);
-    CHECK_THROWS_WITH(read_committed(path, toys), Catch::StartsWith(path));
+    CHECK_THROWS_WITH(read_committed(path, files), Catch::StartsWith(path));
   }
 }
 

@@ -113,8 +113,9 @@ void set_cases(Population& population, int first_chain, const Eigen::MatrixXf& c
 }
 
 Estimate raise_from_cases(const Target& target, const MethodSettings& settings) {
+  const auto used = std::min<Eigen::Index>(settings.cases.cols(), settings.chains);
   require_states(dynamic_cast<const LayeredTarget&>(target).tempered_model().model.layer(0).unit,
-                 settings.cases);
+                 settings.cases.leftCols(used));
   Estimate estimate = reverse_annealing(target, annealing_options(settings),
                                         [&](Population& population, int first_chain) {
                                           set_cases(population, first_chain, settings.cases);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "boltzmark/core/simd.hpp"
+
 namespace boltzmark {
 namespace {
 
@@ -166,9 +168,10 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   DecisionBound bound;
   const double input = layer_input(model, values, place.layer)[place.unit];
   bound.input = b * input + base_input;
-  // Narrowing costs u a term and each sum u of what was summed so far: one a term, or, by tiles,
-  // three a neighbouring layer, whose products of three parts are added one after the other.
-  if (!terms.exact) bound.input_error = (terms.terms + 3 * terms.neighbours) * u * terms.magnitude;
+  // Narrowing costs u a term and each of the sequential sums u of what was summed so far. Tiles add
+  // the three parts of a neighbouring layer's products to it one after the other.
+  const int roundings = terms.terms + (takes_tiles() ? 3 * terms.neighbours : 1);
+  if (!terms.exact) bound.input_error = roundings * u * terms.magnitude;
   // Tempering: narrowing of the base, 1 - b, their product, and the fused multiply-add.
   if (b != 1) {
     bound.input_error =

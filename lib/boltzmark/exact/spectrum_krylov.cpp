@@ -68,7 +68,7 @@ class KrylovSpace {
   }
   Eigen::Index chunks() const { return (size_ + kChunk - 1) / kChunk; }
   Eigen::Ref<Eigen::VectorXd> column(Eigen::Index i) { return basis_.col(i).head(size_); }
-  Eigen::VectorXd project(Eigen::Index column, const Eigen::VectorXd& remove);
+  Eigen::VectorXd project(Eigen::Index column, const Eigen::VectorXd& coefficients);
   double remove(Eigen::Index column, const Eigen::VectorXd& coefficients);
 
   const LinearMap& map_;
@@ -79,14 +79,14 @@ class KrylovSpace {
   bool invariant_ = false;
 };
 
-// Takes basis * remove from a column, and returns what the basis before it still finds there.
+// Takes basis * coefficients from a column, and returns what the basis before it still finds there.
 // One pass over the basis; sums in the order of chunks.
-Eigen::VectorXd KrylovSpace::project(Eigen::Index column, const Eigen::VectorXd& remove) {
+Eigen::VectorXd KrylovSpace::project(Eigen::Index column, const Eigen::VectorXd& coefficients) {
   Eigen::MatrixXd parts(column, chunks());
   for_chunks([&](Eigen::Index first, Eigen::Index rows, Eigen::Index chunk) {
     const auto before = basis_.block(first, 0, rows, column);
     auto vector = basis_.col(column).segment(first, rows);
-    if (remove.size() > 0) vector.noalias() -= before * remove;
+    if (coefficients.size() > 0) vector.noalias() -= before * coefficients;
     parts.col(chunk).noalias() = before.transpose() * vector;
   });
   return parts.rowwise().sum();

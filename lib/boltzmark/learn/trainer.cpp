@@ -38,7 +38,7 @@ int check_inputs(const Layered& model, const Eigen::MatrixXf& data, const TrainO
   return options.batch == 0 ? static_cast<int>(data.cols()) : options.batch;
 }
 
-// Forms that sum states rather than products need to know: cases may be grey levels.
+// Only tables and tiles need to know: cases may be grey levels.
 Packing packing_of(const Layered& model, const Eigen::MatrixXf& data, int chains) {
   const Unit unit = model.layer(kVisible).unit;
   const auto low = static_cast<float>(unit.lowest()), high = static_cast<float>(unit.highest());

@@ -22,7 +22,8 @@ constexpr float state_scale(Unit unit) {
 /// Returns a value as it is stored; one within float32's rounding of X(s) becomes its integer.
 float stored_state(Unit unit, float value);
 
-/// Refuses cases that are no states of a unit, within float32's rounding.
+/// Refuses cases that are no states of a unit other than Gaussian, within float32's rounding.
+/// Shapes  cases [units x cases]
 /// Throws  InvalidArgument naming the first such value
 void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases);
 

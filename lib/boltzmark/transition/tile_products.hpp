@@ -33,7 +33,7 @@ struct TileProducts {
 };
 
 /// Adds the products by AMX's dot products of bf16 numbers, accumulated in float32. Only where
-/// takes_tiles().
+/// takes_tiles().     [Intel 64 and IA-32 Architectures Software Developer's Manual, TDPBF16PS]
 /// Accuracy  the products of states that are exact in bf16 are exact; three roundings of the input
 ///           a tile, and no more a term than a sequential float32 sum has; even and odd neighbours
 ///           are summed apart, so that each of these sums must be within the range of float32
