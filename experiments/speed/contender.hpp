@@ -22,8 +22,9 @@ inline constexpr const char* kSizeScaling = "sweeps of square models, 100 chains
 
 /// Contenders that do only what a work cannot do without: its floors.
 inline constexpr const char* kDrawsAlone = "draws alone";
-inline constexpr const char* kProductsAlone = "multiply-adds alone";
-inline constexpr const char* kFloatProductsAlone = "multiply-adds alone, float";
+inline constexpr const char* kArithmeticAlone = "arithmetic alone";
+inline constexpr const char* kFloatArithmeticAlone = "arithmetic alone, float";
+inline constexpr const char* kHalfWidth = ", half width";  ///< by vectors of half the width
 inline constexpr const char* kSweepsAlone = "sweeps alone";
 
 /// Registers a contender as the benchmark "work/name/threads:n".

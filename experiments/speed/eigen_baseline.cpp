@@ -149,20 +149,30 @@ float multiply_adds(std::int64_t n) {
   return total;
 }
 
-// Twelve pairs of registers hide the latency of each.
+template <class Scalar, bool kHalf>
+struct LaneOf {
+  using type = typename Eigen::internal::packet_traits<Scalar>::type;
+};
 template <class Scalar>
-double product_steps(std::int64_t n) {
-  using Lane = typename Eigen::internal::packet_traits<Scalar>::type;
-  constexpr int kLanes = Eigen::internal::packet_traits<Scalar>::size;
+struct LaneOf<Scalar, true> {
+  using type = typename Eigen::internal::packet_traits<Scalar>::half;
+};
+
+// Twelve pairs of registers hide the latency of each.
+template <class Scalar, bool kHalf>
+double add_and_multiply(std::int64_t n) {
+  using Lane = typename LaneOf<Scalar, kHalf>::type;
+  constexpr int kLanes = sizeof(Lane) / sizeof(Scalar);
   constexpr int kPairs = 12;
   Lane products[kPairs], terms[kPairs];
-  const Lane factor = Eigen::internal::pset1<Lane>(Scalar(0.999999));
+  volatile Scalar nothing = 0;  // unknown to the compiler
+  const Lane step = Eigen::internal::pset1<Lane>(Scalar(nothing));
   for (Lane& product : products) product = Eigen::internal::pset1<Lane>(Scalar(1));
-  for (Lane& term : terms) term = Eigen::internal::pset1<Lane>(Scalar(1e-9));
+  for (Lane& term : terms) term = Eigen::internal::pset1<Lane>(Scalar(1));
   for (std::int64_t i = 0; i < n; i += kPairs * kLanes)
     for (int k = 0; k < kPairs; ++k) {
-      terms[k] = Eigen::internal::pmul(terms[k], factor);
-      products[k] = Eigen::internal::pmadd(products[k], terms[k], products[k]);
+      terms[k] = Eigen::internal::padd(terms[k], step);
+      products[k] = Eigen::internal::pmul(products[k], terms[k]);
     }
   alignas(64) Scalar lanes[kLanes];
   double total = 0;
@@ -173,8 +183,12 @@ double product_steps(std::int64_t n) {
   return total;
 }
 
-double multiply_and_add(std::int64_t n) { return product_steps<double>(n); }
-double multiply_and_add_floats(std::int64_t n) { return product_steps<float>(n); }
+double add_and_multiply_doubles(std::int64_t n, bool half) {
+  return half ? add_and_multiply<double, true>(n) : add_and_multiply<double, false>(n);
+}
+double add_and_multiply_floats(std::int64_t n, bool half) {
+  return half ? add_and_multiply<float, true>(n) : add_and_multiply<float, false>(n);
+}
 
 void scalar_draws(std::uint32_t* out, int n, std::uint32_t sweep) {
   r123::Philox4x32 philox;

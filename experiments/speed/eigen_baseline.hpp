@@ -28,10 +28,11 @@ double naive_log_z(int visible, int hidden, const float* weights);
 
 /// Does about n multiply-adds at the peak of one core, from registers; returns what to keep.
 float multiply_adds(std::int64_t n);
-/// Does about n times a multiplication and a multiply-add, likewise: what a sum over states needs
-/// for each state and visible unit.
-double multiply_and_add(std::int64_t n);
-double multiply_and_add_floats(std::int64_t n);
+/// Does about n times an addition and a multiplication, likewise: what a sum over states needs for
+/// each state and visible unit. By this CPU's widest vectors or by those of half their width, which
+/// are faster where the CPU runs wide ones as two halves.
+double add_and_multiply_doubles(std::int64_t n, bool half);
+double add_and_multiply_floats(std::int64_t n, bool half);
 
 /// Writes n uniform draws by Random123's Philox4x32-10, one counter after the other.
 void scalar_draws(std::uint32_t* out, int n, std::uint32_t sweep);

@@ -20,12 +20,16 @@ void add_enumerations() {
              return [=, model = random_rbm(size)] { exact_log_z(model, {.precision = precision}); };
            }});
   const std::int64_t steps = std::int64_t{size.visible} << kEnumerated;
-  add({.work = work, .name = kProductsAlone, .make = [=] {
-         return [=] { benchmark::DoNotOptimize(baseline::multiply_and_add(steps)); };
-       }});
-  add({.work = work, .name = kFloatProductsAlone, .make = [=] {
-         return [=] { benchmark::DoNotOptimize(baseline::multiply_and_add_floats(steps)); };
-       }});
+  for (const bool half : {false, true}) {
+    const char* width = half ? kHalfWidth : "";
+    add({.work = work, .name = fmt::format("{}{}", kArithmeticAlone, width), .make = [=] {
+           return
+               [=] { benchmark::DoNotOptimize(baseline::add_and_multiply_doubles(steps, half)); };
+         }});
+    add({.work = work, .name = fmt::format("{}{}", kFloatArithmeticAlone, width), .make = [=] {
+           return [=] { benchmark::DoNotOptimize(baseline::add_and_multiply_floats(steps, half)); };
+         }});
+  }
   add({.work = work, .name = "Eigen", .make = [=] {
          return [=, weights = Eigen::MatrixXf(random_rbm(size).weights(0).cast<float>())] {
            baseline::naive_log_z(size.visible, size.hidden, weights.data());

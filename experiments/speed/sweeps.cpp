@@ -95,7 +95,7 @@ void add_sweeps() {
            return prepare({size, Rule::flip(), sweeps});
          }});
     add({.work = work, .name = kDrawsAlone, .make = [=] { return draws_alone(size, sweeps); }});
-    add({.work = work, .name = kProductsAlone, .make = [=] {
+    add({.work = work, .name = kArithmeticAlone, .make = [=] {
            return products_alone(size, sweeps);
          }});
     add_eigen(work, size, sweeps);

@@ -10,6 +10,7 @@
 #include "boltzmark/exact/enumeration_fast.hpp"
 #include "boltzmark/exact/enumeration_plain.hpp"
 #include "enumeration_models.hpp"
+#include "every_path.hpp"
 #include "oracle/enumerate.hpp"
 
 using namespace enumeration_test;
@@ -101,6 +102,45 @@ TEST_CASE("enumerating either side gives the same log Z", "[log_z]") {
   }
 }
 
+// 2^17 states: 64 tiles in slabs of 8.
+TEST_CASE("slabs of many tiles agree with the plain sum on every path", "[log_z]") {
+  std::vector<Layered> models;
+  for (const auto& codes : std::vector<std::vector<int>>{{0, 0}, {3, 0}, {0, 1}})
+    for (const double scale : {0.05, 1.0, 6.0, 30.0})
+      models.push_back(random_network(codes, {40, 17}, scale, 13));
+  // All factors are at their greatest or least at once.
+  for (const double weight : {-30.0, -2.0, 2.0, 30.0})
+    models.push_back(Layered::rbm(Eigen::MatrixXd::Constant(40, 17, weight),
+                                  Eigen::VectorXd::Zero(40), Eigen::VectorXd::Zero(17)));
+  // The state that counts has columns 0 to 4 and the middle 11 to 13 on: all factors are at 2^-288,
+  // their least.
+  Eigen::VectorXd hidden_bias = Eigen::VectorXd::Constant(17, -7000);
+  hidden_bias.head(5).setConstant(7000);
+  hidden_bias.segment(11, 3).setConstant(7000);
+  models.push_back(Layered::rbm(Eigen::MatrixXd::Constant(40, 17, -30),
+                                Eigen::VectorXd::Constant(40, 200), hidden_bias));
+  for (std::size_t k = 0; k < models.size(); ++k) {
+    const Bipartite sides = enumerate_side(models[k], 1);
+    const PlainSum plain(sides);
+    const double truth = log_of(plain);
+    CAPTURE(k, truth);
+    const auto check = [&](const ChunkedSum& fast) {
+      const double log_z = log_of(fast);
+      CHECK(std::abs(log_z - truth) <=
+            fast.error_bound() + plain.error_bound() + 2 * last_log(truth));
+      return log_z;
+    };
+    on_every_path([&] {
+      const auto fast = FastSum<double>::make(sides);
+      REQUIRE(fast);
+      const double log_z = check(*fast);
+      if (const auto coarse = FastSum<float>::make(sides)) check(*coarse);
+      const ForcedHalves forced(!halves_wide_vectors());
+      CHECK(check(*fast) == log_z);
+    });
+  }
+}
+
 TEST_CASE("zero weights give the closed form, far above 709 nats too", "[log_z]") {
   for (const double bias : {-30.0, 0.0, 5.0, 300.0}) {
     const Layered model =
@@ -142,7 +182,7 @@ TEST_CASE("states beyond 2^32 are counted and reached", "[log_z]") {
   CHECK(sides.states == std::uint64_t{1} << 40);
   const auto fast = FastSum<float>::make(sides);
   REQUIRE(fast);
-  // 2^29 tiles of 2^11 states in 2^14 chunks: one chunk is 2^26 states.
+  // 2^25 slabs of 16 tiles of 2^11 states in 2^14 chunks: one chunk is 2^26 states.
   REQUIRE(fast->chunks() == 16384);
   CHECK(std::abs(fast->sum(8191).log() - 27 * std::log(2.0)) < 1e-5);
   CHECK(std::abs(fast->sum(8192).log() - 27 * std::log(2.0) - 1) < 1e-5);

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
 #include <cpuid.h>
+#endif
+#if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -66,6 +68,24 @@ bool ask_for_tiles() {
 #else
   return false;
 #endif
+}
+
+// Zen 4 is the only CPU of AMD's family 19h with AVX-512; Zen 5, family 1Ah, does not halve.
+bool is_zen4() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return false;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return false;
+  const unsigned family = ((a >> 8) & 0xf) + ((a >> 20) & 0xff);
+  return family == 0x19;
+#else
+  return false;
+#endif
+}
+
+std::atomic<bool>& wide_vectors_halved() {
+  static std::atomic<bool> halved = is_zen4();
+  return halved;
 }
 
 std::atomic<bool> tiles_emulated = false;
@@ -140,8 +160,12 @@ std::vector<std::string> simd_paths() {
 }
 
 bool takes_avx512() { return HWY_ARCH_X86 && path_taken().target == HWY_AVX3; }
+bool halves_wide_vectors() { return wide_vectors_halved(); }
 bool takes_tiles() { return path_taken().tiles; }
 void set_tiles_emulated(bool emulated) { tiles_emulated = emulated; }
+
+ForcedHalves::ForcedHalves(bool halves) : before_(wide_vectors_halved().exchange(halves)) {}
+ForcedHalves::~ForcedHalves() { wide_vectors_halved() = before_; }
 
 ForcedSimdPath::ForcedSimdPath(std::string_view key) : before_(path_taken().key) {
   take(path_of(key, "SIMD path"));

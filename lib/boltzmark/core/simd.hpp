@@ -18,12 +18,29 @@ std::vector<std::string> simd_paths();
 /// True if kernels take AVX-512's instructions now, as on the paths AVX-512 and AMX.
 bool takes_avx512();
 
+/// True if this CPU runs 512-bit arithmetic as two halves (AMD's Zen 4), so that 256-bit
+/// instructions, of which it issues twice as many, keep its units busier.
+bool halves_wide_vectors();
+
 /// True if products may take AMX's tiles now, as on the path AMX.
 bool takes_tiles();
 
 /// Counts AMX among this CPU's paths although the CPU lacks it, for a process that emulates its
 /// instructions, as verification does; false takes that back, when no path is forced.
 void set_tiles_emulated(bool emulated);
+
+/// Makes halves_wide_vectors() say what is given while it lives, for verification; not while
+/// kernels run.
+class ForcedHalves {
+ public:
+  explicit ForcedHalves(bool halves);
+  ~ForcedHalves();
+  ForcedHalves(const ForcedHalves&) = delete;
+  ForcedHalves& operator=(const ForcedHalves&) = delete;
+
+ private:
+  bool before_;
+};
 
 /// Makes every kernel take another path while it lives, for verification; not while kernels run.
 class ForcedSimdPath {

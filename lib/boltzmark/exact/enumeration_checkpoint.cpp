@@ -16,7 +16,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr const char* kMagic = "boltzmark-enumeration-1";
+constexpr const char* kMagic = "boltzmark-enumeration-2";
 
 /// FNV-1a over 64-bit words.
 class Hash {

@@ -12,7 +12,8 @@ namespace boltzmark {
 namespace {
 
 constexpr int kMaxSteps = 8;
-constexpr int kMaxRowStates = 64;
+constexpr int kMinRowStates = 4, kMaxRowStates = 64;
+constexpr std::uint64_t kMaxMiddleStates = 16;
 /// Keeps every exponent, and sums of 64 of them, inside int32.
 constexpr double kMaxInput = 1 << 23;
 
@@ -21,12 +22,12 @@ int steps_of(Unit unit) { return unit.is_bernoulli() ? 1 : unit.code(); }
 bool kernel_knows(Unit unit) { return unit.is_discrete() && steps_of(unit) <= kMaxSteps; }
 
 struct Groups {
-  std::vector<int> columns, rows, high;  ///< high: slowest first
+  std::vector<int> columns, rows, middle, high;  ///< high: slowest first
 };
 
-/// Deals the enumerated units out, smallest weights into the tile, so that inputs vary little in
-/// it.
-Groups deal(const Bipartite& sides, int row_states) {
+/// Deals the enumerated units out, smallest weights into the tile and then the slab, so that inputs
+/// vary little in them.
+Groups deal(const Bipartite& sides, int row_states, int middle_states) {
   const int n = static_cast<int>(sides.enumerated.size());
   std::vector<double> size(n);
   for (int i = 0; i < n; ++i) {
@@ -37,7 +38,7 @@ Groups deal(const Bipartite& sides, int row_states) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return size[a] < size[b]; });
   Groups groups;
-  long columns = 1, rows = 1;
+  long columns = 1, rows = 1, middle = 1;
   for (const int i : order) {
     const int values = sides.enumerated[i].values();
     if (columns * values <= kTileColumns) {
@@ -46,6 +47,9 @@ Groups deal(const Bipartite& sides, int row_states) {
     } else if (rows * values <= row_states) {
       rows *= values;
       groups.rows.push_back(i);
+    } else if (middle * values <= middle_states) {
+      middle *= values;
+      groups.middle.push_back(i);
     } else {
       groups.high.push_back(i);
     }
@@ -59,8 +63,6 @@ double lowered(double x, std::int32_t shift) {
   const std::int64_t some = std::max(shift, -900);
   return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) + (some << 52));
 }
-
-Scaled product(Scaled a, Scaled b) { return {a.mantissa * b.mantissa, a.exponent + b.exponent}; }
 
 /// Sums in twice the working precision (Neumaier's compensated sum).
 class CompensatedSum {
@@ -89,11 +91,15 @@ std::unique_ptr<FastSum<T>> FastSum<T>::make(const Bipartite& sides) {
   std::unique_ptr<FastSum> sum(new FastSum);
   sum->order_units(sides);
   sum->set_linear(sides);
-  for (int row_states = kMaxRowStates; row_states >= kTileRowGroup; row_states /= 4) {
-    if (!sum->set_groups(sides, row_states)) continue;
-    sum->set_error_bound(sides);
-    return sum;
-  }
+  // Slabs enough for several threads.
+  const auto tiles = sides.states / (std::uint64_t{kTileColumns} * kMaxRowStates);
+  const auto middle = static_cast<int>(std::clamp(tiles / 8, std::uint64_t{1}, kMaxMiddleStates));
+  for (int row_states = kMaxRowStates; row_states >= kMinRowStates; row_states /= 4)
+    for (const int middle_states : {middle, 1}) {
+      if (!sum->set_groups(sides, row_states, middle_states)) continue;
+      sum->set_error_bound(sides);
+      return sum;
+    }
   return nullptr;
 }
 
@@ -208,26 +214,37 @@ HighFactors FastSum<T>::make_factors(const Bipartite& sides, int unit) const {
 }
 
 template <typename T>
-bool FastSum<T>::set_groups(const Bipartite& sides, int row_states) {
-  const Groups groups = deal(sides, row_states);
+bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_states) {
+  const Groups groups = deal(sides, row_states, middle_states);
   row_table_ = make_table(sides, groups.rows, true);
   column_table_ = make_table(sides, groups.columns, false);
+  middle_table_ = make_table(sides, groups.middle, false);
+  column_exponent_.resize(units_);
   for (int j = 0; j < units_; ++j) {
-    const double range = std::max(row_table_.range[j], column_table_.range[j]);
+    const double range =
+        std::max(row_table_.range[j], column_table_.range[j] + middle_table_.range[j]);
     if (range * steps_[j] > kTileRange<T>) return false;
+    column_exponent_[j] = column_table_.exponent[j] + middle_table_.exponent[j];
   }
+  row_least_ = row_table_.entries.rowwise().minCoeff();
+  row_most_ = row_table_.entries.rowwise().maxCoeff();
+  column_least_ = column_table_.entries.rowwise().minCoeff().cwiseProduct(
+      middle_table_.entries.rowwise().minCoeff());
+  column_most_ = column_table_.entries.rowwise().maxCoeff().cwiseProduct(
+      middle_table_.entries.rowwise().maxCoeff());
   set_rows(row_table_);
   set_columns(column_table_);
   high_.clear();
-  tiles_ = 1;
+  slabs_ = 1;
   for (const int i : groups.high) {
     high_.push_back(make_factors(sides, i));
-    tiles_ *= static_cast<std::uint64_t>(high_.back().states);
+    slabs_ *= static_cast<std::uint64_t>(high_.back().states);
   }
   // A chunk is about a millisecond of work; at most 2^14, so that adding them rounds little.
-  const auto tile_work = static_cast<std::uint64_t>(row_groups_) * kTileRowGroup * kTileColumns *
+  const auto slab_work = static_cast<std::uint64_t>(middle_table_.states) *
+                         static_cast<std::uint64_t>(row_groups_) * kTileRowGroup * kTileColumns *
                          static_cast<std::uint64_t>(units_);
-  chunk_tiles_ = std::max((std::uint64_t{1} << 23) / tile_work + 1, (tiles_ + 16383) / 16384);
+  chunk_slabs_ = std::max((std::uint64_t{1} << 23) / slab_work + 1, (slabs_ + 16383) / 16384);
   return true;
 }
 
@@ -252,7 +269,7 @@ template <typename T>
 void FastSum<T>::set_columns(const GroupTable& table) {
   columns_ = hwy::AllocateAligned<T>(static_cast<std::size_t>(units_) * kTileColumns);
   column_mantissa_ = hwy::AllocateAligned<double>(kTileColumns);
-  column_exponent_ = hwy::AllocateAligned<std::int64_t>(kTileColumns);
+  column_linear_exponent_ = hwy::AllocateAligned<std::int64_t>(kTileColumns);
   for (int l = 0; l < kTileColumns; ++l) {
     const int s = l < table.states ? l : 0;
     const double* in = table.entries.col(s).data();
@@ -260,7 +277,7 @@ void FastSum<T>::set_columns(const GroupTable& table) {
       columns_[static_cast<std::size_t>(j) * kTileColumns + l] = static_cast<T>(in[j]);
     }
     column_mantissa_[l] = l < table.states ? table.linear[s].mantissa : 0.0;
-    column_exponent_[l] = table.linear[s].exponent;
+    column_linear_exponent_[l] = table.linear[s].exponent;
   }
   column_table_.entries.resize(0, 0);
 }

@@ -18,11 +18,11 @@ struct GroupTable {
   int states = 1;
   Eigen::MatrixXd entries;             ///< [units x states]
   std::vector<std::int32_t> exponent;  ///< [units]
-  std::vector<std::int32_t> range;     ///< [units]: entries span 2^range
+  std::vector<std::int32_t> range;     ///< [units]: entries span at most 2^range
   std::vector<Scaled> linear;          ///< [states]
 };
 
-/// What the values of one unit of the high group contribute, to be multiplied up tile by tile.
+/// What the values of one unit of the high group contribute, to be multiplied up slab by slab.
 struct HighFactors {
   int states = 1;
   Eigen::MatrixXd mantissa;                                              ///< [units x states]
@@ -34,8 +34,8 @@ struct HighFactors {
 /// side is 1 + y + ... + y^steps with y = e^{scaled input} a quotient of table entries.
 ///   Bernoulli 1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}, whose
 ///   e^-x is linear in the enumerated states
-/// The enumerated units are dealt into a column and a row group, whose states span a tile, and a
-/// high group that is walked tile by tile.
+/// The enumerated units are dealt into a column and a row group, whose states span a tile, a middle
+/// group, whose states are the tiles of a slab, and a high group that is walked slab by slab.
 template <typename T>
 class FastSum final : public ChunkedSum {
  public:
@@ -52,7 +52,7 @@ class FastSum final : public ChunkedSum {
   FastSum() = default;
   void order_units(const Bipartite& sides);
   void set_linear(const Bipartite& sides);
-  bool set_groups(const Bipartite& sides, int row_states);
+  bool set_groups(const Bipartite& sides, int row_states, int middle_states);
   void exponentials(const Bipartite& sides, int unit, double value, double* mantissa,
                     std::int32_t* exponent) const;
   GroupTable make_table(const Bipartite& sides, const std::vector<int>& group, bool rows) const;
@@ -71,10 +71,14 @@ class FastSum final : public ChunkedSum {
   double constant_ = 0;
   hwy::AlignedFreeUniquePtr<T[]> rows_, columns_;
   GroupTable row_table_, column_table_;  ///< without entries once rows_ and columns_ hold them
+  GroupTable middle_table_;
+  std::vector<std::int32_t> column_exponent_;  ///< [units], middle group included
+  /// Least and greatest entries, [units]; of columns times those of the middle group.
+  Eigen::VectorXd row_least_, row_most_, column_least_, column_most_;
   hwy::AlignedFreeUniquePtr<double[]> column_mantissa_;
-  hwy::AlignedFreeUniquePtr<std::int64_t[]> column_exponent_;
+  hwy::AlignedFreeUniquePtr<std::int64_t[]> column_linear_exponent_;
   std::vector<HighFactors> high_;  ///< one per unit of the high group, slowest first
-  std::uint64_t tiles_ = 1, chunk_tiles_ = 1;
+  std::uint64_t slabs_ = 1, chunk_slabs_ = 1;
   double error_bound_ = 0;
 };
 

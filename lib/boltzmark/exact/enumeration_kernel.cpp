@@ -12,13 +12,15 @@
 #include "hwy/highway.h"
 // clang-format on
 
+#include "boltzmark/core/simd.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// How T lays out its exponent, and the exponent below which a scaled term is nothing beside the
-/// other one, which is at least 2^-(kTileRange / 2 + 2 kTileSlack).
+/// other one, which is at least 2^-(kTileRange / 2 + kTileSlack).
 template <typename T>
 struct Format;
 template <>
@@ -30,52 +32,58 @@ struct Format<float> {
   static constexpr int kMantissaBits = 23, kBias = 127, kNothing = -96;
 };
 
-/// Makes m 2^e from the mantissa's bits of m; zero where that is nothing.
+/// Returns the exponent e of a normal positive double: it is in [2^e, 2^(e + 1)).
+std::int64_t exponent_of(double x) { return (std::bit_cast<std::int64_t>(x) >> 52) - 1023; }
+
+/// Makes 2^e times a double's mantissa in [1, 2); zero where that is nothing to T.
 template <typename T>
-T scale_of(std::int64_t mantissa_bits, std::int64_t e) {
+double scale_of(double mantissa, std::int64_t e) {
   const std::int64_t kept = std::max<std::int64_t>(e, -1000);
-  const auto x = std::bit_cast<double>((mantissa_bits & 0xfffffffffffff) | ((kept + 1023) << 52));
-  return e < Format<T>::kNothing ? T(0) : static_cast<T>(x);
+  const std::int64_t bits = std::bit_cast<std::int64_t>(mantissa) & 0xfffffffffffff;
+  return e < Format<T>::kNothing ? 0.0 : std::bit_cast<double>(bits | ((kept + 1023) << 52));
 }
 
-/// Chooses each unit's shift; returns the sum of shift * steps.
+/// Chooses each unit's shift, the middle of the exponents that R + C takes in the slab; returns
+/// the sum of shift * steps.
 template <typename T>
-std::int64_t prepare_units(const TileTables<T>& t, const TileWork<T>& w, const double* mantissa,
+std::int64_t choose_shifts(const TileTables<T>& t, const TileWork<T>& w, const double* mantissa,
                            const std::int32_t* high_exponent) {
   std::int64_t total = 0;
   for (int j = 0; j < t.units; ++j) {
-    const auto bits = std::bit_cast<std::int64_t>(mantissa[j]);
     const std::int64_t row = t.row_exponent[j];
     const std::int64_t column =
-        t.column_exponent[j] + std::int64_t{high_exponent[j]} + (bits >> 52) - 1023;
-    const std::int64_t high = std::max(row, column + 1) + kTileSlack;
-    const std::int64_t low =
-        std::max(row - t.row_range[j], column - t.column_range[j]) - kTileSlack;
+        t.column_exponent[j] + std::int64_t{high_exponent[j]} + exponent_of(mantissa[j]);
+    const std::int64_t base = std::max(row, column);
+    const double r = scale_of<double>(1, row - base);
+    const double c = scale_of<double>(mantissa[j], column - base);
+    const std::int64_t high = base + exponent_of(r * t.row_most[j] + c * t.column_most[j]) + 1;
+    const std::int64_t low = base + exponent_of(r * t.row_least[j] + c * t.column_least[j]);
     const std::int64_t shift = (high + low) >> 1;
-    w.row_scale[j] = scale_of<T>(0, row - shift);
-    w.column_scale[j] = scale_of<T>(bits, column - shift);
+    w.row_scale[j] = static_cast<T>(scale_of<T>(1, row - shift));
+    w.column_scale[j] = scale_of<T>(mantissa[j], column - shift);
     w.low[j] = static_cast<std::int32_t>(low - shift);
-    w.high[j] = static_cast<std::int32_t>(high - shift + 1);
+    w.high[j] = static_cast<std::int32_t>(high - shift);
     total += shift * t.steps[j];
   }
   return total;
 }
 
 /// Lists before which units exponents must be taken out; returns how many times, the last included.
+///   R^s + ... + C^s is at most (R + C)^s, and at least ((R + C) / 2)^s where s > 1
 template <typename T>
 int make_schedule(const TileTables<T>& t, const TileWork<T>& w) {
   constexpr int kRoom = Format<T>::kBias - 3;
   int count = 0, low = 0, high = 1;
   for (int j = 0; j < t.units; ++j) {
     const int s = t.steps[j];
-    const int more = s * w.high[j] + (s > 1 ? std::bit_width(static_cast<unsigned>(s)) : 0);
-    if (high + more > kRoom || low + s * w.low[j] < -kRoom) {
+    const int most = s * w.high[j], least = s * (w.low[j] - (s > 1 ? 1 : 0));
+    if (high + most > kRoom || low + least < -kRoom) {
       w.schedule[count++] = j;
       low = 0;
       high = 1;
     }
-    high += more;
-    low += s * w.low[j];
+    high += most;
+    low += least;
   }
   w.schedule[count++] = t.units;
   return count;
@@ -97,17 +105,26 @@ void scale_rows(const TileTables<T>& t, const TileWork<T>& w) {
   }
 }
 
-/// Scales the column table, into blocks of two vectors that lie together: [block][units][2 lanes].
+/// Units that are multiplied before the next: their scaled tables fit the L1 cache.
+struct UnitBlock {
+  int first, size;
+  bool take_exponents;  ///< after the last one
+};
+
+/// Scales a block of the column table.  Shapes  out [2 lanes of columns][block][2 lanes]
 template <typename T, class D>
-void scale_columns(D d, const TileTables<T>& t, const TileWork<T>& w) {
+void scale_columns(D d, const TileTables<T>& t, const TileWork<T>& w, const double* middle,
+                   UnitBlock block) {
   const std::size_t lanes = hn::Lanes(d);
   T* out = w.columns;
   for (std::size_t l = 0; l < kTileColumns; l += 2 * lanes) {
-    const T* in = t.columns + l;
-    for (int j = 0; j < t.units; ++j, in += kTileColumns, out += 2 * lanes) {
-      const auto scale = hn::Set(d, w.column_scale[j]);
+    const T* in = t.columns + static_cast<std::size_t>(block.first) * kTileColumns + l;
+    for (int j = block.first; j < block.first + block.size; ++j) {
+      const auto scale = hn::Set(d, static_cast<T>(w.column_scale[j] * middle[j]));
       hn::Store(hn::Mul(hn::Load(d, in), scale), d, out);
       hn::Store(hn::Mul(hn::Load(d, in + lanes), scale), d, out + lanes);
+      in += kTileColumns;
+      out += 2 * lanes;
     }
   }
 }
@@ -137,58 +154,68 @@ HWY_INLINE void take_exponent(D d, V& acc, ExponentOf<T>* exponent) {
   acc = hn::BitCast(d, hn::Or(fraction, hn::Set(du, U(Format<T>::kBias) << kBits)));
 }
 
-/// Computes the products of 4 rows by 2 vectors of columns into mantissa and exponent.
+/// Rows whose products are kept in registers, two vectors of each.
+constexpr int kBlockRows = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 ? 4 : kTileRowGroup;
+
+/// Multiplies a block's factors into the products of kBlockRows rows by 2 vectors of columns.
 template <typename T, class D>
-void multiply_block(D d, const TileTables<T>& t, const TileWork<T>& w, int parts, int group,
+void multiply_block(D d, const TileTables<T>& t, const TileWork<T>& w, UnitBlock block, int row,
                     std::size_t column) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
-  const T* rows = w.rows + static_cast<std::size_t>(group) * t.units * kTileRowGroup;
-  const T* columns = w.columns + column * t.units;
-  const std::size_t at = static_cast<std::size_t>(group) * kTileRowGroup * kTileColumns + column;
-  const std::size_t r0 = at, r1 = at + kTileColumns, r2 = r1 + kTileColumns, r3 = r2 + kTileColumns;
-  V a0 = hn::Set(d, T(1)), b0 = a0, a1 = a0, b1 = a0, a2 = a0, b2 = a0, a3 = a0, b3 = a0;
-  int j = 0;
+  const auto group = static_cast<std::size_t>(row) / kTileRowGroup * kTileRowGroup;
+  const T* x = w.rows + group * t.units + block.first * kTileRowGroup + row % kTileRowGroup;
+  const T* y = w.columns + column * block.size;
+  const std::size_t at = static_cast<std::size_t>(row) * kTileColumns + column;
+  V acc[kBlockRows][2];
+  for (int r = 0; r < kBlockRows; ++r) {
+    acc[r][0] = hn::Load(d, w.mantissa + at + r * kTileColumns);
+    acc[r][1] = hn::Load(d, w.mantissa + at + r * kTileColumns + lanes);
+  }
+  int j = block.first;
   const auto multiply = [&](int end, auto simple) HWY_ATTR {
-    for (; j < end; ++j) {
-      const T* row = rows + static_cast<std::size_t>(j) * kTileRowGroup;
-      const T* y = columns + static_cast<std::size_t>(j) * 2 * lanes;
-      const V ya = hn::Load(d, y), yb = hn::Load(d, y + lanes);
+    for (; j < end; ++j, x += kTileRowGroup, y += 2 * lanes) {
+      const V y0 = hn::Load(d, y), y1 = hn::Load(d, y + lanes);
       const int steps = decltype(simple)::value ? 1 : t.steps[j];
-      const V x0 = hn::Set(d, row[0]);
-      multiply_factor(a0, x0, ya, steps);
-      multiply_factor(b0, x0, yb, steps);
-      const V x1 = hn::Set(d, row[1]);
-      multiply_factor(a1, x1, ya, steps);
-      multiply_factor(b1, x1, yb, steps);
-      const V x2 = hn::Set(d, row[2]);
-      multiply_factor(a2, x2, ya, steps);
-      multiply_factor(b2, x2, yb, steps);
-      const V x3 = hn::Set(d, row[3]);
-      multiply_factor(a3, x3, ya, steps);
-      multiply_factor(b3, x3, yb, steps);
+      HWY_UNROLL(kBlockRows)
+      for (int r = 0; r < kBlockRows; ++r) {
+        const V xr = hn::Set(d, x[r]);
+        multiply_factor(acc[r][0], xr, y0, steps);
+        multiply_factor(acc[r][1], xr, y1, steps);
+      }
     }
   };
-  for (int p = 0; p < parts; ++p) {
-    multiply(std::min(w.schedule[p], t.simple_units), std::true_type());
-    multiply(w.schedule[p], std::false_type());
-    take_exponent<T>(d, a0, w.exponent + r0);
-    take_exponent<T>(d, b0, w.exponent + r0 + lanes);
-    take_exponent<T>(d, a1, w.exponent + r1);
-    take_exponent<T>(d, b1, w.exponent + r1 + lanes);
-    take_exponent<T>(d, a2, w.exponent + r2);
-    take_exponent<T>(d, b2, w.exponent + r2 + lanes);
-    take_exponent<T>(d, a3, w.exponent + r3);
-    take_exponent<T>(d, b3, w.exponent + r3 + lanes);
+  const int end = block.first + block.size;
+  multiply(std::min(end, t.simple_units), std::true_type());
+  multiply(end, std::false_type());
+  for (int r = 0; r < kBlockRows; ++r) {
+    const std::size_t left = at + r * kTileColumns, right = left + lanes;
+    if (block.take_exponents) {
+      take_exponent<T>(d, acc[r][0], w.exponent + left);
+      take_exponent<T>(d, acc[r][1], w.exponent + right);
+    }
+    hn::Store(acc[r][0], d, w.mantissa + left);
+    hn::Store(acc[r][1], d, w.mantissa + right);
   }
-  hn::Store(a0, d, w.mantissa + r0);
-  hn::Store(b0, d, w.mantissa + r0 + lanes);
-  hn::Store(a1, d, w.mantissa + r1);
-  hn::Store(b1, d, w.mantissa + r1 + lanes);
-  hn::Store(a2, d, w.mantissa + r2);
-  hn::Store(b2, d, w.mantissa + r2 + lanes);
-  hn::Store(a3, d, w.mantissa + r3);
-  hn::Store(b3, d, w.mantissa + r3 + lanes);
+}
+
+/// Computes the products of a tile's states into mantissa and exponent.
+template <typename T, class D>
+void multiply_tile(D d, const TileTables<T>& t, const TileWork<T>& w, const double* middle,
+                   int parts) {
+  const int rows = t.row_groups * kTileRowGroup;
+  const std::size_t states = static_cast<std::size_t>(rows) * kTileColumns;
+  std::fill(w.exponent, w.exponent + states, ExponentOf<T>{0});
+  std::fill(w.mantissa, w.mantissa + states, T(1));
+  for (int p = 0, first = 0; p < parts; ++p)
+    for (int end = w.schedule[p], size = 0; first < end; first += size) {
+      size = std::min(end - first, kTileBlock<T>);
+      const UnitBlock block{first, size, first + size == end};
+      scale_columns(d, t, w, middle, block);
+      for (int row = 0; row < rows; row += kBlockRows)
+        for (std::size_t l = 0; l < kTileColumns; l += 2 * hn::Lanes(d))
+          multiply_block(d, t, w, block, row, l);
+    }
 }
 
 template <class D>
@@ -251,32 +278,43 @@ double sum_weights(const TileTables<T>& t, const TileWork<T>& w, std::int64_t hi
 }
 
 template <typename T>
-Scaled sum_tile_of(const TileTables<T>& t, const TileWork<T>& w, const double* high_mantissa,
+Slab begin_slab_of(const TileTables<T>& t, const TileWork<T>& w, const double* high_mantissa,
                    const std::int32_t* high_exponent) {
-  const std::int64_t shifts = prepare_units(t, w, high_mantissa, high_exponent);
+  const std::int64_t shifts = choose_shifts(t, w, high_mantissa, high_exponent);
   const int parts = make_schedule(t, w);
-  const std::size_t states = static_cast<std::size_t>(t.row_groups) * kTileRowGroup * kTileColumns;
-  std::fill(w.exponent, w.exponent + states, ExponentOf<T>{0});
-  const hn::CappedTag<T, kTileColumns / 2> d;
   scale_rows(t, w);
-  scale_columns(d, t, w);
-  for (int group = 0; group < t.row_groups; ++group) {
-    for (std::size_t l = 0; l < kTileColumns; l += 2 * hn::Lanes(d)) {
-      multiply_block(d, t, w, parts, group, l);
-    }
-  }
-  const std::int64_t highest = highest_exponent(t, w);
-  return {sum_weights(t, w, highest),
-          highest + shifts - static_cast<std::int64_t>(parts) * Format<T>::kBias};
+  return {shifts - static_cast<std::int64_t>(parts) * Format<T>::kBias, parts};
 }
 
-Scaled sum_tile_double(const TileTables<double>& t, const TileWork<double>& w, const double* m,
-                       const std::int32_t* e) {
-  return sum_tile_of(t, w, m, e);
+template <typename T>
+Scaled sum_tile_of(const TileTables<T>& t, const TileWork<T>& w, const Slab& slab,
+                   const double* middle) {
+  const hn::CappedTag<T, kTileColumns / 2> wide;
+  const hn::CappedTag<T, 32 / sizeof(T)> narrow;
+  if (HWY_TARGET != HWY_AVX3 || halves_wide_vectors()) {
+    multiply_tile(narrow, t, w, middle, slab.parts);
+  } else {
+    multiply_tile(wide, t, w, middle, slab.parts);
+  }
+  const std::int64_t highest = highest_exponent(t, w);
+  return {sum_weights(t, w, highest), highest + slab.exponent};
 }
-Scaled sum_tile_float(const TileTables<float>& t, const TileWork<float>& w, const double* m,
+
+Slab begin_slab_double(const TileTables<double>& t, const TileWork<double>& w, const double* m,
+                       const std::int32_t* e) {
+  return begin_slab_of(t, w, m, e);
+}
+Slab begin_slab_float(const TileTables<float>& t, const TileWork<float>& w, const double* m,
                       const std::int32_t* e) {
-  return sum_tile_of(t, w, m, e);
+  return begin_slab_of(t, w, m, e);
+}
+Scaled sum_tile_double(const TileTables<double>& t, const TileWork<double>& w, const Slab& slab,
+                       const double* middle) {
+  return sum_tile_of(t, w, slab, middle);
+}
+Scaled sum_tile_float(const TileTables<float>& t, const TileWork<float>& w, const Slab& slab,
+                      const double* middle) {
+  return sum_tile_of(t, w, slab, middle);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -285,16 +323,27 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace boltzmark {
+HWY_EXPORT(begin_slab_double);
+HWY_EXPORT(begin_slab_float);
 HWY_EXPORT(sum_tile_double);
 HWY_EXPORT(sum_tile_float);
 
-Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work,
+Slab begin_slab(const TileTables<double>& tables, const TileWork<double>& work,
                 const double* high_mantissa, const std::int32_t* high_exponent) {
-  return HWY_DYNAMIC_DISPATCH(sum_tile_double)(tables, work, high_mantissa, high_exponent);
+  return HWY_DYNAMIC_DISPATCH(begin_slab_double)(tables, work, high_mantissa, high_exponent);
 }
-Scaled sum_tile(const TileTables<float>& tables, const TileWork<float>& work,
+Slab begin_slab(const TileTables<float>& tables, const TileWork<float>& work,
                 const double* high_mantissa, const std::int32_t* high_exponent) {
-  return HWY_DYNAMIC_DISPATCH(sum_tile_float)(tables, work, high_mantissa, high_exponent);
+  return HWY_DYNAMIC_DISPATCH(begin_slab_float)(tables, work, high_mantissa, high_exponent);
+}
+
+Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work, const Slab& slab,
+                const double* middle) {
+  return HWY_DYNAMIC_DISPATCH(sum_tile_double)(tables, work, slab, middle);
+}
+Scaled sum_tile(const TileTables<float>& tables, const TileWork<float>& work, const Slab& slab,
+                const double* middle) {
+  return HWY_DYNAMIC_DISPATCH(sum_tile_float)(tables, work, slab, middle);
 }
 }  // namespace boltzmark
 #endif

@@ -11,6 +11,10 @@ struct Scaled {
   std::int64_t exponent = 0;
 };
 
+inline Scaled product(const Scaled& a, const Scaled& b) {
+  return {a.mantissa * b.mantissa, a.exponent + b.exponent};
+}
+
 /// Computes e^x for any finite x.
 ///   Accuracy  relative error at most 3 u, u = 2^-53, for |x| < 2^50: the argument is reduced by
 ///   ln 2 in two parts with fused products (0.7 u), and exp is good to one ulp (2 u)
