@@ -158,12 +158,12 @@ struct LaneOf<Scalar, true> {
   using type = typename Eigen::internal::packet_traits<Scalar>::half;
 };
 
-// Twelve pairs of registers hide the latency of each.
+// Seven pairs of registers hide the latency of each, and fit 16.
 template <class Scalar, bool kHalf>
 double add_and_multiply(std::int64_t n) {
   using Lane = typename LaneOf<Scalar, kHalf>::type;
   constexpr int kLanes = sizeof(Lane) / sizeof(Scalar);
-  constexpr int kPairs = 12;
+  constexpr int kPairs = 7;
   Lane products[kPairs], terms[kPairs];
   volatile Scalar nothing = 0;  // unknown to the compiler
   const Lane step = Eigen::internal::pset1<Lane>(Scalar(nothing));

@@ -17,11 +17,13 @@ using namespace enumeration_test;
 
 namespace {
 
-double log_of(const ChunkedSum& sum) {
+ScaledSum total_of(const ChunkedSum& sum) {
   ScaledSum total;
   for (std::uint64_t c = 0; c < sum.chunks(); ++c) total.add(sum.sum(c));
-  return total.log();
+  return total;
 }
+
+double log_of(const ChunkedSum& sum) { return total_of(sum).log(); }
 
 /// What the last logarithm may add to a sum's own bound: exponent * ln 2 and its rounding.
 double last_log(double log_z) { return 1e-14 + 1e-15 * std::abs(log_z); }
@@ -102,43 +104,74 @@ TEST_CASE("enumerating either side gives the same log Z", "[log_z]") {
   }
 }
 
-// 2^17 states: 64 tiles in slabs of 8.
+namespace {
+
+/// Checks a fast sum on the path taken, with vectors of both widths, which leave its bits.
+void check_widths(const ChunkedSum& fast, double truth, double truth_error) {
+  const Scaled total = total_of(fast).value();
+  const double log_z = ScaledSum(total).log();
+  CAPTURE(fast.name(), log_z);
+  CHECK(std::abs(log_z - truth) <= fast.error_bound() + truth_error + 2 * last_log(truth));
+  const ForcedHalves forced(!halves_wide_vectors());
+  const Scaled other = total_of(fast).value();
+  CHECK(other.mantissa == total.mantissa);
+  CHECK(other.exponent == total.exponent);
+}
+
+/// Checks the sums over the hidden states against the plain one on every path.
+void check_slabs(const Layered& model, bool in_float) {
+  const Bipartite sides = enumerate_side(model, 1);
+  const PlainSum plain(sides);
+  const double truth = log_of(plain);
+  CAPTURE(truth);
+  on_every_path([&] {
+    const auto fast = FastSum<double>::make(sides);
+    REQUIRE(fast);
+    check_widths(*fast, truth, plain.error_bound());
+    const auto coarse = FastSum<float>::make(sides);
+    REQUIRE((coarse != nullptr) == in_float);
+    if (coarse) check_widths(*coarse, truth, plain.error_bound());
+  });
+}
+
+Layered constant_rbm(int visible, double weight, double visible_bias) {
+  return Layered::rbm(Eigen::MatrixXd::Constant(visible, 17, weight),
+                      Eigen::VectorXd::Constant(visible, visible_bias), Eigen::VectorXd::Zero(17));
+}
+
+}  // namespace
+
+// 2^17 states are 16 slabs of four tiles: five units are in the columns, six in the rows, two are
+// the middle group.
 TEST_CASE("slabs of many tiles agree with the plain sum on every path", "[log_z]") {
-  std::vector<Layered> models;
-  for (const auto& codes : std::vector<std::vector<int>>{{0, 0}, {3, 0}, {0, 1}})
-    for (const double scale : {0.05, 1.0, 6.0, 30.0})
-      models.push_back(random_network(codes, {40, 17}, scale, 13));
-  // All factors are at their greatest or least at once.
-  for (const double weight : {-30.0, -2.0, 2.0, 30.0})
-    models.push_back(Layered::rbm(Eigen::MatrixXd::Constant(40, 17, weight),
-                                  Eigen::VectorXd::Zero(40), Eigen::VectorXd::Zero(17)));
-  // The state that counts has columns 0 to 4 and the middle 11 to 13 on: all factors are at 2^-288,
-  // their least.
+  for (const auto& codes : std::vector<std::vector<int>>{{0, 0}, {3, 0}, {8, 0}, {0, 1}})
+    for (const double scale : {0.05, 1.0, 30.0}) {
+      CAPTURE(codes, scale);
+      check_slabs(random_network(codes, {40, 17}, scale, 13), scale < 30);
+    }
+  check_slabs(random_network({0, 2}, {20, 12}, 0.5, 13), true);
+}
+
+TEST_CASE("slabs keep several blocks of units", "[log_z]") {
+  check_slabs(random_network({0, 0}, {300, 17}, 0.2, 13), true);
+}
+
+TEST_CASE("slabs hold factors that are all at their greatest or least at once", "[log_z]") {
+  for (const double sign : {-1.0, 1.0})
+    for (const double bias : {0.0, 8.0, 16.0}) {
+      CAPTURE(sign, bias);
+      // 7 columns and middle units span 56 of 60 bits in float, 840 of 860 in double.
+      check_slabs(constant_rbm(40, sign * 5.5, -bias * sign * 5.5), true);
+      check_slabs(constant_rbm(40, sign * 83, -bias * sign * 83), false);
+    }
+  // The state that counts has columns 0 to 4 and the middle, 11 and 12, on: all factors are at
+  // 2^-288, their least.
   Eigen::VectorXd hidden_bias = Eigen::VectorXd::Constant(17, -7000);
   hidden_bias.head(5).setConstant(7000);
-  hidden_bias.segment(11, 3).setConstant(7000);
-  models.push_back(Layered::rbm(Eigen::MatrixXd::Constant(40, 17, -30),
-                                Eigen::VectorXd::Constant(40, 200), hidden_bias));
-  for (std::size_t k = 0; k < models.size(); ++k) {
-    const Bipartite sides = enumerate_side(models[k], 1);
-    const PlainSum plain(sides);
-    const double truth = log_of(plain);
-    CAPTURE(k, truth);
-    const auto check = [&](const ChunkedSum& fast) {
-      const double log_z = log_of(fast);
-      CHECK(std::abs(log_z - truth) <=
-            fast.error_bound() + plain.error_bound() + 2 * last_log(truth));
-      return log_z;
-    };
-    on_every_path([&] {
-      const auto fast = FastSum<double>::make(sides);
-      REQUIRE(fast);
-      const double log_z = check(*fast);
-      if (const auto coarse = FastSum<float>::make(sides)) check(*coarse);
-      const ForcedHalves forced(!halves_wide_vectors());
-      CHECK(check(*fast) == log_z);
-    });
-  }
+  hidden_bias.segment(11, 2).setConstant(7000);
+  check_slabs(Layered::rbm(Eigen::MatrixXd::Constant(40, 17, -30),
+                           Eigen::VectorXd::Constant(40, 200), hidden_bias),
+              false);
 }
 
 TEST_CASE("zero weights give the closed form, far above 709 nats too", "[log_z]") {

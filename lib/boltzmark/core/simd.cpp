@@ -70,7 +70,8 @@ bool ask_for_tiles() {
 #endif
 }
 
-// Zen 4 is the only CPU of AMD's family 19h with AVX-512; Zen 5, family 1Ah, does not halve.
+// Zen 4 is the only CPU of AMD's family 19h with AVX-512. Of Zen 5, family 1Ah, mobile ones halve
+// too; they are not told apart here.
 bool is_zen4() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;

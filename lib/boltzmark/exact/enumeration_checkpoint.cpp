@@ -101,8 +101,7 @@ EnumerationProgress EnumerationCheckpoint::load() const {
   const std::string form = std::string(kMagic) + " %llx %llu %llu %la %lld";
   if (std::sscanf(content.c_str(), form.c_str(), &identity, &chunks, &next, &mantissa, &exponent) !=
       5) {
-    throw DataError(path_ + ": is not a checkpoint of an enumeration (must begin with " + kMagic +
-                    ")");
+    throw DataError(path_ + ": is no checkpoint of this version (must begin with " + kMagic + ")");
   }
   const EnumerationProgress progress{next, {mantissa, exponent}};
   if (content != sealed(describe(identity, chunks, progress)) || next > chunks) {

@@ -93,8 +93,8 @@ std::unique_ptr<FastSum<T>> FastSum<T>::make(const Bipartite& sides) {
   sum->set_linear(sides);
   // Slabs enough for several threads.
   const auto tiles = sides.states / (std::uint64_t{kTileColumns} * kMaxRowStates);
-  const auto middle = static_cast<int>(std::clamp(tiles / 8, std::uint64_t{1}, kMaxMiddleStates));
-  for (int row_states = kMaxRowStates; row_states >= kMinRowStates; row_states /= 4)
+  const auto middle = static_cast<int>(std::clamp(tiles / 16, std::uint64_t{1}, kMaxMiddleStates));
+  for (int row_states = kMaxRowStates; row_states >= kMinRowStates; row_states /= 2)
     for (const int middle_states : {middle, 1}) {
       if (!sum->set_groups(sides, row_states, middle_states)) continue;
       sum->set_error_bound(sides);
@@ -240,7 +240,8 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
     high_.push_back(make_factors(sides, i));
     slabs_ *= static_cast<std::uint64_t>(high_.back().states);
   }
-  // A chunk is about a millisecond of work; at most 2^14, so that adding them rounds little.
+  // A chunk is a slab or about half a millisecond of work; at most 2^14, so that adding them rounds
+  // little.
   const auto slab_work = static_cast<std::uint64_t>(middle_table_.states) *
                          static_cast<std::uint64_t>(row_groups_) * kTileRowGroup * kTileColumns *
                          static_cast<std::uint64_t>(units_);

@@ -59,7 +59,7 @@ class Workspace {
   Workspace(int units, int rows) {
     const std::size_t n = (static_cast<std::size_t>(units) + 15) / 16 * 16;
     const std::size_t states = static_cast<std::size_t>(rows) * kTileColumns;
-    const std::size_t block = std::size_t{kTileColumns} * kTileBlock<T>;
+    const std::size_t block = std::size_t{kTileColumns} * kTileBlock;
     tables_ = hwy::AllocateAligned<T>(n * (rows + 1) + block + states);
     scales_ = hwy::AllocateAligned<double>(n);
     numbers_ = hwy::AllocateAligned<std::int32_t>(n * 3 + 16);

@@ -20,7 +20,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// How T lays out its exponent, and the exponent below which a scaled term is nothing beside the
-/// other one, which is at least 2^-(kTileRange / 2 + kTileSlack).
+/// other one: what is dropped is below 2^-55 (float) or 2^-115 of a factor, which is at least
+/// 2^-(kTileRange + 9) / 2.
 template <typename T>
 struct Format;
 template <>
@@ -69,7 +70,8 @@ std::int64_t choose_shifts(const TileTables<T>& t, const TileWork<T>& w, const d
 }
 
 /// Lists before which units exponents must be taken out; returns how many times, the last included.
-///   R^s + ... + C^s is at most (R + C)^s, and at least ((R + C) / 2)^s where s > 1
+///   R^s + ... + C^s is at most (R + C)^s, and at least ((R + C) / 2)^s where s > 1; no unit alone
+///   fills the room
 template <typename T>
 int make_schedule(const TileTables<T>& t, const TileWork<T>& w) {
   constexpr int kRoom = Format<T>::kBias - 3;
@@ -105,7 +107,7 @@ void scale_rows(const TileTables<T>& t, const TileWork<T>& w) {
   }
 }
 
-/// Units that are multiplied before the next: their scaled tables fit the L1 cache.
+/// Units that are multiplied before the next.
 struct UnitBlock {
   int first, size;
   bool take_exponents;  ///< after the last one
@@ -209,7 +211,7 @@ void multiply_tile(D d, const TileTables<T>& t, const TileWork<T>& w, const doub
   std::fill(w.mantissa, w.mantissa + states, T(1));
   for (int p = 0, first = 0; p < parts; ++p)
     for (int end = w.schedule[p], size = 0; first < end; first += size) {
-      size = std::min(end - first, kTileBlock<T>);
+      size = std::min(end - first, kTileBlock);
       const UnitBlock block{first, size, first + size == end};
       scale_columns(d, t, w, middle, block);
       for (int row = 0; row < rows; row += kBlockRows)

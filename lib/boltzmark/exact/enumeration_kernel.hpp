@@ -13,9 +13,9 @@ namespace boltzmark {
 inline constexpr int kTileColumns = 32;
 inline constexpr int kTileRowGroup = 8;
 
-/// Units whose columns are scaled and multiplied at a time.
-template <typename T>
-inline constexpr int kTileBlock = 2048 / sizeof(T);
+/// Units whose columns are scaled and multiplied at a time: they stay in the second-level cache,
+/// and products are in registers for as many.
+inline constexpr int kTileBlock = 256;
 
 /// Binary exponents as wide as T.
 template <typename T>
@@ -27,7 +27,9 @@ using ExponentOf = std::conditional_t<std::is_same_v<T, double>, std::int64_t, s
 ///                         C = columns[j][l] 2^column_exponent[j] * (factors of the middle and the
 ///                             high group);
 /// 1/R is linear in the states and left to the row's linear term.
-/// Invariant  table entries are in 2^[-kTileRange - kTileSlack, kTileSlack]
+/// Invariant  entries, products of at most 9 mantissas in [0.7, 1.42] with the middle group's, are
+/// in
+///            2^[-kTileRange - 5, 5]
 template <typename T>
 struct TileTables {
   int units = 0;
@@ -60,9 +62,6 @@ struct TileWork {
   T* mantissa;              ///< [rows][kTileColumns]
   ExponentOf<T>* exponent;  ///< [rows][kTileColumns]
 };
-
-/// A table entry is a product of at most 6 mantissas in [0.7, 1.42].
-inline constexpr int kTileSlack = 4;
 
 /// The largest range * steps that the kernel takes, in bits, of rows as of columns with the middle
 /// group: half of it is an exponent inside T.
