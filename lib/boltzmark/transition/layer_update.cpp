@@ -56,21 +56,25 @@ HWY_INLINE void update_tile(const LayerUpdate& job, int panel, int block, const 
     }
 }
 
+// The layer's panels, and the last of them in the job.
 HWY_INLINE int panels_of(const LayerInputs& job) {
   return (job.model->layer(job.layer).size + kPanel - 1) / kPanel;
+}
+HWY_INLINE int last_panel(const LayerInputs& job) {
+  return std::min(job.last_panel, panels_of(job));
 }
 
 // Calls body(panel, block, its inputs) for every tile of the job, whose inputs are computed.
 template <class Body>
 HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
-  const int panels = panels_of(job);
+  const int last = last_panel(job);
   const Inputs inputs(job);
   const int stripe = inputs.stripe();
   std::vector<float, tbb::cache_aligned_allocator<float>> sums(
       static_cast<std::size_t>(job.last_block - job.first_block) * stripe * kTile);
-  for (int panel = 0; panel < panels; panel += stripe) {
+  for (int panel = job.first_panel; panel < last; panel += stripe) {
     inputs.sum(panel, sums.data());
-    const int count = std::min(stripe, panels - panel);
+    const int count = std::min(stripe, last - panel);
     const float* tile = sums.data();
     for (int block = job.first_block; block < job.last_block; ++block, tile += stripe * kTile)
       for (int p = 0; p < count; ++p) body(panel + p, block, tile + p * kTile);
@@ -81,8 +85,8 @@ HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
 template <class Body>
 HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
   if (job.inputs == nullptr) return for_each_tile(job.reads(), body);
-  const int panels = panels_of(job.reads());
-  for (int panel = 0; panel < panels; ++panel)
+  const int panels = panels_of(job.reads()), last = last_panel(job.reads());
+  for (int panel = job.first_panel; panel < last; ++panel)
     for (int block = job.first_block; block < job.last_block; ++block)
       body(panel, block, job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/transition/chains.hpp"
@@ -8,22 +9,30 @@
 
 namespace boltzmark {
 
-/// What the SIMD kernels read of one layer's neighbours, for some blocks of chains.
+/// Stands for a layer's last panel.
+inline constexpr int kAllPanels = std::numeric_limits<int>::max();
+
+/// What the SIMD kernels read of one layer's neighbours, for some blocks of chains and some panels
+/// of units, from an even one on. Of a model in rows all panels are updated together.
 struct LayerInputs {
   const PackedModel* model = nullptr;
   int layer = 0;
   const Chains* chains = nullptr;
   int first_block = 0;
   int last_block = 0;
+  int first_panel = 0;
+  int last_panel = kAllPanels;
 };
 
-/// One layer's update for some blocks of chains: what the SIMD kernels write.
+/// One layer's update for some blocks of chains and panels of units: what the SIMD kernels write.
 struct LayerUpdate {
   const PackedModel* model = nullptr;
   int layer = 0;
   Chains* chains = nullptr;
   int first_block = 0;
   int last_block = 0;
+  int first_panel = 0;
+  int last_panel = kAllPanels;
   const Draws* draws = nullptr;  ///< unused by the means kernel
   std::uint64_t sweep = 0;
   /// [blocks x kChainBlock], or null for 1 everywhere.
@@ -33,7 +42,9 @@ struct LayerUpdate {
   /// The layer's inputs if they are known, as fill_inputs writes them; null: compute them.
   const float* inputs = nullptr;
 
-  LayerInputs reads() const { return {model, layer, chains, first_block, last_block}; }
+  LayerInputs reads() const {
+    return {model, layer, chains, first_block, last_block, first_panel, last_panel};
+  }
 };
 
 /// Draws the layer's next states from the rule's law.

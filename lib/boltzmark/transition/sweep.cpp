@@ -58,33 +58,71 @@ double multiply_adds(const PackedModel& model, int chains, int sweeps) {
   return products * chains * sweeps;
 }
 
-// Splits the blocks into one group per thread: chains never meet inside a sweep.
+// How threads share the work. Groups of chains never meet inside a sweep; groups of units meet
+// after every layer, but each reads its own part of the weights only, and they are even where
+// blocks of chains are few.
+struct Split {
+  int chains = 1, units = 1;
+};
+
+bool in_rows(const PackedModel& model) {
+  for (int l = 0; l < model.layers(); ++l)
+    if (model.layer(l).form == PackedModel::Form::rows) return true;
+  return false;
+}
+
+Split split_of(const PackedModel& model, const Chains& chains, int sweeps) {
+  constexpr int kManyBlocks = 8;    // of a thread
+  constexpr double kMeeting = 1e7;  // multiply-adds of a thread that are worth a meeting
+  const int threads = threads_worth(multiply_adds(model, chains.chains(), sweeps));
+  const double side = multiply_adds(model, chains.chains(), 1) / 2;
+  const bool few_blocks = chains.blocks() < kManyBlocks * threads;
+  if (threads > 1 && few_blocks && side / threads >= kMeeting && !in_rows(model))
+    return {.units = threads};
+  return {.chains = std::min(chains.blocks(), threads)};
+}
+
+// Calls body(first, last) for groups of 0..count-1 whose edges are multiples of `step`.
 template <class Body>
-void for_block_groups(const PackedModel& model, const Chains& chains, int sweeps,
-                      const Body& body) {
-  const int blocks = chains.blocks();
-  const int groups = std::min(blocks, threads_worth(multiply_adds(model, chains.chains(), sweeps)));
-  if (groups == 1) return body(0, blocks);
+void for_groups(int count, int groups, int step, const Body& body) {
+  if (groups == 1) return body(0, count);
+  const int steps = (count + step - 1) / step;
   parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
-    const auto edge = [&](std::size_t i) { return static_cast<int>(i * blocks / groups); };
-    body(edge(g), edge(g + 1));
+    const auto edge = [&](std::size_t i) {
+      return std::min(count, static_cast<int>(i * steps / groups) * step);
+    };
+    if (edge(g) < edge(g + 1)) body(edge(g), edge(g + 1));
   });
 }
 
-void update_parity(LayerUpdate& job, int parity) {
+// Calls update(part) for groups of a layer's units.
+template <class Job, class Update>
+void for_unit_groups(const Job& job, int groups, const Update& update) {
+  const int panels = (job.model->size(job.layer) + kPanel - 1) / kPanel;
+  for_groups(panels, groups, 2, [&](int first, int last) {
+    Job part = job;
+    part.first_panel = first;
+    part.last_panel = last;
+    update(part);
+  });
+}
+
+void update_parity(LayerUpdate& job, int parity, int groups) {
   for (int l = parity; l < job.model->layers(); l += 2) {
     job.layer = l;
-    update_layer(job);
+    for_unit_groups(job, groups, update_layer);
   }
 }
 
+// Calls steps(job, groups of units) for groups of chains.
 template <class Steps>
 void run(const PackedModel& model, Chains& chains, const Draws& draws, const SweepOptions& options,
          const Steps& steps) {
   simd_path();
   check(model, chains, options);
   const std::vector<float> betas = pad_to_blocks(options.inverse_temperatures, chains.blocks());
-  for_block_groups(model, chains, options.sweeps, [&](int first, int last) {
+  const Split split = split_of(model, chains, options.sweeps);
+  for_groups(chains.blocks(), split.chains, 1, [&](int first, int last) {
     LayerUpdate job{.model = &model,
                     .chains = &chains,
                     .first_block = first,
@@ -92,7 +130,19 @@ void run(const PackedModel& model, Chains& chains, const Draws& draws, const Swe
                     .draws = &draws,
                     .inverse_temperatures = betas.empty() ? nullptr : betas.data(),
                     .rule = options.rule};
-    steps(job);
+    steps(job, split.units);
+  });
+}
+
+// Calls update(part) for the parts of one layer's work.
+template <class Job, class Update>
+void for_parts(const Job& job, const Update& update) {
+  const Split split = split_of(*job.model, *job.chains, 1);
+  for_groups(job.chains->blocks(), split.chains, 1, [&](int first, int last) {
+    Job part = job;
+    part.first_block = first;
+    part.last_block = last;
+    for_unit_groups(part, split.units, update);
   });
 }
 
@@ -100,20 +150,20 @@ void run(const PackedModel& model, Chains& chains, const Draws& draws, const Swe
 
 void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
            const SweepOptions& options) {
-  run(model, chains, draws, options, [&](LayerUpdate& job) {
+  run(model, chains, draws, options, [&](LayerUpdate& job, int unit_groups) {
     for (int s = 0; s < options.sweeps; ++s) {
       job.sweep = options.first_sweep + static_cast<std::uint64_t>(s);
-      update_parity(job, 1);
-      update_parity(job, 0);
+      update_parity(job, 1, unit_groups);
+      update_parity(job, 0, unit_groups);
     }
   });
 }
 
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity) {
-  run(model, chains, draws, options, [&](LayerUpdate& job) {
+  run(model, chains, draws, options, [&](LayerUpdate& job, int unit_groups) {
     job.sweep = options.first_sweep;
-    update_parity(job, parity);
+    update_parity(job, parity, unit_groups);
   });
 }
 
@@ -123,25 +173,19 @@ void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
   check(model, chains, {});
   check_layer(model, layer);
   inputs.resize(inputs_size(model, chains, layer));
-  for_block_groups(model, chains, 1, [&](int first, int last) {
-    fill_inputs({.model = &model,
-                 .layer = layer,
-                 .chains = &chains,
-                 .first_block = first,
-                 .last_block = last},
-                inputs.data());
-  });
+  for_parts(LayerInputs{.model = &model, .layer = layer, .chains = &chains},
+            [&](const LayerInputs& part) { fill_inputs(part, inputs.data()); });
 }
 
 void draw_layer(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int layer, std::span<const float> inputs) {
   check_layer(model, layer);
   check_inputs(model, chains, layer, inputs);
-  run(model, chains, draws, options, [&](LayerUpdate& job) {
+  run(model, chains, draws, options, [&](LayerUpdate& job, int unit_groups) {
     job.layer = layer;
     job.sweep = options.first_sweep;
     job.inputs = inputs.data();
-    update_layer(job);
+    for_unit_groups(job, unit_groups, update_layer);
   });
 }
 
@@ -150,14 +194,11 @@ void set_means(const PackedModel& model, Chains& chains, int layer, std::span<co
   simd_path();
   check(model, chains, {});
   if (!inputs.empty()) check_inputs(model, chains, layer, inputs);
-  for_block_groups(model, chains, 1, [&](int first, int last) {
-    fill_means({.model = &model,
-                .layer = layer,
-                .chains = &chains,
-                .first_block = first,
-                .last_block = last,
-                .inputs = inputs.empty() ? nullptr : inputs.data()});
-  });
+  for_parts(LayerUpdate{.model = &model,
+                        .layer = layer,
+                        .chains = &chains,
+                        .inputs = inputs.empty() ? nullptr : inputs.data()},
+            fill_means);
 }
 
 }  // namespace boltzmark
