@@ -73,7 +73,7 @@ bool in_rows(const PackedModel& model) {
 
 Split split_of(const PackedModel& model, const Chains& chains, int sweeps) {
   constexpr int kManyBlocks = 8;    // of a thread
-  constexpr double kMeeting = 1e7;  // multiply-adds of a thread that are worth a meeting
+  constexpr double kMeeting = 7e6;  // multiply-adds of a thread that are worth a meeting
   const int threads = threads_worth(multiply_adds(model, chains.chains(), sweeps));
   const double side = multiply_adds(model, chains.chains(), 1) / 2;
   const bool few_blocks = chains.blocks() < kManyBlocks * threads;
