@@ -16,7 +16,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr const char* kMagic = "boltzmark-enumeration-2";
+constexpr const char* kMagic = "boltzmark-enumeration-3";
 
 /// FNV-1a over 64-bit words.
 class Hash {

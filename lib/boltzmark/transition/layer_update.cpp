@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/transition/panel.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -56,18 +57,17 @@ HWY_INLINE void update_tile(const LayerUpdate& job, int panel, int block, const 
     }
 }
 
-// The layer's panels, and the last of them in the job.
 HWY_INLINE int panels_of(const LayerInputs& job) {
-  return (job.model->layer(job.layer).size + kPanel - 1) / kPanel;
+  return boltzmark::panels_of(job.model->layer(job.layer).size);
 }
-HWY_INLINE int last_panel(const LayerInputs& job) {
+HWY_INLINE int end_panel(const LayerInputs& job) {
   return std::min(job.last_panel, panels_of(job));
 }
 
 // Calls body(panel, block, its inputs) for every tile of the job, whose inputs are computed.
 template <class Body>
 HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
-  const int last = last_panel(job);
+  const int last = end_panel(job);
   const Inputs inputs(job);
   const int stripe = inputs.stripe();
   std::vector<float, tbb::cache_aligned_allocator<float>> sums(
@@ -85,7 +85,7 @@ HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
 template <class Body>
 HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
   if (job.inputs == nullptr) return for_each_tile(job.reads(), body);
-  const int panels = panels_of(job.reads()), last = last_panel(job.reads());
+  const int panels = panels_of(job.reads()), last = end_panel(job.reads());
   for (int panel = job.first_panel; panel < last; ++panel)
     for (int block = job.first_block; block < job.last_block; ++block)
       body(panel, block, job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile);
@@ -120,6 +120,8 @@ void update_chain(const LayerUpdate& job, int chain, const float* HWY_RESTRICT i
 // The same states as update_tile's; padding chains stay as they are.
 template <class Next>
 void update_chains(const LayerUpdate& job, const Next& next) {
+  if (job.first_panel != 0 || end_panel(job.reads()) != panels_of(job.reads()))
+    throw InvalidArgument("panels (must be all of a layer in rows)");
   const Inputs inputs(job.reads());
   std::vector<std::uint32_t> draws(row_stride(job.model->layer(job.layer).size));
   const int last = std::min(job.chains->chains(), job.last_block * kChainBlock);

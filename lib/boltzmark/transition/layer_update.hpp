@@ -9,11 +9,11 @@
 
 namespace boltzmark {
 
-/// Stands for a layer's last panel.
+/// Stands for the end of a layer's panels.
 inline constexpr int kAllPanels = std::numeric_limits<int>::max();
 
 /// What the SIMD kernels read of one layer's neighbours, for some blocks of chains and some panels
-/// of units, from an even one on. Of a model in rows all panels are updated together.
+/// of units, from an even one on. Chains of a model in rows are updated whole.
 struct LayerInputs {
   const PackedModel* model = nullptr;
   int layer = 0;

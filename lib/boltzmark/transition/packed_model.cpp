@@ -13,7 +13,7 @@
 namespace boltzmark {
 namespace {
 
-std::size_t panels(int units) { return static_cast<std::size_t>((units + kPanel - 1) / kPanel); }
+std::size_t panels(int units) { return static_cast<std::size_t>(panels_of(units)); }
 
 // The largest magnitude that float32 can hold after rounding.
 constexpr double kLargest = 3.4028235677973362e38;

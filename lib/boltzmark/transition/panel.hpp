@@ -7,6 +7,7 @@ namespace boltzmark {
 /// Units are updated in panels of this many: a tile is kPanel units x kChainBlock chains.
 inline constexpr int kPanel = 8;
 inline constexpr int kTile = kPanel * kChainBlock;
+constexpr int panels_of(int units) { return (units + kPanel - 1) / kPanel; }
 
 /// A table of sums of weights serves this many two-valued neighbours at once, one entry for each of
 /// their joint states.

@@ -35,8 +35,8 @@ void check_layer(const PackedModel& model, int layer) {
 }
 
 std::size_t inputs_size(const PackedModel& model, const Chains& chains, int layer) {
-  const auto panels = static_cast<std::size_t>((model.size(layer) + kPanel - 1) / kPanel);
-  return panels * static_cast<std::size_t>(chains.blocks()) * kTile;
+  return static_cast<std::size_t>(panels_of(model.size(layer))) *
+         static_cast<std::size_t>(chains.blocks()) * kTile;
 }
 
 void check_inputs(const PackedModel& model, const Chains& chains, int layer,
@@ -58,35 +58,51 @@ double multiply_adds(const PackedModel& model, int chains, int sweeps) {
   return products * chains * sweeps;
 }
 
-// How threads share the work. Groups of chains never meet inside a sweep; groups of units meet
-// after every layer, but each reads its own part of the weights only, and they are even where
-// blocks of chains are few.
+// How threads share the work. Groups of chains never meet inside a sweep. Groups of units meet
+// after every layer and pack all neighbours' states each, but read their own part of the weights
+// only, and are more even where blocks of chains are few.
 struct Split {
-  int chains = 1, units = 1;
+  int chain_groups = 1, unit_groups = 1;
 };
 
-bool in_rows(const PackedModel& model) {
-  for (int l = 0; l < model.layers(); ++l)
-    if (model.layer(l).form == PackedModel::Form::rows) return true;
-  return false;
+// Units are dealt out in pairs of panels, whole stripes of tiles.
+constexpr int kPanelStep = 2;
+int steps_of(int count, int step) { return (count + step - 1) / step; }
+
+// The share of the largest of so many even groups.
+double largest_share(int count, int groups) {
+  return static_cast<double>(steps_of(count, groups)) / count;
+}
+
+bool worth_sharing(const PackedModel& model, int layer, int blocks, int threads) {
+  constexpr double kMeeting = 2e6;  // multiply-adds of a thread that are worth a meeting
+  double neighbours = 0;
+  for (const PackedModel::Inlet& inlet : model.layer(layer).inlets)
+    neighbours += inlet.neighbour_size;
+  return neighbours * model.size(layer) * blocks * kChainBlock / threads >= kMeeting;
 }
 
 Split split_of(const PackedModel& model, const Chains& chains, int sweeps) {
-  constexpr int kManyBlocks = 8;    // of a thread
-  constexpr double kMeeting = 7e6;  // multiply-adds of a thread that are worth a meeting
+  constexpr double kPacking = 1.05;  // what packing states again costs, about
+  const int blocks = chains.blocks();
   const int threads = threads_worth(multiply_adds(model, chains.chains(), sweeps));
-  const double side = multiply_adds(model, chains.chains(), 1) / 2;
-  const bool few_blocks = chains.blocks() < kManyBlocks * threads;
-  if (threads > 1 && few_blocks && side / threads >= kMeeting && !in_rows(model))
-    return {.units = threads};
-  return {.chains = std::min(chains.blocks(), threads)};
+  const Split by_chains{.chain_groups = std::min(blocks, threads)};
+  double share = 0;
+  for (int l = 0; l < model.layers(); ++l) {
+    const bool rows = model.layer(l).form == PackedModel::Form::rows;
+    if (threads == 1 || rows || !worth_sharing(model, l, blocks, threads)) return by_chains;
+    const int steps = steps_of(panels_of(model.size(l)), kPanelStep);
+    share = std::max(share, largest_share(steps, std::min(steps, threads)));
+  }
+  if (kPacking * share >= largest_share(blocks, by_chains.chain_groups)) return by_chains;
+  return {.unit_groups = threads};
 }
 
 // Calls body(first, last) for groups of 0..count-1 whose edges are multiples of `step`.
 template <class Body>
 void for_groups(int count, int groups, int step, const Body& body) {
   if (groups == 1) return body(0, count);
-  const int steps = (count + step - 1) / step;
+  const int steps = steps_of(count, step);
   parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
     const auto edge = [&](std::size_t i) {
       return std::min(count, static_cast<int>(i * steps / groups) * step);
@@ -98,8 +114,7 @@ void for_groups(int count, int groups, int step, const Body& body) {
 // Calls update(part) for groups of a layer's units.
 template <class Job, class Update>
 void for_unit_groups(const Job& job, int groups, const Update& update) {
-  const int panels = (job.model->size(job.layer) + kPanel - 1) / kPanel;
-  for_groups(panels, groups, 2, [&](int first, int last) {
+  for_groups(panels_of(job.model->size(job.layer)), groups, kPanelStep, [&](int first, int last) {
     Job part = job;
     part.first_panel = first;
     part.last_panel = last;
@@ -107,10 +122,10 @@ void for_unit_groups(const Job& job, int groups, const Update& update) {
   });
 }
 
-void update_parity(LayerUpdate& job, int parity, int groups) {
+void update_parity(LayerUpdate& job, int parity, int unit_groups) {
   for (int l = parity; l < job.model->layers(); l += 2) {
     job.layer = l;
-    for_unit_groups(job, groups, update_layer);
+    for_unit_groups(job, unit_groups, update_layer);
   }
 }
 
@@ -122,7 +137,7 @@ void run(const PackedModel& model, Chains& chains, const Draws& draws, const Swe
   check(model, chains, options);
   const std::vector<float> betas = pad_to_blocks(options.inverse_temperatures, chains.blocks());
   const Split split = split_of(model, chains, options.sweeps);
-  for_groups(chains.blocks(), split.chains, 1, [&](int first, int last) {
+  for_groups(chains.blocks(), split.chain_groups, 1, [&](int first, int last) {
     LayerUpdate job{.model = &model,
                     .chains = &chains,
                     .first_block = first,
@@ -130,7 +145,7 @@ void run(const PackedModel& model, Chains& chains, const Draws& draws, const Swe
                     .draws = &draws,
                     .inverse_temperatures = betas.empty() ? nullptr : betas.data(),
                     .rule = options.rule};
-    steps(job, split.units);
+    steps(job, split.unit_groups);
   });
 }
 
@@ -138,11 +153,11 @@ void run(const PackedModel& model, Chains& chains, const Draws& draws, const Swe
 template <class Job, class Update>
 void for_parts(const Job& job, const Update& update) {
   const Split split = split_of(*job.model, *job.chains, 1);
-  for_groups(job.chains->blocks(), split.chains, 1, [&](int first, int last) {
+  for_groups(job.chains->blocks(), split.chain_groups, 1, [&](int first, int last) {
     Job part = job;
     part.first_block = first;
     part.last_block = last;
-    for_unit_groups(part, split.units, update);
+    for_unit_groups(part, split.unit_groups, update);
   });
 }
 

@@ -15,9 +15,7 @@
 namespace boltzmark {
 namespace {
 
-std::size_t padded(int units) {
-  return static_cast<std::size_t>((units + kPanel - 1) / kPanel) * kPanel;
-}
+std::size_t padded(int units) { return static_cast<std::size_t>(panels_of(units)) * kPanel; }
 
 double inverse_scale(const Layered& model, int layer) {
   return 1 / static_cast<double>(state_scale(model.layer(layer).unit));
