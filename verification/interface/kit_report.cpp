@@ -1,5 +1,9 @@
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/csv.hpp"
@@ -177,6 +181,19 @@ TEST_CASE("the committed report is one of the claims as they are") {
     CHECK(said.at("statement") == found->statement);
     REQUIRE(found->committed);
     CHECK(found->committed->parts == static_cast<int>(found->parts.size()));
+  }
+}
+
+TEST_CASE("the README counts the verdicts of the committed report") {
+  std::map<std::string, std::map<std::string, int>> counts;
+  for (const Json& said : Json::parse(read_text(source_path("reports/reference/claims.json"))))
+    ++counts[said.at("paper")][said.at("verdict")];
+  const std::string readme = read_text(source_path("README.md"));
+  for (auto& [paper, of] : counts) {
+    const int all = of["reproduced"] + of["not reproduced"] + of["undecided"] + of["reported"];
+    CHECK_THAT(readme, Catch::Contains(fmt::format("\n| {} | {} | {} | {} | {} | {} |\n", paper,
+                                                   all, of["reproduced"], of["not reproduced"],
+                                                   of["undecided"], of["reported"])));
   }
 }
 
