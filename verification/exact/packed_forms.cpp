@@ -166,8 +166,8 @@ auto shared_sweeps(const Layered& model, const Packing& packing, int threads) {
   Chains chains(model, 100);
   chains.randomise(make_key(4));
   const CountedDraws draws(make_key(3));
-  std::vector<float> betas;
-  for (int c = 0; c < 100; ++c) betas.push_back(1 / (1 + 0.01F * static_cast<float>(c)));
+  std::vector<float> betas(100);
+  for (std::size_t c = 0; c < 100; ++c) betas[c] = 1 / (1 + 0.01F * static_cast<float>(c));
   std::vector<float> inputs;
   Eigen::MatrixXf states;
   tbb::task_arena arena(threads);  // as many, whatever this machine has
