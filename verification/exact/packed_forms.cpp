@@ -1,14 +1,9 @@
 // Inputs that are summed from tables, tiles and rows against those summed from products.
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -134,76 +129,6 @@ TEST_CASE("sweeps by rows have the bytes of sweeps by products, whatever units a
         for (int l = 0; l < model.layers(); ++l)
           REQUIRE(rows.get_layer(l) == products.get_layer(l));
       }
-}
-
-namespace {
-
-/// Counts how often each tile is drawn.
-class CountedDraws final : public Draws {
- public:
-  explicit CountedDraws(StreamKey key) : draws_(key) {}
-  void fill(std::uint32_t* out, const DrawTile& tile) const override {
-    const std::lock_guard lock(mutex_);
-    ++counts_[{tile.layer, tile.first_unit, tile.first_chain, tile.sweep}];
-    draws_.fill(out, tile);
-  }
-  int tiles() const { return static_cast<int>(counts_.size()); }
-  int most() const {
-    int most = 0;
-    for (const auto& [tile, count] : counts_) most = std::max(most, count);
-    return most;
-  }
-
- private:
-  PhiloxDraws draws_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>, int>
-      counts_;
-};
-
-// What threads make of 100 chains; every tile is to be drawn once.
-auto shared_sweeps(const Layered& model, const Packing& packing, int threads) {
-  Chains chains(model, 100);
-  chains.randomise(make_key(4));
-  const CountedDraws draws(make_key(3));
-  std::vector<float> betas(100);
-  for (std::size_t c = 0; c < 100; ++c) betas[c] = 1 / (1 + 0.01F * static_cast<float>(c));
-  std::vector<float> inputs;
-  Eigen::MatrixXf states;
-  tbb::task_arena arena(threads);  // as many, whatever this machine has
-  arena.execute([&] {
-    const ThreadLimit limit(threads);
-    const PackedModel packed(model, packing);
-    const SweepOptions options{.rule = Rule::flip(), .inverse_temperatures = betas};
-    sweep(packed, chains, draws, options);
-    SweepOptions next = options;
-    next.first_sweep = 1;
-    half_sweep(packed, chains, draws, next, 0);
-    fill_inputs(packed, chains, 1, inputs);
-    draw_layer(packed, chains, draws, next, 1, inputs);
-    states = chains.get_layer(1);
-    set_means(packed, chains, 1);
-  });
-  CHECK(draws.most() == 1);
-  return std::tuple{draws.tiles(), inputs, states, chains.get_layer(0), chains.get_layer(1)};
-}
-
-}  // namespace
-
-TEST_CASE("threads that share a layer's units draw each tile once and leave one thread's bytes") {
-  for (const std::vector<int>& sizes : {std::vector{661, 543}, {260, 410, 250}}) {
-    Layered model = short_model(sizes, Unit::bernoulli(), 3);
-    Parameters odd = model.zero_parameters();
-    odd.weights = model.weights();
-    model.add(odd, 0.1);  // sums round
-    on_every_path([&] {
-      for (const Packing& packing : {kMany, kOnce, Packing{}, kFew}) {
-        const auto alone = shared_sweeps(model, packing, 1);
-        CHECK((shared_sweeps(model, packing, 2) == alone));
-        CHECK((shared_sweeps(model, packing, 3) == alone));
-      }
-    });
-  }
 }
 
 TEST_CASE("sweeps by tables and by products are the same where sums are exact") {

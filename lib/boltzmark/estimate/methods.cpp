@@ -116,11 +116,10 @@ Estimate raise_from_cases(const Target& target, const MethodSettings& settings) 
   const auto used = std::min<Eigen::Index>(settings.cases.cols(), settings.chains);
   require_states(dynamic_cast<const LayeredTarget&>(target).tempered_model().model.layer(0).unit,
                  settings.cases.leftCols(used));
-  Estimate estimate = reverse_annealing(target, annealing_options(settings),
-                                        [&](Population& population, int first_chain) {
-                                          set_cases(population, first_chain, settings.cases);
-                                        })
-                          .estimate;
+  const auto start = [&](Population& population, int first_chain) {
+    set_cases(population, first_chain, settings.cases);
+  };
+  Estimate estimate = reverse_annealing(target, annealing_options(settings), start).estimate;
   estimate.warnings.emplace_back("cases are no exact samples of the model: no bound");
   return estimate;
 }

@@ -94,12 +94,12 @@ std::unique_ptr<FastSum<T>> FastSum<T>::make(const Bipartite& sides) {
   // Slabs enough for several threads.
   const auto tiles = sides.states / (std::uint64_t{kTileColumns} * kMaxRowStates);
   const auto middle = static_cast<int>(std::clamp(tiles / 16, std::uint64_t{1}, kMaxMiddleStates));
-  for (int row_states = kMaxRowStates; row_states >= kMinRowStates; row_states /= 2)
-    for (const int middle_states : {middle, 1}) {
-      if (!sum->set_groups(sides, row_states, middle_states)) continue;
-      sum->set_error_bound(sides);
-      return sum;
-    }
+  for (int rows = kMaxRowStates; rows >= kMinRowStates; rows /= 2) {
+    if (!sum->set_groups(sides, rows, middle) && !(middle > 1 && sum->set_groups(sides, rows, 1)))
+      continue;
+    sum->set_error_bound(sides);
+    return sum;
+  }
   return nullptr;
 }
 

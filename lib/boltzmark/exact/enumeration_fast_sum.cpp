@@ -103,7 +103,8 @@ ScaledSum FastSum<T>::sum(std::uint64_t chunk) const {
   ScaledSum total;
   const Scaled constant = exp_scaled(constant_);
   for (std::uint64_t k = 0; k < count; ++k, walk.next()) {
-    const Slab slab = begin_slab(t, work.get(), walk.mantissa(), walk.exponent());
+    const Slab slab = plan_slab(t, work.get(), walk.mantissa(), walk.exponent());
+    scale_rows(t, work.get());
     const Scaled high = product(walk.linear(), constant);
     for (int m = 0; m < middle_table_.states; ++m) {
       const Scaled linear = product(high, middle_table_.linear[m]);

@@ -1,7 +1,6 @@
 #include "boltzmark/exact/enumeration_kernel.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <limits>
 
@@ -19,81 +18,8 @@ namespace boltzmark {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// How T lays out its exponent, and the exponent below which a scaled term is nothing beside the
-/// other one: what is dropped is below 2^-55 (float) or 2^-115 of a factor, which is at least
-/// 2^-(kTileRange + 9) / 2.
 template <typename T>
-struct Format;
-template <>
-struct Format<double> {
-  static constexpr int kMantissaBits = 52, kBias = 1023, kNothing = -560;
-};
-template <>
-struct Format<float> {
-  static constexpr int kMantissaBits = 23, kBias = 127, kNothing = -96;
-};
-
-/// Returns the exponent e of a normal positive double: it is in [2^e, 2^(e + 1)).
-std::int64_t exponent_of(double x) { return (std::bit_cast<std::int64_t>(x) >> 52) - 1023; }
-
-/// Makes 2^e times a double's mantissa in [1, 2); zero where that is nothing to T.
-template <typename T>
-double scale_of(double mantissa, std::int64_t e) {
-  const std::int64_t kept = std::max<std::int64_t>(e, -1000);
-  const std::int64_t bits = std::bit_cast<std::int64_t>(mantissa) & 0xfffffffffffff;
-  return e < Format<T>::kNothing ? 0.0 : std::bit_cast<double>(bits | ((kept + 1023) << 52));
-}
-
-/// Chooses each unit's shift, the middle of the exponents that R + C takes in the slab; returns
-/// the sum of shift * steps.
-template <typename T>
-std::int64_t choose_shifts(const TileTables<T>& t, const TileWork<T>& w, const double* mantissa,
-                           const std::int32_t* high_exponent) {
-  std::int64_t total = 0;
-  for (int j = 0; j < t.units; ++j) {
-    const std::int64_t row = t.row_exponent[j];
-    const std::int64_t column =
-        t.column_exponent[j] + std::int64_t{high_exponent[j]} + exponent_of(mantissa[j]);
-    const std::int64_t base = std::max(row, column);
-    const double r = scale_of<double>(1, row - base);
-    const double c = scale_of<double>(mantissa[j], column - base);
-    const std::int64_t high = base + exponent_of(r * t.row_most[j] + c * t.column_most[j]) + 1;
-    const std::int64_t low = base + exponent_of(r * t.row_least[j] + c * t.column_least[j]);
-    const std::int64_t shift = (high + low) >> 1;
-    w.row_scale[j] = static_cast<T>(scale_of<T>(1, row - shift));
-    w.column_scale[j] = scale_of<T>(mantissa[j], column - shift);
-    w.low[j] = static_cast<std::int32_t>(low - shift);
-    w.high[j] = static_cast<std::int32_t>(high - shift);
-    total += shift * t.steps[j];
-  }
-  return total;
-}
-
-/// Lists before which units exponents must be taken out; returns how many times, the last included.
-///   R^s + ... + C^s is at most (R + C)^s, and at least ((R + C) / 2)^s where s > 1; no unit alone
-///   fills the room
-template <typename T>
-int make_schedule(const TileTables<T>& t, const TileWork<T>& w) {
-  constexpr int kRoom = Format<T>::kBias - 3;
-  int count = 0, low = 0, high = 1;
-  for (int j = 0; j < t.units; ++j) {
-    const int s = t.steps[j];
-    const int most = s * w.high[j], least = s * (w.low[j] - (s > 1 ? 1 : 0));
-    if (high + most > kRoom || low + least < -kRoom) {
-      w.schedule[count++] = j;
-      low = 0;
-      high = 1;
-    }
-    high += most;
-    low += least;
-  }
-  w.schedule[count++] = t.units;
-  return count;
-}
-
-/// Scales the row table.
-template <typename T>
-void scale_rows(const TileTables<T>& t, const TileWork<T>& w) {
+void scale_rows_of(const TileTables<T>& t, const TileWork<T>& w) {
   const hn::CappedTag<T, kTileRowGroup> d;
   const T* in = t.rows;
   T* out = w.rows;
@@ -148,12 +74,12 @@ template <typename T, class D, class V>
 HWY_INLINE void take_exponent(D d, V& acc, ExponentOf<T>* exponent) {
   const hn::RebindToUnsigned<D> du;
   using U = hn::TFromD<decltype(du)>;
-  constexpr int kBits = Format<T>::kMantissaBits;
+  constexpr int kBits = TileFormat<T>::kMantissaBits;
   const auto bits = hn::BitCast(du, acc);
   auto* sum = reinterpret_cast<U*>(exponent);
   hn::Store(hn::Add(hn::Load(du, sum), hn::ShiftRight<kBits>(bits)), du, sum);
   const auto fraction = hn::And(bits, hn::Set(du, (U(1) << kBits) - 1));
-  acc = hn::BitCast(d, hn::Or(fraction, hn::Set(du, U(Format<T>::kBias) << kBits)));
+  acc = hn::BitCast(d, hn::Or(fraction, hn::Set(du, U(TileFormat<T>::kBias) << kBits)));
 }
 
 /// Rows whose products are kept in registers, two vectors of each.
@@ -280,15 +206,6 @@ double sum_weights(const TileTables<T>& t, const TileWork<T>& w, std::int64_t hi
 }
 
 template <typename T>
-Slab begin_slab_of(const TileTables<T>& t, const TileWork<T>& w, const double* high_mantissa,
-                   const std::int32_t* high_exponent) {
-  const std::int64_t shifts = choose_shifts(t, w, high_mantissa, high_exponent);
-  const int parts = make_schedule(t, w);
-  scale_rows(t, w);
-  return {shifts - static_cast<std::int64_t>(parts) * Format<T>::kBias, parts};
-}
-
-template <typename T>
 Scaled sum_tile_of(const TileTables<T>& t, const TileWork<T>& w, const Slab& slab,
                    const double* middle) {
   const hn::CappedTag<T, kTileColumns / 2> wide;
@@ -302,14 +219,10 @@ Scaled sum_tile_of(const TileTables<T>& t, const TileWork<T>& w, const Slab& sla
   return {sum_weights(t, w, highest), highest + slab.exponent};
 }
 
-Slab begin_slab_double(const TileTables<double>& t, const TileWork<double>& w, const double* m,
-                       const std::int32_t* e) {
-  return begin_slab_of(t, w, m, e);
+void scale_rows_double(const TileTables<double>& t, const TileWork<double>& w) {
+  scale_rows_of(t, w);
 }
-Slab begin_slab_float(const TileTables<float>& t, const TileWork<float>& w, const double* m,
-                      const std::int32_t* e) {
-  return begin_slab_of(t, w, m, e);
-}
+void scale_rows_float(const TileTables<float>& t, const TileWork<float>& w) { scale_rows_of(t, w); }
 Scaled sum_tile_double(const TileTables<double>& t, const TileWork<double>& w, const Slab& slab,
                        const double* middle) {
   return sum_tile_of(t, w, slab, middle);
@@ -325,18 +238,16 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace boltzmark {
-HWY_EXPORT(begin_slab_double);
-HWY_EXPORT(begin_slab_float);
+HWY_EXPORT(scale_rows_double);
+HWY_EXPORT(scale_rows_float);
 HWY_EXPORT(sum_tile_double);
 HWY_EXPORT(sum_tile_float);
 
-Slab begin_slab(const TileTables<double>& tables, const TileWork<double>& work,
-                const double* high_mantissa, const std::int32_t* high_exponent) {
-  return HWY_DYNAMIC_DISPATCH(begin_slab_double)(tables, work, high_mantissa, high_exponent);
+void scale_rows(const TileTables<double>& tables, const TileWork<double>& work) {
+  HWY_DYNAMIC_DISPATCH(scale_rows_double)(tables, work);
 }
-Slab begin_slab(const TileTables<float>& tables, const TileWork<float>& work,
-                const double* high_mantissa, const std::int32_t* high_exponent) {
-  return HWY_DYNAMIC_DISPATCH(begin_slab_float)(tables, work, high_mantissa, high_exponent);
+void scale_rows(const TileTables<float>& tables, const TileWork<float>& work) {
+  HWY_DYNAMIC_DISPATCH(scale_rows_float)(tables, work);
 }
 
 Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work, const Slab& slab,

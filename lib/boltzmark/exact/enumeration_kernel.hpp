@@ -27,9 +27,8 @@ using ExponentOf = std::conditional_t<std::is_same_v<T, double>, std::int64_t, s
 ///                         C = columns[j][l] 2^column_exponent[j] * (factors of the middle and the
 ///                             high group);
 /// 1/R is linear in the states and left to the row's linear term.
-/// Invariant  entries, products of at most 9 mantissas in [0.7, 1.42] with the middle group's, are
-/// in
-///            2^[-kTileRange - 5, 5]
+/// Invariant  entries, with the middle group's products of at most 9 mantissas in [0.7, 1.42], are
+///            in 2^[-kTileRange - 5, 5]
 template <typename T>
 struct TileTables {
   int units = 0;
@@ -68,20 +67,37 @@ struct TileWork {
 template <typename T>
 inline constexpr int kTileRange = std::is_same_v<T, double> ? 860 : 60;
 
+/// How T lays out its exponent, and the exponent below which a scaled term is nothing beside the
+/// other one: a factor is at least 2^(-(kTileRange + 9) / 2), and what is dropped below 2^-55
+/// (float) or 2^-115 of it.
+template <typename T>
+struct TileFormat;
+template <>
+struct TileFormat<double> {
+  static constexpr int kMantissaBits = 52, kBias = 1023, kNothing = -560;
+};
+template <>
+struct TileFormat<float> {
+  static constexpr int kMantissaBits = 23, kBias = 127, kNothing = -96;
+};
+
 /// What the tiles of a slab have in common.
 struct Slab {
   std::int64_t exponent = 0;  ///< of every product
   int parts = 0;              ///< times that exponents are taken out
 };
 
-/// Prepares the work for one state of the high group, whose factor of C_j is high_mantissa[j] *
-/// 2^high_exponent[j], mantissas in 2^+-60.
+/// Chooses scales and schedule for one state of the high group, whose factor of C_j is
+/// high_mantissa[j] * 2^high_exponent[j], mantissas in 2^+-60.
 ///   R and C are scaled by 2^-shift_j, shift_j in the middle of the exponents that R + C takes in
 ///   this slab, so that factors can neither overflow nor vanish
-Slab begin_slab(const TileTables<double>& tables, const TileWork<double>& work,
-                const double* high_mantissa, const std::int32_t* high_exponent);
-Slab begin_slab(const TileTables<float>& tables, const TileWork<float>& work,
-                const double* high_mantissa, const std::int32_t* high_exponent);
+template <typename T>
+Slab plan_slab(const TileTables<T>& tables, const TileWork<T>& work, const double* high_mantissa,
+               const std::int32_t* high_exponent);
+
+/// Scales the rows of a slab as planned.
+void scale_rows(const TileTables<double>& tables, const TileWork<double>& work);
+void scale_rows(const TileTables<float>& tables, const TileWork<float>& work);
 
 /// Sums prod_j factor_j over a tile's states, with their linear terms, for one state of the middle
 /// group, whose factor of C_j is middle[j].
