@@ -198,7 +198,7 @@ Experiment carlson2016_acceptance() {
       .settings = {.smoke = settings(Profile::smoke),
                    .quick = settings(Profile::quick),
                    .paper = settings(Profile::paper)},
-      .seconds = {.smoke = 1, .quick = 3, .paper = 30},
+      .seconds = {.smoke = 1, .quick = 2, .paper = 30},
       .claims = {"C51"},
       .deviations = {"The HMC settings are those of carlson2016/fig6."},
       .trials = trials,

@@ -18,7 +18,7 @@ constexpr int kVisible = 6, kHidden = 5;
 constexpr std::array kScales = {1.0, 2.0, 3.0};
 constexpr int kRungs = 20;
 constexpr int kChains = 20;  // few, so that the bias shows
-constexpr PerProfile<int> kRuns{.smoke = 20, .quick = 20000, .paper = 200000};
+constexpr PerProfile<int> kRuns{.smoke = 20, .quick = 10000, .paper = 200000};
 constexpr double kAllowed = 3.7;  // standard errors: 1 - 2e-4 of a normal law lies within
 constexpr double kSeen = 5.0;     // standard errors that a fault must reach to be seen with 0.9
 

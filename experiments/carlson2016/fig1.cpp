@@ -90,7 +90,7 @@ Experiment carlson2016_fig1() {
                    .quick = "Ten iterations as in the paper, 12 repeats; also the other three "
                             "ways to start an iteration.",
                    .paper = "The same with 100 repeats."},
-      .seconds = {.smoke = 1, .quick = 10, .paper = 80},
+      .seconds = {.smoke = 1, .quick = 5, .paper = 80},
       .claims = {"C06", "C07", "C08"},
       .deviations =
           {"The published curves are not digitised: the log Z_1 that they start from, and "

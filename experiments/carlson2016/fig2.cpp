@@ -221,7 +221,7 @@ Experiment carlson2016_fig2() {
       .settings = {.smoke = settings(Profile::smoke),
                    .quick = settings(Profile::quick),
                    .paper = settings(Profile::paper)},
-      .seconds = {.smoke = 1, .quick = 6, .paper = 60},
+      .seconds = {.smoke = 1, .quick = 4, .paper = 60},
       .claims = {"C29"},
       .deviations = {"More repeats than the paper's 10, for narrower intervals.",
                      "Up to ten initial rounds of 1,000 sweeps from Ẑ = 1 precede the samples: as "

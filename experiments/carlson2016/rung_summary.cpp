@@ -71,6 +71,8 @@ struct Judged {
   RungErrors errors(const std::string& method, int least, int most = 0) const {
     return {results, pools.model, method, least, most};
   }
+  /// A spread over K can but grow with more of them: one over some is no test of the paper's.
+  bool every_rungs() const { return results.inputs("rungs").size() >= kPaperRungs.size(); }
   std::string note(const std::vector<int>& rungs) const {
     std::string text = fmt::format("{}, K = {}", pools.title, fmt::join(rungs, ", "));
     for (const Json& planned : results.inputs("rungs"))
@@ -106,6 +108,7 @@ void add_sensitivity(const Judged& judged, Summary& summary) {
   Measure measure = ratio_measure({.claim = "C39", .against = 0.5}, rts.rows(),
                                   [&](Rows rows) { return rts.spread(rows) / ti.spread(rows); });
   measure.note = judged.note(rts.rungs());
+  measure.decidable = judged.every_rungs();
   summary.add(measure);
 }
 
@@ -116,6 +119,7 @@ void add_at_many_rungs(const Judged& judged, Summary& summary) {
   const auto add = [&](const RatioClaim& claim, const RowStatistic& statistic) {
     Measure measure = ratio_measure(claim, rts.rows(), statistic);
     measure.note = judged.note(rts.rungs());
+    if (claim.claim == "C36") measure.decidable = judged.every_rungs();
     summary.add(measure);
   };
   const auto ratio = [](const RungErrors& a, const RungErrors& b, int rungs, Rows rows) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -13,6 +15,8 @@ struct RungPools {
 };
 inline constexpr RungPools kExactPools = {"mnist-10", "784-10"};
 inline constexpr RungPools kChainPools = {"cd25", "784-500"};
+/// The paper's numbers of inverse temperatures.
+inline const std::vector<int> kPaperRungs = {6, 11, 26, 51, 126, 251, 501, 1001};
 
 /// Draws RMSE against the number of rungs, and the published curves.
 void add_rung_figure(const Results& results, Summary& summary);

@@ -14,7 +14,7 @@ struct Size {
   int hidden, chains, timed;  // updates
 };
 constexpr PerProfile<Size> kSize{
-    .smoke = {20, 64, 5}, .quick = {500, 2000, 20}, .paper = {500, 2000, 100}};
+    .smoke = {20, 64, 5}, .quick = {500, 2000, 8}, .paper = {500, 2000, 100}};
 
 std::vector<Json> trials(Profile profile) {
   const Size& size = kSize.at(profile);
@@ -90,9 +90,9 @@ Experiment carlson2016_tracking_cost() {
           "States that training and validation log-likelihoods are tracked at minimal "
           "additional cost.",
       .settings = {.smoke = "5 updates of a 180-20 RBM, 64 chains.",
-                   .quick = "20 updates at the paper's size, one thread.",
+                   .quick = "8 updates at the paper's size, one thread.",
                    .paper = "100 updates at the paper's size, one thread."},
-      .seconds = {.smoke = 0.5, .quick = 10, .paper = 40},
+      .seconds = {.smoke = 0.5, .quick = 7, .paper = 40},
       .claims = {"C40"},
       .deviations = {"The paper measures no times."},
       .data = {"dna/dna_3186x181.csv.gz"},

@@ -26,7 +26,7 @@ struct Size {
   int repeats, chains, looks, ais_temperatures;
 };
 constexpr PerProfile<Size> kSize{
-    .smoke = {2, 32, 4, 100}, .quick = {10, 100, 40, 10000}, .paper = {50, 2000, 100, 100000}};
+    .smoke = {2, 32, 4, 100}, .quick = {8, 100, 40, 10000}, .paper = {50, 2000, 100, 100000}};
 
 std::vector<Json> trials(Profile profile) {
   const Size& size = kSize.at(profile);
@@ -182,9 +182,9 @@ Experiment carlson2016_training_prior() {
           "Uses r_k ~ exp(2 b_k) while training, as it reduces the variance of the "
           "gradient, and says that it is not the best for log Z.",
       .settings = {.smoke = "2 repeats of 4 looks with 32 chains.",
-                   .quick = "10 repeats of 40 looks with 100 chains.",
+                   .quick = "8 repeats of 40 looks with 100 chains.",
                    .paper = "50 repeats of 100 looks with 2,000 chains."},
-      .seconds = {.smoke = 1, .quick = 15, .paper = 2000},
+      .seconds = {.smoke = 1, .quick = 10, .paper = 2000},
       .claims = {"C44"},
       .deviations = {"A 180-500 RBM of dna trained by PCD-5 stands for one on the way; Zhat is "
                      "fixed after the initial iterations.",

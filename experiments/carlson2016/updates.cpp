@@ -11,7 +11,7 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 12, .paper = 50};
+constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 8, .paper = 50};
 constexpr PerProfile<int> kMostIterations{.smoke = 3, .quick = 100, .paper = 1000};
 constexpr int kSweeps = 50;
 constexpr int kChains = 100;
@@ -125,9 +125,9 @@ Experiment carlson2016_updates() {
           "steps 1/t, while the estimates are far from the truth; shows no numbers.",
       .settings = {.smoke = "3 iterations, 2 repeats.",
                    .quick = "784-10, K = 100, 100 chains, iterations of 50 sweeps from Zhat = 1, "
-                            "each from fresh states; at most 100; 12 repeats.",
+                            "each from fresh states; at most 100; 8 repeats.",
                    .paper = "At most 1,000 iterations; 50 repeats."},
-      .seconds = {.smoke = 0.5, .quick = 15, .paper = 600},
+      .seconds = {.smoke = 0.5, .quick = 5, .paper = 600},
       .claims = {"C21"},
       .deviations = {"Every iteration starts from fresh states, so that both updates see the same "
                      "draws as long as they agree."},

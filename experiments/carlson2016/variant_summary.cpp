@@ -23,7 +23,7 @@ using PerModel = std::vector<std::vector<double>>;
 PerModel per_model(const Results& results, const Json& filter,
                    const std::string& output = "error") {
   PerModel all;
-  for (const std::string& model : kVariantModels) {
+  for (const std::string& model : kVariantModels.at(results.profile())) {
     Json of_model = filter;
     of_model["model"] = model;
     all.push_back(results.values(of_model, output));
@@ -175,7 +175,8 @@ void add_variant_priors(const Results& results, Table& table, Summary& summary) 
         }
         return least;
       });
-  measure.note = "priors exp(s b), s = -2, 1, 2, 4; not paired";
+  measure.note = fmt::format("priors exp(s b), s = -2, 1, 2, 4; largest over {} RBMs; not paired",
+                             uniform.size());
   measure.likely_reason = "a prior that puts more samples where they tell most is better on all";
   summary.add(measure);
 }

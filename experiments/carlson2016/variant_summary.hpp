@@ -9,7 +9,10 @@
 namespace boltzmark::experiments {
 
 /// What `variants` compares on: RBMs that can be enumerated, and slopes s of the priors exp(s b).
-inline const std::vector<std::string> kVariantModels = {"mnist-10", "mnist-20", "mnist-20-peaked"};
+inline const PerProfile<std::vector<std::string>> kVariantModels{
+    .smoke = {"mnist-10", "mnist-20", "mnist-20-peaked"},
+    .quick = {"mnist-20", "mnist-20-peaked"},
+    .paper = {"mnist-10", "mnist-20", "mnist-20-peaked"}};
 inline const std::vector<double> kVariantSlopes = {-2, 1, 2, 4};
 inline constexpr const char* kConsistencyModel = "mnist-20";
 

@@ -82,7 +82,7 @@ TEST_CASE("threads that share a layer's units draw each tile once and leave one 
   const std::vector<std::pair<std::vector<int>, std::vector<int>>> shapes = {
       {{0, 0}, {661, 543}}, {{0, 0, 0}, {260, 410, 250}}};
   for (const auto& [codes, sizes] : shapes) {
-    const Layered model = random_network(codes, sizes, 0.3, 3);
+    const Layered model = random_network(codes, sizes, 0.3, 3);  // its sums round
     on_every_path([&] {
       for (const Packing& packing : kPackings) {
         const auto alone = shared_sweeps(model, packing, 1);

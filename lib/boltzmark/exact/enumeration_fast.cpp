@@ -95,8 +95,8 @@ std::unique_ptr<FastSum<T>> FastSum<T>::make(const Bipartite& sides) {
   const auto tiles = sides.states / (std::uint64_t{kTileColumns} * kMaxRowStates);
   const auto middle = static_cast<int>(std::clamp(tiles / 16, std::uint64_t{1}, kMaxMiddleStates));
   for (int rows = kMaxRowStates; rows >= kMinRowStates; rows /= 2) {
-    if (!sum->set_groups(sides, rows, middle) && !(middle > 1 && sum->set_groups(sides, rows, 1)))
-      continue;
+    const auto fits = [&](int states) { return sum->set_groups(sides, rows, states); };
+    if (!fits(middle) && (middle == 1 || !fits(1))) continue;
     sum->set_error_bound(sides);
     return sum;
   }

@@ -67,18 +67,16 @@ struct TileWork {
 template <typename T>
 inline constexpr int kTileRange = std::is_same_v<T, double> ? 860 : 60;
 
-/// How T lays out its exponent, and the exponent below which a scaled term is nothing beside the
-/// other one: a factor is at least 2^(-(kTileRange + 9) / 2), and what is dropped below 2^-55
-/// (float) or 2^-115 of it.
+/// How T lays out its exponent.
 template <typename T>
 struct TileFormat;
 template <>
 struct TileFormat<double> {
-  static constexpr int kMantissaBits = 52, kBias = 1023, kNothing = -560;
+  static constexpr int kMantissaBits = 52, kBias = 1023;
 };
 template <>
 struct TileFormat<float> {
-  static constexpr int kMantissaBits = 23, kBias = 127, kNothing = -96;
+  static constexpr int kMantissaBits = 23, kBias = 127;
 };
 
 /// What the tiles of a slab have in common.
@@ -87,15 +85,15 @@ struct Slab {
   int parts = 0;              ///< times that exponents are taken out
 };
 
-/// Chooses scales and schedule for one state of the high group, whose factor of C_j is
-/// high_mantissa[j] * 2^high_exponent[j], mantissas in 2^+-60.
+/// Writes row_scale, column_scale, low, high and schedule for one state of the high group, whose
+/// factor of C_j is high_mantissa[j] * 2^high_exponent[j], mantissas in 2^+-60.
 ///   R and C are scaled by 2^-shift_j, shift_j in the middle of the exponents that R + C takes in
 ///   this slab, so that factors can neither overflow nor vanish
 template <typename T>
 Slab plan_slab(const TileTables<T>& tables, const TileWork<T>& work, const double* high_mantissa,
                const std::int32_t* high_exponent);
 
-/// Scales the rows of a slab as planned.
+/// Scales the rows of a slab as planned; then its tiles can be summed.
 void scale_rows(const TileTables<double>& tables, const TileWork<double>& work);
 void scale_rows(const TileTables<float>& tables, const TileWork<float>& work);
 

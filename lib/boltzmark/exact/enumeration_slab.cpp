@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "boltzmark/exact/enumeration_kernel.hpp"
 
@@ -9,12 +10,17 @@ namespace {
 /// Returns the exponent e of a normal positive double: it is in [2^e, 2^(e + 1)).
 std::int64_t exponent_of(double x) { return (std::bit_cast<std::int64_t>(x) >> 52) - 1023; }
 
+// The exponent below which a scaled term is nothing beside the other one: a factor is at least
+// 2^(-(kTileRange + 9) / 2), and what is dropped is below 2^-55 (float) or 2^-115 of it.
+template <typename T>
+constexpr int kNothing = std::is_same_v<T, double> ? -560 : -96;
+
 /// Makes 2^e times a double's mantissa in [1, 2); zero where that is nothing to T.
 template <typename T>
 double scale_of(double mantissa, std::int64_t e) {
   const std::int64_t kept = std::max<std::int64_t>(e, -1000);
   const std::int64_t bits = std::bit_cast<std::int64_t>(mantissa) & 0xfffffffffffff;
-  return e < TileFormat<T>::kNothing ? 0.0 : std::bit_cast<double>(bits | ((kept + 1023) << 52));
+  return e < kNothing<T> ? 0.0 : std::bit_cast<double>(bits | ((kept + 1023) << 52));
 }
 
 /// Chooses each unit's shift, the middle of the exponents that R + C takes in the slab; returns
