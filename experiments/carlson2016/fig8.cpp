@@ -262,7 +262,7 @@ Experiment carlson2016_fig8() {
                    .quick = "784-10 alone: 2,000 sweeps, 20 repeats.",
                    .paper = "1,000 to 100,000 sweeps, 20 repeats. Truth of 784-200: 4 runs of "
                             "1,000,000 sweeps."},
-      .seconds = {.smoke = 1, .quick = 7, .paper = 7000},
+      .seconds = {.smoke = 1, .quick = 5, .paper = 7000},
       .claims = {"C57", "C58"},
       .deviations =
           {"Our own RBMs; the paper does not say how its were trained.",

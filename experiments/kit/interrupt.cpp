@@ -18,13 +18,13 @@ void on_signal(int signal) {
 
 InterruptGuard::InterruptGuard() {
   requested = false;
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  interrupt_ = std::signal(SIGINT, on_signal);
+  terminate_ = std::signal(SIGTERM, on_signal);
 }
 
 InterruptGuard::~InterruptGuard() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, interrupt_);
+  std::signal(SIGTERM, terminate_);
 }
 
 bool interrupt_requested() { return requested; }

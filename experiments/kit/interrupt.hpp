@@ -11,12 +11,17 @@ class Interrupted : public Error {
 };
 
 /// Turns the first Ctrl-C (or SIGTERM) into a flag while it lives; a second one ends the program.
+/// Handlers of before come back after it.
 class InterruptGuard {
  public:
   InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  using Handler = void (*)(int);
+  Handler interrupt_, terminate_;
 };
 
 /// Tells whether Ctrl-C was pressed since the last guard was made.

@@ -46,6 +46,12 @@ Range range_of(const Axis& axis, const std::vector<Series>& all, bool vertical) 
   return range;
 }
 
+bool has_points(const Series& series) {
+  for (std::size_t i = 0; i < series.x.size(); ++i)
+    if (std::isfinite(series.x[i]) && std::isfinite(series.y[i])) return true;
+  return false;
+}
+
 // An end that is not given is gnuplot's, which ends a logarithmic axis at a power of ten; one with
 // ticks enough without ends beyond its data.
 std::string axis_script(const Axis& axis, char name, const Range& range) {
@@ -151,6 +157,9 @@ std::string graph_script(const Graph& graph, const std::string& prefix) {
   const Range y = range_of(graph.y, graph.series, true);
   std::string text = axis_script(graph.x, 'x', x) + axis_script(graph.y, 'y', y) +
                      data_script(graph.series, prefix);
+  if (std::none_of(graph.series.begin(), graph.series.end(), has_points))
+    return text + "set label 'not run' at graph 0.5,0.5 center textcolor rgb faint\n" +
+           "plot [1:2] [1:2] NaN notitle\n";  // gnuplot finds no ends by itself
   std::string plot;
   const auto add = [&](const std::string& element) {
     plot += (plot.empty() ? "plot " : ", \\\n  ") + element;
@@ -176,7 +185,7 @@ std::string graph_script(const Graph& graph, const std::string& prefix) {
     const int colour = graph.series[s].colour < 0 ? static_cast<int>(s) : graph.series[s].colour;
     add(series_script(graph.series[s], fmt::format("${}{}", prefix, s), colour, bars));
   }
-  return text + (plot.empty() ? "plot NaN notitle" : plot) + "\n";
+  return text + plot + "\n";
 }
 
 // Where the graph of a panel with insets stands, as shares of the picture: left right bottom top.

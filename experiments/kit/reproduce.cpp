@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
@@ -26,6 +27,14 @@ void check_options(const ReproduceOptions& options) {
   check("max-seconds", options.max_seconds);
 }
 
+std::set<std::string> input_keys(const std::vector<PlannedExperiment>& plans) {
+  std::set<std::string> keys;
+  for (const PlannedExperiment& plan : plans)
+    for (const PlannedTrial& trial : plan.trials)
+      for (const auto& [key, value] : trial.key.inputs.items()) keys.insert(key);
+  return keys;
+}
+
 std::vector<PlannedExperiment> plan_all(const ReproduceOptions& options,
                                         const std::vector<Experiment>& all) {
   const CellFilter only(options.only);
@@ -38,7 +47,8 @@ std::vector<PlannedExperiment> plan_all(const ReproduceOptions& options,
   };
   if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), selected))
     throw InvalidArgument(
-        fmt::format("only = {} (must match a trial's inputs in this profile)", options.only));
+        fmt::format("--only {} (must match a trial's inputs in this profile, whose keys are {})",
+                    options.only, fmt::join(input_keys(plans), ", ")));
   return plans;
 }
 
@@ -104,7 +114,7 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
   std::vector<PlannedExperiment> plans = plan_all(options, all);
   ReproduceResult before;
   count_reused(plans, before);
-  announce(plans, options);
+  if (!options.quiet) announce(plans, options);
   ReproduceResult result = run_trials(plans, options);
   result.planned = before.planned;
   result.reused = before.reused;

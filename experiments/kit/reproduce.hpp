@@ -20,6 +20,7 @@ struct ReproduceOptions {
   double max_seconds = 0;  ///< stop between trials after this; 0: never
   bool fresh = false;      ///< ignore the store
   bool keep = false;       ///< merge finished trials into reports/reference
+  bool quiet = false;      ///< no plan and no progress on stderr
 };
 
 /// Where things stand after `reproduce` or `report`.

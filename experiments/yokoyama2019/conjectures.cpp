@@ -23,7 +23,7 @@ constexpr double kDecays[] = {1e-3, 1e-2, 3e-2, 1e-1, 3e-1};
 struct Size {
   int tasks, restarts, regularised;
 };
-constexpr PerProfile<Size> kSize{.smoke = {1, 2, 1}, .quick = {12, 2, 6}, .paper = {40, 10, 100}};
+constexpr PerProfile<Size> kSize{.smoke = {1, 2, 1}, .quick = {6, 2, 4}, .paper = {40, 10, 100}};
 
 std::vector<Json> trials(Profile profile) {
   const Size& size = kSize.at(profile);
@@ -198,10 +198,10 @@ Experiment yokoyama2019_conjectures() {
           "likelihood, and that early stopping or L2 regularisation is more effective there; tests "
           "neither.",
       .settings = {.smoke = "One task of each question.",
-                   .quick = "12 tasks with 2 restarts of 10,000 exact-gradient updates (R = 0); 6 "
+                   .quick = "6 tasks with 2 restarts of 10,000 exact-gradient updates (R = 0); 4 "
                             "tasks of 3,000 updates with 5 penalties (R = 5).",
                    .paper = "40 tasks with 10 restarts; 100 tasks with 5 penalties."},
-      .seconds = {.smoke = 2, .quick = 25, .paper = 480},
+      .seconds = {.smoke = 2, .quick = 17, .paper = 480},
       .claims = {"Y22", "Y23"},
       .deviations =
           {"Gradients are exact, steps Adam's at rate 0.01, so that nothing but the "

@@ -239,8 +239,10 @@ void add_estimate(Program& program) {
   command.real(&arguments->target_error, "--target-error E", {.low = 0, .above_low = true},
                "Find the sweeps that make the standard error at most E nats, then run once more "
                "with as many: that run's error did not end the search, so it is as true as any.");
-  command.text(&arguments->dump, "--dump FILE",
-               "Write the samples (chain, rung, D) as .npz, for others to check.");
+  command.text(
+      &arguments->dump, "--dump FILE",
+      "Write the samples as .npz, for others to check: D and rung (sweeps x chains), beta, "
+      "log_prior, log_z_hat.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.action([arguments](const Session& session) { return run(*arguments, session); });

@@ -114,8 +114,9 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
     command.integer(&arguments.sweeps, "--sweeps N", 2,
                     "Sweeps per chain in all, the initial stage included (default: 10000).");
   command.integer(&arguments.temperatures, "--temperatures K", 2,
-                  "Rungs of the ladder, b = 0 and 1 included (default: 100; ais, raise and smc: "
-                  "one more than sweeps; ti-continuous puts more between rungs 1/99 apart).");
+                  "Rungs of the ladder, b = 0 and 1 included (default: 100; ais and smc: one "
+                  "more than sweeps, raise too where --data gives its cases, else half of that; "
+                  "ti-continuous puts more between rungs 1/99 apart).");
   command.text(&arguments.ladder, "--ladder L",
                "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
                "from a pilot run), or a text FILE of inverse temperatures (default: linear).");

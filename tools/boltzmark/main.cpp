@@ -1,7 +1,24 @@
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
 #include "program.hpp"
+
+namespace {
+
+/// Ends a command that has nothing to save on Ctrl-C.
+void on_interrupt(int) {
+  constexpr char kText[] = "\nboltzmark: interrupted\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  std::_Exit(1);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace boltzmark::cli;
+  std::signal(SIGINT, on_interrupt);
   Program program;
   add_reproduce(program);
   add_report(program);

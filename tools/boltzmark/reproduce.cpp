@@ -33,9 +33,11 @@ int print_result(const ReproduceResult& result, double seconds, const Session& s
     return result.exit_code();
   }
   FactList facts;
-  facts.add("trials", fmt::format("{} planned, {} run now, {} from the store{}", result.planned,
-                                  result.ran, result.reused,
-                                  result.interrupted ? "; stopped early, run again to go on" : ""));
+  const bool stopped = result.interrupted || result.out_of_time;
+  if (result.planned > 0)
+    facts.add("trials",
+              fmt::format("{} planned, {} run now, {} from the store{}", result.planned, result.ran,
+                          result.reused, stopped ? "; stopped early, run again to go on" : ""));
   for (const std::string& failure : result.failures) facts.add("failed", failure);
   for (const std::string& claim : result.exact_failed) facts.add("does not hold", claim);
   if (!result.report.empty()) facts.add("report", result.report);
@@ -48,6 +50,7 @@ int run_reproduce(ReproduceArguments arguments, const Session& session) {
   const Stopwatch watch;
   arguments.options.profile = experiments::parse_profile(arguments.profile);
   arguments.options.threads = session.threads;
+  arguments.options.quiet = session.quiet;
   const ReproduceResult result = experiments::reproduce(arguments.options);
   return print_result(result, watch.seconds(), session);
 }

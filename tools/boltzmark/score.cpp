@@ -27,6 +27,7 @@ struct ScoreArguments {
   std::string dataset;
   std::string labels;
   std::string predictions;
+  bool force = false;
   std::string method = "exact";
   EstimateArguments shared;
 };
@@ -141,8 +142,8 @@ int score_classifier(const ScoreArguments& arguments, const Command& command,
   if (arguments.method != "exact")
     throw InvalidArgument(fmt::format(
         "--method = {} (must be left out: class probabilities are exact)", arguments.method));
-  constexpr std::array kOptions = {"--labels", "--predictions", "--method", "--binarise",
-                                   "--json",   "--quiet",       "--threads"};
+  constexpr std::array kOptions = {"--labels",   "--predictions", "--force", "--method",
+                                   "--binarise", "--json",        "--quiet", "--threads"};
   for (const Argument& option : command.arguments())
     if (option.is_option() && option.given &&
         std::find(kOptions.begin(), kOptions.end(), option.name) == kOptions.end())
@@ -153,13 +154,14 @@ int score_classifier(const ScoreArguments& arguments, const Command& command,
        .dataset = arguments.dataset,
        .labels = arguments.labels,
        .binarise = command.given("--binarise") ? arguments.shared.binarise : std::string(),
-       .predictions = arguments.predictions},
+       .predictions = arguments.predictions,
+       .force = arguments.force},
       session);
 }
 
 int run(const ScoreArguments& arguments, const Command& command, const Session& session) {
   if (is_discriminative_file(arguments.model)) return score_classifier(arguments, command, session);
-  for (const char* option : {"--labels", "--predictions"})
+  for (const char* option : {"--labels", "--predictions", "--force"})
     if (command.given(option))
       throw InvalidArgument(std::string(option) +
                             " is given (must come with a discriminative RBM)");
@@ -217,6 +219,7 @@ void add_score(Program& program) {
   command.text(&arguments->predictions, "--predictions FILE",
                "Of a discriminative RBM: write each case's likeliest class and the probability of "
                "every class to FILE (.csv).");
+  command.flag(&arguments->force, "--force", "Replace that file if it exists.");
   command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: exact).");
   add_estimate_options(command, arguments->shared, true);
   command.action(

@@ -13,6 +13,7 @@ struct ClassScoreArguments {
   std::string labels = {};       ///< a file of classes; empty: the data set's own
   std::string binarise = {};     ///< empty: as the model was trained, or else threshold:127
   std::string predictions = {};  ///< a .csv file to write them to; empty: none
+  bool force = false;            ///< replace that file
 };
 
 /// Writes each case, counted from 1, the likeliest class and the probability of every class, and

@@ -50,6 +50,9 @@ TrainArguments complete(TrainArguments arguments) {
 
 void check(const TrainArguments& arguments) {
   parse_rule(arguments.rule);
+  if (arguments.rule == "metropolis")
+    throw InvalidArgument(
+        "--rule metropolis (must be gibbs, flip or blend:SHARE: block Metropolis is not ergodic)");
   parse_negative(arguments.negative);
   parse_optimiser(arguments.optimiser);
   const bool bits = parse_units("visible", arguments.visible_units).is_bernoulli() &&

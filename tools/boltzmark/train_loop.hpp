@@ -44,6 +44,8 @@ std::uint64_t resume(Trainer& trainer, const LoopOptions& options, const Session
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return 0;
   const std::string bytes = experiments::read_text(path);
+  if (!bytes.starts_with("boltzmark train "))
+    throw DataError(path + ": is no checkpoint (must be written by --checkpoint)");
   if (!bytes.starts_with(options.heading))
     throw DataError(fmt::format("{}: is no checkpoint of this run (must come from the {})", path,
                                 options.must));

@@ -134,10 +134,12 @@ TEST_CASE("predictions are a file of each case's likeliest class and all probabi
     CHECK(p0 + p1 == Approx(1).epsilon(1e-12));
   }
   CHECK_FALSE(std::getline(lines, line));
-  // An existing file stays.
-  CHECK(run({"score", folder / "m.npz", cases(folder), "--labels", classes(folder), "--predictions",
-             path})
-            .code == 2);
+  // An existing file stays, unless --force is given.
+  Arguments again = {"score",         folder / "m.npz", cases(folder), "--labels",
+                     classes(folder), "--predictions",  path};
+  CHECK(run(again).code == 2);
+  again.emplace_back("--force");
+  CHECK(run(again).code == 0);
 }
 
 TEST_CASE("a discriminative RBM keeps how its images were binarised, and is scored likewise") {

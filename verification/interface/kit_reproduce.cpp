@@ -1,7 +1,9 @@
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -144,6 +146,22 @@ TEST_CASE("only picks the trials of a cell, and the rest shows as not run") {
   CHECK(result.planned == 1);
   CHECK(result.ran == 1);
   CHECK_THAT(read_text(out.path() + "/quick/report/report.md"), Catch::Contains("not run"));
+}
+
+TEST_CASE("a figure of nothing that was run is drawn, and says so") {
+  const TemporaryFolder out;
+  auto experiments = toy_experiments();
+  experiments[0].summarise = [](const Results&, Summary& summary) {
+    const double nan = std::nan("");
+    const Panel empty{.x = {.label = "x", .log = true}, .y = {.label = "y", .low = 0}};
+    Panel undefined = empty;
+    undefined.series = {{.label = "none", .x = {1, 2}, .y = {nan, nan}}};
+    summary.add(Figure{.name = "empty", .caption = "", .panels = {empty, undefined}});
+  };
+  CHECK(reproduce({.out = out.path()}, experiments, {toy_claims()}).failures.empty());
+  for (const char* panel : {"1", "2"})
+    CHECK_THAT(read_text(fmt::format("{}/quick/toy/one/empty-{}.svg", out.path(), panel)),
+               Catch::Contains("not run"));
 }
 
 TEST_CASE("the time of a selection is its share of the experiment's by cost") {

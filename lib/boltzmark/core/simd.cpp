@@ -121,7 +121,8 @@ const Path& path_of(std::string_view key, std::string_view source) {
   for (const Path& path : all_paths())
     if (path.key == key && is_supported(path)) return path;
   for (const std::string& path : simd_paths()) known += (known.empty() ? "" : ", ") + path;
-  throw InvalidArgument(fmt::format("{} = {} (must be one of {})", source, key, known));
+  throw InvalidArgument(
+      fmt::format("{} = {} (must be a path that this CPU has: {})", source, key, known));
 }
 
 // Not AMX: its speed has yet to be measured.

@@ -84,7 +84,9 @@ const std::vector<Entry>& entries() {
 const Entry& find_entry(std::string_view name) {
   for (const Entry& entry : entries())
     if (entry.info.name == name) return entry;
-  throw InvalidArgument(fmt::format("method = {} (must be a registered one)", name));
+  std::vector<std::string_view> names;
+  for (const Entry& entry : entries()) names.push_back(entry.info.name);
+  throw InvalidArgument(fmt::format("method = {} (must be {})", name, fmt::join(names, ", ")));
 }
 
 Ladder ladder_of(const MethodSettings& settings) {

@@ -1,5 +1,7 @@
 #include "boltzmark/exact/log_z.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -32,8 +34,8 @@ void check_magnitude(const Bipartite& sides) {
     size += x + std::abs(sides.other_mean[j]) * x + sigma * sigma * x * x;
   }
   if (!(size < 0x1p49)) {
-    throw InvalidArgument("sum of the sizes of all parameters = " + std::to_string(size) +
-                          " (must be below 2^49 nats)");
+    throw InvalidArgument(
+        fmt::format("sum of the sizes of all parameters = {:.3g} (must be below 2^49 nats)", size));
   }
 }
 
