@@ -75,7 +75,7 @@ std::string claim_row(const JudgedClaim& claim, Profile profile) {
 std::string tally(const PaperVerdicts& paper) {
   std::string text = "<p class=\"tally\">";
   for (const auto& [verdict, count] : count_verdicts(paper))
-    text += verdict_chip(verdict, fmt::format("{} {}", count, verdict_name(verdict))) + " ";
+    text += verdict_chip(verdict, tally_text(paper, verdict, count)) + " ";
   return text + "</p>\n";
 }
 

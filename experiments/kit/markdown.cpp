@@ -28,7 +28,7 @@ std::string paper_claims(const PaperVerdicts& paper, Profile profile) {
   std::string text = fmt::format("## Claims: {}\n\n{}\n\n", markdown_escape(paper.file.title),
                                  markdown_escape(paper.file.reference));
   for (const auto& [verdict, count] : count_verdicts(paper))
-    text += fmt::format("{} {} {}. ", verdict_sign(verdict), count, verdict_name(verdict));
+    text += fmt::format("{} {}. ", verdict_sign(verdict), tally_text(paper, verdict, count));
   text += "\n\n| claim | kind | statement | verdict | found (claimed) |\n|---|---|---|---|---|\n";
   for (const JudgedClaim& claim : paper.claims) text += claim_rows(claim, profile);
   return text + "\n";

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -108,6 +109,15 @@ std::map<Verdict, int> count_verdicts(const PaperVerdicts& paper) {
   std::map<Verdict, int> counts;
   for (const JudgedClaim& claim : paper.claims) ++counts[claim.verdict];
   return counts;
+}
+
+std::string tally_text(const PaperVerdicts& paper, Verdict verdict, int count) {
+  std::string text = fmt::format("{} {}", count, verdict_name(verdict));
+  const auto not_run = std::count_if(paper.claims.begin(), paper.claims.end(),
+                                     [](const JudgedClaim& claim) { return !claim.measured(); });
+  if (verdict == Verdict::undecided && not_run > 0)
+    text += fmt::format(", {} of them not run", not_run);
+  return text;
 }
 
 }  // namespace boltzmark::experiments

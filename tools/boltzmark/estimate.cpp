@@ -183,6 +183,7 @@ void check(const Arguments& arguments) {
     throw InvalidArgument(fmt::format(
         "--method = {} (must be one that reads samples for --dump and --from)", arguments.method));
   if (!arguments.from.empty()) check_from(arguments);
+  refuse_idle_options(arguments.method, arguments.shared);
   if (!arguments.dump.empty()) {
     if (!arguments.dump.ends_with(".npz"))
       throw DataError(arguments.dump + ": not a name of a sample store (must end with .npz)");

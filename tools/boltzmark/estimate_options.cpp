@@ -108,6 +108,24 @@ std::vector<std::string> given_options(const EstimateArguments& arguments) {
   return names;
 }
 
+void refuse_idle_options(const std::string& method, const EstimateArguments& arguments) {
+  std::vector<std::string> idle;
+  if (method == "exact") {
+    idle = given_options(arguments);
+    std::erase(idle, "--binarise");  // the data's, where there are any
+  } else if (method != "raise") {    // whose cases come from a tempered run unless given
+    if (!arguments.data.empty()) idle.emplace_back("--data");
+    const Source source = find_method(method).source;
+    if (source == Source::annealed || source == Source::parallel) {
+      if (arguments.prior != "uniform") idle.emplace_back("--prior");
+      if (!arguments.states.empty()) idle.emplace_back("--states");
+    }
+  }
+  if (!idle.empty())
+    throw InvalidArgument(
+        fmt::format("{} (must be left out: --method {} does not read it)", idle.front(), method));
+}
+
 void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps) {
   command.integer(&arguments.chains, "--chains C", 2, "Chains (default: 100).");
   if (with_sweeps)

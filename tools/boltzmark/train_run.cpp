@@ -62,6 +62,10 @@ double evaluation_count(const TrainArguments& arguments) {
   return arguments.evaluate > 0 ? 2.0 + arguments.updates / arguments.evaluate : 0.0;
 }
 
+bool holds_bits(const Eigen::MatrixXf& values) {
+  return (values.array() == 0 || values.array() == 1).all();
+}
+
 Dataset load_training(const TrainArguments& arguments) {
   Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.binarise));
   fit_values(Unit::parse(arguments.visible_units), data.values);
@@ -165,6 +169,10 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
             fmt::format("{} updates of {} cases, {}, {}, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.negative.name(), options.rule.name(),
                         options.optimiser.name(), options.learning_rate));
+  if (model().layer(0).unit.is_bernoulli() && !holds_bits(data_.values) &&
+      arguments_.binarise != "grey")
+    facts.add("warning",
+              "values between 0 and 1 are taken as means (--binarise is for images of bytes)");
   facts.add("time", human_seconds(watch_.seconds()));
   if (!evaluations_.empty()) print("\n");
   print(facts.text());
