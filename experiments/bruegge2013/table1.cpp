@@ -22,7 +22,6 @@ std::vector<Json> trials(Profile profile) {
   } else if (profile == Profile::quick) {
     for (const char* negative : {"cd:5", "cd:10", "pt:10:1"})
       add_training_trials({.data = "bas", .negative = negative, .repeats = 10}, all);
-    add_training_trials({.data = "mnist", .negative = "cd:5", .repeats = 1}, all);
   } else {
     for (const std::string& data : kGrid.data)
       for (const std::string& negative : kGrid.negatives)
@@ -136,18 +135,20 @@ Experiment bruegge2013_table1() {
           "Trains on Bars and Stripes (16 hidden units) and MNIST (10 hidden units) by CD "
           "and PT with several k, ladders and learning rates 0.01, 0.05, 0.1: 20,000 updates, "
           "25 runs with each operator; reports medians of the maximum exact log-likelihood.",
-      .settings = {.smoke = "Three settings, 2 pairs of runs of a few hundred updates.",
-                   .quick =
-                       "Bars and Stripes: CD-5, CD-10 and 10-PT1 at η = 0.05, 10 pairs of runs of "
-                       "20,000 updates; MNIST: CD-5 at η = 0.05, 1 pair.",
-                   .paper = "All 36 settings, 25 pairs of runs of 20,000 updates."},
-      .seconds = {.smoke = 6, .quick = 38, .paper = 215000},
+      .settings =
+          {.smoke = "Three settings, 2 pairs of runs of a few hundred updates.",
+           .quick =
+               "Bars and Stripes alone: CD-5, CD-10 and 10-PT1 at η = 0.05, 10 pairs of runs of "
+               "20,000 updates.",
+           .paper = "All 36 settings, 25 pairs of runs of 20,000 updates."},
+      .seconds = {.smoke = 6, .quick = 14, .paper = 215000},
       .claims = {"B21", "B26", "B27"},
       .deviations =
           {"The grid of k and of ladders is ours (CD: k = 5, 10; PT: 10 and 20 temperatures, "
            "k = 1, 10): the published cells are not available.",
            "PT keeps one persistent ladder for each case of a minibatch.",
-           "MNIST is binarised at > 127."},
+           "MNIST is binarised at > 127. Quick leaves it to paper: of the two pairs that it made "
+           "before, T dropped less than G in one and more in the other."},
       .data = {"mnist/train-images-idx3-ubyte.gz"},
       .trials = trials,
       .cost = training_cost,

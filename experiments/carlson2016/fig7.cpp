@@ -120,6 +120,9 @@ Measure spread_of(const ErrorCell& a, const ErrorCell& b, const Truth& truth) {
   return spread;
 }
 
+constexpr const char* kKnot =
+    "the chains do not pass the knot often enough to mend what their start makes of Ẑ";
+
 void add_uniform_comparison(const Results& results, const Truth& truth, Summary& summary) {
   const auto cell = [&](const char* method, int sweeps) {
     return error_cell(results, {kModel, "uniform", method, sweeps}, truth.log_z);
@@ -132,12 +135,19 @@ void add_uniform_comparison(const Results& results, const Truth& truth, Summary&
                              bias.note.empty() ? "" : "; ", rts.mean, ais.mean);
     if (!annealed.empty())
       bias.note += fmt::format("; RTS from an annealed pass {:.1f}", annealed.mean);
-    bias.likely_reason =
-        "the chains do not pass the knot often enough to mend what their start makes of Ẑ";
+    bias.likely_reason = kKnot;
     summary.add(bias);
   }
   const ErrorCell long_rts = cell("rts-settled", 100000), long_ais = cell("ais", 100000);
-  if (!long_rts.empty() && !long_ais.empty()) summary.add(spread_of(long_rts, long_ais, truth));
+  if (!long_rts.empty() && !long_ais.empty()) {
+    Measure spread = spread_of(long_rts, long_ais, truth);
+    spread.note +=
+        fmt::format("{}RTS from Ẑ_k = 1, RMSE {:.2f}, mean error {:.2f}; AIS {:.2f}, {:.2f}",
+                    spread.note.empty() ? "" : "; ", long_rts.rmse, long_rts.mean, long_ais.rmse,
+                    long_ais.mean);
+    spread.likely_reason = kKnot;
+    summary.add(spread);
+  }
 }
 
 /// A ratio of paired means, with its power against a factor of two on the log scale, where the

@@ -62,7 +62,7 @@ Json claims_json(const Document& document);
 
 /// Counts the verdicts of a paper, for the front page.
 std::map<Verdict, int> count_verdicts(const PaperVerdicts& paper);
-/// Writes a count of it: "14 undecided, 5 of them not run".
+/// Writes a count of it: "14 undecided, 5 of them not run", which is of claims without any measure.
 std::string tally_text(const PaperVerdicts& paper, Verdict verdict, int count);
 
 /// Writes the sentence on which trials a section rests: "30 of 30 trials, revision ...".

@@ -46,10 +46,8 @@ Range range_of(const Axis& axis, const std::vector<Series>& all, bool vertical) 
   return range;
 }
 
-bool has_points(const Series& series) {
-  for (std::size_t i = 0; i < series.x.size(); ++i)
-    if (std::isfinite(series.x[i]) && std::isfinite(series.y[i])) return true;
-  return false;
+bool can_draw(const Axis& axis, double value) {
+  return std::isfinite(value) && (!axis.log || value > 0);
 }
 
 // An end that is not given is gnuplot's, which ends a logarithmic axis at a power of ten; one with
@@ -157,8 +155,14 @@ std::string graph_script(const Graph& graph, const std::string& prefix) {
   const Range y = range_of(graph.y, graph.series, true);
   std::string text = axis_script(graph.x, 'x', x) + axis_script(graph.y, 'y', y) +
                      data_script(graph.series, prefix);
+  const auto has_points = [&](const Series& series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i)
+      if (can_draw(graph.x, series.x[i]) && can_draw(graph.y, series.y[i])) return true;
+    return false;
+  };
   if (std::none_of(graph.series.begin(), graph.series.end(), has_points))
-    return text + "set label 'not run' at graph 0.5,0.5 center textcolor rgb faint\n" +
+    return text + "unset xtics\nunset ytics\n" +
+           "set label 'nothing to draw' at graph 0.5,0.5 center textcolor rgb faint\n" +
            "plot [1:2] [1:2] NaN notitle\n";  // gnuplot finds no ends by itself
   std::string plot;
   const auto add = [&](const std::string& element) {

@@ -24,9 +24,10 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-Progress::Progress(std::size_t trials, double estimated_seconds)
+Progress::Progress(std::size_t trials, double estimated_seconds, bool visible)
     : trials_(trials), total_(std::max(estimated_seconds, 1e-9)), start_(now_seconds()) {
-  if (trials > 0 && isatty(STDERR_FILENO)) drawer_ = std::thread([this] { draw_loop(); });
+  if (visible && trials > 0 && isatty(STDERR_FILENO))
+    drawer_ = std::thread([this] { draw_loop(); });
 }
 
 Progress::~Progress() {

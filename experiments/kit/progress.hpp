@@ -16,7 +16,7 @@ std::string duration_text(double seconds);
 /// Work is measured in estimated seconds, so that long trials weigh more.
 class Progress {
  public:
-  Progress(std::size_t trials, double estimated_seconds);
+  Progress(std::size_t trials, double estimated_seconds, bool visible);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -124,7 +124,7 @@ ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const Reproduc
   const int jobs = options.jobs > 0 ? options.jobs : threads;
   const ThreadLimit limit(threads);
   const InterruptGuard guard;
-  Progress progress(alone.size() + together.size(), seconds);
+  Progress progress(alone.size() + together.size(), seconds, !options.quiet);
   Work work(options, threads, progress);
   work.run(alone, 1);
   work.run(together, jobs);

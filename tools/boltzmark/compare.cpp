@@ -165,6 +165,7 @@ int run(const Arguments& arguments, const Session& session) {
                       .sweeps = parse_sweeps(arguments.sweeps),
                       .repeats = arguments.repeats,
                       .shared = arguments.shared};
+  refuse_idle_options(plan.methods, arguments.shared);
   const Layered model = load_model(arguments.model);
   const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
   state_comparison(plan, model, session);

@@ -144,7 +144,7 @@ void print_dataset(const Dataset& data) {
                           : fmt::format("from {:.4g} to {:.4g}, not binary", data.values.minCoeff(),
                                         data.values.maxCoeff()));
   facts.add("mean activity", fmt::format("{:.6g}", data.values.cast<double>().mean()));
-  facts.add("SHA-256 of file", data.sha256);
+  facts.add("SHA-256", data.sha256);
   facts.add("provenance", data.provenance);
   print(facts.text());
 }

@@ -183,7 +183,11 @@ void check(const Arguments& arguments) {
     throw InvalidArgument(fmt::format(
         "--method = {} (must be one that reads samples for --dump and --from)", arguments.method));
   if (!arguments.from.empty()) check_from(arguments);
-  refuse_idle_options(arguments.method, arguments.shared);
+  refuse_idle_options({arguments.method}, arguments.shared);
+  if (exact && arguments.target_error > 0)
+    throw InvalidArgument("--target-error (must be left out: exact does not read it)");
+  if (arguments.force && arguments.dump.empty())
+    throw InvalidArgument("--force (must come with --dump)");
   if (!arguments.dump.empty()) {
     if (!arguments.dump.ends_with(".npz"))
       throw DataError(arguments.dump + ": not a name of a sample store (must end with .npz)");
@@ -242,8 +246,8 @@ void add_estimate(Program& program) {
                "with as many: that run's error did not end the search, so it is as true as any.");
   command.text(
       &arguments->dump, "--dump FILE",
-      "Write the samples as .npz, for others to check: D and rung (sweeps x chains), beta, "
-      "log_prior, log_z_hat.");
+      "Write the samples kept as .npz, for others to check: D and rung (sweeps x chains), beta, "
+      "log_prior, log_z_hat, random_rungs, and log_f of collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.action([arguments](const Session& session) { return run(*arguments, session); });

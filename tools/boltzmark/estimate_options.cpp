@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -108,22 +109,29 @@ std::vector<std::string> given_options(const EstimateArguments& arguments) {
   return names;
 }
 
-void refuse_idle_options(const std::string& method, const EstimateArguments& arguments) {
+std::vector<std::string> idle_options(const std::string& method,
+                                      const EstimateArguments& arguments) {
+  if (method == "exact") return given_options(arguments);
+  const Source source = find_method(method).source;
+  const bool raise = method == "raise";  // whose cases come from a tempered run unless given
+  const bool tempered = source == Source::tempered || (raise && arguments.data.empty());
   std::vector<std::string> idle;
-  if (method == "exact") {
-    idle = given_options(arguments);
-    std::erase(idle, "--binarise");  // the data's, where there are any
-  } else if (method != "raise") {    // whose cases come from a tempered run unless given
-    if (!arguments.data.empty()) idle.emplace_back("--data");
-    const Source source = find_method(method).source;
-    if (source == Source::annealed || source == Source::parallel) {
-      if (arguments.prior != "uniform") idle.emplace_back("--prior");
-      if (!arguments.states.empty()) idle.emplace_back("--states");
-    }
-  }
-  if (!idle.empty())
-    throw InvalidArgument(
-        fmt::format("{} (must be left out: --method {} does not read it)", idle.front(), method));
+  if (!raise && !arguments.data.empty()) idle.emplace_back("--data");
+  if (!tempered && !arguments.states.empty()) idle.emplace_back("--states");
+  if (!tempered && source != Source::adaptive && arguments.prior != "uniform")
+    idle.emplace_back("--prior");
+  return idle;
+}
+
+void refuse_idle_options(const std::vector<std::string>& methods,
+                         const EstimateArguments& arguments) {
+  for (const std::string& option : idle_options(methods.front(), arguments))
+    if (std::all_of(methods.begin(), methods.end(), [&](const std::string& method) {
+          const std::vector<std::string> idle = idle_options(method, arguments);
+          return std::find(idle.begin(), idle.end(), option) != idle.end();
+        }))
+      throw InvalidArgument(fmt::format("{} (must be left out: {} does not read it)", option,
+                                        fmt::join(methods, ", ")));
 }
 
 void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps) {

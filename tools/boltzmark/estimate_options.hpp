@@ -34,8 +34,12 @@ States parse_states(const std::string& text);
 
 /// Lists the options that are not as they would be if they had not been given.
 std::vector<std::string> given_options(const EstimateArguments& arguments);
-/// Throws  InvalidArgument if an option is given that the method, or "exact", does not read
-void refuse_idle_options(const std::string& method, const EstimateArguments& arguments);
+/// Lists the given options that a method, or "exact", does not read.
+std::vector<std::string> idle_options(const std::string& method,
+                                      const EstimateArguments& arguments);
+/// Throws  InvalidArgument if an option is given that none of the methods reads
+void refuse_idle_options(const std::vector<std::string>& methods,
+                         const EstimateArguments& arguments);
 
 /// Makes the base that the options name.
 /// Throws  DataError about the data set, InvalidArgument about the options

@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Ends a command that has nothing to save on Ctrl-C.
+/// Ends a command that does not go on later on Ctrl-C; the draft of a file may stay beside it.
 void on_interrupt(int) {
   constexpr char kText[] = "\nboltzmark: interrupted\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
@@ -18,7 +18,7 @@ void on_interrupt(int) {
 
 int main(int argc, char** argv) {
   using namespace boltzmark::cli;
-  std::signal(SIGINT, on_interrupt);
+  if (std::signal(SIGINT, on_interrupt) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
   Program program;
   add_reproduce(program);
   add_report(program);

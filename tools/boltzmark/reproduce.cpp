@@ -28,6 +28,7 @@ int print_result(const ReproduceResult& result, double seconds, const Session& s
               .set("failures", result.failures)
               .set("exact_failed", result.exact_failed)
               .set("interrupted", result.interrupted)
+              .set("out_of_time", result.out_of_time)
               .set("report", result.report)
               .set("seconds", seconds));
     return result.exit_code();
@@ -68,7 +69,8 @@ constexpr const char* kNotes =
     "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html and\n"
     "report.md, DIR/PROFILE/manifest.json. Exit code 3 if an exact claim (kind E) does not hold;\n"
     "claims of other kinds do not change it.\n"
-    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, report, seconds.";
+    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time,\n"
+    "report, seconds.";
 
 }  // namespace
 

@@ -165,7 +165,9 @@ int run(const ScoreArguments& arguments, const Command& command, const Session& 
     if (command.given(option))
       throw InvalidArgument(std::string(option) +
                             " is given (must come with a discriminative RBM)");
-  refuse_idle_options(arguments.method, arguments.shared);
+  EstimateArguments sampling = arguments.shared;
+  sampling.binarise = EstimateArguments().binarise;  // the data's
+  refuse_idle_options({arguments.method}, sampling);
   const Layered model = load_model(arguments.model);
   Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
   check_units(arguments, model, data);

@@ -105,8 +105,8 @@ constexpr const char* kNotes =
     "from there and writes the same bytes as a run that was never stopped. The same seed gives\n"
     "the same model for any number of threads.\n"
     "JSON keys: out, visible, visible_units, hidden, hidden_units, negative, rule, optimiser,\n"
-    "learning_rate, batch, updates,\n"
-    "resumed_at, seed, evaluations [update, mean_log_likelihood], seconds; with --discriminative:\n"
+    "learning_rate, batch, updates, resumed_at, seed, evaluations [update, mean_log_likelihood],\n"
+    "seconds, warnings; with --discriminative:\n"
     "out, inputs, hidden, classes, hidden_units, binarise, optimiser, learning_rate, batch,\n"
     "updates, resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds,\n"
     "warnings.";

@@ -136,6 +136,13 @@ void TrainRun::evaluate() {
 
 void TrainRun::save_model() const { cli::save_model(model(), arguments_.out); }
 
+std::vector<std::string> TrainRun::warnings() const {
+  if (!model().layer(0).unit.is_bernoulli() || holds_bits(data_.values) ||
+      arguments_.binarise == "grey")
+    return {};
+  return {"values between 0 and 1 are taken as means (--binarise is for images of bytes)"};
+}
+
 void TrainRun::print_result(std::uint64_t resumed_at) const {
   const TrainOptions& options = trainer_.options();
   if (session_.json) {
@@ -159,7 +166,8 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
               .set("resumed_at", resumed_at)
               .set("seed", arguments_.seed)
               .set("evaluations", evaluations)
-              .set("seconds", watch_.seconds()));
+              .set("seconds", watch_.seconds())
+              .set("warnings", warnings()));
     return;
   }
   FactList facts;
@@ -169,10 +177,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
             fmt::format("{} updates of {} cases, {}, {}, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.negative.name(), options.rule.name(),
                         options.optimiser.name(), options.learning_rate));
-  if (model().layer(0).unit.is_bernoulli() && !holds_bits(data_.values) &&
-      arguments_.binarise != "grey")
-    facts.add("warning",
-              "values between 0 and 1 are taken as means (--binarise is for images of bytes)");
+  for (const std::string& warning : warnings()) facts.add("warning", warning);
   facts.add("time", human_seconds(watch_.seconds()));
   if (!evaluations_.empty()) print("\n");
   print(facts.text());

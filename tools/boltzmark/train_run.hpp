@@ -80,6 +80,7 @@ class TrainRun {
   const Layered& model() const { return trainer_.model(); }
   Trainer make_trainer() const;
   Layered initial_model(StreamKey key) const;
+  std::vector<std::string> warnings() const;
 
   const TrainArguments& arguments_;
   const Session& session_;

@@ -161,7 +161,7 @@ TEST_CASE("a figure of nothing that was run is drawn, and says so") {
   CHECK(reproduce({.out = out.path()}, experiments, {toy_claims()}).failures.empty());
   for (const char* panel : {"1", "2"})
     CHECK_THAT(read_text(fmt::format("{}/quick/toy/one/empty-{}.svg", out.path(), panel)),
-               Catch::Contains("not run"));
+               Catch::Contains("nothing to draw"));
 }
 
 TEST_CASE("the time of a selection is its share of the experiment's by cost") {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/adaptive_tempering.hpp"
