@@ -185,7 +185,7 @@ void check(const Arguments& arguments) {
   if (!arguments.from.empty()) check_from(arguments);
   refuse_idle_options({arguments.method}, arguments.shared);
   if (exact && arguments.target_error > 0)
-    throw InvalidArgument("--target-error (must be left out: exact does not read it)");
+    throw InvalidArgument("--target-error (must be left out: nothing reads it with exact)");
   if (arguments.force && arguments.dump.empty())
     throw InvalidArgument("--force (must come with --dump)");
   if (!arguments.dump.empty()) {

@@ -130,7 +130,7 @@ void refuse_idle_options(const std::vector<std::string>& methods,
           const std::vector<std::string> idle = idle_options(method, arguments);
           return std::find(idle.begin(), idle.end(), option) != idle.end();
         }))
-      throw InvalidArgument(fmt::format("{} (must be left out: {} does not read it)", option,
+      throw InvalidArgument(fmt::format("{} (must be left out: nothing reads it with {})", option,
                                         fmt::join(methods, ", ")));
 }
 

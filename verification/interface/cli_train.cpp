@@ -71,9 +71,9 @@ TEST_CASE("training learns and reports its likelihood before, between and at the
   REQUIRE(result.code == 0);
   const Json json = Json::parse(result.out);
   const std::vector<std::string> expected = {
-      "out",      "visible",    "visible_units", "hidden",        "hidden_units",
-      "negative", "rule",       "optimiser",     "learning_rate", "batch",
-      "updates",  "resumed_at", "seed",          "evaluations",   "seconds"};
+      "out",  "visible",     "visible_units", "hidden",  "hidden_units", "negative",
+      "rule", "optimiser",   "learning_rate", "batch",   "updates",      "resumed_at",
+      "seed", "evaluations", "seconds",       "warnings"};
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   CHECK(keys == expected);
