@@ -152,12 +152,17 @@ void state_comparison(const ComparisonPlan& plan, const Layered& model, const Se
   EstimateArguments longest = plan.shared;
   longest.sweeps = *std::max_element(plan.sweeps.begin(), plan.sweeps.end());
   const MethodSettings settings = make_settings(model, longest);
-  double bytes = 0;
-  for (const std::string& method : plan.methods)
+  double bytes = 0, estimates = 0;
+  for (const std::string& method : plan.methods) {
     bytes = std::max(bytes, method_bytes(method, settings, model));
+    estimates += plan.repeats * estimator_seconds(method, settings);
+  }
   const double sweeps = planned_sweeps(plan);
-  state_plan(session, fmt::format("{:.3g} sweeps of {} chains", sweeps, longest.chains),
-             sweep_seconds(model, sweeps * longest.chains), bytes + weight_bytes(model));
+  state_plan(session,
+             fmt::format("{} sweeps of {} chains", grouped(static_cast<std::uint64_t>(sweeps)),
+                         longest.chains),
+             sweep_seconds(model, sweeps * longest.chains) + estimates,
+             bytes + weight_bytes(model));
 }
 
 int run(const Arguments& arguments, const Session& session) {

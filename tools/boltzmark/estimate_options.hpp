@@ -34,6 +34,9 @@ States parse_states(const std::string& text);
 
 /// Lists the options that are not as they would be if they had not been given.
 std::vector<std::string> given_options(const EstimateArguments& arguments);
+/// Foretells the seconds that a method takes besides its sweeps.
+double estimator_seconds(const std::string& method, const MethodSettings& settings);
+
 /// Lists the given options that a method, or "exact", does not read.
 std::vector<std::string> idle_options(const std::string& method,
                                       const EstimateArguments& arguments);
