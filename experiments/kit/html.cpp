@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/html_parts.hpp"
@@ -101,18 +103,36 @@ std::string paper_claims(const PaperVerdicts& paper, Profile profile) {
   return text + "</tbody></table>\n</section>\n";
 }
 
-std::string contents(const Document& document) {
-  std::string text = "<nav aria-label=\"Contents\"><h2>Contents</h2><ul>\n";
-  for (const PaperVerdicts& paper : document.papers)
-    text += fmt::format("<li><a href=\"#claims-{0}\">Claims of {1}</a></li>\n",
-                        html_anchor(paper.file.paper), html_escape(paper.file.paper));
+/// The links of one paper.
+std::string paper_contents(const Document& document, const std::string& paper) {
+  std::string text = fmt::format("<h3>{}</h3><ul>\n", html_escape(paper));
+  for (const PaperVerdicts& judged : document.papers)
+    if (judged.file.paper == paper)
+      text += fmt::format("<li><a href=\"#claims-{}\">Claims</a> and verdicts</li>\n",
+                          html_anchor(paper));
   for (const Section& section : document.sections)
-    text +=
-        fmt::format("<li><a href=\"#{}\">{}</a> {}</li>\n", html_anchor(section.experiment->id),
-                    html_escape(section.experiment->item), html_escape(section.experiment->title));
+    if (section.experiment->paper() == paper)
+      text += fmt::format(
+          "<li><a href=\"#{}\">{}</a> {}</li>\n", html_anchor(section.experiment->id),
+          html_escape(section.experiment->item), html_escape(section.experiment->title));
   for (const Experiment* missing : document.missing)
-    text += fmt::format("<li class=\"none\">{} {}: not run</li>\n", html_escape(missing->item),
-                        html_escape(missing->title));
+    if (missing->paper() == paper)
+      text += fmt::format("<li class=\"none\">{} {}: not run</li>\n", html_escape(missing->item),
+                          html_escape(missing->title));
+  return text + "</ul>\n";
+}
+
+std::string contents(const Document& document) {
+  std::vector<std::string> papers;
+  const auto note = [&](const Experiment& experiment) {
+    if (std::find(papers.begin(), papers.end(), experiment.paper()) == papers.end())
+      papers.push_back(experiment.paper());
+  };
+  for (const Section& section : document.sections) note(*section.experiment);
+  for (const Experiment* missing : document.missing) note(*missing);
+  std::string text = "<nav aria-label=\"Contents\"><h2>Contents</h2>\n";
+  for (const std::string& paper : papers) text += paper_contents(document, paper);
+  text += "<h3>About</h3><ul>\n";
   if (document.has_speed_page)
     text += fmt::format("<li><a href=\"../../{}\">Speed</a></li>\n", kSpeedPage);
   return text + "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n";
