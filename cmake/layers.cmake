@@ -15,25 +15,42 @@ if(BOLTZMARK_SANITIZE)
   target_link_options(boltzmark_flags INTERFACE ${sanitizers})
 endif()
 
-# Headers that most files include, precompiled; a layer with heavier ones adds them to a set of its own.
+# Headers that most files include, precompiled once for the engine and once for what is made at -O1.
 set(boltzmark_headers <Eigen/Core> <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <filesystem>
   <functional> <limits> <map> <memory> <numeric> <optional> <span> <string> <string_view> <utility>
   <vector>)
-set(boltzmark_diagnose_headers <boost/math/distributions/normal.hpp>
-  <boost/math/distributions/binomial.hpp> <boost/math/distributions/students_t.hpp>)
-set(boltzmark_experiments_headers <nlohmann/json.hpp>)
 
-# Gives a target precompiled headers of its own, or those of another target.
-function(boltzmark_pch target)
+# Gives a target precompiled headers of its own (HEADERS ...) or those of another target (FROM).
+function(boltzmark_pch target kind)
   if(NOT BOLTZMARK_PCH)
     return()
-  elseif(ARGN)
+  elseif(kind STREQUAL FROM)
     target_precompile_headers(${target} REUSE_FROM ${ARGN})
-  elseif(target STREQUAL boltzmark_core OR DEFINED ${target}_headers)
-    target_precompile_headers(${target} PRIVATE ${boltzmark_headers} ${${target}_headers})
   else()
-    target_precompile_headers(${target} REUSE_FROM boltzmark_core)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
+endfunction()
+
+# What is not the engine is compiled at -O1, which takes half the time: no hot loop is there.
+file(CONFIGURE OUTPUT empty.cpp CONTENT "")
+add_library(boltzmark_light INTERFACE)
+target_compile_options(boltzmark_light INTERFACE $<$<CONFIG:Release>:-O1>)
+target_link_libraries(boltzmark_light INTERFACE boltzmark_flags)
+add_library(boltzmark_light_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
+target_link_libraries(boltzmark_light_pch PRIVATE boltzmark_light Eigen3::Eigen fmt::fmt
+  nlohmann_json::nlohmann_json)
+boltzmark_pch(boltzmark_light_pch HEADERS ${boltzmark_headers} <nlohmann/json.hpp>)
+function(boltzmark_compile_lightly target)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:boltzmark_light>)
+  boltzmark_pch(${target} FROM boltzmark_light_pch)
+endfunction()
+
+# Takes functions that both the engine and code at -O1 instantiate from the engine: the linker keeps
+# the first definition that it meets.
+function(boltzmark_engine_first target)
+  get_property(layers GLOBAL PROPERTY boltzmark_layers)
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
+  target_link_options(${target} PRIVATE -Wl,--whole-archive ${archives} -Wl,--no-whole-archive)
 endfunction()
 
 # Makes a static library, or a header-only one while its folder has no source yet.
@@ -44,7 +61,6 @@ function(boltzmark_library target folder)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:boltzmark_flags>)
-    boltzmark_pch(${target})
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -55,12 +71,17 @@ endfunction()
 
 # Makes, exports and installs the library boltzmark::NAME of lib/boltzmark/NAME.
 function(boltzmark_layer name)
-  boltzmark_library(boltzmark_${name} lib lib/boltzmark/${name}/*.cpp)
+  boltzmark_library(boltzmark_${name} lib lib/boltzmark/${name}/*.cpp lib/boltzmark/${name}/*/*.cpp)
   add_library(boltzmark::${name} ALIAS boltzmark_${name})
   set_target_properties(boltzmark_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(boltzmark_${name} ${scope}
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(boltzmark_${name} ${scope} ${ARGN})
+  if(name STREQUAL core)
+    boltzmark_pch(boltzmark_core HEADERS ${boltzmark_headers})
+  else()
+    boltzmark_pch(boltzmark_${name} FROM boltzmark_core)
+  endif()
   install(TARGETS boltzmark_${name} EXPORT boltzmark-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
   set_property(GLOBAL APPEND PROPERTY boltzmark_layers boltzmark_${name})

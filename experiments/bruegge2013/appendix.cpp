@@ -1,4 +1,4 @@
-#include "experiments/bruegge2013/training.hpp"
+#include "experiments/bruegge2013/support/training.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "boltzmark/diagnose/wilcoxon.hpp"
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/bruegge2013/random_rbm.hpp"
+#include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "boltzmark/exact/cd_gradient.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/bruegge2013/measures.hpp"
-#include "experiments/bruegge2013/random_rbm.hpp"
+#include "experiments/bruegge2013/support/measures.hpp"
+#include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"

@@ -4,11 +4,11 @@
 #include <chrono>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "experiments/bruegge2013/measures.hpp"
-#include "experiments/bruegge2013/training.hpp"
+#include "experiments/bruegge2013/support/measures.hpp"
+#include "experiments/bruegge2013/support/training.hpp"
 #include "experiments/kit/bands.hpp"
 
 namespace boltzmark::experiments {

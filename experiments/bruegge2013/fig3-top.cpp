@@ -4,14 +4,14 @@
 #include <array>
 #include <cmath>
 
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/trend.hpp"
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/bruegge2013/measures.hpp"
-#include "experiments/bruegge2013/random_rbm.hpp"
-#include "experiments/bruegge2013/slem_rows.hpp"
+#include "experiments/bruegge2013/support/measures.hpp"
+#include "experiments/bruegge2013/support/random_rbm.hpp"
+#include "experiments/bruegge2013/support/slem_rows.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/trend.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
-#include "experiments/bruegge2013/sampling.hpp"
+#include "experiments/bruegge2013/support/sampling.hpp"
 #include "experiments/kit/bands.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -8,7 +8,7 @@
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/bruegge2013/random_rbm.hpp"
+#include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
-#include "experiments/bruegge2013/training.hpp"
+#include "experiments/bruegge2013/support/training.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
 
 namespace boltzmark::experiments {
 namespace {

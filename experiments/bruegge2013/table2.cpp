@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "boltzmark/diagnose/power.hpp"
-#include "experiments/bruegge2013/measures.hpp"
-#include "experiments/bruegge2013/sampling.hpp"
+#include "experiments/bruegge2013/support/measures.hpp"
+#include "experiments/bruegge2013/support/sampling.hpp"
+#include "experiments/kit/statistics/power.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "experiments/bruegge2013/classes.hpp"
-#include "experiments/bruegge2013/measures.hpp"
-#include "experiments/bruegge2013/sampling.hpp"
+#include "experiments/bruegge2013/support/classes.hpp"
+#include "experiments/bruegge2013/support/measures.hpp"
+#include "experiments/bruegge2013/support/sampling.hpp"
 
 namespace boltzmark::experiments {
 namespace {

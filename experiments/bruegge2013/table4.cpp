@@ -4,9 +4,9 @@
 
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/bruegge2013/classes.hpp"
-#include "experiments/bruegge2013/measures.hpp"
-#include "experiments/bruegge2013/sampling.hpp"
+#include "experiments/bruegge2013/support/classes.hpp"
+#include "experiments/bruegge2013/support/measures.hpp"
+#include "experiments/bruegge2013/support/sampling.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/estimate/gaussian_mixture.hpp"
-#include "boltzmark/estimate/hmc.hpp"
-#include "experiments/carlson2016/mixture.hpp"
+#include "boltzmark/target/gaussian_mixture.hpp"
+#include "boltzmark/target/hmc.hpp"
+#include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 
 namespace boltzmark::experiments {
 namespace {

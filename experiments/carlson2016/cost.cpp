@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/diagnose/interval.hpp"
 #include "boltzmark/estimate/mbar.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {

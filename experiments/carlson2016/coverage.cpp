@@ -3,16 +3,16 @@
 #include <array>
 #include <cmath>
 
-#include "boltzmark/diagnose/proportion.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/model/base.hpp"
-#include "experiments/carlson2016/all_methods.hpp"
-#include "experiments/carlson2016/annealing_bias.hpp"
-#include "experiments/carlson2016/models.hpp"
+#include "experiments/carlson2016/support/all_methods.hpp"
+#include "experiments/carlson2016/support/annealing_bias.hpp"
+#include "experiments/carlson2016/support/models.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/measures.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
 
 namespace boltzmark::experiments {
 namespace {

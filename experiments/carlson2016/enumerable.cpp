@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "experiments/carlson2016/all_methods.hpp"
-#include "experiments/carlson2016/models.hpp"
+#include "experiments/carlson2016/support/all_methods.hpp"
+#include "experiments/carlson2016/support/models.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/summary.hpp"
 

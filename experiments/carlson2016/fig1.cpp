@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "experiments/carlson2016/initial_rounds.hpp"
-#include "experiments/carlson2016/initial_summary.hpp"
+#include "experiments/carlson2016/support/initial_rounds.hpp"
+#include "experiments/carlson2016/support/initial_summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {

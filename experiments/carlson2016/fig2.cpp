@@ -4,14 +4,14 @@
 #include <cmath>
 #include <functional>
 
-#include "boltzmark/diagnose/bootstrap.hpp"
-#include "boltzmark/diagnose/power.hpp"
 #include "boltzmark/estimate/mbar.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
-#include "experiments/carlson2016/mixture.hpp"
+#include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
+#include "experiments/kit/statistics/bootstrap.hpp"
+#include "experiments/kit/statistics/power.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/carlson2016/crossing.hpp"
-#include "experiments/carlson2016/models.hpp"
-#include "experiments/carlson2016/published_rbm.hpp"
+#include "experiments/carlson2016/support/crossing.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/published_rbm.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -1,9 +1,9 @@
-#include "boltzmark/estimate/mixing.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
-#include "experiments/carlson2016/models.hpp"
-#include "experiments/carlson2016/rung_pools.hpp"
-#include "experiments/carlson2016/rung_summary.hpp"
+#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/rung_pools.hpp"
+#include "experiments/carlson2016/support/rung_summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "boltzmark/estimate/annealing.hpp"
-#include "boltzmark/estimate/layered_target.hpp"
-#include "experiments/carlson2016/tracked_training.hpp"
-#include "experiments/carlson2016/tracking_summary.hpp"
+#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/target/layered_target.hpp"
+#include "experiments/carlson2016/support/tracked_training.hpp"
+#include "experiments/carlson2016/support/tracking_summary.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 

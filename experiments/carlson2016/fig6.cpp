@@ -4,7 +4,7 @@
 
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "experiments/carlson2016/mixture.hpp"
+#include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {

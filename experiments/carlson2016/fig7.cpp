@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "experiments/carlson2016/error_curves.hpp"
-#include "experiments/carlson2016/initial_rounds.hpp"
-#include "experiments/carlson2016/knot.hpp"
-#include "experiments/carlson2016/rung_flux.hpp"
+#include "experiments/carlson2016/support/error_curves.hpp"
+#include "experiments/carlson2016/support/initial_rounds.hpp"
+#include "experiments/carlson2016/support/knot.hpp"
+#include "experiments/carlson2016/support/rung_flux.hpp"
 #include "experiments/kit/measures.hpp"
 
 namespace boltzmark::experiments {

@@ -7,11 +7,11 @@
 
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
-#include "experiments/carlson2016/error_curves.hpp"
-#include "experiments/carlson2016/models.hpp"
-#include "experiments/carlson2016/ratios.hpp"
-#include "experiments/carlson2016/truth.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
+#include "experiments/carlson2016/support/error_curves.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/ratios.hpp"
+#include "experiments/carlson2016/support/truth.hpp"
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/results.hpp"
 

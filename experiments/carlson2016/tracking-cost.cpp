@@ -2,10 +2,10 @@
 #include <string>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/diagnose/interval.hpp"
-#include "experiments/carlson2016/tracked_training.hpp"
+#include "experiments/carlson2016/support/tracked_training.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 
 namespace boltzmark::experiments {
 namespace {

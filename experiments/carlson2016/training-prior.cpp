@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/estimate/annealing.hpp"
-#include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/io/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "experiments/carlson2016/tracked_training.hpp"
+#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/target/layered_target.hpp"
+#include "experiments/carlson2016/support/tracked_training.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/kit/statistics/power.hpp"
 
 namespace boltzmark::experiments {
 namespace {

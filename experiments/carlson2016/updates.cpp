@@ -3,9 +3,10 @@
 #include <cmath>
 
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
-#include "experiments/carlson2016/models.hpp"
-#include "experiments/carlson2016/ratios.hpp"
+#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/kit/results.hpp"
 
 namespace boltzmark::experiments {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "experiments/carlson2016/models.hpp"
-#include "experiments/carlson2016/variant_moments.hpp"
-#include "experiments/carlson2016/variant_runs.hpp"
-#include "experiments/carlson2016/variant_summary.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/variant_moments.hpp"
+#include "experiments/carlson2016/support/variant_runs.hpp"
+#include "experiments/carlson2016/support/variant_summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -1,6 +1,6 @@
 #include "experiments/kit/bands.hpp"
 
-#include "boltzmark/diagnose/interval.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 
 namespace boltzmark::experiments {
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/estimate/estimate.hpp"
+#include "boltzmark/sample/estimate.hpp"
 #include "experiments/kit/experiment.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {

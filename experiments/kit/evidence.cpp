@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
-#include "boltzmark/exact/verifier.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
+#include "verification/checks/verifier.hpp"
 
 namespace boltzmark::experiments {
 namespace {

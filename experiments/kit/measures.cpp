@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "boltzmark/diagnose/power.hpp"
+#include "experiments/kit/statistics/power.hpp"
 
 namespace boltzmark::experiments {
 namespace {

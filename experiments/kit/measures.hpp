@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "boltzmark/diagnose/interval.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {

@@ -19,7 +19,7 @@ bool is_experiment_file(const std::string& path) {
 }
 
 bool depends_on(const Experiment& experiment, const std::string& path) {
-  if (path.starts_with("lib/")) return true;
+  if (path.starts_with("lib/") || path.starts_with("experiments/kit/statistics/")) return true;
   if (path == "experiments/" + experiment.id + ".cpp") return true;
   return path.starts_with("experiments/" + experiment.paper() + "/") && !is_experiment_file(path);
 }

@@ -1,14 +1,14 @@
-#include "boltzmark/estimate/annealing.hpp"
+#include "boltzmark/sample/annealing.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 #include <vector>
 
-#include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
-#include "boltzmark/estimate/smc_start.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/smc_start.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/workload.hpp"
 

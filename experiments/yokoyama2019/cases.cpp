@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "boltzmark/diagnose/interval.hpp"
 #include "experiments/kit/bands.hpp"
-#include "experiments/yokoyama2019/learning.hpp"
-#include "experiments/yokoyama2019/units.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/yokoyama2019/support/learning.hpp"
+#include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments {
 namespace {

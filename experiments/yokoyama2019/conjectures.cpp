@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "experiments/kit/measures.hpp"
-#include "experiments/yokoyama2019/exact_ascent.hpp"
-#include "experiments/yokoyama2019/paired.hpp"
-#include "experiments/yokoyama2019/units.hpp"
+#include "experiments/yokoyama2019/support/exact_ascent.hpp"
+#include "experiments/yokoyama2019/support/paired.hpp"
+#include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boltzmark/learn/initial.hpp"
-#include "experiments/yokoyama2019/layers_diagram.hpp"
+#include "experiments/yokoyama2019/support/layers_diagram.hpp"
 
 namespace boltzmark::experiments {
 namespace {

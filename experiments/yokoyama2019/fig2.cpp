@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "experiments/yokoyama2019/learning.hpp"
-#include "experiments/yokoyama2019/paired.hpp"
-#include "experiments/yokoyama2019/units.hpp"
+#include "experiments/yokoyama2019/support/learning.hpp"
+#include "experiments/yokoyama2019/support/paired.hpp"
+#include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
-#include "experiments/yokoyama2019/two_spins.hpp"
-#include "experiments/yokoyama2019/units.hpp"
+#include "experiments/yokoyama2019/support/two_spins.hpp"
+#include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -1,6 +1,6 @@
 #include "boltzmark/learn/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "experiments/yokoyama2019/layers_diagram.hpp"
+#include "experiments/yokoyama2019/support/layers_diagram.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -5,16 +5,16 @@
 #include <numeric>
 #include <vector>
 
-#include "boltzmark/diagnose/interval.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
-#include "experiments/yokoyama2019/paired.hpp"
-#include "experiments/yokoyama2019/units.hpp"
+#include "experiments/yokoyama2019/support/paired.hpp"
+#include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {

@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "boltzmark/diagnose/interval.hpp"
 #include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/learn/discriminative.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "progress.hpp"

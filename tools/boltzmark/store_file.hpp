@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark::cli {
 

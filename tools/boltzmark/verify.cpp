@@ -6,10 +6,10 @@
 #include <set>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/verifier.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
+#include "verification/checks/verifier.hpp"
 
 namespace boltzmark::cli {
 namespace {

@@ -1,14 +1,14 @@
 // AIS, RAISE and SMC against trajectories that are weighted by enumeration.
-#include "boltzmark/estimate/annealing.hpp"
+#include "boltzmark/sample/annealing.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/smc.hpp"
-#include "boltzmark/estimate/table_target.hpp"
 #include "boltzmark/exact/annealing_moments.hpp"
+#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/target/table_target.hpp"
 
 using namespace boltzmark;
 

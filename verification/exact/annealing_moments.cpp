@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/exact/check_cases.hpp"
+#include "verification/checks/check_cases.hpp"
 
 using namespace boltzmark;
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "boltzmark/estimate/continuous_tempering.hpp"
-#include "boltzmark/estimate/layered_target.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;
 

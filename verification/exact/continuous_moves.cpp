@@ -5,11 +5,11 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/continuous_target.hpp"
-#include "boltzmark/estimate/gaussian_mixture.hpp"
-#include "boltzmark/estimate/hmc.hpp"
-#include "boltzmark/estimate/random_walk.hpp"
-#include "boltzmark/estimate/step_sizes.hpp"
+#include "boltzmark/target/continuous_target.hpp"
+#include "boltzmark/target/gaussian_mixture.hpp"
+#include "boltzmark/target/hmc.hpp"
+#include "boltzmark/target/random_walk.hpp"
+#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 

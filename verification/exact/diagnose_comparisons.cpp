@@ -7,14 +7,14 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/diagnose/bootstrap.hpp"
-#include "boltzmark/diagnose/class_changes.hpp"
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
-#include "boltzmark/diagnose/trend.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/bruegge2013/support/class_changes.hpp"
+#include "experiments/kit/statistics/bootstrap.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
+#include "experiments/kit/statistics/trend.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
 #include "oracle/diagnose_oracle.hpp"
 
 namespace {

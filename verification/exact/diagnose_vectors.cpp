@@ -13,12 +13,12 @@
 
 #include "boltzmark/diagnose/autocorrelation.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
-#include "boltzmark/diagnose/interval.hpp"
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
-#include "boltzmark/diagnose/trend.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
+#include "experiments/kit/statistics/trend.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The vectorised exponential against the library's.
-#include "boltzmark/estimate/exponentials.hpp"
+#include "boltzmark/core/exponentials.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

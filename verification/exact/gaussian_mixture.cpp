@@ -1,12 +1,12 @@
 // The Gaussian mixture against closed forms and an independent quadrature.
-#include "boltzmark/estimate/gaussian_mixture.hpp"
+#include "boltzmark/target/gaussian_mixture.hpp"
 
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/ladder.hpp"
+#include "boltzmark/target/ladder.hpp"
 
 using namespace boltzmark;
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace estimate_test {
 

@@ -1,5 +1,5 @@
 // Where equalise places rungs, against the length that it equalises.
-#include "boltzmark/estimate/ladder.hpp"
+#include "boltzmark/target/ladder.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

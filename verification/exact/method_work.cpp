@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/adaptive_tempering.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/adaptive_tempering.hpp"
 
 using namespace boltzmark;
 

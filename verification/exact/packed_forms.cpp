@@ -11,8 +11,8 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/transition/layer_update.hpp"
-#include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/kernels/layer_update.hpp"
+#include "boltzmark/transition/kernels/panel.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "every_path.hpp"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/transition/parallel_tempering.hpp"
+#include "boltzmark/sample/parallel_tempering.hpp"
 
 using namespace boltzmark;
 

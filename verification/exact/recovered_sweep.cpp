@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/verifier.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "every_path.hpp"
+#include "verification/checks/verifier.hpp"
 
 using namespace boltzmark;
 

@@ -1,5 +1,5 @@
 // The rough laws that decide most draws, against the double law.
-#include "boltzmark/transition/rough_law.hpp"
+#include "boltzmark/transition/kernels/rough_law.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,8 +8,8 @@
 
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/random/draws.hpp"
-#include "boltzmark/transition/layer_update.hpp"
-#include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/kernels/layer_update.hpp"
+#include "boltzmark/transition/kernels/panel.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 using namespace boltzmark;

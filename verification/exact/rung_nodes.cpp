@@ -6,9 +6,9 @@
 #include <span>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/ladder.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/target/ladder.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
 
 using namespace boltzmark;

@@ -1,14 +1,14 @@
-#include "boltzmark/estimate/simulated_tempering.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/adaptive_tempering.hpp"
-#include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/estimate/method_cost.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;
 

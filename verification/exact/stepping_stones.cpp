@@ -6,8 +6,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/table_target.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/replicas.hpp"
+#include "boltzmark/target/table_target.hpp"
 
 using namespace boltzmark;
 

@@ -1,5 +1,5 @@
 // The enumerated target against sums over every state of its model.
-#include "boltzmark/estimate/table_target.hpp"
+#include "boltzmark/target/table_target.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/check_cases.hpp"
 #include "boltzmark/exact/state_space.hpp"
+#include "verification/checks/check_cases.hpp"
 
 using namespace boltzmark;
 

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/tempered_chain.hpp"
+#include "verification/checks/tempered_chain.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/asymptotic.hpp"
-#include "boltzmark/exact/tempered_moments.hpp"
 #include "oracle/tempering.hpp"
 #include "transition_models.hpp"
+#include "verification/checks/tempered_moments.hpp"
 
 using namespace boltzmark;
 using namespace transition_models;

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/theorems.hpp"
+#include "verification/checks/theorems.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/verifier.hpp"
+#include "verification/checks/verifier.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "experiments/carlson2016/crossing.hpp"
-#include "experiments/carlson2016/rung_flux.hpp"
+#include "experiments/carlson2016/support/crossing.hpp"
+#include "experiments/carlson2016/support/rung_flux.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::experiments;

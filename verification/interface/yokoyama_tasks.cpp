@@ -7,12 +7,12 @@
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/claims.hpp"
-#include "experiments/yokoyama2019/exact_ascent.hpp"
-#include "experiments/yokoyama2019/learning.hpp"
-#include "experiments/yokoyama2019/paired.hpp"
-#include "experiments/yokoyama2019/spin_law.hpp"
-#include "experiments/yokoyama2019/two_spins.hpp"
-#include "experiments/yokoyama2019/units.hpp"
+#include "experiments/yokoyama2019/support/exact_ascent.hpp"
+#include "experiments/yokoyama2019/support/learning.hpp"
+#include "experiments/yokoyama2019/support/paired.hpp"
+#include "experiments/yokoyama2019/support/spin_law.hpp"
+#include "experiments/yokoyama2019/support/two_spins.hpp"
+#include "experiments/yokoyama2019/support/units.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::experiments;

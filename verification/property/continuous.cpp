@@ -7,9 +7,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/gaussian_mixture.hpp"
-#include "boltzmark/estimate/hmc.hpp"
-#include "boltzmark/estimate/step_sizes.hpp"
+#include "boltzmark/target/gaussian_mixture.hpp"
+#include "boltzmark/target/hmc.hpp"
+#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 

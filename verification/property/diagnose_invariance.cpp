@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
-#include "boltzmark/diagnose/bootstrap.hpp"
-#include "boltzmark/diagnose/class_changes.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
-#include "boltzmark/diagnose/trend.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/bruegge2013/support/class_changes.hpp"
+#include "experiments/kit/statistics/bootstrap.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
+#include "experiments/kit/statistics/trend.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
 
 namespace {
 

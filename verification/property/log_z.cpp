@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/enumeration.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/likelihood.hpp"
 
 using namespace boltzmark;

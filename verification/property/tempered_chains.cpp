@@ -7,8 +7,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "boltzmark/estimate/ladder.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/target/ladder.hpp"
 
 using namespace boltzmark;
 

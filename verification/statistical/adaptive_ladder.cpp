@@ -1,11 +1,11 @@
 // Whether the pilot's ladder has the rungs that the exact spread of D asks for.
-#include "boltzmark/estimate/adaptive_ladder.hpp"
+#include "boltzmark/sample/adaptive_ladder.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/estimate/layered_target.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

@@ -5,10 +5,11 @@
 #include <functional>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/smc.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
-#include "boltzmark/estimate/table_target.hpp"
 #include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/sample/replicas.hpp"
+#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/target/table_target.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

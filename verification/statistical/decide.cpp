@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/diagnose/power.hpp"
+#include "experiments/kit/statistics/power.hpp"
 
 namespace boltzmark::verification {
 namespace {

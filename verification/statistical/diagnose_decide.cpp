@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/diagnose/power.hpp"
 #include "decide.hpp"
+#include "experiments/kit/statistics/power.hpp"
 
 namespace {
 

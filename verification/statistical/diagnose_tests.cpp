@@ -3,12 +3,12 @@
 #include <cmath>
 #include <vector>
 
-#include "boltzmark/diagnose/bootstrap.hpp"
-#include "boltzmark/diagnose/power.hpp"
-#include "boltzmark/diagnose/proportion.hpp"
-#include "boltzmark/diagnose/trend.hpp"
-#include "boltzmark/diagnose/wilcoxon.hpp"
 #include "decide.hpp"
+#include "experiments/kit/statistics/bootstrap.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
+#include "experiments/kit/statistics/trend.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // Tempering of an enumerated model: the rungs that it visits, and the log Z that adaptation finds.
-#include "boltzmark/estimate/simulated_tempering.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/adaptive_tempering.hpp"
-#include "boltzmark/estimate/table_target.hpp"
 #include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/target/table_target.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

@@ -2,11 +2,12 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/exact/asymptotic.hpp"
-#include "boltzmark/exact/tempered_moments.hpp"
+#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
+#include "verification/checks/tempered_moments.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

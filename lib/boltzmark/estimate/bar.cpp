@@ -7,7 +7,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/influence.hpp"
-#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/sample/mixing.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "boltzmark/estimate/estimate.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {
 

@@ -7,14 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "boltzmark/core/exponentials.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/exponentials.hpp"
+#include "boltzmark/core/progress.hpp"
 #include "boltzmark/estimate/influence.hpp"
-#include "boltzmark/estimate/mixing.hpp"
-#include "boltzmark/estimate/progress_meter.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
 
 namespace boltzmark {
 namespace {

@@ -3,9 +3,9 @@
 #include <Eigen/Core>
 #include <functional>
 
-#include "boltzmark/estimate/estimate.hpp"
-#include "boltzmark/estimate/ladder.hpp"
-#include "boltzmark/estimate/target.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/target/ladder.hpp"
+#include "boltzmark/target/target.hpp"
 
 namespace boltzmark {
 

@@ -1,6 +1,6 @@
 #include "boltzmark/estimate/influence.hpp"
 
-#include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {
 

@@ -2,9 +2,9 @@
 
 #include <Eigen/Core>
 
-#include "boltzmark/estimate/ladder.hpp"
 #include "boltzmark/estimate/quadrature.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/target/ladder.hpp"
 
 namespace boltzmark {
 

@@ -6,8 +6,9 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/influence.hpp"
-#include "boltzmark/estimate/mixing.hpp"
 #include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/rts_update.hpp"
 
 namespace boltzmark {
 namespace {

@@ -3,9 +3,9 @@
 #include <Eigen/Core>
 #include <optional>
 
-#include "boltzmark/estimate/estimate.hpp"
-#include "boltzmark/estimate/rung_law.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/rung_law.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {
 

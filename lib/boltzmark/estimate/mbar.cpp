@@ -6,8 +6,8 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/influence.hpp"
 #include "boltzmark/estimate/mbar_mixture.hpp"
-#include "boltzmark/estimate/mixing.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/sample/mixing.hpp"
 
 namespace boltzmark {
 namespace {

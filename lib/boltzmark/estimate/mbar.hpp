@@ -2,8 +2,8 @@
 
 #include <Eigen/Core>
 
-#include "boltzmark/estimate/estimate.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {
 

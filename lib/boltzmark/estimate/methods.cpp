@@ -9,19 +9,20 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/adaptive_tempering.hpp"
-#include "boltzmark/estimate/annealing.hpp"
 #include "boltzmark/estimate/bar.hpp"
 #include "boltzmark/estimate/continuous_tempering.hpp"
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/mbar.hpp"
-#include "boltzmark/estimate/mixing.hpp"
 #include "boltzmark/estimate/raise.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/rts_mixed.hpp"
-#include "boltzmark/estimate/smc.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/replicas.hpp"
+#include "boltzmark/sample/smc.hpp"
 
 namespace boltzmark {
 namespace {

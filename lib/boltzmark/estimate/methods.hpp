@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/estimate/estimate.hpp"
-#include "boltzmark/estimate/layered_target.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "boltzmark/estimate/ladder.hpp"
+#include "boltzmark/target/ladder.hpp"
 
 namespace boltzmark {
 

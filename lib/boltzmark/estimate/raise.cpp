@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/sample/mixing.hpp"
 
 namespace boltzmark {
 namespace {

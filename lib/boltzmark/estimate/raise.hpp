@@ -1,7 +1,7 @@
 #pragma once
 
-#include "boltzmark/estimate/annealing.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
+#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
 
 namespace boltzmark {
 

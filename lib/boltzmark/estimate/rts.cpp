@@ -5,22 +5,11 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/mixing.hpp"
+#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/rts_update.hpp"
 
 namespace boltzmark {
 namespace {
-
-void check_sizes(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,
-                 const Eigen::VectorXd& log_z_hat) {
-  if (occupancy.size() < 2 || log_prior.size() != occupancy.size() ||
-      log_z_hat.size() != occupancy.size())
-    throw InvalidArgument(
-        fmt::format("occupancy, log_prior, log_z_hat = {}, {}, {} values (must be one a rung, 2 "
-                    "rungs or more)",
-                    occupancy.size(), log_prior.size(), log_z_hat.size()));
-  if (!occupancy.allFinite() || occupancy.minCoeff() < 0)
-    throw InvalidArgument("occupancy (must be finite and not negative)");
-}
 
 // log Z and its error from occupancies (sum_n w_kn + added) / (N + K added).
 Estimate from_weights(const RungSums& sums, double added, const Eigen::VectorXd& log_prior,
@@ -48,27 +37,6 @@ Estimate from_weights(const RungSums& sums, double added, const Eigen::VectorXd&
 }
 
 }  // namespace
-
-Eigen::VectorXd log_z_from_occupancies(const Eigen::VectorXd& occupancy,
-                                       const Eigen::VectorXd& log_prior,
-                                       const Eigen::VectorXd& log_z_hat) {
-  return partial_rts_update(occupancy, log_prior, log_z_hat, 1);
-}
-
-Eigen::VectorXd sams_update(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,
-                            const Eigen::VectorXd& log_z_hat, double step) {
-  check_sizes(occupancy, log_prior, log_z_hat);
-  const Eigen::ArrayXd ratio = occupancy.array() * (-log_prior.array()).exp();
-  return log_z_hat.array() + step * (ratio - ratio[0]);
-}
-
-Eigen::VectorXd partial_rts_update(const Eigen::VectorXd& occupancy,
-                                   const Eigen::VectorXd& log_prior,
-                                   const Eigen::VectorXd& log_z_hat, double alpha) {
-  check_sizes(occupancy, log_prior, log_z_hat);
-  const Eigen::ArrayXd log_ratio = occupancy.array().log() - log_prior.array();
-  return log_z_hat.array() + alpha * (log_ratio - log_ratio[0]);
-}
 
 OccupancyMoments occupancy_moments(const RungSums& sums, Eigen::Index rung) {
   if (sums.groups() < 2) throw InvalidArgument("groups = 1 (must be at least 2)");

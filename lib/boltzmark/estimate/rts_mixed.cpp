@@ -5,9 +5,10 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/mixing.hpp"
 #include "boltzmark/estimate/mixture_solver.hpp"
 #include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/rts_update.hpp"
 
 namespace boltzmark {
 namespace {

@@ -3,9 +3,9 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "boltzmark/estimate/estimate.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
-#include "boltzmark/estimate/simulated_tempering.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
 
 namespace boltzmark {
 

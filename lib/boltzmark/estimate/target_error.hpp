@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "boltzmark/estimate/estimate.hpp"
+#include "boltzmark/sample/estimate.hpp"
 
 namespace boltzmark {
 

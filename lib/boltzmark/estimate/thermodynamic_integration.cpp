@@ -9,8 +9,8 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/influence.hpp"
 #include "boltzmark/estimate/integrand.hpp"
-#include "boltzmark/estimate/mixing.hpp"
-#include "boltzmark/estimate/rung_law.hpp"
+#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/rung_law.hpp"
 
 namespace boltzmark {
 namespace {

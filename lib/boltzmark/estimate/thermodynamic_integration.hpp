@@ -2,9 +2,9 @@
 
 #include <Eigen/Core>
 
-#include "boltzmark/estimate/estimate.hpp"
 #include "boltzmark/estimate/quadrature.hpp"
-#include "boltzmark/estimate/sample_store.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {
 

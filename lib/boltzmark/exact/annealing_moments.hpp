@@ -2,11 +2,11 @@
 
 #include <Eigen/Core>
 
-#include "boltzmark/estimate/ladder.hpp"
 #include "boltzmark/exact/operator.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
+#include "boltzmark/target/ladder.hpp"
 
 namespace boltzmark {
 

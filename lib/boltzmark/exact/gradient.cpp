@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/enumeration_moments.hpp"
+#include "boltzmark/exact/enumeration/moments.hpp"
 
 namespace boltzmark {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/enumeration.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/likelihood_kernel.hpp"
 #include "boltzmark/exact/log_z.hpp"
 

@@ -11,10 +11,10 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/enumeration.hpp"
-#include "boltzmark/exact/enumeration_checkpoint.hpp"
-#include "boltzmark/exact/enumeration_fast.hpp"
-#include "boltzmark/exact/enumeration_plain.hpp"
+#include "boltzmark/exact/enumeration/checkpoint.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/exact/enumeration/fast.hpp"
+#include "boltzmark/exact/enumeration/plain.hpp"
 
 namespace boltzmark {
 namespace {

@@ -16,7 +16,7 @@
 #include "boltzmark/learn/negative.hpp"
 #include "boltzmark/learn/optimiser.hpp"
 #include "boltzmark/model/layered.hpp"
-#include "boltzmark/transition/parallel_tempering.hpp"
+#include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {

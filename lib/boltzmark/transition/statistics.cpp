@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
-#include "boltzmark/transition/threads.hpp"
+#include "boltzmark/transition/kernels/threads.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/transition/statistics.cpp"
@@ -16,7 +16,7 @@
 // Highway wants its own header after foreach_target.
 #include <hwy/highway.h>
 
-#include "boltzmark/transition/table_kernels.hpp"
+#include "boltzmark/transition/kernels/table_kernels.hpp"
 
 namespace boltzmark {
 #ifndef BOLTZMARK_STATISTICS_ROWS

@@ -6,9 +6,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
-#include "boltzmark/transition/layer_update.hpp"
-#include "boltzmark/transition/panel.hpp"
-#include "boltzmark/transition/threads.hpp"
+#include "boltzmark/transition/kernels/layer_update.hpp"
+#include "boltzmark/transition/kernels/panel.hpp"
+#include "boltzmark/transition/kernels/threads.hpp"
 
 namespace boltzmark {
 namespace {

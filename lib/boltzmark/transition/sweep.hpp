@@ -10,8 +10,8 @@
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/transition/chains.hpp"
+#include "boltzmark/transition/kernels/tile_products.hpp"
 #include "boltzmark/transition/rule.hpp"
-#include "boltzmark/transition/tile_products.hpp"
 
 namespace boltzmark {
 

@@ -8,8 +8,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
-#include "boltzmark/transition/layer_update.hpp"
-#include "boltzmark/transition/panel.hpp"
+#include "boltzmark/transition/kernels/layer_update.hpp"
+#include "boltzmark/transition/kernels/panel.hpp"
 #include "boltzmark/transition/tempered_density.hpp"
 
 namespace boltzmark {

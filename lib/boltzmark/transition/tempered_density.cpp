@@ -6,7 +6,7 @@
 // Highway wants its own headers after foreach_target.
 #include <hwy/highway.h>
 
-#include "boltzmark/transition/density_kernels.hpp"
+#include "boltzmark/transition/kernels/density_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark::HWY_NAMESPACE {

@@ -1,0 +1,214 @@
+#include "experiments/bruegge2013/support/training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kInitialSd = 0.01;
+constexpr double kSignificant = 0.05;
+
+/// Whether any outcome of so many pairs has a two-sided p below 0.05.
+bool can_be_significant(std::size_t pairs) {
+  return 2 * std::exp2(-static_cast<double>(pairs)) < kSignificant;
+}
+
+/// A data set in both forms that training needs.
+struct Prepared {
+  Eigen::MatrixXf values;
+  Cases cases;
+  explicit Prepared(const std::string& name) : values(load_dataset(name).values), cases(values) {}
+};
+
+/// Loads each data set once in a process.
+const Prepared& prepared(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::string, Prepared> all;
+  const std::lock_guard lock(mutex);
+  return all.try_emplace(name, name).first->second;
+}
+
+int hidden_units(const std::string& data) { return data == "mnist" ? 10 : 16; }
+int batch_size(const std::string& data) { return data == "bas" ? 0 : 100; }
+
+}  // namespace
+
+void add_training_trials(const TrainingSetting& setting, std::vector<Json>& trials) {
+  for (int repeat = 0; repeat < setting.repeats; ++repeat)
+    for (const char* rule : {"gibbs", "flip"})
+      trials.push_back({{"data", setting.data},
+                        {"negative", setting.negative},
+                        {"rate", setting.rate},
+                        {"rule", rule},
+                        {"repeat", repeat},
+                        {"updates", setting.updates}});
+}
+
+double training_cost(const Json& inputs) {
+  constexpr double kOverhead = 3e-5, kProduct = 1e-10;  // of an update, and of a weight and case
+  const Negative negative = parse_negative(inputs.at("negative").get<std::string>());
+  const double weights = inputs.at("data") == "mnist" ? 784 * 10 : 16 * 16;
+  const double products = 2.0 * (1 + negative.sweeps * negative.temperatures) * 100 * weights;
+  return number(inputs.at("updates")) * (kOverhead + kProduct * products);
+}
+
+Json run_training(const Json& inputs, const TrialContext& context) {
+  const std::string name = inputs.at("data");
+  const Prepared& data = prepared(name);
+  const StreamKey key = context.shared_key(
+      fmt::format("{} {} {} repeat {}", name, inputs.at("negative").get<std::string>(),
+                  number(inputs.at("rate")), inputs.at("repeat").get<int>()));
+  const int updates = inputs.at("updates");
+  Trainer trainer(
+      initial_rbm(static_cast<int>(data.values.rows()), hidden_units(name), kInitialSd, key),
+      data.values,
+      {.negative = parse_negative(inputs.at("negative").get<std::string>()),
+       .rule = parse_rule(inputs.at("rule").get<std::string>()),
+       .learning_rate = number(inputs.at("rate")),
+       .batch = batch_size(name),
+       .updates = static_cast<std::uint64_t>(updates)},
+      key);
+  std::vector<double> curve;
+  Json outputs;
+  try {
+    trainer.run(kRecordEvery, [&](const Trainer& now) {
+      curve.push_back(exact_mean_log_likelihood(now.model(), data.cases));
+      context.progress(static_cast<double>(now.updates()) / updates);
+    });
+  } catch (const Diverged& stop) {
+    outputs["diverged_at"] = stop.update();
+  }
+  outputs["log_likelihood"] = curve;
+  return outputs;
+}
+
+PairedCurves collect_pairs(const Results& results, const std::string& data,
+                           const std::string& negative, double rate) {
+  PairedCurves curves;
+  const Json setting{{"data", data}, {"negative", negative}, {"rate", rate}};
+  for (const Json& repeat : results.inputs("repeat")) {
+    Json filter = setting;
+    filter["repeat"] = repeat;
+    filter["rule"] = "gibbs";
+    const auto gibbs = results.where(filter);
+    filter["rule"] = "flip";
+    const auto flip = results.where(filter);
+    if (gibbs.empty() || flip.empty()) continue;
+    curves.gibbs.push_back(numbers(gibbs.front()->outputs.at("log_likelihood")));
+    curves.flip.push_back(numbers(flip.front()->outputs.at("log_likelihood")));
+  }
+  return curves;
+}
+
+MaximumComparison compare_maxima(const PairedCurves& curves) {
+  std::vector<double> gibbs, flip, differences;
+  for (std::size_t i = 0; i < curves.pairs(); ++i) {
+    gibbs.push_back(*std::max_element(curves.gibbs[i].begin(), curves.gibbs[i].end()));
+    flip.push_back(*std::max_element(curves.flip[i].begin(), curves.flip[i].end()));
+    differences.push_back(flip.back() - gibbs.back());
+  }
+  const SignedRank test = signed_rank_test(differences);
+  MaximumComparison result{.gibbs = median(gibbs), .flip = median(flip), .p = test.p_two_sided};
+  if (result.p < kSignificant) result.sign = test.p_greater < test.p_less ? 1 : -1;
+  return result;
+}
+
+double data_ceiling(const std::string& data) {
+  const Cases& cases = prepared(data).cases;
+  double ceiling = 0;
+  for (std::size_t k = 0; k < cases.distinct(); ++k)
+    ceiling += cases.weight(k) * std::log(cases.weight(k));
+  return ceiling;
+}
+
+std::string negative_title(const std::string& text) {
+  const Negative negative = parse_negative(text);
+  switch (negative.kind) {
+    case Negative::Kind::cd:
+      return fmt::format("CD-{}", negative.sweeps);
+    case Negative::Kind::pcd:
+      return fmt::format("PCD-{}", negative.sweeps);
+    case Negative::Kind::pt:
+      return fmt::format("{}-PT{}", negative.temperatures, negative.sweeps);
+  }
+  return text;
+}
+
+std::string data_title(const std::string& data) {
+  if (data == "bas") return "Bars and Stripes";
+  if (data == "mnist") return "MNIST";
+  return "Artificial Modes, p_mut = " + data.substr(data.rfind('-') + 1);
+}
+
+std::vector<int> add_maxima_table(const Results& results, const SettingsGrid& grid,
+                                  const std::string& name, const std::string& caption,
+                                  Summary& summary) {
+  Table table{.name = name,
+              .caption = caption,
+              .columns = {{"data", "data"},
+                          {"algorithm", "algorithm"},
+                          {"η", "rate", 2},
+                          {"pairs", "pairs"},
+                          {"G / nats", "gibbs", 3},
+                          {"T / nats", "flip", 3},
+                          {"p", "p", 4}}};
+  std::vector<int> signs;
+  for (const std::string& data : grid.data)
+    for (const std::string& negative : grid.negatives)
+      for (const double rate : kRates) {
+        std::vector<Cell> row{data_title(data), negative_title(negative), rate};
+        const PairedCurves curves = collect_pairs(results, data, negative, rate);
+        if (curves.pairs() == 0) {
+          row.insert(row.end(), 4, Cell(NotRun{}));
+        } else {
+          const MaximumComparison maxima = compare_maxima(curves);
+          const double nan = std::nan("");
+          if (can_be_significant(curves.pairs())) signs.push_back(maxima.sign);
+          row.emplace_back(static_cast<std::int64_t>(curves.pairs()));
+          row.emplace_back(Estimate{maxima.gibbs, nan, nan, maxima.sign < 0 ? "*" : ""});
+          row.emplace_back(Estimate{maxima.flip, nan, nan, maxima.sign > 0 ? "*" : ""});
+          row.emplace_back(maxima.p);
+        }
+        table.rows.push_back(std::move(row));
+      }
+  summary.add(std::move(table));
+  return signs;
+}
+
+void add_majority_measure(const std::string& claim, const std::vector<int>& signs,
+                          std::size_t settings, Summary& summary) {
+  const auto total = static_cast<double>(settings);
+  const auto missing = total - static_cast<double>(signs.size());
+  const auto better = std::count(signs.begin(), signs.end(), 1);
+  const auto worse = std::count(signs.begin(), signs.end(), -1);
+  if (signs.empty()) return;
+  const auto net = static_cast<double>(better - worse);
+  // Even if T won every setting that was run, the claim stays open while a quarter is missing:
+  // (run - missing) / total must exceed 1/2.
+  const bool open = missing >= total / 4;
+  summary.add(
+      Measure{.claim = claim,
+              .estimate = net / static_cast<double>(signs.size()),
+              .lower = (net - missing) / total,
+              .upper = (net + missing) / total,
+              .n = static_cast<std::int64_t>(signs.size()),
+              .power = open ? 0.0 : 1.0,
+              .power_against = "T significantly better in every setting that was run",
+              .note = fmt::format(
+                  "T significantly better in {}, worse in {}, of {} settings run out of {}; the "
+                  "interval is what the other settings can make of the share",
+                  better, worse, signs.size(), settings)});
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "boltzmark/sample/simulated_tempering.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/kit/experiment.hpp"
+
+namespace boltzmark::experiments {
+
+/// How the initial iterations of Sec. 2.4 are made.
+struct InitialSettings {
+  int iterations = 10;
+  Assignment occupancies = Assignment::soft;
+  Restart restart = {.keep_states = true, .uniform_rungs = true};
+  bool stop_early = false;
+};
+
+/// Runs the paper's initial iterations alone: K = 100, from Zhat_k = 1, each of 50 sweeps of 100
+/// chains.
+TemperedRun run_initial_iterations(const LayeredTarget& target, const InitialSettings& settings,
+                                   const TrialContext& context);
+
+/// Returns log Zhat after iteration i, counted from 0.  Shapes  [rungs]
+const Eigen::VectorXd& log_z_hat_after(const TemperedRun& run, std::size_t iteration);
+
+/// Returns the number, from 1, of the first iteration with max_k |log(c_k / r_k)| < 1; one more
+/// than there were if there is none.
+int iterations_to_stop(const TemperedRun& run);
+
+}  // namespace boltzmark::experiments

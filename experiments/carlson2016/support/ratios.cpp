@@ -1,0 +1,36 @@
+#include "experiments/carlson2016/support/ratios.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "experiments/kit/measures.hpp"
+#include "experiments/kit/statistics/power.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr int kReplicates = 2000;
+
+}  // namespace
+
+double rmse_of(std::span<const double> errors, std::span<const std::size_t> repeats) {
+  double squares = 0;
+  for (const std::size_t r : repeats) squares += errors[r] * errors[r];
+  return std::sqrt(squares / static_cast<double>(repeats.size()));
+}
+
+Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic) {
+  const BootstrapInterval found = bootstrap_rows(repeats, statistic,
+                                                 {.key = make_key(1, claim.claim, claim.part),
+                                                  .replicates = kReplicates,
+                                                  .method = BootstrapMethod::percentile});
+  Measure measure = interval_measure({.claim = claim.claim, .part = claim.part}, found, repeats);
+  const double log_error = found.std_error / std::abs(found.estimate);
+  const double effect = std::abs(std::log(claim.against / claim.threshold));
+  measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
+  measure.power_against = fmt::format("a ratio of {:.3g} (given the spread seen)", claim.against);
+  return measure;
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,125 @@
+#include "experiments/carlson2016/support/tracked_training.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/learn/weighted_negative.hpp"
+#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/transition/statistics.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr int kRungs = 100;
+constexpr double kInitialSd = 0.01;
+constexpr int kInitialSweeps = 500;  // of the initial iterations
+
+// Each part of a run draws under a key of its own.
+StreamKey key_of(const TrackedTrainingOptions& options, std::string_view part) {
+  return make_key((std::uint64_t{options.key.high} << 32) | options.key.low, part);
+}
+
+Eigen::MatrixXf all_cases() {
+  const DnaCases& cases = dna_cases();
+  Eigen::MatrixXf all(cases.train.rows(), cases.train.cols() + cases.valid.cols());
+  all << cases.train, cases.valid;
+  return all;
+}
+
+}  // namespace
+
+const DnaCases& dna_cases() {
+  static const DnaCases cases{load_dataset("dna:fit").values, load_dataset("dna:valid").values};
+  return cases;
+}
+
+Layered pretrain_dna(const TrackedTrainingOptions& options) {
+  const Eigen::MatrixXf& data = dna_cases().train;
+  const StreamKey key = key_of(options, "pretraining");
+  Trainer trainer(initial_rbm(static_cast<int>(data.rows()), options.hidden, kInitialSd, key), data,
+                  {.negative = Negative::cd(1), .learning_rate = 0.05, .batch = 100}, key);
+  for (int update = 0; update < options.pretraining; ++update) trainer.step();
+  return trainer.model();
+}
+
+Base dna_base(const Layered& model) {
+  const Eigen::MatrixXf& data = dna_cases().train;
+  return Base::from_data(model, data, 5.0 * static_cast<double>((data.cols() + 99) / 100));
+}
+
+Eigen::VectorXd sloped_log_prior(const Ladder& ladder, double slope) {
+  Eigen::VectorXd log_prior(ladder.rungs());
+  for (int k = 0; k < ladder.rungs(); ++k) log_prior[k] = slope * ladder[k];
+  return log_prior.array() - std::log(log_prior.array().exp().sum());
+}
+
+TrackingOptions tracking_options(const TrackedTrainingOptions& options) {
+  const Ladder ladder = Ladder::linear(kRungs);
+  return {.chains = options.chains,
+          .ladder = ladder,
+          .log_prior = sloped_log_prior(ladder, options.prior_slope),
+          .alpha = options.alpha,
+          .key = key_of(options, "tempering")};
+}
+
+Eigen::VectorXd initial_log_z(const std::shared_ptr<const TemperedModel>& model,
+                              const TrackedTrainingOptions& options) {
+  const TrackingOptions tracking = tracking_options(options);
+  const TemperedRun run =
+      simulated_tempering(LayeredTarget(model), {.chains = options.chains,
+                                                 .sweeps = kInitialSweeps,
+                                                 .ladder = tracking.ladder,
+                                                 .log_prior = tracking.log_prior,
+                                                 .key = key_of(options, "initial iterations")});
+  return log_z_from_occupancies(run.sums.weight.rowwise().sum() / run.sums.samples,
+                                run.store.log_prior, run.store.log_z_hat);
+}
+
+void subtract_negative(const TemperedModel& model, const TrackedTempering& tempering,
+                       Chains& buffer, Parameters& sum) {
+  tempering.copy_states(buffer);
+  subtract_weighted_negative(model.packed, tempering.top_weights(), buffer, sum);
+}
+
+TrackedTraining::TrackedTraining(const TrackedTrainingOptions& options)
+    : parameters_(pretrain_dna(options)),
+      model_(std::make_shared<const TemperedModel>(parameters_, dna_base(parameters_))),
+      tempering_(std::make_unique<TrackedTempering>(model_, tracking_options(options),
+                                                    initial_log_z(model_, options), kSettleSweeps)),
+      optimiser_(parameters_, {}),
+      cases_(model_, 0, static_cast<int>(all_cases().cols())),
+      positive_(parameters_, static_cast<int>(dna_cases().train.cols())),
+      negative_(parameters_, options.chains) {
+  cases_.set_layer(0, all_cases());
+  positive_.set_layer(0, dna_cases().train);
+}
+
+void TrackedTraining::look() { tempering_->advance(model_); }
+
+TrainValid TrackedTraining::mean_log_f() {
+  cases_.set_model(model_);
+  std::vector<double> log_f(static_cast<std::size_t>(cases_.chains()));
+  cases_.log_densities(std::vector<float>{1.0F}, log_f);
+  const auto train = dna_cases().train.cols(), valid = dna_cases().valid.cols();
+  return {.train = std::accumulate(log_f.begin(), log_f.begin() + train, 0.0) /
+                   static_cast<double>(train),
+          .valid = std::accumulate(log_f.begin() + train, log_f.end(), 0.0) /
+                   static_cast<double>(valid)};
+}
+
+void TrackedTraining::update() {
+  Parameters gradient = parameters_.zero_parameters();
+  set_means(model_->packed, positive_, 1);
+  add_statistics(positive_, {}, 1.0 / positive_.chains(), gradient);
+  subtract_negative(*model_, *tempering_, negative_, gradient);
+  parameters_.add(optimiser_.step(gradient), 1);
+  model_ = std::make_shared<const TemperedModel>(parameters_, model_->base);
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "boltzmark/random/key.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+
+namespace boltzmark {
+
+/// How bootstrap limits are read off the replicates (Efron and Tibshirani 1993, chapters 13, 14).
+enum class BootstrapMethod {
+  percentile,
+  bca  ///< bias-corrected and accelerated; falls back on percentile where undefined
+};
+
+/// Settings of a bootstrap.
+struct BootstrapOptions {
+  StreamKey key;
+  int replicates = 10000;
+  double level = 0.95;
+  BootstrapMethod method = BootstrapMethod::bca;
+};
+
+/// A bootstrap interval and the standard deviation of the replicates.
+struct BootstrapInterval : Interval {
+  double std_error = 0;
+};
+
+/// A statistic of a sample.
+using Statistic = std::function<double(std::span<const double>)>;
+/// A statistic of a resample given by row numbers, for pairs, strata and ratios.
+using RowStatistic = std::function<double(std::span<const std::size_t>)>;
+
+/// Bootstraps a statistic of independent values.
+/// Randomness  replicate r draws from Stream(key, Purpose::bootstrap, r)
+/// Throws  InvalidArgument if there are fewer than 2 values, replicates < 100, level is outside
+/// (0, 1), or the statistic is not finite on the values
+BootstrapInterval bootstrap(std::span<const double> values, const Statistic& statistic,
+                            const BootstrapOptions& options);
+
+/// Bootstraps a statistic of `rows` independent rows; the statistic gets the numbers of the rows
+/// drawn. Replicates run on several threads: the statistic must not write to shared places.
+/// Randomness, Throws  as above
+BootstrapInterval bootstrap_rows(std::size_t rows, const RowStatistic& statistic,
+                                 const BootstrapOptions& options);
+
+/// Bootstraps a mean.
+BootstrapInterval bootstrap_mean(std::span<const double> values, const BootstrapOptions& options);
+
+/// Bootstraps a median.
+BootstrapInterval bootstrap_median(std::span<const double> values, const BootstrapOptions& options);
+
+}  // namespace boltzmark

@@ -1,0 +1,49 @@
+#include "experiments/yokoyama2019/support/paired.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/wilcoxon.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kLevel = 0.05;
+
+/// Tells whether n differences can have a p-value below the level at all.
+bool can_decide(std::size_t n) { return std::exp2(-static_cast<double>(n)) < kLevel; }
+
+double power(std::size_t n, double effect) {
+  if (!can_decide(n)) return 0;
+  return signed_rank_power(n, effect, kLevel, Alternative::greater,
+                           {.key = make_key(1, "yokoyama2019/paired", "power"), .replicates = 1000})
+      .estimate;
+}
+
+}  // namespace
+
+Measure paired_measure(const std::string& claim, const std::string& part,
+                       const std::vector<double>& a, const std::vector<double>& b, bool greater,
+                       const std::string& note, double effect) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
+  const SignedRank test = signed_rank_test(differences);
+  return {.claim = claim,
+          .part = part,
+          .estimate = test.shift.estimate,
+          .lower = test.shift.lower,
+          .upper = test.shift.upper,
+          .p_value = greater ? test.p_greater : test.p_less,
+          .p_opposite = greater ? test.p_less : test.p_greater,
+          .n = static_cast<std::int64_t>(differences.size()),
+          .power = power(test.differences, effect),
+          .power_against = fmt::format("a shift of {} standard deviations of the {} differences "
+                                       "that are not 0",
+                                       effect, test.differences),
+          .decidable = can_decide(test.differences),
+          .note = note};
+}
+
+}  // namespace boltzmark::experiments

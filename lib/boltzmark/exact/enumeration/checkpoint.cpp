@@ -1,0 +1,135 @@
+#include "boltzmark/exact/enumeration/checkpoint.hpp"
+
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/simd.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr const char* kMagic = "boltzmark-enumeration-3";
+
+/// FNV-1a over 64-bit words.
+class Hash {
+ public:
+  void add(std::uint64_t word) {
+    for (int k = 0; k < 8; ++k) {
+      value_ = (value_ ^ ((word >> (8 * k)) & 0xff)) * 0x100000001b3ULL;
+    }
+  }
+  void add(double x) { add(std::bit_cast<std::uint64_t>(x)); }
+  void add(const std::string& text) {
+    for (const char c : text) add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+  }
+  template <typename Derived>
+  void add_all(const Eigen::MatrixBase<Derived>& values) {
+    add(static_cast<std::uint64_t>(values.size()));
+    for (Eigen::Index c = 0; c < values.cols(); ++c) {
+      for (Eigen::Index r = 0; r < values.rows(); ++r) add(values(r, c));
+    }
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+std::uint64_t identity_of(const Bipartite& sides, const ChunkedSum& sum) {
+  Hash hash;
+  hash.add(std::string(sum.name()) + " " + simd_path());
+  hash.add(sum.chunks());
+  for (const Unit unit : sides.enumerated) hash.add(static_cast<std::uint64_t>(unit.code() + 2));
+  for (const Unit unit : sides.other) hash.add(static_cast<std::uint64_t>(unit.code() + 2));
+  hash.add_all(sides.bias);
+  hash.add_all(sides.other_input);
+  hash.add_all(sides.other_mean);
+  hash.add_all(sides.other_sigma);
+  hash.add_all(sides.weights);
+  hash.add(sides.constant);
+  return hash.value();
+}
+
+std::string describe(std::uint64_t identity, std::uint64_t chunks, const EnumerationProgress& p) {
+  char line[160];
+  std::snprintf(line, sizeof line, "%s %016llx %llu %llu %a %lld", kMagic,
+                static_cast<unsigned long long>(identity), static_cast<unsigned long long>(chunks),
+                static_cast<unsigned long long>(p.next), p.sum.mantissa,
+                static_cast<long long>(p.sum.exponent));
+  return line;
+}
+
+/// Appends a checksum of the line, so that a damaged file is known.
+std::string sealed(const std::string& line) {
+  Hash hash;
+  hash.add(line);
+  std::ostringstream out;
+  out << line << ' ' << std::hex << hash.value() << " end\n";
+  return out.str();
+}
+
+}  // namespace
+
+EnumerationCheckpoint::EnumerationCheckpoint(std::string path, const Bipartite& sides,
+                                             const ChunkedSum& sum)
+    : path_(std::move(path)),
+      identity_(path_.empty() ? 0 : identity_of(sides, sum)),
+      chunks_(sum.chunks()) {}
+
+EnumerationProgress EnumerationCheckpoint::load() const {
+  if (!enabled() || !std::filesystem::exists(path_)) return {};
+  if (!std::filesystem::is_regular_file(path_)) {
+    throw DataError(path_ + ": is no regular file (must be a checkpoint of an enumeration)");
+  }
+  std::ifstream in(path_, std::ios::binary);
+  char buffer[512] = {};
+  in.read(buffer, sizeof buffer - 1);
+  if (in.bad() || !in.gcount())
+    throw DataError(path_ + ": is empty or cannot be read (must be a checkpoint)");
+  const std::string content(buffer, static_cast<std::size_t>(in.gcount()));
+  unsigned long long identity = 0, chunks = 0, next = 0;
+  long long exponent = 0;
+  double mantissa = 0;
+  const std::string form = std::string(kMagic) + " %llx %llu %llu %la %lld";
+  if (std::sscanf(content.c_str(), form.c_str(), &identity, &chunks, &next, &mantissa, &exponent) !=
+      5) {
+    throw DataError(path_ + ": is no checkpoint of this version (must begin with " + kMagic + ")");
+  }
+  const EnumerationProgress progress{next, {mantissa, exponent}};
+  if (content != sealed(describe(identity, chunks, progress)) || next > chunks) {
+    throw DataError(path_ + ": is damaged (its checksum must agree)");
+  }
+  if (identity != identity_ || chunks != chunks_) {
+    throw DataError(
+        path_ +
+        ": belongs to another enumeration (must be of the same model, precision and SIMD path)");
+  }
+  return progress;
+}
+
+void EnumerationCheckpoint::save(const EnumerationProgress& progress) const {
+  if (!enabled()) return;
+  const std::string partial = path_ + ".partial";
+  const std::string text = sealed(describe(identity_, chunks_, progress));
+  std::FILE* file = std::fopen(partial.c_str(), "wb");
+  if (!file)
+    throw DataError(path_ + ": cannot be written, " + std::strerror(errno) + " (must be writable)");
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
+                       std::fflush(file) == 0 && fsync(fileno(file)) == 0;
+  const bool closed = std::fclose(file) == 0;
+  if (!written || !closed || std::rename(partial.c_str(), path_.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    std::remove(partial.c_str());
+    throw DataError(path_ + ": cannot be written, " + why + " (must be writable)");
+  }
+}
+
+}  // namespace boltzmark

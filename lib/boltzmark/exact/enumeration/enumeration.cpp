@@ -1,0 +1,160 @@
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+namespace {
+
+/// The layers of a view and the input that reaches the first of them from outside.
+struct View {
+  const Layered& model;
+  int first_layer;
+  Eigen::VectorXd shift;  ///< added to the inputs of the first layer; empty: none
+};
+
+bool in_view(const View& view, int layer, int parity) {
+  return layer >= view.first_layer && layer % 2 == parity;
+}
+
+/// Counts the bits of the states of one parity's layers; infinity where one is not discrete.
+double log2_states(const View& view, int parity) {
+  double bits = 0;
+  for (int l = 0; l < view.model.layers(); ++l) {
+    if (!in_view(view, l, parity)) continue;
+    const Unit unit = view.model.layer(l).unit;
+    if (!unit.is_discrete()) return std::numeric_limits<double>::infinity();
+    bits += view.model.size(l) * std::log2(unit.values());
+  }
+  return bits;
+}
+
+std::vector<UnitPlace> places_of(const View& view, int parity) {
+  std::vector<UnitPlace> places;
+  for (int l = 0; l < view.model.layers(); ++l) {
+    if (!in_view(view, l, parity)) continue;
+    for (int i = 0; i < view.model.size(l); ++i) places.push_back({l, i});
+  }
+  return places;
+}
+
+double shift_of(const View& view, UnitPlace place) {
+  return place.layer == view.first_layer && view.shift.size() > 0 ? view.shift[place.unit] : 0.0;
+}
+
+double weight_between(const Layered& model, UnitPlace a, UnitPlace b) {
+  if (a.layer + 1 == b.layer) return model.weights(a.layer)(a.unit, b.unit);
+  if (b.layer + 1 == a.layer) return model.weights(b.layer)(b.unit, a.unit);
+  return 0;
+}
+
+void check_size(const View& view, int parity, int max_units) {
+  if (max_units < 0 || max_units > 62) {
+    throw InvalidArgument("max_enumerated_units = " + std::to_string(max_units) +
+                          " (must be 0 to 62)");
+  }
+  long units = 0;
+  for (int l = 0; l < view.model.layers(); ++l) {
+    if (in_view(view, l, parity)) units += view.model.size(l);
+  }
+  const double bits = log2_states(view, parity);
+  if (std::isinf(bits)) {
+    throw InvalidArgument(
+        "enumerated side = a layer that is not discrete (must have units of "
+        "finitely many values)");
+  }
+  if (units > max_units) {
+    throw InvalidArgument("enumerated_units = " + std::to_string(units) + " (must be at most " +
+                          std::to_string(max_units) + ")");
+  }
+  if (bits > 62) {
+    throw InvalidArgument("states = 2^" + std::to_string(static_cast<int>(std::ceil(bits))) +
+                          " (must be at most 2^62)");
+  }
+}
+
+Bipartite make_sides(const View& view, int parity, int max_units) {
+  check_size(view, parity, max_units);
+  Bipartite sides;
+  sides.places = places_of(view, parity);
+  sides.other_places = places_of(view, 1 - parity);
+  const auto n = static_cast<Eigen::Index>(sides.places.size());
+  const auto m = static_cast<Eigen::Index>(sides.other_places.size());
+  sides.bias.resize(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const UnitPlace p = sides.places[i];
+    const Unit unit = view.model.layer(p.layer).unit;
+    sides.enumerated.push_back(unit);
+    sides.bias[i] = view.model.bias(p.layer)[p.unit] + shift_of(view, p);
+    sides.constant += unit.log_weight();
+    sides.states *= static_cast<std::uint64_t>(unit.values());
+  }
+  sides.other_input.resize(m);
+  sides.other_mean = Eigen::VectorXd::Zero(m);
+  sides.other_sigma = Eigen::VectorXd::Zero(m);
+  sides.weights.resize(m, n);
+  for (Eigen::Index j = 0; j < m; ++j) {
+    const UnitPlace q = sides.other_places[j];
+    const Layer& layer = view.model.layer(q.layer);
+    sides.other.push_back(layer.unit);
+    sides.other_input[j] = shift_of(view, q);
+    if (layer.unit.is_gaussian()) {
+      sides.other_mean[j] = layer.bias[q.unit];
+      sides.other_sigma[j] = layer.sigma0[q.unit];
+    } else {
+      sides.other_input[j] += layer.bias[q.unit];
+    }
+    for (Eigen::Index i = 0; i < n; ++i) {
+      sides.weights(j, i) = weight_between(view.model, q, sides.places[i]);
+    }
+  }
+  return sides;
+}
+
+int smaller_parity(const View& view) { return log2_states(view, 0) < log2_states(view, 1) ? 0 : 1; }
+
+}  // namespace
+
+Bipartite enumerate_side(const Layered& model, int parity, int max_units) {
+  return make_sides({model, 0, {}}, parity, max_units);
+}
+
+Bipartite enumerate_smaller_side(const Layered& model, int max_units) {
+  const View view{model, 0, {}};
+  return make_sides(view, smaller_parity(view), max_units);
+}
+
+Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible,
+                        int max_units) {
+  if (visible.size() != model.size(0)) {
+    throw InvalidArgument("visible units = " + std::to_string(visible.size()) + " (must be " +
+                          std::to_string(model.size(0)) + ")");
+  }
+  const View view{model, 1, model.weights(0).transpose() * visible};
+  Bipartite sides = make_sides(view, smaller_parity(view), max_units);
+  const Layer& layer = model.layer(0);
+  if (layer.unit.is_gaussian()) {
+    sides.constant -= ((visible - layer.bias).array() / layer.sigma0.array()).square().sum() / 2;
+  } else {
+    sides.constant += layer.bias.dot(visible);
+  }
+  return sides;
+}
+
+double log_other_partition(const Bipartite& sides, int j, double input) {
+  if (!sides.other[j].is_gaussian()) return log_partition(sides.other[j], input);
+  const double sigma = sides.other_sigma[j];
+  return std::log(sigma) + std::log(2 * std::numbers::pi) / 2 + sides.other_mean[j] * input +
+         sigma * sigma * input * input / 2;
+}
+
+double mean_other(const Bipartite& sides, int j, double input) {
+  if (!sides.other[j].is_gaussian()) return mean_value(sides.other[j], input);
+  return sides.other_mean[j] + sides.other_sigma[j] * sides.other_sigma[j] * input;
+}
+
+}  // namespace boltzmark

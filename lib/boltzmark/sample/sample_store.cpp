@@ -1,0 +1,142 @@
+#include "boltzmark/sample/sample_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/exponentials.hpp"
+#include "boltzmark/core/parallel.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr Eigen::Index kGroups = 32;
+
+// Sums one group: samples of one chain between two sweeps. `densities(sweep, chain, out)` writes
+// log f of every rung.
+template <class Densities>
+void sum_group(const SampleStore& store, Assignment assignment, const Densities& densities,
+               Eigen::Index chain, Eigen::Index first, Eigen::Index last, bool has_ratio,
+               Eigen::Index group, RungSums& sums, Eigen::Vector3d& squares) {
+  const Eigen::VectorXd log_weight = store.log_prior - store.log_z_hat;
+  Eigen::VectorXd q(store.rungs());
+  const Eigen::Index top = store.rungs() - 1;
+  for (Eigen::Index s = first; s < last; ++s) {
+    const double d = store.log_ratio(s, chain);
+    if (assignment == Assignment::hard) {
+      const int k = store.rung(s, chain);
+      sums.weight(k, group) += 1;
+      sums.first(k, group) += d;
+      sums.second(k, group) += d * d;
+      squares[0] += k == 0 ? 1 : 0;
+      squares[1] += k == top ? 1 : 0;
+      continue;
+    }
+    densities(s, chain, q);
+    rung_probabilities(q, log_weight, q);
+    sums.weight.col(group) += q;
+    if (has_ratio) {
+      sums.first.col(group) += q * d;
+      sums.second.col(group) += q * (d * d);
+    }
+    squares += Eigen::Vector3d(q[0] * q[0], q[top] * q[top], q[0] * q[top]);
+  }
+}
+
+template <class Densities>
+RungSums sum_all(const SampleStore& store, Assignment assignment, bool has_ratio,
+                 const Densities& densities) {
+  const int batches = batches_per_chain(store.chains(), store.sweeps());
+  const Eigen::Index groups = store.chains() * batches;
+  RungSums sums{.weight = Eigen::MatrixXd::Zero(store.rungs(), groups)};
+  if (has_ratio) sums.first = sums.second = sums.weight;
+  sums.samples = store.samples();
+  sums.batches = batches;
+  std::vector<Eigen::Vector3d> squares(groups, Eigen::Vector3d::Zero());
+  parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
+    const auto group = static_cast<Eigen::Index>(g);
+    const Eigen::Index batch = group % batches;
+    const auto edge = [&](Eigen::Index b) { return (b * store.sweeps() + batches - 1) / batches; };
+    sum_group(store, assignment, densities, group / batches, edge(batch), edge(batch + 1),
+              has_ratio, group, sums, squares[g]);
+  });
+  for (const Eigen::Vector3d& s : squares) sums.end_squares += s;
+  return sums;
+}
+
+}  // namespace
+
+void SampleStore::check() const {
+  const auto k = static_cast<Eigen::Index>(rungs());
+  if (log_prior.size() != k || log_z_hat.size() != k)
+    throw InvalidArgument(
+        fmt::format("log_prior, log_z_hat = {}, {} values (must be {}, one a rung)",
+                    log_prior.size(), log_z_hat.size(), k));
+  if (log_ratio.size() == 0 || rung.rows() != log_ratio.rows() || rung.cols() != log_ratio.cols())
+    throw InvalidArgument(fmt::format("rung = {}x{} (must be the shape of D, {}x{}, not empty)",
+                                      rung.rows(), rung.cols(), log_ratio.rows(),
+                                      log_ratio.cols()));
+  if (rung.minCoeff() < 0 || rung.maxCoeff() >= rungs())
+    throw InvalidArgument(fmt::format("rung = {}..{} (must be within 0..{})", rung.minCoeff(),
+                                      rung.maxCoeff(), k - 1));
+  if (!log_ratio.allFinite() || !log_prior.allFinite() || !log_z_hat.allFinite() ||
+      !std::all_of(log_f.begin(), log_f.end(), [](double x) { return std::isfinite(x); }))
+    throw InvalidArgument("D, log_prior, log_z_hat, log_f (must be finite)");
+  if (!log_f.empty() && log_f.size() != static_cast<std::size_t>(log_ratio.size() * k))
+    throw InvalidArgument(fmt::format("log_f = {} values (must be {}, one a sample and rung)",
+                                      log_f.size(), log_ratio.size() * k));
+}
+
+void rung_probabilities(const Eigen::Ref<const Eigen::VectorXd>& log_f,
+                        const Eigen::VectorXd& log_weight, Eigen::Ref<Eigen::VectorXd> out) {
+  out = log_f + log_weight;
+  exponentiate({out.data(), static_cast<std::size_t>(out.size())}, out.maxCoeff());
+  out /= out.sum();
+}
+
+int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps) {
+  int batches = 1;
+  while (batches * chains < kGroups && 2 * batches <= sweeps) batches *= 2;
+  return batches;
+}
+
+RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {
+  store.check();
+  if (assignment == Assignment::soft && !store.random_rungs)
+    throw InvalidArgument("store (must hold rungs drawn by simulated tempering for q(b | x))");
+  Eigen::VectorXd betas(store.rungs());
+  for (int k = 0; k < store.rungs(); ++k) betas[k] = store.ladder[k];
+  return sum_all(store, assignment, true,
+                 [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
+                   out = betas * store.log_ratio(s, chain);
+                 });
+}
+
+RungSums sum_collapsed(const SampleStore& store) {
+  store.check();
+  if (store.log_f.empty()) throw InvalidArgument("store (must hold log_f: collapsed states)");
+  const auto k = static_cast<Eigen::Index>(store.rungs());
+  return sum_all(store, Assignment::soft, false,
+                 [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
+                   const double* from = store.log_f.data() + (s * store.chains() + chain) * k;
+                   std::copy(from, from + k, out.data());
+                 });
+}
+
+std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs) {
+  std::int64_t trips = 0;
+  for (Eigen::Index c = 0; c < rung.cols(); ++c) {
+    TripCounter counter(rungs - 1);
+    for (Eigen::Index s = 0; s < rung.rows(); ++s) counter.visit(rung(s, c));
+    trips += counter.trips();
+  }
+  return trips;
+}
+
+std::int64_t round_trips(const SampleStore& store) {
+  return round_trips(store.rung, store.rungs());
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "boltzmark/target/ladder.hpp"
+
+namespace boltzmark {
+
+/// What tempered sampling keeps: for each kept sweep and chain the rung whose kernel produced the
+/// state, and D = log f - log p1 of that joint state. Every estimator on samples reads this alone.
+/// Invariant  Zhat is fixed while samples are kept
+struct SampleStore {
+  Ladder ladder;
+  Eigen::VectorXd log_prior = {};  ///< log r_k [rungs], normalised
+  Eigen::VectorXd log_z_hat = {};  ///< log Zhat_k [rungs], first 0
+  Eigen::MatrixXd log_ratio = {};  ///< D [sweeps x chains]
+  Eigen::MatrixXi rung = {};       ///< 0-based [sweeps x chains]
+  std::vector<double> log_f = {};  ///< collapsed states kept whole: log f_b(v) [sweep][chain][rung]
+  /// Whether rungs were drawn from q(b | x) (simulated tempering); otherwise each is a fixed share
+  /// of the samples (parallel tempering), and RTS does not apply.
+  bool random_rungs = true;
+
+  int rungs() const { return ladder.rungs(); }
+  Eigen::Index sweeps() const { return log_ratio.rows(); }
+  Eigen::Index chains() const { return log_ratio.cols(); }
+  double samples() const { return static_cast<double>(log_ratio.size()); }
+
+  /// Throws  InvalidArgument if shapes disagree, a rung is outside 0..rungs-1, or a value is not
+  /// finite
+  void check() const;
+};
+
+/// Computes log q(b_k | x) of all rungs from log f_k(x), k = 1..K, up to a constant.
+///   q(b_k | x) = (r_k / Zhat_k) f_k(x) / sum_j (r_j / Zhat_j) f_j(x)     [carlson2016, Eq. 7]
+/// Shapes  all [rungs]; in place allowed
+void rung_probabilities(const Eigen::Ref<const Eigen::VectorXd>& log_f,
+                        const Eigen::VectorXd& log_weight, Eigen::Ref<Eigen::VectorXd> out);
+
+/// Which states q(b_k | x) is computed from.
+enum class States {
+  joint,     ///< all units, by D
+  collapsed  ///< the marginal state, by log_f: latent units summed out
+};
+
+/// How samples are given to rungs.
+enum class Assignment {
+  soft,  ///< by q(b_k | x): Rao-Blackwellised
+  hard   ///< to the rung that produced them
+};
+
+/// Sums over samples, by rung and by group; RTS, TS, TI and TI-RB are functions of these.
+/// With weight w_kn = q(b_k | x_n) (soft) or 1{rung_n = k} (hard) and D_n:
+struct RungSums {
+  Eigen::MatrixXd weight;       ///< sum_n w_kn        [rungs x groups]
+  Eigen::MatrixXd first = {};   ///< sum_n w_kn D_n    [rungs x groups]; empty if not kept
+  Eigen::MatrixXd second = {};  ///< sum_n w_kn D_n^2  [rungs x groups]; empty if not kept
+  /// Sums of w_1n^2, w_Kn^2 and w_1n w_Kn over all samples.
+  Eigen::VectorXd end_squares = Eigen::VectorXd::Zero(3);
+  double samples = 0;
+  int batches = 1;  ///< of consecutive sweeps, per chain: group = chain * batches + batch
+
+  Eigen::Index rungs() const { return weight.rows(); }
+  Eigen::Index groups() const { return weight.cols(); }
+};
+
+/// Into how many batches of consecutive sweeps each chain is cut: a power of two that makes 32
+/// groups or more of all chains, and 1 if there are that many chains.
+int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps);
+
+/// Sums the stored joint states by rung.  Cost  samples x rungs exponentials if soft
+/// Throws  InvalidArgument as SampleStore::check, or if soft and the rungs were not drawn
+RungSums sum_by_rung(const SampleStore& store, Assignment assignment);
+/// Sums the stored collapsed states, which have no D.
+/// Throws  InvalidArgument if the store has no log_f
+RungSums sum_collapsed(const SampleStore& store);
+
+/// Counts one chain's completed trips from the top rung to the bottom one and back.
+class TripCounter {
+ public:
+  explicit TripCounter(int top_rung) : top_(top_rung) {}
+  void visit(int rung) {
+    if (rung == 0) reached_bottom_ = from_top_;
+    if (rung != top_) return;
+    trips_ += reached_bottom_ ? 1 : 0;
+    from_top_ = true;
+    reached_bottom_ = false;
+  }
+  std::int64_t trips() const { return trips_; }
+
+ private:
+  int top_;
+  bool from_top_ = false, reached_bottom_ = false;
+  std::int64_t trips_ = 0;
+};
+
+/// Counts the trips of all chains.  Shapes  rung [sweeps x chains], 0..rungs-1
+std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs);
+std::int64_t round_trips(const SampleStore& store);
+
+}  // namespace boltzmark

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "boltzmark/random/draws.hpp"
+#include "boltzmark/target/target.hpp"
+#include "boltzmark/transition/tempered_chains.hpp"
+
+namespace boltzmark {
+
+/// Chains of a layered model; the marginal state is the even layers (an RBM's visible units).
+/// They move by block Gibbs alone, for the reason at TemperedChains::sweep.
+class LayeredPopulation final : public Population {
+ public:
+  LayeredPopulation(std::shared_ptr<const TemperedModel> model, int first_chain, int chains,
+                    StreamKey key);
+
+  int chains() const override { return chains_.chains(); }
+  void draw_base() override;
+  void move(std::span<const float> inverse_temperatures) override;
+  void log_ratio(std::span<double> out) override { chains_.log_ratio(out); }
+  void log_densities(const Ladder& ladder, std::span<double> out) override {
+    chains_.log_densities(ladder.singles(), out);
+  }
+  void log_density_slopes(const Ladder& ladder, std::span<double> out) override {
+    chains_.log_density_slopes(ladder.singles(), out);
+  }
+  void log_increment(float from, float to, std::span<double> out) override;
+  /// Throws  std::bad_cast if `from` is a population of another kind of target
+  void copy_chain(int chain, const Population& from, int source) override;
+
+  /// Replaces a layer's states.  Shapes  states [units x chains], values of the units
+  void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
+    chains_.set_layer(layer, states);
+  }
+  /// Goes on with other parameters of the same shape.
+  void set_model(std::shared_ptr<const TemperedModel> model) {
+    chains_.set_model(std::move(model));
+  }
+  const TemperedChains& tempered_chains() const { return chains_; }
+
+ private:
+  TemperedChains chains_;
+  PhiloxDraws draws_;
+  std::uint64_t sweeps_ = 0;
+};
+
+/// A layered model between its base (b = 0) and itself (b = 1), moved by block Gibbs sweeps.
+class LayeredTarget final : public Target {
+ public:
+  /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
+  LayeredTarget(Layered model, Base base, const Packing& packing = {.chains = 100, .sweeps = 1000});
+  explicit LayeredTarget(std::shared_ptr<const TemperedModel> model);
+  std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;
+  const TemperedModel& tempered_model() const { return *model_; }
+
+ private:
+  std::shared_ptr<const TemperedModel> model_;
+};
+
+}  // namespace boltzmark

@@ -1,0 +1,63 @@
+#include "boltzmark/target/target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/transition/chains.hpp"
+
+namespace boltzmark {
+
+Populations::Populations(const Target& target, int chains, StreamKey key) : chains_(chains) {
+  if (chains < 1) throw InvalidArgument(fmt::format("chains = {} (must be at least 1)", chains));
+  const int blocks = (chains + kChainBlock - 1) / kChainBlock;
+  const int groups = std::min(blocks, thread_count());
+  for (int g = 0; g < groups; ++g) {
+    const int first = g * blocks / groups * kChainBlock;
+    const int last = std::min(chains, (g + 1) * blocks / groups * kChainBlock);
+    first_chains_.push_back(first);
+    groups_.push_back(target.populate(first, last - first, key));
+  }
+}
+
+Population& Populations::at(int first_chain) {
+  const auto found = std::find(first_chains_.begin(), first_chains_.end(), first_chain);
+  if (found == first_chains_.end())
+    throw InvalidArgument(fmt::format("first_chain = {} (must be a group's)", first_chain));
+  return *groups_[static_cast<std::size_t>(found - first_chains_.begin())];
+}
+
+void Populations::for_each(const std::function<void(Population&, int)>& body) {
+  parallel_for(groups_.size(), [&](std::size_t g) { body(*groups_[g], first_chains_[g]); });
+}
+
+int Populations::group_of(int chain) const {
+  const auto after = std::upper_bound(first_chains_.begin(), first_chains_.end(), chain);
+  return static_cast<int>(after - first_chains_.begin()) - 1;
+}
+
+void Populations::resample(std::span<const int> offspring) {
+  if (static_cast<int>(offspring.size()) != chains_ ||
+      std::any_of(offspring.begin(), offspring.end(), [](int n) { return n < 0; }) ||
+      std::accumulate(offspring.begin(), offspring.end(), 0) != chains_)
+    throw InvalidArgument(
+        fmt::format("offspring (must be {} numbers that add up to it, none negative)", chains_));
+  // A chain that is copied keeps its state, so nothing that is read is ever written.
+  int parent = 0, copies = 0;
+  for (int chain = 0; chain < chains_; ++chain) {
+    if (offspring[chain] > 0) continue;
+    while (offspring[parent] - 1 <= copies) {
+      ++parent;
+      copies = 0;
+    }
+    ++copies;
+    const int to = group_of(chain), from = group_of(parent);
+    groups_[to]->copy_chain(chain - first_chains_[to], *groups_[from],
+                            parent - first_chains_[from]);
+  }
+}
+
+}  // namespace boltzmark

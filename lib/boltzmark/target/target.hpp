@@ -1,0 +1,84 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "boltzmark/random/key.hpp"
+#include "boltzmark/target/ladder.hpp"
+
+namespace boltzmark {
+
+/// A group of chains of one target, moved and read by one thread.
+/// Densities are those of  log f_b = b log f + (1 - b) log p1  with p1 normalised. A target with
+/// latent variables (the hidden units) also knows the marginal of the rest ("collapsed").
+class Population {
+ public:
+  virtual ~Population() = default;
+  virtual int chains() const = 0;
+
+  /// Draws every chain's state from p1, independently.
+  virtual void draw_base() = 0;
+  /// Moves chain c once by a kernel that leaves f_{b[c]} unchanged, and counts one sweep.
+  /// Shapes  inverse_temperatures [chains], values of a Ladder
+  virtual void move(std::span<const float> inverse_temperatures) = 0;
+  /// Writes D(x) = log f(x) - log p1(x) of every chain's joint state.  Shapes  [chains]
+  virtual void log_ratio(std::span<double> out) = 0;
+  /// Writes log f_b of every chain's marginal state at every rung, log p1 included.
+  /// Shapes  [chains x rungs], a chain's rungs side by side
+  virtual void log_densities(const Ladder& ladder, std::span<double> out) = 0;
+  /// Writes d/db log f_b of the marginal state at every rung, the mean of D given that state.
+  /// Shapes  as log_densities
+  virtual void log_density_slopes(const Ladder& ladder, std::span<double> out) = 0;
+  /// Writes log f_to - log f_from of every chain's marginal state: AIS's increment.
+  /// Shapes  [chains]
+  virtual void log_increment(float from, float to, std::span<double> out) = 0;
+  /// Copies the state of a chain of another population of the same target: resampling.
+  virtual void copy_chain(int chain, const Population& from, int source) = 0;
+};
+
+/// What samplers and estimators see of a distribution with density f / Z and of its base p1.
+class Target {
+ public:
+  virtual ~Target() = default;
+  /// Makes chains first_chain .. first_chain + chains - 1 of a run. A chain's draws depend on the
+  /// key, its number and the sweep alone, so runs do not depend on how chains are grouped.
+  /// Shapes  first_chain a multiple of kChainBlock
+  virtual std::unique_ptr<Population> populate(int first_chain, int chains,
+                                               StreamKey key) const = 0;
+};
+
+/// Chains split into one population per thread; results do not depend on the split.
+class Populations {
+ public:
+  /// Throws  InvalidArgument if chains < 1
+  Populations(const Target& target, int chains, StreamKey key);
+
+  int chains() const { return chains_; }
+  int groups() const { return static_cast<int>(groups_.size()); }
+  int first_chain(int group) const { return first_chains_[group]; }
+  Population& group(int g) { return *groups_[g]; }
+  const Population& group(int g) const { return *groups_[g]; }
+  /// Returns the group that begins with a chain.  Throws  InvalidArgument if none does
+  Population& at(int first_chain);
+
+  /// Calls body(population, first chain) for every group, in parallel.
+  void for_each(const std::function<void(Population&, int)>& body);
+
+  /// Copies states so that chain c's old state is held by offspring[c] chains: a chain that has
+  /// offspring keeps its own state, and those without take the surplus copies in order. If the
+  /// offspring of a range of chains add up to its size, copies stay within the range.
+  /// Shapes  offspring [chains]
+  /// Throws  InvalidArgument if sizes differ, one is negative or they do not add up to chains()
+  void resample(std::span<const int> offspring);
+
+ private:
+  int group_of(int chain) const;
+
+  int chains_;
+  std::vector<int> first_chains_;
+  std::vector<std::unique_ptr<Population>> groups_;
+};
+
+}  // namespace boltzmark

@@ -1,0 +1,220 @@
+// Checks of annealing estimators: the whole measure is propagated, nothing is drawn but the models.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/exact/annealing_moments.hpp"
+#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/target/table_target.hpp"
+#include "verification/checks/check_cases.hpp"
+
+namespace boltzmark {
+namespace {
+
+struct Path {
+  Layered model;
+  Base base;
+  Ladder ladder;
+  std::string detail;
+};
+
+Path draw_path(Stream& stream, const Layered& model, int max_rungs = 6) {
+  Base base = Base::uniform(model);
+  for (Eigen::VectorXd& logits : base.logits)
+    for (double& logit : logits) logit = stream.uniform(-2, 2);
+  std::vector<double> betas = {0, 1};
+  for (auto inner = stream.below(static_cast<std::uint64_t>(max_rungs - 1)); inner > 0; --inner)
+    betas.push_back(stream.uniform());
+  std::sort(betas.begin(), betas.end());
+  const std::size_t rungs = betas.size();
+  return {model, base, Ladder(betas),
+          fmt::format("{}, {} temperatures", describe_case(model), rungs)};
+}
+
+Path draw_path(Stream& stream, int max_side = 3, int max_rungs = 6) {
+  return draw_path(stream, draw_generic_model(stream, max_side, 3), max_rungs);
+}
+
+// An RBM whose layers are Bernoulli or X(s), s <= 3.
+Path draw_unit_path(Stream& stream) {
+  const Layered binary = draw_generic_model(stream, 2, 2);
+  std::vector<Layer> layers = {binary.layer(0), binary.layer(1)};
+  for (Layer& layer : layers) layer.unit = Unit::from_code(static_cast<int>(stream.below(4)));
+  return draw_path(stream, Layered(std::move(layers), binary.weights()));
+}
+
+CaseOutcome ais_mean(const Path& path, SweepLaw law) {
+  const AnnealingMoments moments =
+      exact_ais_moments(path.model, path.base, path.ladder, {.sweeps = 2, .law = law});
+  return {std::abs(moments.log_mean - moments.log_z), path.detail};
+}
+
+CaseOutcome ais_jensen(Stream& stream) {
+  const Path path = draw_path(stream);
+  const AnnealingMoments moments = exact_ais_moments(path.model, path.base, path.ladder);
+  return {moments.mean_log - moments.log_z, path.detail};
+}
+
+// log E[e^-R] + log Z over exact samples of the model.
+CaseOutcome raise_mean(const Path& path, SweepLaw law) {
+  const Eigen::VectorXd means =
+      exact_reverse_annealing(path.model, path.base, path.ladder, {.law = law});
+  const AnnealingRung top(path.model, path.base, 1);
+  const double mean = (means.array() + top.space.log_p().array() + top.log_z).exp().sum();
+  return {std::abs(std::log(mean)), path.detail};
+}
+
+// p*_K(v) E[e^-R | v] against the marginal law that annealing upwards ends in.
+CaseOutcome raise_law(Stream& stream) {
+  const Path path = draw_path(stream);
+  const Eigen::VectorXd means = exact_reverse_annealing(path.model, path.base, path.ladder);
+  const Eigen::VectorXd law = annealed_law(path.model, path.base, path.ladder);
+  const AnnealingRung top(path.model, path.base, 1);
+  const StateSpace& space = top.space;
+  const auto part = [&space](Eigen::Index x) {
+    return static_cast<Eigen::Index>(space.side_part(0, static_cast<std::size_t>(x)));
+  };
+  Eigen::VectorXd marginal = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(space.side_states(0)));
+  for (Eigen::Index x = 0; x < law.size(); ++x) marginal[part(x)] += law[x];
+  double worst = 0;
+  for (Eigen::Index x = 0; x < law.size(); ++x)
+    if (space.side_part(1, static_cast<std::size_t>(x)) == 0)
+      worst =
+          std::max(worst, std::abs(std::exp(top.log_marginal[x] + means[x]) - marginal[part(x)]));
+  return {worst, path.detail};
+}
+
+// log w with the joint density along a trajectory of the target's own moves, against (23).
+CaseOutcome riemann_sum(Stream& stream) {
+  const Path path = draw_path(stream);
+  const TableTarget target(path.model, path.base);
+  TablePopulation population(target, 0, 1, {stream(), stream()});
+  population.draw_base();
+  std::array<double, 1> d{};
+  double log_weight = 0, sum = 0, size = 1;
+  for (int k = 1; k < path.ladder.rungs(); ++k) {
+    const AnnealingRung below(path.model, path.base, path.ladder[k - 1]);
+    const AnnealingRung rung(path.model, path.base, path.ladder[k]);
+    const auto x = static_cast<Eigen::Index>(population.state(0));
+    population.log_ratio(d);
+    const double step = rung.space.log_p()[x] + rung.log_z - below.space.log_p()[x] - below.log_z;
+    log_weight += step;
+    sum += (path.ladder[k] - path.ladder[k - 1]) * d[0];
+    size += std::abs(step);
+    population.move(std::array{path.ladder.single(k)});
+  }
+  return {std::abs(log_weight - sum) / size, path.detail};
+}
+
+// E[Z] of two chains of annealed SMC over every path, every resampling of every u included.
+class PairedSmc {
+ public:
+  explicit PairedSmc(const Path& path) {
+    for (int k = 0; k < path.ladder.rungs(); ++k) {
+      const AnnealingRung rung(path.model, path.base, path.ladder[k]);
+      log_f_.push_back(rung.log_marginal);
+      law_.push_back(transition_matrix(rung));
+    }
+    start_ = AnnealingRung(path.model, path.base, 0).space.p();
+  }
+
+  double mean() const {
+    double sum = 0;
+    for (int a = 0; a < start_.size(); ++a)
+      for (int b = 0; b < start_.size(); ++b)
+        sum += start_[a] * start_[b] * from_rung(1, {a, b}, {1, 1});
+    return sum;
+  }
+
+ private:
+  using Pair = std::array<int, 2>;
+  using Weights = std::array<double, 2>;
+
+  static Eigen::MatrixXd transition_matrix(const AnnealingRung& rung) {
+    StateBlock rows = StateBlock::Identity(rung.log_marginal.size(), rung.log_marginal.size());
+    SweepOperator(rung.space, Rule::gibbs()).pull(rows);
+    return rows;
+  }
+
+  // The mean of what is still to be multiplied into Z, from weights before rung k's.
+  double from_rung(std::size_t k, Pair x, Weights w) const {
+    if (k == log_f_.size()) return (w[0] + w[1]) / 2;
+    for (int i = 0; i < 2; ++i) w[i] *= std::exp(log_f_[k][x[i]] - log_f_[k - 1][x[i]]);
+    const double total = w[0] + w[1], mean = total / 2;
+    const Weights share = {w[0] / total, w[1] / total};
+    // Two chains have an effective size of 1 at least: they are resampled below 3/4 of them.
+    if (1 / (share[0] * share[0] + share[1] * share[1]) >= 1.5) return moved(k, x, w);
+    // The offspring are constant in u on both sides of this point.
+    const double cut = 2 * share[0] - std::floor(2 * share[0]);
+    double sum = 0;
+    for (const auto& [from, to] : {std::pair(0.0, cut), std::pair(cut, 1.0)}) {
+      std::array<int, 2> offspring{};
+      systematic_offspring(share, (from + to) / 2, offspring);
+      const Pair parents = {offspring[0] > 0 ? x[0] : x[1], offspring[1] > 0 ? x[1] : x[0]};
+      sum += (to - from) * mean * moved(k, parents, {1, 1});
+    }
+    return sum;
+  }
+
+  double moved(std::size_t k, Pair x, Weights w) const {
+    if (k + 1 == log_f_.size()) return from_rung(k + 1, x, w);
+    double sum = 0;
+    for (int a = 0; a < start_.size(); ++a)
+      for (int b = 0; b < start_.size(); ++b)
+        sum += law_[k](x[0], a) * law_[k](x[1], b) * from_rung(k + 1, {a, b}, w);
+    return sum;
+  }
+
+  std::vector<Eigen::VectorXd> log_f_;
+  std::vector<Eigen::MatrixXd> law_;
+  Eigen::VectorXd start_;
+};
+
+CaseOutcome smc_mean(Stream& stream) {
+  const Path path = draw_path(stream, 1, 4);
+  const double log_z = AnnealingRung(path.model, path.base, 1).log_z;
+  return {std::abs(std::log(PairedSmc(path).mean()) - log_z), path.detail};
+}
+
+}  // namespace
+
+std::vector<Check> annealing_checks() {
+  // Each step rounds sums of some 2^6 terms of like sign: 1e-10 leaves room for a hundred steps.
+  std::vector<Check> checks;
+  const auto add = [&](const char* name, const char* subject, const char* statement,
+                       const char* claim, double bound, CaseStatistic statistic) {
+    checks.push_back(bounded_check(
+        {.name = name, .subject = subject, .statement = statement, .claim = claim, .bound = bound},
+        std::move(statistic)));
+  };
+  add("mean-weight", "ais", "E[w] = Z: difference of the logs", "C13", 1e-10,
+      [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::exact); });
+  add("mean-weight (production sweep)", "ais", "E[w] = Z with the recovered law of the kernels",
+      "C13", 1e-5, [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::recovered); });
+  add("mean-weight (discrete units)", "ais",
+      "E[w] = Z with multivalued units and the recovered law", "", 1e-5,
+      [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
+  add("mean-log-weight", "ais", "E[log w] is at most log Z", "C13", 1e-12, ais_jensen);
+  add("riemann-sum", "ais",
+      "log w of the joint density is the Riemann sum of D along a trajectory: relative difference",
+      "C28", 1e-9, riemann_sum);
+  add("mean-weight", "raise", "E[e^-R] = 1/Z over exact samples: difference of the logs", "C15",
+      1e-10, [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::exact); });
+  add("mean-weight (production sweep)", "raise",
+      "E[e^-R] = 1/Z with the recovered law of the kernels", "C15", 1e-5,
+      [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::recovered); });
+  add("mean-weight (discrete units)", "raise", "E[e^-R] = 1/Z with multivalued units", "", 1e-5,
+      [](Stream& s) { return raise_mean(draw_unit_path(s), SweepLaw::recovered); });
+  add("annealed-law", "raise", "p*_K(v) E[e^-R | v] is the law that annealing upwards ends in",
+      "C15", 1e-10, raise_law);
+  add("mean-weight", "smc", "E[Z] of two chains that resample is Z: difference of the logs", "",
+      1e-10, smc_mean);
+  return checks;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "boltzmark/transition/rule.hpp"
+#include "verification/checks/verifier.hpp"
+
+namespace boltzmark {
+
+/// What one random case contributes to a check.
+struct CaseOutcome {
+  double value = 0;    ///< the statistic; the largest of all cases is compared with the bound
+  std::string detail;  ///< the case in words
+};
+
+/// A statistic of one random model, drawn from the case's own stream.
+using CaseStatistic = std::function<CaseOutcome(Stream& stream)>;
+
+/// Makes a check that holds if the statistic is at most the bound in every case.
+/// Fills run() and leaves the rest of `check` as it is; cases run in parallel, each on its stream.
+Check bounded_check(Check check, CaseStatistic statistic);
+
+/// Makes a check that holds if the mean of the statistic over all cases is at most the bound.
+Check mean_check(Check check, CaseStatistic statistic);
+
+/// Draws a binary RBM of 1..max_side units a side (one in eight is a DBM of three layers) whose
+/// parameters are multiples of 2^-8, so that sums are exact and ties are ties: all zero, mostly
+/// zero, in {-1, 0, 1}, moderate, or with entries of +-100.
+Layered draw_check_model(Stream& stream, int max_side = 4);
+
+/// Draws what a check is about: a binary model of draw_check_model, at most 4 units a side, or one
+/// of discrete units, Bernoulli or X(s) with s = 1, 2, 3, 4, 5, 8, 16 or 64 layer by layer, of at
+/// most 1,024 states. The continuous unit has no states to enumerate: its law, mean and slope are
+/// checked in check_unit_functions.cpp, its updates against its distribution function in
+/// verification/exact/unit_updates_continuous.cpp, estimates with it in
+/// verification/statistical/unit_estimates.cpp.
+Layered draw_binary_model(Stream& stream);
+Layered draw_unit_model(Stream& stream);
+using DrawModel = Layered (*)(Stream& stream);
+
+/// Draws a model of discrete units with 1..max_side units a side and about `most_states` at most,
+/// where more would be too many for products of several tempered states.
+Layered draw_small_unit_model(Stream& stream, int max_side, double most_states);
+
+/// Draws a binary RBM with parameters uniform on (-scale, scale), no ties.
+Layered draw_generic_model(Stream& stream, int max_side, double scale);
+
+/// Draws an RBM with zero weights and biases that are zero, of order 1, or a tie among others.
+Layered draw_independent_model(Stream& stream, int max_side = 4);
+
+/// Draws a base of tempering: uniform, or with logits uniform on (-2, 2).
+Base draw_base(Stream& stream, const Layered& model);
+
+/// Writes a model's shape and size of parameters: "3x2, |w| <= 100".
+std::string describe_case(const Layered& model);
+
+/// The rules that the suite checks, without the counter-example.
+std::vector<Rule> ergodic_rules();
+
+/// Lists of checks, one per file.
+std::vector<Check> kernel_checks();
+std::vector<Check> theorem_checks();
+std::vector<Check> convergence_checks();
+std::vector<Check> production_checks();
+std::vector<Check> tempering_checks();
+std::vector<Check> tempered_chain_checks();
+std::vector<Check> tempered_estimator_checks();
+std::vector<Check> integration_checks();
+std::vector<Check> estimator_checks();
+std::vector<Check> annealing_checks();
+std::vector<Check> unit_checks();
+std::vector<Check> classifier_checks();
+
+}  // namespace boltzmark

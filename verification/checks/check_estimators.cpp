@@ -1,0 +1,61 @@
+// Checks of what is computed by enumerating one side against sums over every state.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/exact/cd_gradient.hpp"
+#include "boltzmark/exact/gradient.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/exact/state_space.hpp"
+#include "verification/checks/check_cases.hpp"
+
+namespace boltzmark {
+namespace {
+
+CaseOutcome log_z_case(Stream& stream, DrawModel draw) {
+  const Layered model = draw(stream);
+  const double all = StateSpace(model).log_z();
+  return {std::abs(exact_log_z(model).log_z - all) / std::max(1.0, std::abs(all)),
+          fmt::format("{}: log Z = {:.12g}", describe_case(model), all)};
+}
+
+CaseOutcome gradient_case(Stream& stream) {
+  const Layered model = draw_generic_model(stream, 4, 3);
+  Eigen::MatrixXf data(model.size(0), 3);
+  for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
+  const Parameters fast = exact_gradient(model, Cases(data));
+  const Parameters slow = enumerated_gradient(model, data);
+  double worst = (fast.weights[0] - slow.weights[0]).cwiseAbs().maxCoeff();
+  for (int l = 0; l < 2; ++l)
+    worst = std::max(worst, (fast.biases[l] - slow.biases[l]).cwiseAbs().maxCoeff());
+  return {worst, describe_case(model)};
+}
+
+}  // namespace
+
+std::vector<Check> estimator_checks() {
+  return {bounded_check({.name = "enumeration",
+                         .subject = "log_z",
+                         .statement = "log Z by enumerating one side equals the sum over all "
+                                      "states: difference relative to max(1, |log Z|)",
+                         .claim = "",
+                         .bound = 1e-12},
+                        [](Stream& s) { return log_z_case(s, draw_binary_model); }),
+          bounded_check({.name = "enumeration (discrete units)",
+                         .subject = "log_z",
+                         .statement = "so it is with multivalued units",
+                         .claim = "",
+                         .bound = 1e-12},
+                        [](Stream& s) { return log_z_case(s, draw_unit_model); }),
+          bounded_check({.name = "enumeration",
+                         .subject = "gradient",
+                         .statement = "the gradient by enumerating one side equals the one over "
+                                      "all states",
+                         .claim = "",
+                         .bound = 1e-12},
+                        gradient_case)};
+}
+
+}  // namespace boltzmark

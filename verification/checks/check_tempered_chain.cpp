@@ -1,0 +1,137 @@
+// Checks of simulated tempering as a Markov chain of pairs (x, k): what it leaves unchanged, and
+// what its rungs do.                                                    [carlson2016, Sec. 2, App.
+// G]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/exact/log_z.hpp"
+#include "verification/checks/check_cases.hpp"
+#include "verification/checks/check_tempered_cases.hpp"
+#include "verification/checks/tempered_moments.hpp"
+
+namespace boltzmark {
+namespace {
+
+// max |q M - q|
+double change(const TemperedChain& chain) {
+  const Eigen::VectorXd moved = chain.matrix().transpose() * chain.stationary();
+  return (moved - chain.stationary()).cwiseAbs().maxCoeff();
+}
+
+// Half of the models are of multivalued units, small enough for a matrix of all pairs.
+Layered draw_pair_model(Stream& stream) {
+  return stream.below(2) == 0 ? draw_check_model(stream, 2) : draw_small_unit_model(stream, 2, 64);
+}
+
+CaseOutcome invariance_case(Stream& stream, States states, RungMove move, const Rule& rule) {
+  const TemperedCase c = draw_tempered_case(stream, draw_pair_model(stream), 5);
+  return {change(c.chain(states, {.rung_move = move, .rule = rule})), c.detail};
+}
+
+// Wang-Landau stands at weights that are far from the right ones for most of its run.
+CaseOutcome wang_landau_case(Stream& stream) {
+  TemperedCase c = draw_tempered_case(stream, draw_pair_model(stream), 5);
+  for (double& value : c.log_z_hat) value = stream.uniform(-50, 50);
+  return {change(c.chain(draw_states(stream))), c.detail};
+}
+
+// q(b_k) from Z_k, that of enumerating one side, against the mean of q(b_k | x) over states.
+CaseOutcome rung_law_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_check_model(stream), 20);
+  Eigen::VectorXd log_q = c.log_prior - c.log_z_hat;
+  const double log_z_1 = log_normaliser(c.model, c.base);
+  for (int k = 0; k < c.ladder.rungs(); ++k)
+    log_q[k] +=
+        exact_log_z(tempered(c.model, c.base, c.ladder[k])).log_z - (1 - c.ladder[k]) * log_z_1;
+  const Eigen::VectorXd by_z = (log_q.array() - log_sum_exp(log_q)).exp();
+  const Eigen::VectorXd by_states =
+      exact_rung_sums(c.chain(draw_states(stream))).weight.rowwise().sum();
+  return {(by_z - by_states).cwiseAbs().maxCoeff(), c.detail};
+}
+
+CaseOutcome rao_blackwell_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 4, 3), 10);
+  const TemperedChain chain = c.chain(draw_states(stream));
+  const auto variances = [&](Assignment assignment) {
+    return independent_rung_frequencies(chain, assignment, 1).covariance.diagonal().eval();
+  };
+  const Eigen::ArrayXd soft = variances(Assignment::soft), hard = variances(Assignment::hard);
+  return {(soft / hard).maxCoeff(), c.detail};
+}
+
+// The law of the rungs (k_0, k_1, k_2, k_3) of one chain, by summing the states out, against
+// q(k_0) P P P; and q P against q.
+CaseOutcome markov_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_check_model(stream, 2), 4);
+  const RungMove move = stream.below(2) == 0 ? RungMove::gibbs : RungMove::metropolis;
+  const TemperedChain chain =
+      c.chain(draw_states(stream), {.rung_move = move, .state_move = StateMove::exact});
+  const Eigen::MatrixXd matrix = chain.matrix(), rungs = chain.rung_matrix();
+  const Eigen::VectorXd law = chain.rung_law();
+  const Eigen::Index n = chain.space().states(), paths = law.size();
+  double worst = (rungs.transpose() * law - law).cwiseAbs().maxCoeff();
+  const auto follow = [&](const auto& self, const Eigen::VectorXd& mass, Eigen::Index at,
+                          double predicted, int steps) -> void {
+    worst = std::max(worst, std::abs(mass.sum() - predicted));
+    if (steps == 0) return;
+    for (Eigen::Index to = 0; to < paths; ++to)
+      self(self, matrix.block(at * n, to * n, n, n).transpose() * mass, to,
+           predicted * rungs(at, to), steps - 1);
+  };
+  for (Eigen::Index k = 0; k < paths; ++k)
+    follow(follow, chain.stationary().segment(k * n, n), k, law[k], 3);
+  return {worst, c.detail};
+}
+
+std::vector<Check> invariance_checks() {
+  std::vector<Check> checks;
+  const auto add = [&checks](States states, RungMove move, const Rule& rule) {
+    const bool joint = states == States::joint, gibbs = move == RungMove::gibbs;
+    checks.push_back(bounded_check(
+        {.name =
+             fmt::format("pair-invariance ({} states, {} rungs, {})", joint ? "joint" : "collapsed",
+                         gibbs ? "gibbs" : "metropolis", rule.name()),
+         .subject = "simulated-tempering",
+         .statement = "a new rung given the state, then a sweep at that rung, leave q(x, b) "
+                      "unchanged, of binary and of multivalued units: max |qM - q|",
+         .claim = "",
+         .bound = 1e-12},
+        [states, move, rule](Stream& s) { return invariance_case(s, states, move, rule); }));
+  };
+  for (const RungMove move : {RungMove::gibbs, RungMove::metropolis}) {
+    for (const Rule& rule : ergodic_rules()) add(States::joint, move, rule);
+    add(States::collapsed, move, Rule::gibbs());
+  }
+  return checks;
+}
+
+}  // namespace
+
+std::vector<Check> tempered_chain_checks() {
+  std::vector<Check> checks = invariance_checks();
+  const auto add = [&checks](const char* name, const char* subject, const char* statement,
+                             const char* claim, double bound, CaseOutcome (*statistic)(Stream&)) {
+    checks.push_back(bounded_check(
+        {.name = name, .subject = subject, .statement = statement, .claim = claim, .bound = bound},
+        statistic));
+  };
+  add("pair-invariance", "wang-landau",
+      "at any fixed weights, however wrong, its chain leaves q(x, b) unchanged: max |qM - q|", "",
+      1e-12, wang_landau_case);
+  add("rung-law", "simulated-tempering",
+      "q(b_k) is r_k Z_k / Zhat_k normalised and the mean of q(b_k | x): largest difference", "C01",
+      1e-12, rung_law_case);
+  add("rao-blackwell", "simulated-tempering",
+      "q(b_k | x) varies no more than counts over independent samples: largest ratio of variances",
+      "C04", 1, rao_blackwell_case);
+  add("rung-chain", "simulated-tempering",
+      "with exact draws of x given b the rungs are a Markov chain with P_jk and law q(b): largest "
+      "difference over paths of three steps",
+      "C59", 1e-12, markov_case);
+  return checks;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,198 @@
+// Checks of the estimators that read rung occupancies, at exact occupancies and on any samples.
+//                                                            [carlson2016, Secs. 2 and 3, App. A-D]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/core/eigenvalues.hpp"
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/rts_mixed.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/sample/rts_update.hpp"
+#include "verification/checks/check_cases.hpp"
+#include "verification/checks/check_tempered_cases.hpp"
+#include "verification/checks/tempered_moments.hpp"
+
+namespace boltzmark {
+namespace {
+
+CaseOutcome exact_occupancies_case(Stream& stream) {
+  const Layered model = draw_check_model(stream, 2);
+  const double log_z = exact_log_z(model).log_z;
+  CaseOutcome outcome{-1, ""};
+  for (int rungs = 2; rungs <= 50; ++rungs) {
+    const Ladder ladder = stream.below(2) == 0 ? Ladder::linear(rungs) : Ladder::geometric(rungs);
+    const TemperedCase c = draw_tempered_case(stream, model, ladder);
+    const TemperedChain chain = c.chain(draw_states(stream));
+    const Estimate found = rts(exact_rung_sums(chain), c.log_prior, c.log_z_hat);
+    const double error =
+        std::max(std::abs(found.log_z - log_z),
+                 (found.log_z_rungs - chain.space().log_z()).cwiseAbs().maxCoeff());
+    const double relative = error / std::max(1.0, std::abs(log_z));
+    if (!(relative <= outcome.value)) outcome = {relative, c.detail};
+  }
+  return outcome;
+}
+
+// Any samples at all, not only ones that the chain would draw.
+SampleStore draw_store(Stream& stream, const TemperedCase& c) {
+  constexpr Eigen::Index kSweeps = 10;
+  const TemperedSpace space = c.space(States::joint);
+  SampleStore store{c.ladder, c.log_prior, c.log_z_hat, Eigen::MatrixXd(kSweeps, 2),
+                    Eigen::MatrixXi::Zero(kSweeps, 2)};
+  for (double& ratio : store.log_ratio.reshaped()) {
+    const auto x =
+        static_cast<Eigen::Index>(stream.below(static_cast<std::uint64_t>(space.states())));
+    ratio = space.slopes()(x, 0);
+  }
+  return store;
+}
+
+CaseOutcome likelihood_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 3, 2), 10);
+  const RungSums sums = sum_by_rung(draw_store(stream, c), Assignment::soft);
+  const Estimate found = rts(sums, c.log_prior, c.log_z_hat);
+  const RtsLikelihood at = rts_likelihood({{sums, c.log_z_hat}}, c.log_prior, found.log_z_rungs);
+  return {at.gradient.cwiseAbs().maxCoeff() / sums.samples, c.detail};
+}
+
+CaseOutcome concave_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 3, 2), 10);
+  std::vector<RtsStage> stages;
+  double samples = 0;
+  for (std::uint64_t t = 0, count = 1 + stream.below(4); t < count; ++t) {
+    Eigen::VectorXd log_z_hat = c.log_z_hat;
+    for (double& value : log_z_hat) value += stream.uniform(-5, 5);
+    stages.push_back({sum_by_rung(draw_store(stream, c), Assignment::soft), std::move(log_z_hat)});
+    samples += stages.back().sums.samples;
+  }
+  Eigen::VectorXd log_z = c.log_z_hat;
+  for (double& value : log_z) value += stream.uniform(-5, 5);
+  const Eigen::MatrixXd hessian = rts_likelihood(stages, c.log_prior, log_z).hessian;
+  const SymmetricEigenPairs pairs = symmetric_eigen_pairs(hessian, Eigenvectors::none);
+  const double asymmetry = (hessian - hessian.transpose()).cwiseAbs().maxCoeff();
+  return {std::max(pairs.values.maxCoeff(), asymmetry) / samples, c.detail};
+}
+
+// 0 if Eq. 15 is positive for one of 40 random models and negative for another.
+CaseOutcome bias_sign_case(Stream& stream) {
+  int positive = 0, negative = 0;
+  for (int i = 0; i < 40; ++i) {
+    const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 2, 3), 5);
+    const RungFrequencies f =
+        independent_rung_frequencies(c.chain(draw_states(stream)), Assignment::soft, 100);
+    const Eigen::Index top = f.mean.size() - 1;
+    const double bias = rts_bias({.first = f.mean[0],
+                                  .other = f.mean[top],
+                                  .var_first = f.covariance(0, 0),
+                                  .var_other = f.covariance(top, top),
+                                  .covariance = f.covariance(0, top)});
+    (bias > 0 ? positive : negative) += 1;
+  }
+  return {positive > 0 && negative > 0 ? 0.0 : 1.0,
+          fmt::format("{} positive, {} negative", positive, negative)};
+}
+
+// Z_k / Z_1 = E_1[alpha f_k] / E_k[alpha f_1], in logs.
+CaseOutcome bridge_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_check_model(stream), 10);
+  const TemperedSpace space = c.space(draw_states(stream));
+  Eigen::VectorXd log_alpha(space.states());
+  for (double& value : log_alpha) value = stream.uniform(-20, 20);
+  const Eigen::VectorXd log_f_1 = space.log_f().col(0);
+  double worst = 0;
+  for (int k = 1; k < space.rungs(); ++k) {
+    const Eigen::VectorXd log_f_k = space.log_f().col(k);
+    const double log_z_k = space.log_z()[k];
+    const Eigen::VectorXd log_p_1 = log_f_1.array() - space.log_z()[0];
+    const Eigen::VectorXd log_p_k = log_f_k.array() - log_z_k;
+    const double bridge =
+        log_sum_exp(log_p_1 + log_alpha + log_f_k) - log_sum_exp(log_p_k + log_alpha + log_f_1);
+    worst = std::max(worst, std::abs(bridge - log_z_k) / std::max(1.0, std::abs(log_z_k)));
+  }
+  return {worst, c.detail};
+}
+
+// MBAR asks that  mean over samples of  pi_k f_k(x) / Z_k / sum_j pi_j f_j(x) / Z_j = pi_k,
+// pi_k = n_k / N. With pi_k = q(b_k; Z_RTS) in the place of n_k / N, Z_RTS solves it.
+CaseOutcome mbar_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 3, 2), 10);
+  const SampleStore store = draw_store(stream, c);
+  const RungSums sums = sum_by_rung(store, Assignment::soft);
+  const Eigen::VectorXd log_z = rts(sums, c.log_prior, c.log_z_hat).log_z_rungs;
+  Eigen::VectorXd log_pi = c.log_prior + log_z - c.log_z_hat;
+  log_pi.array() -= log_sum_exp(log_pi);
+  Eigen::VectorXd rest = -log_pi.array().exp(), log_f(c.ladder.rungs());
+  const Eigen::VectorXd occupancy = sums.weight.rowwise().sum() / sums.samples;
+  const double worst = (occupancy + rest).cwiseAbs().maxCoeff();
+  for (const double ratio : store.log_ratio.reshaped()) {
+    for (int k = 0; k < c.ladder.rungs(); ++k) log_f[k] = c.ladder[k] * ratio;
+    const Eigen::VectorXd terms = log_pi + log_f - log_z;
+    rest += ((terms.array() - log_sum_exp(terms)).exp() / store.samples()).matrix();
+  }
+  return {std::max(worst, rest.cwiseAbs().maxCoeff()), c.detail};
+}
+
+// |log(1 + e) - e| <= e^2 where |e| <= 1/2, so the ratio to e_k^2 + e_1^2 is at most 1.
+CaseOutcome taylor_case(Stream& stream) {
+  const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 1, 1), 10);
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(c.ladder.rungs());
+  double worst = 0;
+  for (int halvings = 1; halvings <= 12; ++halvings) {
+    Eigen::ArrayXd excess(c.ladder.rungs());
+    for (double& e : excess) e = std::ldexp(stream.uniform(-1, 1), -halvings);
+    const Eigen::VectorXd occupancy = c.log_prior.array().exp() * (1 + excess);
+    const Eigen::ArrayXd difference = log_z_from_occupancies(occupancy, c.log_prior, zero) -
+                                      sams_update(occupancy, c.log_prior, zero, 1);
+    worst = std::max(worst, (difference.abs() / (excess.square() + excess[0] * excess[0] +
+                                                 std::ldexp(1.0, -2 * halvings - 20)))
+                                .maxCoeff());
+  }
+  return {worst, c.detail};
+}
+
+}  // namespace
+
+std::vector<Check> tempered_estimator_checks() {
+  std::vector<Check> checks;
+  const auto add = [&checks](const char* name, const char* subject, const char* statement,
+                             const char* claim, double bound, CaseOutcome (*statistic)(Stream&)) {
+    checks.push_back(bounded_check(
+        {.name = name, .subject = subject, .statement = statement, .claim = claim, .bound = bound},
+        statistic));
+  };
+  add("exact-occupancies", "rts",
+      "exact c_k give every Z_k exactly, for K = 2..50 and any Zhat: error relative to "
+      "max(1, |log Z|)",
+      "C02", 1e-10, exact_occupancies_case);
+  add("likelihood-gradient", "rts",
+      "the estimate solves the equations of the Rao-Blackwellised likelihood: gradient a sample",
+      "C03", 1e-10, likelihood_case);
+  add("concave-likelihood", "rts-mixed",
+      "the likelihood of samples drawn at several Zhat is concave in log Z: largest eigenvalue of "
+      "its Hessian a sample",
+      "C10", 1e-10, concave_case);
+  add("bias-sign", "rts",
+      "the approximate bias of log Z is positive for some models and negative for others: groups "
+      "of 40 models with one sign alone",
+      "C12", 0, bias_sign_case);
+  add("bridge-identity", "bar",
+      "Z_k / Z_1 = E_1[alpha f_k] / E_k[alpha f_1] for any alpha: difference of logs relative to "
+      "max(1, |log Z_k|)",
+      "C17", 1e-12, bridge_case);
+  add("expected-counts", "mbar",
+      "with counts n_k / N replaced by q(b_k; Z), MBAR's estimating equations are solved by RTS on "
+      "any samples: largest residual",
+      "C18", 1e-12, mbar_case);
+  add("first-order", "sams",
+      "its update at step 1 is RTS's to first order: difference over (c_k/r_k - 1)^2 + "
+      "(c_1/r_1 - 1)^2",
+      "C22", 1, taylor_case);
+  return checks;
+}
+
+}  // namespace boltzmark

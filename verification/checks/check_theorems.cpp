@@ -1,0 +1,85 @@
+// Checks of bruegge2013, Sec. 3.3: Lemma 1, Theorem 1 and Theorem 2, state by state.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "boltzmark/exact/connectivity.hpp"
+#include "verification/checks/check_cases.hpp"
+#include "verification/checks/theorems.hpp"
+
+namespace boltzmark {
+namespace {
+
+// A statement about one model's report: whether it holds, and its smallest log probability.
+using Statement = std::pair<bool, double> (*)(const TheoremReport&);
+
+CaseOutcome theorem_case(Stream& stream, const Rule& rule, Statement statement) {
+  const Layered model = draw_check_model(stream, 3);
+  const TheoremReport report = check_theorems(StateSpace(model), rule);
+  const auto [holds, log_least] = statement(report);
+  return {holds ? 0.0 : 1.0, fmt::format("{}: |M| = {}, smallest log probability {:.4g}",
+                                         describe_case(model), report.modes, log_least)};
+}
+
+CaseOutcome components_case(Stream& stream, const Rule& rule) {
+  const Layered model = draw_check_model(stream);
+  const Connectivity found = connectivity(StateSpace(model), rule);
+  return {static_cast<double>(found.components), describe_case(model)};
+}
+
+CaseOutcome period_case(Stream& stream, const Rule& rule) {
+  const Layered model = draw_check_model(stream);
+  const Connectivity found = connectivity(StateSpace(model), rule);
+  // A reducible chain has no one period; it fails here too, by its components.
+  return {found.irreducible ? found.period : 1.0 + static_cast<double>(found.components),
+          describe_case(model)};
+}
+
+}  // namespace
+
+std::vector<Check> theorem_checks() {
+  std::vector<Check> checks;
+  const auto add = [&checks](const Rule& rule, const char* name, const char* claim,
+                             const char* text, Statement statement) {
+    checks.push_back(bounded_check(
+        {.name = name, .subject = rule.name(), .statement = text, .claim = claim, .bound = 0},
+        [rule, statement](Stream& s) { return theorem_case(s, rule, statement); }));
+  };
+  for (const Rule& rule : ergodic_rules()) {
+    const bool paper = rule == Rule::flip();
+    const auto claim = [paper](const char* id) { return paper ? id : ""; };
+    add(rule, "lemma-1", claim("B03"),
+        "the likeliest state of a side is reached from every state and reaches every state in one "
+        "half-sweep: models where not",
+        [](const TheoremReport& r) { return std::pair(r.lemma1_holds(), r.lemma1); });
+    add(rule, "theorem-1-climb", claim("B04"),
+        "steps (i) and (ii): every state reaches a mode and is reached from one: models where not",
+        [](const TheoremReport& r) {
+          return std::pair(r.modes > 0 && r.unreached == 0 && r.unreaching == 0, r.lemma1);
+        });
+    checks.push_back(bounded_check({.name = "irreducible",
+                                    .subject = rule.name(),
+                                    .statement = "T is irreducible, ties included: strongly "
+                                                 "connected components of its support",
+                                    .claim = claim("B04"),
+                                    .bound = 1},
+                                   [rule](Stream& s) { return components_case(s, rule); }));
+    add(rule, "modes-joined", claim("B05"),
+        "step (iii): one step of T joins any two elements of M: models where not",
+        [](const TheoremReport& r) {
+          return std::pair(r.modes > 0 && std::isfinite(r.modes_joined), r.modes_joined);
+        });
+    add(rule, "modes-stay", claim("B06"), "T(x,x) > 0 on M: models where not",
+        [](const TheoremReport& r) { return std::pair(r.theorem2_holds(), r.modes_stay); });
+    checks.push_back(bounded_check({.name = "aperiodic",
+                                    .subject = rule.name(),
+                                    .statement = "T is aperiodic, ties included: period",
+                                    .claim = claim("B06"),
+                                    .bound = 1},
+                                   [rule](Stream& s) { return period_case(s, rule); }));
+  }
+  return checks;
+}
+
+}  // namespace boltzmark

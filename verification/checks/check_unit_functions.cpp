@@ -1,0 +1,85 @@
+#include "verification/checks/check_unit_functions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "verification/checks/check_slopes.hpp"
+
+namespace boltzmark {
+namespace {
+
+/// log phi_s as its sum over the values, in long double with the largest exponent taken out.
+long double log_phi_by_sum(int s, long double x) {
+  long double sum = 0;
+  for (int k = 0; k <= s; ++k) sum += std::exp(x * (2 * k - s) / s - std::abs(x));
+  return std::abs(x) + std::log(2 * sum / (s + 1));
+}
+
+double draw_input(Stream& stream) {
+  const double size = std::exp(stream.uniform(std::log(1e-8), std::log(700.0)));
+  return stream.below(2) == 0 ? size : -size;
+}
+
+/// The mean over the values, v and -v taken together so that nothing cancels.
+long double mean_by_sum(int s, long double x) {
+  const long double size = std::abs(x);
+  long double sum = 0, weighted = 0;
+  for (int k = 0; k <= s; ++k) {
+    const long double value = static_cast<long double>(2 * k - s) / s;
+    const long double weight = std::exp(size * (value - 1));
+    sum += weight;
+    if (value > 0) weighted -= value * weight * std::expm1(-2 * size * value);
+  }
+  return std::copysign(weighted / sum, x);
+}
+
+}  // namespace
+
+CaseOutcome phi_is_the_sum(Stream& stream) {
+  const int s = draw_size(stream, 64);
+  const Unit unit = Unit::multivalued(s);
+  const double x = draw_input(stream), value = log_partition(unit, x);
+  const double ulp = std::nextafter(value, 1e300) - value;
+  double worst = static_cast<double>(std::abs(value - log_phi_by_sum(s, x))) / ulp;
+  for (const Unit any : {unit, Unit::continuous()}) {
+    if (log_partition(any, -x) != log_partition(any, x)) worst = 1e300;  // even
+    if (log_partition(any, 0) != std::numbers::ln2) worst = 1e300;       // phi(0) = 2
+  }
+  return {worst, fmt::format("s = {}, x = {:.6g}", s, x)};
+}
+
+CaseOutcome phi_becomes_continuous(Stream& stream) {
+  const double x = stream.uniform(-5, 5);
+  const double far = log_partition(Unit::multivalued(Unit::max_steps), x);
+  return {std::abs(far - log_partition(Unit::continuous(), x)), fmt::format("x = {:.6g}", x)};
+}
+
+// Five-point difference: h^4 / 30 of the fifth derivative, below 1, and roundings of 30 eps / h.
+CaseOutcome psi_is_the_slope(Stream& stream) {
+  const Unit unit = draw_unit(stream);
+  const double x = stream.uniform(-30, 30), h = 2e-3;
+  const auto f = [&](double at) { return log_partition(unit, at); };
+  const double slope = (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
+  double worst = std::abs(slope - mean_value(unit, x));
+  if (unit.is_discrete())
+    worst = std::max(
+        worst, std::abs(static_cast<double>(mean_by_sum(unit.code(), x)) - mean_value(unit, x)));
+  return {worst, fmt::format("{}, x = {:.6g}", unit.name(), x)};
+}
+
+CaseOutcome inverse_transform(Stream& stream) {
+  double worst = 0;
+  const double size = std::exp(stream.uniform(std::log(1e-300), std::log(700.0)));
+  for (const double input : {0.0, size, -size, 700.0, -700.0})
+    for (int i = 0; i <= 64; ++i) {
+      const double u = i / 64.0;
+      const double x = continuous_quantile(input, u);
+      worst = std::max(worst, std::abs(x) <= 1 ? std::abs(continuous_cdf(input, x) - u) : 1e300);
+    }
+  return {worst, fmt::format("inputs 0, +-{:.3g}, +-700", size)};
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "verification/checks/check_cases.hpp"
+
+namespace boltzmark {
+
+// What check_units.cpp checks of the functions of a single unit [yokoyama2019]: each draws one case
+// and returns how far it is off.
+
+/// ln phi_s against its sum over X(s), in ulp; phi is even and phi(0) = 2.
+CaseOutcome phi_is_the_sum(Stream& stream);
+/// ln phi of the largest s against that of the continuous unit.
+CaseOutcome phi_becomes_continuous(Stream& stream);
+/// psi against the slope of ln phi and the mean over the values.
+CaseOutcome psi_is_the_slope(Stream& stream);
+/// F(F^-1(u)) against u for the continuous unit.
+CaseOutcome inverse_transform(Stream& stream);
+
+}  // namespace boltzmark

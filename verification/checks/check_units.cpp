@@ -1,0 +1,240 @@
+// Checks of what yokoyama2019 derives of RBMs with multivalued and continuous hidden units.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "boltzmark/exact/gradient.hpp"
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/transition/rule.hpp"
+#include "verification/checks/check_cases.hpp"
+#include "verification/checks/check_slopes.hpp"
+#include "verification/checks/check_unit_functions.hpp"
+
+namespace boltzmark {
+namespace {
+
+/// Draws an RBM of visible spins.
+Layered draw_spin_rbm(Stream& stream, Unit hidden_unit, int most) {
+  const int visible = draw_size(stream, most), hidden = draw_size(stream, most);
+  const double scale = stream.uniform(0.1, 2);
+  return Layered(
+      {{.unit = Unit::multivalued(1), .bias = draw_matrix(stream, visible, 1, scale), .sigma0 = {}},
+       {.unit = hidden_unit, .bias = draw_matrix(stream, hidden, 1, scale), .sigma0 = {}}},
+      {draw_matrix(stream, visible, hidden, scale)});
+}
+
+/// Draws cases of spins.
+Eigen::MatrixXf draw_spins(Stream& stream, int units, int cases) {
+  Eigen::MatrixXf data(units, cases);
+  for (float& value : data.reshaped()) value = stream.below(2) == 0 ? -1.0F : 1.0F;
+  return data;
+}
+
+std::string describe_units(const Layered& model) {
+  return fmt::format("{} spins, {} hidden {}", model.size(0), model.size(1),
+                     model.layer(1).unit.name());
+}
+
+/// An RBM of spins, and that of bits with v = 2 v' - 1 and h = 2 h' - 1.
+struct Encodings {
+  Layered spins, bits;
+  double log_z_shift;  ///< log Z of the spins less that of the bits
+};
+
+Encodings draw_encodings(Stream& stream) {
+  Layered spins = draw_spin_rbm(stream, Unit::multivalued(1), 5);
+  const Eigen::MatrixXd& w = spins.weights(0);
+  Layered bits = Layered::rbm(4 * w, 2 * spins.bias(0) - 2 * w.rowwise().sum(),
+                              2 * spins.bias(1) - 2 * w.colwise().sum().transpose());
+  const double shift = w.sum() - spins.bias(0).sum() - spins.bias(1).sum();
+  return {std::move(spins), std::move(bits), shift};
+}
+
+double largest_difference(const Parameters& a, const Parameters& b) {
+  double worst = 0;
+  for (std::size_t l = 0; l < a.weights.size(); ++l)
+    worst = std::max(worst, (a.weights[l] - b.weights[l]).cwiseAbs().maxCoeff());
+  for (std::size_t l = 0; l < a.biases.size(); ++l)
+    worst = std::max(worst, (a.biases[l] - b.biases[l]).cwiseAbs().maxCoeff());
+  return worst;
+}
+
+CaseOutcome spins_are_bits(Stream& stream) {
+  const Encodings models = draw_encodings(stream);
+  const Eigen::MatrixXf data = draw_spins(stream, models.spins.size(0), 6);
+  const Cases spins(data), bits((data.array() + 1) / 2);
+  double worst = std::abs(exact_log_z(models.spins).log_z - exact_log_z(models.bits).log_z -
+                          models.log_z_shift);
+  worst = std::max(worst, std::abs(exact_mean_log_likelihood(models.spins, spins) -
+                                   exact_mean_log_likelihood(models.bits, bits)));
+  // The chain rule of W' = 4 W, a' = 2 a - 2 W 1, c' = 2 c - 2 W' 1.
+  Parameters gradient = exact_gradient(models.bits, bits);
+  gradient.weights[0] = (4 * gradient.weights[0]).eval();
+  gradient.weights[0].colwise() -= 2 * gradient.biases[0];
+  gradient.weights[0].rowwise() -= 2 * gradient.biases[1].transpose();
+  for (Eigen::VectorXd& biases : gradient.biases) biases *= 2;
+  worst = std::max(worst, largest_difference(gradient, exact_gradient(models.spins, spins)));
+  return {worst, describe_units(models.spins)};
+}
+
+/// All states of one layer, a column each.
+Eigen::MatrixXd layer_states(const Layered& model, int layer) {
+  const Unit unit = model.layer(layer).unit;
+  Eigen::Index count = 1;
+  for (int i = 0; i < model.size(layer); ++i) count *= unit.values();
+  Eigen::MatrixXd states(model.size(layer), count);
+  for (Eigen::Index c = 0; c < count; ++c) {
+    Eigen::Index rest = c;
+    for (double& value : states.col(c)) {
+      value = unit.value(static_cast<int>(rest % unit.values()));
+      rest /= unit.values();
+    }
+  }
+  return states;
+}
+
+/// The law of one layer's next state given every state of the other, by the rules' double law.
+/// Shapes  [states of the layer x states of the other]
+Eigen::MatrixXd layer_law(const Layered& model, int layer, const Eigen::MatrixXd& states,
+                          const Eigen::MatrixXd& others) {
+  const Unit unit = model.layer(layer).unit;
+  std::vector<double> next(static_cast<std::size_t>(unit.values()));
+  Eigen::MatrixXd law = Eigen::MatrixXd::Ones(states.cols(), others.cols());
+  for (Eigen::Index o = 0; o < others.cols(); ++o) {
+    State state{others.col(o), others.col(o)};
+    state[layer].setZero(model.size(layer));
+    const Eigen::VectorXd inputs = layer_input(model, state, layer);
+    for (Eigen::Index i = 0; i < states.rows(); ++i) {
+      next_law(Rule::gibbs(), unit, inputs[i], 0, next);
+      for (Eigen::Index c = 0; c < states.cols(); ++c)
+        law(c, o) *= next[static_cast<std::size_t>(
+            std::lround((states(i, c) - unit.lowest()) / unit.spacing()))];
+    }
+  }
+  return law;
+}
+
+// p T_h T_v against p, both from the energies and the conditional laws (8) and (9) alone.
+CaseOutcome blocked_gibbs(Stream& stream) {
+  const Layered model = draw_spin_rbm(stream, Unit::multivalued(draw_size(stream, 4)), 3);
+  const Eigen::MatrixXd v = layer_states(model, 0), h = layer_states(model, 1);
+  Eigen::MatrixXd p(h.cols(), v.cols());
+  for (Eigen::Index j = 0; j < h.cols(); ++j)
+    for (Eigen::Index i = 0; i < v.cols(); ++i) p(j, i) = -energy(model, {v.col(i), h.col(j)});
+  p = (p.array() - p.maxCoeff()).exp();
+  p /= p.sum();
+  const Eigen::MatrixXd after_hidden = layer_law(model, 1, h, v) * p.colwise().sum().asDiagonal();
+  const Eigen::MatrixXd after =
+      (layer_law(model, 0, v, h) * after_hidden.rowwise().sum().asDiagonal()).transpose();
+  const double worst =
+      std::max((after_hidden - p).cwiseAbs().maxCoeff(), (after - p).cwiseAbs().maxCoeff());
+  return {worst, describe_units(model)};
+}
+
+CaseOutcome rbm_gradient(Stream& stream) {
+  const Layered model = draw_spin_rbm(stream, draw_unit(stream), 3);
+  const Cases cases(draw_spins(stream, model.size(0), 5));
+  Parameters at{.weights = model.weights(), .biases = {model.bias(0), model.bias(1)}};
+  const double worst = slope_error(at, exact_gradient(model, cases), [&] {
+    std::vector<Layer> layers{model.layer(0), model.layer(1)};
+    for (std::size_t l = 0; l < 2; ++l) layers[l].bias = at.biases[l];
+    return exact_mean_log_likelihood(Layered(std::move(layers), at.weights), cases);
+  });
+  return {worst, describe_units(model)};
+}
+
+/// The toy of two visible spins and one weight: its means are 0 and its correlation is not
+/// negative.
+CaseOutcome toy_moments(Stream& stream) {
+  const int hidden = draw_size(stream, 4);
+  const double w = stream.uniform(-3, 3);
+  const Unit unit = draw_unit(stream);
+  const Layered model(
+      {{.unit = Unit::multivalued(1), .bias = Eigen::VectorXd::Zero(2), .sigma0 = {}},
+       {.unit = unit, .bias = Eigen::VectorXd::Zero(hidden), .sigma0 = {}}},
+      {Eigen::MatrixXd::Constant(2, hidden, w)});
+  // Weights relative to that of equal spins, so that only differences of up to 4 ln phi <= 24 are
+  // rounded before their exponentials: a few 1e-15.
+  const double log_equal = log_unnormalised(model, Eigen::Vector2d(1, 1));
+  Eigen::Vector2d mean = Eigen::Vector2d::Zero();
+  double alpha = 0, total = 0;
+  for (const double a : {-1.0, 1.0})
+    for (const double b : {-1.0, 1.0}) {
+      const double weight = std::exp(log_unnormalised(model, Eigen::Vector2d(a, b)) - log_equal);
+      total += weight;
+      mean += weight * Eigen::Vector2d(a, b);
+      alpha += weight * a * b;
+    }
+  mean /= total;
+  alpha /= total;
+  const double closed =
+      std::tanh(hidden * (log_partition(unit, 2 * w) - std::numbers::ln2) / 2);  // Eq. 19
+  const double worst = std::max(mean.cwiseAbs().maxCoeff(), std::abs(alpha - closed));
+  return {alpha >= 0 ? worst : 1e300,
+          fmt::format("|H| = {}, {}, w = {:.4f}, alpha = {:.6f}", hidden, unit.name(), w, alpha)};
+}
+
+}  // namespace
+
+std::vector<Check> unit_checks() {
+  return {
+      bounded_check({.name = "spins-are-bits",
+                     .subject = "multivalued",
+                     .statement = "s = 1 is the binary RBM: log Z, log-likelihood and gradients "
+                                  "against {0,1} by change of variables",
+                     .claim = "Y01",
+                     .bound = 1e-10},
+                    spins_are_bits),
+      bounded_check({.name = "phi-closed-form",
+                     .subject = "multivalued",
+                     .statement = "ln phi_s in closed form against the sum over X(s), in ulp; "
+                                  "phi is even and phi(0) = 2",
+                     .claim = "Y02",
+                     .bound = 4},
+                    phi_is_the_sum),
+      bounded_check({.name = "phi-limit",
+                     .subject = "multivalued",
+                     .statement = "ln phi_s at s = 65535 against ln phi_inf, |x| <= 5 (1e-5 at "
+                                  "s = 1e6, falling as 1/s)",
+                     .claim = "Y02",
+                     .bound = 1e-5 * 1e6 / Unit::max_steps},
+                    phi_becomes_continuous),
+      bounded_check({.name = "psi-slope",
+                     .subject = "multivalued",
+                     .statement = "psi_s against the slope of ln phi_s and the mean over X(s)",
+                     .claim = "Y03",
+                     .bound = 1e-9},
+                    psi_is_the_slope),
+      bounded_check({.name = "inverse-transform",
+                     .subject = "multivalued",
+                     .statement = "F(F^-1(u)) = u for the continuous unit, inputs 0 to +-700",
+                     .claim = "Y04",
+                     .bound = 1e-12},
+                    inverse_transform),
+      bounded_check({.name = "blocked-gibbs",
+                     .subject = "multivalued",
+                     .statement = "Gibbs sampling of layers by (8) and (9) leaves P_s unchanged",
+                     .claim = "Y06",
+                     .bound = 1e-12},
+                    blocked_gibbs),
+      bounded_check({.name = "gradient-slope",
+                     .subject = "multivalued",
+                     .statement = "gradients (11)-(13) against central differences",
+                     .claim = "Y05",
+                     .bound = 1e-7},
+                    rbm_gradient),
+      bounded_check({.name = "two-spins",
+                     .subject = "multivalued",
+                     .statement = "two spins of one weight: means 0, alpha >= 0 and as in Eq. 19",
+                     .claim = "Y17",
+                     .bound = 1e-14},
+                    toy_moments),
+  };
+}
+
+}  // namespace boltzmark
