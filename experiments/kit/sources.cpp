@@ -49,9 +49,9 @@ std::map<std::string, std::string> data_hashes(const Experiment& experiment) {
   return hashes;
 }
 
-std::string sources_hash(const Experiment& experiment) {
+std::string sources_hash(const Experiment& experiment, const std::vector<SourceFile>& sources) {
   std::string all = compiler_name() + "\n";
-  for (const SourceFile& file : source_files())
+  for (const SourceFile& file : sources)
     if (depends_on(experiment, file.path)) all += file.path + " " + file.sha256 + "\n";
   for (const auto& [file, hash] : data_hashes(experiment)) all += file + " " + hash + "\n";
   return sha256(all.data(), all.size()).substr(0, 16);

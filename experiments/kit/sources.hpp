@@ -18,10 +18,12 @@ const std::vector<SourceFile>& source_files();
 /// Names the compiler and the build type.
 std::string compiler_name();
 
-/// Hashes what a trial of an experiment depends on beside its inputs: the library, the experiment's
-/// own file, the files of its folder that are not other experiments, the compiler, and its data.
+/// Hashes what a trial of an experiment depends on beside its inputs: the library, the kit's
+/// statistics, the experiment's own file, the files of its paper's folder that are not other
+/// experiments, the compiler, and its data.
 /// Throws  DataError if a data file cannot be read
-std::string sources_hash(const Experiment& experiment);
+std::string sources_hash(const Experiment& experiment,
+                         const std::vector<SourceFile>& sources = source_files());
 
 /// Hashes the experiment's data files.  Returns  path relative to datasets/ -> SHA-256, or
 /// "missing"

@@ -1,0 +1,51 @@
+#pragma once
+
+/// The public face of the library: what a user includes. What this file does not reach is not
+/// installed. `lib/README.md` has the map of the layers and a glossary.
+
+// Models: layered networks of any units, and the base that tempering starts from.
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/model/discriminative.hpp"
+#include "boltzmark/model/layered.hpp"
+
+// Files: models and data sets.
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/model_file.hpp"
+
+// Moving chains: update rules, block sweeps, what they are moved on.
+#include "boltzmark/target/gaussian_mixture.hpp"
+#include "boltzmark/target/continuous_target.hpp"
+#include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/target/table_target.hpp"
+#include "boltzmark/transition/rule.hpp"
+#include "boltzmark/transition/sweep.hpp"
+
+// Moving them over a ladder of inverse temperatures.
+#include "boltzmark/sample/adaptive_ladder.hpp"
+#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tracked_tempering.hpp"
+
+// Training.
+#include "boltzmark/learn/discriminative_trainer.hpp"
+#include "boltzmark/learn/trainer.hpp"
+
+// log Z by sampling: every method by its name, and those that read a sample store.
+#include "boltzmark/estimate/bar.hpp"
+#include "boltzmark/estimate/mbar.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/stepping_stones.hpp"
+#include "boltzmark/estimate/thermodynamic_integration.hpp"
+
+// What enumeration makes exact.
+#include "boltzmark/exact/exact_sampler.hpp"
+#include "boltzmark/exact/gradient.hpp"
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/exact/spectrum.hpp"
+
+// Diagnostics of Markov chains.
+#include "boltzmark/diagnose/autocorrelation.hpp"
+#include "boltzmark/diagnose/autocorrelation_time.hpp"
