@@ -7,6 +7,8 @@ FUZZ_SECONDS ?= 60
 ARGS ?=
 QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
+reproduce: export NINJA_STATUS = building the program, then the experiments: %p of %t steps, %es 
+test: export NINJA_STATUS = building, then the tests: %p of %t steps, %es 
 
 .DEFAULT_GOAL := help
 .PHONY: help setup configure build test reproduce report verify bench mutants sanitize fuzz lint format clean
