@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "experiments/kit/errors.hpp"
 #include "experiments/kit/results.hpp"

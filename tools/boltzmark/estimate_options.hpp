@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/model/base.hpp"
 #include "command.hpp"
