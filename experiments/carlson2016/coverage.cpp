@@ -125,7 +125,7 @@ Table coverage_table(const Results& results, const Targets& targets) {
                           {"spread / standard error", "scaled_spread", 2},
                           {"mean error / nats", "mean_error", 4},
                           {"RMSE / nats", "rmse", 4}}};
-  for (const MethodInfo& method : registered_methods()) {
+  for (const Method& method : registered_methods()) {
     const ErrorCell cell = method_errors(results, {{"targets", targets.kind}}, method.name);
     if (cell.empty()) continue;
     const Interval share = cell.ok() > 0 ? cell.coverage() : Interval{};
@@ -152,7 +152,7 @@ Figure coverage_figure(const Results& results) {
   for (const Targets& targets : kTargets) {
     if (results.where({{"targets", targets.kind}}).empty()) continue;
     int row = 0;
-    for (const MethodInfo& method : registered_methods()) {
+    for (const Method& method : registered_methods()) {
       const ErrorCell cell = method_errors(results, {{"targets", targets.kind}}, method.name);
       const bool enough = cell.ok() >= kEnough;
       const Interval share = enough ? cell.coverage() : Interval{NAN, NAN, NAN};

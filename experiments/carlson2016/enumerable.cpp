@@ -53,7 +53,7 @@ ErrorCell cell_of(const Results& results, const Model& model, const std::string&
 }
 
 /// Methods that share a colour: 1-based places in the palette of reports/plots/style.gp.
-int colour_of(const MethodInfo& method) {
+int colour_of(const Method& method) {
   if (method.name.starts_with("ti")) return 2;
   if (method.name == "bar" || method.name == "mbar") return 4;
   switch (method.source) {
@@ -70,7 +70,7 @@ int colour_of(const MethodInfo& method) {
 
 /// One curve of a figure: RMSE by sweeps.
 struct Curve {
-  const MethodInfo* method = nullptr;
+  const Method* method = nullptr;
   std::map<int, double> rmse = {};
   double label = 0;  ///< where its name stands, log10 of RMSE
 
@@ -112,7 +112,7 @@ void place_labels(std::vector<Curve>& curves, double gap) {
 
 std::vector<Curve> curves_of(const Results& results, const Model& model) {
   std::vector<Curve> curves;
-  for (const MethodInfo& method : registered_methods()) {
+  for (const Method& method : registered_methods()) {
     Curve curve{.method = &method};
     for (const int sweeps : kSweeps.at(results.profile())) {
       const ErrorCell cell = cell_of(results, model, method.name, sweeps);
@@ -154,7 +154,7 @@ Figure figure_of(const Model& model, const std::vector<Curve>& curves, const Err
 }
 
 void add_rows(const Results& results, const Model& model, Table& table) {
-  for (const MethodInfo& method : registered_methods())
+  for (const Method& method : registered_methods())
     for (const int sweeps : kSweeps.at(results.profile())) {
       const ErrorCell cell = cell_of(results, model, method.name, sweeps);
       if (cell.empty()) continue;

@@ -237,7 +237,7 @@ void add_estimate(Program& program) {
   });
   command.text(&arguments->model, "MODEL", "The model file (.npz or .mat); none with --from.");
   std::vector<std::string> methods;
-  for (const MethodInfo& method : registered_methods()) methods.push_back(method.name);
+  for (const Method& method : registered_methods()) methods.push_back(method.name);
   methods.emplace_back("exact");
   command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: rts).");
   add_estimate_options(command, arguments->shared, true);

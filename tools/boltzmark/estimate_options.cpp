@@ -113,13 +113,13 @@ std::vector<std::string> given_options(const EstimateArguments& arguments) {
 std::vector<std::string> idle_options(const std::string& method,
                                       const EstimateArguments& arguments) {
   if (method == "exact") return given_options(arguments);
-  const Source source = find_method(method).source;
-  const bool raise = method == "raise";  // whose cases come from a tempered run unless given
-  const bool tempered = source == Source::tempered || (raise && arguments.data.empty());
+  const Reads& reads = find_method(method).reads;
+  const bool data = !arguments.data.empty();
+  const bool untempered = reads.cases && data;
   std::vector<std::string> idle;
-  if (!raise && !arguments.data.empty()) idle.emplace_back("--data");
-  if (!tempered && !arguments.states.empty()) idle.emplace_back("--states");
-  if (!tempered && source != Source::adaptive && arguments.prior != "uniform")
+  if (data && !reads.cases) idle.emplace_back("--data");
+  if (!arguments.states.empty() && (!reads.states || untempered)) idle.emplace_back("--states");
+  if (arguments.prior != "uniform" && (!reads.log_prior || untempered))
     idle.emplace_back("--prior");
   return idle;
 }
@@ -202,12 +202,9 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
 }
 
 double estimator_seconds(const std::string& method, const MethodSettings& settings) {
-  const Source source = find_method(method).source;
-  if (source == Source::annealed || source == Source::parallel) return 0;
   const MethodWork work = method_work(method, settings);
-  // Densities, probabilities and estimates take 8 ns a sample and rung, MBAR's iterations 60.
   const double cells = double{1} * work.chains * work.sweeps * work.temperatures;
-  return cells * (method == "mbar" ? 6.8e-8 : 8e-9) / thread_count();
+  return cells * find_method(method).cell_seconds / thread_count();
 }
 
 double state_estimate(const Session& session, const std::string& method, const Layered& model,

@@ -7,6 +7,7 @@
 
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/model/base.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "command.hpp"
 
 namespace boltzmark::cli {

@@ -49,30 +49,15 @@ Listing list_rules() {
   return list;
 }
 
-std::string source_text(Source source) {
-  switch (source) {
-    case Source::tempered:
-      return "samples";
-    case Source::annealed:
-      return "annealing";
-    case Source::adaptive:
-      return "adaptive tempering";
-    case Source::continuous:
-      return "continuous tempering";
-    case Source::parallel:
-      return "parallel tempering";
-  }
-  throw InvalidArgument("source (must be one of the enumeration)");
-}
-
 Listing list_estimators() {
   Listing list{"Estimators of log Z", TextTable({"method", "from", "description"})};
-  for (const MethodInfo& info : registered_methods()) {
-    list.table.add({info.name, source_text(info.source), info.summary});
+  for (const Method& method : registered_methods()) {
+    const std::string source(name(method.source));
+    list.table.add({method.name, source, method.summary});
     list.entries.push_back(JsonObject()
-                               .set("name", info.name)
-                               .set("description", info.summary)
-                               .set("source", source_text(info.source)));
+                               .set("name", method.name)
+                               .set("description", method.summary)
+                               .set("source", source));
   }
   return list;
 }

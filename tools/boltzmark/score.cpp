@@ -214,7 +214,7 @@ void add_score(Program& program) {
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: test), or a file.");
   std::vector<std::string> methods = {"exact"};
-  for (const MethodInfo& method : registered_methods()) methods.push_back(method.name);
+  for (const Method& method : registered_methods()) methods.push_back(method.name);
   command.text(&arguments->labels, "--labels FILE",
                "Of a discriminative RBM: the cases' classes, from 0, for a data set without labels "
                "(IDX, .npy or text).");

@@ -10,6 +10,7 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;
 
@@ -70,7 +71,7 @@ class CountingTarget final : public Target {
 
 TEST_CASE("every method makes the moves that it books") {
   const Layered model = small_model();
-  for (const MethodInfo& method : registered_methods())
+  for (const Method& method : registered_methods())
     for (const int chains : {3, 7, 40})
       for (const int rungs : {0, 2, 5, 9}) {
         MethodSettings settings{.chains = chains, .sweeps = 101, .key = make_key(1)};
@@ -151,7 +152,7 @@ TEST_CASE("equal samples are all effective, whatever the method") {
   const LayeredTarget target(model, Base::uniform(model));
   MethodRuns runs(target,
                   {.chains = 60, .sweeps = 1000, .ladder = Ladder::linear(5), .key = make_key(4)});
-  for (const MethodInfo& method : registered_methods()) {
+  for (const Method& method : registered_methods()) {
     const Estimate e = runs.estimate(method.name);
     INFO(method.name << " " << e.effective_samples << " +- " << e.std_error);
     CHECK(e.status == Status::ok);

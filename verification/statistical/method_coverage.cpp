@@ -128,7 +128,7 @@ std::vector<std::vector<int>> collect(const std::vector<std::string>& methods, s
 // Methods that read samples share their runs.
 std::vector<std::vector<std::string>> method_groups() {
   std::vector<std::vector<std::string>> groups = {{}};
-  for (const MethodInfo& method : registered_methods())
+  for (const Method& method : registered_methods())
     if (method.source == Source::tempered)
       groups[0].push_back(method.name);
     else

@@ -10,7 +10,7 @@ Json run_all_methods(const LayeredTarget& target, double truth, const MethodSett
   Json estimates = Json::object();
   MethodRuns runs(target, settings);
   const auto& methods = registered_methods();
-  for (const MethodInfo& method : methods) {
+  for (const Method& method : methods) {
     estimates[method.name] = describe_estimate(runs.estimate(method.name));
     context.progress(static_cast<double>(estimates.size()) / static_cast<double>(methods.size()));
   }

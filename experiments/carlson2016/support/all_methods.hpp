@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "experiments/kit/errors.hpp"
 #include "experiments/kit/results.hpp"
 

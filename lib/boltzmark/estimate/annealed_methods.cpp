@@ -1,0 +1,151 @@
+// The methods whose chains go once through the ladder.
+#include <algorithm>
+
+#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/raise.hpp"
+#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/target/layered_target.hpp"
+
+namespace boltzmark {
+namespace {
+
+// One rung a sweep, or the ladder asked for.
+Ladder annealing_ladder(const MethodSettings& settings) {
+  return settings.ladder.value_or(Ladder::linear(settings.sweeps + 1));
+}
+
+AnnealingOptions annealing_options(const MethodSettings& settings) {
+  return {.ladder = annealing_ladder(settings),
+          .chains = settings.chains,
+          .sweeps = settings.sweeps,
+          .key = settings.key,
+          .progress = settings.progress};
+}
+
+// The steps of chains that anneal for so many sweeps. Makes no ladder: a method's memory is known
+// before there is any.
+int annealing_steps(const MethodSettings& settings, int sweeps) {
+  return settings.ladder ? settings.ladder->rungs() - 1 : sweeps;
+}
+
+MethodWork annealing_work(const MethodSettings& settings) {
+  return {settings.chains, settings.sweeps, annealing_steps(settings, settings.sweeps) + 1,
+          double{1} * settings.chains * settings.sweeps};
+}
+
+// No weight depends on AIS's sweeps of the highest rung.
+MethodWork ais_work(const MethodSettings& settings) {
+  MethodWork work = annealing_work(settings);
+  const int steps = work.temperatures - 1;
+  work.moves -= double{1} * settings.chains *
+                static_cast<double>(sweeps_at_rung(steps, steps, settings.sweeps));
+  return work;
+}
+
+double no_bytes(const MethodSettings&) { return 0; }
+
+// Sets a group's visible units to cases first_chain, first_chain + 1, ..; they wrap around.
+void set_cases(Population& population, int first_chain, const Eigen::MatrixXf& cases) {
+  Eigen::MatrixXf states(cases.rows(), population.chains());
+  for (int c = 0; c < population.chains(); ++c)
+    states.col(c) = cases.col((first_chain + c) % cases.cols());
+  dynamic_cast<LayeredPopulation&>(population).set_layer(0, states);
+}
+
+Estimate raise_from_cases(const Target& target, const MethodSettings& settings) {
+  const auto used = std::min<Eigen::Index>(settings.cases.cols(), settings.chains);
+  require_states(dynamic_cast<const LayeredTarget&>(target).tempered_model().model.layer(0).unit,
+                 settings.cases.leftCols(used));
+  const auto start = [&](Population& population, int first_chain) {
+    set_cases(population, first_chain, settings.cases);
+  };
+  Estimate estimate = reverse_annealing(target, annealing_options(settings), start).estimate;
+  estimate.warnings.emplace_back("cases are no exact samples of the model: no bound");
+  return estimate;
+}
+
+// Without cases, half of the sweeps find states at b = 1; the others anneal them.
+int case_sweeps(const MethodSettings& settings) {
+  return settings.cases.size() > 0 ? 0 : settings.sweeps / 2;
+}
+
+MethodSettings after_cases(MethodSettings settings) {
+  settings.sweeps -= case_sweeps(settings);
+  settings.key = make_key((std::uint64_t{settings.key.high} << 32U) | settings.key.low, "raise");
+  return settings;
+}
+
+Estimate raise_from_samples(const Target& target, const MethodSettings& settings) {
+  const auto part = [&](double from, double share) {
+    return [&progress = settings.progress, from, share](double done) {
+      if (progress) progress(from + share * done);
+    };
+  };
+  const double share = case_sweeps(settings) / static_cast<double>(settings.sweeps);
+  AnnealingOptions annealing = annealing_options(after_cases(settings));
+  annealing.progress = part(share, 1 - share);
+  return raise_from_tempering(target,
+                              {.chains = settings.chains,
+                               .sweeps = case_sweeps(settings),
+                               .ladder = tempering_ladder(settings),
+                               .log_prior = settings.log_prior,
+                               .states = settings.states,
+                               .key = settings.key,
+                               .progress = part(0, share)},
+                              annealing);
+}
+
+Estimate run_raise(const Target& target, const MethodSettings& settings) {
+  return settings.cases.size() > 0 ? raise_from_cases(target, settings)
+                                   : raise_from_samples(target, settings);
+}
+
+MethodWork raise_work(const MethodSettings& settings) {
+  MethodWork work = annealing_work(settings);
+  work.temperatures = annealing_steps(settings, settings.sweeps - case_sweeps(settings)) + 1;
+  return work;
+}
+
+// The tempered run's samples, of half of the sweeps.
+double raise_bytes(const MethodSettings& settings) {
+  return settings.cases.size() > 0 ? 0 : settings.chains * kSampleBytes / 2;
+}
+
+}  // namespace
+
+Method ais_method() {
+  return {.name = "ais",
+          .summary = "annealed importance sampling: a lower bound in the mean",
+          .source = Source::annealed,
+          .run =
+              [](const Target& target, const MethodSettings& settings) {
+                return annealed_importance_sampling(target, annealing_options(settings)).estimate;
+              },
+          .work = ais_work,
+          .sweep_bytes = no_bytes};
+}
+
+Method raise_method() {
+  return {.name = "raise",
+          .summary = "reverse annealing (RAISE): an upper bound in the mean from exact samples",
+          .source = Source::annealed,
+          .reads = {.log_prior = true, .states = true, .cases = true},
+          .run = run_raise,
+          .work = raise_work,
+          .sweep_bytes = raise_bytes};
+}
+
+Method smc_method() {
+  return {.name = "smc",
+          .summary = "annealed sequential Monte Carlo with resampling",
+          .source = Source::annealed,
+          .run =
+              [](const Target& target, const MethodSettings& settings) {
+                return annealed_smc(target, {.annealing = annealing_options(settings)}).estimate;
+              },
+          .work = annealing_work,
+          .sweep_bytes = no_bytes};
+}
+
+}  // namespace boltzmark

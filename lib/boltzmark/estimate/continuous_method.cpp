@@ -1,0 +1,33 @@
+// Thermodynamic integration over a continuous inverse temperature.
+#include "boltzmark/estimate/continuous_tempering.hpp"
+#include "boltzmark/estimate/method.hpp"
+
+namespace boltzmark {
+namespace {
+
+Estimate integrate_continuously(const Target& target, const MethodSettings& settings) {
+  return ti_continuous(continuous_tempering(target, {.chains = settings.chains,
+                                                     .sweeps = settings.sweeps,
+                                                     .knots = tempering_ladder(settings),
+                                                     .key = settings.key,
+                                                     .progress = settings.progress}));
+}
+
+// Half of the sweeps keep a store, half D, b, its density and interval.
+double bytes_of_samples(const MethodSettings& settings) {
+  return settings.chains * (kSampleBytes + 8 + 8 + 4 + 8 + kInfluenceBytes) / 2;
+}
+
+}  // namespace
+
+Method ti_continuous_method() {
+  return {.name = "ti-continuous",
+          .summary = "thermodynamic integration over a continuous inverse temperature",
+          .source = Source::continuous,
+          .run = integrate_continuously,
+          .work = tempering_work,
+          .sweep_bytes = bytes_of_samples,
+          .cell_seconds = kCellSeconds};
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
+
+namespace boltzmark {
+
+/// The settings that all methods share.
+struct MethodSettings {
+  int chains = 100;
+  int sweeps = 10000;  ///< total per chain, initial stage included
+  /// None: 100 rungs, or one a sweep where chains are annealed.
+  std::optional<Ladder> ladder = std::nullopt;
+  Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
+  States states = States::collapsed;
+  bool keep_log_f = false;  ///< keep collapsed densities in the store
+  StreamKey key = {};
+  Eigen::MatrixXf cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
+  std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
+};
+
+/// What a method makes of its settings.
+struct MethodWork {
+  int chains = 0;  ///< that are moved together
+  int sweeps = 0;  ///< per chain
+  int temperatures = 0;
+  double moves =
+      0;  ///< sweeps of single chains in all; those that no number depends on are not made
+};
+
+/// What a method's numbers come from.
+enum class Source {
+  tempered,    ///< one run of simulated tempering; a sample store serves every such method
+  annealed,    ///< chains that go once through the ladder
+  adaptive,    ///< tempering whose Zhat changes while it runs
+  continuous,  ///< tempering with a continuous inverse temperature
+  parallel,    ///< parallel tempering
+  own          ///< none of these
+};
+
+/// Names a source as lists do: "samples", "annealing", ...
+std::string_view name(Source source);
+
+/// Which of the settings a method reads that not every method does.
+struct Reads {
+  bool log_prior = false;
+  bool states = false;
+  /// Given, they take the place of a tempered run, and of the prior and the states with it.
+  bool cases = false;
+};
+
+/// A method of estimating log Z: all that the command line, `compare` and the tests know of it.
+struct Method {
+  std::string name = {};  ///< as the command line takes it
+  std::string summary = {};
+  Source source = Source::own;
+  Reads reads = {};
+  /// Estimates log Z of a target.
+  std::function<Estimate(const Target&, const MethodSettings&)> run = nullptr;
+  /// Returns what `run` will do, before there is any ladder or chain.
+  std::function<MethodWork(const MethodSettings&)> work = nullptr;
+  /// Returns the bytes that are kept of every sweep of all chains.
+  std::function<double(const MethodSettings&)> sweep_bytes = nullptr;
+  double cell_seconds = 0;  ///< besides the sweeps, of a sample and a rung on one thread
+
+  /// Estimates log Z from a tempered run that other methods read too: of source `tempered` alone.
+  std::function<Estimate(const TemperedRun&)> from_run = nullptr;
+  /// Does so from a stored one; null if a store alone does not do.
+  std::function<Estimate(const SampleStore&, States)> from_store = nullptr;
+  bool reads_log_f = false;  ///< can use collapsed states
+
+  /// Throws  InvalidArgument if it has no name, or if a function is missing
+  void check() const;
+};
+
+/// What samples take in memory.  Units  bytes
+inline constexpr double kSampleBytes = 8 + 4;  ///< D and its rung
+inline constexpr double kInfluenceBytes = 8;   ///< of a sample, while the error is computed
+
+/// Densities, probabilities and estimates take so long for a sample and a rung on one thread.
+inline constexpr double kCellSeconds = 8e-9;
+
+/// Returns the ladder of a tempered run: the settings', or 100 rungs.
+Ladder tempering_ladder(const MethodSettings& settings);
+/// Returns the work of all chains making all sweeps on that ladder.
+MethodWork tempering_work(const MethodSettings& settings);
+
+/// Returns the states that a store is read by unless others are asked for: collapsed if it has them.
+States default_states(const SampleStore& store);
+
+/// Makes the tempered run that methods of source `tempered` read.
+/// Randomness  settings.key: each chain's units and rung, whatever the threads
+/// Throws      InvalidArgument on settings out of range; what settings.progress throws
+TemperedRun run_tempering(const Target& target, const MethodSettings& settings);
+
+}  // namespace boltzmark

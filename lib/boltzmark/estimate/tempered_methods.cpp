@@ -1,0 +1,140 @@
+// The methods that read one run of simulated tempering.
+#include <utility>
+
+#include "boltzmark/estimate/bar.hpp"
+#include "boltzmark/estimate/markov_chain.hpp"
+#include "boltzmark/estimate/mbar.hpp"
+#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/rts_mixed.hpp"
+#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/sample/mixing.hpp"
+
+namespace boltzmark {
+namespace {
+
+double bytes_of_samples(const MethodSettings& settings) {
+  const double rungs = tempering_ladder(settings).rungs();
+  return settings.chains * (kSampleBytes + kInfluenceBytes + (settings.keep_log_f ? 8 * rungs : 0));
+}
+
+// Reads more of a run than its samples.
+Method reader_of_runs(const char* name, const char* summary,
+                      std::function<Estimate(const TemperedRun&)> from_run) {
+  Method method{.name = name,
+                .summary = summary,
+                .source = Source::tempered,
+                .reads = {.log_prior = true, .states = true},
+                .work = tempering_work,
+                .sweep_bytes = bytes_of_samples,
+                .cell_seconds = kCellSeconds,
+                .from_run = std::move(from_run)};
+  method.run = [read = method.from_run](const Target& target, const MethodSettings& settings) {
+    return read(run_tempering(target, settings));
+  };
+  return method;
+}
+
+Method reader_of_stores(const char* name, const char* summary,
+                        Estimate (*from_store)(const SampleStore&, States)) {
+  Method method = reader_of_runs(name, summary, [from_store](const TemperedRun& run) {
+    return from_store(run.store, default_states(run.store));
+  });
+  method.from_store = from_store;
+  return method;
+}
+
+template <Quadrature quadrature>
+Estimate integrate(const SampleStore& store, States) {
+  return thermodynamic_integration(store, Assignment::hard, {.quadrature = quadrature});
+}
+
+// The sums of collapsed states are kept although the states are not.
+Estimate rts_from_run(const TemperedRun& run) {
+  if (!run.store.log_f.empty()) return rts(run.store, States::collapsed);
+  Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+  judge_mixing(estimate, run.store);
+  return estimate;
+}
+
+}  // namespace
+
+Method rts_method() {
+  Method method =
+      reader_of_runs("rts", "Rao-Blackwellised tempered sampling [carlson2016]", rts_from_run);
+  method.from_store = [](const SampleStore& store, States states) { return rts(store, states); };
+  method.reads_log_f = true;
+  return method;
+}
+
+Method ts_method() {
+  return reader_of_stores("ts", "tempered sampling: counts of rungs",
+                          [](const SampleStore& store, States) { return ts(store); });
+}
+
+Method ti_riemann_method() {
+  return reader_of_stores("ti-riemann", "thermodynamic integration, left sum",
+                          integrate<Quadrature::left>);
+}
+
+Method ti_method() {
+  return reader_of_stores("ti", "thermodynamic integration, trapezoid",
+                          integrate<Quadrature::trapezoid>);
+}
+
+Method ti_simpson_method() {
+  return reader_of_stores("ti-simpson", "thermodynamic integration, Simpson's rule",
+                          integrate<Quadrature::simpson>);
+}
+
+Method ti_corrected_method() {
+  return reader_of_stores("ti-corrected", "trapezoid corrected by variances [Friel et al. 2014]",
+                          integrate<Quadrature::corrected>);
+}
+
+Method ti_rb_method() {
+  return reader_of_stores("ti-rb", "Rao-Blackwellised thermodynamic integration [carlson2016]",
+                          [](const SampleStore& store, States) {
+                            return thermodynamic_integration(store, Assignment::soft);
+                          });
+}
+
+Method bar_method() {
+  return reader_of_stores("bar", "Bennett's acceptance ratio between neighbouring rungs",
+                          [](const SampleStore& store, States) { return bar(store); });
+}
+
+Method mbar_method() {
+  Method method =
+      reader_of_stores("mbar", "multistate Bennett acceptance ratio",
+                       [](const SampleStore& store, States) { return Estimate(mbar(store)); });
+  method.cell_seconds = 6.8e-8;  // iterations
+  return method;
+}
+
+Method sd_method() {
+  return reader_of_stores("sd", "stationary law of the counted rung transitions",
+                          [](const SampleStore& store, States) {
+                            return stationary_estimate(store, Transitions::counted, States::joint);
+                          });
+}
+
+Method rsd_method() {
+  Method method =
+      reader_of_stores("rsd", "stationary law of Rao-Blackwellised rung transitions",
+                       [](const SampleStore& store, States states) {
+                         return stationary_estimate(store, Transitions::rao_blackwellised, states);
+                       });
+  method.reads_log_f = true;
+  return method;
+}
+
+Method rts_mixed_method() {
+  Method method =
+      reader_of_runs("rts-mixed", "RTS over stages with different Zhat [carlson2016, App. A]",
+                     [](const TemperedRun& run) { return rts_mixed(run); });
+  method.reads_log_f = true;
+  return method;
+}
+
+}  // namespace boltzmark
