@@ -1,8 +1,9 @@
 #include "experiments/kit/errors.hpp"
 
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 #include <string>
+
+#include "boltzmark/core/quantiles.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -40,11 +41,10 @@ double rmse(std::span<const double> errors) {
 
 Estimate rmse_estimate(std::span<const double> errors) {
   const auto n = static_cast<double>(errors.size());
-  const boost::math::chi_squared law(n);
   const double value = rmse(errors);
   return {.value = value,
-          .lower = value * std::sqrt(n / quantile(law, 0.975)),
-          .upper = value * std::sqrt(n / quantile(law, 0.025))};
+          .lower = value * std::sqrt(n / chi_squared_quantile(n, 0.975)),
+          .upper = value * std::sqrt(n / chi_squared_quantile(n, 0.025))};
 }
 
 Json describe_estimate(const boltzmark::Estimate& estimate) {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "boltzmark/core/quantiles.hpp"
 #include "experiments/kit/published.hpp"
 
 namespace boltzmark::experiments {
@@ -75,8 +75,8 @@ double power_of(const Crossing& of) {
   if (of.sweeps.empty() || of.sweeps.back() < kClaimed || of.repeats < 2) return 0;
   const auto at = *std::find_if(of.sweeps.begin(), of.sweeps.end(),
                                 [](int sweeps) { return sweeps >= kClaimed; });
-  const boost::math::chi_squared law(of.repeats);
-  const double apart = quantile(law, 0.975) / quantile(law, 0.025);
+  const double apart =
+      chi_squared_quantile(of.repeats, 0.975) / chi_squared_quantile(of.repeats, 0.025);
   return cdf(complement(boost::math::fisher_f(of.repeats, of.repeats), apart * at / kSupposed));
 }
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/diagnose/chain_autocovariance.hpp"
 
 namespace boltzmark {
@@ -120,10 +120,9 @@ BatchTime batch_means_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
   result.batches = means.size();
   result.tau = static_cast<double>(batch_size) * sample_variance(means) / sample_variance(chains);
   const double freedom = static_cast<double>(result.batches - 1);
-  const boost::math::chi_squared law(freedom);
   result.std_error = result.tau * std::sqrt(2 / freedom);
-  result.lower = result.tau * freedom / quantile(law, 0.975);
-  result.upper = result.tau * freedom / quantile(law, 0.025);
+  result.lower = result.tau * freedom / chi_squared_quantile(freedom, 0.975);
+  result.upper = result.tau * freedom / chi_squared_quantile(freedom, 0.025);
   return result;
 }
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/diagnose/autocorrelation.hpp"
 
 namespace boltzmark::detail {
@@ -56,8 +56,7 @@ void set_interval(TimeEstimate& estimate, double relative_error,
       without[c] = statistic((mean * count - autocovariances.col(c)) / (count - 1));
     const double spread = (without.array() - without.mean()).matrix().squaredNorm();
     const double between = std::sqrt((count - 1) / count * spread) / estimate.tau;
-    const boost::math::students_t student(count - 1);
-    half_width = std::max(half_width, boost::math::quantile(student, 0.975) * between);
+    half_width = std::max(half_width, students_t_quantile(count - 1, 0.975) * between);
     relative_error = std::max(relative_error, between);
   }
   estimate.std_error = relative_error * estimate.tau;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/sample/mixing.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/smc_start.hpp"
@@ -168,8 +168,7 @@ Estimate summarise(const Eigen::MatrixXd& top_log_z) {
   Estimate estimate{.log_z = means.mean()};
   const double spread = (means.array() - estimate.log_z).square().sum() / (islands - 1);
   estimate.std_error = std::sqrt(spread / islands);
-  const boost::math::students_t law(islands - 1);
-  const double half = boost::math::quantile(law, 0.975) * estimate.std_error;
+  const double half = students_t_quantile(islands - 1, 0.975) * estimate.std_error;
   estimate.lower = estimate.log_z - half;
   estimate.upper = estimate.log_z + half;
   return estimate;

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/quantiles.hpp"
 
 namespace boltzmark {
 namespace {
@@ -67,8 +67,8 @@ void set_error(Estimate& estimate, InfluenceSums sums) {
   while (!are_independent(sums) && can_join(sums)) join_neighbours(sums);
   estimate.effective_samples = effective_samples(sums);
   estimate.std_error = std::sqrt(squared_error(sums));
-  const boost::math::students_t law(static_cast<double>(sums.groups.size()) - 1);
-  const double half = boost::math::quantile(law, 0.975) * estimate.std_error;
+  const double half =
+      students_t_quantile(static_cast<double>(sums.groups.size()) - 1, 0.975) * estimate.std_error;
   estimate.lower = estimate.log_z - half;
   estimate.upper = estimate.log_z + half;
   const double needed = std::max(

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/diagnose/pareto.hpp"
 
 namespace boltzmark {
@@ -40,9 +40,7 @@ void refuse_heavy_tail(Estimate& estimate, double pareto_k) {
         fmt::format("Pareto k = {:.2f} of the weights (above 0.5): run more sweeps", pareto_k));
 }
 
-double student(int count) {
-  return boost::math::quantile(boost::math::students_t(count - 1), 0.975);
-}
+double student(int count) { return students_t_quantile(count - 1, 0.975); }
 
 double normal_limit(Eigen::VectorXd log_weights) {
   std::sort(log_weights.begin(), log_weights.end());

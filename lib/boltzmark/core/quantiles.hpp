@@ -1,0 +1,10 @@
+#pragma once
+
+namespace boltzmark {
+
+/// Compute quantiles by Boost's distributions, whose templates take long to compile: here, once.
+/// Throws  std::domain_error if freedom is not positive or probability is outside [0, 1]
+double students_t_quantile(double freedom, double probability);
+double chi_squared_quantile(double freedom, double probability);
+
+}  // namespace boltzmark
