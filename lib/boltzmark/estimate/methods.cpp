@@ -12,6 +12,7 @@
 #include "boltzmark/estimate/adaptive_tempering.hpp"
 #include "boltzmark/estimate/annealing.hpp"
 #include "boltzmark/estimate/bar.hpp"
+#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/continuous_tempering.hpp"
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/mbar.hpp"
@@ -220,6 +221,45 @@ MethodWork annealed_work(std::string_view method, const MethodSettings& settings
           double{1} * settings.chains * static_cast<double>(settings.sweeps - spared)};
 }
 
+Estimate from_samples(std::string_view method, const SampleStore& store,
+                      std::optional<States> states) {
+  const Entry& entry = find_entry(method);
+  if (entry.from_store == nullptr)
+    throw InvalidArgument(
+        fmt::format("method = {} (must be one that reads stored samples alone)", method));
+  if (states && !entry.info.reads_log_f)
+    throw InvalidArgument(
+        fmt::format("method = {} (must be rts or rsd to choose its states)", method));
+  return entry.from_store(store,
+                          states.value_or(store.log_f.empty() ? States::joint : States::collapsed));
+}
+
+Estimate from_run(std::string_view method, const TemperedRun& run) {
+  if (method == "rts-mixed") return rts_mixed(run);
+  if (method != "rts" || !run.store.log_f.empty())
+    return from_samples(method, run.store, std::nullopt);
+  // The sums of collapsed states are kept although the states are not.
+  Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+  judge_mixing(estimate, run.store);
+  return estimate;
+}
+
+Estimate from_sampling(std::string_view method, const Target& target,
+                       const MethodSettings& settings) {
+  if (find_method(method).source == Source::tempered)
+    return estimate_from(method, run_tempering(target, settings));
+  if (method == "ais")
+    return annealed_importance_sampling(target, annealing_options(settings)).estimate;
+  if (method == "raise")
+    return settings.cases.size() > 0 ? raise_from_cases(target, settings)
+                                     : raise_from_samples(target, settings);
+  if (method == "smc")
+    return annealed_smc(target, {.annealing = annealing_options(settings)}).estimate;
+  if (method == "ss") return step_over_replicas(target, settings);
+  if (method == "ti-continuous") return integrate_continuously(target, settings);
+  return adapt(target, settings, method == "sams" ? Adaptation::sams : Adaptation::wang_landau);
+}
+
 }  // namespace
 
 const std::vector<MethodInfo>& registered_methods() {
@@ -245,41 +285,19 @@ TemperedRun run_tempering(const Target& target, const MethodSettings& settings) 
 }
 
 Estimate estimate_from(std::string_view method, const TemperedRun& run) {
-  if (method == "rts-mixed") return rts_mixed(run);
-  if (method != "rts" || !run.store.log_f.empty()) return estimate_from(method, run.store);
-  // The sums of collapsed states are kept although the states are not.
-  Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
-  judge_mixing(estimate, run.store);
-  return estimate;
+  Estimate estimate = from_run(method, run);
+  return closed(std::move(estimate), range_of(run.store.log_ratio));
 }
 
 Estimate estimate_from(std::string_view method, const SampleStore& store,
                        std::optional<States> states) {
-  const Entry& entry = find_entry(method);
-  if (entry.from_store == nullptr)
-    throw InvalidArgument(
-        fmt::format("method = {} (must be one that reads stored samples alone)", method));
-  if (states && !entry.info.reads_log_f)
-    throw InvalidArgument(
-        fmt::format("method = {} (must be rts or rsd to choose its states)", method));
-  return entry.from_store(store,
-                          states.value_or(store.log_f.empty() ? States::joint : States::collapsed));
+  Estimate estimate = from_samples(method, store, states);
+  return closed(std::move(estimate), range_of(store.log_ratio));
 }
 
 Estimate estimate_log_z(std::string_view method, const Target& target,
                         const MethodSettings& settings) {
-  if (find_method(method).source == Source::tempered)
-    return estimate_from(method, run_tempering(target, settings));
-  if (method == "ais")
-    return annealed_importance_sampling(target, annealing_options(settings)).estimate;
-  if (method == "raise")
-    return settings.cases.size() > 0 ? raise_from_cases(target, settings)
-                                     : raise_from_samples(target, settings);
-  if (method == "smc")
-    return annealed_smc(target, {.annealing = annealing_options(settings)}).estimate;
-  if (method == "ss") return step_over_replicas(target, settings);
-  if (method == "ti-continuous") return integrate_continuously(target, settings);
-  return adapt(target, settings, method == "sams" ? Adaptation::sams : Adaptation::wang_landau);
+  return closed(from_sampling(method, target, settings));
 }
 
 const TemperedRun& MethodRuns::tempered() {
