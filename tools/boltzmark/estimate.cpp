@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/method_cost.hpp"
 #include "boltzmark/estimate/target_error.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -83,11 +84,11 @@ void print_outcome(const Arguments& arguments, const Outcome& outcome, const Ses
 
 Outcome by_enumeration(const Layered& model, const Session& session) {
   const ExactLogZ result = enumerate_log_z(model, session);
-  return {.estimate = {.log_z = result.log_z,
-                       .std_error = 0,
-                       .lower = result.log_z - result.error_bound,
-                       .upper = result.log_z + result.error_bound,
-                       .effective_samples = static_cast<double>(result.states)},
+  return {.estimate = closed({.log_z = result.log_z,
+                              .std_error = 0,
+                              .lower = result.log_z - result.error_bound,
+                              .upper = result.log_z + result.error_bound,
+                              .effective_samples = static_cast<double>(result.states)}),
           .seconds = result.seconds};
 }
 

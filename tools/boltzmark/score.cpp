@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/binarise.hpp"
@@ -63,16 +64,22 @@ Estimate log_z_by_sampling(const Layered& model, const ScoreArguments& arguments
   return estimate_log_z(arguments.method, target, settings);
 }
 
+Estimate exact_log_z(const Layered& model, const Session& session) {
+  const double log_z = enumerate_log_z(model, session).log_z;
+  return closed({.log_z = log_z, .std_error = 0, .lower = log_z, .upper = log_z});
+}
+
 Score score(const Layered& model, const Cases& cases, const ScoreArguments& arguments,
             const Session& session) {
   const Stopwatch watch;
   Score result;
   result.mean_log_f = mean_log_f(model, cases);
   result.std_error_cases = spread_of_mean(model, cases, result.mean_log_f);
-  result.log_z = arguments.method == "exact"
-                     ? Estimate{.log_z = enumerate_log_z(model, session).log_z, .std_error = 0}
-                     : log_z_by_sampling(model, arguments, session);
+  result.log_z = arguments.method == "exact" ? exact_log_z(model, session)
+                                             : log_z_by_sampling(model, arguments, session);
   result.seconds = watch.seconds();
+  if (!std::isfinite(result.mean_log_f))  // before what else there is to say
+    result.log_z = closed({.log_z = Estimate::kNone, .warnings = {"log f of the cases overflows"}});
   if (cases.count() == 1)
     result.log_z.warnings.emplace_back(
         "one case: its spread is unknown, std_error_cases is set to 0");
@@ -99,7 +106,7 @@ void print_score(const Score& score, const std::string& method, std::size_t case
               .set("mean_log_likelihood", finite(mean))
               .set_null("bound")
               .set("std_error", finite(score.log_z.std_error))
-              .set("std_error_cases", score.std_error_cases)
+              .set("std_error_cases", finite(score.std_error_cases))
               .set("log_z", finite(score.log_z.log_z))
               .set("seconds", score.seconds)
               .set("status", status)

@@ -193,3 +193,25 @@ TEST_CASE("compare writes its tables and figures, and covers the truth") {
     CHECK(std::filesystem::exists(out + "/" + file));
   CHECK(run({"compare", saved(random_rbm(45, 42, 1, 1), folder / "big.npz")}).code == 2);
 }
+
+TEST_CASE("an extreme model ends estimate and score with a status and a reason, not with a crash") {
+  const io_test::Folder folder;
+  const auto model = boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(10, 6, 1e9),
+                                             Eigen::VectorXd::Constant(10, 1e9),
+                                             Eigen::VectorXd::Constant(6, 1e9));
+  const std::string path = saved(model, folder / "m.npz");
+  const std::string data = folder.write("data.csv", "0,1,0,1,0,1,0,1,0,1\n1,1,1,0,0,0,1,1,1,0\n");
+  for (const Arguments& command : {Arguments{"estimate", path}, Arguments{"score", path, data}})
+    for (const std::string rungs : {"2", "5"}) {
+      const Arguments all =
+          with(command, {"--method", "ti-continuous", "--temperatures", rungs, "--sweeps", "1000"});
+      const Run text = run(all);
+      INFO(text.out << text.err);
+      CHECK(text.code == 0);
+      CHECK_THAT(text.out, Catch::Contains("no estimate") && Catch::Contains("not_converged"));
+      const Json result = json_of(all);
+      CHECK(result["log_z"].is_null());
+      CHECK(result["status"] == "not_converged");
+      CHECK_FALSE(result["warnings"].empty());
+    }
+}

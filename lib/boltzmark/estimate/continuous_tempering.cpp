@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/exponentials.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/progress.hpp"
+#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/influence.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/mixing.hpp"
@@ -197,7 +199,7 @@ Eigen::MatrixXi thirds(const Eigen::MatrixXd& b) {
 
 void judge_density(const ContinuousSamples& samples, Estimate& estimate) {
   const double least = samples.knot_density.minCoeff();
-  if (least < kLeastDensity)
+  if (!(least >= kLeastDensity))  // or it is no number
     estimate.refuse(Status::not_converged,
                     fmt::format("b is {:.2g} times as dense somewhere as it should be (less than "
                                 "{}): run more sweeps",
@@ -291,7 +293,7 @@ Estimate ti_continuous(const ContinuousSamples& samples) {
   judge_density(samples, estimate);
   judge_round_trips(estimate, round_trips(thirds(samples.inverse_temperature), 3),
                     samples.interval.cols());
-  return estimate;
+  return closed(std::move(estimate), range_of(samples.log_ratio));
 }
 
 }  // namespace boltzmark

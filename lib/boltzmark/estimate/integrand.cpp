@@ -42,8 +42,9 @@ Integral Integrand::integrate(Quadrature quadrature) const {
   const auto add = [&](const QuadratureTerm& term, Index rung, double share) {
     if (share == 0) return;
     const double scale = share * sums_.samples / counts_[rung];
-    out.log_z_rungs[term.interval + 1] +=
-        share * (term.value * mean_[rung] + term.slope * variance_[rung]);
+    // A variance that overflows is nothing to a rule that has no slopes.
+    const double correction = term.slope == 0 ? 0 : term.slope * variance_[rung];
+    out.log_z_rungs[term.interval + 1] += share * (term.value * mean_[rung] + correction);
     out.by_mean[rung] += scale * term.value;
     out.by_variance[rung] += scale * term.slope;
   };

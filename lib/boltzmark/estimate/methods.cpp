@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/closing.hpp"
 
 // Adding a method: write lib/boltzmark/estimate/<name>.cpp, then add its line here.
 #define BOLTZMARK_METHODS(X) \
@@ -63,14 +64,14 @@ std::string names_of(std::string_view separator, const Pass& pass) {
   return fmt::format("{}", fmt::join(names, separator));
 }
 
-// Calls one of a method's functions, if it has that one: every estimate is made here.
+// Calls one of a method's functions, if it has that one: every estimate is made and closed here.
 template <class Function, class... Arguments>
-Estimate make_estimate(const Method& method, const Function& function,
+Estimate make_estimate(const Method& method, const RatioRange& range, const Function& function,
                        const Arguments&... arguments) {
   if (!function)
     throw InvalidArgument(
         fmt::format("method = {} (must be one that reads stored samples alone)", method.name));
-  return function(arguments...);
+  return closed(function(arguments...), range);
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ const Method& find_method(std::string_view name) {
 
 Estimate estimate_from(std::string_view name, const TemperedRun& run) {
   const Method& method = find_method(name);
-  return make_estimate(method, method.from_run, run);
+  return make_estimate(method, range_of(run.store.log_ratio), method.from_run, run);
 }
 
 Estimate estimate_from(std::string_view name, const SampleStore& store,
@@ -98,13 +99,15 @@ Estimate estimate_from(std::string_view name, const SampleStore& store,
     throw InvalidArgument(fmt::format(
         "method = {} (must be {} to choose its states)", name,
         names_of(" or ", [](const Method& m) { return m.from_store && m.reads_log_f; })));
-  return make_estimate(method, method.from_store, store, states.value_or(default_states(store)));
+  return make_estimate(method, range_of(store.log_ratio), method.from_store, store,
+                       states.value_or(default_states(store)));
 }
 
 Estimate estimate_log_z(std::string_view name, const Target& target,
                         const MethodSettings& settings) {
   const Method& method = find_method(name);
-  return make_estimate(method, method.run, target, settings);
+  if (method.from_run) return estimate_from(name, run_tempering(target, settings));
+  return make_estimate(method, RatioRange{}, method.run, target, settings);
 }
 
 const TemperedRun& MethodRuns::tempered() {

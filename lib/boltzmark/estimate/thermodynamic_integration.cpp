@@ -4,9 +4,11 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/influence.hpp"
 #include "boltzmark/estimate/integrand.hpp"
 #include "boltzmark/sample/mixing.hpp"
@@ -83,7 +85,7 @@ double stored_mean_square(const SampleStore& store, Assignment assignment,
 
 Estimate thermodynamic_integration(const RungSums& sums, const Ladder& ladder,
                                    const TiOptions& options) {
-  return integrate(sums, ladder, options, hard_mean_square);
+  return closed(integrate(sums, ladder, options, hard_mean_square));
 }
 
 Estimate thermodynamic_integration(const SampleStore& store, Assignment assignment,
@@ -93,7 +95,7 @@ Estimate thermodynamic_integration(const SampleStore& store, Assignment assignme
                                   return stored_mean_square(store, assignment, integrand, integral);
                                 });
   judge_mixing(estimate, store);
-  return estimate;
+  return closed(std::move(estimate), range_of(store.log_ratio));
 }
 
 Estimate ti_continuous(const Eigen::MatrixXd& log_ratio, const Eigen::MatrixXd& density) {
@@ -106,7 +108,7 @@ Estimate ti_continuous(const Eigen::MatrixXd& log_ratio, const Eigen::MatrixXd& 
   Estimate estimate;
   estimate.log_z = terms.mean();
   set_error(estimate, terms.array() - estimate.log_z);
-  return estimate;
+  return closed(std::move(estimate), range_of(log_ratio));
 }
 
 }  // namespace boltzmark

@@ -1,0 +1,64 @@
+#include "boltzmark/estimate/closing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace boltzmark {
+namespace {
+
+constexpr double kFarOff = 10;      // standard errors
+constexpr double kRounding = 1e-9;  // of sums of D, relative
+
+void forget_infinities(Estimate& estimate) {
+  for (double* number : {&estimate.log_z, &estimate.std_error, &estimate.lower, &estimate.upper})
+    if (!std::isfinite(*number)) *number = Estimate::kNone;
+}
+
+// A method's own reason, if it has one, is the better one and is first already.
+void refuse_without_number(Estimate& estimate) {
+  if (estimate.status != Status::ok && !estimate.warnings.empty()) {
+    estimate.status = std::max(estimate.status, Status::not_converged);
+    return;
+  }
+  estimate.refuse(Status::not_converged,
+                  "log Z is not finite: D is too large for this method or its ladder");
+  std::rotate(estimate.warnings.begin(), estimate.warnings.end() - 1, estimate.warnings.end());
+}
+
+bool has_error(const Estimate& estimate) {
+  return std::isfinite(estimate.std_error) && std::isfinite(estimate.lower) &&
+         std::isfinite(estimate.upper) && std::isfinite(estimate.effective_samples);
+}
+
+bool is_beyond(const Estimate& estimate, const RatioRange& range) {
+  const double largest = std::max(std::abs(range.low), std::abs(range.high));
+  if (!std::isfinite(largest)) return false;
+  const double rounding = kRounding * (1 + largest);
+  const double slack = kFarOff * estimate.std_error + rounding;
+  return estimate.std_error > largest + 1 || estimate.log_z < range.low - slack ||
+         estimate.log_z > range.high + slack;
+}
+
+}  // namespace
+
+Estimate closed(Estimate estimate, const RatioRange& range) {
+  forget_infinities(estimate);
+  if (!std::isfinite(estimate.log_z)) {
+    refuse_without_number(estimate);
+  } else if (estimate.status == Status::ok && !has_error(estimate)) {
+    estimate.refuse(Status::not_converged,
+                    "the error of log Z is not finite: D is too large for "
+                    "this method or its ladder");
+  } else if (estimate.status == Status::ok && is_beyond(estimate, range)) {
+    estimate.refuse(Status::not_converged,
+                    fmt::format("log Z and its error do not fit the sampled D, which are within "
+                                "{:.6g} .. {:.6g}: use more rungs",
+                                range.low, range.high));
+  }
+  return estimate;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <limits>
+
+#include "boltzmark/sample/estimate.hpp"
+
+namespace boltzmark {
+
+/// The range of the D that were sampled; unbounded if there are none.
+struct RatioRange {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+/// Returns the range of sampled D.
+inline RatioRange range_of(const Eigen::MatrixXd& log_ratio) {
+  if (log_ratio.size() == 0) return {};
+  return {log_ratio.minCoeff(), log_ratio.maxCoeff()};
+}
+
+/// Closes an estimate: the one place through which the registered methods' numbers leave the
+/// library, and where what cannot be right loses its ok.
+///   log Z lies between the means of D at b = 0 and at b = 1 (Gibbs and Bogoliubov), so an estimate
+///   ten standard errors and more beyond D's range is none. An error above the largest |D|, and
+///   above a nat, says nothing.
+/// Numbers that are not finite become NaN. The reason comes first among the warnings of an estimate
+/// without log Z, which thus always has one.
+/// Status  not_converged unless log_z is finite; also if the estimate was ok and its error, limits
+///   or effective samples are not finite, or it is beyond the range
+Estimate closed(Estimate estimate, const RatioRange& range = {});
+
+}  // namespace boltzmark
