@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "boltzmark/core/text.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/plot.hpp"
@@ -14,11 +15,11 @@ namespace {
 constexpr int kColours = 7;  // the palette of reports/plots/style.gp
 constexpr double kFewDecades = 1.7;
 
-/// Quotes text for gnuplot; single quotes leave everything but themselves alone.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
+/// Quotes a tick's label, which gnuplot reads as a format too.
+std::string tick_label(const std::string& text) {
+  std::string format;
+  for (const char c : text) format.append(c == '%' ? 2 : 1, c);
+  return gnuplot_string(format);
 }
 
 struct Range {
@@ -60,7 +61,7 @@ std::string axis_script(const Axis& axis, char name, const Range& range) {
   };
   const double margin = std::pow(10, 0.04 * decades);
   std::string text =
-      fmt::format("set {}label {}\nset {}range [{}:{}]\n", name, quoted(axis.label), name,
+      fmt::format("set {}label {}\nset {}range [{}:{}]\n", name, gnuplot_string(axis.label), name,
                   end(axis.low, range.low / margin), end(axis.high, range.high * margin));
   if (axis.log) {
     text += fmt::format("set logscale {}\n", name);
@@ -70,7 +71,7 @@ std::string axis_script(const Axis& axis, char name, const Range& range) {
   if (axis.ticks.empty()) return text;
   text += fmt::format("set {}tics (", name);
   for (std::size_t i = 0; i < axis.ticks.size(); ++i)
-    text += fmt::format("{}{} {}", i ? ", " : "", quoted(axis.ticks[i].first),
+    text += fmt::format("{}{} {}", i ? ", " : "", tick_label(axis.ticks[i].first),
                         csv_number(axis.ticks[i].second));
   return text + ")\n";
 }
@@ -105,7 +106,7 @@ std::string series_script(const Series& series, const std::string& block, int co
   const bool interval = !series.lower.empty();
   const std::string lc = fmt::format("lc rgb palette[{}]", colour % kColours + 1);
   const std::string title =
-      series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
+      series.label.empty() ? "notitle" : fmt::format("title {}", gnuplot_string(series.label));
   const auto line = [&](const char* dash) {
     std::string text;
     if (interval)
@@ -176,10 +177,10 @@ std::string graph_script(const Graph& graph, const std::string& prefix) {
                            : fmt::format("${}g{} << EOD\n{} {}\n{} {}\nEOD\n", prefix, g,
                                          csv_number(x.low), at, csv_number(x.high), at);
     if (!guide.label.empty())
-      text +=
-          fmt::format("set label {} at {} font ',11' textcolor rgb faint\n", quoted(guide.label),
-                      guide.vertical ? fmt::format("first {}, graph 0.96 left offset 0.5,0", at)
-                                     : fmt::format("graph 0.99, first {} right offset 0,0.6", at));
+      text += fmt::format(
+          "set label {} at {} font ',11' textcolor rgb faint\n", gnuplot_string(guide.label),
+          guide.vertical ? fmt::format("first {}, graph 0.96 left offset 0.5,0", at)
+                         : fmt::format("graph 0.99, first {} right offset 0,0.6", at));
     add(fmt::format("${}g{} using 1:2 with lines lw 1 dt (6,4) lc rgb faint notitle", prefix, g));
   }
   const auto bars =
@@ -214,12 +215,29 @@ std::string inset_script(const Inset& inset, const std::string& prefix) {
 
 }  // namespace
 
+// gnuplot's own '' is a quote only after another character, and not twice.
+std::string gnuplot_string(std::string_view text) {
+  std::string result = "'";
+  for (const char c : printable_line(text))
+    result += c == '\'' ? std::string("' . \"'\" . '") : std::string(1, c);
+  return result + "'";
+}
+
+std::string plain_label(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::string_view("\\^_{}@&~").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
 std::string panel_script(const Panel& panel, const std::string& output_file, int width,
                          int height) {
-  std::string text =
-      fmt::format("output_file = {}\nwidth = {}\nheight = {}\nload {}\n", quoted(output_file),
-                  width, height, quoted(source_path("reports/plots/style.gp")));
-  if (!panel.title.empty()) text += fmt::format("set title {}\n", quoted(panel.title));
+  std::string text = fmt::format("output_file = {}\nwidth = {}\nheight = {}\nload {}\n",
+                                 gnuplot_string(output_file), width, height,
+                                 gnuplot_string(source_path("reports/plots/style.gp")));
+  if (!panel.title.empty()) text += fmt::format("set title {}\n", gnuplot_string(panel.title));
   text += panel.legend.empty() ? "unset key\n" : fmt::format("set key {}\n", panel.legend);
   for (const Inset& inset : panel.insets)  // white paper, with room for the inset's tick labels
     text += fmt::format(

@@ -96,7 +96,7 @@ std::string cell_text(const experiments::ErrorCell& errors, double value) {
 }
 
 void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
-                 const std::string& folder) {
+                 const std::string& folder, const std::vector<std::string>& written) {
   TextTable table({"method", ">sweeps", ">bias", ">std dev", ">RMSE", ">std error", ">covered",
                    ">refused", ">seconds"});
   for (const ComparisonCell& c : cells) {
@@ -109,8 +109,7 @@ void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& 
   print(fmt::format("True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n"
                     "covered: 95 % intervals of the repeats with status ok that hold the truth\n\n",
                     plan.truth, plan.repeats, plan.shared.chains) +
-        table.text() +
-        fmt::format("\nWritten: {0}/compare.csv, estimates.csv, rmse.svg, bias.svg\n", folder));
+        table.text() + fmt::format("\nWritten: {}/{}\n", folder, fmt::join(written, ", ")));
 }
 
 void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells) {
@@ -139,13 +138,26 @@ void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& c
   print(JsonObject().set("truth", plan.truth).set("cells", entries));
 }
 
-void write_results(const ComparisonPlan& plan, const std::string& model,
-                   const std::vector<ComparisonTrial>& trials,
-                   const std::vector<ComparisonCell>& cells, const std::string& folder) {
-  for (const experiments::Table& table : {comparison_table(plan, cells), trials_table(trials)})
-    experiments::write_text(folder + "/" + table.name + ".csv", experiments::table_csv(table));
-  for (const experiments::Figure& figure : comparison_figures(plan, model, cells))
-    experiments::draw_figure(figure, folder);
+// The table is there without its figures: one that cannot be drawn is named on stderr.
+// Returns  the names of the files
+std::vector<std::string> write_results(const ComparisonPlan& plan, const std::string& model,
+                                       const std::vector<ComparisonTrial>& trials,
+                                       const std::vector<ComparisonCell>& cells,
+                                       const std::string& folder) {
+  std::vector<std::string> written;
+  for (const experiments::Table& table : {comparison_table(plan, cells), trials_table(trials)}) {
+    written.push_back(table.name + ".csv");
+    experiments::write_text(folder + "/" + written.back(), experiments::table_csv(table));
+  }
+  for (const experiments::Figure& figure : comparison_figures(plan, model, cells)) {
+    try {
+      experiments::draw_figure(figure, folder);
+      written.push_back(figure.name + ".svg");
+    } catch (const std::exception& error) {
+      complain(fmt::format("figure {} is missing: {}", figure.name, error.what()));
+    }
+  }
+  return written;
 }
 
 void state_comparison(const ComparisonPlan& plan, const Layered& model, const Session& session) {
@@ -182,12 +194,13 @@ int run(const Arguments& arguments, const Session& session) {
     trials = run_comparison(plan, model, target, [&](double done) { progress.show(done); });
   }
   const std::vector<ComparisonCell> cells = sum_up(plan, model, trials);
-  write_results(plan, std::filesystem::path(arguments.model).filename().string(), trials, cells,
-                arguments.out);
+  const std::vector<std::string> written =
+      write_results(plan, std::filesystem::path(arguments.model).filename().string(), trials, cells,
+                    arguments.out);
   if (session.json)
     print_json(plan, cells);
   else
-    print_cells(plan, cells, arguments.out);
+    print_cells(plan, cells, arguments.out, written);
   return 0;
 }
 

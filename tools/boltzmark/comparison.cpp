@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "experiments/kit/plot.hpp"
 #include "progress.hpp"
 
 namespace boltzmark::cli {
@@ -177,8 +178,9 @@ Table trials_table(const std::vector<ComparisonTrial>& trials) {
 std::vector<experiments::Figure> comparison_figures(const ComparisonPlan& plan,
                                                     const std::string& model,
                                                     const std::vector<ComparisonCell>& cells) {
-  const std::string title = fmt::format("{}: log Z = {:.3f}, {} chains, {} repeats", model,
-                                        plan.truth, plan.shared.chains, plan.repeats);
+  const std::string title =
+      fmt::format("{}: log Z = {:.3f}, {} chains, {} repeats", experiments::plain_label(model),
+                  plan.truth, plan.shared.chains, plan.repeats);
   const experiments::Axis sweeps{.label = "sweeps per chain", .log = true};
   experiments::Panel rmse{.title = title,
                           .x = sweeps,
