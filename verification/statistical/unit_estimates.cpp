@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/layered_target.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "decide.hpp"

@@ -127,14 +127,13 @@ Method ais_method() {
 }
 
 Method raise_method() {
-  return {
-      .name = "raise",
-      .summary = "reverse annealing (RAISE): an upper bound in the mean from exact samples",
-      .source = Source::annealed,
-      .reads = {.log_prior = true, .states = true, .cases = true},
-      .run = run_raise,
-      .work = raise_work,
-      .sweep_bytes = raise_bytes};
+  return {.name = "raise",
+          .summary = "reverse annealing (RAISE): an upper bound in the mean from exact samples",
+          .source = Source::annealed,
+          .reads = {.log_prior = true, .states = true, .cases = true},
+          .run = run_raise,
+          .work = raise_work,
+          .sweep_bytes = raise_bytes};
 }
 
 Method smc_method() {

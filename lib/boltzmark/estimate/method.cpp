@@ -29,9 +29,8 @@ void Method::check() const {
   if (!run || !work || !sweep_bytes)
     throw InvalidArgument(fmt::format("method = {} (must have run, work and sweep_bytes)", name));
   if ((source == Source::tempered) != static_cast<bool>(from_run))
-    throw InvalidArgument(
-        fmt::format("method = {} (must have from_run if it reads a tempered run, and only then)",
-                    name));
+    throw InvalidArgument(fmt::format(
+        "method = {} (must have from_run if it reads a tempered run, and only then)", name));
 }
 
 Ladder tempering_ladder(const MethodSettings& settings) {

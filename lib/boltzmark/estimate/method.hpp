@@ -91,7 +91,8 @@ Ladder tempering_ladder(const MethodSettings& settings);
 /// Returns the work of all chains making all sweeps on that ladder.
 MethodWork tempering_work(const MethodSettings& settings);
 
-/// Returns the states that a store is read by unless others are asked for: collapsed if it has them.
+/// Returns the states that a store is read by unless others are asked for: collapsed if it has
+/// them.
 States default_states(const SampleStore& store);
 
 /// Makes the tempered run that methods of source `tempered` read.

@@ -15,8 +15,7 @@ namespace {
 
 double bytes_of_samples(const MethodSettings& settings) {
   const double rungs = tempering_ladder(settings).rungs();
-  return settings.chains *
-         (kSampleBytes + kInfluenceBytes + (settings.keep_log_f ? 8 * rungs : 0));
+  return settings.chains * (kSampleBytes + kInfluenceBytes + (settings.keep_log_f ? 8 * rungs : 0));
 }
 
 // Reads more of a run than its samples.
@@ -61,8 +60,8 @@ Estimate rts_from_run(const TemperedRun& run) {
 }  // namespace
 
 Method rts_method() {
-  Method method = reader_of_runs("rts", "Rao-Blackwellised tempered sampling [carlson2016]",
-                                 rts_from_run);
+  Method method =
+      reader_of_runs("rts", "Rao-Blackwellised tempered sampling [carlson2016]", rts_from_run);
   method.from_store = [](const SampleStore& store, States states) { return rts(store, states); };
   method.reads_log_f = true;
   return method;
@@ -121,11 +120,11 @@ Method sd_method() {
 }
 
 Method rsd_method() {
-  Method method = reader_of_stores(
-      "rsd", "stationary law of Rao-Blackwellised rung transitions",
-      [](const SampleStore& store, States states) {
-        return stationary_estimate(store, Transitions::rao_blackwellised, states);
-      });
+  Method method =
+      reader_of_stores("rsd", "stationary law of Rao-Blackwellised rung transitions",
+                       [](const SampleStore& store, States states) {
+                         return stationary_estimate(store, Transitions::rao_blackwellised, states);
+                       });
   method.reads_log_f = true;
   return method;
 }
