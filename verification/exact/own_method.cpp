@@ -1,4 +1,4 @@
-// A method from outside the library: once registered, all tests of every method hold it too.
+// Methods from outside the library: once registered, all tests of every method hold them too.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <span>
@@ -9,6 +9,7 @@
 #include "boltzmark/estimate/log_weights.hpp"
 #include "boltzmark/estimate/method_cost.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 
@@ -42,7 +43,14 @@ Method base_weights() {
       .sweep_bytes = [](const MethodSettings& settings) { return 8.0 * settings.chains; }};
 }
 
-const bool kRegistered = (register_method(base_weights()), true);
+// TI by another name: it shares the tempered run with the library's methods.
+Method ti_again() {
+  return reader_of_stores("ti-again", "TI once more", [](const SampleStore& store, States) {
+    return thermodynamic_integration(store, Assignment::hard);
+  });
+}
+
+const bool kRegistered = (register_method(ti_again()), register_method(base_weights()), true);
 
 Layered small_model() {
   Stream stream(make_key(9), Purpose::test);
@@ -74,6 +82,21 @@ TEST_CASE("a method from outside the library is listed, run and booked as its ow
   CHECK_THROWS_AS(estimate_from("base-weights", run_tempering(target, settings)), InvalidArgument);
 }
 
+TEST_CASE("a method from outside the library reads the tempered run that others read") {
+  REQUIRE(kRegistered);
+  const Layered model = small_model();
+  const LayeredTarget target(model, Base::uniform(model));
+  const MethodSettings settings{
+      .chains = 40, .sweeps = 100, .ladder = Ladder::linear(5), .key = make_key(12)};
+  MethodRuns runs(target, settings);
+  const double log_z = runs.estimate("ti-again").log_z;
+  CHECK(log_z == runs.estimate("ti").log_z);
+  CHECK(log_z == estimate_log_z("ti-again", target, settings).log_z);
+  CHECK(log_z == estimate_from("ti-again", runs.tempered().store).log_z);
+  CHECK(method_work("ti-again", settings).moves == method_work("ti", settings).moves);
+  CHECK(method_bytes("ti-again", settings, model) == method_bytes("ti", settings, model));
+}
+
 TEST_CASE("a method that lacks a part or whose name is taken is refused") {
   const std::size_t known = registered_methods().size();
   const auto refused = [](const auto& spoil) {
@@ -90,6 +113,7 @@ TEST_CASE("a method that lacks a part or whose name is taken is refused") {
   refused([](Method& m) { m.sweep_bytes = nullptr; });
   refused([](Method& m) { m.source = Source::tempered; });
   refused([](Method& m) { m.from_run = find_method("rts").from_run; });
+  refused([](Method& m) { m.from_store = find_method("rts").from_store; });
   CHECK(registered_methods().size() == known);
   CHECK_THROWS_AS(find_method("spoilt"), InvalidArgument);
 }

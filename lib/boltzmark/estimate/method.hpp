@@ -75,7 +75,7 @@ struct Method {
   std::function<Estimate(const SampleStore&, States)> from_store = nullptr;
   bool reads_log_f = false;  ///< can use collapsed states
 
-  /// Throws  InvalidArgument if it has no name, or if a function is missing
+  /// Throws  InvalidArgument if it has no name, or if a function is missing or of another source
   void check() const;
 };
 
@@ -99,5 +99,12 @@ States default_states(const SampleStore& store);
 /// Randomness  settings.key: each chain's units and rung, whatever the threads
 /// Throws      InvalidArgument on settings out of range; what settings.progress throws
 TemperedRun run_tempering(const Target& target, const MethodSettings& settings);
+
+/// Makes a method that reads more of a tempered run than its samples.
+Method reader_of_runs(std::string name, std::string summary,
+                      std::function<Estimate(const TemperedRun&)> from_run);
+/// Makes a method that reads the samples of a tempered run, stored or not.
+Method reader_of_stores(std::string name, std::string summary,
+                        std::function<Estimate(const SampleStore&, States)> from_store);
 
 }  // namespace boltzmark
