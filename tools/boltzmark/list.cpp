@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/transition/rule.hpp"

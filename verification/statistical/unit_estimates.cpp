@@ -4,6 +4,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

@@ -2,9 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
+namespace {
+
+double bytes_of_samples(const MethodSettings& settings) {
+  const double rungs = tempering_ladder(settings).rungs();
+  return settings.chains * (kSampleBytes + kInfluenceBytes + (settings.keep_log_f ? 8 * rungs : 0));
+}
+
+}  // namespace
 
 std::string_view name(Source source) {
   switch (source) {
@@ -28,7 +38,8 @@ void Method::check() const {
   if (name.empty()) throw InvalidArgument("method (must have a name)");
   if (!run || !work || !sweep_bytes)
     throw InvalidArgument(fmt::format("method = {} (must have run, work and sweep_bytes)", name));
-  if ((source == Source::tempered) != static_cast<bool>(from_run))
+  const bool tempered = source == Source::tempered;
+  if (tempered != static_cast<bool>(from_run) || (from_store && !tempered))
     throw InvalidArgument(fmt::format(
         "method = {} (must have from_run if it reads a tempered run, and only then)", name));
 }
@@ -56,6 +67,32 @@ TemperedRun run_tempering(const Target& target, const MethodSettings& settings) 
                                       .keep_log_f = settings.keep_log_f,
                                       .key = settings.key,
                                       .progress = settings.progress});
+}
+
+Method reader_of_runs(std::string name, std::string summary,
+                      std::function<Estimate(const TemperedRun&)> from_run) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = Source::tempered,
+          .reads = {.log_prior = true, .states = true},
+          .run =
+              [from_run](const Target& target, const MethodSettings& settings) {
+                return from_run(run_tempering(target, settings));
+              },
+          .work = tempering_work,
+          .sweep_bytes = bytes_of_samples,
+          .cell_seconds = kCellSeconds,
+          .from_run = from_run};
+}
+
+Method reader_of_stores(std::string name, std::string summary,
+                        std::function<Estimate(const SampleStore&, States)> from_store) {
+  Method method =
+      reader_of_runs(std::move(name), std::move(summary), [from_store](const TemperedRun& run) {
+        return from_store(run.store, default_states(run.store));
+      });
+  method.from_store = std::move(from_store);
+  return method;
 }
 
 }  // namespace boltzmark

@@ -75,7 +75,7 @@ struct Method {
   std::function<Estimate(const SampleStore&, States)> from_store = nullptr;
   bool reads_log_f = false;  ///< can use collapsed states
 
-  /// Throws  InvalidArgument if it has no name, or if a function is missing
+  /// Throws  InvalidArgument if it has no name, or if a function is missing or of another source
   void check() const;
 };
 
@@ -91,12 +91,20 @@ Ladder tempering_ladder(const MethodSettings& settings);
 /// Returns the work of all chains making all sweeps on that ladder.
 MethodWork tempering_work(const MethodSettings& settings);
 
-/// Returns the states that a store is read by unless others are asked for: collapsed if it has them.
+/// Returns the states that a store is read by unless others are asked for: collapsed if it has
+/// them.
 States default_states(const SampleStore& store);
 
 /// Makes the tempered run that methods of source `tempered` read.
 /// Randomness  settings.key: each chain's units and rung, whatever the threads
 /// Throws      InvalidArgument on settings out of range; what settings.progress throws
 TemperedRun run_tempering(const Target& target, const MethodSettings& settings);
+
+/// Makes a method that reads more of a tempered run than its samples.
+Method reader_of_runs(std::string name, std::string summary,
+                      std::function<Estimate(const TemperedRun&)> from_run);
+/// Makes a method that reads the samples of a tempered run, stored or not.
+Method reader_of_stores(std::string name, std::string summary,
+                        std::function<Estimate(const SampleStore&, States)> from_store);
 
 }  // namespace boltzmark

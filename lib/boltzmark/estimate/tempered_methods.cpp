@@ -1,6 +1,4 @@
 // The methods that read one run of simulated tempering.
-#include <utility>
-
 #include "boltzmark/estimate/bar.hpp"
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/mbar.hpp"
@@ -12,37 +10,6 @@
 
 namespace boltzmark {
 namespace {
-
-double bytes_of_samples(const MethodSettings& settings) {
-  const double rungs = tempering_ladder(settings).rungs();
-  return settings.chains * (kSampleBytes + kInfluenceBytes + (settings.keep_log_f ? 8 * rungs : 0));
-}
-
-// Reads more of a run than its samples.
-Method reader_of_runs(const char* name, const char* summary,
-                      std::function<Estimate(const TemperedRun&)> from_run) {
-  Method method{.name = name,
-                .summary = summary,
-                .source = Source::tempered,
-                .reads = {.log_prior = true, .states = true},
-                .work = tempering_work,
-                .sweep_bytes = bytes_of_samples,
-                .cell_seconds = kCellSeconds,
-                .from_run = std::move(from_run)};
-  method.run = [read = method.from_run](const Target& target, const MethodSettings& settings) {
-    return read(run_tempering(target, settings));
-  };
-  return method;
-}
-
-Method reader_of_stores(const char* name, const char* summary,
-                        Estimate (*from_store)(const SampleStore&, States)) {
-  Method method = reader_of_runs(name, summary, [from_store](const TemperedRun& run) {
-    return from_store(run.store, default_states(run.store));
-  });
-  method.from_store = from_store;
-  return method;
-}
 
 template <Quadrature quadrature>
 Estimate integrate(const SampleStore& store, States) {
