@@ -1,10 +1,11 @@
 // Computes log Z of a small RBM twice, by the library's enumeration of one side and by summing
-// e^-E over every joint state here, and fails if the two differ.
+// e^-E over every joint state here, and fails if the two differ. Writes the RBM to the file named.
 #include <cmath>
 #include <cstdio>
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace {
@@ -22,11 +23,12 @@ boltzmark::State state_of(const boltzmark::Layered& model, unsigned index) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   Eigen::MatrixXd weights(3, 2);
   weights << 0.5, -1.25, 2.0, 0.75, -0.5, 1.5;
   const auto model = boltzmark::Layered::rbm(weights, Eigen::Vector3d(0.25, -0.5, 1.0),
                                              Eigen::Vector2d(-0.75, 0.125));
+  if (count > 1) boltzmark::write_model(model, arguments[1]);
   boltzmark::LogSum sum;
   for (unsigned index = 0; index < 1U << model.units(); ++index)
     sum.add(-boltzmark::energy(model, state_of(model, index)));
