@@ -76,6 +76,7 @@ function(boltzmark_layer name)
   set_target_properties(boltzmark_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(boltzmark_${name} ${scope}
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(boltzmark_${name} ${scope} cxx_std_20)
   target_link_libraries(boltzmark_${name} ${scope} ${ARGN})
   if(name STREQUAL core)
     boltzmark_pch(boltzmark_core HEADERS ${boltzmark_headers})

@@ -30,7 +30,7 @@ Json run(const Json& inputs, const TrialContext& context) {
   for_each_rbm(rbms, context.key, context, [&](const Layered& model, Stream& stream) {
     Eigen::MatrixXf data(kUnits, kCases);
     for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
-    for (const Rule rule : {Rule::gibbs(), Rule::flip()})
+    for (const Rule& rule : {Rule::gibbs(), Rule::flip()})
       for (const int k : kSteps)
         outputs[fmt::format("{}-{}", rule.name(), k)].push_back(cd_bias_norm(model, data, rule, k));
   });
@@ -42,7 +42,7 @@ void summarise(const Results& results, Summary& summary) {
               .y = {.label = "norm of the bias of CD-k"},
               .series = {},
               .legend = "top left"};
-  for (const Rule rule : {Rule::gibbs(), Rule::flip()})
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip()})
     for (const int k : kSteps) {
       const bool gibbs = rule == Rule::gibbs();
       Series series{.label = fmt::format("{}, CD-{}", gibbs ? "G" : "T", k),

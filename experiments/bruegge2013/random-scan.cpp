@@ -34,7 +34,7 @@ Json run_zero_weights() {
       Layered::rbm(Eigen::MatrixXd::Zero(2, 2), Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2));
   const StateSpace space(model);
   Json outputs;
-  for (const Rule rule : {Rule::metropolis(), Rule::flip(), Rule::gibbs()}) {
+  for (const Rule& rule : {Rule::metropolis(), Rule::flip(), Rule::gibbs()}) {
     const Connectivity found = connectivity(space, rule);
     outputs[rule.name()] = {{"period", found.period}, {"components", found.components}};
   }

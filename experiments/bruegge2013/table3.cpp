@@ -23,7 +23,7 @@ Json run(const Json& inputs, const TrialContext& context) {
   const Layered model = read_committed_model(inputs.at("set"), inputs.at("model"));
   const Eigen::MatrixXf start = Eigen::MatrixXf::Ones(model.size(0), 1);
   Json outputs;
-  for (const Rule rule : {Rule::gibbs(), Rule::flip()}) {
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
     const std::vector<ClassChanges> changes =
         follow_classes(model, rule, start, inputs.at("steps"), false, context);
     outputs[rule.name()] = changes.front().changes;

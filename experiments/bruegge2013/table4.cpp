@@ -49,7 +49,7 @@ Json run(const Json& inputs, const TrialContext& context) {
   const Layered model = read_committed_model(set, inputs.at("model"));
   const Eigen::MatrixXf start = draw_starts(set, inputs.at("starts"), context.key);
   Json outputs;
-  for (const Rule rule : {Rule::gibbs(), Rule::flip()}) {
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
     std::vector<double> first;
     int censored = 0;
     for (const ClassChanges& chain :

@@ -78,4 +78,10 @@ std::vector<Check> annealing_checks();
 std::vector<Check> unit_checks();
 std::vector<Check> classifier_checks();
 
+/// Lists of checks that any rule must pass which leaves p unchanged, one per file.
+std::vector<Check> kernel_checks(const Rule& rule);
+std::vector<Check> production_checks(const Rule& rule);
+std::vector<Check> tempering_checks(const Rule& rule);
+std::vector<Check> tempered_chain_checks(const Rule& rule);
+
 }  // namespace boltzmark

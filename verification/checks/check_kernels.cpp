@@ -145,7 +145,31 @@ CaseOutcome breuleux_zeros(Stream& stream) {
           fmt::format("{}: A' has {} zero entries, T {}", describe_case(model), whole, base)};
 }
 
+Check invariance_check(const Rule& rule) {
+  return bounded_check({.name = "invariance",
+                        .subject = rule.name(),
+                        .statement = "p is invariant under T_h, T_v and T = T_h T_v: "
+                                     "max |pT - p|",
+                        .claim = "B02",
+                        .bound = 1e-12},
+                       [rule](Stream& s) { return invariance(s, rule, draw_binary_model); });
+}
+
+Check unit_invariance_check(const Rule& rule) {
+  return bounded_check({.name = "invariance (discrete units)",
+                        .subject = rule.name(),
+                        .statement = "the sweep leaves P_s invariant with multivalued units: "
+                                     "max |pT - p|",
+                        .claim = "",
+                        .bound = 1e-12},
+                       [rule](Stream& s) { return invariance(s, rule, draw_unit_model); });
+}
+
 }  // namespace
+
+std::vector<Check> kernel_checks(const Rule& rule) {
+  return {invariance_check(rule), unit_invariance_check(rule)};
+}
 
 std::vector<Check> kernel_checks() {
   std::vector<Check> checks;
@@ -160,15 +184,7 @@ std::vector<Check> kernel_checks() {
                        .claim = "B01",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); }));
-  for (const Rule& rule : all)
-    checks.push_back(
-        bounded_check({.name = "invariance",
-                       .subject = rule.name(),
-                       .statement = "p is invariant under T_h, T_v and T = T_h T_v: "
-                                    "max |pT - p|",
-                       .claim = "B02",
-                       .bound = 1e-12},
-                      [rule](Stream& s) { return invariance(s, rule, draw_binary_model); }));
+  for (const Rule& rule : all) checks.push_back(invariance_check(rule));
   for (const Rule& rule : all)
     checks.push_back(
         bounded_check({.name = "detailed-balance (discrete units)",
@@ -177,15 +193,7 @@ std::vector<Check> kernel_checks() {
                        .claim = "",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); }));
-  for (const Rule& rule : all)
-    checks.push_back(
-        bounded_check({.name = "invariance (discrete units)",
-                       .subject = rule.name(),
-                       .statement = "the sweep leaves P_s invariant with multivalued units: "
-                                    "max |pT - p|",
-                       .claim = "",
-                       .bound = 1e-12},
-                      [rule](Stream& s) { return invariance(s, rule, draw_unit_model); }));
+  for (const Rule& rule : all) checks.push_back(unit_invariance_check(rule));
   checks.push_back(bounded_check(
       {.name = "counter-example",
        .subject = "metropolis",

@@ -86,29 +86,35 @@ CaseOutcome markov_case(Stream& stream) {
   return {worst, c.detail};
 }
 
+Check pair_invariance(States states, RungMove move, const Rule& rule) {
+  const bool joint = states == States::joint, gibbs = move == RungMove::gibbs;
+  return bounded_check(
+      {.name =
+           fmt::format("pair-invariance ({} states, {} rungs, {})", joint ? "joint" : "collapsed",
+                       gibbs ? "gibbs" : "metropolis", rule.name()),
+       .subject = "simulated-tempering",
+       .statement = "a new rung given the state, then a sweep at that rung, leave q(x, b) "
+                    "unchanged, of binary and of multivalued units: max |qM - q|",
+       .claim = "",
+       .bound = 1e-12},
+      [states, move, rule](Stream& s) { return invariance_case(s, states, move, rule); });
+}
+
 std::vector<Check> invariance_checks() {
   std::vector<Check> checks;
-  const auto add = [&checks](States states, RungMove move, const Rule& rule) {
-    const bool joint = states == States::joint, gibbs = move == RungMove::gibbs;
-    checks.push_back(bounded_check(
-        {.name =
-             fmt::format("pair-invariance ({} states, {} rungs, {})", joint ? "joint" : "collapsed",
-                         gibbs ? "gibbs" : "metropolis", rule.name()),
-         .subject = "simulated-tempering",
-         .statement = "a new rung given the state, then a sweep at that rung, leave q(x, b) "
-                      "unchanged, of binary and of multivalued units: max |qM - q|",
-         .claim = "",
-         .bound = 1e-12},
-        [states, move, rule](Stream& s) { return invariance_case(s, states, move, rule); }));
-  };
   for (const RungMove move : {RungMove::gibbs, RungMove::metropolis}) {
-    for (const Rule& rule : ergodic_rules()) add(States::joint, move, rule);
-    add(States::collapsed, move, Rule::gibbs());
+    for (const Rule& rule : ergodic_rules())
+      checks.push_back(pair_invariance(States::joint, move, rule));
+    checks.push_back(pair_invariance(States::collapsed, move, Rule::gibbs()));
   }
   return checks;
 }
 
 }  // namespace
+
+std::vector<Check> tempered_chain_checks(const Rule& rule) {
+  return {pair_invariance(States::joint, RungMove::gibbs, rule)};
+}
 
 std::vector<Check> tempered_chain_checks() {
   std::vector<Check> checks = invariance_checks();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "boltzmark/exact/operator.hpp"
 #include "boltzmark/model/base.hpp"
@@ -118,35 +119,40 @@ CaseOutcome parallel_tempering(Stream& stream, const Rule& rule) {
 
 }  // namespace
 
-std::vector<Check> tempering_checks() {
+std::vector<Check> tempering_checks(const Rule& rule) {
   std::vector<Check> checks;
-  for (const Rule& rule : ergodic_rules()) {
-    checks.push_back(bounded_check(
-        {.name = "tempered-invariance",
-         .subject = rule.name(),
-         .statement = "the tempered law is invariant under its sweep at "
-                      "every beta: max |pT - p|",
-         .claim = rule == Rule::flip() ? "B37" : "",
-         .bound = 1e-12},
-        [rule](Stream& s) { return tempered_invariance(s, rule, draw_binary_model); }));
-    checks.push_back(
-        bounded_check({.name = "tempered-invariance (discrete units)",
-                       .subject = rule.name(),
-                       .statement = "so it is with Bernoulli and multivalued units, layer by layer",
-                       .claim = "",
-                       .bound = 1e-12},
-                      [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }));
-    checks.push_back(
-        bounded_check({.name = "joint-invariance (" + rule.name() + ")",
-                       .subject = "parallel-tempering",
-                       .statement = "sweeps, then swaps of even and of odd pairs leave "
-                                    "the product of the tempered laws invariant, of binary and of "
-                                    "multivalued units",
-                       .claim = rule == Rule::flip() ? "B37" : "",
-                       .bound = 1e-12},
-                      [rule](Stream& s) { return parallel_tempering(s, rule); }));
-  }
+  checks.push_back(
+      bounded_check({.name = "tempered-invariance",
+                     .subject = rule.name(),
+                     .statement = "the tempered law is invariant under its sweep at "
+                                  "every beta: max |pT - p|",
+                     .claim = rule == Rule::flip() ? "B37" : "",
+                     .bound = 1e-12},
+                    [rule](Stream& s) { return tempered_invariance(s, rule, draw_binary_model); }));
+  checks.push_back(
+      bounded_check({.name = "tempered-invariance (discrete units)",
+                     .subject = rule.name(),
+                     .statement = "so it is with Bernoulli and multivalued units, layer by layer",
+                     .claim = "",
+                     .bound = 1e-12},
+                    [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }));
+  checks.push_back(
+      bounded_check({.name = "joint-invariance (" + rule.name() + ")",
+                     .subject = "parallel-tempering",
+                     .statement = "sweeps, then swaps of even and of odd pairs leave "
+                                  "the product of the tempered laws invariant, of binary and of "
+                                  "multivalued units",
+                     .claim = rule == Rule::flip() ? "B37" : "",
+                     .bound = 1e-12},
+                    [rule](Stream& s) { return parallel_tempering(s, rule); }));
   return checks;
+}
+
+std::vector<Check> tempering_checks() {
+  std::vector<Check> all;
+  for (const Rule& rule : ergodic_rules())
+    for (Check& check : tempering_checks(rule)) all.push_back(std::move(check));
+  return all;
 }
 
 }  // namespace boltzmark

@@ -31,6 +31,13 @@ const std::vector<Check>& registered_checks() {
   return checks;
 }
 
+std::vector<Check> rule_checks(const Rule& rule) {
+  std::vector<Check> checks = gather({kernel_checks(rule), production_checks(rule),
+                                      tempering_checks(rule), tempered_chain_checks(rule)});
+  for (Check& check : checks) check.claim.clear();  // claims are about the papers' rules
+  return checks;
+}
+
 std::vector<Check> select_checks(const std::vector<std::string>& names) {
   const std::vector<Check>& all = registered_checks();
   if (names.empty()) return all;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/transition/rule.hpp"
+
 namespace boltzmark {
 
 /// What a check found over its cases.
@@ -29,6 +31,12 @@ struct Check {
 
 /// Lists every check there is, in a fixed order.
 const std::vector<Check>& registered_checks();
+
+/// Lists the checks that any rule must pass, one's own too: its sweep leaves p and every tempered
+/// law unchanged, alone and within simulated and parallel tempering, for Bernoulli and multivalued
+/// units, and the sweep that is shipped follows its double-precision law threshold by threshold.
+/// `spectrum` tells the rest: whether the chain is ergodic, and how fast.
+std::vector<Check> rule_checks(const Rule& rule);
 
 /// Picks the checks whose name, subject or claim is one of `names`; all if it is empty.
 /// Throws  InvalidArgument if a name picks nothing

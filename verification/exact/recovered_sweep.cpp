@@ -55,7 +55,7 @@ TEST_CASE(
       Layered::rbm(Eigen::MatrixXd::Zero(2, 2), Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2));
   const std::uint64_t half = std::uint64_t{1} << 31;
   const std::uint64_t full = std::uint64_t{1} << 32;
-  for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.25)}) {
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.25)}) {
     const RecoveredSweep law(model, Base::uniform(model), rule);
     for (std::size_t x = 0; x < 16; ++x) CHECK(law.threshold(1, x) == half);
   }
@@ -67,7 +67,7 @@ TEST_CASE(
 TEST_CASE("every SIMD path has the same law where float32 sums are exact") {
   for (const std::vector<int>& sizes :
        {std::vector{3, 4}, std::vector{2, 3, 2}, std::vector{2, 2, 2, 2}})
-    for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5), Rule::metropolis()}) {
+    for (const Rule& rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5), Rule::metropolis()}) {
       const Layered model = short_model(sizes, 1);
       std::vector<RecoveredSweep> laws;
       on_every_path([&] {
@@ -92,7 +92,7 @@ TEST_CASE(
     const Base base{.logits = {multiples(stream, 3), multiples(stream, 3)}};
     const auto b = static_cast<float>(stream.uniform());
     const StateSpace tempered_space(tempered(model, base, static_cast<double>(b)));
-    for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5)}) {
+    for (const Rule& rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5)}) {
       const RecoveredSweep law(model, base, rule, b);
       for (int u = 0; u < 6; ++u)
         for (std::size_t x = 0; x < 64; ++x) {

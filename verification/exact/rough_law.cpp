@@ -77,7 +77,7 @@ TEST_CASE("the rough laws are within their stated error, with room for rounding"
 // A rough law that is off by more than its error at an input decides the draws next to the law's
 // threshold there wrongly: 1e-5 of e^-t away, which float32 resolves to 2e-6.
 TEST_CASE("draws next to their threshold are decided by the law, whatever the input") {
-  for (const Rule rule : {Rule::gibbs(), Rule::flip(), Rule::metropolis(), Rule::blended(0.5)})
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip(), Rule::metropolis(), Rule::blended(0.5)})
     for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1)})
       for (const bool on_now : {false, true})
         for (const double side : {-1.0, 1.0}) {

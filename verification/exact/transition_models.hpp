@@ -29,6 +29,8 @@ inline oracle::transition::Law law(const boltzmark::Rule& rule) {
       return oracle::transition::Law::blend;
     case Kind::metropolis:
       return oracle::transition::Law::metropolis;
+    case Kind::own:
+      break;
   }
   return oracle::transition::Law::gibbs;
 }

@@ -93,7 +93,7 @@ Json run_autocorrelation(const Json& inputs, const TrialContext& context) {
       .chains = inputs.at("chains"), .steps = inputs.at("steps"), .burn_in = inputs.at("burn_in")};
   Json outputs;
   double done = 0;
-  for (const Rule rule : {Rule::gibbs(), Rule::flip()}) {
+  for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
     outputs[rule.name()] =
         describe_series(energy_series(model, rule, length, context, done, 0.5), inputs.at("lags"));
     done += 0.5;

@@ -36,6 +36,7 @@ Estimate raise_from_tempering(const Target& target, SimulatedTemperingOptions te
   if (tempering.chains != annealing.chains)
     throw InvalidArgument(
         fmt::format("chains = {} and {} (must be equal)", tempering.chains, annealing.chains));
+  require_marginal_moves(target);
   TopStates top(target, tempering.chains, tempering.key);
   tempering.top_states = &top;
   const TemperedRun run = simulated_tempering(target, tempering);

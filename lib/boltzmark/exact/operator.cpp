@@ -57,6 +57,21 @@ void mix_values(double* values, std::size_t stride, std::size_t length, std::siz
   }
 }
 
+// p_i T(i, j) = p_j T(j, i) of a unit's law at place o of its table, p its conditional law.
+bool is_balanced(Unit unit, double input, const std::vector<double>& table, std::size_t others,
+                 std::size_t o) {
+  constexpr double kBalance = 1e-14;
+  const auto n = static_cast<std::size_t>(unit.values());
+  std::vector<double> p(n);
+  next_law(Rule::gibbs(), unit, input, 0, p);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::abs(p[i] * table[(i * n + j) * others + o] -
+                   p[j] * table[(j * n + i) * others + o]) > kBalance)
+        return false;
+  return true;
+}
+
 }  // namespace
 
 SweepOperator::UnitLaw SweepOperator::unit_law(const StateSpace& space, const Rule& rule, int unit,
@@ -75,6 +90,9 @@ SweepOperator::UnitLaw SweepOperator::unit_law(const StateSpace& space, const Ru
       next_law(rule, space.place(unit).kind, inputs[o], static_cast<int>(from), next);
       for (std::size_t to = 0; to < n; ++to) law.table[(from * n + to) * others + o] = next[to];
     }
+    if (rule.kind == Rule::Kind::own)
+      law.reversible =
+          law.reversible && is_balanced(space.place(unit).kind, inputs[o], law.table, others, o);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {
         const double forth = law.table[(i * n + j) * others + o];
@@ -106,6 +124,7 @@ SweepOperator::SweepOperator(const StateSpace& space, const Rule& rule) : states
       side.units.push_back(unit_law(space, rule, units[k],
                                     inputs.col(static_cast<Eigen::Index>(k)).data(),
                                     space.side_states(1 - parity)));
+      reversible_ = reversible_ && side.units.back().reversible;
       side.units.back().stride = side.states;
       side.states *= side.units.back().values;
     }
@@ -202,7 +221,13 @@ void SweepOperator::pull(Eigen::Ref<StateBlock> f) const {
   });
 }
 
+void SweepOperator::require_reversible() const {
+  if (!reversible_)
+    throw InvalidArgument("rule (must be in detailed balance with p to have a symmetric form)");
+}
+
 void SweepOperator::apply_symmetrised(Eigen::Ref<StateBlock> g) const {
+  require_reversible();
   in_side_order(g, [&](double* values, std::size_t width) {
     apply_half(values, width, 0, Form::symmetrised);
     apply_half(values, width, 1, Form::symmetrised);
@@ -210,6 +235,7 @@ void SweepOperator::apply_symmetrised(Eigen::Ref<StateBlock> g) const {
 }
 
 void SweepOperator::apply_symmetrised_adjoint(Eigen::Ref<StateBlock> g) const {
+  require_reversible();
   in_side_order(g, [&](double* values, std::size_t width) {
     apply_half(values, width, 1, Form::symmetrised);
     apply_half(values, width, 0, Form::symmetrised);
@@ -239,6 +265,7 @@ void SweepOperator::scan_state(std::size_t x, const double* old, std::size_t wid
 }
 
 void SweepOperator::apply_random_scan(Eigen::Ref<StateBlock> g) const {
+  require_reversible();
   in_side_order(g, [&](double* values, std::size_t width) {
     const std::vector<double> old(values, values + states_ * width);
     for_each_index(states_, states_ * width,

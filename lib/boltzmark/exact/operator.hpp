@@ -31,6 +31,9 @@ class SweepOperator {
   SweepOperator(const StateSpace& space, const Rule& rule);
 
   std::size_t states() const { return states_; }
+  /// Tells whether each T_i is in detailed balance with p, to 1e-14: all rules with kernels are;
+  /// a law of one's own need not be, and then nothing symmetrised can be had of it.
+  bool reversible() const { return reversible_; }
   int units() const { return static_cast<int>(sides_[0].units.size() + sides_[1].units.size()); }
 
   /// Computes p T_side; parity 1: T_h (odd layers), parity 0: T_v.
@@ -42,6 +45,7 @@ class SweepOperator {
   /// Computes S g with S = D^{1/2} T D^{-1/2} = S_h S_v, D = diag(p). S_h and S_v are symmetric,
   /// because each T_i is in detailed balance with p; so S has norm 1, its stationary vector is
   /// sqrt(p) on both sides, and nothing is ever divided by a tiny p.
+  /// Throws  InvalidArgument if the kernel is not reversible; so do the next two
   void apply_symmetrised(Eigen::Ref<StateBlock> g) const;
   /// Computes S' g = S_v S_h g.
   void apply_symmetrised_adjoint(Eigen::Ref<StateBlock> g) const;
@@ -55,6 +59,7 @@ class SweepOperator {
   struct UnitLaw {
     std::size_t values, stride, others;  // stride within its side
     std::vector<double> table, symmetric;
+    bool reversible = true;
     std::vector<const double*> matrix(Form form) const;  // [row * values + column]
   };
   struct Side {
@@ -63,6 +68,7 @@ class SweepOperator {
   };
   static UnitLaw unit_law(const StateSpace& space, const Rule& rule, int unit, const double* inputs,
                           std::size_t others);
+  void require_reversible() const;
   void apply_half(double* values, std::size_t width, int parity, Form form) const;
   void mix_odd(double* values, std::size_t width, Form form) const;
   void mix_even(double* values, std::size_t width, Form form) const;
@@ -71,6 +77,7 @@ class SweepOperator {
   void in_side_order(Eigen::Ref<StateBlock> values, const Body& body) const;
 
   std::size_t states_;
+  bool reversible_ = true;
   // Inside, a state's index is that of its even side plus even states times that of its odd side.
   std::array<Side, 2> sides_;
   std::vector<std::uint32_t> document_index_;  // of each inner index; empty if they agree

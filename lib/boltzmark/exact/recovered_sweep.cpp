@@ -153,6 +153,29 @@ InputTerms input_terms(const Layered& model, const StateSpace::Place& place, con
   return result;
 }
 
+// P(next >= k-th value) at k - 1, k = 1..values - 1.
+std::vector<double> tails_of(const std::vector<double>& law) {
+  std::vector<double> tails(law.size() - 1);
+  double sum = 0;
+  for (std::size_t k = law.size() - 1; k > 0; --k) tails[k - 1] = sum += law[k];
+  return tails;
+}
+
+// A law of one's own is computed in double from the float32 input. Its tails move with the input:
+// by twice what they do at the ends of its error, if the law is smooth within; sums of tails err by
+// an ulp of 1 a value, and thresholds by half of 2^-32.
+std::vector<double> own_errors(const Rule& rule, Unit unit, int now, const DecisionBound& bound) {
+  std::vector<double> errors(bound.tails.size(), 0.5 * 0x1p-32 + unit.values() * 0x1p-52);
+  std::vector<double> next(static_cast<std::size_t>(unit.values()));
+  for (const double sign : {-1.0, 1.0}) {
+    next_law(rule, unit, bound.input + sign * bound.input_error, now, next);
+    const std::vector<double> moved = tails_of(next);
+    for (std::size_t k = 0; k < errors.size(); ++k)
+      errors[k] += 2 * std::abs(moved[k] - bound.tails[k]);
+  }
+  return errors;
+}
+
 }  // namespace
 
 DecisionBound decision_bound(const Layered& model, const Base& base, const Rule& rule,
@@ -187,6 +210,11 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   const int steps = kind.values() - 1;
   std::vector<double> next(static_cast<std::size_t>(steps) + 1);
   next_law(rule, kind, bound.input, space.value_index(unit, state), next);
+  if (rule.kind == Rule::Kind::own) {
+    bound.tails = tails_of(next);
+    bound.errors = own_errors(rule, kind, space.value_index(unit, state), bound);
+    return bound;
+  }
   const double z = std::abs(bound.input) * kind.spacing();
   double error = bound.input_error * kind.spacing() + 10 * u;
   if (steps > 1) error += (3 * z + 2) * u;

@@ -121,6 +121,28 @@ Edges marginal_edges(const StateSpace& space, const SpectrumOptions& options) {
   return edges.converged || cross.rows() > Eigen::Index{kMaxDenseStates} ? edges : dense();
 }
 
+// All eigenvalues but the stationary one, which stands at -2, where no other is.
+Edges unsymmetric_edges(const Eigen::Ref<const Eigen::MatrixXd>& deflated) {
+  const EigenPairs pairs = eigen_pairs(deflated, Eigenvectors::none);
+  Edges edges{.second = -1, .converged = pairs.converged, .method = "dense"};
+  if (!edges.converged) return edges;
+  for (const std::complex<double> value : pairs.values) {
+    if (value.real() < -1.5) continue;
+    edges.slem = std::max(edges.slem, std::abs(value));
+    edges.second = std::max(edges.second, value.real());
+  }
+  return edges;
+}
+
+// The kernel as it is, of a law that has no symmetric form: its rows sum to 1, so that T - 3 1 q'
+// has T's other eigenvalues for any q that sums to 1, whatever T leaves unchanged.
+Edges plain_edges(const StateSpace& space, const Rule& rule, Scan scan) {
+  Eigen::MatrixXd matrix =
+      scan == Scan::periodic ? sweep_matrix(space, rule) : random_scan_matrix(space, rule);
+  matrix.rowwise() -= 3 * space.p().transpose();
+  return unsymmetric_edges(matrix);
+}
+
 Edges dense_edges(const StateSpace& space, const Rule& rule, Scan scan,
                   const Eigen::VectorXd& root) {
   if (scan == Scan::random) {
@@ -132,22 +154,18 @@ Edges dense_edges(const StateSpace& space, const Rule& rule, Scan scan,
     edges.second = from_symmetric(matrix, "dense").second;
     return edges;
   }
-  // The stationary eigenvalue goes to -2, where no other is.
   Eigen::MatrixXd matrix = symmetrised_sweep_matrix(space, rule);
   matrix -= 3 * root * root.transpose();
-  const EigenPairs pairs = eigen_pairs(matrix, Eigenvectors::none);
-  Edges edges{.second = -1, .converged = pairs.converged, .method = "dense"};
-  if (!edges.converged) return edges;
-  for (const std::complex<double> value : pairs.values) {
-    if (value.real() < -1.5) continue;
-    edges.slem = std::max(edges.slem, std::abs(value));
-    edges.second = std::max(edges.second, value.real());
-  }
-  return edges;
+  return unsymmetric_edges(matrix);
+}
+
+bool is_reversible(const StateSpace& space, const Rule& rule) {
+  return rule.kind != Rule::Kind::own || SweepOperator(space, rule).reversible();
 }
 
 Edges find_edges(const StateSpace& space, const Rule& rule, Scan scan,
                  const SpectrumOptions& options) {
+  if (!is_reversible(space, rule)) return plain_edges(space, rule, scan);
   using Method = SpectrumOptions::Method;
   const Eigen::VectorXd root = (space.log_p() / 2).array().exp();
   if (options.method == Method::dense) return dense_edges(space, rule, scan, root);
@@ -176,6 +194,8 @@ double l1_stationarity_error(const StateSpace& space, const Rule& rule, Scan sca
     kernel.push(pushed);
     return (pushed.col(0) - p).lpNorm<1>();
   }
+  if (!kernel.reversible())
+    return (random_scan_matrix(space, rule).transpose() * p - p).lpNorm<1>();
   const Eigen::VectorXd root = p.cwiseSqrt();
   StateBlock pushed = root;
   kernel.apply_random_scan(pushed);  // p R = sqrt(p) o (S sqrt(p)), S symmetric

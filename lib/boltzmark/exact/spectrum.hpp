@@ -36,7 +36,8 @@ struct Spectrum {
 /// law.
 ///   Gibbs sweeps: squared singular values of p(v,h) / sqrt(p(v) p(h)), as many as states of a
 ///   side; small spaces: all eigenvalues; larger ones: Krylov-Schur on S = D^{1/2} T D^{-1/2} with
-///   the stationary direction removed.
+///   the stationary direction removed. Laws of one's own without detailed balance: all eigenvalues
+///   of the plain kernel, of up to 4,096 states
 /// Accuracy  1e-8 in both eigenvalues when converged, of moderate condition; where a nearly
 ///   deterministic sweep (weights of 100) has nilpotent blocks, 0 is known to about 1e-5
 /// Throws    InvalidArgument if a unit is not discrete or there are more than kMaxStates states

@@ -22,6 +22,7 @@ int check_inputs(const Layered& model, const Eigen::MatrixXf& data, const TrainO
   if (data.rows() != model.size(kVisible) || data.cols() < 1)
     throw InvalidArgument(fmt::format("data = [{} x {}] (must be [{} x cases], a case or more)",
                                       data.rows(), data.cols(), model.size(kVisible)));
+  for (const int l : {kVisible, kHidden}) require_law(options.rule, model.layer(l).unit);
   const Unit unit = model.layer(kVisible).unit;
   const auto lowest = static_cast<float>(unit.lowest());
   const auto highest = static_cast<float>(unit.highest());

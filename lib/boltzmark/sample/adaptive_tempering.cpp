@@ -51,7 +51,8 @@ class Island {
         log_z_hat_(options.log_z_hat),
         visits_(Eigen::VectorXd::Zero(log_prior_.size())),
         trips_(chains, TripCounter(options.ladder.rungs() - 1)) {
-    const int smc = options.start == Start::smc && log_z_hat_.size() == 0
+    const bool weighs = log_z_hat_.size() == 0 && target.joint_rule().empty();
+    const int smc = options.start == Start::smc && weighs
                         ? smc_start_sweeps(options.ladder, chains, options.sweeps)
                         : 0;
     if (smc > 0) {

@@ -47,6 +47,7 @@ template <class Anneal>
 AnnealingResult run(const Target& target, const AnnealingOptions& options, Bound bound,
                     const Anneal& anneal) {
   options.check();
+  require_marginal_moves(target);
   AnnealingResult result;
   result.log_weights = Eigen::VectorXd::Zero(options.chains);
   ProgressMeter meter(options.progress,

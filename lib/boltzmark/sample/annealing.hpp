@@ -45,7 +45,7 @@ struct AnnealingResult {
 /// Invariant  a move draws the latent variables afresh given the rest (block Gibbs): a rule that
 ///   keeps them, such as flip, leaves the joint law invariant but not the weighted marginal
 /// Randomness the target's draws with `key`; results do not depend on the number of threads
-/// Throws     InvalidArgument as AnnealingOptions::check
+/// Throws     InvalidArgument as AnnealingOptions::check and require_marginal_moves
 AnnealingResult annealed_importance_sampling(const Target& target, const AnnealingOptions& options);
 
 /// Sets the states of a population, whose first chain has the given number, to observed cases.
@@ -58,7 +58,7 @@ using SetStates = std::function<void(Population& population, int first_chain)>;
 /// If the observed v is an exact sample of the model, E[e^-R] = 1/Z and E[log_z] >= log Z: a
 /// stochastic upper bound. Cases from elsewhere (data) give no bound.
 /// Invariant  the moves' kernel of the marginal is reversible: block Gibbs v -> h -> v
-/// Throws     InvalidArgument as AnnealingOptions::check
+/// Throws     InvalidArgument as AnnealingOptions::check and require_marginal_moves
 AnnealingResult reverse_annealing(const Target& target, const AnnealingOptions& options,
                                   const SetStates& start);
 

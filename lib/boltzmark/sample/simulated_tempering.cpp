@@ -35,7 +35,8 @@ Eigen::VectorXd normalised_prior(const SimulatedTemperingOptions& options) {
          std::log((options.log_prior.array() - high).exp().sum());
 }
 
-void check(const SimulatedTemperingOptions& options) {
+void check(const Target& target, const SimulatedTemperingOptions& options) {
+  if (options.states == States::collapsed) require_marginal_moves(target);
   if (options.sweeps < 1)
     throw InvalidArgument(fmt::format("sweeps = {} (must be at least 1)", options.sweeps));
   if (options.max_rounds < 0 || options.round_sweeps < 0)
@@ -56,7 +57,7 @@ class Run {
         log_prior_(normalised_prior(options)),
         log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())) {
     const int sweeps = smc_start_sweeps(options.ladder, options.chains, options.sweeps);
-    if (options.start == Start::smc && sweeps > 0)
+    if (options.start == Start::smc && sweeps > 0 && target.joint_rule().empty())
       start_from_smc(target, sweeps);
     else
       start_from_base(target);
@@ -203,7 +204,7 @@ void Run::sample(TemperedRun& run) {
 
 TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options,
                                 std::optional<Populations>* left) {
-  check(options);
+  check(target, options);
   Run run(target, options);
   TemperedRun result = run.finish();
   if (left != nullptr) *left = std::move(run.populations());

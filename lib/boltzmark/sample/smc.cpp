@@ -150,6 +150,7 @@ void systematic_offspring(std::span<const double> weights, double u, std::span<i
 
 SmcResult annealed_smc(const Target& target, const SmcOptions& options) {
   options.check();
+  require_marginal_moves(target);
   return Run(target, options).finish();
 }
 

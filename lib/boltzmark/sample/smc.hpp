@@ -37,7 +37,7 @@ struct SmcResult {
 /// all chains have one ancestor (Lee and Whiteley 2018, Sec. 4). To first order islands cost no
 /// variance.
 /// Randomness  the target's draws with `key`; Stream(key, Purpose::resample, rung islands + island)
-/// Throws      InvalidArgument as SmcOptions::check
+/// Throws      InvalidArgument as SmcOptions::check and require_marginal_moves
 SmcResult annealed_smc(const Target& target, const SmcOptions& options);
 
 /// Counts offspring by systematic resampling: chain i gets floor or ceil of n w_i, n w_i in the

@@ -6,17 +6,17 @@
 namespace boltzmark {
 
 LayeredPopulation::LayeredPopulation(std::shared_ptr<const TemperedModel> model, int first_chain,
-                                     int chains, StreamKey key)
-    : chains_(std::move(model), first_chain, chains), draws_(key) {}
+                                     int chains, StreamKey key, Rule rule)
+    : chains_(std::move(model), first_chain, chains), draws_(key), rule_(std::move(rule)) {}
 
 // At b = 0 a Gibbs sweep draws every unit from p1, whatever the others are.
 void LayeredPopulation::draw_base() {
   const std::vector<float> zeros(static_cast<std::size_t>(chains()), 0.0F);
-  move(zeros);
+  chains_.sweep(zeros, draws_, sweeps_++);
 }
 
 void LayeredPopulation::move(std::span<const float> inverse_temperatures) {
-  chains_.sweep(inverse_temperatures, draws_, sweeps_++);
+  chains_.sweep(inverse_temperatures, draws_, sweeps_++, rule_);
 }
 
 void LayeredPopulation::log_increment(float from, float to, std::span<double> out) {
@@ -31,12 +31,23 @@ LayeredTarget::LayeredTarget(Layered model, Base base, const Packing& packing)
     : LayeredTarget(
           std::make_shared<const TemperedModel>(std::move(model), std::move(base), packing)) {}
 
-LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model)
-    : model_(std::move(model)) {}
+LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model, Rule rule)
+    : model_(std::move(model)), rule_(std::move(rule)) {
+  for (int l = 0; l < model_->model.layers(); ++l) require_law(rule_, model_->model.layer(l).unit);
+}
+
+LayeredTarget::LayeredTarget(Layered model, Base base, Rule rule)
+    : LayeredTarget(
+          std::make_shared<const TemperedModel>(std::move(model), std::move(base), kPacking),
+          std::move(rule)) {}
+
+std::string LayeredTarget::joint_rule() const {
+  return rule_ == Rule::gibbs() ? std::string() : rule_.name();
+}
 
 std::unique_ptr<Population> LayeredTarget::populate(int first_chain, int chains,
                                                     StreamKey key) const {
-  return std::make_unique<LayeredPopulation>(model_, first_chain, chains, key);
+  return std::make_unique<LayeredPopulation>(model_, first_chain, chains, key, rule_);
 }
 
 }  // namespace boltzmark

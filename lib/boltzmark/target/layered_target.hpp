@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "boltzmark/random/draws.hpp"
@@ -10,11 +11,11 @@
 namespace boltzmark {
 
 /// Chains of a layered model; the marginal state is the even layers (an RBM's visible units).
-/// They move by block Gibbs alone, for the reason at TemperedChains::sweep.
+/// Draws from the base are block Gibbs whatever the rule: at b = 0 they forget every state.
 class LayeredPopulation final : public Population {
  public:
   LayeredPopulation(std::shared_ptr<const TemperedModel> model, int first_chain, int chains,
-                    StreamKey key);
+                    StreamKey key, Rule rule = Rule::gibbs());
 
   int chains() const override { return chains_.chains(); }
   void draw_base() override;
@@ -43,20 +44,29 @@ class LayeredPopulation final : public Population {
  private:
   TemperedChains chains_;
   PhiloxDraws draws_;
+  Rule rule_;
   std::uint64_t sweeps_ = 0;
 };
 
-/// A layered model between its base (b = 0) and itself (b = 1), moved by block Gibbs sweeps.
+/// A layered model between its base (b = 0) and itself (b = 1), moved by block sweeps: of Gibbs
+/// sampling, or where states are joint of any rule that leaves the tempered laws unchanged.
 class LayeredTarget final : public Target {
  public:
+  /// Of the runs that most methods make.
+  static constexpr Packing kPacking = {.chains = 100, .sweeps = 1000};
+
   /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
-  LayeredTarget(Layered model, Base base, const Packing& packing = {.chains = 100, .sweeps = 1000});
-  explicit LayeredTarget(std::shared_ptr<const TemperedModel> model);
+  LayeredTarget(Layered model, Base base, const Packing& packing = kPacking);
+  explicit LayeredTarget(std::shared_ptr<const TemperedModel> model, Rule rule = Rule::gibbs());
+  /// Throws  InvalidArgument as the first, or if the rule has no law for a layer's units
+  LayeredTarget(Layered model, Base base, Rule rule);
   std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;
+  std::string joint_rule() const override;
   const TemperedModel& tempered_model() const { return *model_; }
 
  private:
   std::shared_ptr<const TemperedModel> model_;
+  Rule rule_;
 };
 
 }  // namespace boltzmark

@@ -11,6 +11,14 @@
 
 namespace boltzmark {
 
+void require_marginal_moves(const Target& target) {
+  if (const std::string rule = target.joint_rule(); !rule.empty())
+    throw InvalidArgument(fmt::format(
+        "rule = {} (must be gibbs: AIS, RAISE, SMC and collapsed states weigh by the "
+        "marginal of the visible units, of which other rules are no kernel; joint states take any)",
+        rule));
+}
+
 Populations::Populations(const Target& target, int chains, StreamKey key) : chains_(chains) {
   if (chains < 1) throw InvalidArgument(fmt::format("chains = {} (must be at least 1)", chains));
   const int blocks = (chains + kChainBlock - 1) / kChainBlock;

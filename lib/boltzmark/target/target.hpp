@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "boltzmark/random/key.hpp"
@@ -47,7 +48,14 @@ class Target {
   /// Shapes  first_chain a multiple of kChainBlock
   virtual std::unique_ptr<Population> populate(int first_chain, int chains,
                                                StreamKey key) const = 0;
+  /// Names the rule of moves that leave f_b of the joint state unchanged but are no kernel of its
+  /// marginal, for they keep latent variables; empty where they are one, as block Gibbs is.
+  virtual std::string joint_rule() const { return {}; }
 };
+
+/// Refuses moves that are no kernel of the marginal state, by which a method weighs or draws rungs.
+/// Throws  InvalidArgument naming the rule
+void require_marginal_moves(const Target& target);
 
 /// Chains split into one population per thread; results do not depend on the split.
 class Populations {

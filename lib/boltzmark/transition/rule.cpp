@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/transition/rules.hpp"
@@ -51,6 +53,36 @@ void fill_next(double log_odds, std::size_t now, double share, std::span<double>
   }
 }
 
+// Calls a law of one's own, and holds it to be a law.
+void fill_own(const NamedLaw& own, Unit unit, double input, int from, std::span<double> out) {
+  constexpr double kSum = 1e-10;  // 2^16 values are summed to 1e-11; half a threshold's step
+  std::fill(out.begin(), out.end(), 0.0);
+  own.law(unit, input, from, out);
+  double sum = 0, least = 0;
+  for (const double p : out) {
+    sum += p;
+    least = std::min(least, p);
+  }
+  if (!(std::abs(sum - 1) <= kSum && least >= 0))
+    throw InvalidArgument(fmt::format(
+        "law of {} = probabilities of sum {}, the least {}, at input {} of {} units from value {} "
+        "(must be at least 0 and sum to 1)",
+        own.name, sum, least, input, unit.name(), from));
+}
+
+double own_probability(const Rule& rule, double input, bool on, bool next_on) {
+  std::array<double, 2> next{};
+  next_law(rule, Unit::bernoulli(), input, on ? 1 : 0, next);
+  return next[next_on ? 1 : 0];
+}
+
+bool is_registered(std::string_view name) {
+  const std::vector<RuleInfo>& rules = registered_rules();
+  return name.starts_with("blend:") ||
+         std::any_of(rules.begin(), rules.end(),
+                     [&](const auto& info) { return info.name == name; });
+}
+
 double parse_share(std::string_view text) {
   double share = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
@@ -68,6 +100,15 @@ Rule Rule::blended(double share) {
   return {Kind::blend, share};
 }
 
+Rule Rule::of(std::string name, Law law) {
+  if (name.empty() || is_registered(name))
+    throw InvalidArgument(
+        fmt::format("name = {} (must not be empty, nor that of a rule with kernels)", name));
+  if (!law) throw InvalidArgument(fmt::format("law of {} = none (must be a function)", name));
+  return {Kind::own, 0,
+          std::make_shared<const NamedLaw>(NamedLaw{std::move(name), std::move(law)})};
+}
+
 std::string Rule::name() const {
   switch (kind) {
     case Kind::gibbs:
@@ -78,6 +119,8 @@ std::string Rule::name() const {
       return fmt::format("blend:{}", blend);
     case Kind::metropolis:
       return "metropolis";
+    case Kind::own:
+      return own->name;
   }
   throw InvalidArgument("rule (must be a registered kind)");
 }
@@ -113,6 +156,7 @@ void next_law(const Rule& rule, Unit unit, double input, int from, std::span<dou
   if (static_cast<int>(out.size()) != values || from < 0 || from >= values)
     throw InvalidArgument(fmt::format("from = {}, out = {} values (must be 0..{}, {})", from,
                                       out.size(), values - 1, values));
+  if (rule.kind == Rule::Kind::own) return fill_own(*rule.own, unit, input, from, out);
   const double log_odds = input * unit.spacing();
   if (values == 2) {
     out[1 - from] = flip_probability(rule, log_odds, from == 1);
@@ -127,13 +171,33 @@ void next_law(const Rule& rule, Unit unit, double input, int from, std::span<dou
   if (likely_high) std::reverse(out.begin(), out.end());
 }
 
+int next_value(const Rule& rule, Unit unit, double input, int from, std::uint32_t draw,
+               std::span<double> law) {
+  next_law(rule, unit, input, from, law);
+  double tail = 0;
+  for (int k = unit.values() - 1; k > 0; --k) {
+    tail += law[k];
+    if (std::llround(std::min(tail, 1.0) * 0x1p32) > std::int64_t{draw}) return k;
+  }
+  return 0;
+}
+
+void require_law(const Rule& rule, Unit unit) {
+  if (rule.kind == Rule::Kind::own && !unit.is_discrete())
+    throw InvalidArgument(
+        fmt::format("rule = {} (must be one with kernels for {} units, not a law of one's own)",
+                    rule.name(), unit.name()));
+}
+
 double on_probability(const Rule& rule, double input, bool on) {
+  if (rule.kind == Rule::Kind::own) return own_probability(rule, input, on, true);
   const bool likely_on = input > 0;
   const double q = unlikely_probability(rule, input, on != likely_on);
   return likely_on ? 1 - q : q;
 }
 
 double flip_probability(const Rule& rule, double input, bool on) {
+  if (rule.kind == Rule::Kind::own) return own_probability(rule, input, on, !on);
   const bool at_unlikely = on != (input > 0);
   const double q = unlikely_probability(rule, input, at_unlikely);
   return at_unlikely ? 1 - q : q;

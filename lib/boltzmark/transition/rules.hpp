@@ -92,7 +92,7 @@ Real stay_term(const Ops& ops, Real odds, Real weight, Real weight_now, Real oth
   return ops.divide(ops.multiply(odds, ops.subtract(weight_now, weight)), others_now);
 }
 
-/// Calls body with the law of a kind: the one place that ties kinds to laws.
+/// Calls body with the law of a kind that has kernels: the one place that ties kinds to laws.
 template <class Body>
 decltype(auto) visit(Rule::Kind kind, Body&& body) {
   switch (kind) {
@@ -104,6 +104,8 @@ decltype(auto) visit(Rule::Kind kind, Body&& body) {
       return body(Blend{});
     case Rule::Kind::metropolis:
       return body(Metropolis{});
+    case Rule::Kind::own:
+      break;
   }
   throw InvalidArgument("rule (must be a registered kind)");
 }

@@ -88,7 +88,7 @@ struct SweepOptions {
 /// Randomness  one draw per unit, chain and sweep. With t_k = round(2^32 P(next >= k-th value)) the
 ///   k-th value is next, k the number of t_k > draw; continuous: F^-1(1 - (draw + 1/2) / 2^32)
 /// Invariant   the same draws give the same states for any number of threads
-/// Throws      InvalidArgument if shapes differ or a temperature is outside [0, 1]
+/// Throws      InvalidArgument if shapes or the rule's units do not fit, or a b is outside [0, 1]
 void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
            const SweepOptions& options);
 

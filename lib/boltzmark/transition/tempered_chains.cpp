@@ -114,7 +114,7 @@ void TemperedChains::copy_chain(int chain, const TemperedChains& from, int sourc
 }
 
 void TemperedChains::sweep(std::span<const float> inverse_temperatures, const Draws& draws,
-                           std::uint64_t sweep_number) {
+                           std::uint64_t sweep_number, const Rule& rule) {
   if (inverse_temperatures.size() != static_cast<std::size_t>(chains()))
     throw InvalidArgument(fmt::format("inverse_temperatures = {} values (must be {})",
                                       inverse_temperatures.size(), chains()));
@@ -127,7 +127,7 @@ void TemperedChains::sweep(std::span<const float> inverse_temperatures, const Dr
                   .draws = &draws,
                   .sweep = sweep_number,
                   .inverse_temperatures = inverse_temperatures_.data(),
-                  .rule = Rule::gibbs(),
+                  .rule = rule,
                   .first_chain = first_chain_};
   for (const int parity : {1, 0})
     for (job.layer = parity; job.layer < chains_.layers(); job.layer += 2) {

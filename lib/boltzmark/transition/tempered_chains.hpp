@@ -54,15 +54,16 @@ class TemperedChains {
   /// Copies one chain's states and inputs from another group of the same model.
   void copy_chain(int chain, const TemperedChains& from, int source);
 
-  /// Makes one Gibbs sweep, odd layers first; p T = p for f_b of each chain's own b.
+  /// Makes one sweep of a rule, odd layers first; p T = p for f_b of each chain's own b.
   ///
-  /// Gibbs, because the odd layers are then drawn exactly from their law given the even ones, and a
-  /// sweep is a kernel of the marginal f_b(v) too. Another rule would leave the odd layers a memory
-  /// of their own, and bias what weighs or moves by log f_b(v): AIS, RAISE, SMC, collapsed states.
+  /// Under Gibbs the odd layers are drawn exactly from their law given the even ones, and a sweep
+  /// is a kernel of the marginal f_b(v) too. Another rule leaves the odd layers a memory of their
+  /// own: it serves joint states, and would bias what weighs or moves by log f_b(v), as AIS, RAISE,
+  /// SMC and collapsed states do.
   ///
   /// Shapes  inverse_temperatures [chains]     Randomness  one draw per unit, chain and sweep
   void sweep(std::span<const float> inverse_temperatures, const Draws& draws,
-             std::uint64_t sweep_number);
+             std::uint64_t sweep_number, const Rule& rule = Rule::gibbs());
 
   /// Writes D(x) = log f(x) - log p1(x) of the joint states.  Shapes  [chains]
   void log_ratio(std::span<double> out) const;

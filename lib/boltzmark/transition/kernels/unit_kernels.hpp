@@ -11,6 +11,9 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -136,6 +139,35 @@ struct Inverted {
   }
 };
 
+// A law of one's own, lane by lane in double precision.
+struct Scalar {
+  const Rule& rule;
+  Unit unit;
+  double* law;  // scratch [unit.values()]
+
+  HWY_INLINE Vector operator()(Vector input, Vector state, Draw draw) const {
+    const Floats d;
+    HWY_ALIGN float inputs[kLanes], states[kLanes];
+    HWY_ALIGN std::uint32_t draws[kLanes];
+    hn::Store(input, d, inputs);
+    hn::Store(state, d, states);
+    hn::Store(draw, Words(), draws);
+    for (int i = 0; i < kLanes; ++i) states[i] = next(inputs[i], states[i], draws[i]);
+    return hn::Load(d, states);
+  }
+
+ private:
+  // States of X(s) are stored as 2k - s. The lanes beyond a layer's units hold none.
+  float next(float input, float state, std::uint32_t draw) const {
+    const int steps = unit.values() - 1;
+    const auto index =
+        static_cast<int>(std::lround(unit.is_bernoulli() ? state : (state + steps) / 2));
+    const int k = next_value(rule, unit, static_cast<double>(input), std::clamp(index, 0, steps),
+                             draw, {law, static_cast<std::size_t>(steps) + 1});
+    return static_cast<float>(unit.is_bernoulli() ? k : 2 * k - steps);
+  }
+};
+
 // The continuous unit: x = F^-1(1 - (draw + 1/2) / 2^32), counted from the likelier end of [-1, 1].
 struct Continuous {
   HWY_INLINE Vector operator()(Vector input, Vector, Draw draw) const {
@@ -150,6 +182,11 @@ struct Continuous {
 // Calls body with the kernel that draws a unit's next state by a rule.
 template <class Body>
 void visit_next(const Rule& rule, Unit unit, const Body& body) {
+  if (rule.kind == Rule::Kind::own) {
+    require_law(rule, unit);
+    std::vector<double> law(static_cast<std::size_t>(unit.values()));
+    return body(Scalar{rule, unit, law.data()});
+  }
   const Vector share = set(static_cast<float>(rule.blend));
   if (!unit.is_discrete()) return body(Continuous{});
   const Vector spacing = set(static_cast<float>(unit.spacing()));
