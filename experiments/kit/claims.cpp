@@ -99,7 +99,7 @@ Claim read_claim(const std::string& file, const toml::table& table) {
   const std::string name = table["id"].value_or(std::string("a claim without id"));
   const Fields fields(file, name, table,
                       {"id", "kind", "statement", "statistic", "test", "threshold", "parts",
-                       "where", "published", "note", "experiments"});
+                       "where", "published", "note", "experiments", "checks"});
   Claim claim{.id = fields.text("id"),
               .statement = fields.text("statement"),
               .statistic = fields.text("statistic"),
@@ -107,6 +107,7 @@ Claim read_claim(const std::string& file, const toml::table& table) {
               .published = fields.text_or_empty("published"),
               .note = fields.text_or_empty("note"),
               .experiments = fields.texts("experiments")};
+  if (fields.has("checks")) claim.checks = fields.texts("checks");
   const std::string kind = fields.text("kind");
   if (kind != "E" && kind != "D" && kind != "V" && kind != "C")
     fields.fail(fmt::format("kind = {}", kind), "must be E, D, V or C");

@@ -44,6 +44,7 @@ struct Claim {
   std::string published = {};
   std::string note = {};
   std::vector<std::string> experiments;  ///< ids of those that measure it
+  std::vector<std::string> checks = {};  ///< "name/subject" of the exact checks that speak of it
   std::optional<CommittedVerdict> committed = {};
 };
 

@@ -14,8 +14,8 @@
 #include "boltzmark/io/model_file.hpp"
 
 // Moving chains: update rules, block sweeps, what they are moved on.
-#include "boltzmark/target/gaussian_mixture.hpp"
 #include "boltzmark/target/continuous_target.hpp"
+#include "boltzmark/target/gaussian_mixture.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "boltzmark/target/table_target.hpp"
 #include "boltzmark/transition/rule.hpp"
@@ -31,13 +31,9 @@
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/trainer.hpp"
 
-// log Z by sampling: every method by its name, and those that read a sample store.
-#include "boltzmark/estimate/bar.hpp"
-#include "boltzmark/estimate/mbar.hpp"
+// log Z by sampling: every method by its name, from a model or from a sample store.
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/stepping_stones.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
 
 // What enumeration makes exact.
 #include "boltzmark/exact/exact_sampler.hpp"

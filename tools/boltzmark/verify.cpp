@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "boltzmark/core/error.hpp"
+#include "experiments/kit/claims.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -25,6 +27,23 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+// "name/subject" of each check that a claim rests on, and the claim's id.
+const std::map<std::string, std::string>& claims_of_checks() {
+  static const std::map<std::string, std::string> all = [] {
+    std::map<std::string, std::string> found;
+    for (const experiments::ClaimFile& file : experiments::read_all_claims())
+      for (const experiments::Claim& claim : file.claims)
+        for (const std::string& check : claim.checks) found.emplace(check, claim.id);
+    return found;
+  }();
+  return all;
+}
+
+std::string claim_of(const Check& check) {
+  const auto found = claims_of_checks().find(check.name + "/" + check.subject);
+  return found == claims_of_checks().end() ? "" : found->second;
+}
+
 struct Row {
   const Check* check;
   CheckOutcome outcome;
@@ -35,10 +54,10 @@ JsonObject json_row(const Row& row) {
   object.set("name", row.check->name)
       .set("subject", row.check->subject)
       .set("statement", row.check->statement);
-  if (row.check->claim.empty())
+  if (const std::string claim = claim_of(*row.check); claim.empty())
     object.set_null("claim");
   else
-    object.set("claim", row.check->claim);
+    object.set("claim", claim);
   return object.set("cases", row.outcome.cases)
       .set("value", finite(row.outcome.value))
       .set("bound", finite(row.outcome.bound))
@@ -60,7 +79,7 @@ void print_rows(const std::vector<Row>& rows, int failed, double seconds, const 
   TextTable table({"check", "subject", "claim", ">cases", ">value", ">bound", "holds"});
   for (const Row& row : rows)
     table.add({row.check->name, row.check->subject,
-               row.check->claim.empty() ? "-" : row.check->claim,
+               claim_of(*row.check).empty() ? "-" : claim_of(*row.check),
                fmt::format("{}", row.outcome.cases), short_number(row.outcome.value),
                short_number(row.outcome.bound), row.outcome.holds ? "yes" : "NO"});
   std::string text = table.text() + "\n";
@@ -75,23 +94,31 @@ void print_rows(const std::vector<Row>& rows, int failed, double seconds, const 
   print(text);
 }
 
-// Refuses a name that no check has.
-void check_names(const std::vector<std::string>& names) {
-  std::set<std::string> known;
-  for (const Check& check : registered_checks())
-    known.insert({check.name, check.subject, check.claim});
+bool is_about(const Check& check, const std::string& name) {
+  return check.name == name || check.subject == name || claim_of(check) == name;
+}
+
+// Picks the checks that a name is about.  Throws  InvalidArgument for a name that no check has
+std::vector<Check> pick(const std::vector<std::string>& names) {
+  std::vector<Check> picked;
   for (const std::string& name : names)
-    if (name.empty() || !known.contains(name))
+    if (name.empty() || std::none_of(registered_checks().begin(), registered_checks().end(),
+                                     [&](const Check& check) { return is_about(check, name); }))
       throw InvalidArgument(
           fmt::format("verify: NAME = {} (must be a check or what it is about, as 'boltzmark "
                       "verify' lists them, "
                       "or the claim that one decides; experiments decide the others)",
                       name));
+  for (const Check& check : registered_checks())
+    if (names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+          return is_about(check, name);
+        }))
+      picked.push_back(check);
+  return picked;
 }
 
 int run(const VerifyArguments& arguments, const Session& session) {
-  check_names(arguments.names);
-  const std::vector<Check> checks = select_checks(arguments.names);
+  const std::vector<Check> checks = pick(arguments.names);
   const Stopwatch watch;
   std::vector<Row> rows;
   int failed = 0;

@@ -71,13 +71,11 @@ std::vector<Check> classifier_checks() {
                      .subject = "discriminative",
                      .statement = "s = 1 is the conventional discriminative RBM: class "
                                   "probabilities after re-parametrisation",
-                     .claim = "Y18",
                      .bound = 1e-10},
                     spin_classes),
       bounded_check({.name = "gradient-slope",
                      .subject = "discriminative",
                      .statement = "gradients (25)-(28) against central differences",
-                     .claim = "Y19",
                      .bound = 1e-7},
                     class_slopes),
   };

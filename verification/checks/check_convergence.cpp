@@ -115,14 +115,12 @@ std::vector<Check> convergence_checks() {
        .subject = "flip",
        .statement = "with units picked at random T's asymptotic variance is never above Gibbs': "
                     "max avar(T) - avar(G), Var f = 1",
-       .claim = "B12",
        .bound = 1e-9},
       [](Stream& s) { return excess_variance(s, Scan::random); }));
   checks.push_back({.name = "periodic-scan",
                     .subject = "flip",
                     .statement = "with a fixed order that fails: share of cases with avar(T) > "
                                  "avar(G), above the bound if the claim holds",
-                    .claim = "B13",
                     .bound = 0,
                     .run = periodic_excess});
   for (const Rule& rule : ergodic_rules()) {
@@ -130,7 +128,6 @@ std::vector<Check> convergence_checks() {
                                     .subject = rule.name(),
                                     .statement = "log TV(mu T^n, p) / n agrees with log SLEM: "
                                                  "relative difference",
-                                    .claim = rule.kind == Rule::Kind::blend ? "" : "B19",
                                     .bound = 0.01},
                                    [rule](Stream& s) { return rate_of_convergence(s, rule); }));
     checks.push_back(bounded_check({.name = "autocorrelation-time",
@@ -138,7 +135,6 @@ std::vector<Check> convergence_checks() {
                                     .statement = "tau of a function by solving for its asymptotic "
                                                  "variance and from the spectrum: difference "
                                                  "relative to max(1, tau)",
-                                    .claim = rule.kind == Rule::Kind::blend ? "" : "B34",
                                     .bound = 1e-8},
                                    [rule](Stream& s) { return time_from_spectrum(s, rule); }));
   }

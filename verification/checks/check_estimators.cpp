@@ -40,20 +40,17 @@ std::vector<Check> estimator_checks() {
                          .subject = "log_z",
                          .statement = "log Z by enumerating one side equals the sum over all "
                                       "states: difference relative to max(1, |log Z|)",
-                         .claim = "",
                          .bound = 1e-12},
                         [](Stream& s) { return log_z_case(s, draw_binary_model); }),
           bounded_check({.name = "enumeration (discrete units)",
                          .subject = "log_z",
                          .statement = "so it is with multivalued units",
-                         .claim = "",
                          .bound = 1e-12},
                         [](Stream& s) { return log_z_case(s, draw_unit_model); }),
           bounded_check({.name = "enumeration",
                          .subject = "gradient",
                          .statement = "the gradient by enumerating one side equals the one over "
                                       "all states",
-                         .claim = "",
                          .bound = 1e-12},
                         gradient_case)};
 }

@@ -127,21 +127,18 @@ std::vector<Check> integration_checks() {
                      .subject = "ti-continuous",
                      .statement = "the mean of E[D|b] / p(b) over a continuous b is log Z: error "
                                   "relative to max(1, |log Z|)",
-                     .claim = "C23",
                      .bound = 1e-9},
                     continuous_case),
       bounded_check({.name = "discretisation",
                      .subject = "ti",
                      .statement = "the left sum lacks sum KL(p_k | p_k+1), the right sum has sum "
                                   "KL(p_k+1 | p_k) too much: rest relative to max(1, |D|)",
-                     .claim = "C24",
                      .bound = 1e-12},
                     divergence_case),
       mean_check({.name = "variance-correction",
                   .subject = "ti-corrected",
                   .statement = "correcting the trapezoidal rule by variances brings exact moments "
                                "nearer log Z: share of ladders where it does not",
-                  .claim = "C25",
                   .bound = 0.5},
                  corrected_case),
       bounded_check(
@@ -149,7 +146,6 @@ std::vector<Check> integration_checks() {
            .subject = "ti-rb",
            .statement = "TI-RB less RTS on the same samples is (V_K - V_1) / (12 (K-1)^2) "
                         "+ O(K^-4): remainder over its bound",
-           .claim = "C26",
            .bound = 1},
           limit_case)};
 }

@@ -150,7 +150,6 @@ Check invariance_check(const Rule& rule) {
                         .subject = rule.name(),
                         .statement = "p is invariant under T_h, T_v and T = T_h T_v: "
                                      "max |pT - p|",
-                        .claim = "B02",
                         .bound = 1e-12},
                        [rule](Stream& s) { return invariance(s, rule, draw_binary_model); });
 }
@@ -160,7 +159,6 @@ Check unit_invariance_check(const Rule& rule) {
                         .subject = rule.name(),
                         .statement = "the sweep leaves P_s invariant with multivalued units: "
                                      "max |pT - p|",
-                        .claim = "",
                         .bound = 1e-12},
                        [rule](Stream& s) { return invariance(s, rule, draw_unit_model); });
 }
@@ -181,7 +179,6 @@ std::vector<Check> kernel_checks() {
                        .subject = rule.name(),
                        .statement = "each single-unit operator is in detailed balance "
                                     "with p: max |p_x T_i(x,y) - p_y T_i(y,x)|",
-                       .claim = "B01",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); }));
   for (const Rule& rule : all) checks.push_back(invariance_check(rule));
@@ -190,7 +187,6 @@ std::vector<Check> kernel_checks() {
         bounded_check({.name = "detailed-balance (discrete units)",
                        .subject = rule.name(),
                        .statement = "so it is with multivalued units, under Metropolised Gibbs too",
-                       .claim = "",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); }));
   for (const Rule& rule : all) checks.push_back(unit_invariance_check(rule));
@@ -199,13 +195,11 @@ std::vector<Check> kernel_checks() {
        .subject = "metropolis",
        .statement = "without the tie rule the sweep is not ergodic at ties (expected): ergodic "
                     "models found",
-       .claim = "B07",
        .bound = 0},
       counter_example));
   checks.push_back(bounded_check({.name = "independent-units",
                                   .subject = "gibbs",
                                   .statement = "with zero weights G converges in one step: SLEM(G)",
-                                  .claim = "B08",
                                   .bound = 1e-12},
                                  gibbs_independent));
   checks.push_back(bounded_check(
@@ -213,7 +207,6 @@ std::vector<Check> kernel_checks() {
        .subject = "flip",
        .statement = "with zero weights T oscillates by max (1-p*)/p* over the units without a tie: "
                     "|SLEM(T) - that|",
-       .claim = "B09",
        .bound = 1e-12},
       flip_independent));
   for (const Rule& rule : {Rule::flip(), Rule::blended(0.5)})
@@ -221,14 +214,12 @@ std::vector<Check> kernel_checks() {
                                     .subject = rule.name(),
                                     .statement = "every unit changes at least as often as under "
                                                  "Gibbs, more often unless tied: violations",
-                                    .claim = rule == Rule::flip() ? "B10" : "",
                                     .bound = 0},
                                    [rule](Stream& s) { return moves_as_often(s, rule); }));
   checks.push_back(bounded_check({.name = "activation-difference",
                                   .subject = "flip",
                                   .statement = "|sigma(x) - sigma'(x)| decreases strictly in |x| "
                                                "to 0 in either state: violations",
-                                  .claim = "B11",
                                   .bound = 0},
                                  activations_meet));
   checks.push_back(
@@ -236,7 +227,6 @@ std::vector<Check> kernel_checks() {
                      .subject = "flip",
                      .statement = "Breuleux's A' of the whole matrix has 1 zero entry, "
                                   "T has more: models where not",
-                     .claim = "B14",
                      .bound = 0},
                     breuleux_zeros));
   return checks;

@@ -110,21 +110,18 @@ std::vector<Check> production_checks(const Rule& rule) {
        .subject = rule.name(),
        .statement = "the production sweep's law, recovered by scripted draws, is the double law "
                     "up to 2^-32 and float32 rounding: share of that bound",
-       .claim = "",
        .bound = 1},
       [rule](Stream& s) { return binary_law(s, rule); }));
   checks.push_back(bounded_check(
       {.name = "production-stationarity",
        .subject = rule.name(),
        .statement = "p is invariant under the recovered production sweep: max |pT - p|",
-       .claim = rule == Rule::flip() ? "B02" : "",
        .bound = 1e-6},
       [rule](Stream& s) { return production_stationarity(s, rule); }));
   checks.push_back(
       bounded_check({.name = "production-law (discrete units)",
                      .subject = rule.name(),
                      .statement = "so it is for every threshold of X(s): share of that bound",
-                     .claim = "",
                      .bound = 1},
                     [rule](Stream& s) { return unit_law(s, rule); }));
   checks.push_back(bounded_check(
@@ -132,7 +129,6 @@ std::vector<Check> production_checks(const Rule& rule) {
        .subject = rule.name(),
        .statement = "p is invariant under every recovered update of one unit: |pT_i - p| as a "
                     "share of the bound",
-       .claim = "",
        .bound = 1},
       [rule](Stream& s) { return unit_stationarity(s, rule); }));
   return checks;

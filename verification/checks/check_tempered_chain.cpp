@@ -95,7 +95,6 @@ Check pair_invariance(States states, RungMove move, const Rule& rule) {
        .subject = "simulated-tempering",
        .statement = "a new rung given the state, then a sweep at that rung, leave q(x, b) "
                     "unchanged, of binary and of multivalued units: max |qM - q|",
-       .claim = "",
        .bound = 1e-12},
       [states, move, rule](Stream& s) { return invariance_case(s, states, move, rule); });
 }
@@ -119,24 +118,23 @@ std::vector<Check> tempered_chain_checks(const Rule& rule) {
 std::vector<Check> tempered_chain_checks() {
   std::vector<Check> checks = invariance_checks();
   const auto add = [&checks](const char* name, const char* subject, const char* statement,
-                             const char* claim, double bound, CaseOutcome (*statistic)(Stream&)) {
+                             double bound, CaseOutcome (*statistic)(Stream&)) {
     checks.push_back(bounded_check(
-        {.name = name, .subject = subject, .statement = statement, .claim = claim, .bound = bound},
-        statistic));
+        {.name = name, .subject = subject, .statement = statement, .bound = bound}, statistic));
   };
   add("pair-invariance", "wang-landau",
       "at any fixed weights, however wrong, its chain leaves q(x, b) unchanged: max |qM - q|", "",
       1e-12, wang_landau_case);
   add("rung-law", "simulated-tempering",
-      "q(b_k) is r_k Z_k / Zhat_k normalised and the mean of q(b_k | x): largest difference", "C01",
-      1e-12, rung_law_case);
+      "q(b_k) is r_k Z_k / Zhat_k normalised and the mean of q(b_k | x): largest difference", 1e-12,
+      rung_law_case);
   add("rao-blackwell", "simulated-tempering",
       "q(b_k | x) varies no more than counts over independent samples: largest ratio of variances",
-      "C04", 1, rao_blackwell_case);
+      1, rao_blackwell_case);
   add("rung-chain", "simulated-tempering",
       "with exact draws of x given b the rungs are a Markov chain with P_jk and law q(b): largest "
       "difference over paths of three steps",
-      "C59", 1e-12, markov_case);
+      1e-12, markov_case);
   return checks;
 }
 

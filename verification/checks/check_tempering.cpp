@@ -126,14 +126,12 @@ std::vector<Check> tempering_checks(const Rule& rule) {
                      .subject = rule.name(),
                      .statement = "the tempered law is invariant under its sweep at "
                                   "every beta: max |pT - p|",
-                     .claim = rule == Rule::flip() ? "B37" : "",
                      .bound = 1e-12},
                     [rule](Stream& s) { return tempered_invariance(s, rule, draw_binary_model); }));
   checks.push_back(
       bounded_check({.name = "tempered-invariance (discrete units)",
                      .subject = rule.name(),
                      .statement = "so it is with Bernoulli and multivalued units, layer by layer",
-                     .claim = "",
                      .bound = 1e-12},
                     [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }));
   checks.push_back(
@@ -142,7 +140,6 @@ std::vector<Check> tempering_checks(const Rule& rule) {
                      .statement = "sweeps, then swaps of even and of odd pairs leave "
                                   "the product of the tempered laws invariant, of binary and of "
                                   "multivalued units",
-                     .claim = rule == Rule::flip() ? "B37" : "",
                      .bound = 1e-12},
                     [rule](Stream& s) { return parallel_tempering(s, rule); }));
   return checks;

@@ -40,20 +40,18 @@ CaseOutcome period_case(Stream& stream, const Rule& rule) {
 
 std::vector<Check> theorem_checks() {
   std::vector<Check> checks;
-  const auto add = [&checks](const Rule& rule, const char* name, const char* claim,
-                             const char* text, Statement statement) {
-    checks.push_back(bounded_check(
-        {.name = name, .subject = rule.name(), .statement = text, .claim = claim, .bound = 0},
-        [rule, statement](Stream& s) { return theorem_case(s, rule, statement); }));
+  const auto add = [&checks](const Rule& rule, const char* name, const char* text,
+                             Statement statement) {
+    checks.push_back(
+        bounded_check({.name = name, .subject = rule.name(), .statement = text, .bound = 0},
+                      [rule, statement](Stream& s) { return theorem_case(s, rule, statement); }));
   };
   for (const Rule& rule : ergodic_rules()) {
-    const bool paper = rule == Rule::flip();
-    const auto claim = [paper](const char* id) { return paper ? id : ""; };
-    add(rule, "lemma-1", claim("B03"),
+    add(rule, "lemma-1",
         "the likeliest state of a side is reached from every state and reaches every state in one "
         "half-sweep: models where not",
         [](const TheoremReport& r) { return std::pair(r.lemma1_holds(), r.lemma1); });
-    add(rule, "theorem-1-climb", claim("B04"),
+    add(rule, "theorem-1-climb",
         "steps (i) and (ii): every state reaches a mode and is reached from one: models where not",
         [](const TheoremReport& r) {
           return std::pair(r.modes > 0 && r.unreached == 0 && r.unreaching == 0, r.lemma1);
@@ -62,20 +60,18 @@ std::vector<Check> theorem_checks() {
                                     .subject = rule.name(),
                                     .statement = "T is irreducible, ties included: strongly "
                                                  "connected components of its support",
-                                    .claim = claim("B04"),
                                     .bound = 1},
                                    [rule](Stream& s) { return components_case(s, rule); }));
-    add(rule, "modes-joined", claim("B05"),
+    add(rule, "modes-joined",
         "step (iii): one step of T joins any two elements of M: models where not",
         [](const TheoremReport& r) {
           return std::pair(r.modes > 0 && std::isfinite(r.modes_joined), r.modes_joined);
         });
-    add(rule, "modes-stay", claim("B06"), "T(x,x) > 0 on M: models where not",
+    add(rule, "modes-stay", "T(x,x) > 0 on M: models where not",
         [](const TheoremReport& r) { return std::pair(r.theorem2_holds(), r.modes_stay); });
     checks.push_back(bounded_check({.name = "aperiodic",
                                     .subject = rule.name(),
                                     .statement = "T is aperiodic, ties included: period",
-                                    .claim = claim("B06"),
                                     .bound = 1},
                                    [rule](Stream& s) { return period_case(s, rule); }));
   }

@@ -23,7 +23,6 @@ struct Check {
   std::string name;       ///< e.g. "detailed-balance"
   std::string subject;    ///< what is checked: a rule's name, "parallel-tempering", "log_z", ...
   std::string statement;  ///< what holds, in words
-  std::string claim;      ///< claim id, e.g. "B01"; empty if none
   double bound = 0;
   /// Runs the check on that many random models.  Randomness  Stream of make_key(seed, name)
   std::function<CheckOutcome(int cases, std::uint64_t seed)> run = {};
@@ -37,9 +36,5 @@ const std::vector<Check>& registered_checks();
 /// units, and the sweep that is shipped follows its double-precision law threshold by threshold.
 /// `spectrum` tells the rest: whether the chain is ergodic, and how fast.
 std::vector<Check> rule_checks(const Rule& rule);
-
-/// Picks the checks whose name, subject or claim is one of `names`; all if it is empty.
-/// Throws  InvalidArgument if a name picks nothing
-std::vector<Check> select_checks(const std::vector<std::string>& names);
 
 }  // namespace boltzmark

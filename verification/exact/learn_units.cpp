@@ -7,8 +7,8 @@
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/model/encoding.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "verification/exact/spin_encoding.hpp"
 
 using namespace boltzmark;
 

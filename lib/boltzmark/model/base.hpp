@@ -17,7 +17,7 @@ struct Base {
   static Base uniform(const Layered& model);
 
   /// Makes the base of smoothed data rates on the visible layer, uniform on the others.
-  ///   p_i = (sum_i + count) / (cases + 2 count)                       [DESIGN: --base-smoothing]
+  ///   p_i = (sum_i + count) / (cases + 2 count)
   /// Shapes  data [visible x cases], values in {0, 1} or [0, 1]
   /// Throws  InvalidArgument if the visible layer is not Bernoulli, shapes differ, or a rate would
   /// be 0 or 1

@@ -18,7 +18,7 @@ struct SmcStart {
 int smc_start_sweeps(const Ladder& ladder, int chains, int sweeps);
 
 /// Estimates every Zhat by one annealed pass, and leaves the chains at b = 1, resampled once more
-/// so that they weigh the same.                                              [REFERENCE 4]
+/// so that they weigh the same.
 /// Throws  InvalidArgument as annealed_smc
 SmcStart smc_start(const Target& target, const Ladder& ladder, int chains, int sweeps,
                    StreamKey key);

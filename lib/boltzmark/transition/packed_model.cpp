@@ -8,6 +8,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/kernels/panel.hpp"
+#include "boltzmark/transition/kernels/tile_products.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {

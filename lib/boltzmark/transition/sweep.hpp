@@ -10,10 +10,12 @@
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/transition/chains.hpp"
-#include "boltzmark/transition/kernels/tile_products.hpp"
 #include "boltzmark/transition/rule.hpp"
 
 namespace boltzmark {
+
+/// The top half of a float32: its sign, exponent and first 8 significant bits.
+using Bfloat16 = std::uint16_t;
 
 /// How a packed model will be used, which decides its form.
 struct Packing {

@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace boltzmark {
+#include "boltzmark/transition/sweep.hpp"
 
-/// The top half of a float32: its sign, exponent and first 8 significant bits.
-using Bfloat16 = std::uint16_t;
+namespace boltzmark {
 
 /// A tile of weights has this many units, this many neighbours of each, and is stored in parts that
 /// add up to the float32 weights; a tile of states has those neighbours of a block of chains.

@@ -1,4 +1,4 @@
-#include "boltzmark/model/encoding.hpp"
+#include "verification/exact/spin_encoding.hpp"
 
 #include <fmt/format.h>
 
