@@ -58,8 +58,7 @@ Json run_raise(const LayeredTarget& target, int sweeps, const TrialContext& cont
                          .key = context.key,
                          .progress = [&](double share) { context.progress(share); }},
                         [&](Population& population, int first) {
-                          dynamic_cast<LayeredPopulation&>(population)
-                              .set_layer(0, cases.middleCols(first, population.chains()));
+                          population.observe(cases.middleCols(first, population.chains()));
                         });
   Json outputs = describe_estimate(result.estimate);
   outputs["mean_r"] = -result.mean_log_weight;

@@ -5,7 +5,6 @@
 #include "boltzmark/estimate/raise.hpp"
 #include "boltzmark/sample/annealing.hpp"
 #include "boltzmark/sample/smc.hpp"
-#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 namespace {
@@ -50,13 +49,10 @@ void set_cases(Population& population, int first_chain, const Eigen::MatrixXf& c
   Eigen::MatrixXf states(cases.rows(), population.chains());
   for (int c = 0; c < population.chains(); ++c)
     states.col(c) = cases.col((first_chain + c) % cases.cols());
-  dynamic_cast<LayeredPopulation&>(population).set_layer(0, states);
+  population.observe(states);
 }
 
 Estimate raise_from_cases(const Target& target, const MethodSettings& settings) {
-  const auto used = std::min<Eigen::Index>(settings.cases.cols(), settings.chains);
-  require_states(dynamic_cast<const LayeredTarget&>(target).tempered_model().model.layer(0).unit,
-                 settings.cases.leftCols(used));
   const auto start = [&](Population& population, int first_chain) {
     set_cases(population, first_chain, settings.cases);
   };

@@ -23,6 +23,11 @@ void LayeredPopulation::log_increment(float from, float to, std::span<double> ou
   chains_.log_increment(static_cast<double>(from), static_cast<double>(to), out);
 }
 
+void LayeredPopulation::observe(const Eigen::Ref<const Eigen::MatrixXf>& states) {
+  require_states(chains_.states().unit(0), states);
+  chains_.set_layer(0, states);
+}
+
 void LayeredPopulation::copy_chain(int chain, const Population& from, int source) {
   chains_.copy_chain(chain, dynamic_cast<const LayeredPopulation&>(from).chains_, source);
 }

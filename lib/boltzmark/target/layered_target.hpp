@@ -28,13 +28,10 @@ class LayeredPopulation final : public Population {
     chains_.log_density_slopes(ladder.singles(), out);
   }
   void log_increment(float from, float to, std::span<double> out) override;
+  void observe(const Eigen::Ref<const Eigen::MatrixXf>& states) override;
   /// Throws  std::bad_cast if `from` is a population of another kind of target
   void copy_chain(int chain, const Population& from, int source) override;
 
-  /// Replaces a layer's states.  Shapes  states [units x chains], values of the units
-  void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
-    chains_.set_layer(layer, states);
-  }
   /// Goes on with other parameters of the same shape.
   void set_model(std::shared_ptr<const TemperedModel> model) {
     chains_.set_model(std::move(model));

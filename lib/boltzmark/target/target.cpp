@@ -11,6 +11,10 @@
 
 namespace boltzmark {
 
+void Population::observe(const Eigen::Ref<const Eigen::MatrixXf>&) {
+  throw InvalidArgument("target (must have visible units that can be observed)");
+}
+
 void require_marginal_moves(const Target& target) {
   if (const std::string rule = target.joint_rule(); !rule.empty())
     throw InvalidArgument(fmt::format(

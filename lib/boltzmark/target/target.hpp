@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <functional>
 #include <memory>
 #include <span>
@@ -35,6 +36,10 @@ class Population {
   /// Writes log f_to - log f_from of every chain's marginal state: AIS's increment.
   /// Shapes  [chains]
   virtual void log_increment(float from, float to, std::span<double> out) = 0;
+  /// Sets what is observed, the visible units of every chain: where reverse annealing starts.
+  /// Shapes  states [visible x chains]
+  /// Throws  InvalidArgument if the target has no such units or a value is no state of theirs
+  virtual void observe(const Eigen::Ref<const Eigen::MatrixXf>& states);
   /// Copies the state of a chain of another population of the same target: resampling.
   virtual void copy_chain(int chain, const Population& from, int source) = 0;
 };
