@@ -51,8 +51,7 @@ Path follow(const LayeredTarget& target, bool rts, int most, StreamKey key) {
                  .round_sweeps = kSweeps,
                  .max_rounds = 1,
                  .initial_only = true,
-                 .key = make_key((std::uint64_t{key.high} << 32U) | key.low, "iteration",
-                                 fmt::format("{}", path.iterations))});
+                 .key = derive_key(key, "iteration", fmt::format("{}", path.iterations))});
     const Eigen::VectorXd& occupancy = run.rounds.front().occupancy;
     log_z_hat = rts ? log_z_from_occupancies(occupancy.cwiseMax(1e-300), log_prior, log_z_hat)
                     : sams_update(occupancy, log_prior, log_z_hat, 1.0 / path.iterations);

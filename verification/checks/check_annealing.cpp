@@ -197,7 +197,7 @@ std::vector<Check> annealing_checks() {
   add("mean-weight (production sweep)", "ais", "E[w] = Z with the recovered law of the kernels",
       1e-5, [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::recovered); });
   add("mean-weight (discrete units)", "ais",
-      "E[w] = Z with multivalued units and the recovered law", "", 1e-5,
+      "E[w] = Z with multivalued units and the recovered law", 1e-5,
       [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
   add("mean-log-weight", "ais", "E[log w] is at most log Z", 1e-12, ais_jensen);
   add("riemann-sum", "ais",
@@ -208,12 +208,12 @@ std::vector<Check> annealing_checks() {
   add("mean-weight (production sweep)", "raise",
       "E[e^-R] = 1/Z with the recovered law of the kernels", 1e-5,
       [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::recovered); });
-  add("mean-weight (discrete units)", "raise", "E[e^-R] = 1/Z with multivalued units", "", 1e-5,
+  add("mean-weight (discrete units)", "raise", "E[e^-R] = 1/Z with multivalued units", 1e-5,
       [](Stream& s) { return raise_mean(draw_unit_path(s), SweepLaw::recovered); });
   add("annealed-law", "raise", "p*_K(v) E[e^-R | v] is the law that annealing upwards ends in",
       1e-10, raise_law);
-  add("mean-weight", "smc", "E[Z] of two chains that resample is Z: difference of the logs", "",
-      1e-10, smc_mean);
+  add("mean-weight", "smc", "E[Z] of two chains that resample is Z: difference of the logs", 1e-10,
+      smc_mean);
   return checks;
 }
 

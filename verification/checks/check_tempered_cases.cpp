@@ -66,9 +66,4 @@ States draw_states(Stream& stream) {
   return stream.below(2) == 0 ? States::joint : States::collapsed;
 }
 
-double log_sum_exp(const Eigen::Ref<const Eigen::VectorXd>& terms) {
-  const double largest = terms.maxCoeff();
-  return largest + std::log((terms.array() - largest).exp().sum());
-}
-
 }  // namespace boltzmark

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/checks/tempered_chain.hpp"
 
@@ -30,8 +31,5 @@ TemperedCase draw_tempered_case(Stream& stream, Layered model, const Ladder& lad
 Ladder draw_ladder(Stream& stream, int max_rungs);
 /// Draws joint or collapsed states.
 States draw_states(Stream& stream);
-
-/// Computes log sum_i exp(terms_i).
-double log_sum_exp(const Eigen::Ref<const Eigen::VectorXd>& terms);
 
 }  // namespace boltzmark

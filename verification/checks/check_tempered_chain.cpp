@@ -123,7 +123,7 @@ std::vector<Check> tempered_chain_checks() {
         {.name = name, .subject = subject, .statement = statement, .bound = bound}, statistic));
   };
   add("pair-invariance", "wang-landau",
-      "at any fixed weights, however wrong, its chain leaves q(x, b) unchanged: max |qM - q|", "",
+      "at any fixed weights, however wrong, its chain leaves q(x, b) unchanged: max |qM - q|",
       1e-12, wang_landau_case);
   add("rung-law", "simulated-tempering",
       "q(b_k) is r_k Z_k / Zhat_k normalised and the mean of q(b_k | x): largest difference", 1e-12,

@@ -4,15 +4,11 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
 
 namespace boltzmark {
 namespace {
-
-double log_sum(const Eigen::Ref<const Eigen::VectorXd>& terms) {
-  const double largest = terms.maxCoeff();
-  return largest + std::log((terms.array() - largest).exp().sum());
-}
 
 // log p1 of every joint state, normalised.
 Eigen::VectorXd base_log_p(const StateSpace& space, const Base& base) {
@@ -23,7 +19,7 @@ Eigen::VectorXd base_log_p(const StateSpace& space, const Base& base) {
       result[x] +=
           base.logits[place.layer][place.unit] * space.value(u, static_cast<std::size_t>(x));
     }
-  return result.array() - log_sum(result);
+  return result.array() - log_sum_exp(result);
 }
 
 // The even units' part of each joint state, as an index of its own.
@@ -64,7 +60,7 @@ TemperedSpace::TemperedSpace(const Layered& model, const Base& base, const Ladde
   for (int k = 0; k < rungs(); ++k) log_f_.col(k) = log_p1 + ladder[k] * ratio;
   slopes_ = ratio.replicate(1, rungs());
   log_z_.resize(rungs());
-  for (int k = 0; k < rungs(); ++k) log_z_[k] = log_sum(log_f_.col(k));
+  for (int k = 0; k < rungs(); ++k) log_z_[k] = log_sum_exp(log_f_.col(k));
   if (states == States::collapsed) collapse(joint);
 }
 

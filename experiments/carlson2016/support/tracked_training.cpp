@@ -22,7 +22,7 @@ constexpr int kInitialSweeps = 500;  // of the initial iterations
 
 // Each part of a run draws under a key of its own.
 StreamKey key_of(const TrackedTrainingOptions& options, std::string_view part) {
-  return make_key((std::uint64_t{options.key.high} << 32) | options.key.low, part);
+  return derive_key(options.key, part);
 }
 
 Eigen::MatrixXf all_cases() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 
@@ -16,6 +17,14 @@ inline double sigmoid(double x) {
   if (x >= 0) return 1.0 / (1.0 + std::exp(-x));
   const double e = std::exp(x);
   return e / (1.0 + e);
+}
+
+/// Computes log sum_i e^x_i of numbers that are there at once, one of them finite.
+/// LogSum, which takes them one by one, may round otherwise.
+template <class Terms>
+double log_sum_exp(const Terms& terms) {
+  const double highest = terms.maxCoeff();
+  return highest + std::log((terms.array() - highest).exp().sum());
 }
 
 /// Sums e^x_i over a stream of log weights without leaving the range of double.

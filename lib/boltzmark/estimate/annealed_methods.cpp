@@ -68,7 +68,7 @@ int case_sweeps(const MethodSettings& settings) {
 
 MethodSettings after_cases(MethodSettings settings) {
   settings.sweeps -= case_sweeps(settings);
-  settings.key = make_key((std::uint64_t{settings.key.high} << 32U) | settings.key.low, "raise");
+  settings.key = derive_key(settings.key, "raise");
   return settings;
 }
 

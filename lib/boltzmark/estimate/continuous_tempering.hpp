@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <functional>
 
+#include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/target/target.hpp"
@@ -15,7 +16,7 @@ struct ContinuousTemperingOptions {
   int sweeps = 10000;                  ///< total per chain; half finds log Zhat at the knots
   Ladder knots = Ladder::linear(100);  ///< refined to steps of 1/99: log Zhat(b) is linear between
   StreamKey key = {};
-  std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
+  Progress progress = nullptr;  ///< the share done; may throw to stop
 };
 
 /// Samples with their own inverse temperatures.  Shapes  matrices [sweeps x chains]

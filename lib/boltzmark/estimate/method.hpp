@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
 
@@ -21,8 +22,8 @@ struct MethodSettings {
   States states = States::collapsed;
   bool keep_log_f = false;  ///< keep collapsed densities in the store
   StreamKey key = {};
-  Eigen::MatrixXf cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
-  std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
+  Eigen::MatrixXf cases = {};   ///< observed states for RAISE [visible x cases]; empty: sampled
+  Progress progress = nullptr;  ///< the share done; may throw to stop
 };
 
 /// What a method makes of its settings.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "boltzmark/core/progress.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
@@ -15,7 +16,7 @@ enum class Precision { double_precision, float_precision };
 struct ExactOptions {
   Precision precision = Precision::double_precision;
   /// Called now and then, from one thread at a time, with the fraction done in [0, 1].
-  std::function<void(double fraction)> progress = {};
+  Progress progress = {};
   int max_enumerated_units = 40;  ///< at most 62
   /// A file that long runs save their partial sums to, and resume from; empty: none.
   std::string checkpoint = {};

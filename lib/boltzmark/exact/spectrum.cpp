@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
 #include "boltzmark/exact/random_scan.hpp"
@@ -50,14 +51,10 @@ Cross cross_matrix(const StateSpace& space) {
       log_p(a, b) = space.log_p()[static_cast<Eigen::Index>(
           column + space.side_state(rows_parity, static_cast<std::size_t>(a)))];
   }
-  const auto log_sum = [](const auto& values) {
-    const double highest = values.maxCoeff();
-    return highest + std::log((values.array() - highest).exp().sum());
-  };
   Eigen::VectorXd row_log(rows);
-  for (Eigen::Index a = 0; a < rows; ++a) row_log[a] = log_sum(log_p.row(a));
+  for (Eigen::Index a = 0; a < rows; ++a) row_log[a] = log_sum_exp(log_p.row(a));
   for (Eigen::Index b = 0; b < log_p.cols(); ++b)
-    log_p.col(b) -= (row_log.array() + log_sum(log_p.col(b))).matrix() / 2;
+    log_p.col(b) -= (row_log.array() + log_sum_exp(log_p.col(b))).matrix() / 2;
   return {log_p.array().exp(), (row_log / 2).array().exp()};
 }
 

@@ -34,4 +34,8 @@ StreamKey make_key(std::uint64_t seed, std::string_view experiment, std::string_
   return {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32)};
 }
 
+StreamKey derive_key(StreamKey parent, std::string_view part, std::string_view trial) {
+  return make_key((std::uint64_t{parent.high} << 32U) | parent.low, part, trial);
+}
+
 }  // namespace boltzmark

@@ -17,6 +17,10 @@ struct StreamKey {
 StreamKey make_key(std::uint64_t seed, std::string_view experiment = {},
                    std::string_view trial = {});
 
+/// Derives a key of its own, by name, from the key of a run: for a part that draws by itself.
+/// Invariant  as make_key
+StreamKey derive_key(StreamKey parent, std::string_view part, std::string_view trial = {});
+
 /// What a draw is for; no two uses of one key may share a purpose.
 enum class Purpose : std::uint32_t {
   unit_update = 0,  ///< + layer (at most 63 layers)

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "boltzmark/core/progress.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/target/target.hpp"
 
@@ -13,7 +14,7 @@ struct AdaptiveLadderOptions {
   int chains = 100;
   int sweeps = 2000;  ///< of the pilot run, per chain
   StreamKey key = {};
-  std::function<void(double)> progress = nullptr;
+  Progress progress = nullptr;
 };
 
 /// Places rungs of equal thermodynamic length, from the variance of D that a pilot run of simulated

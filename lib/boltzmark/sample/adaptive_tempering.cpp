@@ -43,8 +43,7 @@ class Island {
                  .ladder = options.ladder,
                  .occupancies =
                      options.adaptation == Adaptation::sams ? Assignment::soft : Assignment::hard,
-                 .key = make_key((std::uint64_t{options.key.high} << 32U) | options.key.low,
-                                 "island", fmt::format("{}", number))},
+                 .key = derive_key(options.key, "island", fmt::format("{}", number))},
         population_(target.populate(0, chains, options_.key)),
         group_(*population_, 0, options_),
         log_prior_(options.log_prior),
@@ -96,9 +95,8 @@ class Island {
 
  private:
   void start_from_smc(const Target& target, int sweeps) {
-    SmcStart start =
-        smc_start(target, options_.ladder, options_.chains, sweeps,
-                  make_key((std::uint64_t{options_.key.high} << 32U) | options_.key.low, "start"));
+    SmcStart start = smc_start(target, options_.ladder, options_.chains, sweeps,
+                               derive_key(options_.key, "start"));
     log_z_hat_ = std::move(start.log_z_hat);
     for (int g = 0; g < start.populations.groups(); ++g)
       for (int c = 0; c < start.populations.group(g).chains(); ++c)

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
 
@@ -34,7 +35,7 @@ struct AdaptiveTemperingOptions {
   Eigen::VectorXd log_z_hat = {};  ///< first guess [rungs]; empty: zeros, or the SMC pass
   Start start = Start::smc;        ///< where each island begins; base if a guess is given
   StreamKey key = {};
-  std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
+  Progress progress = nullptr;  ///< the share done; may throw to stop
 };
 
 /// An adaptive run's estimate, and log Zhat of the top rung of each island after every sweep.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/target/target.hpp"
@@ -70,7 +71,7 @@ struct SimulatedTemperingOptions {
   bool keep_slopes = false;   ///< sum d/db log f_b too where states are collapsed (TI-RB needs it)
   TopStates* top_states = nullptr;  ///< takes states at b = 1
   StreamKey key = {};
-  std::function<void(double)> progress = nullptr;  ///< the share done; may throw to stop
+  Progress progress = nullptr;  ///< the share done; may throw to stop
 };
 
 /// A tempered run: its samples, and how it came to its Zhat.
