@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "boltzmark/exact/breuleux.hpp"
@@ -184,7 +185,7 @@ std::vector<Check> kernel_checks() {
                        .claim = "B01",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); }));
-  for (const Rule& rule : all) checks.push_back(invariance_check(rule));
+  std::transform(all.begin(), all.end(), std::back_inserter(checks), invariance_check);
   for (const Rule& rule : all)
     checks.push_back(
         bounded_check({.name = "detailed-balance (discrete units)",
@@ -193,7 +194,7 @@ std::vector<Check> kernel_checks() {
                        .claim = "",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); }));
-  for (const Rule& rule : all) checks.push_back(unit_invariance_check(rule));
+  std::transform(all.begin(), all.end(), std::back_inserter(checks), unit_invariance_check);
   checks.push_back(bounded_check(
       {.name = "counter-example",
        .subject = "metropolis",
