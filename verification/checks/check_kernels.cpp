@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "boltzmark/exact/breuleux.hpp"
@@ -181,7 +182,7 @@ std::vector<Check> kernel_checks() {
                                     "with p: max |p_x T_i(x,y) - p_y T_i(y,x)|",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); }));
-  for (const Rule& rule : all) checks.push_back(invariance_check(rule));
+  std::transform(all.begin(), all.end(), std::back_inserter(checks), invariance_check);
   for (const Rule& rule : all)
     checks.push_back(
         bounded_check({.name = "detailed-balance (discrete units)",
@@ -189,7 +190,7 @@ std::vector<Check> kernel_checks() {
                        .statement = "so it is with multivalued units, under Metropolised Gibbs too",
                        .bound = 1e-12},
                       [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); }));
-  for (const Rule& rule : all) checks.push_back(unit_invariance_check(rule));
+  std::transform(all.begin(), all.end(), std::back_inserter(checks), unit_invariance_check);
   checks.push_back(bounded_check(
       {.name = "counter-example",
        .subject = "metropolis",
