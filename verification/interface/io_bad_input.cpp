@@ -6,7 +6,7 @@
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/idx.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/io/npy.hpp"
+#include "boltzmark/io/npz.hpp"
 #include "io_files.hpp"
 
 using namespace boltzmark;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "boltzmark/io/discriminative_file.hpp"
-#include "boltzmark/io/labels.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/io/npz.hpp"
 #include "boltzmark/random/stream.hpp"

@@ -2,7 +2,6 @@
 
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/io/npy.hpp"
 #include "boltzmark/io/npz.hpp"
 #include "io_files.hpp"
 

@@ -42,4 +42,9 @@ Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise = {}
 /// Lists the data sets with names, for `list datasets`.
 std::vector<DatasetInfo> registered_datasets();
 
+/// Reads the classes of a data set's cases, whole numbers from 0: IDX of one dimension (MNIST's
+/// labels), .npy of one dimension, or text with one per line; each also gzipped.
+/// Throws  DataError if the file is missing or damaged, or holds anything else
+std::vector<int> read_labels(const std::string& path);
+
 }  // namespace boltzmark

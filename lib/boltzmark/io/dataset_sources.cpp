@@ -12,7 +12,7 @@
 #include "boltzmark/io/data_folders.hpp"
 #include "boltzmark/io/file_kind.hpp"
 #include "boltzmark/io/idx.hpp"
-#include "boltzmark/io/npy.hpp"
+#include "boltzmark/io/npz.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "boltzmark/io/text.hpp"
 #include "boltzmark/random/stream.hpp"

@@ -2,7 +2,7 @@
 
 #include "boltzmark/io/byte_source.hpp"
 #include "boltzmark/io/idx.hpp"
-#include "boltzmark/io/npy.hpp"
+#include "boltzmark/io/npz.hpp"
 #include "boltzmark/io/text.hpp"
 
 namespace boltzmark {
