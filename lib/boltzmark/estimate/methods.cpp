@@ -8,7 +8,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 
-// Adding a method: write lib/boltzmark/estimate/<name>.cpp, then add its line here.
+// Adding a method: write lib/boltzmark/estimate/methods/<name>.cpp, then add its line here.
 #define BOLTZMARK_METHODS(X) \
   X(rts_method)              \
   X(ts_method)               \
