@@ -3,18 +3,15 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/learn/rms_spectral.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/learn/weighted_negative.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/tracked_tempering.hpp"
-#include "boltzmark/transition/statistics.hpp"
 
 using namespace boltzmark;
 
@@ -62,27 +59,18 @@ std::uint64_t train_classes() {
 
 std::uint64_t train_tracked() {
   const Eigen::MatrixXf data = random_cases(20, 50);
-  Layered model = start();
-  const Base base = Base::from_data(model, data, 5);
-  const Ladder ladder = Ladder::linear(6);
-  auto packed = std::make_shared<const TemperedModel>(model, base);
-  TrackedTempering tempering(packed,
-                             {.chains = 37, .sweeps = 3, .ladder = ladder, .key = make_key(1)},
-                             Eigen::VectorXd::LinSpaced(6, 0, 1), 5);
-  RmsSpectral optimiser(model, {.rate = 1e-3});
-  Chains positive(model, 50), negative(model, 37);
-  positive.set_layer(0, data);
-  for (int update = 0; update < 30; ++update) {
-    tempering.advance(packed);
-    Parameters gradient = model.zero_parameters();
-    set_means(packed->packed, positive, 1);
-    add_statistics(positive, {}, 1.0 / 50, gradient);
-    tempering.copy_states(negative);
-    subtract_weighted_negative(packed->packed, tempering.top_weights(), negative, gradient);
-    model.add(optimiser.step(gradient), 1);
-    packed = std::make_shared<const TemperedModel>(model, base);
-  }
-  return digest(model);
+  const Layered model = start();
+  const auto tempered =
+      std::make_shared<const TemperedModel>(model, Base::from_data(model, data, 5));
+  auto sampler = std::make_unique<TrackedTempering>(
+      tempered, TrackingOptions{.chains = 37, .ladder = Ladder::linear(6), .key = make_key(1)},
+      Eigen::VectorXd::LinSpaced(6, 0, 1), 5);
+  Trainer trainer(
+      model, data,
+      {.negative = {.sweeps = 3}, .optimiser = Optimiser::rms_spectral(), .learning_rate = 1e-3},
+      {}, std::move(sampler));
+  trainer.advance(30);
+  return digest(trainer.model());
 }
 
 }  // namespace
