@@ -36,21 +36,21 @@ void PersistentLadders::copy_states(Chains& out) const {
 void PersistentLadders::save(CheckpointWriter& out) const {
   const TemperingState state = ladders_.state();
   out.write(state.steps);
-  out.write(state.round_trips);
+  out.write(state.tally.round_trips);
   for (const Eigen::MatrixXf& states : state.states) out.write(states);
   out.write(state.rungs);
-  out.write(state.last_ends);
-  out.write(state.accepted);
+  out.write(state.tally.last_ends);
+  out.write(state.tally.accepted);
 }
 
 void PersistentLadders::restore(CheckpointReader& in) {
   TemperingState state = ladders_.state();
   state.steps = in.read();
-  state.round_trips = in.read();
+  state.tally.round_trips = in.read();
   for (Eigen::MatrixXf& states : state.states) in.read(states);
   in.read(state.rungs);
-  in.read(state.last_ends);
-  in.read(state.accepted);
+  in.read(state.tally.last_ends);
+  in.read(state.tally.accepted);
   ladders_.restore(state);
 }
 
