@@ -48,9 +48,9 @@ Json run_restarts(const Json& inputs, const TrialContext& context) {
     const int start = 1000000 + i;
     ExactAscent ascent(initial_learner(context.seed, start, kTaskHidden, inputs.at("s")), task,
                        kRate);
-    ascent.run(kAscent - kLast);
+    ascent.advance(kAscent - kLast);
     const double before = kTaskSpins * log_likelihood(task, ascent.log_law());
-    ascent.run(kLast);
+    ascent.advance(kLast);
     ends.push_back(kTaskSpins * log_likelihood(task, ascent.log_law()));
     late_gains.push_back(ends.back() - before);
     context.progress((i + 1.0) / restarts);
@@ -66,13 +66,13 @@ Json run_regularisation(const Json& inputs, const TrialContext& context) {
   ExactAscent plain(start, task, kRate);
   std::vector<double> kld;
   for (int update = 0; update < kLate; update += kEvery) {
-    plain.run(kEvery);
+    plain.advance(kEvery);
     kld.push_back(divergence(task, plain.log_law()));
   }
   std::vector<double> decayed;
   for (const double decay : kDecays) {
     ExactAscent ascent(start, task, kRate, decay);
-    ascent.run(kLate);
+    ascent.advance(kLate);
     decayed.push_back(divergence(task, ascent.log_law()));
     context.progress(static_cast<double>(decayed.size()) / std::size(kDecays));
   }

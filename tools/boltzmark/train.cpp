@@ -100,6 +100,12 @@ int run(const TrainArguments& given, const Session& session) {
                                   : train<TrainRun>(arguments, session);
 }
 
+std::vector<std::string> optimiser_names() {
+  std::vector<std::string> names;
+  for (const Optimiser& optimiser : optimisers()) names.emplace_back(optimiser.name());
+  return names;
+}
+
 constexpr const char* kNotes =
     "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on\n"
     "from there and writes the same bytes as a run that was never stopped. The same seed gives\n"
@@ -137,8 +143,7 @@ void add_train(Program& program) {
   command.integers(&arguments->hidden, "--hidden N", 1, "Hidden units.");
   command.required_text(&arguments->out, "--out MODEL", "The model file to write (.npz or .mat).");
   command.text(&arguments->negative, "--negative M",
-               "Negative phase: cd:K, pcd:K (K sweeps) or pt:T:K (T temperatures, K sweeps) "
-               "(default: cd:1).");
+               "Negative phase: " + describe_negative_phases() + " (default: cd:1).");
   command.text(&arguments->rule, "--rule R",
                "Update rule of the negative phase: gibbs, flip or blend:SHARE (default: gibbs).");
   command.flag(&arguments->discriminative, "--discriminative",
@@ -152,12 +157,13 @@ void add_train(Program& program) {
   command.text(&arguments->labels, "--labels FILE",
                "With --discriminative: the cases' classes, from 0, for a data set without labels "
                "(IDX, .npy or text).");
-  command.choice(&arguments->optimiser, "--optimiser O", {"sgd", "adam", "adamax"},
-                 "sgd, adam or adamax (default: sgd; with --discriminative adamax).");
+  command.choice(&arguments->optimiser, "--optimiser O", optimiser_names(),
+                 fmt::format("{} (default: sgd; with --discriminative adamax).",
+                             fmt::join(optimiser_names(), ", ")));
   command.real(
       &arguments->learning_rate, "--learning-rate X", {.low = 0, .above_low = true},
       "Learning rate (default: sgd 0.05, or 0.005 for units other than bernoulli; adam 0.001, "
-      "adamax 0.002).");
+      "adamax 0.002, rmsspectral 0.00001).");
   command.integer(&arguments->batch, "--batch B", 1,
                   "Cases per update (default: 100, or all if there are fewer).");
   command.integer(&arguments->updates, "--updates N", 0, "Updates in all (default: 10000).");

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <utility>
 
 #include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/sample/persistent_chains.hpp"
 #include "learn_scripts.hpp"
 
 using namespace boltzmark;
@@ -86,18 +88,19 @@ TEST_CASE("PCD-2 continues its chains with the hidden states that they had") {
         const std::uint64_t place = scripts::decision(rbm, layer, unit, sweep);
         return scripts::middle(scripts::digit(chain % paths, 2, place), 2);
       });
-  Trainer trainer(scripts::production(rbm), data,
-                  {.negative = Negative::pcd(2), .rule = Rule::flip(), .learning_rate = 0}, {},
-                  draws);
+  const Layered model = scripts::production(rbm);
+  auto sampler = std::make_unique<PersistentChains>(SamplerSetup{
+      .model = model, .packing = {.chains = 8 * paths}, .rule = Rule::flip(), .draws = draws});
   // A start far from the model's law, so that four sweeps do not forget it.
   Eigen::VectorXd law = Eigen::VectorXd::Zero(8);
   for (int c = 0; c < 8 * paths; ++c) {
     const int state = c / paths < 6 ? 3 : 5;  // v = (1,1), h = 0 and v = (1,0), h = 1
     law[state] += 1.0 / (8.0 * paths);
-    for (int i = 0; i < 2; ++i)
-      trainer.persistent()->set(0, i, c, static_cast<float>(state >> i & 1));
-    trainer.persistent()->set(1, 0, c, static_cast<float>(state >> 2));
+    for (int i = 0; i < 2; ++i) sampler->states().set(0, i, c, static_cast<float>(state >> i & 1));
+    sampler->states().set(1, 0, c, static_cast<float>(state >> 2));
   }
+  Trainer trainer(model, data, {.negative = Negative::pcd(2), .learning_rate = 0}, {},
+                  std::move(sampler));
   Eigen::VectorXd data_law = Eigen::VectorXd::Zero(8);
   data_law[3] = 1;
   const Eigen::MatrixXd matrix = oracle::sweep_matrix(rbm, {.flip = 1});

@@ -2,12 +2,15 @@
 // resume, pairs that share their start and minibatches, and a clear end when it diverges.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/persistent_ladders.hpp"
 #include "every_path.hpp"
 #include "oracle/learn_enumeration.hpp"
 
@@ -154,11 +157,18 @@ TEST_CASE("parallel tempering with one temperature is PCD") {
 
 TEST_CASE("a tempered gradient reads the b = 1 state of every ladder") {
   const Eigen::MatrixXf data = random_cases(6, 20);
-  Trainer trainer(start(6, 3, 1.0), data, {.negative = Negative::pt(4, 1)}, make_key(1));
+  const Layered model = start(6, 3, 1.0);
+  auto sampler = std::make_unique<PersistentLadders>(
+      SamplerSetup{.model = model,
+                   .packing = {.chains = 20},
+                   .key = make_key(1),
+                   .draws = std::make_shared<PhiloxDraws>(make_key(1))},
+      4, 1);
+  const ParallelTempering& ladders = sampler->ladders();
+  Trainer trainer(model, data, {.negative = Negative::pt(4, 1)}, make_key(1), std::move(sampler));
   int moved = 0;
   for (int update = 0; update < 20; ++update) {
     trainer.step();
-    const ParallelTempering& ladders = *trainer.tempering();
     for (int bundle = 0; bundle < 20; ++bundle) {
       const int chain = ladders.chain_at(bundle, 3);
       CHECK(ladders.rung(chain) == 3);
@@ -176,8 +186,10 @@ TEST_CASE("runs of different rules share start, minibatches and initial chains")
   Trainer flip(start(6, 3), data, {.negative = Negative::pcd(1), .rule = Rule::flip(), .batch = 10},
                make_key(1));
   CHECK(same_bytes(gibbs.model(), flip.model()));
-  CHECK(gibbs.persistent()->get_layer(0) == flip.persistent()->get_layer(0));
-  CHECK(gibbs.persistent()->get_layer(1) == flip.persistent()->get_layer(1));
+  Chains states(gibbs.model(), 10), others = states;
+  gibbs.sampler().copy_states(states);
+  flip.sampler().copy_states(others);
+  for (const int layer : {0, 1}) CHECK(states.get_layer(layer) == others.get_layer(layer));
   for (int update = 0; update < 9; ++update) {
     gibbs.step();
     flip.step();
@@ -198,7 +210,7 @@ TEST_CASE("a smaller last minibatch counts its own cases only") {
       REQUIRE(cases.size() == (update % 2 == 0 ? 3U : 2U));
       double positive = 0, drawn = 0;
       for (const int c : cases) positive += static_cast<double>(data(0, c));
-      const int samples = negative.kind == Negative::Kind::cd ? static_cast<int>(cases.size()) : 3;
+      const int samples = negative.kind == "cd" ? static_cast<int>(cases.size()) : 3;
       for (int c = 0; c < samples; ++c)
         drawn += static_cast<double>(trainer.negative().get(0, 0, c));
       const double expected = positive / static_cast<double>(cases.size()) - drawn / samples;
@@ -273,6 +285,37 @@ TEST_CASE("a negative phase's name reads back as itself and nonsense is refused"
   for (const char* text : {"", "cd", "cd:", "cd:0", "cd:-1", "cd:1.5", "cd:5:1", "cd:99999999999",
                            "pcd:x", "pt:10", "pt:0:1", "pt:10:0", "pt:1:1:1", "gibbs:1", "cd:5 "})
     CHECK_THROWS_AS(parse_negative(text), InvalidArgument);
+}
+
+TEST_CASE("every registered negative phase reads its own example and makes its sampler") {
+  const Layered model = start(6, 3);
+  for (const NegativePhase& phase : negative_phases()) {
+    INFO(phase.form);
+    const Negative negative = parse_negative(phase.example);
+    CHECK(negative.kind == phase.name());
+    CHECK(negative.name() == phase.example);
+    CHECK(describe_negative_phases().find(phase.form) != std::string::npos);
+    const auto sampler =
+        make_sampler(negative, {.model = model, .packing = {.chains = 5}, .key = make_key(1)});
+    CHECK(sampler->chains() == 5);
+    CHECK_FALSE(sampler->name().empty());
+  }
+}
+
+TEST_CASE("a look at the samples before an update changes no byte of it") {
+  const Eigen::MatrixXf data = random_cases(9, 50);
+  for (const Negative& negative : kNegatives) {
+    INFO(negative.name());
+    const TrainOptions options{.negative = negative, .batch = 20};
+    Trainer plain(start(9, 4), data, options, make_key(1));
+    Trainer looking(start(9, 4), data, options, make_key(1));
+    for (int update = 0; update < 10; ++update) {
+      plain.step();
+      looking.sample();
+      looking.step();
+    }
+    CHECK(same_bytes(plain.model(), looking.model()));
+  }
 }
 
 TEST_CASE("initial parameters are normal with the scale asked for") {

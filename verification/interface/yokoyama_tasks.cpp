@@ -101,7 +101,7 @@ TEST_CASE("exact ascent ends where the gradient of the penalised likelihood is z
              decay / 2 * model.weights(0).squaredNorm();
     };
     const double before = objective(ascent.model());
-    ascent.run(20000);
+    ascent.advance(20000);
     const double after = objective(ascent.model());
     CHECK(after > before);
     // Adam ends within its last steps of the maximum; a forgotten penalty leaves slopes above 0.02.

@@ -134,15 +134,9 @@ double data_ceiling(const std::string& data) {
 
 std::string negative_title(const std::string& text) {
   const Negative negative = parse_negative(text);
-  switch (negative.kind) {
-    case Negative::Kind::cd:
-      return fmt::format("CD-{}", negative.sweeps);
-    case Negative::Kind::pcd:
-      return fmt::format("PCD-{}", negative.sweeps);
-    case Negative::Kind::pt:
-      return fmt::format("{}-PT{}", negative.temperatures, negative.sweeps);
-  }
-  return text;
+  if (negative.kind == "cd") return fmt::format("CD-{}", negative.sweeps);
+  if (negative.kind == "pcd") return fmt::format("PCD-{}", negative.sweeps);
+  return fmt::format("{}-PT{}", negative.temperatures, negative.sweeps);
 }
 
 std::string data_title(const std::string& data) {

@@ -7,11 +7,9 @@
 
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/io/dataset.hpp"
-#include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/learn/weighted_negative.hpp"
 #include "boltzmark/sample/rts_update.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/transition/statistics.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -30,6 +28,13 @@ Eigen::MatrixXf all_cases() {
   Eigen::MatrixXf all(cases.train.rows(), cases.train.cols() + cases.valid.cols());
   all << cases.train, cases.valid;
   return all;
+}
+
+std::unique_ptr<TrackedTempering> pretrained_tempering(const TrackedTrainingOptions& options) {
+  const Layered start = pretrain_dna(options);
+  const auto model = std::make_shared<const TemperedModel>(start, dna_base(start));
+  return std::make_unique<TrackedTempering>(model, tracking_options(options),
+                                            initial_log_z(model, options), kSettleSweeps);
 }
 
 }  // namespace
@@ -88,22 +93,23 @@ void subtract_negative(const TemperedModel& model, const TrackedTempering& tempe
 }
 
 TrackedTraining::TrackedTraining(const TrackedTrainingOptions& options)
-    : parameters_(pretrain_dna(options)),
-      model_(std::make_shared<const TemperedModel>(parameters_, dna_base(parameters_))),
-      tempering_(std::make_unique<TrackedTempering>(model_, tracking_options(options),
-                                                    initial_log_z(model_, options), kSettleSweeps)),
-      optimiser_(parameters_, {}),
-      cases_(model_, 0, static_cast<int>(all_cases().cols())),
-      positive_(parameters_, static_cast<int>(dna_cases().train.cols())),
-      negative_(parameters_, options.chains) {
+    : TrackedTraining(pretrained_tempering(options)) {}
+
+TrackedTraining::TrackedTraining(std::unique_ptr<TrackedTempering> tempering)
+    : tempering_(tempering.get()),
+      trainer_(tempering_->model()->model, dna_cases().train,
+               {.negative = {.sweeps = TrackingOptions().sweeps},
+                .optimiser = Optimiser::rms_spectral(),
+                .learning_rate = Optimiser::rms_spectral().default_rate()},
+               {}, std::move(tempering)),
+      cases_(tempering_->model(), 0, static_cast<int>(all_cases().cols())) {
   cases_.set_layer(0, all_cases());
-  positive_.set_layer(0, dna_cases().train);
 }
 
-void TrackedTraining::look() { tempering_->advance(model_); }
+void TrackedTraining::look() { trainer_.sample(); }
 
 TrainValid TrackedTraining::mean_log_f() {
-  cases_.set_model(model_);
+  cases_.set_model(tempering_->model());
   std::vector<double> log_f(static_cast<std::size_t>(cases_.chains()));
   cases_.log_densities(std::vector<float>{1.0F}, log_f);
   const auto train = dna_cases().train.cols(), valid = dna_cases().valid.cols();
@@ -111,15 +117,6 @@ TrainValid TrackedTraining::mean_log_f() {
                    static_cast<double>(train),
           .valid = std::accumulate(log_f.begin() + train, log_f.end(), 0.0) /
                    static_cast<double>(valid)};
-}
-
-void TrackedTraining::update() {
-  Parameters gradient = parameters_.zero_parameters();
-  set_means(model_->packed, positive_, 1);
-  add_statistics(positive_, {}, 1.0 / positive_.chains(), gradient);
-  subtract_negative(*model_, *tempering_, negative_, gradient);
-  parameters_.add(optimiser_.step(gradient), 1);
-  model_ = std::make_shared<const TemperedModel>(parameters_, model_->base);
 }
 
 }  // namespace boltzmark::experiments

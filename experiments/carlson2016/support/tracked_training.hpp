@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "boltzmark/learn/rms_spectral.hpp"
+#include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/tracked_tempering.hpp"
 
 namespace boltzmark::experiments {
@@ -61,19 +61,19 @@ class TrackedTraining {
   /// Computes the mean log f(v) of the present parameters over both sets of cases.
   TrainValid mean_log_f();
   /// Changes the parameters by one step.
-  void update();
+  void update() { trainer_.step(); }
 
   const TrackedTempering& tempering() const { return *tempering_; }
-  const TemperedModel& model() const { return *model_; }
-  std::shared_ptr<const TemperedModel> shared_model() const { return model_; }
+  /// Returns the model of the last look.
+  const TemperedModel& model() const { return *tempering_->model(); }
+  std::shared_ptr<const TemperedModel> shared_model() const { return tempering_->model(); }
 
  private:
-  Layered parameters_;
-  std::shared_ptr<const TemperedModel> model_;
-  std::unique_ptr<TrackedTempering> tempering_;
-  RmsSpectral optimiser_;
+  explicit TrackedTraining(std::unique_ptr<TrackedTempering> tempering);
+
+  const TrackedTempering* tempering_;  ///< the trainer's sampler
+  Trainer trainer_;
   TemperedChains cases_;  ///< all cases as chains: log f(v) by the samplers' kernel
-  Chains positive_, negative_;
 };
 
 }  // namespace boltzmark::experiments

@@ -1,18 +1,21 @@
 #include "experiments/yokoyama2019/support/exact_ascent.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "experiments/yokoyama2019/support/spin_law.hpp"
 
 namespace boltzmark::experiments {
 
 ExactAscent::ExactAscent(Layered start, const LearningTask& task, double rate, double decay)
-    : model_(std::move(start)),
+    : Ascent(start.zero_parameters(), Optimiser::adam(), rate),
+      model_(std::move(start)),
       task_(&task),
+      rate_(rate),
       decay_(decay),
-      steps_(model_.zero_parameters(), Optimiser::adam(), rate),
-      gradient_(model_.zero_parameters()),
       states_(spin_states(model_.size(0))) {}
 
 const Eigen::VectorXd& ExactAscent::log_law() {
@@ -20,19 +23,33 @@ const Eigen::VectorXd& ExactAscent::log_law() {
   return log_law_;
 }
 
-void ExactAscent::fill_gradient() {
+void ExactAscent::fill_gradient(Parameters& gradient) {
   const Eigen::VectorXd excess = task_->empirical - log_law().array().exp().matrix();
-  gradient_.weights[0] =
+  gradient.weights[0] =
       states_ * excess.asDiagonal() * psi_.transpose() - decay_ * model_.weights(0);
-  gradient_.biases[0] = states_ * excess;
-  gradient_.biases[1] = psi_ * excess;
+  gradient.biases[0] = states_ * excess;
+  gradient.biases[1] = psi_ * excess;
 }
 
-void ExactAscent::run(int updates) {
-  for (int update = 0; update < updates; ++update) {
-    fill_gradient();
-    model_.add(steps_.step(gradient_), 1);
-  }
+std::uint64_t ExactAscent::fingerprint() const {
+  CheckpointWriter inputs;
+  inputs.write(task_->empirical);
+  return hash_bytes(fmt::format("{} decay {} hidden {}", describe(Optimiser::adam(), rate_), decay_,
+                                model_.size(1)),
+                    hash_bytes(inputs.finish()));
+}
+
+void ExactAscent::save(CheckpointWriter& out) const {
+  out.write(model_.weights(0));
+  for (const int layer : {0, 1}) out.write(model_.bias(layer));
+}
+
+void ExactAscent::load(CheckpointReader& in) {
+  std::vector<Layer> layers{model_.layer(0), model_.layer(1)};
+  Eigen::MatrixXd weights = model_.weights(0);
+  in.read(weights);
+  for (Layer& layer : layers) in.read(layer.bias);
+  model_ = Layered(std::move(layers), {std::move(weights)});
 }
 
 }  // namespace boltzmark::experiments

@@ -2,13 +2,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
 
+#include "boltzmark/learn/ascent.hpp"
 #include "boltzmark/learn/discriminative.hpp"
 #include "boltzmark/learn/minibatches.hpp"
-#include "boltzmark/learn/optimiser.hpp"
 
 namespace boltzmark {
 
@@ -24,7 +21,7 @@ struct DiscriminativeOptions {
 ///                                                                     [yokoyama2019, Sec. 3]
 /// Randomness  minibatches (key, Purpose::minibatch)
 /// Invariant   the same bytes for any number of threads, and after checkpoint and restore
-class DiscriminativeTrainer {
+class DiscriminativeTrainer final : public Ascent {
  public:
   /// The cases must outlive the trainer.
   /// Throws  InvalidArgument if the model's sizes are others or an option is outside its range
@@ -33,36 +30,28 @@ class DiscriminativeTrainer {
   DiscriminativeTrainer(DiscriminativeRbm, LabelledCases&&, const DiscriminativeOptions&,
                         StreamKey) = delete;
 
-  /// Makes one update.  Throws  Diverged if a parameter would stop being finite
-  void step();
   /// Makes updates up to options().updates; calls `record` before the first one, after every
   /// `every` and after the last.  Throws  InvalidArgument if every < 1; what `record` throws
-  void run(std::uint64_t every, const std::function<void(const DiscriminativeTrainer&)>& record);
+  void run(std::uint64_t every, const std::function<void(const DiscriminativeTrainer&)>& record) {
+    run_to(options_.updates, every, [&] { record(*this); });
+  }
 
-  std::uint64_t updates() const { return updates_; }  ///< made so far
   std::uint64_t updates_per_epoch() const;
   const DiscriminativeRbm& model() const { return model_; }
   const DiscriminativeOptions& options() const { return options_; }
-  /// Returns the gradient of the last update, before the optimiser.
-  const Parameters& gradient() const { return gradient_; }
-
-  /// Writes model, optimiser and counter, with a fingerprint of all other inputs.
-  std::string checkpoint() const;
-  /// Continues from a checkpoint.
-  /// Throws  DataError if the bytes are not a whole checkpoint or come from other inputs
-  void restore(std::string_view bytes);
 
  private:
-  std::uint64_t fingerprint() const;
+  void fill_gradient(Parameters& gradient) override;
+  void change(const Step& step) override { model_.add(step.direction, step.rate); }
+  std::uint64_t fingerprint() const override;
+  void save(CheckpointWriter& out) const override;
+  void load(CheckpointReader& in) override;
 
   DiscriminativeRbm model_;
   const LabelledCases* cases_;
   DiscriminativeOptions options_;
   StreamKey key_;
   Minibatches minibatches_;
-  std::optional<AdaptiveSteps> adaptive_;  ///< unless the optimiser is sgd
-  Parameters gradient_;
-  std::uint64_t updates_ = 0;
 };
 
 }  // namespace boltzmark

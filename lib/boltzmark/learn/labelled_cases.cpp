@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/checkpoint.hpp"
 
 namespace boltzmark {
 

@@ -2,18 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/rms_spectral.hpp"
 
 namespace boltzmark {
 namespace {
 
 void check_options(const Optimiser& optimiser, double rate) {
-  if (optimiser.kind == Optimiser::Kind::sgd)
-    throw InvalidArgument("optimiser = sgd (must be adam or adamax, which keep moments)");
+  if (optimiser.kind != Optimiser::Kind::adam && optimiser.kind != Optimiser::Kind::adamax)
+    throw InvalidArgument(fmt::format("optimiser = {} (must be adam or adamax, which keep moments)",
+                                      optimiser.name()));
   if (!(rate > 0 && std::isfinite(rate)))
     throw InvalidArgument(fmt::format("rate = {} (must be positive and finite)", rate));
   for (const double decay : {optimiser.mean_decay, optimiser.scale_decay})
@@ -48,29 +51,76 @@ void step_array(const Update& update, const Array& gradient, Array& mean, Array&
   }
 }
 
+/// Gradient ascent as it stands: nothing to remember.
+class PlainSteps final : public Steps {
+ public:
+  explicit PlainSteps(double rate) : rate_(rate) {}
+  Step step(const Parameters& gradient) override { return {gradient, rate_}; }
+  void write(CheckpointWriter&) const override {}
+  void read(CheckpointReader&) override {}
+
+ private:
+  double rate_;
+};
+
+/// An optimiser that makes whole steps of its own.
+template <class Moments>
+class MomentSteps final : public Steps {
+ public:
+  explicit MomentSteps(Moments moments) : moments_(std::move(moments)) {}
+  Step step(const Parameters& gradient) override { return {moments_.step(gradient)}; }
+  void write(CheckpointWriter& out) const override { moments_.write(out); }
+  void read(CheckpointReader& in) override { moments_.read(in); }
+
+ private:
+  Moments moments_;
+};
+
+using Start = std::unique_ptr<Steps> (*)(const Optimiser&, double rate, const Parameters& zero);
+
+std::unique_ptr<Steps> start_plain(const Optimiser&, double rate, const Parameters&) {
+  return std::make_unique<PlainSteps>(rate);
+}
+
+std::unique_ptr<Steps> start_adaptive(const Optimiser& optimiser, double rate,
+                                      const Parameters& zero) {
+  return std::make_unique<MomentSteps<AdaptiveSteps>>(AdaptiveSteps(zero, optimiser, rate));
+}
+
+std::unique_ptr<Steps> start_spectral(const Optimiser& optimiser, double rate,
+                                      const Parameters& zero) {
+  return std::make_unique<MomentSteps<RmsSpectral>>(RmsSpectral(
+      zero, {.rate = rate, .decay = optimiser.scale_decay, .epsilon = optimiser.epsilon}));
+}
+
+/// All that is known of a kind of optimiser.
+struct Entry {
+  Optimiser optimiser;
+  std::string_view name;
+  double default_rate;
+  Start start;
+};
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all{
+      {Optimiser::sgd(), "sgd", 0.05, start_plain},
+      {Optimiser::adam(), "adam", 0.001, start_adaptive},
+      {Optimiser::adamax(), "adamax", 0.002, start_adaptive},
+      {Optimiser::rms_spectral(), "rmsspectral", 1e-5, start_spectral},
+  };
+  return all;
+}
+
+const Entry& entry(Optimiser::Kind kind) {
+  return *std::find_if(entries().begin(), entries().end(),
+                       [&](const Entry& one) { return one.optimiser.kind == kind; });
+}
+
 }  // namespace
 
-std::string_view Optimiser::name() const {
-  switch (kind) {
-    case Kind::adam:
-      return "adam";
-    case Kind::adamax:
-      return "adamax";
-    default:
-      return "sgd";
-  }
-}
+std::string_view Optimiser::name() const { return entry(kind).name; }
 
-double Optimiser::default_rate() const {
-  switch (kind) {
-    case Kind::adam:
-      return 0.001;
-    case Kind::adamax:
-      return 0.002;
-    default:
-      return 0.05;
-  }
-}
+double Optimiser::default_rate() const { return entry(kind).default_rate; }
 
 std::string describe(const Optimiser& optimiser, double rate) {
   const auto& [kind, mean_decay, scale_decay, epsilon] = optimiser;
@@ -78,10 +128,28 @@ std::string describe(const Optimiser& optimiser, double rate) {
   return fmt::format("{} {} {} {} {}", optimiser.name(), rate, mean_decay, scale_decay, epsilon);
 }
 
+const std::vector<Optimiser>& optimisers() {
+  static const std::vector<Optimiser> all = [] {
+    std::vector<Optimiser> list;
+    for (const Entry& one : entries()) list.push_back(one.optimiser);
+    return list;
+  }();
+  return all;
+}
+
 Optimiser parse_optimiser(std::string_view text) {
-  for (const Optimiser& optimiser : {Optimiser::sgd(), Optimiser::adam(), Optimiser::adamax()})
+  std::vector<std::string_view> names;
+  for (const Optimiser& optimiser : optimisers()) {
     if (optimiser.name() == text) return optimiser;
-  throw InvalidArgument(fmt::format("optimiser = {} (must be sgd, adam or adamax)", text));
+    names.push_back(optimiser.name());
+  }
+  throw InvalidArgument(
+      fmt::format("optimiser = {} (must be one of {})", text, fmt::join(names, ", ")));
+}
+
+std::unique_ptr<Steps> start_steps(const Optimiser& optimiser, double rate,
+                                   const Parameters& zero) {
+  return entry(optimiser.kind).start(optimiser, rate, zero);
 }
 
 AdaptiveSteps::AdaptiveSteps(Parameters zero, const Optimiser& optimiser, double rate)

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "boltzmark/learn/checkpoint.hpp"
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
@@ -13,22 +15,25 @@ namespace boltzmark {
 ///   sgd     rate g
 ///   adam    rate m' / (sqrt(v') + epsilon)
 ///   adamax  rate m' / u,  u <- max(scale_decay u, |g|); 0 where no gradient was ever other than 0
+///   rmsspectral  as RmsSpectral says, with decay = scale_decay
 /// with m <- mean_decay m + (1 - mean_decay) g, v <- scale_decay v + (1 - scale_decay) g*g from 0,
 /// and m', v' corrected for that start, by 1 - decay^t              [Kingma & Ba 2015, Algs. 1, 2]
 struct Optimiser {
-  enum class Kind { sgd, adam, adamax };
+  enum class Kind { sgd, adam, adamax, rms_spectral };
   Kind kind = Kind::sgd;
   double mean_decay = 0.9;     ///< the paper's beta_1
   double scale_decay = 0.999;  ///< beta_2
-  double epsilon = 1e-8;       ///< adam only
+  double epsilon = 1e-8;       ///< adam and rmsspectral only
 
   static Optimiser sgd() { return {}; }
   static Optimiser adam() { return {.kind = Kind::adam}; }
   static Optimiser adamax() { return {.kind = Kind::adamax}; }
+  static Optimiser rms_spectral() { return {.kind = Kind::rms_spectral, .scale_decay = 0.99}; }
 
-  /// Names it as the command line does: sgd, adam, adamax.
+  /// Names it as the command line does: sgd, adam, adamax, rmsspectral.
   std::string_view name() const;
-  /// Returns the rate used unless another is asked for: 0.05, or the authors' 0.001 and 0.002.
+  /// Returns the rate used unless another is asked for: 0.05, or the authors' 0.001, 0.002
+  /// and 1e-5.
   double default_rate() const;
   friend bool operator==(const Optimiser&, const Optimiser&) = default;
 };
@@ -36,8 +41,34 @@ struct Optimiser {
 /// Writes an optimiser, its rate and its settings: what a checkpoint must agree on.
 std::string describe(const Optimiser& optimiser, double rate);
 
+/// Lists the optimisers, each with its authors' settings.
+const std::vector<Optimiser>& optimisers();
+
 /// Parses an optimiser's name.  Throws  InvalidArgument naming those there are
 Optimiser parse_optimiser(std::string_view text);
+
+/// What is added to the parameters: rate times a direction.
+struct Step {
+  const Parameters& direction;
+  double rate = 1;
+};
+
+/// What an optimiser remembers of the gradients of an ascent.
+class Steps {
+ public:
+  virtual ~Steps() = default;
+  /// Turns a gradient into a step.
+  /// Returns  valid until the next call or the gradient's end
+  /// Throws   InvalidArgument if shapes differ
+  virtual Step step(const Parameters& gradient) = 0;
+  /// Writes and reads back all that later steps depend on.
+  virtual void write(CheckpointWriter& out) const = 0;
+  virtual void read(CheckpointReader& in) = 0;
+};
+
+/// Starts an optimiser on parameters of the shapes of `zero`.
+/// Throws  InvalidArgument if the rate or a setting is outside its range
+std::unique_ptr<Steps> start_steps(const Optimiser& optimiser, double rate, const Parameters& zero);
 
 /// What Adam and AdaMax remember of the gradients of an ascent.
 class AdaptiveSteps {

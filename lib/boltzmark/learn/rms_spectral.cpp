@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
@@ -57,8 +58,8 @@ Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x) {
                               : Eigen::MatrixXd(wide_sharp(x.transpose()).transpose());
 }
 
-RmsSpectral::RmsSpectral(const Layered& model, const RmsSpectralOptions& options)
-    : options_(options), mean_square_(model.zero_parameters()), step_(model.zero_parameters()) {
+RmsSpectral::RmsSpectral(Parameters zero, const RmsSpectralOptions& options)
+    : options_(options), mean_square_(std::move(zero)), step_(mean_square_) {
   check_options(options);
 }
 
@@ -74,6 +75,16 @@ const Parameters& RmsSpectral::step(const Parameters& gradient) {
     step_.biases[l] = options_.rate * gradient.biases[l].cwiseQuotient(update_scale(
                                           mean_square_.biases[l], gradient.biases[l], options_));
   return step_;
+}
+
+void RmsSpectral::write(CheckpointWriter& out) const {
+  for (const Eigen::MatrixXd& weights : mean_square_.weights) out.write(weights);
+  for (const Eigen::VectorXd& biases : mean_square_.biases) out.write(biases);
+}
+
+void RmsSpectral::read(CheckpointReader& in) {
+  for (Eigen::MatrixXd& weights : mean_square_.weights) in.read(weights);
+  for (Eigen::VectorXd& biases : mean_square_.biases) in.read(biases);
 }
 
 void RmsSpectral::check_shapes(const Parameters& gradient) const {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
@@ -29,12 +30,19 @@ struct RmsSpectralOptions {
 class RmsSpectral {
  public:
   /// Throws  InvalidArgument unless rate and epsilon are positive and finite and 0 <= decay < 1
-  RmsSpectral(const Layered& model, const RmsSpectralOptions& options);
+  RmsSpectral(const Layered& model, const RmsSpectralOptions& options)
+      : RmsSpectral(model.zero_parameters(), options) {}
+  /// Shapes  those of `zero`, whose values must be 0
+  RmsSpectral(Parameters zero, const RmsSpectralOptions& options);
 
   /// Turns the gradient of an ascent into what is added to the parameters.
   /// Returns  valid until the next call
   /// Throws   InvalidArgument if shapes differ from the model's
   const Parameters& step(const Parameters& gradient);
+
+  /// Writes and reads back all that later steps depend on.
+  void write(CheckpointWriter& out) const;
+  void read(CheckpointReader& in);
 
   const RmsSpectralOptions& options() const { return options_; }
 

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "boltzmark/learn/weighted_negative.hpp"
 #include "boltzmark/transition/statistics.hpp"
 
 namespace boltzmark {
@@ -14,8 +13,8 @@ namespace {
 constexpr int kVisible = 0;
 constexpr int kHidden = 1;
 
-// Checks before any member allocates; returns the batch that the options mean.
-int check_inputs(const Layered& model, const Eigen::MatrixXf& data, const TrainOptions& options) {
+// Checks before any member allocates; returns the cases of an update.
+int batch_of(const Layered& model, const Eigen::MatrixXf& data, const TrainOptions& options) {
   if (!model.is_rbm() || model.layer(kVisible).unit.is_gaussian() ||
       model.layer(kHidden).unit.is_gaussian())
     throw InvalidArgument("model (must be an RBM without Gaussian units)");
@@ -30,9 +29,6 @@ int check_inputs(const Layered& model, const Eigen::MatrixXf& data, const TrainO
     throw InvalidArgument(
         fmt::format("data = a value outside [{}, {}] (must be within, for {} units)", lowest,
                     highest, unit.name()));
-  if (!std::isfinite(options.learning_rate))
-    throw InvalidArgument(
-        fmt::format("learning_rate = {} (must be finite)", options.learning_rate));
   if (options.batch < 0 || options.batch > data.cols())
     throw InvalidArgument(
         fmt::format("batch = {} (must be 1..{}, or 0 for all cases)", options.batch, data.cols()));
@@ -46,85 +42,60 @@ Packing packing_of(const Layered& model, const Eigen::MatrixXf& data, int chains
   return {.chains = chains, .values = (data.array() == low || data.array() == high).all()};
 }
 
-TemperingOptions tempering_options(const TrainOptions& options) {
-  return {.inverse_temperatures = uniform_ladder(options.negative.temperatures),
-          .rule = options.rule,
-          .sweeps = options.negative.sweeps};
+std::unique_ptr<Sampler> sampler_of(const Layered& model, const Eigen::MatrixXf& data,
+                                    const TrainOptions& options, StreamKey key,
+                                    std::shared_ptr<const Draws> draws) {
+  const int chains = batch_of(model, data, options);
+  return make_sampler(options.negative,
+                      {.model = model,
+                       .packing = packing_of(model, data, chains),
+                       .rule = options.rule,
+                       .key = key,
+                       .draws = draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key)});
 }
 
 }  // namespace
 
-Diverged::Diverged(std::uint64_t update, const std::string& reason)
-    : Error(fmt::format("training diverged at update {}: {} (try a lower learning rate)", update,
-                        reason)),
-      update_(update) {}
-
 Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options,
                  StreamKey key, std::shared_ptr<const Draws> draws)
-    : model_(std::move(model)),
+    : Trainer(model, data, options, key, sampler_of(model, data, options, key, std::move(draws))) {}
+
+Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options,
+                 StreamKey key, std::unique_ptr<Sampler> sampler)
+    : Ascent(model.zero_parameters(), options.optimiser, options.learning_rate),
+      model_(std::move(model)),
       data_(&data),
       options_(options),
       key_(key),
-      draws_(draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key)),
-      minibatches_(static_cast<int>(data.cols()), check_inputs(model_, data, options), key),
-      positive_(model_, options.batch == 0 ? static_cast<int>(data.cols()) : options.batch),
-      negative_(positive_),
-      packed_(model_, packing_of(model_, data, positive_.chains())),
-      gradient_(model_.zero_parameters()) {
-  if (options_.optimiser.kind != Optimiser::Kind::sgd)
-    adaptive_.emplace(gradient_, options_.optimiser, options_.learning_rate);
-  if (options_.negative.kind == Negative::Kind::pcd) {
-    persistent_.emplace(positive_).randomise(key);
-  } else if (options_.negative.kind == Negative::Kind::pt) {
-    tempering_.emplace(model_, Base::uniform(model_), positive_.chains(),
-                       tempering_options(options_));
-    tempering_->chains().randomise(key);
-  }
+      minibatches_(static_cast<int>(data.cols()), batch_of(model_, data, options), key),
+      positive_(model_, batch_of(model_, data, options)),
+      sampler_(std::move(sampler)),
+      negative_(model_, sampler_->chains()) {}
+
+void Trainer::sample() {
+  sampler_->set_model(model_);
+  load_cases();
+  fill_inputs(sampler_->packed(), positive_, kHidden, inputs_);
+  sampler_->start_at(positive_, inputs_, case_weights_);
+  sampler_->advance(options_.negative.sweeps);
+  sampled_ = true;
 }
 
-void Trainer::step() {
-  try {
-    packed_.update(model_);
-    load_cases();
-    for (Eigen::MatrixXd& weights : gradient_.weights) weights.setZero();
-    for (Eigen::VectorXd& biases : gradient_.biases) biases.setZero();
-    fill_inputs(packed_, positive_, kHidden, inputs_);
-    set_means(packed_, positive_, kHidden, inputs_);
-    add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient_);
-    draw_negative();
-    set_means(packed_, negative_, kHidden);
-    const std::span<const float> weights = negative_weights();
-    const auto samples =
-        weights.empty() ? static_cast<std::size_t>(negative_.chains()) : cases_.size();
-    add_statistics(negative_, weights, -1.0 / static_cast<double>(samples), gradient_);
-    if (adaptive_)
-      model_.add(adaptive_->step(gradient_), 1);
-    else
-      model_.add(gradient_, options_.learning_rate);
-  } catch (const Error& error) {
-    throw Diverged(updates_, error.what());
-  }
-  ++updates_;
-}
-
-void Trainer::run(std::uint64_t every, const std::function<void(const Trainer&)>& record) {
-  if (every < 1) throw InvalidArgument("every = 0 (must be at least 1)");
-  if (updates_ == 0) record(*this);
-  while (updates_ < options_.updates) {
-    step();
-    if (updates_ % every == 0 || updates_ == options_.updates) record(*this);
-  }
-}
-
-Chains* Trainer::persistent() {
-  if (tempering_) return &tempering_->chains();
-  return persistent_ ? &*persistent_ : nullptr;
+void Trainer::fill_gradient(Parameters& gradient) {
+  if (!sampled_) sample();
+  sampled_ = false;
+  for (Eigen::MatrixXd& weights : gradient.weights) weights.setZero();
+  for (Eigen::VectorXd& biases : gradient.biases) biases.setZero();
+  set_means(sampler_->packed(), positive_, kHidden, inputs_);
+  add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient);
+  sampler_->copy_states(negative_);
+  subtract_weighted_negative(sampler_->packed(), sampler_->weights(), negative_, gradient);
 }
 
 // Puts the minibatch's cases side by side as chains. Batch learning loads them once.
 void Trainer::load_cases() {
   if (minibatches_.is_whole() && !cases_.empty()) return;
-  const std::span<const int> cases = minibatches_.cases(updates_);
+  const std::span<const int> cases = minibatches_.cases(updates());
   cases_.assign(cases.begin(), cases.end());
   const int units = model_.size(kVisible);
   const Unit unit = model_.layer(kVisible).unit;
@@ -142,50 +113,35 @@ void Trainer::load_cases() {
   }
 }
 
-// Only CD's samples belong to cases; persistent ones all count.
-std::span<const float> Trainer::negative_weights() const {
-  if (options_.negative.kind == Negative::Kind::cd) return case_weights_;
-  return {};
+// The number of updates asked for may differ, so that a run can be prolonged.
+std::uint64_t Trainer::fingerprint() const {
+  const std::string inputs =
+      fmt::format("{} {} {} {} {} | {}x{} {} {} cases {} | key {} {}", sampler_->name(),
+                  options_.negative.name(), options_.rule.name(),
+                  describe(options_.optimiser, options_.learning_rate), positive_.chains(),
+                  model_.size(0), model_.size(1), model_.layer(0).unit.name(),
+                  model_.layer(1).unit.name(), data_->cols(), key_.low, key_.high);
+  const auto* values = reinterpret_cast<const char*>(data_->data());
+  return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_->size())},
+                    hash_bytes(inputs));
 }
 
-void Trainer::draw_negative() {
-  switch (options_.negative.kind) {
-    case Negative::Kind::cd:
-      return draw_cd();
-    case Negative::Kind::pcd:
-      return draw_persistent();
-    case Negative::Kind::pt:
-      tempering_->step(model_, packed_, *draws_);
-      return tempering_->gather(tempering_->temperatures() - 1, negative_);
+void Trainer::save(CheckpointWriter& out) const {
+  for (const Eigen::MatrixXd& weights : model_.weights()) out.write(weights);
+  for (int l = 0; l < model_.layers(); ++l) out.write(model_.bias(l));
+  sampler_->save(out);
+}
+
+void Trainer::load(CheckpointReader& in) {
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights = model_.weights();
+  for (Eigen::MatrixXd& matrix : weights) in.read(matrix);
+  for (int l = 0; l < model_.layers(); ++l) {
+    layers.push_back(model_.layer(l));
+    in.read(layers.back().bias);
   }
-}
-
-// h0 ~ Gibbs p(h | v0), T_v, then k - 1 times T_h T_v: sweep counters k n .. k n + k - 1.
-void Trainer::draw_cd() {
-  const int k = options_.negative.sweeps;
-  const std::uint64_t first = updates_ * static_cast<std::uint64_t>(k);
-  copy_visible(positive_, negative_);
-  draw_layer(packed_, negative_, *draws_, {.rule = Rule::gibbs(), .first_sweep = first}, kHidden,
-             inputs_);
-  half_sweep(packed_, negative_, *draws_, {.rule = options_.rule, .first_sweep = first}, 0);
-  sweep(packed_, negative_, *draws_,
-        {.rule = options_.rule, .first_sweep = first + 1, .sweeps = k - 1});
-}
-
-void Trainer::draw_persistent() {
-  const int k = options_.negative.sweeps;
-  sweep(packed_, *persistent_, *draws_,
-        {.rule = options_.rule,
-         .first_sweep = updates_ * static_cast<std::uint64_t>(k),
-         .sweeps = k});
-  // The chains keep their own h, which T needs; only the copy gets probabilities.
-  copy_visible(*persistent_, negative_);
-}
-
-void Trainer::copy_visible(const Chains& from, Chains& to) const {
-  const std::size_t values =
-      static_cast<std::size_t>(from.blocks()) * from.size(kVisible) * kChainBlock;
-  std::copy_n(from.block(kVisible, 0), values, to.block(kVisible, 0));
+  sampler_->restore(in);
+  model_ = Layered(std::move(layers), std::move(weights));
 }
 
 }  // namespace boltzmark

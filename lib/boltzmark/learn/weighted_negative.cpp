@@ -28,13 +28,14 @@ void check_weights(std::span<const double> weights, const Chains& chains) {
 
 void subtract_weighted_negative(const PackedModel& model, std::span<const double> weights,
                                 Chains& chains, Parameters& sum) {
+  set_means(model, chains, 1);
+  if (weights.empty()) return add_statistics(chains, {}, -1.0 / chains.chains(), sum);
   check_weights(weights, chains);
   // Relative to the largest, so that float32 holds those that matter however small all are.
   const double largest = *std::max_element(weights.begin(), weights.end());
   std::vector<float> relative(weights.size());
   std::transform(weights.begin(), weights.end(), relative.begin(),
                  [&](double weight) { return static_cast<float>(weight / largest); });
-  set_means(model, chains, 1);
   add_statistics(chains, relative, -1 / std::accumulate(relative.begin(), relative.end(), 0.0),
                  sum);
 }

@@ -34,7 +34,7 @@ struct ReplicaResult {
 /// neighbours exchange rungs, first the pairs (0,1), (2,3), .., then (1,2), (3,4), ..; D is that of
 /// the joint state, recorded with the rung that moved it, before the swaps.
 ///   accepted with  min(1, exp((b_i - b_j) (D_j - D_i)))
-/// Randomness  the target's draws with `key`; swap draws as ParallelTempering's
+/// Randomness  the target's draws with `key`; swap draws as LadderSwaps'
 /// Throws      InvalidArgument as ReplicaOptions::check
 ReplicaResult parallel_tempering_samples(const Target& target, const ReplicaOptions& options);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -47,7 +48,8 @@ void check(const TrackingOptions& options, const Eigen::VectorXd& log_z_hat, int
 TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& model,
                                    const TrackingOptions& options, const Eigen::VectorXd& log_z_hat,
                                    int settle_sweeps)
-    : options_(run_options(options)),
+    : model_(model),
+      options_(run_options(options)),
       sweeps_(options.sweeps),
       alpha_(options.alpha),
       log_prior_(prior(options)),
@@ -64,14 +66,23 @@ TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& m
   });
 }
 
-void TrackedTempering::advance(const std::shared_ptr<const TemperedModel>& model) {
+void TrackedTempering::set_model(const Layered& model) {
+  model_ = std::make_shared<const TemperedModel>(model, model_->base);
+}
+
+void TrackedTempering::advance(std::shared_ptr<const TemperedModel> model) {
+  model_ = std::move(model);
+  advance(sweeps_);
+}
+
+void TrackedTempering::advance(int sweeps) {
   const Eigen::VectorXd log_weight = log_prior_ - log_z_hat_;
   const Eigen::Index rungs = log_weight.size();
-  TemperedRecord passed(rungs, options_.chains, std::max(1, sweeps_ - 1), 1);
+  TemperedRecord passed(rungs, options_.chains, std::max(1, sweeps - 1), 1);
   TemperedRecord kept(rungs, options_.chains, 1, 1);
   parallel_for(groups_.size(), [&](std::size_t g) {
-    dynamic_cast<LayeredPopulation&>(populations_.group(static_cast<int>(g))).set_model(model);
-    groups_[g].run(log_weight, passed, 0, sweeps_ - 1);
+    dynamic_cast<LayeredPopulation&>(populations_.group(static_cast<int>(g))).set_model(model_);
+    groups_[g].run(log_weight, passed, 0, sweeps - 1);
     groups_[g].run(log_weight, kept, 0, 1);
   });
   look(kept.sums.weight);
@@ -85,6 +96,14 @@ void TrackedTempering::look(const Eigen::MatrixXd& probabilities) {
   occupancy_ = probabilities.rowwise().mean().cwiseMax(kLeastOccupancy);
   log_z_look_ = log_z_from_occupancies(occupancy_, log_prior_, log_z_hat_)[top];
   log_z_hat_ = partial_rts_update(occupancy_, log_prior_, log_z_hat_, alpha_);
+}
+
+void TrackedTempering::save(CheckpointWriter&) const {
+  throw InvalidArgument("checkpoint of tracked tempering (must be of a sampler that can be saved)");
+}
+
+void TrackedTempering::restore(CheckpointReader&) {
+  throw InvalidArgument("checkpoint of tracked tempering (must be of a sampler that can be saved)");
 }
 
 void TrackedTempering::copy_states(Chains& out) const {

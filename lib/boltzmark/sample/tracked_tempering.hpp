@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "boltzmark/sample/sampler.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
 #include "boltzmark/sample/tempered_group.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
@@ -26,7 +27,7 @@ struct TrackingOptions {
 ///   mean of q(b_k | x) over the chains after the last sweep                 [carlson2016, Eq. 24]
 /// Randomness  per chain and sweep: its units' draws and one for its rung
 /// Invariant   the same bytes for any number of threads
-class TrackedTempering {
+class TrackedTempering final : public Sampler {
  public:
   /// Draws every chain from p1, puts it on a uniform rung and holds it there for `settle_sweeps`.
   /// Shapes  log_z_hat [rungs], of this model
@@ -38,9 +39,18 @@ class TrackedTempering {
   TrackedTempering(const TrackedTempering&) = delete;
   TrackedTempering& operator=(const TrackedTempering&) = delete;
 
-  /// Moves every chain `sweeps` times under the model, which may differ from the last one in its
-  /// parameters, and updates Zhat.  Throws  InvalidArgument if the model's shape is another
-  void advance(const std::shared_ptr<const TemperedModel>& model);
+  std::string name() const override { return "tracked tempering"; }
+  int chains() const override { return options_.chains; }
+  /// Goes on under other parameters, with the base that it has.
+  void set_model(const Layered& model) override;
+  const PackedModel& packed() const override { return model_->packed; }
+  /// Moves every chain and updates Zhat.  Throws  InvalidArgument if the model's shape is another
+  void advance(int sweeps) override;
+  /// Moves every chain options.sweeps times under a model of the same shape, and updates Zhat.
+  void advance(std::shared_ptr<const TemperedModel> model);
+  /// Throws  InvalidArgument: the chains' rungs and draws cannot be saved yet
+  void save(CheckpointWriter& out) const override;
+  void restore(CheckpointReader& in) override;
 
   /// The running estimate of log Z at b = 1.
   double log_z() const { return log_z_hat_[log_z_hat_.size() - 1]; }
@@ -49,14 +59,18 @@ class TrackedTempering {
   const Eigen::VectorXd& occupancy() const { return occupancy_; }
   /// The last look's full estimate of log Z at b = 1, alpha = 1: not smoothed.  [Eq. 12]
   double log_z_look() const { return log_z_look_; }
+  /// The model of the last look.
+  const std::shared_ptr<const TemperedModel>& model() const { return model_; }
   /// q(b_K | x) of every chain after its last sweep [chains].
+  std::span<const double> weights() const override { return top_weights_; }
   const std::vector<double>& top_weights() const { return top_weights_; }
   /// Copies every chain's states.  Throws  InvalidArgument unless `out` has as many chains
-  void copy_states(Chains& out) const;
+  void copy_states(Chains& out) const override;
 
  private:
   void look(const Eigen::MatrixXd& probabilities);
 
+  std::shared_ptr<const TemperedModel> model_;
   SimulatedTemperingOptions options_;
   int sweeps_;
   double alpha_;

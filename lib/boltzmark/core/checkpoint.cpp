@@ -1,4 +1,4 @@
-#include "boltzmark/learn/checkpoint.hpp"
+#include "boltzmark/core/checkpoint.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,28 @@
+#include "boltzmark/sample/contrastive_divergence.hpp"
+
+namespace boltzmark {
+
+ContrastiveDivergence::ContrastiveDivergence(const SamplerSetup& setup)
+    : packed_(setup.model, setup.packing),
+      chains_(setup.model, setup.packing.chains),
+      rule_(setup.rule),
+      draws_(setup.draws) {}
+
+void ContrastiveDivergence::start_at(const Chains& cases, std::span<const float> inputs,
+                                     std::span<const float> weights) {
+  chains_ = cases;
+  inputs_ = inputs;
+  weights_.assign(weights.begin(), weights.end());
+}
+
+// The first hidden states by Gibbs whatever the rule: a case has none that a rule could start from.
+void ContrastiveDivergence::advance(int sweeps) {
+  draw_layer(packed_, chains_, *draws_, {.rule = Rule::gibbs(), .first_sweep = sweeps_}, 1,
+             inputs_);
+  half_sweep(packed_, chains_, *draws_, {.rule = rule_, .first_sweep = sweeps_}, 0);
+  sweep(packed_, chains_, *draws_,
+        {.rule = rule_, .first_sweep = sweeps_ + 1, .sweeps = sweeps - 1});
+  sweeps_ += static_cast<std::uint64_t>(sweeps);
+}
+
+}  // namespace boltzmark

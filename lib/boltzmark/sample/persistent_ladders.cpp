@@ -1,0 +1,57 @@
+#include "boltzmark/sample/persistent_ladders.hpp"
+
+#include <fmt/format.h>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+
+PersistentLadders::PersistentLadders(const SamplerSetup& setup, int temperatures, int sweeps)
+    : packed_(setup.model, setup.packing),
+      model_(&setup.model),
+      ladders_(setup.model, Base::uniform(setup.model), setup.packing.chains,
+               {.inverse_temperatures = uniform_ladder(temperatures),
+                .rule = setup.rule,
+                .sweeps = sweeps}),
+      draws_(setup.draws) {
+  ladders_.chains().randomise(setup.key);
+}
+
+void PersistentLadders::set_model(const Layered& model) {
+  packed_.update(model);
+  model_ = &model;
+}
+
+void PersistentLadders::advance(int sweeps) {
+  const int step = ladders_.options().sweeps;
+  if (step < 1 || sweeps % step != 0)
+    throw InvalidArgument(fmt::format("sweeps = {} (must be a multiple of {})", sweeps, step));
+  for (int done = 0; done < sweeps; done += step) ladders_.step(*model_, packed_, *draws_);
+}
+
+void PersistentLadders::copy_states(Chains& out) const {
+  ladders_.gather(ladders_.temperatures() - 1, out);
+}
+
+void PersistentLadders::save(CheckpointWriter& out) const {
+  const TemperingState state = ladders_.state();
+  out.write(state.steps);
+  out.write(state.tally.round_trips);
+  for (const Eigen::MatrixXf& states : state.states) out.write(states);
+  out.write(state.rungs);
+  out.write(state.tally.last_ends);
+  out.write(state.tally.accepted);
+}
+
+void PersistentLadders::restore(CheckpointReader& in) {
+  TemperingState state = ladders_.state();
+  state.steps = in.read();
+  state.tally.round_trips = in.read();
+  for (Eigen::MatrixXf& states : state.states) in.read(states);
+  in.read(state.rungs);
+  in.read(state.tally.last_ends);
+  in.read(state.tally.accepted);
+  ladders_.restore(state);
+}
+
+}  // namespace boltzmark

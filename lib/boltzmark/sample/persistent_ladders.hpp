@@ -1,0 +1,35 @@
+#pragma once
+
+#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/sampler.hpp"
+
+namespace boltzmark {
+
+/// Parallel tempering from update to update while the model changes: a ladder of equally spaced
+/// inverse temperatures for each state that is asked for.                   [Desjardins et al. 2010]
+/// They start as PersistentChains do.  Randomness  as theirs, and the swap draws of the ladders
+class PersistentLadders final : public Sampler {
+ public:
+  /// Makes ladders whose step is `sweeps` sweeps and the swaps.
+  PersistentLadders(const SamplerSetup& setup, int temperatures, int sweeps);
+
+  std::string name() const override { return "parallel tempering"; }
+  int chains() const override { return ladders_.bundles(); }
+  void set_model(const Layered& model) override;
+  const PackedModel& packed() const override { return packed_; }
+  /// Throws  InvalidArgument unless `sweeps` are whole steps
+  void advance(int sweeps) override;
+  void copy_states(Chains& out) const override;
+  void save(CheckpointWriter& out) const override;
+  void restore(CheckpointReader& in) override;
+
+  const ParallelTempering& ladders() const { return ladders_; }
+
+ private:
+  PackedModel packed_;
+  const Layered* model_;
+  ParallelTempering ladders_;
+  std::shared_ptr<const Draws> draws_;
+};
+
+}  // namespace boltzmark

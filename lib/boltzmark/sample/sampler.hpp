@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "boltzmark/core/checkpoint.hpp"
+#include "boltzmark/transition/sweep.hpp"
+
+namespace boltzmark {
+
+/// What moves the chains that a trainer draws its negative samples from: one small interface, behind
+/// which CD's short chains, persistent ones and whole ladders look alike.
+///   set_model, advance, copy_states and weights, and again under the next model
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+
+  /// Names the algorithm as the field does.
+  virtual std::string name() const = 0;
+  /// Returns how many states at b = 1 it gives.
+  virtual int chains() const = 0;
+
+  /// Goes on under other parameters of a model of the same shape, which must live while they serve.
+  /// Throws  InvalidArgument if shapes differ or a parameter is outside the range of float32
+  virtual void set_model(const Layered& model) = 0;
+  /// Returns the parameters as packed for the sweeps, which serve a positive phase as well.
+  virtual const PackedModel& packed() const = 0;
+
+  /// Offers the cases of a minibatch, for chains that start at them; others go on where they are.
+  /// Shapes  cases, inputs: of chains() cases and of their hidden units, which must live until the
+  /// states are copied; weights [chains] of the cases, or empty for 1 each
+  virtual void start_at(const Chains& cases, std::span<const float> inputs,
+                        std::span<const float> weights);
+  /// Makes sweeps of every chain.
+  virtual void advance(int sweeps) = 0;
+  /// Copies the states at b = 1.  Shapes  out of the model's layers, chains() chains
+  virtual void copy_states(Chains& out) const = 0;
+  /// Returns the weights that make these states samples of the model, up to a common factor.
+  /// Shapes  [chains], or empty for 1 each
+  virtual std::span<const double> weights() const { return {}; }
+
+  /// Writes and reads back all that the next advance depends on, beside the model.
+  virtual void save(CheckpointWriter& out) const = 0;
+  virtual void restore(CheckpointReader& in) = 0;
+};
+
+/// What a sampler of a model starts from.
+struct SamplerSetup {
+  const Layered& model;
+  Packing packing = {};  ///< whose chains are those that the sampler is to give
+  Rule rule = Rule::gibbs();
+  StreamKey key = {};                            ///< of the initial states
+  std::shared_ptr<const Draws> draws = nullptr;  ///< of units and swaps
+};
+
+/// Writes and reads back the states of chains.
+void save_states(const Chains& chains, CheckpointWriter& out);
+void restore_states(Chains& chains, CheckpointReader& in);
+
+}  // namespace boltzmark
