@@ -49,6 +49,13 @@ void steps(Trainer& trainer, int count) {
   for (int i = 0; i < count; ++i) trainer.step();
 }
 
+// Every registered phase, with the settings of its example.
+std::vector<Negative> registered_negatives() {
+  std::vector<Negative> all;
+  for (const NegativePhase& phase : negative_phases()) all.push_back(parse_negative(phase.example));
+  return all;
+}
+
 const Negative kNegatives[] = {Negative::cd(2), Negative::pcd(2), Negative::pt(3, 1)};
 
 double log_likelihood(const Layered& model, const Eigen::MatrixXf& data) {
@@ -76,7 +83,7 @@ TEST_CASE("training raises the exact log-likelihood of Bars and Stripes, below i
 
 TEST_CASE("training gives the same bytes for one thread and two") {
   const Eigen::MatrixXf data = random_cases(200, 400);
-  for (const Negative& negative : kNegatives) {
+  for (const Negative& negative : registered_negatives()) {
     INFO(negative.name());
     std::vector<Layered> models;
     for (int threads : {1, 2}) {
@@ -92,7 +99,7 @@ TEST_CASE("training gives the same bytes for one thread and two") {
 
 TEST_CASE("a resumed run ends with the bytes of an uninterrupted one") {
   const Eigen::MatrixXf data = random_cases(9, 50);
-  for (const Negative& negative : kNegatives) {
+  for (const Negative& negative : registered_negatives()) {
     INFO(negative.name());
     const TrainOptions options{.negative = negative, .rule = Rule::flip(), .batch = 20};
     Trainer whole(start(9, 4), data, options, make_key(1));
@@ -304,7 +311,7 @@ TEST_CASE("every registered negative phase reads its own example and makes its s
 
 TEST_CASE("a look at the samples before an update changes no byte of it") {
   const Eigen::MatrixXf data = random_cases(9, 50);
-  for (const Negative& negative : kNegatives) {
+  for (const Negative& negative : registered_negatives()) {
     INFO(negative.name());
     const TrainOptions options{.negative = negative, .batch = 20};
     Trainer plain(start(9, 4), data, options, make_key(1));
