@@ -15,9 +15,7 @@
 
 // Moving chains: update rules, block sweeps, what they are moved on.
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/gaussian_mixture.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/target/table_target.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
@@ -43,5 +41,4 @@
 #include "boltzmark/exact/spectrum.hpp"
 
 // Diagnostics of Markov chains.
-#include "boltzmark/diagnose/autocorrelation.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
