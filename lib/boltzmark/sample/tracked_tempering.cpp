@@ -54,7 +54,12 @@ TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& m
       alpha_(options.alpha),
       log_prior_(prior(options)),
       log_z_hat_(log_z_hat),
-      populations_(LayeredTarget(model), options.chains, options.key) {
+      populations_(options.chains, [&](int first_chain, int chains) {
+        auto population =
+            std::make_unique<LayeredPopulation>(model, first_chain, chains, options.key);
+        layered_.push_back(population.get());
+        return population;
+      }) {
   check(options, log_z_hat, settle_sweeps);
   top_weights_.resize(static_cast<std::size_t>(options.chains));
   for (int g = 0; g < populations_.groups(); ++g)
@@ -81,7 +86,7 @@ void TrackedTempering::advance(int sweeps) {
   TemperedRecord passed(rungs, options_.chains, std::max(1, sweeps - 1), 1);
   TemperedRecord kept(rungs, options_.chains, 1, 1);
   parallel_for(groups_.size(), [&](std::size_t g) {
-    dynamic_cast<LayeredPopulation&>(populations_.group(static_cast<int>(g))).set_model(model_);
+    layered_[g]->set_model(model_);
     groups_[g].run(log_weight, passed, 0, sweeps - 1);
     groups_[g].run(log_weight, kept, 0, 1);
   });
@@ -111,8 +116,7 @@ void TrackedTempering::copy_states(Chains& out) const {
     throw InvalidArgument(
         fmt::format("out = {} chains (must be {})", out.chains(), options_.chains));
   for (int g = 0; g < populations_.groups(); ++g) {
-    const Chains& states =
-        dynamic_cast<const LayeredPopulation&>(populations_.group(g)).tempered_chains().states();
+    const Chains& states = layered_[static_cast<std::size_t>(g)]->tempered_chains().states();
     for (int l = 0; l < out.layers(); ++l)
       std::copy_n(states.block(l, 0),
                   static_cast<std::size_t>(states.blocks()) * states.size(l) * kChainBlock,

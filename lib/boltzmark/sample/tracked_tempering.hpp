@@ -7,6 +7,7 @@
 #include "boltzmark/sample/sampler.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
 #include "boltzmark/sample/tempered_group.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
 
 namespace boltzmark {
@@ -79,6 +80,7 @@ class TrackedTempering final : public Sampler {
   Eigen::VectorXd occupancy_;
   double log_z_look_ = 0;
   std::vector<double> top_weights_;
+  std::vector<LayeredPopulation*> layered_;  ///< the populations below, by their own type
   Populations populations_;
   std::vector<TemperedGroup> groups_;
 };

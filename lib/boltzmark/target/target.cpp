@@ -23,7 +23,12 @@ void require_marginal_moves(const Target& target) {
         rule));
 }
 
-Populations::Populations(const Target& target, int chains, StreamKey key) : chains_(chains) {
+Populations::Populations(const Target& target, int chains, StreamKey key)
+    : Populations(chains, [&](int first_chain, int count) {
+        return target.populate(first_chain, count, key);
+      }) {}
+
+Populations::Populations(int chains, const Populate& populate) : chains_(chains) {
   if (chains < 1) throw InvalidArgument(fmt::format("chains = {} (must be at least 1)", chains));
   const int blocks = (chains + kChainBlock - 1) / kChainBlock;
   const int groups = std::min(blocks, thread_count());
@@ -31,7 +36,7 @@ Populations::Populations(const Target& target, int chains, StreamKey key) : chai
     const int first = g * blocks / groups * kChainBlock;
     const int last = std::min(chains, (g + 1) * blocks / groups * kChainBlock);
     first_chains_.push_back(first);
-    groups_.push_back(target.populate(first, last - first, key));
+    groups_.push_back(populate(first, last - first));
   }
 }
 

@@ -65,8 +65,12 @@ void require_marginal_moves(const Target& target);
 /// Chains split into one population per thread; results do not depend on the split.
 class Populations {
  public:
+  /// Makes the population of a range of chains.
+  using Populate = std::function<std::unique_ptr<Population>(int first_chain, int chains)>;
+
   /// Throws  InvalidArgument if chains < 1
   Populations(const Target& target, int chains, StreamKey key);
+  Populations(int chains, const Populate& populate);
 
   int chains() const { return chains_; }
   int groups() const { return static_cast<int>(groups_.size()); }
