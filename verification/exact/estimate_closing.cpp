@@ -10,6 +10,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;
 
@@ -81,7 +82,7 @@ TEST_CASE("no method says ok of an extreme model unless it gives its log Z") {
     for (const int rungs : {2, 5}) {
       MethodRuns runs(target,
                       {.sweeps = 1000, .ladder = Ladder::linear(rungs), .key = make_key(1)});
-      for (const MethodInfo& method : registered_methods()) {
+      for (const Method& method : registered_methods()) {
         const Estimate estimate = runs.estimate(method.name);
         INFO(fmt::format("{} of a model with log Z = {}, {} rungs: {} +- {} {}", method.name, truth,
                          rungs, estimate.log_z, estimate.std_error, name(estimate.status)));
@@ -99,7 +100,7 @@ TEST_CASE("no method says ok of an extreme model unless it gives its log Z") {
 
 TEST_CASE("samples whose D are 1e160 times too large give no method an ok") {
   for (const double scale : {1e160, -1e160, 1e300})
-    for (const MethodInfo& method : registered_methods()) {
+    for (const Method& method : registered_methods()) {
       if (method.source != Source::tempered || method.name == "rts-mixed") continue;
       const Estimate estimate = estimate_from(method.name, store_of(scale));
       INFO(fmt::format("{}: {} {}", method.name, estimate.log_z, name(estimate.status)));

@@ -14,7 +14,9 @@
 #include "boltzmark/exact/spectrum.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/smc.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "every_path.hpp"
 #include "verification/checks/verifier.hpp"
 

@@ -13,6 +13,7 @@
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/kernels/layer_update.hpp"
 #include "boltzmark/transition/kernels/panel.hpp"
+#include "boltzmark/transition/kernels/tile_products.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "every_path.hpp"
 
