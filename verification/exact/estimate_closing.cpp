@@ -83,6 +83,8 @@ TEST_CASE("no method says ok of an extreme model unless it gives its log Z") {
       MethodRuns runs(target,
                       {.sweeps = 1000, .ladder = Ladder::linear(rungs), .key = make_key(1)});
       for (const Method& method : registered_methods()) {
+        if (method.source == Source::own)
+          continue;  // a test registers some, which answer for themselves
         const Estimate estimate = runs.estimate(method.name);
         INFO(fmt::format("{} of a model with log Z = {}, {} rungs: {} +- {} {}", method.name, truth,
                          rungs, estimate.log_z, estimate.std_error, name(estimate.status)));
