@@ -19,9 +19,11 @@ Json run_all_methods(const LayeredTarget& target, double truth, const MethodSett
 
 ErrorCell method_errors(const Results& results, const Json& filter, const std::string& method) {
   std::vector<Outcome> outcomes;
-  for (const Trial* trial : results.where(filter))
-    outcomes.push_back(
-        read_outcome(trial->outputs.at("estimates").at(method), trial->outputs.at("truth")));
+  for (const Trial* trial : results.where(filter)) {
+    const Json& estimates = trial->outputs.at("estimates");
+    if (estimates.contains(method))  // kept trials may be older than a method
+      outcomes.push_back(read_outcome(estimates.at(method), trial->outputs.at("truth")));
+  }
   return sum_up_errors(outcomes);
 }
 
