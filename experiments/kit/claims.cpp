@@ -148,7 +148,10 @@ ClaimFile read_claims(const std::string& path) {
 
 std::vector<ClaimFile> read_all_claims() {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(source_path("reports/claims")))
+  const std::string folder = source_path("reports/claims");
+  if (!std::filesystem::is_directory(folder))
+    throw DataError(folder + ": no such folder (must hold the claims of each paper)");
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   std::vector<ClaimFile> files;

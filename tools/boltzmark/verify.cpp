@@ -27,13 +27,18 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-// "name/subject" of each check that a claim rests on, and the claim's id.
+// "name/subject" of each check that a claim rests on, and the claim's id; none of them where the
+// claims' files cannot be read, since checks hold without them.
 const std::map<std::string, std::string>& claims_of_checks() {
   static const std::map<std::string, std::string> all = [] {
     std::map<std::string, std::string> found;
-    for (const experiments::ClaimFile& file : experiments::read_all_claims())
-      for (const experiments::Claim& claim : file.claims)
-        for (const std::string& check : claim.checks) found.emplace(check, claim.id);
+    try {
+      for (const experiments::ClaimFile& file : experiments::read_all_claims())
+        for (const experiments::Claim& claim : file.claims)
+          for (const std::string& check : claim.checks) found.emplace(check, claim.id);
+    } catch (const DataError&) {
+      found.clear();
+    }
     return found;
   }();
   return all;

@@ -28,8 +28,7 @@ MethodWork method_work(std::string_view method, const MethodSettings& settings);
 Estimate estimate_from(std::string_view method, const TemperedRun& run);
 /// Estimates log Z from a stored one, as `estimate --from` does; none: collapsed states if stored.
 /// Throws  InvalidArgument if the method is not of source `tempered`, does not read the states
-/// asked
-///   for, or needs what is not stored
+/// asked for, or needs what is not stored
 Estimate estimate_from(std::string_view method, const SampleStore& store,
                        std::optional<States> states = std::nullopt);
 /// Estimates log Z by any method. Only RAISE with cases needs a target of layers.

@@ -35,7 +35,7 @@ struct ExactLogZ {
 /// Computes log Z by enumerating the smaller discrete side (even or odd layers), in log space.
 ///   Z = sum over the enumerated side e of exp(a.e) prod_j int exp(x_j(e) t) dt over each unit j
 ///   of the other side, which are independent given e and summed in closed form
-/// Units  nats     Accuracy  error_bound, derived in enumeration_fast_sum.cpp and _plain.cpp
+/// Units  nats     Accuracy  error_bound, derived in enumeration/fast_sum.cpp and plain.cpp
 /// Throws  InvalidArgument if neither side is discrete or more than options.max_enumerated_units
 ///   (or 2^62 states) would be enumerated; DataError if the checkpoint is another model's or
 ///   cannot be read or written

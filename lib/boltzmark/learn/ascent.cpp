@@ -62,7 +62,8 @@ void Ascent::restore(std::string_view bytes) {
   CheckpointReader in(bytes);
   if (in.read() != fingerprint())
     throw DataError(
-        "checkpoint: of other inputs (must come from the same model size, data, options and seed)");
+        "checkpoint: of other inputs (must come from the same model size, data, options, seed and "
+        "version)");
   const std::uint64_t updates = in.read();
   load(in);
   steps_->read(in);

@@ -127,6 +127,8 @@ std::uint64_t Trainer::fingerprint() const {
 }
 
 void Trainer::save(CheckpointWriter& out) const {
+  if (sampled_)
+    throw InvalidArgument("checkpoint (must not be made between a look and its update)");
   for (const Eigen::MatrixXd& weights : model_.weights()) out.write(weights);
   for (int l = 0; l < model_.layers(); ++l) out.write(model_.bias(l));
   sampler_->save(out);
@@ -141,6 +143,7 @@ void Trainer::load(CheckpointReader& in) {
     in.read(layers.back().bias);
   }
   sampler_->restore(in);
+  sampled_ = false;
   model_ = Layered(std::move(layers), std::move(weights));
 }
 

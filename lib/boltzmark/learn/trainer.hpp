@@ -59,7 +59,7 @@ class Trainer final : public Ascent {
   }
 
   /// Advances the sampler for the next update, which else does so itself: a look at the samples
-  /// that the update will take. No checkpoint may be made in between.
+  /// that the update will take. A checkpoint in between is refused.
   void sample();
 
   const Layered& model() const { return model_; }

@@ -11,7 +11,8 @@ namespace boltzmark {
 /// Subtracts the negative phase of an RBM's gradient, estimated from weighted samples.
 ///   sum -= sum_i q(b_K | x_i) g_i / sum_i q(b_K | x_i),  g_i = (v_i p(h|v_i)', v_i, p(h|v_i))
 ///                                                                     [carlson2016, Sec. 2.1, 4.4]
-/// Every sample counts, whatever rung it came from; other samplers give equal weights. Replaces the hidden states by p(h|v).
+/// Every sample counts, whatever rung it came from; other samplers give equal weights. Replaces the
+/// hidden states by p(h|v).
 /// Shapes  weights [chains], q(b_K | x_i) up to a common factor, or empty for 1 each
 /// Throws  InvalidArgument if shapes differ, a weight is negative or not finite, or all are 0
 void subtract_weighted_negative(const PackedModel& model, std::span<const double> weights,

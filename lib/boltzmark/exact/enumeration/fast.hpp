@@ -30,7 +30,7 @@ struct HighFactors {
   std::vector<Scaled> linear;                                            ///< [states]
 };
 
-/// The enumeration without transcendentals (see enumeration_kernel.hpp): each factor of the other
+/// The enumeration without transcendentals (see kernel.hpp): each factor of the other
 /// side is 1 + y + ... + y^steps with y = e^{scaled input} a quotient of table entries.
 ///   Bernoulli 1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}, whose
 ///   e^-x is linear in the enumerated states
