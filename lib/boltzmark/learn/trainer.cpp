@@ -88,7 +88,7 @@ void Trainer::fill_gradient(Parameters& gradient) {
   for (Eigen::VectorXd& biases : gradient.biases) biases.setZero();
   set_means(sampler_->packed(), positive_, kHidden, inputs_);
   add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient);
-  sampler_->copy_states(negative_);
+  sampler_->take_states(negative_);
   subtract_weighted_negative(sampler_->packed(), sampler_->weights(), negative_, gradient);
 }
 

@@ -1,5 +1,7 @@
 #include "boltzmark/sample/contrastive_divergence.hpp"
 
+#include <algorithm>
+
 namespace boltzmark {
 
 ContrastiveDivergence::ContrastiveDivergence(const SamplerSetup& setup)
@@ -10,7 +12,9 @@ ContrastiveDivergence::ContrastiveDivergence(const SamplerSetup& setup)
 
 void ContrastiveDivergence::start_at(const Chains& cases, std::span<const float> inputs,
                                      std::span<const float> weights) {
-  chains_ = cases;
+  // The hidden units are drawn given these.
+  const std::size_t values = static_cast<std::size_t>(cases.blocks()) * cases.size(0) * kChainBlock;
+  std::copy_n(cases.block(0, 0), values, chains_.block(0, 0));
   inputs_ = inputs;
   weights_.assign(weights.begin(), weights.end());
 }

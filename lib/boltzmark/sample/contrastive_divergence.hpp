@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "boltzmark/sample/sampler.hpp"
@@ -21,6 +22,7 @@ class ContrastiveDivergence final : public Sampler {
                 std::span<const float> weights) override;
   void advance(int sweeps) override;
   void copy_states(Chains& out) const override { out = chains_; }
+  void take_states(Chains& out) override { std::swap(out, chains_); }
   std::span<const double> weights() const override { return weights_; }
   void save(CheckpointWriter& out) const override { out.write(sweeps_); }
   void restore(CheckpointReader& in) override { sweeps_ = in.read(); }

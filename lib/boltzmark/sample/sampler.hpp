@@ -36,6 +36,8 @@ class Sampler {
   virtual void advance(int sweeps) = 0;
   /// Copies the states at b = 1.  Shapes  out of the model's layers, chains() chains
   virtual void copy_states(Chains& out) const = 0;
+  /// Gives these states for good: without a copy where the next advance does not need them.
+  virtual void take_states(Chains& out) { copy_states(out); }
   /// Returns the weights that make these states samples of the model, up to a common factor.
   /// Shapes  [chains], or empty for 1 each
   virtual std::span<const double> weights() const { return {}; }
