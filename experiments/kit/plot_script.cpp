@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "boltzmark/core/text.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/plot.hpp"
+#include "experiments/kit/printable.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -36,12 +36,13 @@ std::string_view name(Source source) {
 
 void Method::check() const {
   if (name.empty()) throw InvalidArgument("method (must have a name)");
-  if (!run || !work || !sweep_bytes)
-    throw InvalidArgument(fmt::format("method = {} (must have run, work and sweep_bytes)", name));
+  if (!work || !sweep_bytes)
+    throw InvalidArgument(fmt::format("method = {} (must have work and sweep_bytes)", name));
   const bool tempered = source == Source::tempered;
-  if (tempered != static_cast<bool>(from_run) || (from_store && !tempered))
-    throw InvalidArgument(fmt::format(
-        "method = {} (must have from_run if it reads a tempered run, and only then)", name));
+  if (static_cast<bool>(from_run) != tempered || static_cast<bool>(run) == tempered ||
+      (from_store && !tempered))
+    throw InvalidArgument(
+        fmt::format("method = {} (must have from_run if it reads a tempered run, else run)", name));
 }
 
 Ladder tempering_ladder(const MethodSettings& settings) {
@@ -75,14 +76,10 @@ Method reader_of_runs(std::string name, std::string summary,
           .summary = std::move(summary),
           .source = Source::tempered,
           .reads = {.log_prior = true, .states = true},
-          .run =
-              [from_run](const Target& target, const MethodSettings& settings) {
-                return from_run(run_tempering(target, settings));
-              },
           .work = tempering_work,
           .sweep_bytes = bytes_of_samples,
           .cell_seconds = kCellSeconds,
-          .from_run = from_run};
+          .from_run = std::move(from_run)};
 }
 
 Method reader_of_stores(std::string name, std::string summary,

@@ -62,15 +62,15 @@ struct Method {
   std::string summary = {};
   Source source = Source::own;
   Reads reads = {};
-  /// Estimates log Z of a target.
+  /// Estimates log Z of a target, by a sampler of its own; null if it reads a tempered run.
   std::function<Estimate(const Target&, const MethodSettings&)> run = nullptr;
-  /// Returns what `run` will do, before there is any ladder or chain.
+  /// Returns what the method will do, before there is any ladder or chain.
   std::function<MethodWork(const MethodSettings&)> work = nullptr;
   /// Returns the bytes that are kept of every sweep of all chains.
   std::function<double(const MethodSettings&)> sweep_bytes = nullptr;
   double cell_seconds = 0;  ///< besides the sweeps, of a sample and a rung on one thread
 
-  /// Estimates log Z from a tempered run that other methods read too: of source `tempered` alone.
+  /// Estimates log Z from a tempered run that other methods read too; source `tempered` has it.
   std::function<Estimate(const TemperedRun&)> from_run = nullptr;
   /// Does so from a stored one; null if a store alone does not do.
   std::function<Estimate(const SampleStore&, States)> from_store = nullptr;

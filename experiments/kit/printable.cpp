@@ -1,8 +1,8 @@
-#include "boltzmark/core/text.hpp"
+#include "experiments/kit/printable.hpp"
 
 #include <cstdint>
 
-namespace boltzmark {
+namespace boltzmark::experiments {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -64,4 +64,4 @@ std::string printable_line(std::string_view bytes) {
   return line;
 }
 
-}  // namespace boltzmark
+}  // namespace boltzmark::experiments
