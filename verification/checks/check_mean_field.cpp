@@ -1,0 +1,206 @@
+// Checks of mean field in deep models, the positive phase of salakhutdinov2010.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/learn/mean_field.hpp"
+#include "verification/checks/check_cases.hpp"
+#include "verification/checks/check_slopes.hpp"
+
+namespace boltzmark {
+namespace {
+
+/// A model of two to five layers of any units but Gaussian ones, at most 2^15 hidden states.
+Layered draw_network(Stream& stream, double scale, int fewest = 2) {
+  constexpr std::array kCodes = {0, 0, 1, 2, 3};
+  const int layers =
+      fewest + static_cast<int>(stream.below(static_cast<std::uint64_t>(6 - fewest)));
+  std::vector<Layer> all(static_cast<std::size_t>(layers));
+  std::vector<Eigen::MatrixXd> weights;
+  for (Layer& layer : all) {
+    layer.unit = Unit::from_code(kCodes[stream.below(kCodes.size())]);
+    layer.bias = draw_matrix(stream, draw_size(stream, 3), 1, scale);
+  }
+  for (std::size_t l = 0; l + 1 < all.size(); ++l)
+    weights.push_back(draw_matrix(stream, all[l].bias.size(), all[l + 1].bias.size(), scale));
+  return Layered(std::move(all), std::move(weights));
+}
+
+double draw_scale(Stream& stream) {
+  constexpr double kScales[] = {0.3, 1, 3, 10, 100};
+  return kScales[stream.below(5)];
+}
+
+Eigen::MatrixXf draw_data(Stream& stream, const Layered& model, int cases) {
+  const Unit unit = model.layer(0).unit;
+  Eigen::MatrixXf data(model.size(0), cases);
+  for (float& value : data.reshaped())
+    value = static_cast<float>(
+        unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values())))));
+  return data;
+}
+
+/// q of one case in double: the input and the mean of every hidden unit.
+struct Law {
+  State inputs, means;
+};
+
+void update_side(const Layered& model, int parity, Law& q) {
+  for (int l = parity == 0 ? 2 : 1; l < model.layers(); l += 2) {
+    q.inputs[l] = layer_input(model, q.means, l);
+    for (Eigen::Index u = 0; u < q.means[l].size(); ++u)
+      q.means[l][u] = mean_value(model.layer(l).unit, q.inputs[l][u]);
+  }
+}
+
+double bound_of(const Layered& model, const Law& q) {
+  double sum = -energy(model, q.means);
+  for (int l = 1; l < model.layers(); ++l)
+    for (Eigen::Index u = 0; u < q.means[l].size(); ++u)
+      sum += log_partition(model.layer(l).unit, q.inputs[l][u]) - q.inputs[l][u] * q.means[l][u];
+  return sum;
+}
+
+/// Any q, with the given visible state.
+Law draw_law(Stream& stream, const Layered& model, const Eigen::VectorXd& visible) {
+  Law q;
+  q.inputs.push_back(visible);
+  q.means.push_back(visible);
+  for (int l = 1; l < model.layers(); ++l) {
+    q.inputs.emplace_back(draw_matrix(stream, model.size(l), 1, 4));
+    q.means.emplace_back(model.size(l));
+    for (Eigen::Index u = 0; u < q.means[l].size(); ++u)
+      q.means[l][u] = mean_value(model.layer(l).unit, q.inputs[l][u]);
+  }
+  return q;
+}
+
+CaseOutcome below_log_f(Stream& stream) {
+  const Layered model = draw_network(stream, draw_scale(stream));
+  const Eigen::MatrixXf data = draw_data(stream, model, 5);
+  const MeanFieldStop stop = stream.below(2) == 0
+                                 ? MeanFieldStop::converged()
+                                 : MeanFieldStop{.updates = static_cast<int>(stream.below(6))};
+  const VariationalBounds bounds = variational_bounds(model, data, stop);
+  double worst = 0;
+  for (int c = 0; c < data.cols(); ++c) {
+    const double truth = log_unnormalised(model, data.col(c).cast<double>());
+    const double excess = bounds.log_f[static_cast<std::size_t>(c)] - truth;
+    // An RBM's q is p(h|v), but for inputs in float32, whose error counts squared.
+    const double gap = model.is_rbm() ? std::abs(excess) / 100 : excess;
+    worst = std::max(worst, gap / std::max(1.0, std::abs(truth)));
+  }
+  return {worst, describe_case(model)};
+}
+
+CaseOutcome never_falls(Stream& stream) {
+  const Layered model = draw_network(stream, draw_scale(stream), 3);
+  Law q = draw_law(stream, model, draw_data(stream, model, 1).col(0).cast<double>());
+  double worst = 0, before = bound_of(model, q);
+  for (int half = 1; half <= 12; ++half) {
+    update_side(model, half % 2, q);
+    const double after = bound_of(model, q);
+    worst = std::max(worst, (before - after) / std::max(1.0, std::abs(before)));
+    before = after;
+  }
+  return {worst, describe_case(model)};
+}
+
+// Every layer's start and halves, each from the means that production had before.
+CaseOutcome follows_law(Stream& stream) {
+  const double scale = draw_scale(stream);
+  const Layered model = draw_network(stream, scale);
+  const int cases = draw_size(stream, 20);
+  Chains chains(model, cases);
+  chains.set_layer(0, draw_data(stream, model, cases));
+  MeanField field(model);
+  field.start(chains);
+  double worst = 0;
+  const auto compare = [&](int layer, int chain, const Eigen::VectorXd& inputs) {
+    // Inputs are sums in float32, whose slope is at most 1; a mean is within 2^-20.
+    const double most = 1 + scale * 12;
+    for (int u = 0; u < model.size(layer); ++u)
+      worst = std::max(worst, std::abs(chains.get(layer, u, chain) -
+                                       mean_value(model.layer(layer).unit, inputs[u])) /
+                                  most);
+  };
+  for (int c = 0; c < cases; ++c) {
+    State state = chains.get_chain(c);
+    for (int l = 2; l < model.layers(); ++l) state[l].setZero();
+    for (int l = 1; l < model.layers(); ++l) {
+      const State below = chains.get_chain(c);
+      const int times = l + 1 < model.layers() ? 2 : 1;
+      compare(l, c, times * (model.weights(l - 1).transpose() * below[l - 1]) + model.bias(l));
+    }
+  }
+  for (int half = 1; half <= 4; ++half) {
+    const Chains before = chains;
+    field.update_side(chains, half % 2);
+    for (int l = half % 2 == 0 ? 2 : 1; l < model.layers(); l += 2)
+      for (int c = 0; c < cases; ++c) compare(l, c, layer_input(model, before.get_chain(c), l));
+  }
+  return {worst, describe_case(model)};
+}
+
+// At the fixed point the means give the slope of the bound, their own part of it being 0.
+CaseOutcome slope_at_fixed_point(Stream& stream) {
+  const Layered model = draw_network(stream, 0.5, 3);
+  const Eigen::VectorXd visible = draw_data(stream, model, 1).col(0).cast<double>();
+  Law q = draw_law(stream, model, visible);
+  for (int half = 1; half <= 2000; ++half) update_side(model, half % 2, q);
+  Parameters at{.weights = model.weights(), .biases = {}}, slope = model.zero_parameters();
+  for (int l = 0; l < model.layers(); ++l) {
+    at.biases.push_back(model.bias(l));
+    slope.biases[l] = q.means[l];
+    if (l + 1 < model.layers()) slope.weights[l] = q.means[l] * q.means[l + 1].transpose();
+  }
+  const double worst = slope_error(at, slope, [&] {
+    std::vector<Layer> layers;
+    for (int l = 0; l < model.layers(); ++l) {
+      layers.push_back(model.layer(l));
+      layers.back().bias = at.biases[l];
+    }
+    const Layered moved(std::move(layers), at.weights);
+    Law again = q;
+    for (int half = 1; half <= 200; ++half) update_side(moved, half % 2, again);
+    return bound_of(moved, again);
+  });
+  return {worst, describe_case(model)};
+}
+
+}  // namespace
+
+std::vector<Check> mean_field_checks() {
+  return {
+      bounded_check({.name = "bound-below",
+                     .subject = "mean-field",
+                     .statement = "E_q[log f] + H(q) <= log f(v), every case, after any number of "
+                                  "updates, weights to +-100; equal for an RBM",
+                     .bound = 1e-10},
+                    below_log_f),
+      bounded_check({.name = "bound-never-falls",
+                     .subject = "mean-field",
+                     .statement = "no half update lowers the bound, from any q (relative)",
+                     .bound = 1e-11},
+                    never_falls),
+      bounded_check({.name = "updates-follow-law",
+                     .subject = "mean-field",
+                     .statement = "the bottom-up pass and each half update in float32 against the "
+                                  "law in double",
+                     .bound = 0x1p-18},
+                    follows_law),
+      bounded_check({.name = "bound-slope",
+                     .subject = "mean-field",
+                     .statement = "statistics of the means at the fixed point against central "
+                                  "differences of the bound",
+                     .bound = 1e-6},
+                    slope_at_fixed_point),
+  };
+}
+
+}  // namespace boltzmark
