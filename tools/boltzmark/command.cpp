@@ -35,7 +35,8 @@ std::string describe(const Range& range) {
   std::string text = "a number";
   if (std::isfinite(range.low))
     text += fmt::format(" {} {}", range.above_low ? "above" : "of at least", range.low);
-  if (std::isfinite(range.high)) text += fmt::format(" and at most {}", range.high);
+  if (std::isfinite(range.high))
+    text += fmt::format(" and {} {}", range.below_high ? "below" : "at most", range.high);
   return text;
 }
 
@@ -140,7 +141,8 @@ void Command::real(double* target, const std::string& shown, Range range, const 
   add(shown, help, [target, name, range](const std::string& text) {
     double value = 0;
     if (!parse_whole(text, &value) || !std::isfinite(value) || value < range.low ||
-        value > range.high || (range.above_low && value == range.low))
+        value > range.high || (range.above_low && value == range.low) ||
+        (range.below_high && value == range.high))
       refuse(name, text, describe(range));
     *target = value;
   });

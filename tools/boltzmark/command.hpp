@@ -29,7 +29,8 @@ struct CommandTexts {
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool above_low = false;  ///< low itself is not allowed
+  bool above_low = false;   ///< low itself is not allowed
+  bool below_high = false;  ///< nor high
 };
 
 /// One argument of a command, as the parser and the help see it.

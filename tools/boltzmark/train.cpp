@@ -12,7 +12,8 @@
 namespace boltzmark::cli {
 namespace {
 
-constexpr int kMostHidden = 1 << 20;
+constexpr int kMostHidden = 1 << 20;  // units of a layer
+constexpr int kMostDepth = 9;         // hidden layers
 
 // What makes no sense together is refused; then what was not given gets its default.
 TrainArguments complete(TrainArguments arguments) {
@@ -25,6 +26,12 @@ TrainArguments complete(TrainArguments arguments) {
     if (!arguments.rule.empty()) refuse("--rule", must);
     if (!arguments.visible_units.empty())
       refuse("--visible-units", "not be, with --discriminative: inputs are no units");
+    if (arguments.hidden.size() > 1)
+      refuse("--hidden more than once", "not be, with --discriminative");
+    if (!arguments.start.empty()) refuse("--start", "not be, with --discriminative");
+    if (arguments.momentum > 0) refuse("--momentum", "not be, with --discriminative");
+    if (arguments.weight_decay > 0) refuse("--weight-decay", "not be, with --discriminative");
+    if (arguments.rate_decay > 0) refuse("--rate-decay", "not be, with --discriminative");
   } else {
     const char* must = "come with --discriminative";
     if (!arguments.labels.empty()) refuse("--labels", must);
@@ -32,7 +39,15 @@ TrainArguments complete(TrainArguments arguments) {
   const auto fill = [](std::string& value, const char* otherwise) {
     if (value.empty()) value = otherwise;
   };
-  fill(arguments.negative, "cd:1");
+  const bool deep = arguments.hidden.size() > 1;
+  if (!deep && arguments.mean_field > 0)
+    refuse("--mean-field", "come with two --hidden or more: an RBM's means are exact");
+  if (arguments.mean_field == 0) arguments.mean_field = MeanFieldStop().updates;
+  if (!arguments.start.empty() && !arguments.initial.empty())
+    refuse("--initial", "not be, with --start");
+  if (!arguments.start.empty() && arguments.initial_sd >= 0)
+    refuse("--initial-sd", "not be, with --start");
+  fill(arguments.negative, deep ? "pcd:1" : "cd:1");
   fill(arguments.rule, "gibbs");
   fill(arguments.visible_units, "bernoulli");
   fill(arguments.hidden_units, "bernoulli");
@@ -53,21 +68,30 @@ void check(const TrainArguments& arguments) {
   if (arguments.rule == "metropolis")
     throw InvalidArgument(
         "--rule metropolis (must be gibbs, flip or blend:SHARE: block Metropolis is not ergodic)");
-  parse_negative(arguments.negative);
-  parse_optimiser(arguments.optimiser);
+  const bool deep = arguments.hidden.size() > 1;
+  if (parse_negative(arguments.negative).kind == "cd" && deep)
+    throw InvalidArgument(fmt::format(
+        "--negative = {} (must be of another kind for more than one --hidden: given its cases, a "
+        "deep model's hidden units cannot be drawn)",
+        arguments.negative));
+  const Optimiser optimiser = parse_optimiser(arguments.optimiser);
+  if (arguments.momentum > 0 && optimiser.kind != Optimiser::Kind::sgd)
+    throw InvalidArgument(fmt::format("--momentum is given (must come with sgd: {} has its own)",
+                                      arguments.optimiser));
   const bool bits = parse_units("visible", arguments.visible_units).is_bernoulli() &&
                     parse_units("hidden", arguments.hidden_units).is_bernoulli();
-  if (arguments.hidden.size() > 1)
-    throw InvalidArgument(fmt::format(
-        "--hidden is given {} times (must be given once: this version trains RBMs, not deeper "
-        "models)",
-        arguments.hidden.size()));
-  if (arguments.hidden.front() > kMostHidden)
-    throw InvalidArgument(fmt::format("--hidden = {} (must be an integer from 1 to {})",
-                                      arguments.hidden.front(), kMostHidden));
+  if (arguments.hidden.size() > kMostDepth)
+    throw InvalidArgument(fmt::format("--hidden is given {} times (must be at most {})",
+                                      arguments.hidden.size(), kMostDepth));
+  for (const int hidden : arguments.hidden)
+    if (hidden > kMostHidden)
+      throw InvalidArgument(
+          fmt::format("--hidden = {} (must be an integer from 1 to {})", hidden, kMostHidden));
   check_model_name(arguments.out);
   if (arguments.discriminative && !arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": cannot hold a discriminative RBM (must end in .npz)");
+  if (deep && !arguments.out.ends_with(".npz"))
+    throw DataError(arguments.out + ": cannot hold a deep model (must end in .npz)");
   if (!bits && !arguments.out.ends_with(".npz"))
     throw DataError(arguments.out +
                     ": cannot hold units that are not Bernoulli (must end in .npz)");
@@ -110,7 +134,8 @@ constexpr const char* kNotes =
     "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on\n"
     "from there and writes the same bytes as a run that was never stopped. The same seed gives\n"
     "the same model for any number of threads.\n"
-    "JSON keys: out, visible, visible_units, hidden, hidden_units, negative, rule, optimiser,\n"
+    "JSON keys: out, visible, visible_units, hidden (of the first hidden layer), layers (all sizes),\n"
+    "hidden_units, negative, rule, optimiser,\n"
     "learning_rate, batch, updates, resumed_at, seed, evaluations [update, mean_log_likelihood],\n"
     "seconds, warnings; with --discriminative:\n"
     "out, inputs, hidden, classes, hidden_units, binarise, optimiser, learning_rate, batch,\n"
@@ -123,11 +148,13 @@ void add_train(Program& program) {
   const auto arguments = std::make_shared<TrainArguments>();
   Command& command = program.command({
       .name = "train",
-      .summary = "train an RBM by CD, PCD or parallel tempering, or a discriminative RBM",
-      .about = "Trains an RBM by stochastic gradient ascent on the log-likelihood and writes "
-               "it as a model file; with --discriminative an RBM that gives the classes of its "
-               "inputs, by the exact gradient, whose error rate `score` tells. A data set's name "
-               "means its training cases.",
+      .summary = "train an RBM, a deep Boltzmann machine or a discriminative RBM",
+      .about =
+          "Trains an RBM by stochastic gradient ascent on the log-likelihood and writes it "
+          "as a model file; a deep Boltzmann machine, with --hidden given for each of its "
+          "layers, on mean field's bound of it; with --discriminative an RBM that gives the classes of its "
+          "inputs, by the exact gradient, whose error rate `score` tells. A data set's name "
+          "means its training cases.",
       .notes = kNotes,
       .examples =
           {"boltzmark train bas --hidden 16 --negative pt:10:1 --rule flip --evaluate 1000 "
@@ -135,15 +162,20 @@ void add_train(Program& program) {
            "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
            "--checkpoint mnist.part --out mnist.npz",
            "boltzmark train bas --hidden 16 --visible-units 1 --hidden-units 4 --out x4.npz",
+           "boltzmark train mnist:fit --hidden 500 --hidden 1000 --learning-rate 0.005 "
+           "--rate-decay 2000 --updates 200000 --checkpoint dbm.part --out dbm.npz",
            "boltzmark train mnist --discriminative --hidden 200 --hidden-units continuous "
            "--updates 6000 --out digits.npz"},
   });
   command.positional(&arguments->dataset, "DATASET",
                      "A data set's NAME[:train|valid|test|fit] (default: train), or a file.");
-  command.integers(&arguments->hidden, "--hidden N", 1, "Hidden units.");
+  command.integers(&arguments->hidden, "--hidden N", 1,
+                   "Hidden units; given again for the layer above (at most 9 layers).");
   command.required_text(&arguments->out, "--out MODEL", "The model file to write (.npz or .mat).");
   command.text(&arguments->negative, "--negative M",
-               "Negative phase: " + describe_negative_phases() + " (default: cd:1).");
+               "Negative phase: " + describe_negative_phases() +
+                   " (default: cd:1; pcd:1 for a deep model, "
+                   "which has no cd).");
   command.text(&arguments->rule, "--rule R",
                "Update rule of the negative phase: gibbs, flip or blend:SHARE (default: gibbs).");
   command.flag(&arguments->discriminative, "--discriminative",
@@ -164,6 +196,14 @@ void add_train(Program& program) {
       &arguments->learning_rate, "--learning-rate X", {.low = 0, .above_low = true},
       "Learning rate (default: sgd 0.05, or 0.005 for units other than bernoulli; adam 0.001, "
       "adamax 0.002, rmsspectral 0.00001).");
+  command.real(&arguments->rate_decay, "--rate-decay T0", {.low = 0, .above_low = true},
+               "Let the rate fall as T0 / (T0 + updates made) (default: it stays).");
+  command.real(&arguments->momentum, "--momentum X", {.low = 0, .high = 1, .below_high = true},
+               "Momentum of sgd (default: 0).");
+  command.real(&arguments->weight_decay, "--weight-decay X", {.low = 0},
+               "Take X times the weights from their gradient (default: 0).");
+  command.integer(&arguments->mean_field, "--mean-field N", 1,
+                  "Updates of the means of a deep model's hidden units (default: 5).");
   command.integer(&arguments->batch, "--batch B", 1,
                   "Cases per update (default: 100, or all if there are fewer).");
   command.integer(&arguments->updates, "--updates N", 0, "Updates in all (default: 10000).");
@@ -172,6 +212,8 @@ void add_train(Program& program) {
                  "and Bengio, biases 0 (default: normal; with --discriminative xavier).");
   command.real(&arguments->initial_sd, "--initial-sd X", {.low = 0},
                "Standard deviation of the initial weights and biases (default: 0.01).");
+  command.text(&arguments->start, "--start MODEL",
+               "Start from a model of the same layers and units.");
   command.integer(&arguments->evaluate, "--evaluate EVERY", 1,
                   "Print the exact mean log-likelihood of the cases (at most 40 enumerated units; "
                   "with --discriminative also the error rate) before the first update, after every "

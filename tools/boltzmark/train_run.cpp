@@ -6,6 +6,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/io/model_file.hpp"
+#include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/files.hpp"
 #include "input.hpp"
 #include "output.hpp"
 
@@ -16,6 +19,12 @@ namespace {
 // Values on [-1, 1] are twice as far apart: a step in a weight means four times as much, and the
 // weight's gradient is four times as large.
 constexpr double kWideRate = 0.005;
+
+std::vector<int> sizes_of(const Layered& model) {
+  std::vector<int> sizes;
+  for (int l = 0; l < model.layers(); ++l) sizes.push_back(model.size(l));
+  return sizes;
+}
 
 bool is_bernoulli(const std::string& units) {
   return units.empty() || Unit::parse(units).is_bernoulli();
@@ -31,6 +40,10 @@ void check_evaluation(const EnumerationPlan& plan) {
 
 /// How the parameters start.
 std::string initial_text(const TrainArguments& arguments) {
+  if (!arguments.start.empty()) {
+    const std::string bytes = experiments::read_text(arguments.start);
+    return "model " + sha256(bytes.data(), bytes.size());
+  }
   return arguments.initial == "xavier" ? "xavier" : fmt::format("sd {}", arguments.initial_sd);
 }
 
@@ -87,8 +100,12 @@ Trainer TrainRun::make_trainer() const {
                        .rule = parse_rule(arguments_.rule),
                        .optimiser = parse_optimiser(arguments_.optimiser),
                        .learning_rate = learning_rate(arguments_),
+                       .weight_decay = arguments_.weight_decay,
                        .batch = batch_of(arguments_, cases, data_.name),
+                       .mean_field = {.updates = arguments_.mean_field},
                        .updates = static_cast<std::uint64_t>(arguments_.updates)};
+  options.optimiser.momentum = arguments_.momentum;
+  options.optimiser.rate_decay = arguments_.rate_decay;
   return about_file(data_.name, [&] {
     Layered start = initial_model(key);
     if (arguments_.evaluate > 0) check_evaluation(plan_enumeration(start));
@@ -97,25 +114,55 @@ Trainer TrainRun::make_trainer() const {
 }
 
 Layered TrainRun::initial_model(StreamKey key) const {
-  const auto visible = static_cast<int>(data_.values.rows());
-  const int hidden = arguments_.hidden.front();
-  const RbmUnits units{Unit::parse(arguments_.visible_units), Unit::parse(arguments_.hidden_units)};
-  if (arguments_.initial == "xavier") return xavier_rbm(visible, hidden, key, units);
-  return initial_rbm(visible, hidden, arguments_.initial_sd, key, units);
+  std::vector<int> sizes{static_cast<int>(data_.values.rows())};
+  sizes.insert(sizes.end(), arguments_.hidden.begin(), arguments_.hidden.end());
+  const NetworkUnits units{Unit::parse(arguments_.visible_units),
+                           Unit::parse(arguments_.hidden_units)};
+  if (!arguments_.start.empty()) return start_model(sizes, units);
+  if (arguments_.initial == "xavier") return xavier_network(sizes, key, units);
+  return initial_network(sizes, arguments_.initial_sd, key, units);
+}
+
+// The model of --start, which must be what the other options and the data say.
+Layered TrainRun::start_model(std::span<const int> sizes, NetworkUnits units) const {
+  Layered model = load_model(arguments_.start);
+  const auto shape = [](std::span<const int> all) {
+    return fmt::format("{}", fmt::join(all, "-"));
+  };
+  const std::vector<int> own = sizes_of(model);
+  if (!std::equal(own.begin(), own.end(), sizes.begin(), sizes.end()))
+    throw DataError(fmt::format("{}: is of {} units (must be of {}, as the data and --hidden say)",
+                                arguments_.start, shape(own), shape(sizes)));
+  for (int l = 0; l < model.layers(); ++l) {
+    const Unit unit = l == 0 ? units.visible : units.hidden;
+    if (model.layer(l).unit != unit)
+      throw DataError(fmt::format("{}: has {} units in layer {} (must have {}: see --{}-units)",
+                                  arguments_.start, model.layer(l).unit.name(), l, unit.name(),
+                                  l == 0 ? "visible" : "hidden"));
+  }
+  return model;
+}
+
+std::string TrainRun::model_name() const {
+  return fmt::format("{} {}", fmt::join(sizes_of(model()), "-"),
+                     model().is_rbm() ? "RBM" : "Boltzmann machine");
 }
 
 void TrainRun::state_cost() const {
   const Negative negative = trainer_.options().negative;
   const double chains = static_cast<double>(trainer_.options().batch) * negative.temperatures;
   const double units = model().units();
-  const double products = static_cast<double>(model().weights(0).size());
+  double products = 0;
+  for (const Eigen::MatrixXd& weights : model().weights())
+    products += static_cast<double>(weights.size());
   // A product costs 0.05 ns a core and side, a draw and decision 1 ns (4 sides' worth for the
-  // statistics of both phases).
+  // statistics of both phases, 2 for each update of mean field).
+  const double sides = model().is_rbm() ? 4 : 6 + 2.0 * arguments_.mean_field;
   const double update = chains * negative.sweeps * (2 * products * 5e-11 + units * 1e-9) +
-                        4 * trainer_.options().batch * products * 5e-11;
+                        sides * trainer_.options().batch * products * 5e-11;
   state_plan(session_,
-             fmt::format("{} updates of a {}-{} RBM by {}", grouped(arguments_.updates),
-                         model().size(0), model().size(1), negative.name()),
+             fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
+                         negative.name()),
              update * arguments_.updates / thread_count() +
                  evaluation_count(arguments_) * plan_enumeration(model()).seconds,
              4.0 * static_cast<double>(data_.values.size()) + 4 * chains * units + 48 * products);
@@ -156,6 +203,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
               .set("visible", model().size(0))
               .set("visible_units", model().layer(0).unit.name())
               .set("hidden", model().size(1))
+              .set("layers", sizes_of(model()))
               .set("hidden_units", model().layer(1).unit.name())
               .set("negative", options.negative.name())
               .set("rule", options.rule.name())
@@ -172,7 +220,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
   }
   FactList facts;
   facts.add("wrote", arguments_.out);
-  facts.add("model", fmt::format("{}-{} RBM", model().size(0), model().size(1)));
+  facts.add("model", model_name());
   facts.add("training",
             fmt::format("{} updates of {} cases, {}, {}, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.negative.name(), options.rule.name(),

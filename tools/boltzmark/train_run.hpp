@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,12 @@ struct TrainArguments {
   std::string visible_units;  ///< empty: bernoulli
   std::string hidden_units;   ///< empty: bernoulli
   double learning_rate = 0;   ///< 0: that of the optimiser and the units
+  std::string start;          ///< a model file to start from; empty: drawn as `initial` says
   double initial_sd = -1;     ///< below 0: not given, 0.01
+  double momentum = 0;
+  double weight_decay = 0;
+  double rate_decay = 0;      ///< 0: the rate stays
+  int mean_field = 0;         ///< updates of deep models; 0: not given, 5
   bool discriminative = false;
   int batch = 0;
   int updates = 10000;
@@ -66,7 +72,7 @@ class TrainRun {
 
   /// Heads the run's checkpoints: what a resumed run must agree on and the trainer does not know.
   std::string heading() const;
-  static constexpr const char* kSameRun = "same --initial and --initial-sd";
+  static constexpr const char* kSameRun = "same --initial, --initial-sd and --start";
 
   Trainer& trainer() { return trainer_; }
   /// States time and memory on stderr.
@@ -80,6 +86,8 @@ class TrainRun {
   const Layered& model() const { return trainer_.model(); }
   Trainer make_trainer() const;
   Layered initial_model(StreamKey key) const;
+  Layered start_model(std::span<const int> sizes, NetworkUnits units) const;
+  std::string model_name() const;
   std::vector<std::string> warnings() const;
 
   const TrainArguments& arguments_;

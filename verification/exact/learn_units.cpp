@@ -17,7 +17,7 @@ namespace {
 const Unit kSpin = Unit::multivalued(1);
 
 // Parameters are multiples of 2^-8: float32 sums are exact in either encoding.
-Layered short_rbm(int visible, int hidden, RbmUnits units) {
+Layered short_rbm(int visible, int hidden, NetworkUnits units) {
   Stream stream(make_key(51), Purpose::test);
   const auto draw = [&stream](Eigen::Index rows, Eigen::Index columns) {
     Eigen::MatrixXd values(rows, columns);
@@ -47,7 +47,7 @@ TEST_CASE("a spin RBM is trained as its Bernoulli form, through the change of va
   const Eigen::MatrixXf bits = smooth_bits(7, 40);
   const Eigen::MatrixXf signs = 2 * bits.array() - 1;
   struct Case {
-    RbmUnits units;
+    NetworkUnits units;
     const Eigen::MatrixXf& data;
   };
   for (const Case& one : {Case{{kSpin, kSpin}, signs}, Case{{Unit::bernoulli(), kSpin}, bits},
@@ -76,9 +76,9 @@ TEST_CASE("training raises the exact log-likelihood of RBMs of every kind of uni
   const Eigen::MatrixXf bits = smooth_bits(6, 100);
   const Eigen::MatrixXf signs = 2 * bits.array() - 1;
   const Unit two = Unit::multivalued(2), many = Unit::multivalued(40), line = Unit::continuous();
-  for (const RbmUnits units :
-       {RbmUnits{kSpin, kSpin}, RbmUnits{kSpin, two}, RbmUnits{kSpin, many}, RbmUnits{kSpin, line},
-        RbmUnits{two, two}, RbmUnits{two, line}, RbmUnits{Unit::bernoulli(), two}})
+  for (const NetworkUnits units :
+       {NetworkUnits{kSpin, kSpin}, NetworkUnits{kSpin, two}, NetworkUnits{kSpin, many}, NetworkUnits{kSpin, line},
+        NetworkUnits{two, two}, NetworkUnits{two, line}, NetworkUnits{Unit::bernoulli(), two}})
     for (const Negative& negative : {Negative::cd(1), Negative::pcd(2), Negative::pt(4, 1)}) {
       CAPTURE(units.visible.name(), units.hidden.name(), negative.name());
       const Eigen::MatrixXf& data = units.visible.is_bernoulli() ? bits : signs;
@@ -100,7 +100,7 @@ TEST_CASE("training raises the exact log-likelihood of RBMs of every kind of uni
 
 TEST_CASE("cases outside the range of the visible units, and Gaussian units, are refused") {
   const Eigen::MatrixXf signs = 2 * smooth_bits(3, 5).array() - 1;
-  const auto refused = [&signs](RbmUnits units) {
+  const auto refused = [&signs](NetworkUnits units) {
     CHECK_THROWS_AS(Trainer(initial_rbm(3, 2, 0.1, make_key(1), units), signs, {}, make_key(1)),
                     InvalidArgument);
   };

@@ -71,9 +71,9 @@ TEST_CASE("training learns and reports its likelihood before, between and at the
   REQUIRE(result.code == 0);
   const Json json = Json::parse(result.out);
   const std::vector<std::string> expected = {
-      "out",  "visible",     "visible_units", "hidden",  "hidden_units", "negative",
-      "rule", "optimiser",   "learning_rate", "batch",   "updates",      "resumed_at",
-      "seed", "evaluations", "seconds",       "warnings"};
+      "out",        "visible", "visible_units", "hidden",        "layers",  "hidden_units",
+      "negative",   "rule",    "optimiser",     "learning_rate", "batch",   "updates",
+      "resumed_at", "seed",    "evaluations",   "seconds",       "warnings"};
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   CHECK(keys == expected);
@@ -90,6 +90,59 @@ TEST_CASE("training learns and reports its likelihood before, between and at the
   CHECK(last < ceiling);
   const Run score = run({"score", folder / "m.npz", "bas", "--json"});
   CHECK(Json::parse(score.out)["mean_log_likelihood"].get<double>() == Approx(last).margin(1e-9));
+}
+
+TEST_CASE("a deep model is trained, resumed, described, evaluated and trained on from a file") {
+  const io_test::Folder folder;
+  const auto arguments = [&](const std::string& out, const std::string& updates, Arguments more) {
+    Arguments all = {"train",        "bas",   "--hidden",   "6",     "--hidden",       "4",
+                     "--negative",   "pcd:1", "--updates",  updates, "--out",          folder / out,
+                     "--rate-decay", "500",   "--momentum", "0.5",   "--weight-decay", "0.0001",
+                     "--mean-field", "3",     "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Run whole = run(arguments("whole.npz", "400", {"--evaluate", "400"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  const Json trained = Json::parse(whole.out);
+  CHECK(trained["layers"] == Json({16, 6, 4}));
+  CHECK(trained["hidden"] == 6);
+  REQUIRE(run(arguments("half.npz", "150", {"--checkpoint", folder / "c"})).code == 0);
+  const Run rest = run(arguments("rest.npz", "400", {"--checkpoint", folder / "c"}));
+  REQUIRE(rest.code == 0);
+  CHECK(Json::parse(rest.out)["resumed_at"] == 150);
+  CHECK(io_test::read_all(folder / "rest.npz") == io_test::read_all(folder / "whole.npz"));
+  // One input changed at a time makes other bytes.
+  for (const Arguments& other : {Arguments{"--mean-field", "4"},
+                                 {"--momentum", "0.4"},
+                                 {"--rate-decay", "400"},
+                                 {"--weight-decay", "0.001"},
+                                 {"--negative", "pcd:2"}}) {
+    INFO(other.front());
+    Arguments changed = arguments("other.npz", "400", {"--force"});
+    for (std::size_t i = 0; i + 1 < changed.size(); ++i)
+      if (changed[i] == other[0]) changed[i + 1] = other[1];
+    REQUIRE(run(changed).code == 0);
+    CHECK(io_test::read_all(folder / "other.npz") != io_test::read_all(folder / "whole.npz"));
+  }
+  const double last = trained["evaluations"].back()["mean_log_likelihood"];
+  const Json score = Json::parse(run({"score", folder / "whole.npz", "bas", "--json"}).out);
+  CHECK(score["mean_log_likelihood"].get<double>() == Approx(last).margin(1e-9));
+  CHECK(run({"describe", folder / "whole.npz"}).out.find("16") != std::string::npos);
+  // No update: the start itself, byte for byte.
+  REQUIRE(run(arguments("same.npz", "0", {"--start", folder / "whole.npz"})).code == 0);
+  CHECK(io_test::read_all(folder / "same.npz") == io_test::read_all(folder / "whole.npz"));
+  const Run other_shape = run({"train", "bas", "--hidden", "6", "--hidden", "5", "--start",
+                               folder / "whole.npz", "--out", folder / "x.npz"});
+  CHECK(other_shape.code == 2);
+  CHECK(other_shape.err.find("is of 16-6-4 units (must be of 16-6-5") != std::string::npos);
+  const Run other_units = run({"train", "bas", "--hidden", "6", "--hidden", "4", "--hidden-units",
+                               "2", "--start", folder / "whole.npz", "--out", folder / "x.npz"});
+  CHECK(other_units.code == 2);
+  CHECK(other_units.err.find("has Bernoulli units in layer 1 (must have X(2)") !=
+        std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
 }
 
 TEST_CASE("training that is to be evaluated must be enumerable") {

@@ -119,8 +119,25 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
       {{"reproduce", "no-such-paper"}, "no-such-paper"},
       {{"reproduce", "bruegge2013/fig3-top", "--only", "colour=red"}, "whose keys are c, "},
       {{"train", "bas", "--out", "m.npz"}, "--hidden N is missing"},
-      {{"train", "bas", "--hidden", "4", "--hidden", "3", "--out", "m.npz"},
-       "--hidden is given 2 times"},
+      {{"train", "bas", "--hidden", "4", "--hidden", "3", "--negative", "cd:2", "--out", "m.npz"},
+       "--negative = cd:2 (must be of another kind"},
+      {{"train", "bas", "--hidden", "4", "--hidden", "3", "--out", "m.mat"},
+       "m.mat: cannot hold a deep model"},
+      {{"train", "bas", "--hidden", "4", "--mean-field", "3", "--out", "m.npz"},
+       "--mean-field is given (must come with two --hidden"},
+      {{"train", "bas", "--hidden", "4", "--momentum", "1", "--out", "m.npz"}, "--momentum = 1"},
+      {{"train", "bas", "--hidden", "4", "--momentum", "0.5", "--optimiser", "adam", "--out",
+        "m.npz"},
+       "--momentum is given (must come with sgd"},
+      {{"train", "bas", "--hidden", "4", "--rate-decay", "0", "--out", "m.npz"},
+       "--rate-decay = 0"},
+      {{"train", "bas", "--hidden", "4", "--weight-decay", "-1", "--out", "m.npz"},
+       "--weight-decay = -1"},
+      {{"train", "bas", "--hidden", "4", "--start", "s.npz", "--initial", "xavier", "--out",
+        "m.npz"},
+       "--initial is given (must not be, with --start)"},
+      {{"train", "mnist", "--discriminative", "--hidden", "4", "--hidden", "3", "--out", "m.npz"},
+       "--hidden more than once is given"},
       {{"train", "bas", "--hidden", "0", "--out", "m.npz"}, "--hidden = 0"},
       {{"train", "bas", "--hidden", "4"}, "--out MODEL is missing"},
       {{"train", "bas", "--hidden", "4", "--rule", "metropolis", "--out", "m.npz"},
@@ -128,9 +145,12 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
       {{"sample", "m.npz"}, "--out FILE is missing"},
       {{"sample", "m.npz", "--out", "s.npz", "--sweeps", "4", "--every", "5"}, "--every = 5"},
   };
+  Arguments deepest = {"train", "bas", "--out", "m.npz"};
+  for (int l = 0; l < 10; ++l) deepest.insert(deepest.end(), {"--hidden", "2"});
   const io_test::Folder folder;
   const auto before = listing(folder / "");
   for (const Case& bad : cases) check_refused(run(bad.arguments), {bad.said});
+  check_refused(run(deepest), {"--hidden is given 10 times (must be at most 9)"});
   CHECK(listing(folder / "") == before);
 }
 

@@ -22,12 +22,16 @@ Diverged::Diverged(std::uint64_t update, const std::string& reason)
       update_(update) {}
 
 Ascent::Ascent(Parameters zero, const Optimiser& optimiser, double rate)
-    : steps_(start_steps(optimiser, finite(rate), zero)), gradient_(std::move(zero)) {}
+    : optimiser_(optimiser),
+      steps_(start_steps(optimiser, finite(rate), zero)),
+      gradient_(std::move(zero)) {}
 
 void Ascent::step() {
   try {
     fill_gradient(gradient_);
-    change(steps_->step(gradient_));
+    Step step = steps_->step(gradient_);
+    step.rate *= optimiser_.rate_factor(updates_);
+    change(step);
   } catch (const Error& error) {
     throw Diverged(updates_, error.what());
   }

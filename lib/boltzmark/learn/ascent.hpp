@@ -64,6 +64,7 @@ class Ascent {
   virtual void save(CheckpointWriter& out) const = 0;
   virtual void load(CheckpointReader& in) = 0;
 
+  Optimiser optimiser_;
   std::unique_ptr<Steps> steps_;
   Parameters gradient_;
   std::uint64_t updates_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -28,37 +29,55 @@ Eigen::MatrixXd draw_xavier(Eigen::Index rows, Eigen::Index cols, Stream& stream
   return weights;
 }
 
+void check_sizes(std::span<const int> sizes) {
+  if (sizes.size() < 2) throw InvalidArgument("sizes (must be of two layers or more)");
+  for (std::size_t l = 0; l < sizes.size(); ++l)
+    check_size(l == 0 ? "visible" : "hidden", sizes[l]);
+}
+
+std::vector<Layer> zero_layers(std::span<const int> sizes, NetworkUnits units) {
+  std::vector<Layer> layers;
+  for (const int size : sizes)
+    layers.push_back({.unit = layers.empty() ? units.visible : units.hidden,
+                      .bias = Eigen::VectorXd::Zero(size),
+                      .sigma0 = {}});
+  return layers;
+}
+
 }  // namespace
 
-Layered initial_rbm(int visible, int hidden, double sd, StreamKey key, RbmUnits units) {
-  check_size("visible", visible);
-  check_size("hidden", hidden);
+Layered initial_network(std::span<const int> sizes, double sd, StreamKey key, NetworkUnits units) {
+  check_sizes(sizes);
   if (!(sd >= 0 && std::isfinite(sd)))
     throw InvalidArgument(fmt::format("sd = {} (must be finite and not negative)", sd));
   Stream stream(key, Purpose::initial_weights);
-  Eigen::MatrixXd weights(visible, hidden);
-  Eigen::VectorXd visible_bias(visible), hidden_bias(hidden);
-  draw_normals(weights, sd, stream);
-  draw_normals(visible_bias, sd, stream);
-  draw_normals(hidden_bias, sd, stream);
-  return Layered({{.unit = units.visible, .bias = std::move(visible_bias), .sigma0 = {}},
-                  {.unit = units.hidden, .bias = std::move(hidden_bias), .sigma0 = {}}},
-                 {std::move(weights)});
+  std::vector<Eigen::MatrixXd> weights;
+  for (std::size_t l = 0; l + 1 < sizes.size(); ++l)
+    draw_normals(weights.emplace_back(sizes[l], sizes[l + 1]), sd, stream);
+  std::vector<Layer> layers = zero_layers(sizes, units);
+  for (Layer& layer : layers) draw_normals(layer.bias, sd, stream);
+  return Layered(std::move(layers), std::move(weights));
+}
+
+Layered xavier_network(std::span<const int> sizes, StreamKey key, NetworkUnits units) {
+  check_sizes(sizes);
+  Stream stream(key, Purpose::initial_weights);
+  std::vector<Eigen::MatrixXd> weights;
+  for (std::size_t l = 0; l + 1 < sizes.size(); ++l)
+    weights.push_back(draw_xavier(sizes[l], sizes[l + 1], stream));
+  return Layered(zero_layers(sizes, units), std::move(weights));
+}
+
+Layered initial_rbm(int visible, int hidden, double sd, StreamKey key, NetworkUnits units) {
+  return initial_network(std::array{visible, hidden}, sd, key, units);
+}
+
+Layered xavier_rbm(int visible, int hidden, StreamKey key, NetworkUnits units) {
+  return xavier_network(std::array{visible, hidden}, key, units);
 }
 
 double xavier_bound(Eigen::Index a, Eigen::Index b) {
   return std::sqrt(6.0 / static_cast<double>(a + b));
-}
-
-Layered xavier_rbm(int visible, int hidden, StreamKey key, RbmUnits units) {
-  check_size("visible", visible);
-  check_size("hidden", hidden);
-  Stream stream(key, Purpose::initial_weights);
-  std::vector<Layer> layers{
-      {.unit = units.visible, .bias = Eigen::VectorXd::Zero(visible), .sigma0 = {}},
-      {.unit = units.hidden, .bias = Eigen::VectorXd::Zero(hidden), .sigma0 = {}}};
-  std::vector<Eigen::MatrixXd> weights{draw_xavier(visible, hidden, stream)};
-  return Layered(std::move(layers), std::move(weights));
 }
 
 DiscriminativeRbm xavier_discriminative(Unit hidden_unit, int inputs, int hidden, int classes,

@@ -27,6 +27,16 @@ void check_options(const Optimiser& optimiser, double rate) {
         fmt::format("epsilon = {} (must be positive and finite)", optimiser.epsilon));
 }
 
+void write_parameters(const Parameters& parameters, CheckpointWriter& out) {
+  for (const Eigen::MatrixXd& weights : parameters.weights) out.write(weights);
+  for (const Eigen::VectorXd& biases : parameters.biases) out.write(biases);
+}
+
+void read_parameters(Parameters& parameters, CheckpointReader& in) {
+  for (Eigen::MatrixXd& weights : parameters.weights) in.read(weights);
+  for (Eigen::VectorXd& biases : parameters.biases) in.read(biases);
+}
+
 /// What the steps of one update share.
 struct Update {
   const Optimiser& optimiser;
@@ -37,12 +47,13 @@ struct Update {
 template <class Array>
 void step_array(const Update& update, const Array& gradient, Array& mean, Array& scale,
                 Array& step) {
-  const auto [kind, mean_decay, scale_decay, epsilon] = update.optimiser;
+  const Optimiser& optimiser = update.optimiser;
+  const double mean_decay = optimiser.mean_decay, scale_decay = optimiser.scale_decay;
   mean = mean_decay * mean + (1 - mean_decay) * gradient;
-  if (kind == Optimiser::Kind::adam) {
+  if (optimiser.kind == Optimiser::Kind::adam) {
     scale = scale_decay * scale + (1 - scale_decay) * gradient.cwiseAbs2();
-    step =
-        update.rate * mean.array() / ((scale.array() / update.scale_correction).sqrt() + epsilon);
+    step = update.rate * mean.array() /
+           ((scale.array() / update.scale_correction).sqrt() + optimiser.epsilon);
   } else {
     // A parameter that has never had a gradient stays: 0 / tiny.
     constexpr double tiny = std::numeric_limits<double>::min();
@@ -63,6 +74,29 @@ class PlainSteps final : public Steps {
   double rate_;
 };
 
+/// Gradient ascent with momentum.
+class MomentumSteps final : public Steps {
+ public:
+  MomentumSteps(Parameters zero, double momentum, double rate)
+      : velocity_(std::move(zero)), momentum_(momentum), rate_(rate) {}
+  Step step(const Parameters& gradient) override {
+    if (!same_shapes(gradient, velocity_))
+      throw InvalidArgument("gradient (must have the model's layers and sizes)");
+    for (std::size_t l = 0; l < velocity_.weights.size(); ++l)
+      velocity_.weights[l] = momentum_ * velocity_.weights[l] + gradient.weights[l];
+    for (std::size_t l = 0; l < velocity_.biases.size(); ++l)
+      velocity_.biases[l] = momentum_ * velocity_.biases[l] + gradient.biases[l];
+    return {velocity_, rate_};
+  }
+  void write(CheckpointWriter& out) const override { write_parameters(velocity_, out); }
+  void read(CheckpointReader& in) override { read_parameters(velocity_, in); }
+
+ private:
+  Parameters velocity_;
+  double momentum_;
+  double rate_;
+};
+
 /// An optimiser that makes whole steps of its own.
 template <class Moments>
 class MomentSteps final : public Steps {
@@ -78,8 +112,10 @@ class MomentSteps final : public Steps {
 
 using Start = std::unique_ptr<Steps> (*)(const Optimiser&, double rate, const Parameters& zero);
 
-std::unique_ptr<Steps> start_plain(const Optimiser&, double rate, const Parameters&) {
-  return std::make_unique<PlainSteps>(rate);
+std::unique_ptr<Steps> start_gradient(const Optimiser& optimiser, double rate,
+                                      const Parameters& zero) {
+  if (optimiser.momentum == 0) return std::make_unique<PlainSteps>(rate);
+  return std::make_unique<MomentumSteps>(zero, optimiser.momentum, rate);
 }
 
 std::unique_ptr<Steps> start_adaptive(const Optimiser& optimiser, double rate,
@@ -103,7 +139,7 @@ struct Entry {
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all{
-      {Optimiser::sgd(), "sgd", 0.05, start_plain},
+      {Optimiser::sgd(), "sgd", 0.05, start_gradient},
       {Optimiser::adam(), "adam", 0.001, start_adaptive},
       {Optimiser::adamax(), "adamax", 0.002, start_adaptive},
       {Optimiser::rms_spectral(), "rmsspectral", 1e-5, start_spectral},
@@ -122,10 +158,18 @@ std::string_view Optimiser::name() const { return entry(kind).name; }
 
 double Optimiser::default_rate() const { return entry(kind).default_rate; }
 
+double Optimiser::rate_factor(std::uint64_t update) const {
+  return rate_decay > 0 ? rate_decay / (rate_decay + static_cast<double>(update)) : 1;
+}
+
 std::string describe(const Optimiser& optimiser, double rate) {
-  const auto& [kind, mean_decay, scale_decay, epsilon] = optimiser;
-  if (kind == Optimiser::Kind::sgd) return fmt::format("sgd {}", rate);
-  return fmt::format("{} {} {} {} {}", optimiser.name(), rate, mean_decay, scale_decay, epsilon);
+  std::string text = fmt::format("{} {}", optimiser.name(), rate);
+  if (optimiser.kind != Optimiser::Kind::sgd)
+    text +=
+        fmt::format(" {} {} {}", optimiser.mean_decay, optimiser.scale_decay, optimiser.epsilon);
+  if (optimiser.momentum != 0) text += fmt::format(" momentum {}", optimiser.momentum);
+  if (optimiser.rate_decay != 0) text += fmt::format(" rate decay {}", optimiser.rate_decay);
+  return text;
 }
 
 const std::vector<Optimiser>& optimisers() {
@@ -149,6 +193,14 @@ Optimiser parse_optimiser(std::string_view text) {
 
 std::unique_ptr<Steps> start_steps(const Optimiser& optimiser, double rate,
                                    const Parameters& zero) {
+  if (!(optimiser.momentum >= 0 && optimiser.momentum < 1))
+    throw InvalidArgument(fmt::format("momentum = {} (must be in [0, 1))", optimiser.momentum));
+  if (optimiser.momentum != 0 && optimiser.kind != Optimiser::Kind::sgd)
+    throw InvalidArgument(fmt::format("momentum = {} (must be 0 but for sgd: {} has its own)",
+                                      optimiser.momentum, optimiser.name()));
+  if (!(optimiser.rate_decay >= 0 && std::isfinite(optimiser.rate_decay)))
+    throw InvalidArgument(
+        fmt::format("rate_decay = {} (must be finite and not negative)", optimiser.rate_decay));
   return entry(optimiser.kind).start(optimiser, rate, zero);
 }
 
@@ -175,18 +227,14 @@ const Parameters& AdaptiveSteps::step(const Parameters& gradient) {
 
 void AdaptiveSteps::write(CheckpointWriter& out) const {
   out.write(steps_);
-  for (const Parameters* moments : {&mean_, &scale_}) {
-    for (const Eigen::MatrixXd& weights : moments->weights) out.write(weights);
-    for (const Eigen::VectorXd& biases : moments->biases) out.write(biases);
-  }
+  write_parameters(mean_, out);
+  write_parameters(scale_, out);
 }
 
 void AdaptiveSteps::read(CheckpointReader& in) {
   steps_ = in.read();
-  for (Parameters* moments : {&mean_, &scale_}) {
-    for (Eigen::MatrixXd& weights : moments->weights) in.read(weights);
-    for (Eigen::VectorXd& biases : moments->biases) in.read(biases);
-  }
+  read_parameters(mean_, in);
+  read_parameters(scale_, in);
 }
 
 }  // namespace boltzmark

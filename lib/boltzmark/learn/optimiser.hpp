@@ -12,18 +12,21 @@
 namespace boltzmark {
 
 /// How a trainer turns a gradient into a step.
-///   sgd     rate g
+///   sgd     rate u,  u <- momentum u + g from 0
 ///   adam    rate m' / (sqrt(v') + epsilon)
 ///   adamax  rate m' / u,  u <- max(scale_decay u, |g|); 0 where no gradient was ever other than 0
 ///   rmsspectral  as RmsSpectral says, with decay = scale_decay
 /// with m <- mean_decay m + (1 - mean_decay) g, v <- scale_decay v + (1 - scale_decay) g*g from 0,
 /// and m', v' corrected for that start, by 1 - decay^t              [Kingma & Ba 2015, Algs. 1, 2]
+/// Update t, from 0, is made at rate rate_decay / (rate_decay + t)  [salakhutdinov2010, Sec. 2.2, 8]
 struct Optimiser {
   enum class Kind { sgd, adam, adamax, rms_spectral };
   Kind kind = Kind::sgd;
   double mean_decay = 0.9;     ///< the paper's beta_1
   double scale_decay = 0.999;  ///< beta_2
   double epsilon = 1e-8;       ///< adam and rmsspectral only
+  double momentum = 0;         ///< sgd only
+  double rate_decay = 0;       ///< 0: the rate stays
 
   static Optimiser sgd() { return {}; }
   static Optimiser adam() { return {.kind = Kind::adam}; }
@@ -32,6 +35,8 @@ struct Optimiser {
 
   /// Names it as the command line does: sgd, adam, adamax, rmsspectral.
   std::string_view name() const;
+  /// Returns the factor of the rate at an update, from 0.
+  double rate_factor(std::uint64_t update) const;
   /// Returns the rate used unless another is asked for: 0.05, or the authors' 0.001, 0.002
   /// and 1e-5.
   double default_rate() const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "boltzmark/learn/weighted_negative.hpp"
@@ -15,13 +16,14 @@ constexpr int kHidden = 1;
 
 // Checks before any member allocates; returns the cases of an update.
 int batch_of(const Layered& model, const Eigen::MatrixXf& data, const TrainOptions& options) {
-  if (!model.is_rbm() || model.layer(kVisible).unit.is_gaussian() ||
-      model.layer(kHidden).unit.is_gaussian())
-    throw InvalidArgument("model (must be an RBM without Gaussian units)");
+  for (int l = 0; l < model.layers(); ++l) {
+    if (model.layer(l).unit.is_gaussian())
+      throw InvalidArgument("model (must have no Gaussian units)");
+    require_law(options.rule, model.layer(l).unit);
+  }
   if (data.rows() != model.size(kVisible) || data.cols() < 1)
     throw InvalidArgument(fmt::format("data = [{} x {}] (must be [{} x cases], a case or more)",
                                       data.rows(), data.cols(), model.size(kVisible)));
-  for (const int l : {kVisible, kHidden}) require_law(options.rule, model.layer(l).unit);
   const Unit unit = model.layer(kVisible).unit;
   const auto lowest = static_cast<float>(unit.lowest());
   const auto highest = static_cast<float>(unit.highest());
@@ -32,6 +34,9 @@ int batch_of(const Layered& model, const Eigen::MatrixXf& data, const TrainOptio
   if (options.batch < 0 || options.batch > data.cols())
     throw InvalidArgument(
         fmt::format("batch = {} (must be 1..{}, or 0 for all cases)", options.batch, data.cols()));
+  if (!(options.weight_decay >= 0 && std::isfinite(options.weight_decay)))
+    throw InvalidArgument(
+        fmt::format("weight_decay = {} (must be finite and not negative)", options.weight_decay));
   return options.batch == 0 ? static_cast<int>(data.cols()) : options.batch;
 }
 
@@ -70,12 +75,14 @@ Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions&
       minibatches_(static_cast<int>(data.cols()), batch_of(model_, data, options), key),
       positive_(model_, batch_of(model_, data, options)),
       sampler_(std::move(sampler)),
-      negative_(model_, sampler_->chains()) {}
+      negative_(model_, sampler_->chains()) {
+  if (!model_.is_rbm()) mean_field_.emplace(model_, options.mean_field);
+}
 
 void Trainer::sample() {
   sampler_->set_model(model_);
   load_cases();
-  fill_inputs(sampler_->packed(), positive_, kHidden, inputs_);
+  if (model_.is_rbm()) fill_inputs(sampler_->packed(), positive_, kHidden, inputs_);
   sampler_->start_at(positive_, inputs_, case_weights_);
   sampler_->advance(options_.negative.sweeps);
   sampled_ = true;
@@ -86,10 +93,20 @@ void Trainer::fill_gradient(Parameters& gradient) {
   sampled_ = false;
   for (Eigen::MatrixXd& weights : gradient.weights) weights.setZero();
   for (Eigen::VectorXd& biases : gradient.biases) biases.setZero();
-  set_means(sampler_->packed(), positive_, kHidden, inputs_);
+  fill_means();
   add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient);
   sampler_->take_states(negative_);
   subtract_weighted_negative(sampler_->packed(), sampler_->weights(), negative_, gradient);
+  if (options_.weight_decay == 0) return;
+  for (std::size_t l = 0; l < gradient.weights.size(); ++l)
+    gradient.weights[l] -= options_.weight_decay * model_.weights(static_cast<int>(l));
+}
+
+// The positive phase.
+void Trainer::fill_means() {
+  if (!mean_field_) return set_means(sampler_->packed(), positive_, kHidden, inputs_);
+  mean_field_->set_model(model_);
+  mean_field_->fill(positive_);
 }
 
 // Puts the minibatch's cases side by side as chains. Batch learning loads them once.
@@ -115,12 +132,20 @@ void Trainer::load_cases() {
 
 // The number of updates asked for may differ, so that a run can be prolonged.
 std::uint64_t Trainer::fingerprint() const {
-  const std::string inputs =
-      fmt::format("{} {} {} {} {} | {}x{} {} {} cases {} | key {} {}", sampler_->name(),
+  std::vector<std::string> sizes, units;
+  for (int l = 0; l < model_.layers(); ++l) {
+    sizes.push_back(std::to_string(model_.size(l)));
+    units.push_back(model_.layer(l).unit.name());
+  }
+  std::string inputs =
+      fmt::format("{} {} {} {} {} | {} {} cases {} | key {} {}", sampler_->name(),
                   options_.negative.name(), options_.rule.name(),
                   describe(options_.optimiser, options_.learning_rate), positive_.chains(),
-                  model_.size(0), model_.size(1), model_.layer(0).unit.name(),
-                  model_.layer(1).unit.name(), data_->cols(), key_.low, key_.high);
+                  fmt::join(sizes, "x"), fmt::join(units, " "), data_->cols(), key_.low, key_.high);
+  if (options_.weight_decay != 0) inputs += fmt::format(" | decay {}", options_.weight_decay);
+  if (mean_field_)
+    inputs += fmt::format(" | mean field {} {}", options_.mean_field.updates,
+                          options_.mean_field.tolerance);
   const auto* values = reinterpret_cast<const char*>(data_->data());
   return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_->size())},
                     hash_bytes(inputs));

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "boltzmark/learn/ascent.hpp"
 #include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/mean_field.hpp"
 #include "boltzmark/learn/minibatches.hpp"
 #include "boltzmark/learn/negative.hpp"
 #include "boltzmark/model/layered.hpp"
@@ -23,14 +25,19 @@ struct TrainOptions {
   Rule rule = Rule::gibbs();
   Optimiser optimiser = Optimiser::sgd();
   double learning_rate = Optimiser::sgd().default_rate();
-  int batch = 0;              ///< cases per update; 0: all of them (batch learning)
-  std::uint64_t updates = 0;  ///< how many `run` makes in all
+  double weight_decay = 0;        ///< times the weights is taken from their gradient
+  int batch = 0;                  ///< cases per update; 0: all of them (batch learning)
+  MeanFieldStop mean_field = {};  ///< of the positive phase of models deeper than an RBM
+  std::uint64_t updates = 0;      ///< how many `run` makes in all
 };
 
-/// Trains an RBM of any units but Gaussian ones: positive phase x sampler x optimiser.
-///   gradient = mean over cases of (v0 m(v0)') - weighted mean over the sampler's states at b = 1 of
-///   (v m(v)'), m(v) the mean of h given v: p(h|v) or psi_s
-///                     [bruegge2013, Sec. 4.2; yokoyama2019, Eqs. 11-13; carlson2016, Sec. 2.1]
+/// Trains an RBM or a deeper model of any units but Gaussian ones: positive phase x sampler x
+/// optimiser.
+///   gradient = mean over cases of (x_l x_{l+1}') with the means of h given v, p(h|v) or psi_s, by
+///   mean field where there are more hidden layers than one, less the weighted mean of the same over
+///   the sampler's states at b = 1, their odd layers replaced by means given the even ones
+///                     [bruegge2013, Sec. 4.2; yokoyama2019, Eqs. 11-13; carlson2016, Sec. 2.1;
+///                      salakhutdinov2010, Sec. 2]
 /// The samplers of negative_phases() give as many states as a minibatch has cases.
 /// Randomness  minibatches (Purpose::minibatch), the sampler's initial states, and its draws, Philox
 /// under `key` by default: none depends on the rule
@@ -40,8 +47,8 @@ class Trainer final : public Ascent {
   /// Makes the sampler that options.negative names.
   /// Shapes  data [visible x cases], values in the range of the visible units; it must outlive the
   /// trainer
-  /// Throws  InvalidArgument if the model is not an RBM or has Gaussian units, shapes differ, or an
-  /// option is outside its range
+  /// Throws  InvalidArgument if the model has Gaussian units or is deep where the sampler serves
+  /// RBMs only, shapes differ, or an option is outside its range
   Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options, StreamKey key,
           std::shared_ptr<const Draws> draws = nullptr);
   /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps.
@@ -66,12 +73,13 @@ class Trainer final : public Ascent {
   const TrainOptions& options() const { return options_; }
   /// Returns the cases of the last update.
   const std::vector<int>& cases() const { return cases_; }
-  /// Returns the negative samples of the last update: v as drawn, h as means.
+  /// Returns the negative samples of the last update: even layers as drawn, odd ones as means.
   const Chains& negative() const { return negative_; }
   const Sampler& sampler() const { return *sampler_; }
 
  private:
   void load_cases();
+  void fill_means();
   void fill_gradient(Parameters& gradient) override;
   void change(const Step& step) override { model_.add(step.direction, step.rate); }
   std::uint64_t fingerprint() const override;
@@ -83,6 +91,7 @@ class Trainer final : public Ascent {
   TrainOptions options_;
   StreamKey key_;
   Minibatches minibatches_;
+  std::optional<MeanField> mean_field_;  ///< of a deep model
   Chains positive_;
   std::unique_ptr<Sampler> sampler_;
   Chains negative_;

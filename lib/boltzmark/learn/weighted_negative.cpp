@@ -28,7 +28,7 @@ void check_weights(std::span<const double> weights, const Chains& chains) {
 
 void subtract_weighted_negative(const PackedModel& model, std::span<const double> weights,
                                 Chains& chains, Parameters& sum) {
-  set_means(model, chains, 1);
+  for (int l = 1; l < chains.layers(); l += 2) set_means(model, chains, l);
   if (weights.empty()) return add_statistics(chains, {}, -1.0 / chains.chains(), sum);
   check_weights(weights, chains);
   // Relative to the largest, so that float32 holds those that matter however small all are.

@@ -2,13 +2,20 @@
 
 #include <algorithm>
 
+#include "boltzmark/core/error.hpp"
+
 namespace boltzmark {
 
 ContrastiveDivergence::ContrastiveDivergence(const SamplerSetup& setup)
     : packed_(setup.model, setup.packing),
       chains_(setup.model, setup.packing.chains),
       rule_(setup.rule),
-      draws_(setup.draws) {}
+      draws_(setup.draws) {
+  if (!setup.model.is_rbm())
+    throw InvalidArgument(
+        "model (must be an RBM for contrastive divergence: the hidden states of a "
+        "deep model cannot be drawn given its cases)");
+}
 
 void ContrastiveDivergence::start_at(const Chains& cases, std::span<const float> inputs,
                                      std::span<const float> weights) {

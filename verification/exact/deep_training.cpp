@@ -1,0 +1,265 @@
+// Training of models deeper than an RBM: the whole gradient against the slope of what it ascends,
+// the same bytes for any threads and after a resume, and the bound's identities on a worked case.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/sampler.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+constexpr MeanFieldStop kLong{.updates = 300};
+
+Layered draw_network(const std::vector<int>& sizes, const std::vector<int>& codes, double sd) {
+  const Layered bits = initial_network(sizes, sd, make_key(sizes.size() + codes.front()));
+  std::vector<Layer> layers;
+  for (int l = 0; l < bits.layers(); ++l) {
+    layers.push_back(bits.layer(l));
+    layers.back().unit = Unit::from_code(codes[static_cast<std::size_t>(l)]);
+  }
+  return Layered(std::move(layers), bits.weights());
+}
+
+Eigen::MatrixXf draw_cases(const Layered& model, int cases) {
+  Stream stream(make_key(3, "deep"), Purpose::test);
+  const Unit unit = model.layer(0).unit;
+  Eigen::MatrixXf data(model.size(0), cases);
+  for (float& x : data.reshaped())
+    x = static_cast<float>(
+        unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values())))));
+  return data;
+}
+
+/// Every joint state, weighed by its probability: the negative phase without sampling.
+class EveryState final : public Sampler {
+ public:
+  explicit EveryState(const Layered& model)
+      : packed_(model), states_(model, static_cast<int>(StateSpace(model).states())) {
+    set_model(model);
+  }
+  std::string name() const override { return "every state"; }
+  int chains() const override { return states_.chains(); }
+  void set_model(const Layered& model) override {
+    packed_.update(model);
+    const StateSpace space(model);
+    weights_.clear();
+    const double log_z = exact_log_z(model).log_z;
+    for (std::uint64_t x = 0; x < space.states(); ++x) {
+      for (int l = 0, unit = 0; l < model.layers(); ++l)
+        for (int i = 0; i < model.size(l); ++i, ++unit)
+          states_.set(l, i, static_cast<int>(x), static_cast<float>(space.value(unit, x)));
+      double log_weight = 0;  // of the base measure, which X(s) has
+      for (int l = 0; l < model.layers(); ++l)
+        log_weight += model.size(l) * model.layer(l).unit.log_weight();
+      const State state = states_.get_chain(static_cast<int>(x));
+      weights_.push_back(std::exp(log_weight - energy(model, state) - log_z));
+    }
+  }
+  const PackedModel& packed() const override { return packed_; }
+  void advance(int) override {}
+  void copy_states(Chains& out) const override { out = states_; }
+  std::span<const double> weights() const override { return weights_; }
+  void save(CheckpointWriter&) const override {}
+  void restore(CheckpointReader&) override {}
+
+ private:
+  PackedModel packed_;
+  Chains states_;
+  std::vector<double> weights_;
+};
+
+/// What training ascends: the mean bound of log p(v), at mean field's fixed point.
+double objective(const Layered& model, const Eigen::MatrixXf& data) {
+  const VariationalBounds bounds = variational_bounds(model, data, kLong);
+  double mean = 0;
+  for (const double bound : bounds.log_f) mean += bound / static_cast<double>(data.cols());
+  return mean - exact_log_z(model).log_z;
+}
+
+void step_all(Trainer& trainer, int count) {
+  for (int i = 0; i < count; ++i) trainer.step();
+}
+
+bool same_bytes(const Layered& a, const Layered& b) {
+  bool same = a.weights() == b.weights();
+  for (int l = 0; l < a.layers(); ++l) same = same && a.bias(l) == b.bias(l);
+  return same;
+}
+
+const std::vector<Negative> kNegatives{Negative::pcd(2), Negative::pt(3, 1)};
+
+}  // namespace
+
+TEST_CASE("a deep model's gradient is the slope of the bound, for three to five layers") {
+  const std::vector<std::vector<int>> sizes{{3, 2, 2}, {2, 3, 1}, {2, 2, 2, 2}, {2, 2, 1, 2, 2}};
+  for (std::size_t kind = 0; kind < sizes.size(); ++kind)
+    for (const bool multivalued : {false, true}) {
+      std::vector<int> codes(sizes[kind].size(), 0);
+      if (multivalued) codes[1] = 2, codes.back() = 1;
+      const Layered start = draw_network(sizes[kind], codes, 0.5);
+      const Eigen::MatrixXf data = draw_cases(start, 5);
+      Trainer trainer(start, data,
+                      {.negative = Negative::pcd(1), .learning_rate = 0.3, .mean_field = kLong},
+                      make_key(1), std::make_unique<EveryState>(start));
+      trainer.step();
+      const Layered model = trainer.model();  // not the one that everything was made for
+      trainer.step();
+      const Parameters& gradient = trainer.gradient();
+      const State negative = trainer.negative().get_chain(1);
+      for (int l = 1; l < model.layers(); l += 2)
+        for (int i = 0; i < model.size(l); ++i)
+          CHECK(negative[l][i] ==
+                Approx(mean_value(model.layer(l).unit, layer_input(model, negative, l)[i]))
+                    .margin(2e-6));
+      Parameters direction = model.zero_parameters();
+      const auto check = [&](double& parameter, double slope) {
+        constexpr double h = 1e-4;
+        parameter = 1;
+        Layered above = model, below = model;
+        above.add(direction, h);
+        below.add(direction, -h);
+        parameter = 0;
+        // Means are float32, and so are the weights of the negative phase: 2^-20 each.
+        CHECK(std::abs((objective(above, data) - objective(below, data)) / (2 * h) - slope) < 1e-5);
+      };
+      for (std::size_t l = 0; l < direction.weights.size(); ++l)
+        for (Eigen::Index i = 0; i < direction.weights[l].size(); ++i)
+          check(direction.weights[l].data()[i], gradient.weights[l].data()[i]);
+      for (std::size_t l = 0; l < direction.biases.size(); ++l)
+        for (Eigen::Index i = 0; i < direction.biases[l].size(); ++i)
+          check(direction.biases[l][i], gradient.biases[l][i]);
+    }
+}
+
+// Bernoulli 1-1-1, b = 0, w1 = ln 3, w2 = 0, v = 1: h1 has the odds 3, h2 is even, and q = p(h|v)
+// once the start's doubled weights are forgotten: log f = log(1 + 3) + log 2. After the start alone
+// h1 has the odds 9: E_q log f + H = 0.9 ln 3 + H(0.9) + ln 2, H(0.9) = 0.325083.
+TEST_CASE("mean field's bound on a worked case, after the start and after an update") {
+  const Eigen::MatrixXd w1 = Eigen::MatrixXd::Constant(1, 1, std::log(3.0));
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(1);
+  const Layered model(
+      {{.bias = zero, .sigma0 = {}}, {.bias = zero, .sigma0 = {}}, {.bias = zero, .sigma0 = {}}},
+      {w1, Eigen::MatrixXd::Zero(1, 1)});
+  const Eigen::MatrixXf on = Eigen::MatrixXf::Ones(1, 1);
+  CHECK(variational_bounds(model, on, {.updates = 0}).log_f.front() ==
+        Approx(0.9 * std::log(3.0) + 0.3250829734 + std::log(2.0)).epsilon(1e-7));
+  CHECK(variational_bounds(model, on, {.updates = 1}).log_f.front() ==
+        Approx(std::log(8.0)).epsilon(1e-12));
+  const Eigen::MatrixXf off = Eigen::MatrixXf::Zero(1, 1);
+  CHECK(variational_bounds(model, off, {.updates = 0}).log_f.front() ==
+        Approx(std::log(4.0)).epsilon(1e-12));
+}
+
+TEST_CASE("the bottom-up pass doubles the weights but for those into the top layer") {
+  const Layered model = draw_network({3, 2, 2}, {0, 0, 0}, 1);
+  Chains chains(model, 1);
+  chains.set_layer(0, Eigen::MatrixXf::Ones(3, 1));
+  MeanField(model).start(chains);
+  const State means = chains.get_chain(0);
+  const Eigen::VectorXd first =
+      2 * model.weights(0).transpose() * Eigen::VectorXd::Ones(3) + model.bias(1);
+  const Eigen::VectorXd top = model.weights(1).transpose() * means[1] + model.bias(2);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(means[1][i] == Approx(1 / (1 + std::exp(-first[i]))).margin(2e-6));
+    CHECK(means[2][i] == Approx(1 / (1 + std::exp(-top[i]))).margin(2e-6));
+  }
+}
+
+TEST_CASE("mean field tells how many cases had not converged") {
+  // Two units that drive each other far: five updates are not enough for the slow one.
+  const Layered model = draw_network({4, 6, 6}, {0, 0, 0}, 1.5);
+  const Eigen::MatrixXf data = draw_cases(model, 40);
+  CHECK(variational_bounds(model, data, {.updates = 1, .tolerance = 1e-6F}).not_converged > 30);
+  CHECK(variational_bounds(model, data).not_converged == 0);
+  CHECK(variational_bounds(model, data, {.updates = 1}).not_converged == 0);
+  CHECK_THROWS_AS(variational_bounds(model, data, {.updates = -1}), InvalidArgument);
+}
+
+TEST_CASE("deep training gives the same bytes for one thread and two, and after a resume") {
+  for (const Negative& negative : kNegatives) {
+    INFO(negative.name());
+    const Layered start = initial_network(std::vector{100, 40, 30, 10}, 0.1, make_key(4));
+    const Eigen::MatrixXf data = draw_cases(start, 300);
+    TrainOptions options{.negative = negative, .weight_decay = 0.001, .batch = 200};
+    options.optimiser.momentum = 0.5;
+    options.optimiser.rate_decay = 10;
+    Trainer whole(start, data, options, make_key(1));
+    step_all(whole, 12);
+    {
+      const ThreadLimit limit(1);
+      Trainer one(start, data, options, make_key(1));
+      step_all(one, 12);
+      CHECK(same_bytes(whole.model(), one.model()));
+    }
+    Trainer first(start, data, options, make_key(1));
+    step_all(first, 5);
+    Trainer second(start, data, options, make_key(1));
+    second.restore(first.checkpoint());
+    step_all(second, 7);
+    CHECK(same_bytes(whole.model(), second.model()));
+    TrainOptions other = options;
+    other.mean_field.updates = 6;
+    CHECK_THROWS_AS(Trainer(start, data, other, make_key(1)).restore(first.checkpoint()),
+                    DataError);
+  }
+}
+
+TEST_CASE("a deep model learns Bars and Stripes beyond what independent pixels can") {
+  Eigen::MatrixXf data(9, 16);
+  for (int pattern = 0; pattern < 8; ++pattern)
+    for (int pixel = 0; pixel < 9; ++pixel) {
+      data(pixel, pattern) = static_cast<float>(pattern >> (pixel / 3) & 1);
+      data(pixel, 8 + pattern) = static_cast<float>(pattern >> (pixel % 3) & 1);
+    }
+  const Layered start = initial_network(std::vector{9, 6, 4}, 0.01, make_key(2));
+  for (const Negative& negative : kNegatives) {
+    Trainer trainer(start, data, {.negative = negative, .learning_rate = 0.1}, make_key(1));
+    step_all(trainer, 3000);
+    const double after = exact_mean_log_likelihood(trainer.model(), Cases(data));
+    CHECK(after > -9 * std::log(2.0) + 1.0);  // independent pixels: -9 ln 2 = -6.238
+    CHECK(after < -std::log(14.0));  // 14 patterns, two of them twice: the ceiling is below
+  }
+}
+
+TEST_CASE("the rate falls as asked, momentum adds up, weight decay takes its share") {
+  const Layered start = initial_network(std::vector{4, 3, 2}, 0.5, make_key(6));
+  const Eigen::MatrixXf data = draw_cases(start, 8);
+  TrainOptions options{.negative = Negative::pcd(1), .learning_rate = 0.5};
+  options.optimiser.rate_decay = 2;
+  options.optimiser.momentum = 0.25;
+  Trainer trainer(start, data, options, make_key(1));
+  const double rates[] = {0.5, 0.5 * 2 / 3, 0.25};  // 0.5 T0 / (T0 + t), T0 = 2
+  Eigen::MatrixXd velocity = Eigen::MatrixXd::Zero(3, 2);
+  for (const double rate : rates) {
+    const Eigen::MatrixXd before = trainer.model().weights(1);
+    trainer.step();
+    velocity = 0.25 * velocity + trainer.gradient().weights[1];
+    CHECK((trainer.model().weights(1) - before - rate * velocity).cwiseAbs().maxCoeff() < 1e-15);
+  }
+  Trainer plain(start, data, {.negative = Negative::pcd(1)}, make_key(1));
+  Trainer decayed(start, data, {.negative = Negative::pcd(1), .weight_decay = 0.125}, make_key(1));
+  plain.step();
+  decayed.step();
+  for (std::size_t l = 0; l < 2; ++l)
+    CHECK((plain.gradient().weights[l] - 0.125 * start.weights(static_cast<int>(l)) -
+           decayed.gradient().weights[l])
+              .cwiseAbs()
+              .maxCoeff() < 1e-15);
+  CHECK(plain.gradient().biases[1] == decayed.gradient().biases[1]);
+  CHECK_THROWS_AS(Trainer(start, data, {.negative = Negative::cd(1)}, {}), InvalidArgument);
+  CHECK_THROWS_AS(Trainer(start, data, {.weight_decay = -1}, {}), InvalidArgument);
+  options.optimiser.momentum = 1;
+  CHECK_THROWS_AS(Trainer(start, data, options, {}), InvalidArgument);
+  options.optimiser = Optimiser::adam();
+  options.optimiser.momentum = 0.5;
+  CHECK_THROWS_AS(Trainer(start, data, options, {}), InvalidArgument);
+}
