@@ -60,8 +60,7 @@ struct Bracket {
 // The index of a unit's value now.
 int value_index(const Chains& chains, const StateSpace::Place& place, std::size_t chain) {
   const float value = chains.get(place.layer, place.unit, static_cast<int>(chain));
-  return static_cast<int>(
-      std::lround((static_cast<double>(value) - place.kind.lowest()) / place.kind.spacing()));
+  return place.kind.index(place.kind.stored(value));
 }
 
 }  // namespace
@@ -139,7 +138,7 @@ InputTerms input_terms(const Layered& model, const StateSpace::Place& place, con
   };
   add(model.bias(place.layer)[place.unit], 1);
   const auto add_neighbour = [&](int layer, const auto& weights) {
-    const double scale = static_cast<double>(state_scale(model.layer(layer).unit));
+    const double scale = static_cast<double>(model.layer(layer).unit.state_scale());
     for (Eigen::Index j = 0; j < weights.size(); ++j)
       add(weights[j] / scale, scale * state[layer][j]);
     result.terms += static_cast<int>(weights.size());
@@ -207,7 +206,7 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   // u more; exp is good to 4 u, the sums over values to u each, the rule's arithmetic to 6 u, and a
   // threshold adds half of 2^-32. Of two values z and exponent are the input itself.
   const Unit kind = place.kind;
-  const int steps = kind.values() - 1;
+  const int steps = kind.steps();
   std::vector<double> next(static_cast<std::size_t>(steps) + 1);
   next_law(rule, kind, bound.input, space.value_index(unit, state), next);
   if (rule.kind == Rule::Kind::own) {

@@ -135,8 +135,8 @@ std::size_t StateSpace::index(const State& state) const {
   for (const Eigen::VectorXd& values : state)
     for (Eigen::Index i = 0; i < values.size(); ++i, ++unit) {
       const Unit kind = places_[unit].kind;
-      const double k = (values[i] - kind.lowest()) / kind.spacing();
-      result += static_cast<std::size_t>(std::lround(k)) * places_[unit].stride;
+      const int k = kind.index(kind.stored(static_cast<float>(values[i])));
+      result += static_cast<std::size_t>(k) * places_[unit].stride;
     }
   return result;
 }

@@ -15,8 +15,8 @@ constexpr int kHidden = 1;
 
 // Checks before any member allocates; returns the cases of an update.
 int batch_of(const Layered& model, const Eigen::MatrixXf& data, const TrainOptions& options) {
-  if (!model.is_rbm() || model.layer(kVisible).unit.is_gaussian() ||
-      model.layer(kHidden).unit.is_gaussian())
+  if (!model.is_rbm() || model.layer(kVisible).unit.has_scale() ||
+      model.layer(kHidden).unit.has_scale())
     throw InvalidArgument("model (must be an RBM without Gaussian units)");
   if (data.rows() != model.size(kVisible) || data.cols() < 1)
     throw InvalidArgument(fmt::format("data = [{} x {}] (must be [{} x cases], a case or more)",
@@ -103,7 +103,7 @@ void Trainer::load_cases() {
     const float* values = data_->col(cases[c]).data();
     float* out = positive_.block(kVisible, c / kChainBlock) + c % kChainBlock;
     for (int u = 0; u < units; ++u)
-      out[static_cast<std::size_t>(u) * kChainBlock] = stored_state(unit, values[u]);
+      out[static_cast<std::size_t>(u) * kChainBlock] = unit.stored(values[u]);
   }
   // A last, smaller minibatch leaves chains over; they move but do not count.
   case_weights_.clear();

@@ -118,7 +118,7 @@ void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
     const Eigen::MatrixXd& w = model.weights(below ? l - 1 : l);
     const auto weight = [&](int j, int i) { return below ? w(j, i) : w(i, j); };
     const Unit unit = model.layer(inlet.neighbour).unit;
-    const double inverse_scale = 1.0 / static_cast<double>(state_scale(unit));
+    const double inverse_scale = 1.0 / static_cast<double>(unit.state_scale());
     float* out = inlet.weights.data();
     if (layer.form == PackedModel::Form::tables)
       fill_tables(unit, inlet.neighbour_size, layer.size, weight, out);
@@ -193,7 +193,7 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
     if (base.logits[l].size() != model.size(l))
       throw InvalidArgument(fmt::format("base layer {} = {} units (must be {})", l,
                                         base.logits[l].size(), model.size(l)));
-    if (model.layer(l).unit.is_gaussian())
+    if (model.layer(l).unit.has_scale())
       throw InvalidArgument(fmt::format("units of layer {} = Gaussian (must be others)", l));
     PackedLayer& layer = layers_.emplace_back();
     layer.size = model.size(l);

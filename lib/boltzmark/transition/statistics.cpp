@@ -88,7 +88,7 @@ HWY_INLINE void correlate_tile(const Correlation& job, int i0, int j0, float* HW
 // [unit padded to the stride], if all of them are values and tables are worth their making.
 bool pack_bits(const Rows& rows, Unit unit, int chains, std::vector<std::uint32_t>& bits) {
   constexpr int kFewUnits = 2 * kUnitTile;  // tables made for fewer cost more than they save
-  if (!unit.is_discrete() || unit.values() != 2 || rows.units <= kFewUnits) return false;
+  if (!unit.is_two_valued() || rows.units <= kFewUnits) return false;
   const Floats d;
   const kernels::Words w;
   const auto low = kernels::set(static_cast<float>(unit.value(0))),
@@ -242,7 +242,7 @@ void add_statistics(const Chains& chains, std::span<const float> chain_weights, 
     const auto weights =
         chain_weights.empty() ? chain_weights : chain_weights.subspan(first, count);
     // Sums of stored states are exact; their scales come out at the end.
-    const auto scale = [&](int l) { return static_cast<double>(state_scale(chains.unit(l))); };
+    const auto scale = [&](int l) { return static_cast<double>(chains.unit(l).state_scale()); };
     const auto add_biases = [&](int l, const Rows& rows) {
       HWY_DYNAMIC_DISPATCH(add_rows)(rows, count, rate / scale(l), sum.biases[l].data());
     };

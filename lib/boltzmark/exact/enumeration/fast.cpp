@@ -17,9 +17,7 @@ constexpr std::uint64_t kMaxMiddleStates = 16;
 /// Keeps every exponent, and sums of 64 of them, inside int32.
 constexpr double kMaxInput = 1 << 23;
 
-int steps_of(Unit unit) { return unit.is_bernoulli() ? 1 : unit.code(); }
-
-bool kernel_knows(Unit unit) { return unit.is_discrete() && steps_of(unit) <= kMaxSteps; }
+bool kernel_knows(Unit unit) { return unit.is_discrete() && unit.steps() <= kMaxSteps; }
 
 struct Groups {
   std::vector<int> columns, rows, middle, high;  ///< high: slowest first
@@ -31,8 +29,8 @@ Groups deal(const Bipartite& sides, int row_states, int middle_states) {
   const int n = static_cast<int>(sides.enumerated.size());
   std::vector<double> size(n);
   for (int i = 0; i < n; ++i) {
-    size[i] = sides.weights.col(i).cwiseAbs().maxCoeff();
-    if (!sides.enumerated[i].is_bernoulli()) size[i] *= 2;
+    const Unit unit = sides.enumerated[i];
+    size[i] = (unit.highest() - unit.lowest()) * sides.weights.col(i).cwiseAbs().maxCoeff();
   }
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
@@ -108,14 +106,14 @@ void FastSum<T>::order_units(const Bipartite& sides) {
   units_ = static_cast<int>(sides.other.size());
   order_.resize(units_);
   std::iota(order_.begin(), order_.end(), 0);
-  const auto simple = [&](int j) { return steps_of(sides.other[j]) == 1; };
+  const auto simple = [&](int j) { return sides.other[j].steps() == 1; };
   simple_units_ = static_cast<int>(std::stable_partition(order_.begin(), order_.end(), simple) -
                                    order_.begin());
   input_scale_.resize(units_);
   for (int j = 0; j < units_; ++j) {
     const Unit unit = sides.other[order_[j]];
-    steps_.push_back(steps_of(unit));
-    input_scale_[j] = unit.is_bernoulli() ? 1.0 : 2.0 / steps_[j];
+    steps_.push_back(unit.steps());
+    input_scale_[j] = unit.spacing();
   }
 }
 
@@ -131,7 +129,7 @@ void FastSum<T>::set_linear(const Bipartite& sides) {
     row.add(sides.bias[i]);
     for (Eigen::Index j = 0; j < units_; ++j) {
       const double w = sides.weights(j, i);
-      if (!sides.other[j].is_bernoulli()) plain.add(-w);
+      plain.add(sides.other[j].lowest() * w);
       row.add(w);
     }
     linear_[i] = plain.value();
@@ -140,7 +138,7 @@ void FastSum<T>::set_linear(const Bipartite& sides) {
   CompensatedSum constant;
   constant.add(sides.constant);
   for (Eigen::Index j = 0; j < units_; ++j) {
-    if (!sides.other[j].is_bernoulli()) constant.add(sides.other[j].log_weight());
+    constant.add(sides.other[j].log_weight());
     constant.add(sides.other_input[j]);
   }
   constant_ = constant.value();

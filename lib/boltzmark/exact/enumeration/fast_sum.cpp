@@ -150,9 +150,7 @@ void FastSum<T>::set_error_bound(const Bipartite& sides) {
   const double u = std::numeric_limits<double>::epsilon() / 2;
   const double t = std::numeric_limits<T>::epsilon() / 2.0;
   const double n = static_cast<double>(sides.enumerated.size());
-  const auto rounds = [](Unit unit) {
-    return !unit.is_bernoulli() && (unit.code() & (unit.code() - 1)) != 0;
-  };
+  const auto rounds = [](Unit unit) { return !std::has_single_bit(unsigned(unit.steps())); };
   const bool inexact = std::any_of(sides.enumerated.begin(), sides.enumerated.end(), rounds) ||
                        std::any_of(sides.other.begin(), sides.other.end(), rounds);
   double error = (4 * n + 9) * u;
