@@ -36,10 +36,10 @@ Visited visited_rungs(const SampleStore& store, const VectorXd& counts) {
 
 MixtureSolution solve(const SampleStore& store, const Visited& visited, const RungSums& sums) {
   const Estimate start = thermodynamic_integration(sums, store.ladder, {.interpolate_empty = true});
-  const SampleTiles tiles(visited.inverse_temperatures, store.log_ratio);
+  const SampleChunks chunks(visited.inverse_temperatures, store.log_ratio);
   const VectorXd log_counts = visited.counts.array().log();
   const auto mixture = [&](const VectorXd& z, bool with_overlap) {
-    return tiles.sum(log_counts - z, with_overlap);
+    return chunks.sum(log_counts - z, with_overlap);
   };
   VectorXd z = start.log_z_rungs(visited.rungs);
   z.array() -= z[0];
@@ -69,8 +69,8 @@ VectorXd all_log_z(const SampleStore& store, const Visited& visited, const Vecto
 void set_errors(const SampleStore& store, const Visited& visited, const VectorXd& z,
                 const VectorXd& log_mixture, const VectorXd& inverse_temperatures,
                 MbarEstimate& estimate) {
-  const SampleTiles tiles(inverse_temperatures, store.log_ratio);
-  const MatrixXd a = tiles.weight_products(-z, log_mixture);
+  const SampleChunks chunks(inverse_temperatures, store.log_ratio);
+  const MatrixXd a = chunks.weight_products(-z, log_mixture);
   const MatrixXd n = visited.counts.asDiagonal();
   const MatrixXd overlap = n * a(visited.rungs, visited.rungs) * n;
   MatrixXd gradients = n * a(visited.rungs, Eigen::all);
@@ -85,7 +85,7 @@ void set_errors(const SampleStore& store, const Visited& visited, const VectorXd
   c(visited.rungs) = visited.counts.cwiseProduct(solved.col(top));
   c[top] += 1;
   c[0] -= 1;
-  const VectorXd values = tiles.weighted_sums(-z, log_mixture, c), means = a * c;
+  const VectorXd values = chunks.weighted_sums(-z, log_mixture, c), means = a * c;
   MatrixXd influences(store.sweeps(), store.chains());
   for (Index i = 0; i < values.size(); ++i)
     influences.data()[i] = store.samples() * (values[i] - means[store.rung.data()[i]]);
@@ -105,7 +105,7 @@ MbarEstimate mbar(const SampleStore& store) {
   if (!solution.z.allFinite()) return estimate;
   VectorXd inverse_temperatures(store.rungs());
   for (int k = 0; k < store.rungs(); ++k) inverse_temperatures[k] = store.ladder[k];
-  const VectorXd log_mixture = SampleTiles(visited.inverse_temperatures, store.log_ratio)
+  const VectorXd log_mixture = SampleChunks(visited.inverse_temperatures, store.log_ratio)
                                    .log_sums(VectorXd(visited.counts.array().log()) - solution.z);
   const VectorXd z = all_log_z(store, visited, solution.z, log_mixture, inverse_temperatures);
   estimate.log_z_rungs = z.array() - z[0];

@@ -12,50 +12,50 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// The depth of a tile's product is too small for Eigen to split it by the size of a cache, so that
+// The depth of a chunk's product is too small for Eigen to split it by the size of a cache, so that
 // the order of its sums is the same on every machine.
-constexpr Index kTile = 128;
+constexpr Index kChunk = 128;
 constexpr Index kBlocks = 16;
 
-void add_products(const MatrixXd& tile, MatrixXd& sum) {
-  sum.selfadjointView<Eigen::Lower>().rankUpdate(tile);
+void add_products(const MatrixXd& chunk, MatrixXd& sum) {
+  sum.selfadjointView<Eigen::Lower>().rankUpdate(chunk);
 }
 
 }  // namespace
 
-SampleTiles::SampleTiles(const VectorXd& inverse_temperatures, const MatrixXd& log_ratio)
+SampleChunks::SampleChunks(const VectorXd& inverse_temperatures, const MatrixXd& log_ratio)
     : inverse_temperatures_(inverse_temperatures), log_ratio_(log_ratio.data(), log_ratio.size()) {}
 
 template <class Body>
-void SampleTiles::for_tiles(const VectorXd& offset, const Body& body) const {
-  const Index tiles = (log_ratio_.size() + kTile - 1) / kTile;
+void SampleChunks::for_chunks(const VectorXd& offset, const Body& body) const {
+  const Index chunks = (log_ratio_.size() + kChunk - 1) / kChunk;
   parallel_for(kBlocks, [&](std::size_t block) {
     const auto b = static_cast<Index>(block);
-    MatrixXd tile;
-    for (Index t = b * tiles / kBlocks; t < (b + 1) * tiles / kBlocks; ++t) {
-      const Index first = t * kTile, count = std::min(kTile, log_ratio_.size() - first);
-      tile =
+    MatrixXd chunk;
+    for (Index t = b * chunks / kBlocks; t < (b + 1) * chunks / kBlocks; ++t) {
+      const Index first = t * kChunk, count = std::min(kChunk, log_ratio_.size() - first);
+      chunk =
           (inverse_temperatures_ * log_ratio_.segment(first, count).transpose()).colwise() + offset;
-      body(block, first, tile);
+      body(block, first, chunk);
     }
   });
 }
 
-MixturePoint SampleTiles::sum(const VectorXd& offset, bool with_overlap) const {
+MixturePoint SampleChunks::sum(const VectorXd& offset, bool with_overlap) const {
   const Index rungs = offset.size();
   std::vector<MixturePoint> blocks(kBlocks);
   for (MixturePoint& block : blocks) {
     block.expected = VectorXd::Zero(rungs);
     if (with_overlap) block.overlap = MatrixXd::Zero(rungs, rungs);
   }
-  for_tiles(offset, [&](std::size_t block, Index, MatrixXd& tile) {
-    const Eigen::RowVectorXd highest = tile.colwise().maxCoeff();
-    tile = (tile.rowwise() - highest).array().exp();
-    const Eigen::RowVectorXd sums = tile.colwise().sum();
-    tile.array().rowwise() /= sums.array();
+  for_chunks(offset, [&](std::size_t block, Index, MatrixXd& chunk) {
+    const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
+    chunk = (chunk.rowwise() - highest).array().exp();
+    const Eigen::RowVectorXd sums = chunk.colwise().sum();
+    chunk.array().rowwise() /= sums.array();
     blocks[block].value += highest.sum() + sums.array().log().sum();
-    blocks[block].expected += tile.rowwise().sum();
-    if (with_overlap) add_products(tile, blocks[block].overlap);
+    blocks[block].expected += chunk.rowwise().sum();
+    if (with_overlap) add_products(chunk, blocks[block].overlap);
   });
   for (Index b = 1; b < kBlocks; ++b) {
     blocks[0].value += blocks[b].value;
@@ -65,34 +65,34 @@ MixturePoint SampleTiles::sum(const VectorXd& offset, bool with_overlap) const {
   return blocks[0];
 }
 
-VectorXd SampleTiles::log_sums(const VectorXd& offset) const {
+VectorXd SampleChunks::log_sums(const VectorXd& offset) const {
   VectorXd result(log_ratio_.size());
-  for_tiles(offset, [&](std::size_t, Index first, const MatrixXd& tile) {
-    const Eigen::RowVectorXd highest = tile.colwise().maxCoeff();
-    const Eigen::RowVectorXd sums = (tile.rowwise() - highest).array().exp().colwise().sum();
-    result.segment(first, tile.cols()) = (highest.array() + sums.array().log()).transpose();
+  for_chunks(offset, [&](std::size_t, Index first, const MatrixXd& chunk) {
+    const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
+    const Eigen::RowVectorXd sums = (chunk.rowwise() - highest).array().exp().colwise().sum();
+    result.segment(first, chunk.cols()) = (highest.array() + sums.array().log()).transpose();
   });
   return result;
 }
 
-MatrixXd SampleTiles::weight_products(const VectorXd& offset, const VectorXd& log_mixture) const {
+MatrixXd SampleChunks::weight_products(const VectorXd& offset, const VectorXd& log_mixture) const {
   std::vector<MatrixXd> blocks(kBlocks, MatrixXd::Zero(offset.size(), offset.size()));
-  for_tiles(offset, [&](std::size_t block, Index first, MatrixXd& tile) {
-    tile.rowwise() -= log_mixture.segment(first, tile.cols()).transpose();
-    tile = tile.array().exp();
-    add_products(tile, blocks[block]);
+  for_chunks(offset, [&](std::size_t block, Index first, MatrixXd& chunk) {
+    chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
+    chunk = chunk.array().exp();
+    add_products(chunk, blocks[block]);
   });
   for (Index b = 1; b < kBlocks; ++b) blocks[0] += blocks[b];
   return blocks[0].selfadjointView<Eigen::Lower>();
 }
 
-VectorXd SampleTiles::weighted_sums(const VectorXd& offset, const VectorXd& log_mixture,
-                                    const VectorXd& c) const {
+VectorXd SampleChunks::weighted_sums(const VectorXd& offset, const VectorXd& log_mixture,
+                                     const VectorXd& c) const {
   VectorXd result(log_ratio_.size());
-  for_tiles(offset, [&](std::size_t, Index first, MatrixXd& tile) {
-    tile.rowwise() -= log_mixture.segment(first, tile.cols()).transpose();
-    tile = tile.array().exp();
-    result.segment(first, tile.cols()) = tile.transpose() * c;
+  for_chunks(offset, [&](std::size_t, Index first, MatrixXd& chunk) {
+    chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
+    chunk = chunk.array().exp();
+    result.segment(first, chunk.cols()) = chunk.transpose() * c;
   });
   return result;
 }

@@ -6,13 +6,13 @@
 
 namespace boltzmark {
 
-/// Sums over samples that are known by D alone, in tiles that stay in the cache. Tiles belong to
+/// Sums over samples that are known by D alone, in chunks that stay in the cache. Chunks belong to
 /// a fixed number of blocks whatever the threads, and blocks are added in their order.
 /// With l_k(n) = b_k D_n + offset_k:
-class SampleTiles {
+class SampleChunks {
  public:
   /// Keeps references.  Shapes  inverse_temperatures [rungs], log_ratio = D [any]
-  SampleTiles(const Eigen::VectorXd& inverse_temperatures, const Eigen::MatrixXd& log_ratio);
+  SampleChunks(const Eigen::VectorXd& inverse_temperatures, const Eigen::MatrixXd& log_ratio);
 
   /// Sums log sum_k e^l_k, p_k and (if wanted) p_j p_k over samples, p = softmax(l).
   MixturePoint sum(const Eigen::VectorXd& offset, bool with_overlap) const;
@@ -26,9 +26,9 @@ class SampleTiles {
                                 const Eigen::VectorXd& c) const;
 
  private:
-  // Calls body(block, first sample, l [rungs x samples of the tile]) for every tile.
+  // Calls body(block, first sample, l [rungs x samples of the chunk]) for every chunk.
   template <class Body>
-  void for_tiles(const Eigen::VectorXd& offset, const Body& body) const;
+  void for_chunks(const Eigen::VectorXd& offset, const Body& body) const;
 
   const Eigen::VectorXd& inverse_temperatures_;
   Eigen::Map<const Eigen::VectorXd> log_ratio_;

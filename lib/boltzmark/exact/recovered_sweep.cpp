@@ -19,14 +19,14 @@ class ScriptedDraws final : public Draws {
   std::uint32_t& at(int layer, int unit, std::size_t chain) {
     return tables_[layer][unit * chains_ + chain];
   }
-  void fill(std::uint32_t* out, const DrawTile& tile) const override {
-    const auto& table = tables_[tile.layer];
+  void fill(std::uint32_t* out, const DrawRange& range) const override {
+    const auto& table = tables_[range.layer];
     const std::size_t units = table.size() / chains_;
-    for (std::size_t u = 0; u < tile.units; ++u)
-      for (std::size_t c = 0; c < tile.chains; ++c) {
-        const std::size_t unit = tile.first_unit + u;
-        const std::size_t chain = tile.first_chain + c;
-        out[u * tile.chains + c] =
+    for (std::size_t u = 0; u < range.units; ++u)
+      for (std::size_t c = 0; c < range.chains; ++c) {
+        const std::size_t unit = range.first_unit + u;
+        const std::size_t chain = range.first_chain + c;
+        out[u * range.chains + c] =
             unit < units && chain < chains_ ? table[unit * chains_ + chain] : 0U;
       }
   }

@@ -128,7 +128,7 @@ std::uint64_t Trainer::fingerprint() const {
 
 void Trainer::save(CheckpointWriter& out) const {
   if (sampled_)
-    throw InvalidArgument("checkpoint (must not be made between a look and its update)");
+    throw InvalidArgument("checkpoint (must not be made between sample and its update)");
   for (const Eigen::MatrixXd& weights : model_.weights()) out.write(weights);
   for (int l = 0; l < model_.layers(); ++l) out.write(model_.bias(l));
   sampler_->save(out);

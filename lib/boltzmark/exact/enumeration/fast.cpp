@@ -23,7 +23,7 @@ struct Groups {
   std::vector<int> columns, rows, middle, high;  ///< high: slowest first
 };
 
-/// Deals the enumerated units out, smallest weights into the tile and then the slab, so that inputs
+/// Deals the enumerated units out, smallest weights into the plane and then the slab, so that inputs
 /// vary little in them.
 Groups deal(const Bipartite& sides, int row_states, int middle_states) {
   const int n = static_cast<int>(sides.enumerated.size());
@@ -39,7 +39,7 @@ Groups deal(const Bipartite& sides, int row_states, int middle_states) {
   long columns = 1, rows = 1, middle = 1;
   for (const int i : order) {
     const int values = sides.enumerated[i].values();
-    if (columns * values <= kTileColumns) {
+    if (columns * values <= kPlaneColumns) {
       columns *= values;
       groups.columns.push_back(i);
     } else if (rows * values <= row_states) {
@@ -90,8 +90,8 @@ std::unique_ptr<FastSum<T>> FastSum<T>::make(const Bipartite& sides) {
   sum->order_units(sides);
   sum->set_linear(sides);
   // Slabs enough for several threads.
-  const auto tiles = sides.states / (std::uint64_t{kTileColumns} * kMaxRowStates);
-  const auto middle = static_cast<int>(std::clamp(tiles / 16, std::uint64_t{1}, kMaxMiddleStates));
+  const auto planes = sides.states / (std::uint64_t{kPlaneColumns} * kMaxRowStates);
+  const auto middle = static_cast<int>(std::clamp(planes / 16, std::uint64_t{1}, kMaxMiddleStates));
   for (int rows = kMaxRowStates; rows >= kMinRowStates; rows /= 2) {
     const auto fits = [&](int states) { return sum->set_groups(sides, rows, states); };
     if (!fits(middle) && (middle == 1 || !fits(1))) continue;
@@ -221,7 +221,7 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
   for (int j = 0; j < units_; ++j) {
     const double range =
         std::max(row_table_.range[j], column_table_.range[j] + middle_table_.range[j]);
-    if (range * steps_[j] > kTileRange<T>) return false;
+    if (range * steps_[j] > kPlaneRange<T>) return false;
     column_exponent_[j] = column_table_.exponent[j] + middle_table_.exponent[j];
   }
   row_least_ = row_table_.entries.rowwise().minCoeff();
@@ -241,7 +241,7 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
   // A chunk is a slab or about half a millisecond of work; at most 2^14, so that adding them rounds
   // little.
   const auto slab_work = static_cast<std::uint64_t>(middle_table_.states) *
-                         static_cast<std::uint64_t>(row_groups_) * kTileRowGroup * kTileColumns *
+                         static_cast<std::uint64_t>(row_groups_) * kPlaneRowGroup * kPlaneColumns *
                          static_cast<std::uint64_t>(units_);
   chunk_slabs_ = std::max((std::uint64_t{1} << 23) / slab_work + 1, (slabs_ + 16383) / 16384);
   return true;
@@ -249,16 +249,16 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
 
 template <typename T>
 void FastSum<T>::set_rows(const GroupTable& table) {
-  row_groups_ = (table.states + kTileRowGroup - 1) / kTileRowGroup;
+  row_groups_ = (table.states + kPlaneRowGroup - 1) / kPlaneRowGroup;
   const auto units = static_cast<std::size_t>(units_);
-  rows_ = hwy::AllocateAligned<T>(units * row_groups_ * kTileRowGroup);
-  row_table_.linear.resize(static_cast<std::size_t>(row_groups_) * kTileRowGroup, {0.0, 0});
+  rows_ = hwy::AllocateAligned<T>(units * row_groups_ * kPlaneRowGroup);
+  row_table_.linear.resize(static_cast<std::size_t>(row_groups_) * kPlaneRowGroup, {0.0, 0});
   for (int g = 0; g < row_groups_; ++g) {
-    T* out = rows_.get() + g * units * kTileRowGroup;
-    for (int k = 0; k < kTileRowGroup; ++k) {
-      const int s = g * kTileRowGroup + k;
+    T* out = rows_.get() + g * units * kPlaneRowGroup;
+    for (int k = 0; k < kPlaneRowGroup; ++k) {
+      const int s = g * kPlaneRowGroup + k;
       const double* in = table.entries.col(s < table.states ? s : 0).data();
-      for (int j = 0; j < units_; ++j) out[j * kTileRowGroup + k] = static_cast<T>(in[j]);
+      for (int j = 0; j < units_; ++j) out[j * kPlaneRowGroup + k] = static_cast<T>(in[j]);
     }
   }
   row_table_.entries.resize(0, 0);
@@ -266,14 +266,14 @@ void FastSum<T>::set_rows(const GroupTable& table) {
 
 template <typename T>
 void FastSum<T>::set_columns(const GroupTable& table) {
-  columns_ = hwy::AllocateAligned<T>(static_cast<std::size_t>(units_) * kTileColumns);
-  column_mantissa_ = hwy::AllocateAligned<double>(kTileColumns);
-  column_linear_exponent_ = hwy::AllocateAligned<std::int64_t>(kTileColumns);
-  for (int l = 0; l < kTileColumns; ++l) {
+  columns_ = hwy::AllocateAligned<T>(static_cast<std::size_t>(units_) * kPlaneColumns);
+  column_mantissa_ = hwy::AllocateAligned<double>(kPlaneColumns);
+  column_linear_exponent_ = hwy::AllocateAligned<std::int64_t>(kPlaneColumns);
+  for (int l = 0; l < kPlaneColumns; ++l) {
     const int s = l < table.states ? l : 0;
     const double* in = table.entries.col(s).data();
     for (int j = 0; j < units_; ++j) {
-      columns_[static_cast<std::size_t>(j) * kTileColumns + l] = static_cast<T>(in[j]);
+      columns_[static_cast<std::size_t>(j) * kPlaneColumns + l] = static_cast<T>(in[j]);
     }
     column_mantissa_[l] = l < table.states ? table.linear[s].mantissa : 0.0;
     column_linear_exponent_[l] = table.linear[s].exponent;

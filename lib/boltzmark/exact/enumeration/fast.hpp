@@ -34,8 +34,8 @@ struct HighFactors {
 /// side is 1 + y + ... + y^steps with y = e^{scaled input} a quotient of table entries.
 ///   Bernoulli 1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}, whose
 ///   e^-x is linear in the enumerated states
-/// The enumerated units are dealt into a column and a row group, whose states span a tile, a middle
-/// group, whose states are the tiles of a slab, and a high group that is walked slab by slab.
+/// The enumerated units are dealt into a column and a row group, whose states span a plane, a middle
+/// group, whose states are the planes of a slab, and a high group that is walked slab by slab.
 template <typename T>
 class FastSum final : public ChunkedSum {
  public:
@@ -60,7 +60,7 @@ class FastSum final : public ChunkedSum {
   void set_rows(const GroupTable& table);
   void set_columns(const GroupTable& table);
   void set_error_bound(const Bipartite& sides);
-  TileTables<T> tables() const;
+  PlaneTables<T> tables() const;
 
   int units_ = 0, simple_units_ = 0, row_groups_ = 0;
   std::vector<int> order_;  ///< other units, those with one step first

@@ -58,8 +58,8 @@ class Workspace {
  public:
   Workspace(int units, int rows) {
     const std::size_t n = (static_cast<std::size_t>(units) + 15) / 16 * 16;
-    const std::size_t states = static_cast<std::size_t>(rows) * kTileColumns;
-    const std::size_t block = std::size_t{kTileColumns} * kTileBlock;
+    const std::size_t states = static_cast<std::size_t>(rows) * kPlaneColumns;
+    const std::size_t block = std::size_t{kPlaneColumns} * kPlaneBlock;
     tables_ = hwy::AllocateAligned<T>(n * (rows + 1) + block + states);
     scales_ = hwy::AllocateAligned<double>(n);
     numbers_ = hwy::AllocateAligned<std::int32_t>(n * 3 + 16);
@@ -76,14 +76,14 @@ class Workspace {
              .mantissa = columns + block + n,
              .exponent = exponent_.get()};
   }
-  const TileWork<T>& get() const { return work_; }
+  const PlaneWork<T>& get() const { return work_; }
 
  private:
   hwy::AlignedFreeUniquePtr<T[]> tables_;
   hwy::AlignedFreeUniquePtr<double[]> scales_;
   hwy::AlignedFreeUniquePtr<std::int32_t[]> numbers_;
   hwy::AlignedFreeUniquePtr<ExponentOf<T>[]> exponent_;
-  TileWork<T> work_;
+  PlaneWork<T> work_;
 };
 
 }  // namespace
@@ -97,8 +97,8 @@ template <typename T>
 ScaledSum FastSum<T>::sum(std::uint64_t chunk) const {
   const std::uint64_t first = chunk * chunk_slabs_;
   const std::uint64_t count = std::min(chunk_slabs_, slabs_ - first);
-  const TileTables<T> t = tables();
-  const Workspace<T> work(units_, row_groups_ * kTileRowGroup);
+  const PlaneTables<T> t = tables();
+  const Workspace<T> work(units_, row_groups_ * kPlaneRowGroup);
   HighWalk walk(high_, units_, first);
   ScaledSum total;
   const Scaled constant = exp_scaled(constant_);
@@ -108,15 +108,15 @@ ScaledSum FastSum<T>::sum(std::uint64_t chunk) const {
     const Scaled high = product(walk.linear(), constant);
     for (int m = 0; m < middle_table_.states; ++m) {
       const Scaled linear = product(high, middle_table_.linear[m]);
-      const Scaled tile = sum_tile(t, work.get(), slab, middle_table_.entries.col(m).data());
-      total.add(product(tile, linear));
+      const Scaled plane = sum_plane(t, work.get(), slab, middle_table_.entries.col(m).data());
+      total.add(product(plane, linear));
     }
   }
   return total;
 }
 
 template <typename T>
-TileTables<T> FastSum<T>::tables() const {
+PlaneTables<T> FastSum<T>::tables() const {
   return {.units = units_,
           .simple_units = simple_units_,
           .steps = steps_.data(),
@@ -143,7 +143,7 @@ TileTables<T> FastSum<T>::tables() const {
 //   linear terms: n + 1 exponentials of 3 u and n + 6 products; their arguments, compensated sums
 //     rounded once and multiplied by a value: 3 u times their size, and second-order terms
 //     2 (m u)^2 times the sum of sizes;
-//   sums: at most 36 + rows roundings in a tile, one per tile of a chunk, one per chunk.
+//   sums: at most 36 + rows roundings in a plane, one per plane of a chunk, one per chunk.
 // What is dropped below 2^-55 (float) or 2^-115 of a factor is far inside the slack of 1.01.
 template <typename T>
 void FastSum<T>::set_error_bound(const Bipartite& sides) {
@@ -167,7 +167,7 @@ void FastSum<T>::set_error_bound(const Bipartite& sides) {
   const double linear =
       std::abs(constant_) + linear_.cwiseAbs().cwiseMax(row_linear_.cwiseAbs()).sum();
   error += 3 * u * linear + second_order;
-  error += (36 + row_groups_ * kTileRowGroup +
+  error += (36 + row_groups_ * kPlaneRowGroup +
             static_cast<double>(chunk_slabs_ * middle_table_.states + chunks())) *
            u;
   error_bound_ = error < 0.5 ? 1.01 * error / (1 - error) : std::numeric_limits<double>::infinity();

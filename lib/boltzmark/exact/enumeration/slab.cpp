@@ -11,7 +11,7 @@ namespace {
 std::int64_t exponent_of(double x) { return (std::bit_cast<std::int64_t>(x) >> 52) - 1023; }
 
 // The exponent below which a scaled term is nothing beside the other one: a factor is at least
-// 2^(-(kTileRange + 9) / 2), and what is dropped is below 2^-55 (float) or 2^-115 of it.
+// 2^(-(kPlaneRange + 9) / 2), and what is dropped is below 2^-55 (float) or 2^-115 of it.
 template <typename T>
 constexpr int kNothing = std::is_same_v<T, double> ? -560 : -96;
 
@@ -26,7 +26,7 @@ double scale_of(double mantissa, std::int64_t e) {
 /// Chooses each unit's shift, the middle of the exponents that R + C takes in the slab; returns
 /// the sum of shift * steps.
 template <typename T>
-std::int64_t choose_shifts(const TileTables<T>& t, const TileWork<T>& w, const double* mantissa,
+std::int64_t choose_shifts(const PlaneTables<T>& t, const PlaneWork<T>& w, const double* mantissa,
                            const std::int32_t* high_exponent) {
   std::int64_t total = 0;
   for (int j = 0; j < t.units; ++j) {
@@ -52,8 +52,8 @@ std::int64_t choose_shifts(const TileTables<T>& t, const TileWork<T>& w, const d
 ///   R^s + ... + C^s is at most (R + C)^s, and at least ((R + C) / 2)^s where s > 1; no unit alone
 ///   fills the room
 template <typename T>
-int make_schedule(const TileTables<T>& t, const TileWork<T>& w) {
-  constexpr int kRoom = TileFormat<T>::kBias - 3;
+int make_schedule(const PlaneTables<T>& t, const PlaneWork<T>& w) {
+  constexpr int kRoom = PlaneFormat<T>::kBias - 3;
   int count = 0, low = 0, high = 1;
   for (int j = 0; j < t.units; ++j) {
     const int s = t.steps[j];
@@ -73,16 +73,16 @@ int make_schedule(const TileTables<T>& t, const TileWork<T>& w) {
 }  // namespace
 
 template <typename T>
-Slab plan_slab(const TileTables<T>& tables, const TileWork<T>& work, const double* high_mantissa,
+Slab plan_slab(const PlaneTables<T>& tables, const PlaneWork<T>& work, const double* high_mantissa,
                const std::int32_t* high_exponent) {
   const std::int64_t shifts = choose_shifts(tables, work, high_mantissa, high_exponent);
   const int parts = make_schedule(tables, work);
-  return {shifts - static_cast<std::int64_t>(parts) * TileFormat<T>::kBias, parts};
+  return {shifts - static_cast<std::int64_t>(parts) * PlaneFormat<T>::kBias, parts};
 }
 
-template Slab plan_slab(const TileTables<double>&, const TileWork<double>&, const double*,
+template Slab plan_slab(const PlaneTables<double>&, const PlaneWork<double>&, const double*,
                         const std::int32_t*);
-template Slab plan_slab(const TileTables<float>&, const TileWork<float>&, const double*,
+template Slab plan_slab(const PlaneTables<float>&, const PlaneWork<float>&, const double*,
                         const std::int32_t*);
 
 }  // namespace boltzmark
