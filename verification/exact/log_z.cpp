@@ -7,7 +7,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/exact/enumeration/fast.hpp"
+#include "boltzmark/exact/enumeration/fast_sum.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "enumeration_models.hpp"
 #include "every_path.hpp"

@@ -8,28 +8,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 
-// Adding a method: write lib/boltzmark/estimate/methods/<name>.cpp, then add its line here.
-#define BOLTZMARK_METHODS(X) \
-  X(rts_method)              \
-  X(ts_method)               \
-  X(ti_riemann_method)       \
-  X(ti_method)               \
-  X(ti_simpson_method)       \
-  X(ti_corrected_method)     \
-  X(ti_continuous_method)    \
-  X(ti_rb_method)            \
-  X(bar_method)              \
-  X(mbar_method)             \
-  X(sd_method)               \
-  X(rsd_method)              \
-  X(rts_mixed_method)        \
-  X(wang_landau_method)      \
-  X(sams_method)             \
-  X(ais_method)              \
-  X(raise_method)            \
-  X(smc_method)              \
-  X(ss_method)
-
 namespace boltzmark {
 
 #define BOLTZMARK_DECLARE(name) Method name();
@@ -123,6 +101,20 @@ Estimate MethodRuns::estimate(std::string_view method) {
 
 MethodWork method_work(std::string_view method, const MethodSettings& settings) {
   return find_method(method).work(settings);
+}
+
+namespace {
+
+constexpr double kRung = 8 + 4;  // b in both precisions
+constexpr double kUnit = 4 + 4;  // state and input
+
+}  // namespace
+
+double method_bytes(std::string_view name, const MethodSettings& settings, const Layered& model) {
+  const Method& method = find_method(name);
+  const double rungs = method.work(settings).temperatures;
+  return settings.sweeps * method.sweep_bytes(settings) +
+         settings.chains * (kUnit * model.units()) + rungs * kRung;
 }
 
 }  // namespace boltzmark

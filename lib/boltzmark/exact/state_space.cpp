@@ -8,7 +8,6 @@
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
-
 namespace {
 
 // values = old values + the unit's own value times factor, for every value of a unit that comes on

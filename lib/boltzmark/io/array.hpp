@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boltzmark/io/place.hpp"
+#include "boltzmark/io/byte_source.hpp"
 
 namespace boltzmark {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "boltzmark/io/place.hpp"
+#include "boltzmark/io/byte_source.hpp"
 
 namespace boltzmark {
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "boltzmark/io/byte_source.hpp"
-#include "boltzmark/io/place.hpp"
 
 namespace boltzmark {
 namespace {
