@@ -8,6 +8,28 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 
+// Adding a method: write lib/boltzmark/estimate/methods/<name>.cpp, then add its line here.
+#define BOLTZMARK_METHODS(X) \
+  X(rts_method)              \
+  X(ts_method)               \
+  X(ti_riemann_method)       \
+  X(ti_method)               \
+  X(ti_simpson_method)       \
+  X(ti_corrected_method)     \
+  X(ti_continuous_method)    \
+  X(ti_rb_method)            \
+  X(bar_method)              \
+  X(mbar_method)             \
+  X(sd_method)               \
+  X(rsd_method)              \
+  X(rts_mixed_method)        \
+  X(wang_landau_method)      \
+  X(sams_method)             \
+  X(ais_method)              \
+  X(raise_method)            \
+  X(smc_method)              \
+  X(ss_method)
+
 namespace boltzmark {
 
 #define BOLTZMARK_DECLARE(name) Method name();
