@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boltzmark/io/byte_source.hpp"
+#include "boltzmark/io/place.hpp"
 
 namespace boltzmark {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "boltzmark/io/byte_source.hpp"
+#include "boltzmark/io/place.hpp"
 
 namespace boltzmark {
 

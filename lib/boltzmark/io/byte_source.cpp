@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "boltzmark/core/error.hpp"
+#include "boltzmark/io/place.hpp"
 
 namespace boltzmark {
 namespace {
@@ -227,16 +226,6 @@ void ByteSource::expect_end(std::string_view what) {
     place_.refuse(fmt::format("is damaged: CRC-32 {:08x}", crc_),
                   fmt::format("must be {:08x}", expected_crc_));
   }
-}
-
-void Place::refuse(std::string_view what, std::string_view must) const {
-  std::string line =
-      fmt::format("{}: {}{}{} ({})", file, part, part.empty() ? "" : " ", what, must);
-  // Names come from hostile files too; a message must stay one line.
-  for (char& c : line) {
-    if (std::iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  throw DataError(line);
 }
 
 }  // namespace boltzmark

@@ -6,18 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "boltzmark/io/place.hpp"
 #include "boltzmark/io/sha256.hpp"
 
 namespace boltzmark {
-
-/// Names a file, and a part inside it, in the messages about it.
-struct Place {
-  std::string file;
-  std::string part = {};  ///< an array or a member of the file; empty for the whole file
-
-  /// Throws  DataError `FILE: what (must)`, or `FILE: PART what (must)`: always one line
-  [[noreturn]] void refuse(std::string_view what, std::string_view must) const;
-};
 
 /// A regular file open for reading at any offset.
 class InputFile {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "boltzmark/io/byte_source.hpp"
+#include "boltzmark/io/place.hpp"
 
 namespace boltzmark {
 namespace {

@@ -128,7 +128,8 @@ bool Unit::holds(double x, double tolerance) const {
 }
 
 int Unit::index(float state) const {
-  return static_cast<int>(std::lround(code_ == 0 ? state : (state + static_cast<float>(code_)) / 2));
+  return static_cast<int>(
+      std::lround(code_ == 0 ? state : (state + static_cast<float>(code_)) / 2));
 }
 
 float Unit::stored(float value) const {

@@ -50,13 +50,12 @@ class Unit {
   /// Tells whether x is a value, of X(s) within a tolerance; not of Gaussian units.
   bool holds(double x, double tolerance) const;
 
-  /// Returns the factor by which chains store values: s for X(s), whose states are then the integers
-  /// 2k - s and whose products with weights / s are as exact as a binary unit's; 1 for others.
+  /// Returns the factor by which chains store values: s for X(s), whose states are then the
+  /// integers 2k - s and whose products with weights / s are as exact as a binary unit's; 1 for
+  /// others.
   constexpr float state_scale() const { return code_ > 0 ? static_cast<float>(code_) : 1.0F; }
   /// Returns the k-th smallest value of a discrete unit as chains store it.
-  constexpr float state(int k) const {
-    return static_cast<float>(code_ == 0 ? k : 2 * k - code_);
-  }
+  constexpr float state(int k) const { return static_cast<float>(code_ == 0 ? k : 2 * k - code_); }
   /// Returns the k of a stored state.
   int index(float state) const;
   /// Returns a value as chains store it; one within float32's rounding of X(s) becomes its integer.

@@ -22,8 +22,8 @@ struct TrackingOptions {
   StreamKey key = {};
 };
 
-/// Simulated tempering that goes on while its model changes a little between updates of Zhat: tempered
-/// samples for a trainer, and a running estimate of log Z.
+/// Simulated tempering that goes on while its model changes a little between updates of Zhat:
+/// tempered samples for a trainer, and a running estimate of log Z.
 ///   log Zhat_k <- log Zhat_k + alpha (log r_1 - log r_k + log c_k - log c_1), where c_k is the
 ///   mean of q(b_k | x) over the chains after the last sweep                 [carlson2016, Eq. 24]
 /// Randomness  per chain and sweep: its units' draws and one for its rung

@@ -18,8 +18,8 @@ inline constexpr int kChainBlock = 16;
 void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases);
 
 /// The states of many chains of one model, in any units but Gaussian ones.
-/// Storage per layer: [block][unit][chain in block] float32, values times Unit::state_scale, so that a
-/// block is contiguous; the last block is padded with chains that are never read.
+/// Storage per layer: [block][unit][chain in block] float32, values times Unit::state_scale, so
+/// that a block is contiguous; the last block is padded with chains that are never read.
 class Chains {
  public:
   /// Makes chains with every unit at its lowest value.  Throws  InvalidArgument if chains < 1

@@ -190,7 +190,8 @@ void correlate_all(Correlation job) {
   });
 }
 
-// Turns blocks of [unit][chain] around, a block of units at a time so that both sides stay in cache.
+// Turns blocks of [unit][chain] around, kUnitBlock units at a time so that both sides stay in
+// cache.
 void gather(const Chains& chains, int layer, int first, int last, Rows& rows) {
   rows.units = chains.size(layer);
   rows.stride = (rows.units + kUnitBlock - 1) / kUnitBlock * kUnitBlock;

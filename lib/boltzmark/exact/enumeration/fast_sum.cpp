@@ -23,8 +23,8 @@ struct Groups {
   std::vector<int> columns, rows, middle, high;  ///< high: slowest first
 };
 
-/// Deals the enumerated units out, smallest weights into the plane and then the slab, so that inputs
-/// vary little in them.
+/// Deals the enumerated units out, smallest weights into the plane and then the slab, so that
+/// inputs vary little in them.
 Groups deal(const Bipartite& sides, int row_states, int middle_states) {
   const int n = static_cast<int>(sides.enumerated.size());
   std::vector<double> size(n);

@@ -25,11 +25,12 @@ struct GroupTable {
 
 /// The enumeration without transcendentals (see kernel.hpp): each factor of the other
 /// side is 1 + y + ... + y^steps with y = e^{scaled input} a quotient of table entries.
-///   e^{lowest x} weight (1 + y + ... + y^steps), y = e^{spacing x}, of any discrete unit: Bernoulli
-///   1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}. e^{lowest x} is linear
-///   in the enumerated states
-/// The enumerated units are dealt into a column and a row group, whose states span a plane, a middle
-/// group, whose states are the planes of a slab, and a high group that is walked slab by slab.
+///   weight e^{lowest x} (1 + y + ... + y^steps), y = e^{spacing x}, of any discrete unit:
+///   Bernoulli 1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}.
+///   e^{lowest x} is linear in the enumerated states
+/// The enumerated units are dealt into a column and a row group, whose states span a plane, a
+/// middle group, whose states are the planes of a slab, and a high group that is walked slab by
+/// slab.
 template <typename T>
 class FastSum final : public ChunkedSum {
  public:

@@ -4,7 +4,7 @@
 
 namespace boltzmark {
 
-/// Units are updated in panels of this many: the states of one, of a block of chains, are kPanelSize.
+/// Units are updated in panels of this many; one has kPanelSize states of a block of chains.
 inline constexpr int kPanel = 8;
 inline constexpr int kPanelSize = kPanel * kChainBlock;
 constexpr int panels_of(int units) { return (units + kPanel - 1) / kPanel; }
