@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "boltzmark/exact/asymptotic.hpp"
-#include "boltzmark/exact/breuleux.hpp"
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
 #include "boltzmark/random/stream.hpp"

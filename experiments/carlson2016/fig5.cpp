@@ -32,13 +32,13 @@ std::vector<Json> trials(Profile profile) {
            {"ais_temperatures", size.ais_temperatures}}};
 }
 
-/// The partial update at other alphas, applied to the same looks.
+/// The partial update at other alphas, applied to the same full estimates.
 class Followers {
  public:
   explicit Followers(double log_z) : log_z_(std::size(kTrackingAlphas), log_z) {}
-  void add(double look) {
+  void add(double full) {
     for (std::size_t i = 0; i < log_z_.size(); ++i)
-      log_z_[i] += kTrackingAlphas[i] * (look - log_z_[i]);
+      log_z_[i] += kTrackingAlphas[i] * (full - log_z_[i]);
   }
   const std::vector<double>& log_z() const { return log_z_; }
 
@@ -70,8 +70,8 @@ Json run(const Json& inputs, const TrialContext& context) {
   Followers followers(training.tempering().log_z());
   Json outputs;
   for (int update = 0; update <= updates; ++update) {
-    training.look();
-    followers.add(training.tempering().log_z_look());
+    training.sample();
+    followers.add(training.tempering().log_z_full());
     const bool by_ais = update > 0 && update % ais_every == 0;
     if (update % every == 0 || by_ais) {
       const TrainValid log_f = training.mean_log_f();

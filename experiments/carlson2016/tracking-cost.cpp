@@ -38,9 +38,9 @@ Json run(const Json& inputs, const TrialContext& context) {
       {.hidden = inputs.at("hidden"), .chains = inputs.at("chains"), .key = context.key});
   std::vector<double> ratios, milliseconds;
   for (int i = -1; i < timed; ++i) {
-    const double look = seconds([&] { training.look(); }),
+    const double sampling = seconds([&] { training.sample(); }),
                  tracking = seconds([&] { training.mean_log_f(); }),
-                 without = look + seconds([&] { training.update(); });
+                 without = sampling + seconds([&] { training.update(); });
     if (i < 0) continue;  // warm-up
     ratios.push_back((without + tracking) / without);
     milliseconds.push_back(1e3 * without);

@@ -23,7 +23,7 @@ constexpr double kSlopes[] = {0, 2};  // of log r_k = s b_k: uniform, and the pa
 constexpr const char* kModel = "dna-500.npz";
 
 struct Size {
-  int repeats, chains, looks, ais_temperatures;
+  int repeats, chains, evaluations, ais_temperatures;
 };
 constexpr PerProfile<Size> kSize{
     .smoke = {2, 32, 4, 100}, .quick = {8, 100, 40, 10000}, .paper = {50, 2000, 100, 100000}};
@@ -37,7 +37,7 @@ std::vector<Json> trials(Profile profile) {
                      {"slope", slope},
                      {"repeat", repeat},
                      {"chains", size.chains},
-                     {"looks", size.looks}});
+                     {"looks", size.evaluations}});
   return all;
 }
 
@@ -67,7 +67,7 @@ double cost(const Json& inputs) {
                                       : 600 + 25 * number(inputs.at("looks"));
 }
 
-/// Sum over the weights' elements of their variance from look to look.
+/// Sum over the weights' elements of their variance from evaluation to evaluation.
 class CovarianceTrace {
  public:
   void add(const Eigen::MatrixXd& gradient) {
@@ -85,10 +85,10 @@ class CovarianceTrace {
   double squares_ = 0;
 };
 
-/// Looks at one model with Zhat fixed: gradients of the negative phase, and estimates of log Z.
-Json run_looks(const Json& inputs, const TrialContext& context) {
+/// Evaluates one model with Zhat fixed: gradients of the negative phase, and estimates of log Z.
+Json run_evaluations(const Json& inputs, const TrialContext& context) {
   const auto model = trained_model();
-  const int looks = inputs.at("looks");
+  const int evaluations = inputs.at("looks");
   const TrackedTrainingOptions options{.chains = inputs.at("chains"),
                                        .alpha = 0,
                                        .prior_slope = inputs.at("slope"),
@@ -98,22 +98,23 @@ Json run_looks(const Json& inputs, const TrialContext& context) {
   Chains buffer(model->model, options.chains);
   CovarianceTrace trace;
   std::vector<double> log_z;
-  for (int look = 0; look < looks; ++look) {
+  for (int evaluation = 0; evaluation < evaluations; ++evaluation) {
     tempering.advance(model);
     Parameters gradient = model->model.zero_parameters();
     subtract_negative(*model, tempering, buffer, gradient);
     trace.add(gradient.weights[0]);
-    log_z.push_back(tempering.log_z_look());
-    context.progress(static_cast<double>(look + 1) / looks);
+    log_z.push_back(tempering.log_z_full());
+    context.progress(static_cast<double>(evaluation + 1) / evaluations);
   }
   return {{"gradient_variance", trace.value()}, {"log_z", log_z}};
 }
 
 Json run(const Json& inputs, const TrialContext& context) {
-  return inputs.at("kind") == "truth" ? run_truth(inputs, context) : run_looks(inputs, context);
+  return inputs.at("kind") == "truth" ? run_truth(inputs, context)
+                                      : run_evaluations(inputs, context);
 }
 
-/// Root mean square error of the looks of one run.
+/// Root mean square error of the evaluations of one run.
 double rmse(const Trial& trial, double truth) {
   double sum = 0;
   const std::vector<double> log_z = numbers(trial.outputs.at("log_z"));

@@ -7,7 +7,7 @@
 
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
-#include "boltzmark/sample/smc_start.hpp"
+#include "boltzmark/sample/smc.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/workload.hpp"

@@ -20,7 +20,6 @@
 #include "boltzmark/transition/sweep.hpp"
 
 // Moving them over a ladder of inverse temperatures.
-#include "boltzmark/sample/adaptive_ladder.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
 #include "boltzmark/sample/tracked_tempering.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/method_cost.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/atomic_file.hpp"
 #include "comparison.hpp"

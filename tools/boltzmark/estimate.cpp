@@ -7,7 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/method_cost.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/target_error.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "estimate_options.hpp"

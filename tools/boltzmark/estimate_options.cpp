@@ -8,9 +8,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/method_cost.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/io/dataset.hpp"
-#include "boltzmark/sample/adaptive_ladder.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "progress.hpp"

@@ -50,7 +50,7 @@ void save_model(const Layered& model, const std::string& path) {
 }
 
 void fit_values(Unit unit, Eigen::MatrixXf& cases) {
-  if (unit.lowest() == 0 || unit.is_gaussian() || cases.minCoeff() < 0) return;
+  if (unit.lowest() == 0 || unit.has_scale() || cases.minCoeff() < 0) return;
   cases = (2 * cases.array() - 1).matrix();
 }
 

@@ -10,8 +10,8 @@
 
 #include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/sample/smc.hpp"
-#include "boltzmark/target/table_target.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/table_target.hpp"
 
 namespace boltzmark {
 namespace {

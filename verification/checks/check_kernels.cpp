@@ -8,7 +8,6 @@
 #include <iterator>
 #include <vector>
 
-#include "boltzmark/exact/breuleux.hpp"
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
 #include "boltzmark/exact/spectrum.hpp"

@@ -6,6 +6,7 @@
 
 #include "boltzmark/exact/recovered_sweep.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/decision_bound.hpp"
 
 namespace boltzmark {
 namespace {

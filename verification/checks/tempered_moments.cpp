@@ -30,6 +30,22 @@ Eigen::MatrixXd all_assigned(const TemperedChain& chain, Assignment assignment) 
   return result;
 }
 
+/// Sums the autocovariances of a stationary chain:  N Cov(mean f_i, mean f_j) of N steps,
+///   C(0) + sum over 0 < t < N of (1 - t / N) (C(t) + C(t)'), C(t)_ij = Cov(f_i(x_0), f_j(x_t))
+Eigen::MatrixXd covariance_of_means(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
+                                    const Eigen::Ref<const Eigen::VectorXd>& p,
+                                    const Eigen::Ref<const Eigen::MatrixXd>& functions, int steps) {
+  const Eigen::MatrixXd centred = functions.rowwise() - (p.transpose() * functions);
+  const Eigen::MatrixXd weighted = p.asDiagonal() * centred;
+  Eigen::MatrixXd later = centred, sum = weighted.transpose() * centred;
+  for (int t = 1; t < steps; ++t) {
+    later = matrix * later;
+    const Eigen::MatrixXd lag = weighted.transpose() * later;
+    sum += (1 - static_cast<double>(t) / steps) * (lag + lag.transpose());
+  }
+  return sum;
+}
+
 }  // namespace
 
 Eigen::VectorXd ratio_influence(const TemperedChain& chain, Assignment assignment, int rung) {

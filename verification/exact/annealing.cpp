@@ -8,7 +8,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/sample/smc.hpp"
-#include "boltzmark/target/table_target.hpp"
+#include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
 

@@ -52,18 +52,6 @@ TEST_CASE("the asymptotic variance is the limit of N times the variance of the m
   }
 }
 
-TEST_CASE("the autocorrelation function sums to the autocorrelation time") {
-  const Layered model = uniform_rbm(3, 3, 1, 910);
-  const StateSpace space(model);
-  const Eigen::VectorXd f = state_energies(space);
-  for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
-    const Eigen::VectorXd r = exact_autocorrelation(space, rule, f, 3000);
-    REQUIRE(r[0] == Approx(1));
-    const double time = asymptotic_variance(space, rule, Scan::periodic, f).time;
-    REQUIRE(2 * r.sum() - 1 == Approx(time).epsilon(1e-9));
-  }
-}
-
 TEST_CASE("state energies are those of the model") {
   const Layered model = tied_network({2, 2, 1}, 911);
   const StateSpace space(model);

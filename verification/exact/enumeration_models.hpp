@@ -28,7 +28,7 @@ inline Layered random_network(const std::vector<int>& codes, const std::vector<i
     layer.unit = Unit::from_code(codes[l]);
     layer.bias.resize(sizes[l]);
     for (double& b : layer.bias) b = draw(stream, scale);
-    if (layer.unit.is_gaussian()) {
+    if (layer.unit.has_scale()) {
       layer.sigma0.resize(sizes[l]);
       for (double& sigma : layer.sigma0) sigma = stream.uniform(0.3, 1.5);
     }

@@ -17,10 +17,10 @@ class FunctionDraws final : public boltzmark::Draws {
   using Function =
       std::function<std::uint32_t(std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t)>;
   explicit FunctionDraws(Function function) : function_(std::move(function)) {}
-  void fill(std::uint32_t* out, const boltzmark::DrawTile& tile) const override {
-    for (std::uint32_t u = 0; u < tile.units; ++u)
-      for (std::uint32_t c = 0; c < tile.chains; ++c)
-        *out++ = function_(tile.layer, tile.first_unit + u, tile.first_chain + c, tile.sweep);
+  void fill(std::uint32_t* out, const boltzmark::DrawRange& range) const override {
+    for (std::uint32_t u = 0; u < range.units; ++u)
+      for (std::uint32_t c = 0; c < range.chains; ++c)
+        *out++ = function_(range.layer, range.first_unit + u, range.first_chain + c, range.sweep);
   }
 
  private:

@@ -309,19 +309,19 @@ TEST_CASE("every registered negative phase reads its own example and makes its s
   }
 }
 
-TEST_CASE("a look at the samples before an update changes no byte of it") {
+TEST_CASE("sampling before an update changes no byte of it") {
   const Eigen::MatrixXf data = random_cases(9, 50);
   for (const Negative& negative : registered_negatives()) {
     INFO(negative.name());
     const TrainOptions options{.negative = negative, .batch = 20};
     Trainer plain(start(9, 4), data, options, make_key(1));
-    Trainer looking(start(9, 4), data, options, make_key(1));
+    Trainer sampled(start(9, 4), data, options, make_key(1));
     for (int update = 0; update < 10; ++update) {
       plain.step();
-      looking.sample();
-      looking.step();
+      sampled.sample();
+      sampled.step();
     }
-    CHECK(same_bytes(plain.model(), looking.model()));
+    CHECK(same_bytes(plain.model(), sampled.model()));
   }
 }
 

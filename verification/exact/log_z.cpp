@@ -7,7 +7,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/exact/enumeration/fast.hpp"
+#include "boltzmark/exact/enumeration/fast_sum.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "enumeration_models.hpp"
 #include "every_path.hpp"
@@ -141,9 +141,9 @@ Layered constant_rbm(int visible, double weight, double visible_bias) {
 
 }  // namespace
 
-// 2^17 states are 16 slabs of four tiles: five units are in the columns, six in the rows, two are
+// 2^17 states are 16 slabs of four planes: five units are in the columns, six in the rows, two are
 // the middle group.
-TEST_CASE("slabs of many tiles agree with the plain sum on every path", "[log_z]") {
+TEST_CASE("slabs of many planes agree with the plain sum on every path", "[log_z]") {
   for (const auto& codes : std::vector<std::vector<int>>{{0, 0}, {3, 0}, {8, 0}, {0, 1}})
     for (const double scale : {0.05, 1.0, 30.0}) {
       CAPTURE(codes, scale);
@@ -215,7 +215,7 @@ TEST_CASE("states beyond 2^32 are counted and reached", "[log_z]") {
   CHECK(sides.states == std::uint64_t{1} << 40);
   const auto fast = FastSum<float>::make(sides);
   REQUIRE(fast);
-  // 2^25 slabs of 16 tiles of 2^11 states in 2^14 chunks: one chunk is 2^26 states.
+  // 2^25 slabs of 16 planes of 2^11 states in 2^14 chunks: one chunk is 2^26 states.
   REQUIRE(fast->chunks() == 16384);
   CHECK(std::abs(fast->sum(8191).log() - 27 * std::log(2.0)) < 1e-5);
   CHECK(std::abs(fast->sum(8192).log() - 27 * std::log(2.0) - 1) < 1e-5);

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/method_cost.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/exact/log_z.hpp"

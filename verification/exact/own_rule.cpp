@@ -18,6 +18,7 @@
 #include "boltzmark/sample/smc.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "every_path.hpp"
+#include "verification/checks/decision_bound.hpp"
 #include "verification/checks/verifier.hpp"
 
 using namespace boltzmark;

@@ -43,7 +43,7 @@ Layered short_model(const std::vector<int>& sizes, Unit unit, std::uint64_t seed
 
 std::vector<float> inputs_of(const PackedModel& packed, Chains& chains, int layer) {
   const auto panels = static_cast<std::size_t>((packed.size(layer) + kPanel - 1) / kPanel);
-  std::vector<float> inputs(panels * chains.blocks() * kTile);
+  std::vector<float> inputs(panels * chains.blocks() * kPanelSize);
   fill_inputs({.model = &packed,
                .layer = layer,
                .chains = &chains,
@@ -215,8 +215,9 @@ TEST_CASE("inputs from one neighbour are its whole float32 weight, by every form
       const PackedModel packed(model, packing);
       const std::vector<float> inputs = inputs_of(packed, chains, 1);
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const std::size_t panel = i / kTile % 38, unit = panel * kPanel + i % kTile / kChainBlock;
-        const std::size_t chain = i / kTile / 38 * kChainBlock + i % kChainBlock;
+        const std::size_t panel = i / kPanelSize % 38,
+                          unit = panel * kPanel + i % kPanelSize / kChainBlock;
+        const std::size_t chain = i / kPanelSize / 38 * kChainBlock + i % kChainBlock;
         if (unit >= 300 || chain >= 100) continue;
         const double weight = weights(0, static_cast<Eigen::Index>(unit));
         REQUIRE(inputs[i] == (chain % 2 == 0 ? 0 : static_cast<float>(weight)));

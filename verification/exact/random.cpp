@@ -23,41 +23,41 @@ TEST_CASE("philox gives Random123's published known answers") {
         Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("a tile of draws is philox at its documented counters, however it is cut") {
+TEST_CASE("a range of draws is philox at its documented counters, however it is cut") {
   const StreamKey key = make_key(7, "experiment", "trial");
   const PhiloxDraws draws(key);
   const std::uint64_t sweep = (std::uint64_t{5} << 32) + 9;
-  const DrawTile tile{
+  const DrawRange range{
       .layer = 3, .first_unit = 4, .units = 12, .first_chain = 16, .chains = 48, .sweep = sweep};
   on_every_path([&] {
-    std::vector<std::uint32_t> out(tile.units * tile.chains);
-    draws.fill(out.data(), tile);
-    for (std::uint32_t u = 0; u < tile.units; ++u)
-      for (std::uint32_t c = 0; c < tile.chains; ++c) {
+    std::vector<std::uint32_t> out(range.units * range.chains);
+    draws.fill(out.data(), range);
+    for (std::uint32_t u = 0; u < range.units; ++u)
+      for (std::uint32_t c = 0; c < range.chains; ++c) {
         const Block block =
-            philox(key, {(tile.first_unit + u) / 4, tile.first_chain + c, 9, 3 + (5U << 8)});
-        REQUIRE(out[u * tile.chains + c] == block[(tile.first_unit + u) % 4]);
+            philox(key, {(range.first_unit + u) / 4, range.first_chain + c, 9, 3 + (5U << 8)});
+        REQUIRE(out[u * range.chains + c] == block[(range.first_unit + u) % 4]);
       }
   });
 }
 
-TEST_CASE("a tile of one chain has that chain's draws of any tile") {
+TEST_CASE("a range of one chain has that chain's draws of any range") {
   const PhiloxDraws draws(make_key(8, "experiment", "trial"));
   const std::uint64_t sweep = (std::uint64_t{7} << 32) + 0xfffffff0U;
   constexpr std::uint32_t kUnits = 44, kChains = 32;
-  DrawTile tile{.layer = 2,
-                .first_unit = 8,
-                .units = kUnits,
-                .first_chain = 48,
-                .chains = kChains,
-                .sweep = sweep};
+  DrawRange range{.layer = 2,
+                  .first_unit = 8,
+                  .units = kUnits,
+                  .first_chain = 48,
+                  .chains = kChains,
+                  .sweep = sweep};
   std::vector<std::uint32_t> all(kUnits * kChains), one(kUnits + 1, 5U);
-  draws.fill(all.data(), tile);
-  tile.chains = 1;
+  draws.fill(all.data(), range);
+  range.chains = 1;
   on_every_path([&] {
     for (std::uint32_t c = 0; c < kChains; ++c) {
-      tile.first_chain = 48 + c;
-      draws.fill(one.data(), tile);
+      range.first_chain = 48 + c;
+      draws.fill(one.data(), range);
       for (std::uint32_t u = 0; u < kUnits; ++u) REQUIRE(one[u] == all[u * kChains + c]);
       REQUIRE(one[kUnits] == 5U);  // and nothing behind them
     }

@@ -6,6 +6,7 @@
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "every_path.hpp"
+#include "verification/checks/decision_bound.hpp"
 #include "verification/checks/verifier.hpp"
 
 using namespace boltzmark;

@@ -24,13 +24,13 @@ double value(const RoughLaw& rough, double t) {
   return at(rough.constant) + size * (at(rough.linear) + size * at(rough.square));
 }
 
-// Every unit and chain of a tile gets the draw of its place.
+// Every unit and chain of a panel gets the draw of its place.
 class GivenDraws final : public Draws {
  public:
   explicit GivenDraws(std::vector<std::uint32_t> draws) : draws_(std::move(draws)) {}
-  void fill(std::uint32_t* out, const DrawTile& tile) const override {
-    const std::size_t from = static_cast<std::size_t>(tile.first_chain) * kPanel;
-    std::copy_n(draws_.begin() + static_cast<std::ptrdiff_t>(from), kTile, out);
+  void fill(std::uint32_t* out, const DrawRange& range) const override {
+    const std::size_t from = static_cast<std::size_t>(range.first_chain) * kPanel;
+    std::copy_n(draws_.begin() + static_cast<std::ptrdiff_t>(from), kPanelSize, out);
   }
 
  private:
@@ -43,10 +43,10 @@ std::vector<bool> next_states(const Rule& rule, Unit unit, const std::vector<flo
   const Layered model({{.unit = unit, .bias = Eigen::VectorXd::Zero(kPanel), .sigma0 = {}},
                        {.unit = unit, .bias = Eigen::VectorXd::Zero(1), .sigma0 = {}}},
                       {Eigen::MatrixXd::Zero(kPanel, 1)});
-  const int blocks = static_cast<int>(inputs.size()) / kTile;
+  const int blocks = static_cast<int>(inputs.size()) / kPanelSize;
   Chains chains(model, blocks * kChainBlock);
   if (on_now)
-    for (int b = 0; b < blocks; ++b) std::fill_n(chains.block(0, b), kTile, 1.0F);
+    for (int b = 0; b < blocks; ++b) std::fill_n(chains.block(0, b), kPanelSize, 1.0F);
   const PackedModel packed(model);
   const GivenDraws given(draws);
   simd_path();
@@ -60,7 +60,7 @@ std::vector<bool> next_states(const Rule& rule, Unit unit, const std::vector<flo
                 .inputs = inputs.data()});
   std::vector<bool> on;
   for (int b = 0; b < blocks; ++b)
-    for (int i = 0; i < kTile; ++i) on.push_back(chains.block(0, b)[i] > 0);
+    for (int i = 0; i < kPanelSize; ++i) on.push_back(chains.block(0, b)[i] > 0);
   return on;
 }
 
@@ -104,11 +104,11 @@ TEST_CASE("draws next to their threshold are decided by the law, whatever the in
 }
 
 TEST_CASE("ties are decided by the law: flip-the-state's fair coin, Metropolis' certain flip") {
-  const std::vector<float> inputs(kTile, 0.0F);
+  const std::vector<float> inputs(kPanelSize, 0.0F);
   const auto all = [&](const Rule& rule, bool on_now, std::uint32_t draw) {
     const std::vector<bool> on = next_states(rule, Unit::bernoulli(), inputs, on_now,
-                                             std::vector<std::uint32_t>(kTile, draw));
-    CHECK(on == std::vector<bool>(kTile, on[0]));
+                                             std::vector<std::uint32_t>(kPanelSize, draw));
+    CHECK(on == std::vector<bool>(kPanelSize, on[0]));
     return static_cast<bool>(on[0]);
   };
   for (const bool on_now : {false, true}) {

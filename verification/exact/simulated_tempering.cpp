@@ -5,7 +5,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/method_cost.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"

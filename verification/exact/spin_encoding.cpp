@@ -19,7 +19,7 @@ std::vector<Change> changes(const Layered& model) {
   std::vector<Change> result;
   for (int l = 0; l < model.layers(); ++l) {
     const Unit unit = model.layer(l).unit;
-    if (unit.is_gaussian())
+    if (unit.has_scale())
       throw InvalidArgument(fmt::format("units of layer {} = Gaussian (must be others)", l));
     result.push_back(unit.code() == 1 ? Change{2, -1} : Change{});
   }

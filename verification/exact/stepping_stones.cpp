@@ -7,8 +7,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/replicas.hpp"
-#include "boltzmark/target/table_target.hpp"
+#include "boltzmark/sample/parallel_tempering.hpp"
+#include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
 

@@ -26,19 +26,19 @@ constexpr Packing kPackings[] = {{},
                                  {.chains = kChains, .sweeps = 1},
                                  {.chains = 1, .sweeps = 1000}};
 
-/// Counts how often each tile is drawn.
+/// Counts how often each range is drawn.
 class CountedDraws final : public Draws {
  public:
   explicit CountedDraws(StreamKey key) : draws_(key) {}
-  void fill(std::uint32_t* out, const DrawTile& tile) const override {
+  void fill(std::uint32_t* out, const DrawRange& range) const override {
     const std::lock_guard lock(mutex_);
-    ++counts_[{tile.layer, tile.first_unit, tile.first_chain, tile.sweep}];
-    draws_.fill(out, tile);
+    ++counts_[{range.layer, range.first_unit, range.first_chain, range.sweep}];
+    draws_.fill(out, range);
   }
-  int tiles() const { return static_cast<int>(counts_.size()); }
+  int ranges() const { return static_cast<int>(counts_.size()); }
   int most() const {
     int most = 0;
-    for (const auto& [tile, count] : counts_) most = std::max(most, count);
+    for (const auto& [range, count] : counts_) most = std::max(most, count);
     return most;
   }
 
@@ -49,7 +49,7 @@ class CountedDraws final : public Draws {
       counts_;
 };
 
-// What threads make of the chains; every tile is to be drawn once.
+// What threads make of the chains; every range is to be drawn once.
 auto shared_sweeps(const Layered& model, const Packing& packing, int threads) {
   Chains chains(model, kChains);
   chains.randomise(make_key(4));
@@ -73,12 +73,12 @@ auto shared_sweeps(const Layered& model, const Packing& packing, int threads) {
     set_means(packed, chains, 1);
   });
   CHECK(draws.most() == 1);
-  return std::tuple{draws.tiles(), inputs, states, chains.get_layer(0), chains.get_layer(1)};
+  return std::tuple{draws.ranges(), inputs, states, chains.get_layer(0), chains.get_layer(1)};
 }
 
 }  // namespace
 
-TEST_CASE("threads that share a layer's units draw each tile once and leave one thread's bytes") {
+TEST_CASE("threads that share a layer's units draw each range once and leave one thread's bytes") {
   const std::vector<std::pair<std::vector<int>, std::vector<int>>> shapes = {
       {{0, 0}, {661, 543}}, {{0, 0, 0}, {260, 410, 250}}};
   for (const auto& [codes, sizes] : shapes) {

@@ -1,5 +1,5 @@
 // The enumerated target against sums over every state of its model.
-#include "boltzmark/target/table_target.hpp"
+#include "verification/checks/table_target.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -67,12 +67,12 @@ TEST_CASE("tempered chains refuse a model of another shape") {
                   InvalidArgument);
 }
 
-TEST_CASE("a look moves log Zhat by alpha of the full estimate") {
+TEST_CASE("an update moves log Zhat by alpha of the full estimate") {
   const TrackingOptions options = small_run();
   TrackedTempering tracked(random_model(0), options, Eigen::VectorXd::LinSpaced(6, 0, 3), 5);
-  for (std::uint64_t look = 1; look <= 3; ++look) {
+  for (std::uint64_t update = 1; update <= 3; ++update) {
     const Eigen::VectorXd before = tracked.log_z_hat();
-    tracked.advance(random_model(look));
+    tracked.advance(random_model(update));
     const Eigen::VectorXd& c = tracked.occupancy();
     CHECK(std::abs(c.sum() - 1) < 1e-14);
     double top = 0;
@@ -82,7 +82,7 @@ TEST_CASE("a look moves log Zhat by alpha of the full estimate") {
       // r_k = exp(2 b_k), b_k = k / 5.
       const double full = before[k] - 2.0 * k / 5 + std::log(c[k] / c[0]);
       CHECK(std::abs(tracked.log_z_hat()[k] - (0.7 * before[k] + 0.3 * full)) < 1e-6);
-      if (k == 5) CHECK(std::abs(tracked.log_z_look() - full) < 1e-6);
+      if (k == 5) CHECK(std::abs(tracked.log_z_full() - full) < 1e-6);
     }
   }
 }
@@ -100,7 +100,7 @@ TEST_CASE("tracked tempering has the same bytes whatever the number of threads")
   const auto run = [](int threads) {
     const ThreadLimit limit(threads);
     TrackedTempering tracked(random_model(0), small_run(), Eigen::VectorXd::Zero(6), 5);
-    for (std::uint64_t look = 0; look < 3; ++look) tracked.advance(random_model(look));
+    for (std::uint64_t update = 0; update < 3; ++update) tracked.advance(random_model(update));
     Chains states(random_model(0)->model, kChains);
     tracked.copy_states(states);
     return std::make_tuple(tracked.log_z_hat(), tracked.top_weights(), states.get_layer(0),

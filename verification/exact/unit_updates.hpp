@@ -40,12 +40,12 @@ class TableDraws final : public Draws {
  public:
   TableDraws(std::size_t units, std::size_t chains) : chains_(chains), table_(units * chains) {}
   std::uint32_t& at(std::size_t unit, std::size_t chain) { return table_[unit * chains_ + chain]; }
-  void fill(std::uint32_t* out, const DrawTile& tile) const override {
-    for (std::size_t u = 0; u < tile.units; ++u)
-      for (std::size_t c = 0; c < tile.chains; ++c) {
-        const std::size_t i = (tile.first_unit + u) * chains_ + tile.first_chain + c;
-        const bool inside = tile.first_chain + c < chains_ && i < table_.size();
-        out[u * tile.chains + c] = inside ? table_[i] : 0;
+  void fill(std::uint32_t* out, const DrawRange& range) const override {
+    for (std::size_t u = 0; u < range.units; ++u)
+      for (std::size_t c = 0; c < range.chains; ++c) {
+        const std::size_t i = (range.first_unit + u) * chains_ + range.first_chain + c;
+        const bool inside = range.first_chain + c < chains_ && i < table_.size();
+        out[u * range.chains + c] = inside ? table_[i] : 0;
       }
   }
 

@@ -106,6 +106,8 @@ TEST_CASE("values are stored and read back, and random starts are uniform on the
     for (int k = 0; k <= steps; k += 1 + steps / 1000) {
       chains.set(1, 0, 0, static_cast<float>(unit.value(k)));
       CHECK(*chains.block(1, 0) == static_cast<float>(2 * k - steps));
+      CHECK(unit.state(k) == *chains.block(1, 0));
+      CHECK(unit.index(unit.state(k)) == k);
       CHECK(chains.get(1, 0, 0) == static_cast<float>(unit.value(k)));
     }
     chains.set(1, 0, 0, 0.1F / static_cast<float>(steps));

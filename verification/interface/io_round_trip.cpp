@@ -27,7 +27,7 @@ Layered any_model(FilePrecision precision, int most_layers, bool binary) {
     const int size = *rc::gen::inRange(1, 6);
     if (!binary) layers[l].unit = Unit::from_code(*rc::gen::element(0, 1, 2, 4, 65535, -1, -2));
     layers[l].bias = Eigen::VectorXd::NullaryExpr(size, number);
-    if (layers[l].unit.is_gaussian()) {
+    if (layers[l].unit.has_scale()) {
       layers[l].sigma0 = Eigen::VectorXd::NullaryExpr(size, [] {
         return std::ldexp(1.0 + *rc::gen::inRange(0, 1 << 20) * 0x1p-20, *rc::gen::inRange(-9, 9));
       });

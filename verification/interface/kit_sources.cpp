@@ -65,7 +65,7 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
   for (const char* file :
        {"lib/boltzmark/core/numeric.hpp", "lib/boltzmark/sample/sample_store.cpp",
         "lib/boltzmark/transition/kernels/unit_kernels.hpp",
-        "lib/boltzmark/exact/enumeration/fast.cpp", "experiments/kit/statistics/bootstrap.cpp"})
+        "lib/boltzmark/exact/enumeration/fast_sum.cpp", "experiments/kit/statistics/bootstrap.cpp"})
     tree.with_comment(file, [&] {
       INFO(file);
       CHECK(sources_hash(fig3, tree.hashes()) != key);

@@ -28,7 +28,7 @@ Layer any_layer(Unit unit, int size) {
   Layer layer;
   layer.unit = unit;
   layer.bias = Eigen::VectorXd::NullaryExpr(size, [] { return grid_number(); });
-  if (unit.is_gaussian()) {
+  if (unit.has_scale()) {
     layer.sigma0 = Eigen::VectorXd::NullaryExpr(
         size, [] { return std::ldexp(1.0, *rc::gen::inRange(-2, 3)); });
   }
@@ -79,7 +79,7 @@ TEST_CASE("the energy is the sum over units and pairs of its definition") {
     for (int l = 0; l < model.layers(); ++l) {
       for (int i = 0; i < model.size(l); ++i) {
         const double x = state[l][i], a = model.bias(l)[i];
-        if (model.layer(l).unit.is_gaussian()) {
+        if (model.layer(l).unit.has_scale()) {
           const double sigma = model.layer(l).sigma0[i];
           sum += (x - a) * (x - a) / (2 * sigma * sigma);
         } else {
@@ -109,7 +109,7 @@ TEST_CASE("permuting the units of a layer leaves the energy unchanged") {
     for (int k = 0; k < model.layers(); ++k) layers.push_back(model.layer(k));
     std::vector<Eigen::MatrixXd> weights = model.weights();
     layers[l].bias = (shuffle * layers[l].bias).eval();
-    if (layers[l].unit.is_gaussian()) layers[l].sigma0 = (shuffle * layers[l].sigma0).eval();
+    if (layers[l].unit.has_scale()) layers[l].sigma0 = (shuffle * layers[l].sigma0).eval();
     if (l > 0) weights[l - 1] = (weights[l - 1] * shuffle.transpose()).eval();
     if (l + 1 < model.layers()) weights[l] = (shuffle * weights[l]).eval();
     state[l] = (shuffle * state[l]).eval();
@@ -144,7 +144,7 @@ TEST_CASE("a layer's input is the finite difference of minus the energy") {
     up[l][i] = 1;
     down[l][i] = 0;
     double difference = energy(model, down) - energy(model, up);
-    if (model.layer(l).unit.is_gaussian()) {  // the quadratic term is no part of the input
+    if (model.layer(l).unit.has_scale()) {  // the quadratic term is no part of the input
       const double a = model.bias(l)[i], sigma = model.layer(l).sigma0[i];
       difference += ((1 - a) * (1 - a) - a * a) / (2 * sigma * sigma);
     }

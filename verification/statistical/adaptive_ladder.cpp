@@ -1,10 +1,9 @@
 // Whether the pilot's ladder has the rungs that the exact spread of D asks for.
-#include "boltzmark/sample/adaptive_ladder.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/sample/simulated_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 

@@ -7,10 +7,10 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
 #include "boltzmark/exact/state_space.hpp"
-#include "boltzmark/sample/replicas.hpp"
+#include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/smc.hpp"
-#include "boltzmark/target/table_target.hpp"
 #include "decide.hpp"
+#include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

@@ -7,8 +7,8 @@
 
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/adaptive_tempering.hpp"
-#include "boltzmark/target/table_target.hpp"
 #include "decide.hpp"
+#include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

@@ -106,7 +106,7 @@ TrackedTraining::TrackedTraining(std::unique_ptr<TrackedTempering> tempering)
   cases_.set_layer(0, all_cases());
 }
 
-void TrackedTraining::look() { trainer_.sample(); }
+void TrackedTraining::sample() { trainer_.sample(); }
 
 TrainValid TrackedTraining::mean_log_f() {
   cases_.set_model(tempering_->model());

@@ -46,7 +46,7 @@ struct TrainValid {
   double valid = 0;
 };
 
-/// The negative phase of a look, ready for a gradient: sum -= its weighted mean.
+/// The negative phase of the present samples, ready for a gradient: sum -= its weighted mean.
 void subtract_negative(const TemperedModel& model, const TrackedTempering& tempering,
                        Chains& buffer, Parameters& sum);
 
@@ -57,14 +57,14 @@ class TrackedTraining {
   explicit TrackedTraining(const TrackedTrainingOptions& options);
 
   /// Moves the chains 25 sweeps under the present parameters; the estimate of log Z follows.
-  void look();
+  void sample();
   /// Computes the mean log f(v) of the present parameters over both sets of cases.
   TrainValid mean_log_f();
   /// Changes the parameters by one step.
   void update() { trainer_.step(); }
 
   const TrackedTempering& tempering() const { return *tempering_; }
-  /// Returns the model of the last look.
+  /// Returns the model of the last samples.
   const TemperedModel& model() const { return *tempering_->model(); }
   std::shared_ptr<const TemperedModel> shared_model() const { return tempering_->model(); }
 

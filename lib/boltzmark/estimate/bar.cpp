@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/influence.hpp"
+#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/mixing.hpp"
 
 namespace boltzmark {

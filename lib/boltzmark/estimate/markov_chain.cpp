@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/influence.hpp"
 #include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/mixing.hpp"
 #include "boltzmark/sample/rts_update.hpp"
 

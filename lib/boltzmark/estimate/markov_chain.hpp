@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/rung_law.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {

@@ -1,12 +1,15 @@
 #include "boltzmark/estimate/mbar.hpp"
 
+#include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/estimate/influence.hpp"
-#include "boltzmark/estimate/mbar_mixture.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/mixture_solver.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/mixing.hpp"
 
 namespace boltzmark {
@@ -15,6 +18,117 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+/// Sums over samples that are known by D alone, in chunks that stay in the cache. Chunks belong to
+/// a fixed number of blocks whatever the threads, and blocks are added in their order.
+/// With l_k(n) = b_k D_n + offset_k:
+class SampleChunks {
+ public:
+  /// Keeps references.  Shapes  inverse_temperatures [rungs], log_ratio = D [any]
+  SampleChunks(const Eigen::VectorXd& inverse_temperatures, const Eigen::MatrixXd& log_ratio);
+
+  /// Sums log sum_k e^l_k, p_k and (if wanted) p_j p_k over samples, p = softmax(l).
+  MixturePoint sum(const Eigen::VectorXd& offset, bool with_overlap) const;
+  /// Computes log sum_k e^l_k of each sample.  Shapes  result [samples]
+  Eigen::VectorXd log_sums(const Eigen::VectorXd& offset) const;
+  /// Sums w_j w_k over samples, w_k = e^(l_k - log_mixture).  Shapes  log_mixture [samples]
+  Eigen::MatrixXd weight_products(const Eigen::VectorXd& offset,
+                                  const Eigen::VectorXd& log_mixture) const;
+  /// Computes sum_k c_k w_k of each sample.  Shapes  c [rungs], result [samples]
+  Eigen::VectorXd weighted_sums(const Eigen::VectorXd& offset, const Eigen::VectorXd& log_mixture,
+                                const Eigen::VectorXd& c) const;
+
+ private:
+  // Calls body(block, first sample, l [rungs x samples of the chunk]) for every chunk.
+  template <class Body>
+  void for_chunks(const Eigen::VectorXd& offset, const Body& body) const;
+
+  const Eigen::VectorXd& inverse_temperatures_;
+  Eigen::Map<const Eigen::VectorXd> log_ratio_;
+};
+
+// The depth of a chunk's product is too small for Eigen to split it by the size of a cache, so that
+// the order of its sums is the same on every machine.
+constexpr Index kChunk = 128;
+constexpr Index kBlocks = 16;
+
+void add_products(const MatrixXd& chunk, MatrixXd& sum) {
+  sum.selfadjointView<Eigen::Lower>().rankUpdate(chunk);
+}
+
+SampleChunks::SampleChunks(const VectorXd& inverse_temperatures, const MatrixXd& log_ratio)
+    : inverse_temperatures_(inverse_temperatures), log_ratio_(log_ratio.data(), log_ratio.size()) {}
+
+template <class Body>
+void SampleChunks::for_chunks(const VectorXd& offset, const Body& body) const {
+  const Index chunks = (log_ratio_.size() + kChunk - 1) / kChunk;
+  parallel_for(kBlocks, [&](std::size_t block) {
+    const auto b = static_cast<Index>(block);
+    MatrixXd chunk;
+    for (Index t = b * chunks / kBlocks; t < (b + 1) * chunks / kBlocks; ++t) {
+      const Index first = t * kChunk, count = std::min(kChunk, log_ratio_.size() - first);
+      chunk =
+          (inverse_temperatures_ * log_ratio_.segment(first, count).transpose()).colwise() + offset;
+      body(block, first, chunk);
+    }
+  });
+}
+
+MixturePoint SampleChunks::sum(const VectorXd& offset, bool with_overlap) const {
+  const Index rungs = offset.size();
+  std::vector<MixturePoint> blocks(kBlocks);
+  for (MixturePoint& block : blocks) {
+    block.expected = VectorXd::Zero(rungs);
+    if (with_overlap) block.overlap = MatrixXd::Zero(rungs, rungs);
+  }
+  for_chunks(offset, [&](std::size_t block, Index, MatrixXd& chunk) {
+    const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
+    chunk = (chunk.rowwise() - highest).array().exp();
+    const Eigen::RowVectorXd sums = chunk.colwise().sum();
+    chunk.array().rowwise() /= sums.array();
+    blocks[block].value += highest.sum() + sums.array().log().sum();
+    blocks[block].expected += chunk.rowwise().sum();
+    if (with_overlap) add_products(chunk, blocks[block].overlap);
+  });
+  for (Index b = 1; b < kBlocks; ++b) {
+    blocks[0].value += blocks[b].value;
+    blocks[0].expected += blocks[b].expected;
+    if (with_overlap) blocks[0].overlap += blocks[b].overlap;
+  }
+  return blocks[0];
+}
+
+VectorXd SampleChunks::log_sums(const VectorXd& offset) const {
+  VectorXd result(log_ratio_.size());
+  for_chunks(offset, [&](std::size_t, Index first, const MatrixXd& chunk) {
+    const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
+    const Eigen::RowVectorXd sums = (chunk.rowwise() - highest).array().exp().colwise().sum();
+    result.segment(first, chunk.cols()) = (highest.array() + sums.array().log()).transpose();
+  });
+  return result;
+}
+
+MatrixXd SampleChunks::weight_products(const VectorXd& offset, const VectorXd& log_mixture) const {
+  std::vector<MatrixXd> blocks(kBlocks, MatrixXd::Zero(offset.size(), offset.size()));
+  for_chunks(offset, [&](std::size_t block, Index first, MatrixXd& chunk) {
+    chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
+    chunk = chunk.array().exp();
+    add_products(chunk, blocks[block]);
+  });
+  for (Index b = 1; b < kBlocks; ++b) blocks[0] += blocks[b];
+  return blocks[0].selfadjointView<Eigen::Lower>();
+}
+
+VectorXd SampleChunks::weighted_sums(const VectorXd& offset, const VectorXd& log_mixture,
+                                     const VectorXd& c) const {
+  VectorXd result(log_ratio_.size());
+  for_chunks(offset, [&](std::size_t, Index first, MatrixXd& chunk) {
+    chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
+    chunk = chunk.array().exp();
+    result.segment(first, chunk.cols()) = chunk.transpose() * c;
+  });
+  return result;
+}
 
 // The rungs with samples, which the likelihood is about.
 struct Visited {
@@ -36,10 +150,10 @@ Visited visited_rungs(const SampleStore& store, const VectorXd& counts) {
 
 MixtureSolution solve(const SampleStore& store, const Visited& visited, const RungSums& sums) {
   const Estimate start = thermodynamic_integration(sums, store.ladder, {.interpolate_empty = true});
-  const SampleTiles tiles(visited.inverse_temperatures, store.log_ratio);
+  const SampleChunks chunks(visited.inverse_temperatures, store.log_ratio);
   const VectorXd log_counts = visited.counts.array().log();
   const auto mixture = [&](const VectorXd& z, bool with_overlap) {
-    return tiles.sum(log_counts - z, with_overlap);
+    return chunks.sum(log_counts - z, with_overlap);
   };
   VectorXd z = start.log_z_rungs(visited.rungs);
   z.array() -= z[0];
@@ -69,8 +183,8 @@ VectorXd all_log_z(const SampleStore& store, const Visited& visited, const Vecto
 void set_errors(const SampleStore& store, const Visited& visited, const VectorXd& z,
                 const VectorXd& log_mixture, const VectorXd& inverse_temperatures,
                 MbarEstimate& estimate) {
-  const SampleTiles tiles(inverse_temperatures, store.log_ratio);
-  const MatrixXd a = tiles.weight_products(-z, log_mixture);
+  const SampleChunks chunks(inverse_temperatures, store.log_ratio);
+  const MatrixXd a = chunks.weight_products(-z, log_mixture);
   const MatrixXd n = visited.counts.asDiagonal();
   const MatrixXd overlap = n * a(visited.rungs, visited.rungs) * n;
   MatrixXd gradients = n * a(visited.rungs, Eigen::all);
@@ -85,7 +199,7 @@ void set_errors(const SampleStore& store, const Visited& visited, const VectorXd
   c(visited.rungs) = visited.counts.cwiseProduct(solved.col(top));
   c[top] += 1;
   c[0] -= 1;
-  const VectorXd values = tiles.weighted_sums(-z, log_mixture, c), means = a * c;
+  const VectorXd values = chunks.weighted_sums(-z, log_mixture, c), means = a * c;
   MatrixXd influences(store.sweeps(), store.chains());
   for (Index i = 0; i < values.size(); ++i)
     influences.data()[i] = store.samples() * (values[i] - means[store.rung.data()[i]]);
@@ -105,7 +219,7 @@ MbarEstimate mbar(const SampleStore& store) {
   if (!solution.z.allFinite()) return estimate;
   VectorXd inverse_temperatures(store.rungs());
   for (int k = 0; k < store.rungs(); ++k) inverse_temperatures[k] = store.ladder[k];
-  const VectorXd log_mixture = SampleTiles(visited.inverse_temperatures, store.log_ratio)
+  const VectorXd log_mixture = SampleChunks(visited.inverse_temperatures, store.log_ratio)
                                    .log_sums(VectorXd(visited.counts.array().log()) - solution.z);
   const VectorXd z = all_log_z(store, visited, solution.z, log_mixture, inverse_temperatures);
   estimate.log_z_rungs = z.array() - z[0];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "boltzmark/estimate/method.hpp"
+#include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
 
@@ -57,5 +58,10 @@ class MethodRuns {
   MethodSettings settings_;
   std::optional<TemperedRun> run_;
 };
+
+/// Computes about how many bytes a method needs: its chains, its ladder, and what it keeps of every
+/// sweep, of which the collapsed densities (settings.keep_log_f) are 8 bytes a rung.
+/// Throws  InvalidArgument if there is no such method
+double method_bytes(std::string_view method, const MethodSettings& settings, const Layered& model);
 
 }  // namespace boltzmark

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 
 #include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/rung_law.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {

@@ -1,5 +1,8 @@
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 
+#include <fmt/format.h>
+
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,16 +12,129 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/influence.hpp"
-#include "boltzmark/estimate/integrand.hpp"
+#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/mixing.hpp"
-#include "boltzmark/sample/rung_law.hpp"
+#include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/target/ladder.hpp"
 
 namespace boltzmark {
 namespace {
 
+/// The integral of E[D | b] by one rule, and how it depends on the moments of each rung.
+struct Integral {
+  Eigen::VectorXd log_z_rungs;  ///< to each rung, first 0
+  Eigen::VectorXd by_mean;      ///< N / (sum_n w_kn) d log Z / d E_k
+  Eigen::VectorXd by_variance;  ///< N / (sum_n w_kn) d log Z / d V_k
+};
+
+/// The mean E_k and the variance V_k of D at every rung, from sums over samples.
+/// A rung without samples takes both from its visited neighbours, linearly in b.
+class Integrand {
+ public:
+  /// Keeps references.
+  /// Throws  InvalidArgument if shapes disagree, sums of D are not kept, or no rung was visited
+  Integrand(const RungSums& sums, const Ladder& ladder);
+
+  const Eigen::VectorXd& counts() const { return counts_; }  ///< sum_n w_kn [rungs]
+  Integral integrate(Quadrature quadrature) const;
+
+  /// Computes the influence of a sample with D = log_ratio on an integral.
+  ///   sum_k w_k (a_k (D - E_k) + v_k ((D - E_k)^2 - V_k)),  a, v = by_mean, by_variance
+  /// Shapes  weights [rungs]
+  double influence(const Integral& integral, const Eigen::VectorXd& weights,
+                   double log_ratio) const;
+  /// Sums the influences of each group of samples.  Shapes  result [groups]
+  Eigen::VectorXd group_influences(const Integral& integral) const;
+  /// Computes the mean square of influences if each sample were given to one rung, by_mean alone.
+  double hard_mean_square(const Integral& integral) const;
+
+ private:
+  // Moments of a rung are `share` those of rung `below` and 1 - share those of rung `above`.
+  struct Source {
+    Eigen::Index below = 0, above = 0;
+    double share = 1;
+  };
+  Source source(Eigen::Index rung) const;
+
+  const RungSums& sums_;
+  const Ladder& ladder_;
+  Eigen::VectorXd counts_, mean_, variance_;
+};
+
 using Eigen::Index;
 using Eigen::VectorXd;
+
+Integrand::Integrand(const RungSums& sums, const Ladder& ladder) : sums_(sums), ladder_(ladder) {
+  if (sums.rungs() != ladder.rungs() || sums.first.size() != sums.weight.size() ||
+      sums.second.size() != sums.weight.size())
+    throw InvalidArgument(
+        fmt::format("sums = {} rungs (must be {}, with sums of D)", sums.rungs(), ladder.rungs()));
+  counts_ = sums.weight.rowwise().sum();
+  if (!(counts_.sum() > 0)) throw InvalidArgument("sums = 0 samples (must be at least 1)");
+  mean_ = VectorXd::Zero(counts_.size());
+  variance_ = mean_;
+  for (Index k = 0; k < counts_.size(); ++k) {
+    if (counts_[k] <= 0) continue;
+    mean_[k] = sums.first.row(k).sum() / counts_[k];
+    variance_[k] = sums.second.row(k).sum() / counts_[k] - mean_[k] * mean_[k];
+  }
+}
+
+Integrand::Source Integrand::source(Index rung) const {
+  Index below = rung, above = rung;
+  while (below >= 0 && counts_[below] <= 0) --below;
+  while (above < counts_.size() && counts_[above] <= 0) ++above;
+  if (below < 0) below = above;
+  if (above == counts_.size()) above = below;
+  const auto b = [&](Index k) { return ladder_[static_cast<int>(k)]; };
+  const double gap = b(above) - b(below);
+  return {below, above, gap > 0 ? (b(above) - b(rung)) / gap : 1};
+}
+
+Integral Integrand::integrate(Quadrature quadrature) const {
+  Integral out;
+  out.log_z_rungs = out.by_mean = out.by_variance = VectorXd::Zero(counts_.size());
+  const auto add = [&](const QuadratureTerm& term, Index rung, double share) {
+    if (share == 0) return;
+    const double scale = share * sums_.samples / counts_[rung];
+    // A variance that overflows is nothing to a rule that has no slopes.
+    const double correction = term.slope == 0 ? 0 : term.slope * variance_[rung];
+    out.log_z_rungs[term.interval + 1] += share * (term.value * mean_[rung] + correction);
+    out.by_mean[rung] += scale * term.value;
+    out.by_variance[rung] += scale * term.slope;
+  };
+  for (const QuadratureTerm& term : quadrature_terms(quadrature, ladder_)) {
+    const Source from = source(term.rung);
+    add(term, from.below, from.share);
+    add(term, from.above, 1 - from.share);
+  }
+  for (Index k = 1; k < counts_.size(); ++k) out.log_z_rungs[k] += out.log_z_rungs[k - 1];
+  return out;
+}
+
+double Integrand::influence(const Integral& integral, const VectorXd& weights,
+                            double log_ratio) const {
+  const Eigen::ArrayXd centred = log_ratio - mean_.array();
+  return (weights.array() * (integral.by_mean.array() * centred +
+                             integral.by_variance.array() * (centred.square() - variance_.array())))
+      .sum();
+}
+
+VectorXd Integrand::group_influences(const Integral& integral) const {
+  VectorXd groups = VectorXd::Zero(sums_.groups());
+  for (Index k = 0; k < counts_.size(); ++k) {
+    const double a = integral.by_mean[k], v = integral.by_variance[k], e = mean_[k];
+    groups += v * sums_.second.row(k).transpose() +
+              (a - 2 * v * e) * sums_.first.row(k).transpose() +
+              (v * (e * e - variance_[k]) - a * e) * sums_.weight.row(k).transpose();
+  }
+  return groups;
+}
+
+double Integrand::hard_mean_square(const Integral& integral) const {
+  return integral.by_mean.cwiseAbs2().cwiseProduct(variance_).dot(counts_) / sums_.samples;
+}
+
 using MeanSquare = std::function<double(const Integrand&, const Integral&)>;
 
 // The integral by one rule with its sampling error.
@@ -109,6 +225,61 @@ Estimate ti_continuous(const Eigen::MatrixXd& log_ratio, const Eigen::MatrixXd& 
   estimate.log_z = terms.mean();
   set_error(estimate, terms.array() - estimate.log_z);
   return closed(std::move(estimate), range_of(log_ratio));
+}
+
+namespace {
+
+double width(const Ladder& ladder, int interval) { return ladder[interval + 1] - ladder[interval]; }
+
+// The integral of the parabola through three rungs from `near` to `mid`, a distance h apart; `far`
+// lies `other` beyond mid.
+void add_parabola(int interval, int near, int step, double h, double other,
+                  std::vector<QuadratureTerm>& terms) {
+  const double both = h + other;
+  terms.push_back({interval, near, h * (2 * h + 3 * other) / (6 * both)});
+  terms.push_back({interval, near + step, h * (h + 3 * other) / (6 * other)});
+  terms.push_back({interval, near + 2 * step, -h * h * h / (6 * other * both)});
+}
+
+void add_simpson(const Ladder& ladder, int k, std::vector<QuadratureTerm>& terms) {
+  const double h = width(ladder, k);
+  if (k % 2 == 0 && k + 2 < ladder.rungs())
+    add_parabola(k, k, 1, h, width(ladder, k + 1), terms);
+  else
+    add_parabola(k, k + 1, -1, h, width(ladder, k - 1), terms);
+}
+
+void add_interval(Quadrature quadrature, const Ladder& ladder, int k,
+                  std::vector<QuadratureTerm>& terms) {
+  const double h = width(ladder, k);
+  switch (quadrature) {
+    case Quadrature::left:
+      terms.push_back({k, k, h});
+      return;
+    case Quadrature::right:
+      terms.push_back({k, k + 1, h});
+      return;
+    case Quadrature::simpson:
+      if (ladder.rungs() > 2) return add_simpson(ladder, k, terms);
+      [[fallthrough]];
+    case Quadrature::trapezoid:
+      terms.push_back({k, k, h / 2});
+      terms.push_back({k, k + 1, h / 2});
+      return;
+    case Quadrature::corrected:
+      terms.push_back({k, k, h / 2, h * h / 12});
+      terms.push_back({k, k + 1, h / 2, -h * h / 12});
+      return;
+  }
+  throw InvalidArgument("quadrature (must be one of the enumeration)");
+}
+
+}  // namespace
+
+std::vector<QuadratureTerm> quadrature_terms(Quadrature quadrature, const Ladder& ladder) {
+  std::vector<QuadratureTerm> terms;
+  for (int k = 0; k + 1 < ladder.rungs(); ++k) add_interval(quadrature, ladder, k, terms);
+  return terms;
 }
 
 }  // namespace boltzmark

@@ -10,7 +10,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
-#include "boltzmark/exact/random_scan.hpp"
 
 namespace boltzmark {
 namespace {
@@ -101,22 +100,6 @@ Eigen::MatrixXd asymptotic_covariance(const Eigen::Ref<const Eigen::MatrixXd>& m
   return later + later.transpose() - centred.transpose() * p.asDiagonal() * centred;
 }
 
-Eigen::MatrixXd covariance_of_means(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
-                                    const Eigen::Ref<const Eigen::VectorXd>& p,
-                                    const Eigen::Ref<const Eigen::MatrixXd>& functions, int steps) {
-  require_shapes(matrix, p, functions);
-  if (steps < 1) throw InvalidArgument(fmt::format("steps = {} (must be at least 1)", steps));
-  const Eigen::MatrixXd centred = centre(p, functions);
-  const Eigen::MatrixXd weighted = p.asDiagonal() * centred;
-  Eigen::MatrixXd later = centred, sum = weighted.transpose() * centred;
-  for (int t = 1; t < steps; ++t) {
-    later = matrix * later;
-    const Eigen::MatrixXd lag = weighted.transpose() * later;
-    sum += (1 - static_cast<double>(t) / steps) * (lag + lag.transpose());
-  }
-  return sum;
-}
-
 AsymptoticVariance asymptotic_variance(const StateSpace& space, const Rule& rule, Scan scan,
                                        const Eigen::Ref<const Eigen::VectorXd>& f) {
   const Coordinates at = symmetrise(space, rule, scan, f);
@@ -152,25 +135,6 @@ double spectral_autocorrelation_time(const StateSpace& space, const Rule& rule, 
     sum += weight * shares[i] * right.values[i] / (1.0 - right.values[i]);
   }
   return 1 + 2 * sum.real() / variance;
-}
-
-Eigen::VectorXd exact_autocorrelation(const StateSpace& space, const Rule& rule,
-                                      const Eigen::Ref<const Eigen::VectorXd>& f, int lags) {
-  require_states(f.size(), static_cast<Eigen::Index>(space.states()), "f");
-  if (lags < 0) throw InvalidArgument(fmt::format("lags = {} (must be at least 0)", lags));
-  const Eigen::VectorXd p = space.p();
-  const Eigen::VectorXd centred = f.array() - p.dot(f);
-  const Eigen::VectorXd weighted = p.cwiseProduct(centred);
-  const double variance = weighted.dot(centred);
-  if (!(variance > 0)) throw InvalidArgument("f = constant (must vary to have a correlation)");
-  const SweepOperator kernel(space, rule);
-  Eigen::VectorXd result(lags + 1);
-  StateBlock later = centred;
-  for (int lag = 0; lag <= lags; ++lag) {
-    result[lag] = weighted.dot(later.col(0)) / variance;
-    kernel.pull(later);
-  }
-  return result;
 }
 
 Eigen::VectorXd state_energies(const StateSpace& space) {

@@ -30,14 +30,6 @@ Eigen::MatrixXd asymptotic_covariance(const Eigen::Ref<const Eigen::MatrixXd>& m
                                       const Eigen::Ref<const Eigen::VectorXd>& p,
                                       const Eigen::Ref<const Eigen::MatrixXd>& functions);
 
-/// Sums the autocovariances of a stationary chain:  N Cov(mean f_i, mean f_j) of N steps,
-///   C(0) + sum over 0 < t < N of (1 - t / N) (C(t) + C(t)'), C(t)_ij = Cov(f_i(x_0), f_j(x_t))
-/// Shapes  as asymptotic_covariance     Cost  N products of the matrix with the functions
-/// Throws  InvalidArgument if shapes differ or steps < 1
-Eigen::MatrixXd covariance_of_means(const Eigen::Ref<const Eigen::MatrixXd>& matrix,
-                                    const Eigen::Ref<const Eigen::VectorXd>& p,
-                                    const Eigen::Ref<const Eigen::MatrixXd>& functions, int steps);
-
 /// Computes asymptotic_variance in the well-conditioned symmetrised coordinates of a model's
 /// kernel.
 AsymptoticVariance asymptotic_variance(const StateSpace& space, const Rule& rule, Scan scan,
@@ -49,10 +41,6 @@ AsymptoticVariance asymptotic_variance(const StateSpace& space, const Rule& rule
 /// Throws  Error if the kernel has no complete set of eigenvectors to working precision
 double spectral_autocorrelation_time(const StateSpace& space, const Rule& rule, Scan scan,
                                      const Eigen::Ref<const Eigen::VectorXd>& f);
-
-/// Computes the autocorrelation R(lag) of a function, lag = 0..lags, under the stationary chain.
-Eigen::VectorXd exact_autocorrelation(const StateSpace& space, const Rule& rule,
-                                      const Eigen::Ref<const Eigen::VectorXd>& f, int lags);
 
 /// Computes the energy of every state, the function of the paper's autocorrelations.  Units  nats
 Eigen::VectorXd state_energies(const StateSpace& space);

@@ -59,7 +59,7 @@ Parameters exact_gradient(const Layered& model, const Cases& cases) {
   Parameters gradient = data_moments(model, cases);
   add_moments(sides, moments(sides), -1, gradient);
   for (int l = 0; l < model.layers(); ++l) {
-    if (!model.layer(l).unit.is_gaussian()) continue;
+    if (model.layer(l).sigma0.size() == 0) continue;
     // d/da of -(x - a)^2 / (2 sigma^2); the a's of data and model cancel.
     gradient.biases[l].array() /= model.layer(l).sigma0.array().square();
   }

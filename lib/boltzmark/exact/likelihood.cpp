@@ -23,13 +23,10 @@ constexpr std::size_t kChunkCases = 256;
                         unit.name() + " units)");
 }
 
-/// Computes sum_i b_i v_i, or the energy of a Gaussian layer.
+/// Computes -own_energy, sum_i b_i v_i from the non-zero values.
 double visible_term(const Layered& model, const Cases& cases, std::size_t k) {
   const Layer& layer = model.layer(0);
-  if (layer.unit.is_gaussian()) {
-    const Eigen::VectorXd v = cases.state(k);
-    return -((v - layer.bias).array() / layer.sigma0.array()).square().sum() / 2;
-  }
+  if (layer.unit.has_scale()) return -own_energy(layer, cases.state(k));
   const float* x = cases.values(k);
   double sum = 0;
   for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i) {
@@ -81,19 +78,11 @@ void check_cases(const Layered& model, const Cases& cases) {
                           std::to_string(model.size(0)) + ")");
   }
   const Unit unit = model.layer(0).unit;
-  if (unit.is_gaussian() || (unit.is_bernoulli() && cases.is_binary())) return;
+  if (unit.has_scale() || (unit.is_bernoulli() && cases.is_binary())) return;
   for (std::size_t k = 0; k < cases.distinct(); ++k) {
     const Eigen::VectorXd v = cases.state(k);
-    for (const double x : v) {
-      if (unit.is_bernoulli()) {
-        if (x != 0 && x != 1) refuse_value(x, unit);
-      } else if (!(std::abs(x) <= 1)) {
-        refuse_value(x, unit);
-      } else if (unit.is_discrete()) {
-        const double step = (x + 1) * unit.code() / 2;
-        if (std::abs(step - std::nearbyint(step)) > 1e-6 * unit.code()) refuse_value(x, unit);
-      }
-    }
+    for (const double x : v)
+      if (!unit.holds(x, 2e-6)) refuse_value(x, unit);
   }
 }
 

@@ -13,7 +13,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/checkpoint.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/exact/enumeration/fast.hpp"
+#include "boltzmark/exact/enumeration/fast_sum.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 
 namespace boltzmark {

@@ -234,14 +234,6 @@ void SweepOperator::apply_symmetrised(Eigen::Ref<StateBlock> g) const {
   });
 }
 
-void SweepOperator::apply_symmetrised_adjoint(Eigen::Ref<StateBlock> g) const {
-  require_reversible();
-  in_side_order(g, [&](double* values, std::size_t width) {
-    apply_half(values, width, 1, Form::symmetrised);
-    apply_half(values, width, 0, Form::symmetrised);
-  });
-}
-
 // out = share sum over units of the row of S_unit for state x times the old values.
 void SweepOperator::scan_state(std::size_t x, const double* old, std::size_t width,
                                double* out) const {

@@ -45,10 +45,8 @@ class SweepOperator {
   /// Computes S g with S = D^{1/2} T D^{-1/2} = S_h S_v, D = diag(p). S_h and S_v are symmetric,
   /// because each T_i is in detailed balance with p; so S has norm 1, its stationary vector is
   /// sqrt(p) on both sides, and nothing is ever divided by a tiny p.
-  /// Throws  InvalidArgument if the kernel is not reversible; so do the next two
+  /// Throws  InvalidArgument if the kernel is not reversible; so does the next
   void apply_symmetrised(Eigen::Ref<StateBlock> g) const;
-  /// Computes S' g = S_v S_h g.
-  void apply_symmetrised_adjoint(Eigen::Ref<StateBlock> g) const;
   /// Computes the symmetrised random-scan kernel (1/n) sum_i S_i g.
   void apply_random_scan(Eigen::Ref<StateBlock> g) const;
 

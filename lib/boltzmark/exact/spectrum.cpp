@@ -10,7 +10,6 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/connectivity.hpp"
 #include "boltzmark/exact/operator_matrix.hpp"
-#include "boltzmark/exact/random_scan.hpp"
 #include "boltzmark/exact/spectrum_krylov.hpp"
 
 namespace boltzmark {

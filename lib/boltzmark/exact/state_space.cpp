@@ -8,7 +8,6 @@
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
-
 namespace {
 
 // values = old values + the unit's own value times factor, for every value of a unit that comes on
@@ -135,8 +134,8 @@ std::size_t StateSpace::index(const State& state) const {
   for (const Eigen::VectorXd& values : state)
     for (Eigen::Index i = 0; i < values.size(); ++i, ++unit) {
       const Unit kind = places_[unit].kind;
-      const double k = (values[i] - kind.lowest()) / kind.spacing();
-      result += static_cast<std::size_t>(std::lround(k)) * places_[unit].stride;
+      const int k = kind.index(kind.stored(static_cast<float>(values[i])));
+      result += static_cast<std::size_t>(k) * places_[unit].stride;
     }
   return result;
 }

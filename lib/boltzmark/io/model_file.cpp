@@ -63,7 +63,7 @@ Layered read_npz_model(const std::string& path) {
     const Eigen::Index size = l == 0 ? weights[0].rows() : weights[l - 1].cols();
     layers[l].unit = units[l];
     layers[l].bias = read_layer_vector(file, bias_names[l], size);
-    if (!units[l].is_gaussian()) continue;
+    if (!units[l].has_scale()) continue;
     layers[l].sigma0 = read_layer_vector(file, fmt::format("sigma{}", l), size);
   }
   return as_file_fault(path, [&] { return Layered(std::move(layers), std::move(weights)); });
@@ -115,7 +115,7 @@ void write_npz_model(const Layered& model, const std::string& path, FilePrecisio
     const std::string name = model.is_rbm() ? (l == 0 ? "b" : "c") : fmt::format("b{}", l);
     add(file, name, model.bias(l), true, precision);
     units.push_back(model.layer(l).unit.code());
-    if (!model.layer(l).unit.is_gaussian()) continue;
+    if (model.layer(l).sigma0.size() == 0) continue;
     add(file, fmt::format("sigma{}", l), model.layer(l).sigma0, true, precision);
   }
   if (!model.is_binary()) file.add("units", units, {units.size()});
@@ -144,10 +144,8 @@ void expect_float32(const Layered& model) {
   for (int l = 0; l < model.layers(); ++l) {
     const Layer& layer = model.layer(l);
     fits = fits && layer.bias.cast<float>().allFinite();
-    if (layer.unit.is_gaussian()) {
-      const Eigen::VectorXf scales = layer.sigma0.cast<float>();
-      fits = fits && scales.allFinite() && scales.minCoeff() > 0;
-    }
+    const Eigen::VectorXf scales = layer.sigma0.cast<float>();
+    fits = fits && scales.allFinite() && (scales.array() > 0).all();
   }
   if (!fits) throw InvalidArgument("precision = float32 (must be float64 for such parameters)");
 }

@@ -120,8 +120,8 @@ double sum_of(const Law& law, const double* a, const double* u, std::size_t rows
 double log_phi_rows(Unit unit, const double* a, const double* u, std::size_t rows, double* psi) {
   if (unit.is_bernoulli()) return sum_of(BernoulliUnit(), a, u, rows, psi);
   if (!unit.is_discrete()) return sum_of(ContinuousUnit(), a, u, rows, psi);
-  if (unit.code() == 1) return sum_of(SpinUnit(), a, u, rows, psi);
-  return sum_of(MultivaluedUnit{static_cast<double>(unit.code())}, a, u, rows, psi);
+  if (unit.is_two_valued()) return sum_of(SpinUnit(), a, u, rows, psi);
+  return sum_of(MultivaluedUnit{static_cast<double>(unit.steps())}, a, u, rows, psi);
 }
 
 /// Adds to `vectors` vectors of rows, held in registers meanwhile.

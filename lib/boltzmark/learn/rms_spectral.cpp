@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,10 +10,22 @@
 
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/column_product.hpp"
+#include "boltzmark/core/parallel.hpp"
 
 namespace boltzmark {
 namespace {
+
+/// Multiplies matrices column by column: Eigen's matrix-vector product has the same bits whatever
+/// the caches, its blocked matrix product has not.
+template <class Left>
+Eigen::MatrixXd column_product(const Left& left, const Eigen::MatrixXd& right) {
+  Eigen::MatrixXd product(left.rows(), right.cols());
+  parallel_for(static_cast<std::size_t>(right.cols()), [&](std::size_t i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    product.col(column).noalias() = left * right.col(column);
+  });
+  return product;
+}
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 

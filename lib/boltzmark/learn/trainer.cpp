@@ -17,7 +17,7 @@ constexpr int kHidden = 1;
 // Checks before any member allocates; returns the cases of an update.
 int batch_of(const Layered& model, const Eigen::MatrixXf& data, const TrainOptions& options) {
   for (int l = 0; l < model.layers(); ++l) {
-    if (model.layer(l).unit.is_gaussian())
+    if (model.layer(l).unit.has_scale())
       throw InvalidArgument("model (must have no Gaussian units)");
     require_law(options.rule, model.layer(l).unit);
   }
@@ -120,7 +120,7 @@ void Trainer::load_cases() {
     const float* values = data_->col(cases[c]).data();
     float* out = positive_.block(kVisible, c / kChainBlock) + c % kChainBlock;
     for (int u = 0; u < units; ++u)
-      out[static_cast<std::size_t>(u) * kChainBlock] = stored_state(unit, values[u]);
+      out[static_cast<std::size_t>(u) * kChainBlock] = unit.stored(values[u]);
   }
   // A last, smaller minibatch leaves chains over; they move but do not count.
   case_weights_.clear();
@@ -153,7 +153,7 @@ std::uint64_t Trainer::fingerprint() const {
 
 void Trainer::save(CheckpointWriter& out) const {
   if (sampled_)
-    throw InvalidArgument("checkpoint (must not be made between a look and its update)");
+    throw InvalidArgument("checkpoint (must not be made between sample and its update)");
   for (const Eigen::MatrixXd& weights : model_.weights()) out.write(weights);
   for (int l = 0; l < model_.layers(); ++l) out.write(model_.bias(l));
   sampler_->save(out);

@@ -65,8 +65,8 @@ class Trainer final : public Ascent {
     run_to(options_.updates, every, [&] { record(*this); });
   }
 
-  /// Advances the sampler for the next update, which else does so itself: a look at the samples
-  /// that the update will take. A checkpoint in between is refused.
+  /// Advances the sampler for the next update, which else does so itself: for who evaluates the
+  /// samples that the update will take. A checkpoint in between is refused.
   void sample();
 
   const Layered& model() const { return model_; }

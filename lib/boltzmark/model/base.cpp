@@ -92,7 +92,7 @@ Layered tempered(const Layered& model, const Base& base, double inverse_temperat
   std::vector<Eigen::MatrixXd> weights;
   for (int l = 0; l < model.layers(); ++l) {
     layers.push_back(model.layer(l));
-    if (layers.back().unit.is_gaussian()) {
+    if (layers.back().unit.has_scale()) {
       throw InvalidArgument(fmt::format(
           "units of layer {} = Gaussian (must be others: a Gaussian layer's precision is not "
           "tempered by a base of logits)",

@@ -22,7 +22,7 @@ void check_shape(const char* name, const Eigen::MatrixXd& matrix, Eigen::Index r
 void check_parameters(Unit hidden_unit, const Parameters& parameters) {
   const Eigen::Index hidden = parameters.biases[0].size(), classes = parameters.biases[1].size();
   const Eigen::Index inputs = parameters.weights[0].cols();
-  if (hidden_unit.is_gaussian())
+  if (hidden_unit.has_scale())
     throw InvalidArgument("hidden units = Gaussian (must be Bernoulli, X(s) or continuous)");
   if (hidden < 1) throw InvalidArgument("hidden units = 0 (must be positive)");
   if (inputs < 1) throw InvalidArgument("inputs = 0 (must be positive)");

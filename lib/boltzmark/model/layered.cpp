@@ -24,7 +24,7 @@ void check_layer(const Layer& layer, std::size_t l) {
   if (!layer.bias.allFinite()) {
     throw InvalidArgument(fmt::format("biases of layer {} = NaN or infinity (must be finite)", l));
   }
-  const auto expected = layer.unit.is_gaussian() ? size : 0;
+  const auto expected = layer.unit.has_scale() ? size : 0;
   if (layer.sigma0.size() != expected) {
     throw InvalidArgument(fmt::format("scales of layer {} = {} values (must be {} for {} units)", l,
                                       layer.sigma0.size(), expected, layer.unit.name()));
@@ -75,6 +75,11 @@ void check_state(const Layered& model, const State& state) {
 }
 
 }  // namespace
+
+double own_energy(const Layer& layer, const Eigen::Ref<const Eigen::VectorXd>& x) {
+  if (!layer.unit.has_scale()) return -layer.bias.dot(x);
+  return 0.5 * ((x - layer.bias).array() / layer.sigma0.array()).square().sum();
+}
 
 Layered::Layered(std::vector<Layer> layers, std::vector<Eigen::MatrixXd> weights)
     : layers_(std::move(layers)), weights_(std::move(weights)) {
@@ -159,12 +164,7 @@ double energy(const Layered& model, const State& state) {
   check_state(model, state);
   double sum = 0;
   for (int l = 0; l < model.layers(); ++l) {
-    const Layer& layer = model.layer(l);
-    if (layer.unit.is_gaussian()) {
-      sum += 0.5 * ((state[l] - layer.bias).array() / layer.sigma0.array()).square().sum();
-    } else {
-      sum -= layer.bias.dot(state[l]);
-    }
+    sum += own_energy(model.layer(l), state[l]);
     if (l + 1 < model.layers()) sum -= state[l].dot(model.weights(l) * state[l + 1]);
   }
   return sum;
@@ -176,7 +176,7 @@ Eigen::VectorXd layer_input(const Layered& model, const State& state, int layer)
     throw InvalidArgument(fmt::format("layer = {} (must be 0..{})", layer, model.layers() - 1));
   }
   Eigen::VectorXd input = model.bias(layer);
-  if (model.layer(layer).unit.is_gaussian()) input.setZero();
+  if (model.layer(layer).unit.has_scale()) input.setZero();
   if (layer > 0) input += model.weights(layer - 1).transpose() * state[layer - 1];
   if (layer + 1 < model.layers()) input += model.weights(layer) * state[layer + 1];
   return input;

@@ -15,6 +15,11 @@ struct Layer {
   Eigen::VectorXd sigma0;  ///< [units], Gaussian layers only; empty otherwise
 };
 
+/// Computes what a layer's own parameters add to the energy of its values x.
+///   -a . x; of units with scales sum_i (x_i - a_i)^2 / (2 sigma_i^2)
+/// Units  nats     Shapes  x [units]
+double own_energy(const Layer& layer, const Eigen::Ref<const Eigen::VectorXd>& x);
+
 /// A layered Boltzmann machine: RBM, DBM of any depth, multivalued and Gaussian-Bernoulli RBM.
 ///   E(x) = -sum_l a_l . x_l - sum_l x_l' W_l x_{l+1}; for a Gaussian layer
 ///   sum_i (x_i - a_i)^2 / (2 sigma_i^2) replaces -a . x

@@ -76,6 +76,11 @@ double log_phi_continuous(double x) {
   return size + std::log(-std::expm1(-2.0 * size) / size);
 }
 
+/// Returns the state 2k - s of X(s) that is nearest to s times a number.
+double nearest_state(int steps, double scaled) {
+  return 2 * std::round((scaled + steps) / 2) - steps;
+}
+
 [[noreturn]] void refuse_gaussian() {
   throw InvalidArgument("unit = Gaussian (must be Bernoulli, multivalued or continuous)");
 }
@@ -115,20 +120,38 @@ double Unit::log_weight() const {
   return is_bernoulli() ? 0.0 : std::log(2.0 / (code_ + 1.0));
 }
 
+bool Unit::holds(double x, double tolerance) const {
+  if (!(x >= lowest() && x <= highest())) return false;
+  if (code_ <= 0) return !is_discrete() || x == lowest() || x == highest();
+  const double scaled = x * code_;
+  return std::abs(scaled - nearest_state(code_, scaled)) <= tolerance * code_;
+}
+
+int Unit::index(float state) const {
+  return static_cast<int>(
+      std::lround(code_ == 0 ? state : (state + static_cast<float>(code_)) / 2));
+}
+
+float Unit::stored(float value) const {
+  if (code_ <= 0) return value;
+  const double scaled = static_cast<double>(value) * code_, nearest = nearest_state(code_, scaled);
+  return static_cast<float>(std::abs(scaled - nearest) <= code_ * 0x1p-23 ? nearest : scaled);
+}
+
 std::string Unit::name() const {
   if (is_bernoulli()) return "Bernoulli";
-  if (is_gaussian()) return "Gaussian";
+  if (has_scale()) return "Gaussian";
   return is_discrete() ? fmt::format("X({})", code_) : "continuous";
 }
 
 double log_partition(Unit unit, double input) {
-  if (unit.is_gaussian()) refuse_gaussian();
+  if (unit.has_scale()) refuse_gaussian();
   if (unit.is_bernoulli()) return softplus(input);
   return unit.is_discrete() ? log_phi(unit.code(), input) : log_phi_continuous(input);
 }
 
 double mean_value(Unit unit, double input) {
-  if (unit.is_gaussian()) refuse_gaussian();
+  if (unit.has_scale()) refuse_gaussian();
   if (unit.is_bernoulli()) return sigmoid(input);
   if (!unit.is_discrete()) return mean_continuous(input);
   return unit.code() == 1 ? std::tanh(input) : mean_multivalued(unit.code(), input);

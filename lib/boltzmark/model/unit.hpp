@@ -12,7 +12,9 @@ namespace boltzmark {
 ///   code s >= 1   multivalued X(s) = {(2k - s)/s : k = 0..s}, weight 2/(s+1) each
 ///   code -1       continuous on [-1, 1], Lebesgue measure             [both yokoyama2019, Sec. 2]
 ///   code -2       Gaussian, (x - a)^2 / (2 sigma^2) in place of -a x
-/// The codes are those of the model file's `units`.
+/// The codes are those of the model file's `units`. Who does not write files asks for what a unit
+/// is like (how many values, from where, how far apart, stored how), not which kind it is.
+/// Values of a discrete unit are equally spaced and weigh the same; none is beyond [-1, 1].
 class Unit {
  public:
   static constexpr Unit bernoulli() { return Unit(0); }
@@ -31,17 +33,34 @@ class Unit {
   constexpr std::int32_t code() const { return code_; }
   constexpr bool is_bernoulli() const { return code_ == 0; }
   constexpr bool is_discrete() const { return code_ >= 0; }
-  constexpr bool is_gaussian() const { return code_ == -2; }
+  constexpr bool is_two_valued() const { return code_ == 0 || code_ == 1; }
+  /// Tells whether a unit's law has a scale sigma of its own, Layer::sigma0: Gaussian units.
+  constexpr bool has_scale() const { return code_ == -2; }
 
-  /// Counts the values of a discrete unit.
-  int values() const { return code_ == 0 ? 2 : code_ + 1; }
+  /// Counts the values of a discrete unit, and the steps from the least of them to the greatest.
+  constexpr int values() const { return steps() + 1; }
+  constexpr int steps() const { return code_ == 0 ? 1 : code_; }
   /// Returns the distance of neighbouring values of a discrete unit.
-  double spacing() const { return code_ == 0 ? 1.0 : 2.0 / code_; }
+  constexpr double spacing() const { return (highest() - lowest()) / steps(); }
   /// Returns the least and the greatest value; not of Gaussian units, which have none.
   constexpr double lowest() const { return code_ == 0 ? 0 : -1; }
   constexpr double highest() const { return 1; }
   /// Returns the k-th smallest value of a discrete unit, k = 0..values()-1.
   double value(int k) const { return code_ == 0 ? k : (2.0 * k - code_) / code_; }
+  /// Tells whether x is a value, of X(s) within a tolerance; not of Gaussian units.
+  bool holds(double x, double tolerance) const;
+
+  /// Returns the factor by which chains store values: s for X(s), whose states are then the
+  /// integers 2k - s and whose products with weights / s are as exact as a binary unit's; 1 for
+  /// others.
+  constexpr float state_scale() const { return code_ > 0 ? static_cast<float>(code_) : 1.0F; }
+  /// Returns the k-th smallest value of a discrete unit as chains store it.
+  constexpr float state(int k) const { return static_cast<float>(code_ == 0 ? k : 2 * k - code_); }
+  /// Returns the k of a stored state.
+  int index(float state) const;
+  /// Returns a value as chains store it; one within float32's rounding of X(s) becomes its integer.
+  float stored(float value) const;
+
   /// Returns the log of the reference measure of each value of a discrete unit: 0, or log(2/(s+1)).
   /// Throws  InvalidArgument if the unit is not discrete
   double log_weight() const;

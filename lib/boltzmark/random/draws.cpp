@@ -77,9 +77,9 @@ void fill_keys(StreamKey key, StreamKey (&keys)[kRounds]) {
   }
 }
 
-std::uint32_t last_word(const DrawTile& tile) {
-  return static_cast<std::uint32_t>(Purpose::unit_update) + tile.layer +
-         (static_cast<std::uint32_t>(tile.sweep >> 32) << 8);
+std::uint32_t last_word(const DrawRange& range) {
+  return static_cast<std::uint32_t>(Purpose::unit_update) + range.layer +
+         (static_cast<std::uint32_t>(range.sweep >> 32) << 8);
 }
 
 // The low halves of two words, the first one's below.
@@ -94,50 +94,50 @@ HWY_INLINE void store(Vector even, Vector odd, std::uint32_t* HWY_RESTRICT out) 
 }
 
 // The draws of one chain: every lane has the counter of other four units.
-void fill_chain(std::uint32_t* HWY_RESTRICT out, const DrawTile& tile, StreamKey key) {
+void fill_chain(std::uint32_t* HWY_RESTRICT out, const DrawRange& range, StreamKey key) {
   const Wide d;
   constexpr auto kUnits = static_cast<std::uint32_t>(4 * hn::MaxLanes(Wide()));
   StreamKey keys[kRounds];
   fill_keys(key, keys);
   const auto all = [&](std::uint32_t word) { return hn::Set(d, std::uint64_t{word}); };
-  for (std::uint32_t u = 0; u < tile.units; u += kUnits) {
-    Counters c{hn::Add(all((tile.first_unit + u) / 4), hn::Iota(d, 0)), all(tile.first_chain),
-               all(static_cast<std::uint32_t>(tile.sweep)), all(last_word(tile))};
+  for (std::uint32_t u = 0; u < range.units; u += kUnits) {
+    Counters c{hn::Add(all((range.first_unit + u) / 4), hn::Iota(d, 0)), all(range.first_chain),
+               all(static_cast<std::uint32_t>(range.sweep)), all(last_word(range))};
     for (const StreamKey& round : keys) turn(c, round);
     HWY_ALIGN std::uint64_t draws[kUnits / 2];
     hn::StoreInterleaved2(pair(c.c0, c.c1), pair(c.c2, c.c3), d, draws);
-    std::memcpy(out + u, draws, std::min(kUnits, tile.units - u) * sizeof(std::uint32_t));
+    std::memcpy(out + u, draws, std::min(kUnits, range.units - u) * sizeof(std::uint32_t));
   }
 }
 
-void fill(std::uint32_t* HWY_RESTRICT out, const DrawTile& tile, StreamKey key) {
-  if (tile.chains == 1) return fill_chain(out, tile, key);
+void fill(std::uint32_t* HWY_RESTRICT out, const DrawRange& range, StreamKey key) {
+  if (range.chains == 1) return fill_chain(out, range, key);
   const Wide d;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(Words()));
-  const auto sweep_low = static_cast<std::uint32_t>(tile.sweep);
-  const std::uint32_t purpose = last_word(tile);
+  const auto sweep_low = static_cast<std::uint32_t>(range.sweep);
+  const std::uint32_t purpose = last_word(range);
   StreamKey keys[kRounds];
   fill_keys(key, keys);
-  for (std::uint32_t u = 0; u < tile.units; u += 4 * kTogether)
-    for (std::uint32_t c = 0; c < tile.chains; c += lanes) {
-      const Vector even = hn::Add(hn::Set(d, std::uint64_t{tile.first_chain + c}),
+  for (std::uint32_t u = 0; u < range.units; u += 4 * kTogether)
+    for (std::uint32_t c = 0; c < range.chains; c += lanes) {
+      const Vector even = hn::Add(hn::Set(d, std::uint64_t{range.first_chain + c}),
                                   hn::ShiftLeft<1>(hn::Iota(d, 0)));
       const Vector chain[2] = {even, hn::Add(even, hn::Set(d, 1))};
       Counters words[kTogether][2];
       for (std::uint32_t g = 0; g < kTogether; ++g)
         for (int odd = 0; odd < 2; ++odd)
           words[g][odd] =
-              first_rounds((tile.first_unit + u) / 4 + g, chain[odd], sweep_low, purpose, keys);
+              first_rounds((range.first_unit + u) / 4 + g, chain[odd], sweep_low, purpose, keys);
       for (int r = 3; r < kRounds; ++r)
         for (auto& group : words)
           for (Counters& w : group) turn(w, keys[r]);
-      for (std::uint32_t g = 0; g < kTogether && u + 4 * g < tile.units; ++g) {
+      for (std::uint32_t g = 0; g < kTogether && u + 4 * g < range.units; ++g) {
         const auto& [e, o] = words[g];
-        std::uint32_t* row = out + static_cast<std::size_t>(u + 4 * g) * tile.chains + c;
+        std::uint32_t* row = out + static_cast<std::size_t>(u + 4 * g) * range.chains + c;
         store(e.c0, o.c0, row);
-        store(e.c1, o.c1, row + tile.chains);
-        store(e.c2, o.c2, row + 2 * static_cast<std::size_t>(tile.chains));
-        store(e.c3, o.c3, row + 3 * static_cast<std::size_t>(tile.chains));
+        store(e.c1, o.c1, row + range.chains);
+        store(e.c2, o.c2, row + 2 * static_cast<std::size_t>(range.chains));
+        store(e.c3, o.c3, row + 3 * static_cast<std::size_t>(range.chains));
       }
     }
 }
@@ -149,8 +149,8 @@ HWY_AFTER_NAMESPACE();
 namespace boltzmark {
 HWY_EXPORT(fill);
 
-void PhiloxDraws::fill(std::uint32_t* out, const DrawTile& tile) const {
-  HWY_DYNAMIC_DISPATCH(fill)(out, tile, key_);
+void PhiloxDraws::fill(std::uint32_t* out, const DrawRange& range) const {
+  HWY_DYNAMIC_DISPATCH(fill)(out, range, key_);
 }
 
 }  // namespace boltzmark

@@ -6,8 +6,8 @@
 
 namespace boltzmark {
 
-/// Where a tile of draws stands: which units of which layer, which chains, which sweep.
-struct DrawTile {
+/// Where a range of draws stands: which units of which layer, which chains, which sweep.
+struct DrawRange {
   std::uint32_t layer = 0;
   std::uint32_t first_unit = 0;   ///< a multiple of 4
   std::uint32_t units = 0;        ///< a multiple of 4
@@ -16,13 +16,13 @@ struct DrawTile {
   std::uint64_t sweep = 0;
 };
 
-/// The source of the draws of unit updates. A kernel calls fill once per tile, so that the same
+/// The source of the draws of unit updates. A kernel calls fill once per range, so that the same
 /// compiled kernel runs on Philox in production and on a script in verification.
 class Draws {
  public:
   virtual ~Draws() = default;
-  /// Writes uniform uint32 draws.  Shapes  out [tile.units x tile.chains], chains contiguous
-  virtual void fill(std::uint32_t* out, const DrawTile& tile) const = 0;
+  /// Writes uniform uint32 draws.  Shapes  out [range.units x range.chains], chains contiguous
+  virtual void fill(std::uint32_t* out, const DrawRange& range) const = 0;
 };
 
 /// Philox4x32-10 draws, keyed by (seed, experiment, trial), counted by (unit block, chain, sweep,
@@ -32,7 +32,7 @@ class Draws {
 class PhiloxDraws final : public Draws {
  public:
   explicit PhiloxDraws(StreamKey key) : key_(key) {}
-  void fill(std::uint32_t* out, const DrawTile& tile) const override;
+  void fill(std::uint32_t* out, const DrawRange& range) const override;
 
  private:
   StreamKey key_;

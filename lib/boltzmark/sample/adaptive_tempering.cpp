@@ -10,7 +10,7 @@
 #include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/sample/mixing.hpp"
 #include "boltzmark/sample/sample_store.hpp"
-#include "boltzmark/sample/smc_start.hpp"
+#include "boltzmark/sample/smc.hpp"
 #include "boltzmark/sample/tempered_group.hpp"
 #include "boltzmark/transition/chains.hpp"
 

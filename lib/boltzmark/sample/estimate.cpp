@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/quantiles.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark {
 namespace {
@@ -79,6 +80,22 @@ void set_error(Estimate& estimate, InfluenceSums sums) {
                     fmt::format("{:.0f} effective samples (fewer than {:.0f}): run more sweeps or "
                                 "chains",
                                 estimate.effective_samples, needed));
+}
+
+void set_error(Estimate& estimate, const Eigen::MatrixXd& influences) {
+  const Eigen::Index sweeps = influences.rows();
+  const int batches = batches_per_chain(influences.cols(), sweeps);
+  Eigen::VectorXd groups(influences.cols() * batches);
+  for (Eigen::Index g = 0; g < groups.size(); ++g) {
+    const Eigen::Index batch = g % batches;
+    const Eigen::Index first = batch * sweeps / batches, last = (batch + 1) * sweeps / batches;
+    groups[g] = influences.col(g / batches).segment(first, last - first).sum();
+  }
+  const auto samples = static_cast<double>(influences.size());
+  set_error(estimate, {.groups = groups,
+                       .batches = batches,
+                       .samples = samples,
+                       .mean_square = influences.squaredNorm() / samples});
 }
 
 }  // namespace boltzmark

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 
-#include "boltzmark/core/error.hpp"
-
 namespace boltzmark {
-
 namespace {
 
 // A chain forgets its start at b = 0 alone.
@@ -38,12 +35,6 @@ void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chai
                   trips, needed_trips(chains)));
 }
 
-std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store) {
-  std::vector<std::vector<Eigen::Index>> samples(store.rungs());
-  for (Eigen::Index n = 0; n < store.rung.size(); ++n) samples[store.rung.data()[n]].push_back(n);
-  return samples;
-}
-
 bool judge_visits(Estimate& estimate, const Eigen::VectorXd& counts) {
   const auto empty = (counts.array() <= 0).count();
   if (empty == 0) return true;
@@ -51,11 +42,6 @@ bool judge_visits(Estimate& estimate, const Eigen::VectorXd& counts) {
                   fmt::format("{} of {} rungs have no samples: run more sweeps or use fewer rungs",
                               empty, counts.size()));
   return false;
-}
-
-void need_random_rungs(const SampleStore& store) {
-  if (!store.random_rungs)
-    throw InvalidArgument("store (must hold rungs drawn by simulated tempering)");
 }
 
 }  // namespace boltzmark

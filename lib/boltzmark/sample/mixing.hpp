@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/sample_store.hpp"
@@ -16,15 +15,9 @@ void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chai
 /// Does so with the trips of a store if its chains drew their rungs, for all estimators on samples.
 void judge_mixing(Estimate& estimate, const SampleStore& store);
 
-/// Lists each rung's samples by their places in store.log_ratio.data(), ascending.
-std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store);
-
 /// Refuses an estimate if a rung has no samples, and says how many have none.
 /// Returns whether all rungs were visited.
 /// Shapes  counts [rungs]
 bool judge_visits(Estimate& estimate, const Eigen::VectorXd& counts);
-
-/// Throws  InvalidArgument unless rungs were drawn by simulated tempering
-void need_random_rungs(const SampleStore& store);
 
 }  // namespace boltzmark

@@ -100,4 +100,30 @@ class TripCounter {
 std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs);
 std::int64_t round_trips(const SampleStore& store);
 
+/// Lists each rung's samples by their places in store.log_ratio.data(), ascending.
+std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store);
+
+/// Throws  InvalidArgument unless rungs were drawn by simulated tempering
+void need_random_rungs(const SampleStore& store);
+
+/// Computes q(b_k | x) of single stored states.                              [carlson2016, Eq. 7]
+class RungLaw {
+ public:
+  /// Keeps a reference to the store.
+  /// Throws  InvalidArgument as SampleStore::check, if rungs were not drawn by simulated tempering,
+  /// or if collapsed states are asked for and the store has none
+  RungLaw(const SampleStore& store, States states);
+  /// Writes the law of the sample at a place of store.log_ratio.data().  Shapes  out [rungs]
+  void operator()(Eigen::Index place, Eigen::VectorXd& out) const;
+
+ private:
+  const SampleStore& store_;
+  States states_;
+  Eigen::VectorXd inverse_temperatures_;
+  Eigen::VectorXd log_weight_;
+};
+
+/// Sums q(b_k | x) of the stored states by rung.  Throws  as RungLaw
+RungSums sum_soft(const SampleStore& store, States states);
+
 }  // namespace boltzmark

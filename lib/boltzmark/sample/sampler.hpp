@@ -10,7 +10,7 @@
 namespace boltzmark {
 
 /// What moves the chains that a trainer draws its negative samples from: one small interface, behind
-/// which CD's short chains, persistent ones and whole ladders look alike.
+/// which CD's short chains, persistent ones and whole ladders are alike.
 ///   set_model, advance, copy_states and weights, and again under the next model
 class Sampler {
  public:

@@ -8,7 +8,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/sample/smc_start.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/sample/smc.hpp"
 #include "boltzmark/sample/tempered_group.hpp"
 
 namespace boltzmark {
@@ -90,10 +91,7 @@ class Run {
   void sweep(TemperedRecord& record);
   InitialRound round(Eigen::Index sweeps);
   void for_each_group(const std::function<void(TemperedGroup&)>& body) {
-    populations_->for_each([&](Population&, int first_chain) {
-      for (int g = 0; g < populations_->groups(); ++g)
-        if (populations_->first_chain(g) == first_chain) body(groups_[g]);
-    });
+    parallel_for(groups_.size(), [&](std::size_t g) { body(groups_[g]); });
   }
   void report(Eigen::Index sweeps) {
     done_ += sweeps;
@@ -209,6 +207,22 @@ TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOp
   TemperedRun result = run.finish();
   if (left != nullptr) *left = std::move(run.populations());
   return result;
+}
+
+Ladder adaptive_ladder(const Target& target, const AdaptiveLadderOptions& options) {
+  const Ladder linear = Ladder::linear(options.rungs);
+  if (options.rungs == 2) return linear;
+  const TemperedRun pilot = simulated_tempering(target, {.chains = options.chains,
+                                                         .sweeps = options.sweeps,
+                                                         .ladder = linear,
+                                                         .key = options.key,
+                                                         .progress = options.progress});
+  const Eigen::ArrayXd weight = pilot.sums.weight.rowwise().sum().array().max(1e-300);
+  const Eigen::ArrayXd mean = pilot.sums.first.rowwise().sum().array() / weight;
+  const Eigen::ArrayXd square = pilot.sums.second.rowwise().sum().array() / weight;
+  const Eigen::VectorXd deviation = (square - mean.square()).max(0.0).sqrt();
+  // A model equal to its base has D constant: any ladder is as good.
+  return deviation.maxCoeff() > 0 ? equalise(linear, deviation, options.rungs) : linear;
 }
 
 }  // namespace boltzmark

@@ -90,16 +90,16 @@ void TrackedTempering::advance(int sweeps) {
     groups_[g].run(log_weight, passed, 0, sweeps - 1);
     groups_[g].run(log_weight, kept, 0, 1);
   });
-  look(kept.sums.weight);
+  update_log_z(kept.sums.weight);
 }
 
 // Shapes  probabilities q(b_k | x) [rungs x chains]
-void TrackedTempering::look(const Eigen::MatrixXd& probabilities) {
+void TrackedTempering::update_log_z(const Eigen::MatrixXd& probabilities) {
   const Eigen::Index top = probabilities.rows() - 1;
   for (Eigen::Index c = 0; c < probabilities.cols(); ++c)
     top_weights_[static_cast<std::size_t>(c)] = probabilities(top, c);
   occupancy_ = probabilities.rowwise().mean().cwiseMax(kLeastOccupancy);
-  log_z_look_ = log_z_from_occupancies(occupancy_, log_prior_, log_z_hat_)[top];
+  log_z_full_ = log_z_from_occupancies(occupancy_, log_prior_, log_z_hat_)[top];
   log_z_hat_ = partial_rts_update(occupancy_, log_prior_, log_z_hat_, alpha_);
 }
 

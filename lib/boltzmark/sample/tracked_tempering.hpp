@@ -15,15 +15,15 @@ namespace boltzmark {
 /// The settings of a tracked run; the defaults are those of carlson2016, Sec. 4.4.
 struct TrackingOptions {
   int chains = 2000;
-  int sweeps = 25;  ///< of every chain between two looks
+  int sweeps = 25;  ///< of every chain between two updates of Zhat
   Ladder ladder = Ladder::linear(100);
   Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
   double alpha = 0.2;              ///< of the partial update; 0 leaves Zhat as it is
   StreamKey key = {};
 };
 
-/// Simulated tempering that goes on while its model changes a little between looks: tempered
-/// samples for a trainer, and a running estimate of log Z.
+/// Simulated tempering that goes on while its model changes a little between updates of Zhat:
+/// tempered samples for a trainer, and a running estimate of log Z.
 ///   log Zhat_k <- log Zhat_k + alpha (log r_1 - log r_k + log c_k - log c_1), where c_k is the
 ///   mean of q(b_k | x) over the chains after the last sweep                 [carlson2016, Eq. 24]
 /// Randomness  per chain and sweep: its units' draws and one for its rung
@@ -56,11 +56,11 @@ class TrackedTempering final : public Sampler {
   /// The running estimate of log Z at b = 1.
   double log_z() const { return log_z_hat_[log_z_hat_.size() - 1]; }
   const Eigen::VectorXd& log_z_hat() const { return log_z_hat_; }
-  /// The last look's c_k [rungs], summing to 1.
+  /// The last update's c_k [rungs], summing to 1.
   const Eigen::VectorXd& occupancy() const { return occupancy_; }
-  /// The last look's full estimate of log Z at b = 1, alpha = 1: not smoothed.  [Eq. 12]
-  double log_z_look() const { return log_z_look_; }
-  /// The model of the last look.
+  /// The last update's full estimate of log Z at b = 1, alpha = 1: not smoothed.  [Eq. 12]
+  double log_z_full() const { return log_z_full_; }
+  /// The model of the last update.
   const std::shared_ptr<const TemperedModel>& model() const { return model_; }
   /// q(b_K | x) of every chain after its last sweep [chains].
   std::span<const double> weights() const override { return top_weights_; }
@@ -69,7 +69,7 @@ class TrackedTempering final : public Sampler {
   void copy_states(Chains& out) const override;
 
  private:
-  void look(const Eigen::MatrixXd& probabilities);
+  void update_log_z(const Eigen::MatrixXd& probabilities);
 
   std::shared_ptr<const TemperedModel> model_;
   SimulatedTemperingOptions options_;
@@ -78,7 +78,7 @@ class TrackedTempering final : public Sampler {
   Eigen::VectorXd log_prior_;
   Eigen::VectorXd log_z_hat_;
   Eigen::VectorXd occupancy_;
-  double log_z_look_ = 0;
+  double log_z_full_ = 0;
   std::vector<double> top_weights_;
   std::vector<LayeredPopulation*> layered_;  ///< the populations below, by their own type
   Populations populations_;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -17,31 +16,14 @@ float uniform_state(Unit unit, std::uint32_t draw) {
     return static_cast<float>(1 - 2 * (static_cast<double>(draw) + 0.5) * 0x1p-32);
   const auto values = static_cast<std::uint64_t>(unit.values());
   const auto k = static_cast<int>(values - 1 - (draw * values >> 32));
-  return static_cast<float>(unit.is_bernoulli() ? k : 2 * k - unit.code());
-}
-
-bool is_state(Unit unit, float value) {
-  if (!(value >= static_cast<float>(unit.lowest()) && value <= 1)) return false;
-  if (!unit.is_discrete()) return true;
-  const float steps =
-      (stored_state(unit, value) - static_cast<float>(unit.lowest()) * state_scale(unit)) /
-      (unit.is_bernoulli() ? 1 : 2);
-  return steps == std::round(steps);
+  return unit.state(k);
 }
 
 }  // namespace
 
-float stored_state(Unit unit, float value) {
-  if (unit.code() <= 0) return value;
-  const double scaled = static_cast<double>(value) * unit.code();
-  const double nearest = 2 * std::round((scaled + unit.code()) / 2) - unit.code();
-  const bool is_state = std::abs(scaled - nearest) <= unit.code() * 0x1p-23;
-  return static_cast<float>(is_state ? nearest : scaled);
-}
-
 void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases) {
   for (const float value : cases.reshaped())
-    if (!is_state(unit, value))
+    if (!unit.holds(static_cast<double>(value), 0x1p-23))
       throw InvalidArgument(
           fmt::format("value = {} (must be a state of {} units)", value, unit.name()));
 }
@@ -53,7 +35,7 @@ Chains::Chains(const Layered& model, int chains) : chains_(chains) {
     units_.push_back(model.layer(l).unit);
     const Unit unit = units_.back();
     values_.emplace_back(static_cast<std::size_t>(blocks()) * model.size(l) * kChainBlock,
-                         stored_state(unit, static_cast<float>(unit.lowest())));
+                         unit.stored(static_cast<float>(unit.lowest())));
   }
 }
 

@@ -12,24 +12,14 @@ namespace boltzmark {
 /// Chains are swept in blocks of this many, whatever the threads and the SIMD width.
 inline constexpr int kChainBlock = 16;
 
-/// Returns the factor by which a unit's values are stored: s for X(s), whose states are then the
-/// integers 2k - s and whose products with weights / s are as exact as a binary unit's; 1 for
-/// others.
-constexpr float state_scale(Unit unit) {
-  return unit.code() > 0 ? static_cast<float>(unit.code()) : 1.0F;
-}
-
-/// Returns a value as it is stored; one within float32's rounding of X(s) becomes its integer.
-float stored_state(Unit unit, float value);
-
 /// Refuses cases that are no states of a unit other than Gaussian, within float32's rounding.
 /// Shapes  cases [units x cases]
 /// Throws  InvalidArgument naming the first such value
 void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases);
 
 /// The states of many chains of one model, in any units but Gaussian ones.
-/// Storage per layer: [block][unit][chain in block] float32, values times state_scale, so that a
-/// block is contiguous; the last block is padded with chains that are never read.
+/// Storage per layer: [block][unit][chain in block] float32, values times Unit::state_scale, so
+/// that a block is contiguous; the last block is padded with chains that are never read.
 class Chains {
  public:
   /// Makes chains with every unit at its lowest value.  Throws  InvalidArgument if chains < 1
@@ -43,10 +33,10 @@ class Chains {
 
   /// Returns or changes a unit's value.
   float get(int layer, int unit, int chain) const {
-    return values_[layer][offset(layer, unit, chain)] / state_scale(units_[layer]);
+    return values_[layer][offset(layer, unit, chain)] / units_[layer].state_scale();
   }
   void set(int layer, int unit, int chain, float value) {
-    values_[layer][offset(layer, unit, chain)] = stored_state(units_[layer], value);
+    values_[layer][offset(layer, unit, chain)] = units_[layer].stored(value);
   }
 
   /// Points to one block of a layer's stored states: [units][kChainBlock].

@@ -12,7 +12,7 @@ void check(const Layered& model, const Chains& chains) {
   if (!chains.fit(model))
     throw InvalidArgument("chains (must have the model's layers, sizes and units)");
   for (int l = 0; l < model.layers(); ++l)
-    if (model.layer(l).unit.is_gaussian())
+    if (model.layer(l).unit.has_scale())
       throw InvalidArgument(fmt::format("layer {} = Gaussian (must have a bounded energy)", l));
 }
 
@@ -28,14 +28,14 @@ std::vector<double> log_ratio(const Layered& model, const Base& base, const Chai
   std::vector<double> ratios(static_cast<std::size_t>(chains.blocks()) * kChainBlock,
                              log_normaliser(model, base));
   for (int l = 0; l < model.layers(); ++l) {
-    const double scale = static_cast<double>(state_scale(chains.unit(l)));
+    const double scale = static_cast<double>(chains.unit(l).state_scale());
     const Eigen::VectorXd gain = (model.bias(l) - base.logits[l]) / scale;
     for (int block = 0; block < chains.blocks(); ++block) {
       double* sums = ratios.data() + static_cast<std::size_t>(block) * kChainBlock;
       const DensityBlock lower = states_of(chains, l, block);
       add_linear(gain.data(), lower, sums);
       if (l + 1 == model.layers()) continue;
-      const double share = 1 / (scale * static_cast<double>(state_scale(chains.unit(l + 1))));
+      const double share = 1 / (scale * static_cast<double>(chains.unit(l + 1).state_scale()));
       add_bilinear(model.weights(l).data(), share, lower, states_of(chains, l + 1, block), sums);
     }
   }

@@ -110,22 +110,22 @@ void fill_tiles(int neighbours, int units, const Weight& weight, double inverse_
   }
 }
 
-// The weights of layer l's inlets: from below W [neighbours x units], from above its transpose.
+// The weights of layer l's couplings: from below W [neighbours x units], from above its transpose.
 void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
   fill_padded(model.bias(l), layer.bias);
-  for (PackedModel::Inlet& inlet : layer.inlets) {
-    const bool below = inlet.neighbour < l;
+  for (PackedModel::Coupling& coupling : layer.couplings) {
+    const bool below = coupling.neighbour < l;
     const Eigen::MatrixXd& w = model.weights(below ? l - 1 : l);
     const auto weight = [&](int j, int i) { return below ? w(j, i) : w(i, j); };
-    const Unit unit = model.layer(inlet.neighbour).unit;
-    const double inverse_scale = 1.0 / static_cast<double>(state_scale(unit));
-    float* out = inlet.weights.data();
+    const Unit unit = model.layer(coupling.neighbour).unit;
+    const double inverse_scale = 1.0 / static_cast<double>(unit.state_scale());
+    float* out = coupling.weights.data();
     if (layer.form == PackedModel::Form::tables)
-      fill_tables(unit, inlet.neighbour_size, layer.size, weight, out);
+      fill_tables(unit, coupling.neighbour_size, layer.size, weight, out);
     else if (layer.form == PackedModel::Form::tiles)
-      fill_tiles(inlet.neighbour_size, layer.size, weight, inverse_scale, inlet.tiles.data());
+      fill_tiles(coupling.neighbour_size, layer.size, weight, inverse_scale, coupling.tiles.data());
     else if (layer.form == PackedModel::Form::rows)
-      fill_rows(inlet.neighbour_size, layer.size, weight, inverse_scale, out);
+      fill_rows(coupling.neighbour_size, layer.size, weight, inverse_scale, out);
     else if (below)
       fill_from_columns(w, inverse_scale, out);
     else
@@ -167,20 +167,21 @@ PackedModel::Form choose_form(const Layered& model, int l, const Packing& packin
   return often && bytes <= kTableBytes ? Form::tables : Form::fresh_tables;
 }
 
-PackedModel::Inlet make_inlet(const Layered& model, int neighbour, int l, PackedModel::Form form) {
-  PackedModel::Inlet inlet{.neighbour = neighbour, .neighbour_size = model.size(neighbour)};
+PackedModel::Coupling make_coupling(const Layered& model, int neighbour, int l,
+                                    PackedModel::Form form) {
+  PackedModel::Coupling coupling{.neighbour = neighbour, .neighbour_size = model.size(neighbour)};
   const std::size_t units = panels(model.size(l)) * kPanel;
   if (form == PackedModel::Form::tables)
-    inlet.weights.resize(units * table_groups(inlet.neighbour_size) * kTableEntries);
+    coupling.weights.resize(units * table_groups(coupling.neighbour_size) * kTableEntries);
   else if (form == PackedModel::Form::tiles)
-    inlet.tiles.resize(static_cast<std::size_t>(row_stride(model.size(l))) * kWeightParts *
-                       tiles_of(inlet.neighbour_size) * kTileTerms);
+    coupling.tiles.resize(static_cast<std::size_t>(row_stride(model.size(l))) * kWeightParts *
+                          tiles_of(coupling.neighbour_size) * kTileTerms);
   else if (form == PackedModel::Form::rows)
-    inlet.weights.resize(static_cast<std::size_t>(row_stride(model.size(l))) *
-                         inlet.neighbour_size);
+    coupling.weights.resize(static_cast<std::size_t>(row_stride(model.size(l))) *
+                            coupling.neighbour_size);
   else
-    inlet.weights.resize(units * inlet.neighbour_size);
-  return inlet;
+    coupling.weights.resize(units * coupling.neighbour_size);
+  return coupling;
 }
 
 }  // namespace
@@ -193,7 +194,7 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
     if (base.logits[l].size() != model.size(l))
       throw InvalidArgument(fmt::format("base layer {} = {} units (must be {})", l,
                                         base.logits[l].size(), model.size(l)));
-    if (model.layer(l).unit.is_gaussian())
+    if (model.layer(l).unit.has_scale())
       throw InvalidArgument(fmt::format("units of layer {} = Gaussian (must be others)", l));
     PackedLayer& layer = layers_.emplace_back();
     layer.size = model.size(l);
@@ -202,7 +203,8 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
     fill_padded(base.logits[l], layer.base_logit);
     layer.form = choose_form(model, l, packing);
     for (const int n : {l - 1, l + 1})
-      if (n >= 0 && n < model.layers()) layer.inlets.push_back(make_inlet(model, n, l, layer.form));
+      if (n >= 0 && n < model.layers())
+        layer.couplings.push_back(make_coupling(model, n, l, layer.form));
   }
   update(model);
 }

@@ -21,14 +21,14 @@
 namespace boltzmark {
 #ifndef BOLTZMARK_STATISTICS_ROWS
 #define BOLTZMARK_STATISTICS_ROWS
-// States of some chains as rows: [chain][unit], units padded with zeros to whole tiles.
+// States of some chains as rows: [chain][unit], units padded with zeros to whole blocks.
 struct Rows {
   int units = 0;
   int stride = 0;
   std::vector<float> values;
 };
-constexpr int kUnitTile = kChainBlock;  // divides every stride
-constexpr int kRun = 256;               // chains summed in float32 before a sum becomes double
+constexpr int kUnitBlock = kChainBlock;  // divides every stride
+constexpr int kRun = 256;                // chains summed in float32 before a sum becomes double
 
 // out (column-major, lower.units x upper.units) += rate * lower' upper, of some chains.
 struct Correlation {
@@ -46,23 +46,23 @@ struct Correlation {
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-using Floats = hn::CappedTag<float, kUnitTile>;
+using Floats = hn::CappedTag<float, kUnitBlock>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
-constexpr int kVectors = kUnitTile / kLanes;
+constexpr int kVectors = kUnitBlock / kLanes;
 constexpr int kColumns = std::max(8 / kVectors, 2);  // accumulators that hide the latency
 
-// Adds a tile [columns][kUnitTile] whose first pair is (i0, j0).
-HWY_INLINE void add_tile(const Correlation& job, const float* HWY_RESTRICT tile, int i0, int j0,
-                         int columns) {
-  const int rows = std::min(kUnitTile, job.lower.units - i0);
-  for (int j = 0; j < columns; ++j, tile += kUnitTile) {
+// Adds a block [columns][kUnitBlock] whose first pair is (i0, j0).
+HWY_INLINE void add_block(const Correlation& job, const float* HWY_RESTRICT block, int i0, int j0,
+                          int columns) {
+  const int rows = std::min(kUnitBlock, job.lower.units - i0);
+  for (int j = 0; j < columns; ++j, block += kUnitBlock) {
     double* HWY_RESTRICT column = job.out + static_cast<std::size_t>(j0 + j) * job.lower.units + i0;
-    for (int i = 0; i < rows; ++i) column[i] += job.rate * static_cast<double>(tile[i]);
+    for (int i = 0; i < rows; ++i) column[i] += job.rate * static_cast<double>(block[i]);
   }
 }
 
-// A tile of lower' upper: kUnitTile lower units x kColumns upper units, summed over all chains.
-HWY_INLINE void correlate_tile(const Correlation& job, int i0, int j0, float* HWY_RESTRICT tile) {
+// A block of lower' upper: kUnitBlock lower units x kColumns upper units, summed over all chains.
+HWY_INLINE void correlate_block(const Correlation& job, int i0, int j0, float* HWY_RESTRICT block) {
   const Floats d;
   hn::Vec<Floats> sums[kColumns][kVectors];
   for (auto& column : sums)
@@ -80,15 +80,16 @@ HWY_INLINE void correlate_tile(const Correlation& job, int i0, int j0, float* HW
     }
   }
   for (int j = 0; j < kColumns; ++j)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[j][v], d, tile + j * kUnitTile + v * kLanes);
+    for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(sums[j][v], d, block + j * kUnitBlock + v * kLanes);
 }
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 // Packs the states of a two-valued layer into bits, 32 chains in each word of each unit, [word]
 // [unit padded to the stride], if all of them are values and tables are worth their making.
 bool pack_bits(const Rows& rows, Unit unit, int chains, std::vector<std::uint32_t>& bits) {
-  constexpr int kFewUnits = 2 * kUnitTile;  // tables made for fewer cost more than they save
-  if (!unit.is_discrete() || unit.values() != 2 || rows.units <= kFewUnits) return false;
+  constexpr int kFewUnits = 2 * kUnitBlock;  // tables made for fewer cost more than they save
+  if (!unit.is_two_valued() || rows.units <= kFewUnits) return false;
   const Floats d;
   const kernels::Words w;
   const auto low = kernels::set(static_cast<float>(unit.value(0))),
@@ -98,7 +99,7 @@ bool pack_bits(const Rows& rows, Unit unit, int chains, std::vector<std::uint32_
   for (int c = 0; c < chains; ++c) {
     const float* states = rows.values.data() + static_cast<std::size_t>(c) * rows.stride;
     std::uint32_t* out = bits.data() + static_cast<std::size_t>(c / 32) * rows.stride;
-    for (int u = 0; u < rows.units; u += kUnitTile) {
+    for (int u = 0; u < rows.units; u += kUnitBlock) {
       const auto state = hn::LoadU(d, states + u);
       const auto on = hn::Eq(state, high), off = hn::Eq(state, low);
       const auto unit_there = hn::FirstN(d, static_cast<std::size_t>(rows.units - u));
@@ -112,20 +113,20 @@ bool pack_bits(const Rows& rows, Unit unit, int chains, std::vector<std::uint32_
 
 // The sums over chains as sums of inputs: upper states for weights, lower units for chains.
 void correlate_bits(const Correlation& job, int first, int last) {
-  constexpr int kTiles = 3;
+  constexpr int kBlocks = 3;
   const kernels::Levels levels(job.unit);
   HWY_ALIGN float tables[kRun / kTableUnits * kernels::kGroupTables];
-  HWY_ALIGN float sums[kTiles * kTile];
+  HWY_ALIGN float sums[kBlocks * kPanelSize];
   const int groups = table_groups(job.chains), stride = job.lower.stride;
   for (int j0 = first; j0 < last; j0 += kPanel) {
     kernels::fill_tables(job.upper.values.data() + j0, job.upper.stride, job.chains, levels,
                          tables);
-    for (int i0 = 0; i0 < stride; i0 += kTiles * kUnitTile) {
-      const int tiles = std::min(kTiles, (stride - i0) / kUnitTile);
-      std::fill_n(sums, tiles * kTile, 0.0F);
-      kernels::add_entries(tables, groups, job.bits + i0, tiles, stride, sums);
-      for (int t = 0; t < tiles; ++t)
-        add_tile(job, sums + t * kTile, i0 + t * kUnitTile, j0, std::min(kPanel, last - j0));
+    for (int i0 = 0; i0 < stride; i0 += kBlocks * kUnitBlock) {
+      const int blocks = std::min(kBlocks, (stride - i0) / kUnitBlock);
+      std::fill_n(sums, blocks * kPanelSize, 0.0F);
+      kernels::add_entries(tables, groups, job.bits + i0, blocks, stride, sums);
+      for (int t = 0; t < blocks; ++t)
+        add_block(job, sums + t * kPanelSize, i0 + t * kUnitBlock, j0, std::min(kPanel, last - j0));
     }
   }
 }
@@ -134,22 +135,22 @@ bool pack_bits(const Rows&, Unit, int, std::vector<std::uint32_t>&) { return fal
 void correlate_bits(const Correlation&, int, int) {}
 #endif
 
-// Columns first..last-1, first a multiple of kUnitTile.
+// Columns first..last-1, first a multiple of kUnitBlock.
 void correlate(const Correlation& job, int first, int last) {
   if (job.bits != nullptr) return correlate_bits(job, first, last);
-  HWY_ALIGN float tile[kUnitTile * kColumns];
-  for (int i0 = 0; i0 < job.lower.units; i0 += kUnitTile)
+  HWY_ALIGN float block[kUnitBlock * kColumns];
+  for (int i0 = 0; i0 < job.lower.units; i0 += kUnitBlock)
     for (int j0 = first; j0 < last; j0 += kColumns) {
-      correlate_tile(job, i0, j0, tile);
-      add_tile(job, tile, i0, j0, std::min(kColumns, last - j0));
+      correlate_block(job, i0, j0, block);
+      add_block(job, block, i0, j0, std::min(kColumns, last - j0));
     }
 }
 
 // out += rate * sum of the rows.
 void add_rows(const Rows& rows, int chains, double rate, double* HWY_RESTRICT out) {
   const Floats d;
-  HWY_ALIGN float tile[kUnitTile];
-  for (int u0 = 0; u0 < rows.units; u0 += kUnitTile) {
+  HWY_ALIGN float block[kUnitBlock];
+  for (int u0 = 0; u0 < rows.units; u0 += kUnitBlock) {
     hn::Vec<Floats> sums[kVectors];
     for (auto& sum : sums) sum = hn::Zero(d);
     for (int c = 0; c < chains; ++c)
@@ -157,9 +158,9 @@ void add_rows(const Rows& rows, int chains, double rate, double* HWY_RESTRICT ou
         sums[v] = hn::Add(
             sums[v], hn::LoadU(d, rows.values.data() + static_cast<std::size_t>(c) * rows.stride +
                                       u0 + v * kLanes));
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, tile + v * kLanes);
-    for (int u = 0; u < std::min(kUnitTile, rows.units - u0); ++u)
-      out[u0 + u] += rate * static_cast<double>(tile[u]);
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, block + v * kLanes);
+    for (int u = 0; u < std::min(kUnitBlock, rows.units - u0); ++u)
+      out[u0 + u] += rate * static_cast<double>(block[u]);
   }
 }
 
@@ -173,15 +174,15 @@ HWY_EXPORT(pack_bits);
 HWY_EXPORT(correlate);
 HWY_EXPORT(add_rows);
 
-// Splits the columns among threads, in whole tiles.
+// Splits the columns among threads, in whole blocks.
 void correlate_all(Correlation job) {
   thread_local std::vector<std::uint32_t> bits;
   if (HWY_DYNAMIC_DISPATCH(pack_bits)(job.lower, job.unit, job.chains, bits))
     job.bits = bits.data();
   const int groups = threads_worth(1.0 * job.lower.units * job.upper.units * job.chains);
-  const int tiles = job.upper.stride / kUnitTile;
+  const int blocks = job.upper.stride / kUnitBlock;
   const auto edge = [&](std::size_t g) {
-    return std::min(job.upper.units, static_cast<int>(g) * tiles / groups * kUnitTile);
+    return std::min(job.upper.units, static_cast<int>(g) * blocks / groups * kUnitBlock);
   };
   parallel_for(static_cast<std::size_t>(groups), [&](std::size_t g) {
     const int last = static_cast<int>(g) + 1 == groups ? job.upper.units : edge(g + 1);
@@ -189,18 +190,19 @@ void correlate_all(Correlation job) {
   });
 }
 
-// Turns blocks of [unit][chain] around, a tile of units at a time so that both sides stay in cache.
+// Turns blocks of [unit][chain] around, kUnitBlock units at a time so that both sides stay in
+// cache.
 void gather(const Chains& chains, int layer, int first, int last, Rows& rows) {
   rows.units = chains.size(layer);
-  rows.stride = (rows.units + kUnitTile - 1) / kUnitTile * kUnitTile;
+  rows.stride = (rows.units + kUnitBlock - 1) / kUnitBlock * kUnitBlock;
   rows.values.resize(static_cast<std::size_t>(last - first) * rows.stride);
   for (int c0 = first; c0 < last; c0 += kChainBlock) {
     const float* block = chains.block(layer, c0 / kChainBlock);
     float* row = rows.values.data() + static_cast<std::size_t>(c0 - first) * rows.stride;
     const int count = std::min(kChainBlock, last - c0);
-    for (int u0 = 0; u0 < rows.stride; u0 += kUnitTile)
+    for (int u0 = 0; u0 < rows.stride; u0 += kUnitBlock)
       for (int c = 0; c < count; ++c)
-        for (int u = u0; u < u0 + kUnitTile; ++u)
+        for (int u = u0; u < u0 + kUnitBlock; ++u)
           row[static_cast<std::size_t>(c) * rows.stride + u] =
               u < rows.units ? block[static_cast<std::size_t>(u) * kChainBlock + c] : 0.0F;
   }
@@ -242,7 +244,7 @@ void add_statistics(const Chains& chains, std::span<const float> chain_weights, 
     const auto weights =
         chain_weights.empty() ? chain_weights : chain_weights.subspan(first, count);
     // Sums of stored states are exact; their scales come out at the end.
-    const auto scale = [&](int l) { return static_cast<double>(state_scale(chains.unit(l))); };
+    const auto scale = [&](int l) { return static_cast<double>(chains.unit(l).state_scale()); };
     const auto add_biases = [&](int l, const Rows& rows) {
       HWY_DYNAMIC_DISPATCH(add_rows)(rows, count, rate / scale(l), sum.biases[l].data());
     };

@@ -37,7 +37,7 @@ void check_layer(const PackedModel& model, int layer) {
 
 std::size_t inputs_size(const PackedModel& model, const Chains& chains, int layer) {
   return static_cast<std::size_t>(panels_of(model.size(layer))) *
-         static_cast<std::size_t>(chains.blocks()) * kTile;
+         static_cast<std::size_t>(chains.blocks()) * kPanelSize;
 }
 
 void check_inputs(const PackedModel& model, const Chains& chains, int layer,
@@ -76,11 +76,11 @@ double largest_share(int count, int groups) {
 }
 
 bool worth_sharing(const PackedModel& model, int layer, int blocks, int threads) {
-  constexpr double kMeeting = 2e6;  // multiply-adds of a thread that are worth a meeting
+  constexpr double kWorkPerBarrier = 2e6;  // multiply-adds of a thread that are worth a barrier
   double neighbours = 0;
-  for (const PackedModel::Inlet& inlet : model.layer(layer).inlets)
-    neighbours += inlet.neighbour_size;
-  return neighbours * model.size(layer) * blocks * kChainBlock / threads >= kMeeting;
+  for (const PackedModel::Coupling& coupling : model.layer(layer).couplings)
+    neighbours += coupling.neighbour_size;
+  return neighbours * model.size(layer) * blocks * kChainBlock / threads >= kWorkPerBarrier;
 }
 
 Split split_of(const PackedModel& model, const Chains& chains, int sweeps) {

@@ -52,7 +52,7 @@ class PackedModel {
   int size(int layer) const { return layers_[layer].size; }
 
   /// One neighbour's weights into a layer: [panel][neighbour unit][unit in panel], zero-padded.
-  struct Inlet {
+  struct Coupling {
     int neighbour = 0;
     int neighbour_size = 0;
     /// products, fresh_tables  [panel][neighbour][unit in panel]
@@ -66,10 +66,10 @@ class PackedModel {
   struct PackedLayer {
     int size = 0;
     Unit unit = Unit::bernoulli();
-    std::vector<float> bias;        ///< padded to row_stride
-    std::vector<float> base_logit;  ///< padded to row_stride
-    std::vector<Inlet> inlets;      ///< the layer below first
-    Form form = Form::products;     ///< of all its inlets
+    std::vector<float> bias;          ///< padded to row_stride
+    std::vector<float> base_logit;    ///< padded to row_stride
+    std::vector<Coupling> couplings;  ///< the layer below first
+    Form form = Form::products;       ///< of all its couplings
   };
   const PackedLayer& layer(int l) const { return layers_[l]; }
 

@@ -18,7 +18,7 @@ namespace {
 std::size_t padded(int units) { return static_cast<std::size_t>(panels_of(units)) * kPanel; }
 
 double inverse_scale(const Layered& model, int layer) {
-  return 1 / static_cast<double>(state_scale(model.layer(layer).unit));
+  return 1 / static_cast<double>(model.layer(layer).unit.state_scale());
 }
 
 std::vector<Eigen::VectorXd> gains_of(const Layered& model, const Base& base) {
@@ -34,8 +34,6 @@ std::vector<Eigen::VectorXd> stored_logits_of(const Layered& model, const Base& 
     logits.emplace_back(base.logits[l] * inverse_scale(model, l));
   return logits;
 }
-
-bool is_two_valued(Unit unit) { return unit.is_discrete() && unit.values() == 2; }
 
 // Whether the rungs are 0, 1/(K-1), ..., 1, in float32.
 bool is_equally_spaced(std::span<const float> ladder) {
@@ -217,7 +215,7 @@ void TemperedChains::log_densities(std::span<const float> ladder, std::span<doub
 
 bool TemperedChains::has_simple_odd_layers() const {
   for (int l = 1; l < chains_.layers(); l += 2)
-    if (!is_two_valued(chains_.unit(l)) || model_->base.logits[l].any()) return false;
+    if (!chains_.unit(l).is_two_valued() || model_->base.logits[l].any()) return false;
   return true;
 }
 

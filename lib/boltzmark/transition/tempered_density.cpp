@@ -43,7 +43,7 @@ void bilinear(const double* HWY_RESTRICT weights, double share, const DensityBlo
 
 void joint(const DensityBlock& block, double* HWY_RESTRICT sums) {
   const Doubles d;
-  const Vector share = hn::Set(d, 1 / static_cast<double>(state_scale(block.unit)));
+  const Vector share = hn::Set(d, 1 / static_cast<double>(block.unit.state_scale()));
   add_terms(block, sums, [&](int u, int at) HWY_ATTR {
     const Vector gain = hn::Sub(widen(block.inputs + at), hn::Set(d, block.logits[u]));
     return hn::Mul(hn::Mul(share, widen(block.states + at)), gain);

@@ -7,7 +7,7 @@
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
 #include "boltzmark/sample/mixing.hpp"
-#include "boltzmark/sample/replicas.hpp"
+#include "boltzmark/sample/parallel_tempering.hpp"
 
 namespace boltzmark {
 namespace {

@@ -102,7 +102,7 @@ Bipartite make_sides(const View& view, int parity, int max_units) {
     const Layer& layer = view.model.layer(q.layer);
     sides.other.push_back(layer.unit);
     sides.other_input[j] = shift_of(view, q);
-    if (layer.unit.is_gaussian()) {
+    if (layer.unit.has_scale()) {
       sides.other_mean[j] = layer.bias[q.unit];
       sides.other_sigma[j] = layer.sigma0[q.unit];
     } else {
@@ -136,24 +136,19 @@ Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::Vect
   }
   const View view{model, 1, model.weights(0).transpose() * visible};
   Bipartite sides = make_sides(view, smaller_parity(view), max_units);
-  const Layer& layer = model.layer(0);
-  if (layer.unit.is_gaussian()) {
-    sides.constant -= ((visible - layer.bias).array() / layer.sigma0.array()).square().sum() / 2;
-  } else {
-    sides.constant += layer.bias.dot(visible);
-  }
+  sides.constant -= own_energy(model.layer(0), visible);
   return sides;
 }
 
 double log_other_partition(const Bipartite& sides, int j, double input) {
-  if (!sides.other[j].is_gaussian()) return log_partition(sides.other[j], input);
+  if (!sides.other[j].has_scale()) return log_partition(sides.other[j], input);
   const double sigma = sides.other_sigma[j];
   return std::log(sigma) + std::log(2 * std::numbers::pi) / 2 + sides.other_mean[j] * input +
          sigma * sigma * input * input / 2;
 }
 
 double mean_other(const Bipartite& sides, int j, double input) {
-  if (!sides.other[j].is_gaussian()) return mean_value(sides.other[j], input);
+  if (!sides.other[j].has_scale()) return mean_value(sides.other[j], input);
   return sides.other_mean[j] + sides.other_sigma[j] * sides.other_sigma[j] * input;
 }
 

@@ -7,36 +7,36 @@
 
 namespace boltzmark {
 
-/// A tile is kTileRowGroup * k states of the row group times kTileColumns states of the column
-/// group, padded with copies of state 0 that carry no weight. A slab is the tiles of one state of
+/// A plane is kPlaneRowGroup * k states of the row group times kPlaneColumns states of the column
+/// group, padded with copies of state 0 that carry no weight. A slab is the planes of one state of
 /// the high group, one for each state of the middle group.
-inline constexpr int kTileColumns = 32;
-inline constexpr int kTileRowGroup = 8;
+inline constexpr int kPlaneColumns = 32;
+inline constexpr int kPlaneRowGroup = 8;
 
 /// Units whose columns are scaled and multiplied at a time: they stay in the second-level cache,
 /// and products are in registers for as many.
-inline constexpr int kTileBlock = 256;
+inline constexpr int kPlaneBlock = 256;
 
 /// Binary exponents as wide as T.
 template <typename T>
 using ExponentOf = std::conditional_t<std::is_same_v<T, double>, std::int64_t, std::int32_t>;
 
-/// What a tile's product needs of the model.
+/// What a plane's product needs of the model.
 /// With y = e^{scaled input} of unit j in row r, column l,
 ///   1 + y = (R + C) / R,  R = rows[r][j] 2^row_exponent[j] = e^{-(bias and row group)},
 ///                         C = columns[j][l] 2^column_exponent[j] * (factors of the middle and the
 ///                             high group);
 /// 1/R is linear in the states and left to the row's linear term.
 /// Invariant  entries, with the middle group's products of at most 9 mantissas in [0.7, 1.42], are
-///            in 2^[-kTileRange - 5, 5]
+///            in 2^[-kPlaneRange - 5, 5]
 template <typename T>
-struct TileTables {
+struct PlaneTables {
   int units = 0;
   int simple_units = 0;        ///< the first ones have the factor 1 + y, the others
   const int* steps = nullptr;  ///< 1 + y + ... + y^steps  [units]
   int row_groups = 0;
-  const T* rows = nullptr;                        ///< [row group][units][kTileRowGroup]
-  const T* columns = nullptr;                     ///< [units][kTileColumns]
+  const T* rows = nullptr;                        ///< [row group][units][kPlaneRowGroup]
+  const T* columns = nullptr;                     ///< [units][kPlaneColumns]
   const std::int32_t* row_exponent = nullptr;     ///< [units]
   const double* row_least = nullptr;              ///< [units], least entry
   const double* row_most = nullptr;               ///< [units], greatest entry
@@ -50,36 +50,36 @@ struct TileTables {
 
 /// Room for one slab's work, uninitialised; all aligned to 64 bytes.
 template <typename T>
-struct TileWork {
-  T* rows;                  ///< as TileTables::rows
-  T* columns;               ///< [kTileColumns * kTileBlock]
+struct PlaneWork {
+  T* rows;                  ///< as PlaneTables::rows
+  T* columns;               ///< [kPlaneColumns * kPlaneBlock]
   T* row_scale;             ///< [units]
   double* column_scale;     ///< [units]
   std::int32_t* low;        ///< [units]
   std::int32_t* high;       ///< [units]
   std::int32_t* schedule;   ///< [units + 1]
-  T* mantissa;              ///< [rows][kTileColumns]
-  ExponentOf<T>* exponent;  ///< [rows][kTileColumns]
+  T* mantissa;              ///< [rows][kPlaneColumns]
+  ExponentOf<T>* exponent;  ///< [rows][kPlaneColumns]
 };
 
 /// The largest range * steps that the kernel takes, in bits, of rows as of columns with the middle
 /// group: half of it is an exponent inside T.
 template <typename T>
-inline constexpr int kTileRange = std::is_same_v<T, double> ? 860 : 60;
+inline constexpr int kPlaneRange = std::is_same_v<T, double> ? 860 : 60;
 
 /// How T lays out its exponent.
 template <typename T>
-struct TileFormat;
+struct PlaneFormat;
 template <>
-struct TileFormat<double> {
+struct PlaneFormat<double> {
   static constexpr int kMantissaBits = 52, kBias = 1023;
 };
 template <>
-struct TileFormat<float> {
+struct PlaneFormat<float> {
   static constexpr int kMantissaBits = 23, kBias = 127;
 };
 
-/// What the tiles of a slab have in common.
+/// What the planes of a slab have in common.
 struct Slab {
   std::int64_t exponent = 0;  ///< of every product
   int parts = 0;              ///< times that exponents are taken out
@@ -90,20 +90,20 @@ struct Slab {
 ///   R and C are scaled by 2^-shift_j, shift_j in the middle of the exponents that R + C takes in
 ///   this slab, so that factors can neither overflow nor vanish
 template <typename T>
-Slab plan_slab(const TileTables<T>& tables, const TileWork<T>& work, const double* high_mantissa,
+Slab plan_slab(const PlaneTables<T>& tables, const PlaneWork<T>& work, const double* high_mantissa,
                const std::int32_t* high_exponent);
 
-/// Scales the rows of a slab as planned; then its tiles can be summed.
-void scale_rows(const TileTables<double>& tables, const TileWork<double>& work);
-void scale_rows(const TileTables<float>& tables, const TileWork<float>& work);
+/// Scales the rows of a slab as planned; then its planes can be summed.
+void scale_rows(const PlaneTables<double>& tables, const PlaneWork<double>& work);
+void scale_rows(const PlaneTables<float>& tables, const PlaneWork<float>& work);
 
-/// Sums prod_j factor_j over a tile's states, with their linear terms, for one state of the middle
+/// Sums prod_j factor_j over a plane's states, with their linear terms, for one state of the middle
 /// group, whose factor of C_j is middle[j].
 ///   Without transcendentals: one addition and one multiplication per state and unit; exponents
 ///   are taken out of the products before they could leave the range of T.
-Scaled sum_tile(const TileTables<double>& tables, const TileWork<double>& work, const Slab& slab,
-                const double* middle);
-Scaled sum_tile(const TileTables<float>& tables, const TileWork<float>& work, const Slab& slab,
-                const double* middle);
+Scaled sum_plane(const PlaneTables<double>& tables, const PlaneWork<double>& work, const Slab& slab,
+                 const double* middle);
+Scaled sum_plane(const PlaneTables<float>& tables, const PlaneWork<float>& work, const Slab& slab,
+                 const double* middle);
 
 }  // namespace boltzmark

@@ -95,7 +95,7 @@ double PlainSum::error_bound() const {
   for (int j = 0; j < sides_.weights.rows(); ++j) {
     const double x = std::abs(sides_.other_input[j]) + sides_.weights.row(j).cwiseAbs().sum();
     double slope = 1, size = x + 2;
-    if (sides_.other[j].is_gaussian()) {
+    if (sides_.other[j].has_scale()) {
       const double a = std::abs(sides_.other_mean[j]),
                    variance = std::pow(sides_.other_sigma[j], 2);
       slope = a + variance * x;

@@ -147,8 +147,8 @@ HWY_INLINE TwoValued two_valued(Unit unit) {
 template <class Body>
 HWY_INLINE void visit_unit(Unit unit, const Body& body) {
   if (!unit.is_discrete()) return body(Continuous{});
-  if (unit.values() == 2) return body(two_valued(unit));
-  body(Multivalued{static_cast<double>(unit.code())});
+  if (unit.is_two_valued()) return body(two_valued(unit));
+  body(Multivalued{static_cast<double>(unit.steps())});
 }
 
 }  // namespace boltzmark::HWY_NAMESPACE::densities

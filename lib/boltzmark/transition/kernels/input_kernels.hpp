@@ -32,11 +32,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark::HWY_NAMESPACE::kernels {
 
-constexpr int kVectors = kChainBlock / kLanes;              // per row of a tile
+constexpr int kVectors = kChainBlock / kLanes;              // per unit of a panel
 constexpr int kRows = std::clamp(8 / kVectors, 1, kPanel);  // accumulators that fit the registers
 
 // Inputs of kRows units x kChainBlock chains. Each is one sequential sum over the neighbours; where
-// products are exact, as with states 0 and +-1, it does not depend on the SIMD path or on how tiles
+// products are exact, as with states 0 and +-1, it does not depend on the SIMD path or on how units
 // are grouped.
 HWY_INLINE void sum_products(const PackedModel::PackedLayer& layer, const Chains& chains, int block,
                              int first_unit, float* HWY_RESTRICT inputs) {
@@ -44,13 +44,13 @@ HWY_INLINE void sum_products(const PackedModel::PackedLayer& layer, const Chains
   Vector sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r)
     for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Set(d, layer.bias[first_unit + r]);
-  for (const PackedModel::Inlet& inlet : layer.inlets) {
-    const float* HWY_RESTRICT states = chains.block(inlet.neighbour, block);
+  for (const PackedModel::Coupling& coupling : layer.couplings) {
+    const float* HWY_RESTRICT states = chains.block(coupling.neighbour, block);
     const float* HWY_RESTRICT weights =
-        inlet.weights.data() +
-        static_cast<std::size_t>(first_unit / kPanel) * inlet.neighbour_size * kPanel +
+        coupling.weights.data() +
+        static_cast<std::size_t>(first_unit / kPanel) * coupling.neighbour_size * kPanel +
         first_unit % kPanel;
-    for (int j = 0; j < inlet.neighbour_size; ++j, weights += kPanel, states += kChainBlock) {
+    for (int j = 0; j < coupling.neighbour_size; ++j, weights += kPanel, states += kChainBlock) {
       Vector state[kVectors];
       for (int v = 0; v < kVectors; ++v) state[v] = hn::LoadU(d, states + v * kLanes);
       for (int r = 0; r < kRows; ++r) {
@@ -89,14 +89,14 @@ HWY_INLINE void find_active(const Chains& chains, int layer, int chain, Active& 
 // Adds the active rows to the inputs of kVectorsAtOnce vectors of units, in the order of
 // neighbours: the sums of the products' form.
 template <int kVectorsAtOnce>
-HWY_INLINE void add_rows(const PackedModel::Inlet& inlet, int stride, const Active& active,
+HWY_INLINE void add_rows(const PackedModel::Coupling& coupling, int stride, const Active& active,
                          float* HWY_RESTRICT inputs, int first) {
   const Floats d;
   Vector sums[kVectorsAtOnce];
   for (int v = 0; v < kVectorsAtOnce; ++v) sums[v] = hn::LoadU(d, inputs + first + v * kLanes);
   for (std::size_t k = 0; k < active.count; ++k) {
     const float* HWY_RESTRICT row =
-        inlet.weights.data() + static_cast<std::size_t>(active.units[k]) * stride + first;
+        coupling.weights.data() + static_cast<std::size_t>(active.units[k]) * stride + first;
     const Vector state = set(active.states[k]);
     for (int v = 0; v < kVectorsAtOnce; ++v)
       sums[v] = hn::MulAdd(hn::LoadU(d, row + v * kLanes), state, sums[v]);
@@ -111,12 +111,12 @@ HWY_INLINE void sum_rows(const PackedModel::PackedLayer& layer, const Chains& ch
   std::fill_n(inputs, stride, 0.0F);
   std::copy_n(layer.bias.data(), layer.size, inputs);
   constexpr int kWide = 8;  // vectors: sums that hide an addition's latency
-  for (const PackedModel::Inlet& inlet : layer.inlets) {
-    find_active(chains, inlet.neighbour, chain, active);
+  for (const PackedModel::Coupling& coupling : layer.couplings) {
+    find_active(chains, coupling.neighbour, chain, active);
     int first = 0;
     for (; first + kWide * kLanes <= stride; first += kWide * kLanes)
-      add_rows<kWide>(inlet, stride, active, inputs, first);
-    for (; first < stride; first += kLanes) add_rows<1>(inlet, stride, active, inputs, first);
+      add_rows<kWide>(coupling, stride, active, inputs, first);
+    for (; first < stride; first += kLanes) add_rows<1>(coupling, stride, active, inputs, first);
   }
 }
 
@@ -134,11 +134,11 @@ class Inputs {
   int stripe() const { return form_ == Form::tiles ? kTileUnits / kPanel : 1; }
 
   // Writes the inputs of a stripe of panels for all blocks of the job.
-  // Shapes  out [blocks][stripe][kTile]
+  // Shapes  out [blocks][stripe][kPanelSize]
   void sum(int panel, float* HWY_RESTRICT out) const {
     if (by_tables()) return sum_tables(panel, out);
     if (form_ == Form::tiles) return sum_tiles(panel, out);
-    for (int block = job_.first_block; block < job_.last_block; ++block, out += kTile) {
+    for (int block = job_.first_block; block < job_.last_block; ++block, out += kPanelSize) {
       if (form_ == Form::rows)
         spread(panel, block, out);
       else
@@ -160,12 +160,12 @@ class Inputs {
     const bool tiles = form_ == Form::tiles;
     if (tiles && !takes_tiles()) refuse("AMX");
     const auto blocks = static_cast<std::size_t>(job_.last_block - job_.first_block);
-    for (const PackedModel::Inlet& inlet : layer_.inlets) {
-      const int size = inlet.neighbour_size;
+    for (const PackedModel::Coupling& coupling : layer_.couplings) {
+      const int size = coupling.neighbour_size;
       const auto words = static_cast<std::size_t>(tiles ? tiles_of(size) * kStateTile
                                                         : (size + 31) / 32 * kChainBlock);
       states_.emplace_back(words * blocks);
-      (tiles ? pack_pairs : pack_bits)(*job_.chains, inlet.neighbour, job_.first_block,
+      (tiles ? pack_pairs : pack_bits)(*job_.chains, coupling.neighbour, job_.first_block,
                                        job_.last_block, states_.back().data());
     }
   }
@@ -180,17 +180,17 @@ class Inputs {
   void sum_tables(int panel, float* HWY_RESTRICT out) const {
     const int blocks = job_.last_block - job_.first_block;
     start_from_bias(panel, blocks, out);
-    for (std::size_t i = 0; i < layer_.inlets.size(); ++i)
-      add_inlet(layer_.inlets[i], panel, states_[i].data(), blocks, out);
+    for (std::size_t i = 0; i < layer_.couplings.size(); ++i)
+      add_coupling(layer_.couplings[i], panel, states_[i].data(), blocks, out);
   }
 
   void sum_tiles(int panel, float* HWY_RESTRICT out) const {
     const int blocks = job_.last_block - job_.first_block;
     start_from_bias(panel, blocks, out);
-    for (std::size_t i = 0; i < layer_.inlets.size(); ++i) {
-      const int tiles = tiles_of(layer_.inlets[i].neighbour_size);
+    for (std::size_t i = 0; i < layer_.couplings.size(); ++i) {
+      const int tiles = tiles_of(layer_.couplings[i].neighbour_size);
       const std::size_t stripes_before = static_cast<std::size_t>(panel / stripe());
-      add_tile_products({.weights = layer_.inlets[i].tiles.data() +
+      add_tile_products({.weights = layer_.couplings[i].tiles.data() +
                                     stripes_before * tiles * kWeightParts * kWeightTile,
                          .states = states_[i].data(),
                          .tiles = tiles,
@@ -199,18 +199,18 @@ class Inputs {
     }
   }
 
-  void add_inlet(const PackedModel::Inlet& inlet, int panel, const std::uint32_t* bits, int blocks,
-                 float* HWY_RESTRICT out) const {
+  void add_coupling(const PackedModel::Coupling& coupling, int panel, const std::uint32_t* bits,
+                    int blocks, float* HWY_RESTRICT out) const {
     const auto stride = static_cast<std::size_t>(blocks) * kChainBlock;
     if (form_ == Form::fresh_tables) {
-      const float* weights =
-          inlet.weights.data() + static_cast<std::size_t>(panel) * inlet.neighbour_size * kPanel;
-      const Levels levels(job_.chains->unit(inlet.neighbour));
-      return add_products(weights, inlet.neighbour_size, levels, bits, blocks, stride, out);
+      const float* weights = coupling.weights.data() +
+                             static_cast<std::size_t>(panel) * coupling.neighbour_size * kPanel;
+      const Levels levels(job_.chains->unit(coupling.neighbour));
+      return add_products(weights, coupling.neighbour_size, levels, bits, blocks, stride, out);
     }
-    const int groups = table_groups(inlet.neighbour_size);
+    const int groups = table_groups(coupling.neighbour_size);
     const float* tables =
-        inlet.weights.data() + static_cast<std::size_t>(panel) * groups * kGroupTables;
+        coupling.weights.data() + static_cast<std::size_t>(panel) * groups * kGroupTables;
     add_entries(tables, groups, bits, blocks, stride, out);
   }
 #else
@@ -256,7 +256,7 @@ class Inputs {
   LayerInputs job_;
   const PackedModel::PackedLayer& layer_;
   Form form_;
-  // Tables and tiles: the states of each inlet's neighbours.
+  // Tables and tiles: the states of each coupling's neighbours.
   std::vector<std::vector<std::uint32_t, tbb::cache_aligned_allocator<std::uint32_t>>> states_;
   std::vector<float> inputs_;  // rows: [chain][unit]
 };

@@ -30,13 +30,13 @@ HWY_INLINE Vector temper(Vector input, Vector b, Vector base_logit) {
 
 // Draws the next states by `next`: from input, state and draw to the next state, as stored.
 template <class Next>
-HWY_INLINE void update_tile(const LayerUpdate& job, int panel, int block, const float* inputs,
-                            const Next& next) {
+HWY_INLINE void update_panel(const LayerUpdate& job, int panel, int block, const float* inputs,
+                             const Next& next) {
   const Floats d;
   const Words w;
   const PackedModel::PackedLayer& layer = job.model->layer(job.layer);
   const int rows = std::min(kPanel, layer.size - panel * kPanel);
-  HWY_ALIGN std::uint32_t draws[kTile];
+  HWY_ALIGN std::uint32_t draws[kPanelSize];
   job.draws->fill(draws,
                   {.layer = static_cast<std::uint32_t>(job.layer),
                    .first_unit = static_cast<std::uint32_t>(panel * kPanel),
@@ -45,7 +45,7 @@ HWY_INLINE void update_tile(const LayerUpdate& job, int panel, int block, const 
                    .chains = kChainBlock,
                    .sweep = job.sweep});
   float* HWY_RESTRICT states =
-      job.chains->block(job.layer, block) + static_cast<std::size_t>(panel) * kTile;
+      job.chains->block(job.layer, block) + static_cast<std::size_t>(panel) * kPanelSize;
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < kChainBlock; v += kLanes) {
       const int at = r * kChainBlock + v;
@@ -64,31 +64,33 @@ HWY_INLINE int end_panel(const LayerInputs& job) {
   return std::min(job.last_panel, panels_of(job));
 }
 
-// Calls body(panel, block, its inputs) for every tile of the job, whose inputs are computed.
+// Calls body(panel, block, its inputs) for every panel of the job, whose inputs are computed.
 template <class Body>
-HWY_INLINE void for_each_tile(const LayerInputs& job, const Body& body) {
+HWY_INLINE void for_each_panel(const LayerInputs& job, const Body& body) {
   const int last = end_panel(job);
   const Inputs inputs(job);
   const int stripe = inputs.stripe();
   std::vector<float, tbb::cache_aligned_allocator<float>> sums(
-      static_cast<std::size_t>(job.last_block - job.first_block) * stripe * kTile);
+      static_cast<std::size_t>(job.last_block - job.first_block) * stripe * kPanelSize);
   for (int panel = job.first_panel; panel < last; panel += stripe) {
     inputs.sum(panel, sums.data());
     const int count = std::min(stripe, last - panel);
-    const float* tile = sums.data();
-    for (int block = job.first_block; block < job.last_block; ++block, tile += stripe * kTile)
-      for (int p = 0; p < count; ++p) body(panel + p, block, tile + p * kTile);
+    const float* panels = sums.data();
+    for (int block = job.first_block; block < job.last_block;
+         ++block, panels += stripe * kPanelSize)
+      for (int p = 0; p < count; ++p) body(panel + p, block, panels + p * kPanelSize);
   }
 }
 
 // The same for a job whose inputs may be known.
 template <class Body>
-HWY_INLINE void for_each_tile(const LayerUpdate& job, const Body& body) {
-  if (job.inputs == nullptr) return for_each_tile(job.reads(), body);
+HWY_INLINE void for_each_panel(const LayerUpdate& job, const Body& body) {
+  if (job.inputs == nullptr) return for_each_panel(job.reads(), body);
   const int panels = panels_of(job.reads()), last = end_panel(job.reads());
   for (int panel = job.first_panel; panel < last; ++panel)
     for (int block = job.first_block; block < job.last_block; ++block)
-      body(panel, block, job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kTile);
+      body(panel, block,
+           job.inputs + (static_cast<std::size_t>(block) * panels + panel) * kPanelSize);
 }
 
 // Draws one chain's next states, a vector of units at a time.
@@ -104,20 +106,20 @@ void update_chain(const LayerUpdate& job, int chain, const float* HWY_RESTRICT i
                           .chains = 1,
                           .sweep = job.sweep});
   float* states = job.chains->block(job.layer, chain / kChainBlock) + chain % kChainBlock;
-  HWY_ALIGN float tile[kLanes] = {};
+  HWY_ALIGN float lanes[kLanes] = {};
   for (int u = 0; u < layer.size; u += kLanes) {
     const int count = std::min(kLanes, layer.size - u);
-    for (int k = 0; k < count; ++k) tile[k] = states[(u + k) * kChainBlock];
+    for (int k = 0; k < count; ++k) lanes[k] = states[(u + k) * kChainBlock];
     Vector input = hn::LoadU(d, inputs + u);
     if (job.inverse_temperatures != nullptr)
       input = temper(input, hn::Set(d, job.inverse_temperatures[chain]),
                      hn::LoadU(d, layer.base_logit.data() + u));
-    hn::Store(next(input, hn::Load(d, tile), hn::LoadU(w, draws + u)), d, tile);
-    for (int k = 0; k < count; ++k) states[(u + k) * kChainBlock] = tile[k];
+    hn::Store(next(input, hn::Load(d, lanes), hn::LoadU(w, draws + u)), d, lanes);
+    for (int k = 0; k < count; ++k) states[(u + k) * kChainBlock] = lanes[k];
   }
 }
 
-// The same states as update_tile's; padding chains stay as they are.
+// The same states as update_panel's; padding chains stay as they are.
 template <class Next>
 void update_chains(const LayerUpdate& job, const Next& next) {
   if (job.first_panel != 0 || end_panel(job.reads()) != panels_of(job.reads()))
@@ -133,8 +135,8 @@ template <class Next>
 void update(const LayerUpdate& job, const Next& next) {
   const bool rows = job.model->layer(job.layer).form == PackedModel::Form::rows;
   if (rows && job.inputs == nullptr) return update_chains(job, next);
-  for_each_tile(job, [&](int panel, int block, const float* inputs)
-                         HWY_ATTR { update_tile(job, panel, block, inputs, next); });
+  for_each_panel(job, [&](int panel, int block, const float* inputs)
+                          HWY_ATTR { update_panel(job, panel, block, inputs, next); });
 }
 
 void update_dispatched(const LayerUpdate& job) {
@@ -144,8 +146,9 @@ void update_dispatched(const LayerUpdate& job) {
 
 void inputs(const LayerInputs& job, float* HWY_RESTRICT out) {
   const int panels = panels_of(job);
-  for_each_tile(job, [&](int panel, int block, const float* sums) {
-    std::copy_n(sums, kTile, out + (static_cast<std::size_t>(block) * panels + panel) * kTile);
+  for_each_panel(job, [&](int panel, int block, const float* sums) {
+    std::copy_n(sums, kPanelSize,
+                out + (static_cast<std::size_t>(block) * panels + panel) * kPanelSize);
   });
 }
 
@@ -153,10 +156,10 @@ template <class Mean>
 void fill_layer(const LayerUpdate& job, const Mean& mean) {
   const Floats d;
   const int size = job.model->layer(job.layer).size;
-  for_each_tile(job, [&](int panel, int block, const float* sums) HWY_ATTR {
+  for_each_panel(job, [&](int panel, int block, const float* sums) HWY_ATTR {
     const int rows = std::min(kPanel, size - panel * kPanel);
     float* HWY_RESTRICT states =
-        job.chains->block(job.layer, block) + static_cast<std::size_t>(panel) * kTile;
+        job.chains->block(job.layer, block) + static_cast<std::size_t>(panel) * kPanelSize;
     for (int at = 0; at < rows * kChainBlock; at += kLanes)
       hn::StoreU(mean(hn::LoadU(d, sums + at)), d, states + at);
   });

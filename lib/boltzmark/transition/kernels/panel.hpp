@@ -4,9 +4,9 @@
 
 namespace boltzmark {
 
-/// Units are updated in panels of this many: a tile is kPanel units x kChainBlock chains.
+/// Units are updated in panels of this many; one has kPanelSize states of a block of chains.
 inline constexpr int kPanel = 8;
-inline constexpr int kTile = kPanel * kChainBlock;
+inline constexpr int kPanelSize = kPanel * kChainBlock;
 constexpr int panels_of(int units) { return (units + kPanel - 1) / kPanel; }
 
 /// A table of sums of weights serves this many two-valued neighbours at once, one entry for each of
@@ -16,7 +16,7 @@ inline constexpr int kTableEntries = 1 << kTableUnits;
 constexpr int table_groups(int units) { return (units + kTableUnits - 1) / kTableUnits; }
 
 /// Rows of weights are padded to a multiple of this many units.
-inline constexpr int kRowTile = 16;
-constexpr int row_stride(int units) { return (units + kRowTile - 1) / kRowTile * kRowTile; }
+inline constexpr int kRowStep = 16;
+constexpr int row_stride(int units) { return (units + kRowStep - 1) / kRowStep * kRowStep; }
 
 }  // namespace boltzmark

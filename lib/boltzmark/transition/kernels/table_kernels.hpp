@@ -77,7 +77,8 @@ HWY_INLINE void add_entries(const float* HWY_RESTRICT tables, int groups, const 
   const Vector one = set(1);
   Vector sums[kBlocks][kPanel];
   for (int c = 0; c < kBlocks; ++c)
-    for (int r = 0; r < kPanel; ++r) sums[c][r] = hn::LoadU(d, out + c * kTile + r * kChainBlock);
+    for (int r = 0; r < kPanel; ++r)
+      sums[c][r] = hn::LoadU(d, out + c * kPanelSize + r * kChainBlock);
   for (int first = 0; first < groups; first += 8) {
     const std::uint32_t* word = bits + static_cast<std::size_t>(first / 8) * stride;
     hn::Vec<Words> index[kBlocks];
@@ -98,13 +99,14 @@ HWY_INLINE void add_entries(const float* HWY_RESTRICT tables, int groups, const 
     }
   }
   for (int c = 0; c < kBlocks; ++c)
-    for (int r = 0; r < kPanel; ++r) hn::StoreU(sums[c][r], d, out + c * kTile + r * kChainBlock);
+    for (int r = 0; r < kPanel; ++r)
+      hn::StoreU(sums[c][r], d, out + c * kPanelSize + r * kChainBlock);
 }
 
 // The same for any number of blocks.
 HWY_INLINE void add_entries(const float* tables, int groups, const std::uint32_t* bits, int blocks,
                             std::size_t stride, float* HWY_RESTRICT out) {
-  for (; blocks >= 3; blocks -= 3, bits += 3 * kChainBlock, out += 3 * kTile)
+  for (; blocks >= 3; blocks -= 3, bits += 3 * kChainBlock, out += 3 * kPanelSize)
     add_entries<3>(tables, groups, bits, stride, out);
   if (blocks == 2) add_entries<2>(tables, groups, bits, stride, out);
   if (blocks == 1) add_entries<1>(tables, groups, bits, stride, out);

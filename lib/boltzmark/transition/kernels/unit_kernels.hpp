@@ -157,14 +157,11 @@ struct Scalar {
   }
 
  private:
-  // States of X(s) are stored as 2k - s. The lanes beyond a layer's units hold none.
+  // The lanes beyond a layer's units hold none.
   float next(float input, float state, std::uint32_t draw) const {
-    const int steps = unit.values() - 1;
-    const auto index =
-        static_cast<int>(std::lround(unit.is_bernoulli() ? state : (state + steps) / 2));
-    const int k = next_value(rule, unit, static_cast<double>(input), std::clamp(index, 0, steps),
-                             draw, {law, static_cast<std::size_t>(steps) + 1});
-    return static_cast<float>(unit.is_bernoulli() ? k : 2 * k - steps);
+    const int now = std::clamp(unit.index(state), 0, unit.steps());
+    return unit.state(next_value(rule, unit, static_cast<double>(input), now, draw,
+                                 {law, static_cast<std::size_t>(unit.values())}));
   }
 };
 
@@ -190,7 +187,7 @@ void visit_next(const Rule& rule, Unit unit, const Body& body) {
   const Vector share = set(static_cast<float>(rule.blend));
   if (!unit.is_discrete()) return body(Continuous{});
   const Vector spacing = set(static_cast<float>(unit.spacing()));
-  const int steps = unit.values() - 1;
+  const int steps = unit.steps();
   rules::visit(rule.kind, [&](auto law) {
     using Law = decltype(law);
     if (unit.is_bernoulli()) return visit_two_valued<Law, false>(share, body);
@@ -247,7 +244,7 @@ struct ContinuousMean {
 template <class Body>
 void visit_mean(Unit unit, const Body& body) {
   if (!unit.is_discrete()) return body(ContinuousMean{});
-  if (unit.values() > 2) return body(MultivaluedMean{static_cast<float>(unit.code())});
+  if (!unit.is_two_valued()) return body(MultivaluedMean{static_cast<float>(unit.steps())});
   body(TwoValuedMean{set(static_cast<float>(unit.spacing())),
                      set(static_cast<float>(unit.lowest()))});
 }

@@ -9,6 +9,7 @@
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/kernel.hpp"
+#include "boltzmark/exact/enumeration/slabs.hpp"
 
 namespace boltzmark {
 
@@ -22,20 +23,14 @@ struct GroupTable {
   std::vector<Scaled> linear;          ///< [states]
 };
 
-/// What the values of one unit of the high group contribute, to be multiplied up slab by slab.
-struct HighFactors {
-  int states = 1;
-  Eigen::MatrixXd mantissa;                                              ///< [units x states]
-  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> exponent;  ///< [units x states]
-  std::vector<Scaled> linear;                                            ///< [states]
-};
-
 /// The enumeration without transcendentals (see kernel.hpp): each factor of the other
 /// side is 1 + y + ... + y^steps with y = e^{scaled input} a quotient of table entries.
-///   Bernoulli 1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}, whose
-///   e^-x is linear in the enumerated states
-/// The enumerated units are dealt into a column and a row group, whose states span a tile, a middle
-/// group, whose states are the tiles of a slab, and a high group that is walked slab by slab.
+///   weight e^{lowest x} (1 + y + ... + y^steps), y = e^{spacing x}, of any discrete unit:
+///   Bernoulli 1 + e^x; X(s) phi_s(x) = 2/(s+1) e^-x (1 + y + ... + y^s), y = e^{2x/s}.
+///   e^{lowest x} is linear in the enumerated states
+/// The enumerated units are dealt into a column and a row group, whose states span a plane, a
+/// middle group, whose states are the planes of a slab, and a high group that is walked slab by
+/// slab.
 template <typename T>
 class FastSum final : public ChunkedSum {
  public:
@@ -60,7 +55,7 @@ class FastSum final : public ChunkedSum {
   void set_rows(const GroupTable& table);
   void set_columns(const GroupTable& table);
   void set_error_bound(const Bipartite& sides);
-  TileTables<T> tables() const;
+  PlaneTables<T> tables() const;
 
   int units_ = 0, simple_units_ = 0, row_groups_ = 0;
   std::vector<int> order_;  ///< other units, those with one step first

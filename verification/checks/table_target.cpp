@@ -1,4 +1,4 @@
-#include "boltzmark/target/table_target.hpp"
+#include "verification/checks/table_target.hpp"
 
 #include <fmt/format.h>
 
