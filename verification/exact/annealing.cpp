@@ -9,16 +9,11 @@
 #include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/sample/smc.hpp"
 #include "boltzmark/target/table_target.hpp"
+#include "small_data.hpp"
 
 using namespace boltzmark;
 
 namespace {
-
-Layered peaked_model() {
-  Eigen::MatrixXd weights(3, 2);
-  weights << 3, -2, -3, 2, 4, -4;
-  return Layered::rbm(weights, Eigen::Vector3d(1, -0.5, 0.25), Eigen::Vector2d(-1, 2));
-}
 
 Base sloped_base() { return {{Eigen::Vector3d(0.5, -1, 0.75), Eigen::Vector2d(0.25, -0.5)}}; }
 
