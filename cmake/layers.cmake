@@ -45,6 +45,21 @@ function(boltzmark_compile_lightly target)
   boltzmark_pch(${target} FROM boltzmark_light_pch)
 endfunction()
 
+# Sources compiled in batches parse the headers and make the templates once a batch. Not those that
+# Highway includes again for every instruction set.
+if(BOLTZMARK_UNITY)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+endif()
+function(boltzmark_keep_from_batches)
+  foreach(source ${ARGN})
+    file(STRINGS ${source} again REGEX "foreach_target" LIMIT_COUNT 1)
+    if(again)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
+
 # Takes functions that both the engine and code at -O1 instantiate from the engine: the linker keeps
 # the first definition that it meets.
 function(boltzmark_engine_first target)
@@ -58,6 +73,7 @@ endfunction()
 function(boltzmark_library target folder)
   file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
   if(sources)
+    boltzmark_keep_from_batches(${sources})
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:boltzmark_flags>)

@@ -1,6 +1,6 @@
 #include "experiments/bruegge2013/support/training.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_appendix {
 namespace {
 
 const std::vector<std::string> kPcd{"pcd:5", "pcd:10"};
@@ -52,7 +52,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_appendix() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/appendix",
       .item = "Appendix",
@@ -80,4 +80,4 @@ Experiment bruegge2013_appendix() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_appendix

@@ -13,7 +13,7 @@
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_blend {
 namespace {
 
 constexpr double kShares[] = {0, 0.25, 0.5, 0.75, 1};
@@ -55,7 +55,7 @@ Json run_spectrum(const Json& inputs, const TrialContext& context) {
 }
 
 /// CD-5 on Bars and Stripes, learning rate 0.05: one rule throughout, or G first and T later.
-Json run_training(const Json& inputs, const TrialContext& context) {
+Json run_schedule(const Json& inputs, const TrialContext& context) {
   static const Eigen::MatrixXf data = load_dataset("bas").values;
   static const Cases cases(data);
   const StreamKey key =
@@ -94,7 +94,7 @@ Json run_training(const Json& inputs, const TrialContext& context) {
 
 Json run(const Json& inputs, const TrialContext& context) {
   return inputs.at("part") == "spectrum" ? run_spectrum(inputs, context)
-                                         : run_training(inputs, context);
+                                         : run_schedule(inputs, context);
 }
 
 void add_measure(const std::string& part, const std::vector<double>& differences,
@@ -188,7 +188,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_blend() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/blend",
       .item = "Sec. 5.2 (proposal)",
@@ -212,4 +212,4 @@ Experiment bruegge2013_blend() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_blend

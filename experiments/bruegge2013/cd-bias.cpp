@@ -8,7 +8,7 @@
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_cd_bias {
 namespace {
 
 constexpr PerProfile<int> kModels{.smoke = 5, .quick = 50, .paper = 200};
@@ -72,7 +72,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_cd_bias() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/cd-bias",
       .item = "Sec. 1",
@@ -94,4 +94,4 @@ Experiment bruegge2013_cd_bias() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_cd_bias

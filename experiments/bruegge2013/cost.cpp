@@ -11,7 +11,7 @@
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_cost {
 namespace {
 
 struct Size {
@@ -105,7 +105,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_cost() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/cost",
       .item = "Sec. 3.1",
@@ -126,4 +126,4 @@ Experiment bruegge2013_cost() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_cost

@@ -7,7 +7,7 @@
 #include "experiments/kit/summary.hpp"
 #include "experiments/kit/text.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_fig1 {
 namespace {
 
 /// p(V = 1 | h) of the example drawn; the paper asks only that it exceeds 1/2.
@@ -60,7 +60,7 @@ const char* const kSettings =
 
 }  // namespace
 
-Experiment bruegge2013_fig1() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/fig1",
       .item = "Fig. 1",
@@ -78,4 +78,4 @@ Experiment bruegge2013_fig1() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_fig1

@@ -6,7 +6,7 @@
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_fig2 {
 namespace {
 
 /// One curve of the figure: a rule and the state that the unit is in.
@@ -117,7 +117,7 @@ const char* const kSettings =
 
 }  // namespace
 
-Experiment bruegge2013_fig2() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/fig2",
       .item = "Fig. 2",
@@ -135,4 +135,4 @@ Experiment bruegge2013_fig2() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_fig2

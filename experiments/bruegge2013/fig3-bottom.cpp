@@ -6,7 +6,7 @@
 #include "experiments/bruegge2013/support/training.hpp"
 #include "experiments/kit/bands.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_fig3_bottom {
 namespace {
 
 constexpr PerProfile<int> kRepeats{.smoke = 3, .quick = 10, .paper = 25};
@@ -113,7 +113,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_fig3_bottom() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/fig3-bottom",
       .item = "Fig. 3 (bottom)",
@@ -137,4 +137,4 @@ Experiment bruegge2013_fig3_bottom() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_fig3_bottom

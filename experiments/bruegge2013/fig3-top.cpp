@@ -13,7 +13,7 @@
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/statistics/trend.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_fig3_top {
 namespace {
 
 /// RBMs per c; a trial does some of them.
@@ -175,7 +175,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_fig3_top() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/fig3-top",
       .item = "Fig. 3 (top)",
@@ -196,4 +196,4 @@ Experiment bruegge2013_fig3_top() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_fig3_top

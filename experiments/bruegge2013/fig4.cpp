@@ -8,7 +8,7 @@
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_fig4 {
 namespace {
 
 constexpr int kLags = 500;
@@ -83,7 +83,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_fig4() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/fig4",
       .item = "Fig. 4",
@@ -107,4 +107,4 @@ Experiment bruegge2013_fig4() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_fig4

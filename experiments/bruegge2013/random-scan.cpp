@@ -11,7 +11,7 @@
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_random_scan {
 namespace {
 
 constexpr PerProfile<int> kModels{.smoke = 10, .quick = 200, .paper = 1000};
@@ -148,7 +148,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_random_scan() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/random-scan",
       .item = "Sec. 3.2",
@@ -169,4 +169,4 @@ Experiment bruegge2013_random_scan() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_random_scan

@@ -6,7 +6,7 @@
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/statistics/proportion.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_table1 {
 namespace {
 
 const SettingsGrid kGrid{
@@ -126,7 +126,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_table1() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/table1",
       .item = "Table 1",
@@ -157,4 +157,4 @@ Experiment bruegge2013_table1() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_table1

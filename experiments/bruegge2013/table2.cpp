@@ -6,7 +6,7 @@
 #include "experiments/bruegge2013/support/sampling.hpp"
 #include "experiments/kit/statistics/power.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_table2 {
 namespace {
 
 constexpr int kLags = 100;
@@ -156,7 +156,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_table2() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/table2",
       .item = "Table 2",
@@ -196,4 +196,4 @@ Experiment bruegge2013_table2() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_table2

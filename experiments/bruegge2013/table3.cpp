@@ -4,7 +4,7 @@
 #include "experiments/bruegge2013/support/measures.hpp"
 #include "experiments/bruegge2013/support/sampling.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_table3 {
 namespace {
 
 constexpr PerProfile<int> kModels{.smoke = 2, .quick = 25, .paper = 25};
@@ -73,7 +73,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_table3() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/table3",
       .item = "Table 3",
@@ -97,4 +97,4 @@ Experiment bruegge2013_table3() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_table3

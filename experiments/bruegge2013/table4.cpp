@@ -8,7 +8,7 @@
 #include "experiments/bruegge2013/support/measures.hpp"
 #include "experiments/bruegge2013/support/sampling.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_table4 {
 namespace {
 
 constexpr PerProfile<int> kModels{.smoke = 2, .quick = 10, .paper = 25};
@@ -132,7 +132,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment bruegge2013_table4() {
+Experiment experiment() {
   return {
       .id = "bruegge2013/table4",
       .item = "Table 4",
@@ -157,4 +157,4 @@ Experiment bruegge2013_table4() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_table4

@@ -1,6 +1,6 @@
 #include "experiments/kit/evidence.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::bruegge2013_theory {
 namespace {
 
 constexpr Evidence kEvidence[] = {
@@ -25,7 +25,7 @@ constexpr Evidence kEvidence[] = {
 
 }  // namespace
 
-Experiment bruegge2013_theory() {
+Experiment experiment() {
   return evidence_experiment(
       {
           .id = "bruegge2013/theory",
@@ -48,4 +48,4 @@ Experiment bruegge2013_theory() {
                   "weights, ties and weights of 100 included) and what it must not exceed."});
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::bruegge2013_theory

@@ -10,7 +10,7 @@
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_acceptance {
 namespace {
 
 constexpr int kChains = 64;
@@ -187,7 +187,7 @@ std::string settings(Profile profile) {
 
 }  // namespace
 
-Experiment carlson2016_acceptance() {
+Experiment experiment() {
   return {
       .id = "carlson2016/acceptance",
       .item = "Appendix E, acceptance",
@@ -207,4 +207,4 @@ Experiment carlson2016_acceptance() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_acceptance

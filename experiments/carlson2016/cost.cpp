@@ -12,7 +12,7 @@
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_cost {
 namespace {
 
 constexpr int kChains = 50;
@@ -138,7 +138,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_cost() {
+Experiment experiment() {
   return {
       .id = "carlson2016/cost",
       .item = "Sec. 3.3",
@@ -160,4 +160,4 @@ Experiment carlson2016_cost() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_cost

@@ -14,7 +14,7 @@
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/proportion.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_coverage {
 namespace {
 
 constexpr int kVisible = 12, kHidden = 8;
@@ -177,7 +177,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_coverage() {
+Experiment experiment() {
   return {
       .id = "carlson2016/coverage",
       .item = "Beyond the paper",
@@ -211,4 +211,4 @@ Experiment carlson2016_coverage() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_coverage

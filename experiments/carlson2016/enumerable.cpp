@@ -9,7 +9,7 @@
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_enumerable {
 namespace {
 
 constexpr int kChains = 100;
@@ -192,7 +192,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_enumerable() {
+Experiment experiment() {
   return {
       .id = "carlson2016/enumerable",
       .item = "Beyond the paper",
@@ -222,4 +222,4 @@ Experiment carlson2016_enumerable() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_enumerable

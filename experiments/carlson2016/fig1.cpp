@@ -5,7 +5,7 @@
 #include "experiments/carlson2016/support/initial_rounds.hpp"
 #include "experiments/carlson2016/support/initial_summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig1 {
 namespace {
 
 constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 12, .paper = 100};
@@ -77,7 +77,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_fig1() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig1",
       .item = "Fig. 1",
@@ -106,4 +106,4 @@ Experiment carlson2016_fig1() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig1

@@ -13,7 +13,7 @@
 #include "experiments/kit/statistics/bootstrap.hpp"
 #include "experiments/kit/statistics/power.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig2 {
 namespace {
 
 constexpr int kSizes[] = {1000, 1500, 2000, 2500, 3000, 3500, 4000};
@@ -209,7 +209,7 @@ std::string settings(Profile profile) {
 
 }  // namespace
 
-Experiment carlson2016_fig2() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig2",
       .item = "Fig. 2",
@@ -235,4 +235,4 @@ Experiment carlson2016_fig2() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig2

@@ -8,7 +8,7 @@
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/published_rbm.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig3 {
 namespace {
 
 const std::vector<std::string> kCurves = {"rts", "rts-joint",  "rts-paper",
@@ -174,7 +174,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_fig3() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig3",
       .item = "Fig. 3",
@@ -223,4 +223,4 @@ Experiment carlson2016_fig3() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig3

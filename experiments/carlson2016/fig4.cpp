@@ -5,7 +5,7 @@
 #include "experiments/carlson2016/support/rung_pools.hpp"
 #include "experiments/carlson2016/support/rung_summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig4 {
 namespace {
 
 constexpr int kChains = 100;
@@ -97,7 +97,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_fig4() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig4",
       .item = "Fig. 4",
@@ -133,4 +133,4 @@ Experiment carlson2016_fig4() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig4

@@ -9,7 +9,7 @@
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig5 {
 namespace {
 
 constexpr int kPaperUpdates = 8000;
@@ -107,7 +107,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_fig5() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig5",
       .item = "Fig. 5",
@@ -146,4 +146,4 @@ Experiment carlson2016_fig5() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig5

@@ -7,7 +7,7 @@
 #include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/measures.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig6 {
 namespace {
 
 constexpr int kSamples = 10000;  ///< behind an estimate of log Z, as published
@@ -230,7 +230,7 @@ std::string settings(Profile profile) {
 
 }  // namespace
 
-Experiment carlson2016_fig6() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig6",
       .item = "Fig. 6",
@@ -264,4 +264,4 @@ Experiment carlson2016_fig6() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig6

@@ -10,7 +10,7 @@
 #include "experiments/carlson2016/support/rung_flux.hpp"
 #include "experiments/kit/measures.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig7 {
 namespace {
 
 const std::string kModel = "cd25";
@@ -225,7 +225,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_fig7() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig7",
       .item = "Fig. 7, App. F",
@@ -261,4 +261,4 @@ Experiment carlson2016_fig7() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig7

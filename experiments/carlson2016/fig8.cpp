@@ -15,7 +15,7 @@
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/results.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_fig8 {
 namespace {
 
 constexpr int kChains = 100;
@@ -249,7 +249,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_fig8() {
+Experiment experiment() {
   return {
       .id = "carlson2016/fig8",
       .item = "Fig. 8",
@@ -281,4 +281,4 @@ Experiment carlson2016_fig8() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_fig8

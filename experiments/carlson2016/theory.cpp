@@ -1,6 +1,6 @@
 #include "experiments/kit/evidence.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_theory {
 namespace {
 
 constexpr Evidence kEvidence[] = {
@@ -26,7 +26,7 @@ constexpr Evidence kEvidence[] = {
 
 }  // namespace
 
-Experiment carlson2016_theory() {
+Experiment experiment() {
   return evidence_experiment(
       {
           .id = "carlson2016/theory",
@@ -51,4 +51,4 @@ Experiment carlson2016_theory() {
            "of up to 4 units a side, bases, ladders, priors and Ẑ, and what it must not exceed."});
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_theory

@@ -7,7 +7,7 @@
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_tracking_cost {
 namespace {
 
 struct Size {
@@ -81,7 +81,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_tracking_cost() {
+Experiment experiment() {
   return {
       .id = "carlson2016/tracking-cost",
       .item = "Sec. 4.4",
@@ -103,4 +103,4 @@ Experiment carlson2016_tracking_cost() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_tracking_cost

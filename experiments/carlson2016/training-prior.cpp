@@ -16,7 +16,7 @@
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/statistics/power.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_training_prior {
 namespace {
 
 constexpr double kSlopes[] = {0, 2};  // of log r_k = s b_k: uniform, and the paper's
@@ -174,7 +174,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_training_prior() {
+Experiment experiment() {
   return {
       .id = "carlson2016/training-prior",
       .item = "Sec. 4.4, prior",
@@ -198,4 +198,4 @@ Experiment carlson2016_training_prior() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_training_prior

@@ -9,7 +9,7 @@
 #include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/kit/results.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_updates {
 namespace {
 
 constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 8, .paper = 50};
@@ -115,7 +115,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_updates() {
+Experiment experiment() {
   return {
       .id = "carlson2016/updates",
       .item = "Sec. 3.3",
@@ -138,4 +138,4 @@ Experiment carlson2016_updates() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_updates

@@ -5,7 +5,7 @@
 #include "experiments/carlson2016/support/variant_runs.hpp"
 #include "experiments/carlson2016/support/variant_summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::carlson2016_variants {
 namespace {
 
 constexpr PerProfile<int> kSweeps{.smoke = 50, .quick = 1000, .paper = 4000};
@@ -87,7 +87,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment carlson2016_variants() {
+Experiment experiment() {
   return {
       .id = "carlson2016/variants",
       .item = "Secs. 2, 3.1 and 5",
@@ -128,4 +128,4 @@ Experiment carlson2016_variants() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::carlson2016_variants

@@ -8,12 +8,6 @@
 namespace boltzmark::experiments {
 namespace {
 
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 double spread_of(const std::vector<double>& values) {
   if (values.size() < 2) return std::numeric_limits<double>::quiet_NaN();
   const double mean = mean_of(values);

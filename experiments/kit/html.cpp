@@ -81,7 +81,7 @@ std::string tally(const PaperVerdicts& paper) {
   return text + "</p>\n";
 }
 
-std::string paper_claims(const PaperVerdicts& paper, Profile profile) {
+std::string claims_html(const PaperVerdicts& paper, Profile profile) {
   std::string text = fmt::format("<section id=\"claims-{}\">\n", html_anchor(paper.file.paper));
   text += html_element("h2", "Claims: " + paper.file.title);
   text += fmt::format("<p class=\"reference\">{}</p>\n", html_escape(paper.file.reference));
@@ -183,7 +183,7 @@ std::string render_html(const Document& document) {
       html_escape(document.manifest.value("simd", "")),
       html_escape(document.manifest.value("cpu", "")));
   page += contents(document);
-  for (const PaperVerdicts& paper : document.papers) page += paper_claims(paper, document.profile);
+  for (const PaperVerdicts& paper : document.papers) page += claims_html(paper, document.profile);
   for (const Section& section : document.sections) page += section_html(document, section);
   return page + provenance(document.manifest) + "</main></body></html>\n";
 }

@@ -24,7 +24,7 @@ std::string claim_rows(const JudgedClaim& claim, Profile profile) {
                      results);
 }
 
-std::string paper_claims(const PaperVerdicts& paper, Profile profile) {
+std::string claims_markdown(const PaperVerdicts& paper, Profile profile) {
   std::string text = fmt::format("## Claims: {}\n\n{}\n\n", markdown_escape(paper.file.title),
                                  markdown_escape(paper.file.reference));
   for (const auto& [verdict, count] : count_verdicts(paper))
@@ -108,7 +108,8 @@ std::string render_markdown(const Document& document) {
       profile_name(document.profile), markdown_escape(document.manifest.value("revision", "")),
       markdown_escape(document.manifest.value("simd", "")),
       markdown_escape(document.manifest.value("cpu", "")), document.manifest.value("seed", 0));
-  for (const PaperVerdicts& paper : document.papers) text += paper_claims(paper, document.profile);
+  for (const PaperVerdicts& paper : document.papers)
+    text += claims_markdown(paper, document.profile);
   for (const Section& section : document.sections) text += section_markdown(document, section);
   if (!document.missing.empty()) text += "## Not run\n\n";
   for (const Experiment* missing : document.missing)

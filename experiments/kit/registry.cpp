@@ -2,7 +2,7 @@
 
 #include "experiments/kit/experiment.hpp"
 
-// Adding an experiment: write experiments/<paper>/<item>.cpp, then add its line here.
+// Adding an experiment: write experiments/<paper>/<item>.cpp, then add its namespace here.
 #define BOLTZMARK_EXPERIMENTS(X) \
   X(bruegge2013_fig1)            \
   X(bruegge2013_fig2)            \
@@ -49,11 +49,14 @@
 
 namespace boltzmark::experiments {
 
-#define BOLTZMARK_DECLARE(name) Experiment name();
+#define BOLTZMARK_DECLARE(name) \
+  namespace name {              \
+  Experiment experiment();      \
+  }
 BOLTZMARK_EXPERIMENTS(BOLTZMARK_DECLARE)
 
 const std::vector<Experiment>& experiments() {
-#define BOLTZMARK_CALL(name) name(),
+#define BOLTZMARK_CALL(name) name::experiment(),
   static const std::vector<Experiment> all{BOLTZMARK_EXPERIMENTS(BOLTZMARK_CALL)};
   return all;
 }

@@ -7,7 +7,7 @@
 #include "experiments/yokoyama2019/support/learning.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_cases {
 namespace {
 
 constexpr int kSteps[] = {1, 2, 4, 8, 16, 0};
@@ -112,7 +112,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment yokoyama2019_cases() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/cases",
       .item = "Beyond the paper",
@@ -136,4 +136,4 @@ Experiment yokoyama2019_cases() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_cases

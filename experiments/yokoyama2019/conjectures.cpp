@@ -8,7 +8,7 @@
 #include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_conjectures {
 namespace {
 
 constexpr int kCases = 200;
@@ -189,7 +189,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment yokoyama2019_conjectures() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/conjectures",
       .item = "Sec. 2.3, expectations",
@@ -218,4 +218,4 @@ Experiment yokoyama2019_conjectures() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_conjectures

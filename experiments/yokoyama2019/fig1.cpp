@@ -6,7 +6,7 @@
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/yokoyama2019/support/layers_diagram.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_fig1 {
 namespace {
 
 constexpr int kVisible = 5, kHidden = 4;
@@ -56,7 +56,7 @@ const char* const kSettings = "The pairs of units that the energy of a 5-4 RBM c
 
 }  // namespace
 
-Experiment yokoyama2019_fig1() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/fig1",
       .item = "Fig. 1",
@@ -70,4 +70,4 @@ Experiment yokoyama2019_fig1() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_fig1

@@ -6,7 +6,7 @@
 #include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_fig2 {
 namespace {
 
 constexpr PerProfile<int> kRepeats{.smoke = 2, .quick = 30, .paper = 300};
@@ -97,7 +97,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment yokoyama2019_fig2() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/fig2",
       .item = "Fig. 2",
@@ -123,4 +123,4 @@ Experiment yokoyama2019_fig2() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_fig2

@@ -4,7 +4,7 @@
 #include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_fig3 {
 namespace {
 
 std::vector<double> likelihoods(const Results& results, int extra, int s, int updates) {
@@ -71,7 +71,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment yokoyama2019_fig3() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/fig3",
       .item = "Fig. 3",
@@ -91,4 +91,4 @@ Experiment yokoyama2019_fig3() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_fig3

@@ -11,7 +11,7 @@
 #include "experiments/yokoyama2019/support/two_spins.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_fig4 {
 namespace {
 
 constexpr int kMostSteps = 64;       // s = 1..64, and infinity
@@ -236,7 +236,7 @@ const char* const kSettings =
 
 }  // namespace
 
-Experiment yokoyama2019_fig4() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/fig4",
       .item = "Fig. 4",
@@ -255,4 +255,4 @@ Experiment yokoyama2019_fig4() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_fig4

@@ -2,7 +2,7 @@
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/yokoyama2019/support/layers_diagram.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_fig5 {
 namespace {
 
 constexpr int kInputs = 5, kHidden = 4, kClasses = 3;
@@ -47,7 +47,7 @@ const char* const kSettings = "The weights of a 5-4-3 discriminative RBM that ha
 
 }  // namespace
 
-Experiment yokoyama2019_fig5() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/fig5",
       .item = "Fig. 5",
@@ -63,4 +63,4 @@ Experiment yokoyama2019_fig5() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_fig5

@@ -16,7 +16,7 @@
 #include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_fig6 {
 namespace {
 
 constexpr int kClasses = 10;
@@ -195,7 +195,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment yokoyama2019_fig6() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/fig6",
       .item = "Fig. 6",
@@ -229,4 +229,4 @@ Experiment yokoyama2019_fig6() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_fig6

@@ -10,7 +10,7 @@
 #include "experiments/kit/statistics/proportion.hpp"
 #include "experiments/kit/summary.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_metropolised {
 namespace {
 
 constexpr int kSteps[] = {1, 2, 4, 8};
@@ -118,7 +118,7 @@ void summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
-Experiment yokoyama2019_metropolised() {
+Experiment experiment() {
   return {
       .id = "yokoyama2019/metropolised",
       .item = "Beyond the paper",
@@ -143,4 +143,4 @@ Experiment yokoyama2019_metropolised() {
   };
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_metropolised

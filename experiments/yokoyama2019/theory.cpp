@@ -1,6 +1,6 @@
 #include "experiments/kit/evidence.hpp"
 
-namespace boltzmark::experiments {
+namespace boltzmark::experiments::yokoyama2019_theory {
 namespace {
 
 constexpr Evidence kEvidence[] = {
@@ -18,7 +18,7 @@ constexpr Evidence kEvidence[] = {
 
 }  // namespace
 
-Experiment yokoyama2019_theory() {
+Experiment experiment() {
   return evidence_experiment(
       {
           .id = "yokoyama2019/theory",
@@ -42,4 +42,4 @@ Experiment yokoyama2019_theory() {
                   "hidden units, and what it must not exceed."});
 }
 
-}  // namespace boltzmark::experiments
+}  // namespace boltzmark::experiments::yokoyama2019_theory

@@ -21,7 +21,7 @@
 namespace boltzmark::cli {
 namespace {
 
-struct Arguments {
+struct CompareRequest {
   std::string model;
   std::string methods = "rts,ais,mbar,ti";
   std::string sweeps = "100,1000";
@@ -70,7 +70,7 @@ std::vector<int> parse_sweeps(const std::string& list) {
   return sweeps;
 }
 
-double find_truth(const Arguments& arguments, const Layered& model, const Session& session) {
+double find_truth(const CompareRequest& arguments, const Layered& model, const Session& session) {
   if (arguments.truth != "exact") {
     std::size_t read = 0;
     double number = NAN;
@@ -177,7 +177,7 @@ void state_comparison(const ComparisonPlan& plan, const Layered& model, const Se
              bytes + weight_bytes(model));
 }
 
-int run(const Arguments& arguments, const Session& session) {
+int run(const CompareRequest& arguments, const Session& session) {
   ComparisonPlan plan{.methods = parse_methods(arguments.methods),
                       .sweeps = parse_sweeps(arguments.sweeps),
                       .repeats = arguments.repeats,
@@ -207,7 +207,7 @@ int run(const Arguments& arguments, const Session& session) {
 }  // namespace
 
 void add_compare(Program& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CompareRequest>();
   Command& command = program.command({
       .name = "compare",
       .summary = "bias, RMSE and coverage of estimators of log Z on a model",

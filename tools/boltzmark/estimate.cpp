@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kMostSweeps = 1e7;
 
-struct Arguments {
+struct EstimateRequest {
   std::string model;
   std::string method = "rts";
   std::string dump;
@@ -41,11 +41,8 @@ struct Outcome {
   double seconds = 0;
 };
 
-std::optional<double> finite(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-void print_outcome(const Arguments& arguments, const Outcome& outcome, const Session& session) {
+void print_outcome(const EstimateRequest& arguments, const Outcome& outcome,
+                   const Session& session) {
   const Estimate& estimate = outcome.estimate;
   if (session.json) {
     print(JsonObject()
@@ -92,8 +89,8 @@ Outcome by_enumeration(const Layered& model, const Session& session) {
           .seconds = result.seconds};
 }
 
-Outcome run_once(const Arguments& arguments, const LayeredTarget& target, const Layered& model,
-                 const Session& session, int number) {
+Outcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
+                 const Layered& model, const Session& session, int number) {
   const Stopwatch watch;
   MethodSettings settings = make_settings(model, arguments.shared);
   settings.key = estimate_key(arguments.shared.seed, number);
@@ -119,7 +116,7 @@ Outcome run_once(const Arguments& arguments, const LayeredTarget& target, const 
 }
 
 // As many as fit into the memory.
-int most_sweeps(const Arguments& arguments, const Layered& model) {
+int most_sweeps(const EstimateRequest& arguments, const Layered& model) {
   const double bytes =
       method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
       weight_bytes(model);
@@ -127,7 +124,7 @@ int most_sweeps(const Arguments& arguments, const Layered& model) {
   return static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
 }
 
-Outcome run_to_target(Arguments arguments, const LayeredTarget& target, const Layered& model,
+Outcome run_to_target(EstimateRequest arguments, const LayeredTarget& target, const Layered& model,
                       const Session& session) {
   if (arguments.target_error <= 0) return run_once(arguments, target, model, session, 0);
   Outcome outcome;
@@ -147,7 +144,7 @@ Outcome run_to_target(Arguments arguments, const LayeredTarget& target, const La
   return outcome;
 }
 
-Outcome from_store(const Arguments& arguments) {
+Outcome from_store(const EstimateRequest& arguments) {
   const Stopwatch watch;
   const SampleStore store = load_store(arguments.from);
   std::optional<States> states;
@@ -162,7 +159,7 @@ Outcome from_store(const Arguments& arguments) {
 }
 
 // What a store was made with cannot be changed.
-void check_from(const Arguments& arguments) {
+void check_from(const EstimateRequest& arguments) {
   if (arguments.model.size() + arguments.dump.size() > 0)
     throw InvalidArgument("--from (must go without MODEL and --dump)");
   std::vector<std::string> idle = given_options(arguments.shared);
@@ -175,7 +172,7 @@ void check_from(const Arguments& arguments) {
         fmt::format("--from (must go without {}, which would change nothing)", idle.front()));
 }
 
-void check(const Arguments& arguments) {
+void check(const EstimateRequest& arguments) {
   const bool exact = arguments.method == "exact";
   const bool tempered = !exact && find_method(arguments.method).source == Source::tempered;
   if (arguments.from.empty() && arguments.model.empty())
@@ -196,7 +193,7 @@ void check(const Arguments& arguments) {
   }
 }
 
-Outcome run_method(const Arguments& arguments, const Session& session) {
+Outcome run_method(const EstimateRequest& arguments, const Session& session) {
   if (!arguments.from.empty()) return from_store(arguments);
   const Layered model = load_model(arguments.model);
   if (arguments.method == "exact")
@@ -205,13 +202,13 @@ Outcome run_method(const Arguments& arguments, const Session& session) {
   return run_to_target(arguments, target, model, session);
 }
 
-int run(const Arguments& arguments, const Session& session) {
+int run(const EstimateRequest& arguments, const Session& session) {
   check(arguments);
   print_outcome(arguments, run_method(arguments, session), session);
   return 0;
 }
 
-constexpr const char* kNotes =
+constexpr const char* kEstimateNotes =
     "std_error is one standard deviation of log Z, sampling and discretisation together; lower "
     "and\n"
     "upper are 95 % limits. status is ok, unvisited_rung, few_effective_samples or not_converged:\n"
@@ -223,13 +220,13 @@ constexpr const char* kNotes =
 }  // namespace
 
 void add_estimate(Program& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<EstimateRequest>();
   Command& command = program.command({
       .name = "estimate",
       .summary = "log Z of a model by sampling, with its error",
       .about = "Estimates log Z by a chosen method and says whether the number can be trusted. "
                "Methods compare at equal --sweeps, the initial stage included.",
-      .notes = kNotes,
+      .notes = kEstimateNotes,
       .examples = {"boltzmark estimate rbm.npz",
                    "boltzmark estimate rbm.npz --base mnist --method ais --sweeps 100000",
                    "boltzmark estimate rbm.npz --dump run.npz && boltzmark estimate --from run.npz "

@@ -8,6 +8,10 @@
 
 namespace boltzmark::cli {
 
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
 struct JsonObject::Data {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
 };

@@ -12,6 +12,9 @@ namespace boltzmark::cli {
 /// The width that help and tables keep to.
 inline constexpr int kColumns = 96;
 
+/// Returns the value if it is finite, else none: JSON has no NaN, and writes null.
+std::optional<double> finite(double value);
+
 /// One JSON object, keys in the order in which they were set.
 class JsonObject {
  public:

@@ -65,7 +65,7 @@ int run_report(const experiments::ReportOptions& given, const std::string& profi
   return print_result(result, watch.seconds(), session);
 }
 
-constexpr const char* kNotes =
+constexpr const char* kReproduceNotes =
     "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html and\n"
     "report.md, DIR/PROFILE/manifest.json. Exit code 3 if an exact claim (kind E) does not hold;\n"
     "claims of other kinds do not change it.\n"
@@ -82,7 +82,7 @@ void add_reproduce(Program& program) {
       .about = "Runs experiments trial by trial and writes the report. Finished trials are kept: "
                "Ctrl-C, or even kill -9, loses at most those in flight, and the next run goes on. "
                "Same seed, same bytes in every CSV file, whatever --jobs and --threads.",
-      .notes = kNotes,
+      .notes = kReproduceNotes,
       .examples = {"boltzmark reproduce --profile smoke",
                    "boltzmark reproduce bruegge2013/fig3-top --out results",
                    "boltzmark reproduce bruegge2013 --profile paper --only size=3 "
@@ -117,7 +117,7 @@ void add_report(Program& program) {
       .summary = "write the report again from the stored trials",
       .about = "Writes index.html (self-contained), report.md and claims.json from the trials that "
                "'boltzmark reproduce' stored, without running anything.",
-      .notes = kNotes,
+      .notes = kReproduceNotes,
       .examples = {"boltzmark report --out results", "boltzmark report --profile smoke"},
   });
   const auto options = std::make_shared<experiments::ReportOptions>();

@@ -179,7 +179,7 @@ int run(const SampleArguments& arguments, const Session& session) {
   return 0;
 }
 
-constexpr const char* kNotes =
+constexpr const char* kSampleNotes =
     "FILE.npz holds, for K kept sweeps: visible and hidden (deeper models: hidden1, hidden2, ..)\n"
     "[K, chains, units], uint8 of Bernoulli units and float32 of others, energy float64\n"
     "[K, chains] in nats, sweep int64 [K] (the sweep after which the states were kept, from 1)\n"
@@ -195,7 +195,7 @@ void add_sample(Program& program) {
       .summary = "draw states of a model by sweeps of an update rule",
       .about = "Runs independent chains of a model at inverse temperature 1 and writes their "
                "states. Ctrl-C leaves no file.",
-      .notes = kNotes,
+      .notes = kSampleNotes,
       .examples = {"boltzmark sample rbm.npz --rule flip --sweeps 10000 --out states.npz",
                    "boltzmark sample rbm.npz --chains 10 --sweeps 500 --every 5 --out trace.npz",
                    "boltzmark sample rbm.npz --start mnist:test --sweeps 1 --out one.npz"},

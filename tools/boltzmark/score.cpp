@@ -86,10 +86,6 @@ Score score(const Layered& model, const Cases& cases, const ScoreArguments& argu
   return result;
 }
 
-std::optional<double> finite(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
 std::string log_z_error(const Score& score, const std::string& method) {
   if (method == "exact") return "log Z is exact";
   if (!std::isfinite(score.log_z.std_error)) return "that of log Z is unknown";

@@ -130,7 +130,7 @@ std::vector<std::string> optimiser_names() {
   return names;
 }
 
-constexpr const char* kNotes =
+constexpr const char* kTrainNotes =
     "Ctrl-C leaves no model; with --checkpoint it saves the run, and the same command goes on\n"
     "from there and writes the same bytes as a run that was never stopped. The same seed gives\n"
     "the same model for any number of threads.\n"
@@ -155,7 +155,7 @@ void add_train(Program& program) {
           "layers, on mean field's bound of it; with --discriminative an RBM that gives the classes of its "
           "inputs, by the exact gradient, whose error rate `score` tells. A data set's name "
           "means its training cases.",
-      .notes = kNotes,
+      .notes = kTrainNotes,
       .examples =
           {"boltzmark train bas --hidden 16 --negative pt:10:1 --rule flip --evaluate 1000 "
            "--out bas.npz",

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/claims.hpp"
@@ -21,11 +19,6 @@ struct VerifyArguments {
   int cases = 20;
   std::uint64_t seed = 1;
 };
-
-// A value that is not finite, which JSON cannot hold, becomes null.
-std::optional<double> finite(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
 
 // "name/subject" of each check that a claim rests on, and the claim's id; none of them where the
 // claims' files cannot be read, since checks hold without them.

@@ -8,17 +8,12 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/sample/smc.hpp"
+#include "small_data.hpp"
 #include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
 
 namespace {
-
-Layered peaked_model() {
-  Eigen::MatrixXd weights(3, 2);
-  weights << 3, -2, -3, 2, 4, -4;
-  return Layered::rbm(weights, Eigen::Vector3d(1, -0.5, 0.25), Eigen::Vector2d(-1, 2));
-}
 
 Base sloped_base() { return {{Eigen::Vector3d(0.5, -1, 0.75), Eigen::Vector2d(0.25, -0.5)}}; }
 

@@ -10,30 +10,30 @@ using namespace boltzmark;
 
 namespace {
 
-struct Case {
+struct KnotCase {
   Ladder knots;
   Eigen::VectorXd log_z_hat;
   double log_ratio;
 };
 
-Case draw_case(Stream& stream) {
+KnotCase draw_knot_case(Stream& stream) {
   const int rungs = 2 + static_cast<int>(stream.below(8));
   const bool linear = stream.below(2) == 0;
-  Case c{linear ? Ladder::linear(rungs) : Ladder::geometric(rungs), Eigen::VectorXd::Zero(rungs),
-         stream.uniform(-30, 30)};
+  KnotCase c{linear ? Ladder::linear(rungs) : Ladder::geometric(rungs),
+             Eigen::VectorXd::Zero(rungs), stream.uniform(-30, 30)};
   for (int k = 1; k < rungs; ++k)
     c.log_z_hat[k] = c.log_z_hat[k - 1] + stream.uniform(-1, 1) * 20 / rungs;
   return c;
 }
 
-double log_density(const Case& c, int k, double b) {
+double log_density(const KnotCase& c, int k, double b) {
   const double share = (b - c.knots[k]) / (c.knots[k + 1] - c.knots[k]);
   return b * c.log_ratio - (1 - share) * c.log_z_hat[k] - share * c.log_z_hat[k + 1];
 }
 
 // Simpson's rule on 4,000 intervals: with exponents up to 50 its error is below
 // 50^4 / (180 * 4000^4) = 1.4e-10 of the integral.
-double integral(const Case& c, int k, double to) {
+double integral(const KnotCase& c, int k, double to) {
   constexpr int kParts = 4000;
   const double from = c.knots[k], step = (to - from) / kParts;
   double sum = 0;
@@ -49,7 +49,7 @@ double integral(const Case& c, int k, double to) {
 TEST_CASE("a continuous inverse temperature is drawn by inverting the integral of its density") {
   for (std::uint64_t i = 0; i < 100; ++i) {
     Stream stream(make_key(i, "continuous tempering"), Purpose::test);
-    const Case c = draw_case(stream);
+    const KnotCase c = draw_knot_case(stream);
     const int intervals = c.knots.rungs() - 1;
     Eigen::VectorXd exact(intervals);
     for (int k = 0; k < intervals; ++k) exact[k] = integral(c, k, c.knots[k + 1]);

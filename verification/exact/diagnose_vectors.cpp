@@ -25,7 +25,7 @@ namespace {
 using boltzmark::Alternative;
 using nlohmann::json;
 
-const json& vectors() {
+const json& diagnose_vectors() {
   static const json all = json::parse(std::ifstream(
       boltzmark::experiments::source_path("verification/exact/vectors/diagnose.json")));
   return all;
@@ -68,7 +68,7 @@ std::vector<double> differences(const json& c) {
 }  // namespace
 
 TEST_CASE("the autoregressive fit has the order, coefficients and variance of R's ar.yw") {
-  for (const json& c : vectors()["ar"]) {
+  for (const json& c : diagnose_vectors()["ar"]) {
     INFO(c["seed"]);
     const auto fit = boltzmark::ar_act(series(c));
     CHECK(fit.order == std::max(1, c["aic_order"].get<int>()));
@@ -85,7 +85,7 @@ TEST_CASE("the autoregressive fit has the order, coefficients and variance of R'
 TEST_CASE("the standard error of the autoregressive time is the delta method on R's asy.var.coef") {
   // R's gradient is a central difference with step 1e-6: its relative error is about 1e-12 by
   // truncation and, at tau up to 150, 1e-14 tau / 1e-6 by rounding, so 1e-5 covers it.
-  for (const json& c : vectors()["ar"]) {
+  for (const json& c : diagnose_vectors()["ar"]) {
     INFO(c["seed"]);
     CHECK(boltzmark::ar_act(series(c)).std_error ==
           Approx(c["std_error"].get<double>()).epsilon(1e-5));
@@ -93,7 +93,7 @@ TEST_CASE("the standard error of the autoregressive time is the delta method on 
 }
 
 TEST_CASE("the autoregressive fit gives coda's spectrum0.ar and effectiveSize") {
-  for (const json& c : vectors()["ar"]) {
+  for (const json& c : diagnose_vectors()["ar"]) {
     if (c["aic_order"] == 0) continue;  // coda accepts order 0, the recipe does not
     const auto fit = boltzmark::ar_act(series(c));
     const double gap = 1 - fit.coefficients.sum();
@@ -106,7 +106,7 @@ TEST_CASE("the autoregressive fit gives coda's spectrum0.ar and effectiveSize") 
 
 TEST_CASE("autocorrelations are R's acf") {
   const std::vector<Eigen::Index> lags{0, 1, 2, 10, 50, 100};
-  for (const json& c : vectors()["ar"]) {
+  for (const json& c : diagnose_vectors()["ar"]) {
     const Eigen::VectorXd r = boltzmark::autocorrelation(series(c), 100);
     for (std::size_t i = 0; i < lags.size(); ++i)
       CHECK(r[lags[i]] == Approx(c["acf"][i].get<double>()).margin(1e-12));
@@ -114,7 +114,7 @@ TEST_CASE("autocorrelations are R's acf") {
 }
 
 TEST_CASE("the signed-rank test is R's wilcox.test, exact and with ties and zeros") {
-  for (const json& c : vectors()["wilcoxon"]) {
+  for (const json& c : diagnose_vectors()["wilcoxon"]) {
     INFO(c["seed"]);
     const bool exact = c["exact"];
     const auto test = boltzmark::signed_rank_test(
@@ -132,7 +132,7 @@ TEST_CASE("the signed-rank test is R's wilcox.test, exact and with ties and zero
 }
 
 TEST_CASE("binomial tests and intervals are R's binom.test") {
-  for (const json& c : vectors()["binomial"]) {
+  for (const json& c : diagnose_vectors()["binomial"]) {
     const boltzmark::Count count{c["x"], c["n"]};
     const double p = c["p"];
     CHECK(boltzmark::binomial_test(count, p, Alternative::two_sided) == near(c["two_sided"]));
@@ -145,7 +145,7 @@ TEST_CASE("binomial tests and intervals are R's binom.test") {
 }
 
 TEST_CASE("Fisher's test is R's fisher.test") {
-  for (const json& c : vectors()["fisher"]) {
+  for (const json& c : diagnose_vectors()["fisher"]) {
     const boltzmark::Count first{c["x1"], c["n1"]}, second{c["x2"], c["n2"]};
     CHECK(boltzmark::fisher_test(first, second, Alternative::two_sided) == near(c["two_sided"]));
     CHECK(boltzmark::fisher_test(first, second, Alternative::less) == near(c["less"]));
@@ -154,7 +154,7 @@ TEST_CASE("Fisher's test is R's fisher.test") {
 }
 
 TEST_CASE("the trend of shares is R's prop.trend.test") {
-  for (const json& c : vectors()["trend"]) {
+  for (const json& c : diagnose_vectors()["trend"]) {
     std::vector<boltzmark::Count> counts;
     std::vector<double> scores;
     for (std::size_t i = 0; i < c["x"].size(); ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("the trend of shares is R's prop.trend.test") {
 }
 
 TEST_CASE("the Mann-Kendall test is R's exact Kendall test against time") {
-  for (const json& c : vectors()["kendall"]) {
+  for (const json& c : diagnose_vectors()["kendall"]) {
     auto x = uniforms(c["seed"], c["n"]);
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] += c["shift"].get<double>() * static_cast<double>(i + 1);
@@ -179,7 +179,7 @@ TEST_CASE("the Mann-Kendall test is R's exact Kendall test against time") {
 }
 
 TEST_CASE("mean intervals, medians and quantiles are R's") {
-  for (const json& c : vectors()["student"]) {
+  for (const json& c : diagnose_vectors()["student"]) {
     const auto d = differences(c);
     const auto interval = boltzmark::mean_interval(d);
     CHECK(interval.estimate == near(c["mean"]));
@@ -191,14 +191,14 @@ TEST_CASE("mean intervals, medians and quantiles are R's") {
 }
 
 TEST_CASE("Holm's adjustment is R's p.adjust") {
-  const auto p = vectors()["holm"]["p"].get<std::vector<double>>();
+  const auto p = diagnose_vectors()["holm"]["p"].get<std::vector<double>>();
   const auto adjusted = boltzmark::holm(p);
   for (std::size_t i = 0; i < p.size(); ++i)
-    CHECK(adjusted[i] == near(vectors()["holm"]["adjusted"][i]));
+    CHECK(adjusted[i] == near(diagnose_vectors()["holm"]["adjusted"][i]));
 }
 
 TEST_CASE("the power of a t test is R's power.t.test") {
-  for (const json& c : vectors()["power"]) {
+  for (const json& c : diagnose_vectors()["power"]) {
     const auto alternative =
         c["alternative"] == "two.sided" ? Alternative::two_sided : Alternative::greater;
     // R's non-central t is accurate to about 1e-8.

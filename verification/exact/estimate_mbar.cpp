@@ -18,7 +18,7 @@ namespace {
 using namespace estimate_test;
 using nlohmann::json;
 
-const json& vectors() {
+const json& mbar_vectors() {
   static const json all = json::parse(
       std::ifstream(boltzmark::experiments::source_path("verification/exact/vectors/mbar.json")));
   return all;
@@ -55,7 +55,7 @@ SampleStore store_of(const json& c) {
 // SciPy stops at gradients below 1e-7; the least eigenvalue of the Hessians is above 1, and printed
 // values have 17 digits: 1e-7 in log Z covers both, and the pseudo-inverse is cut at 1e-9.
 TEST_CASE("MBAR solves SciPy's equations, also with unvisited rungs") {
-  for (const json& c : vectors()) {
+  for (const json& c : mbar_vectors()) {
     INFO("seed " << c["seed"]);
     const MbarEstimate estimate = mbar(store_of(c));
     const Eigen::Index rungs = estimate.log_z_rungs.size();
@@ -76,7 +76,7 @@ TEST_CASE("MBAR solves SciPy's equations, also with unvisited rungs") {
 }
 
 TEST_CASE("BAR solves the ratios that a bracketing root finder solves") {
-  for (const json& c : vectors()) {
+  for (const json& c : mbar_vectors()) {
     INFO("seed " << c["seed"]);
     const Estimate estimate = bar(store_of(c));
     if (!c.contains("bar")) {
@@ -91,7 +91,7 @@ TEST_CASE("BAR solves the ratios that a bracketing root finder solves") {
 }
 
 TEST_CASE("MBAR refuses a ladder whose ends have no samples but still gives the number") {
-  for (const json& c : vectors()) {
+  for (const json& c : mbar_vectors()) {
     const MbarEstimate estimate = mbar(store_of(c));
     const bool ends_seen = c["counts"].front() != 0 && c["counts"].back() != 0;
     CHECK((estimate.status == Status::unvisited_rung) == !ends_seen);

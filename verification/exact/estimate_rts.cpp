@@ -16,7 +16,7 @@ using namespace estimate_test;
 using Eigen::VectorXd;
 
 // Two rungs, three samples on each of two chains.
-SampleStore small_store() {
+SampleStore two_rung_store() {
   SampleStore store{.ladder = Ladder::linear(2),
                     .log_prior = Eigen::Vector2d(std::log(0.25), std::log(0.75)),
                     .log_z_hat = Eigen::Vector2d(0, 1.5),
@@ -63,7 +63,7 @@ TEST_CASE("the update of self-adjusted mixture sampling is that of RTS to first 
 }
 
 TEST_CASE("RTS and TS are sums that can be done by hand") {
-  const SampleStore store = small_store();
+  const SampleStore store = two_rung_store();
   double c2 = 0;
   for (const double d : store.log_ratio.reshaped()) {
     const double odds = 3 * std::exp(d - 1.5);
@@ -89,7 +89,7 @@ TEST_CASE("RTS has the variance of Equation 16 as its squared standard error") {
 }
 
 TEST_CASE("an unvisited rung has no TS or stationary estimate unless a count is added") {
-  SampleStore store = small_store();
+  SampleStore store = two_rung_store();
   store.rung.setOnes();
   for (const Estimate& estimate :
        {ts(store), stationary_estimate(store, Transitions::counted, {}),
@@ -105,7 +105,7 @@ TEST_CASE("an unvisited rung has no TS or stationary estimate unless a count is 
 }
 
 TEST_CASE("what needs drawn rungs refuses samples whose rungs were fixed") {
-  SampleStore store = small_store();
+  SampleStore store = two_rung_store();
   store.random_rungs = false;
   CHECK_THROWS_AS(rts(store, States::joint), InvalidArgument);
   CHECK_THROWS_AS(ts(store), InvalidArgument);
@@ -233,7 +233,7 @@ TEST_CASE("a stationary law keeps its relative accuracy when states hardly meet"
 
 TEST_CASE("transitions are counted within chains alone") {
   // Within chains: 1 -> 0, 0 -> 1 and 0 -> 1, 1 -> 1. From 0 always to 1; from 1 half to each.
-  const SampleStore store = small_store();
+  const SampleStore store = two_rung_store();
   const Estimate sd = stationary_estimate(store, Transitions::counted, States::joint);
   CHECK(sd.log_z == Approx(1.5 + std::log(1.0 / 3) + std::log(2.0)).epsilon(1e-14));
   VectorXd q(2);

@@ -13,21 +13,11 @@
 #include "boltzmark/sample/persistent_ladders.hpp"
 #include "every_path.hpp"
 #include "oracle/learn_enumeration.hpp"
+#include "small_data.hpp"
 
 using namespace boltzmark;
 
 namespace {
-
-// Bars and Stripes 4x4: 16 row and 16 column patterns.
-Eigen::MatrixXf bars_and_stripes() {
-  Eigen::MatrixXf data(16, 32);
-  for (int pattern = 0; pattern < 16; ++pattern)
-    for (int pixel = 0; pixel < 16; ++pixel) {
-      data(pixel, pattern) = static_cast<float>(pattern >> (pixel / 4) & 1);
-      data(pixel, 16 + pattern) = static_cast<float>(pattern >> (pixel % 4) & 1);
-    }
-  return data;
-}
 
 Eigen::MatrixXf random_cases(int visible, int cases) {
   Eigen::MatrixXf data(visible, cases);

@@ -7,6 +7,7 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "enumeration_models.hpp"
 #include "oracle/enumerate.hpp"
+#include "small_data.hpp"
 
 using namespace enumeration_test;
 
@@ -21,20 +22,6 @@ Eigen::MatrixXf random_bits(int visible, int cases, std::uint64_t seed) {
 
 std::vector<oracle::Real> column(const Eigen::MatrixXf& data, int c) {
   return {data.col(c).begin(), data.col(c).end()};
-}
-
-/// The 32 patterns of 4 x 4 Bars and Stripes: 16 of rows, 16 of columns.
-Eigen::MatrixXf bars_and_stripes() {
-  Eigen::MatrixXf data(16, 32);
-  for (int bits = 0; bits < 16; ++bits) {
-    for (int i = 0; i < 4; ++i) {
-      for (int j = 0; j < 4; ++j) {
-        data(4 * i + j, bits) = static_cast<float>(bits >> i & 1);
-        data(4 * i + j, 16 + bits) = static_cast<float>(bits >> j & 1);
-      }
-    }
-  }
-  return data;
 }
 
 }  // namespace
@@ -135,7 +122,7 @@ TEST_CASE("softplus is nowhere cut off in free energies", "[likelihood]") {
 
 TEST_CASE("the mean log-likelihood of Bars and Stripes reaches -3.379093 and never exceeds it",
           "[likelihood]") {
-  const Cases cases(bars_and_stripes());
+  const Cases cases(boltzmark::bars_and_stripes());
   REQUIRE(cases.distinct() == 30);
   double ceiling = 0;  // minus the entropy of the empirical law
   for (std::size_t k = 0; k < 30; ++k) ceiling += cases.weight(k) * std::log(cases.weight(k));

@@ -51,7 +51,7 @@ Method ti_again() {
 
 const bool kRegistered = (register_method(ti_again()), register_method(base_weights()), true);
 
-Layered small_model() {
+Layered own_model() {
   Stream stream(make_key(9), Purpose::test);
   const auto entry = [&] { return stream.uniform(-0.5, 0.5); };
   return Layered::rbm(Eigen::MatrixXd::NullaryExpr(6, 4, entry),
@@ -63,7 +63,7 @@ Layered small_model() {
 
 TEST_CASE("a method from outside the library is listed, run and booked as its own methods are") {
   REQUIRE(kRegistered);
-  const Layered model = small_model();
+  const Layered model = own_model();
   const LayeredTarget target(model, Base::uniform(model));
   const MethodSettings settings{.chains = 40, .sweeps = 100, .key = make_key(10)};
   CHECK(registered_methods().back().name == "base-weights");
@@ -83,7 +83,7 @@ TEST_CASE("a method from outside the library is listed, run and booked as its ow
 
 TEST_CASE("a method from outside the library reads the tempered run that others read") {
   REQUIRE(kRegistered);
-  const Layered model = small_model();
+  const Layered model = own_model();
   const LayeredTarget target(model, Base::uniform(model));
   const MethodSettings settings{
       .chains = 40, .sweeps = 100, .ladder = Ladder::linear(5), .key = make_key(12)};
@@ -118,7 +118,7 @@ TEST_CASE("a method that lacks a part or whose name is taken is refused") {
 }
 
 TEST_CASE("each adaptive method adapts as its name says") {
-  const Layered model = small_model();
+  const Layered model = own_model();
   const LayeredTarget target(model, Base::uniform(model));
   const auto direct = [&](Adaptation adaptation) {
     return adaptive_tempering(target, {.adaptation = adaptation,

@@ -26,12 +26,12 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr int kChains = 40;
+constexpr int kRuleChains = 40;
 // Products, tables or tiles, tables made afresh, and rows.
-constexpr Packing kPackings[] = {{},
-                                 {.chains = kChains, .sweeps = 1000},
-                                 {.chains = kChains, .sweeps = 1},
-                                 {.chains = 1, .sweeps = 1000}};
+constexpr Packing kRulePackings[] = {{},
+                                     {.chains = kRuleChains, .sweeps = 1000},
+                                     {.chains = kRuleChains, .sweeps = 1},
+                                     {.chains = 1, .sweeps = 1000}};
 
 /// Gibbs sampling as somebody else would write it.
 Rule echo() {
@@ -94,10 +94,10 @@ std::vector<Layered> dyadic_models() {
 
 // The states of every layer after sweeps at a ladder of inverse temperatures.
 std::vector<Eigen::MatrixXf> swept(const Layered& model, const Rule& rule, const Packing& packing) {
-  Chains chains(model, kChains);
+  Chains chains(model, kRuleChains);
   chains.randomise(make_key(4));
-  std::vector<float> betas(kChains);
-  for (int c = 0; c < kChains; ++c) betas[c] = static_cast<float>(c % 5) / 4;
+  std::vector<float> betas(kRuleChains);
+  for (int c = 0; c < kRuleChains; ++c) betas[c] = static_cast<float>(c % 5) / 4;
   sweep(PackedModel(model, packing), chains, PhiloxDraws(make_key(3)),
         {.rule = rule, .inverse_temperatures = betas, .sweeps = 10});
   std::vector<Eigen::MatrixXf> states;
@@ -151,7 +151,7 @@ TEST_CASE("a rule of one's own that repeats Gibbs' law has its thresholds up to 
 // with probability 0.5 % at most, and these do not.
 TEST_CASE("a rule of one's own that repeats Gibbs' law draws Gibbs' states, in every packing") {
   for (const Layered& model : dyadic_models())
-    for (const Packing& packing : kPackings)
+    for (const Packing& packing : kRulePackings)
       CHECK(swept(model, echo(), packing) == swept(model, Rule::gibbs(), packing));
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("a rule of one's own that repeats Gibbs' law draws Gibbs' states, in e
 TEST_CASE("the recovered sweep of a lazy rule is its double law to half of 2^-32") {
   on_every_path([] {
     for (const Layered& model : dyadic_models())
-      for (const Packing& packing : kPackings) {
+      for (const Packing& packing : kRulePackings) {
         const RecoveredSweep recovered(model, Base::uniform(model), lazy(), 1, packing);
         const StateSpace& space = recovered.space();
         for (int unit = 0; unit < space.units(); ++unit) {
@@ -284,7 +284,7 @@ TEST_CASE("AIS, RAISE, SMC and collapsed states refuse rules other than Gibbs, b
 // At b = 0 the lazy sweep would keep half of the units where they are.
 TEST_CASE("draws from the base forget every state whatever the rule") {
   const auto drawn = [](const Rule& rule) {
-    const auto population = target(rule).populate(0, kChains, make_key(9));
+    const auto population = target(rule).populate(0, kRuleChains, make_key(9));
     population->draw_base();
     const auto& states = dynamic_cast<LayeredPopulation&>(*population).tempered_chains().states();
     return std::array{states.get_layer(0), states.get_layer(1)};

@@ -15,7 +15,7 @@ Layered zero_model() {
                       Eigen::VectorXd::Zero(2));
 }
 
-Layered peaked_model() {
+Layered steep_model() {
   Eigen::MatrixXd weights(3, 2);
   weights << 3, -2, -3, 2, 4, -4;
   return Layered::rbm(weights, Eigen::VectorXd::Ones(3), -Eigen::VectorXd::Ones(2));
@@ -61,7 +61,7 @@ TEST_CASE("every swap of a flat model is accepted and round trips are counted as
 }
 
 TEST_CASE("a ladder of one temperature makes plain sweeps") {
-  const Layered model = peaked_model();
+  const Layered model = steep_model();
   const PackedModel packed(model);
   const PhiloxDraws draws(make_key(2));
   ParallelTempering ladders = ladders_of(model, 20, 1);
@@ -77,7 +77,7 @@ TEST_CASE("a ladder of one temperature makes plain sweeps") {
 }
 
 TEST_CASE("a restored ladder continues with the same states and counts") {
-  const Layered model = peaked_model();
+  const Layered model = steep_model();
   const PackedModel packed(model);
   const PhiloxDraws draws(make_key(3));
   ParallelTempering whole = ladders_of(model, 5, 4), second = ladders_of(model, 5, 4);

@@ -8,20 +8,15 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
+#include "small_data.hpp"
 #include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
 
 namespace {
 
-Layered peaked_model() {
-  Eigen::MatrixXd weights(3, 2);
-  weights << 3, -2, -3, 2, 4, -4;
-  return Layered::rbm(weights, Eigen::Vector3d(1, -0.5, 0.25), Eigen::Vector2d(-1, 2));
-}
-
 // Two bundles of three rungs, four sweeps, no swaps: D of chain c at sweep s is known.
-SampleStore small_store() {
+SampleStore three_rung_store() {
   SampleStore store{.ladder = Ladder({0, 0.25, 1}),
                     .log_prior = Eigen::VectorXd::Constant(3, -std::log(3.0)),
                     .log_z_hat = Eigen::VectorXd::Zero(3),
@@ -59,7 +54,7 @@ ReplicaOptions options_of(int bundles) {
 }  // namespace
 
 TEST_CASE("stepping stones weigh a rung by its neighbour, forward from below and backward") {
-  const SampleStore store = small_store();
+  const SampleStore store = three_rung_store();
   const SteppingStones stones = stepping_stones(store);
   const double up = log_mean(store, 0, 0.25), down = -log_mean(store, 1, -0.25);
   CHECK(stones.forward.log_z_rungs[1] == Approx(up).epsilon(1e-13));
@@ -71,7 +66,7 @@ TEST_CASE("stepping stones weigh a rung by its neighbour, forward from below and
 }
 
 TEST_CASE("a rung without samples leaves no stepping-stone estimate") {
-  SampleStore store = small_store();
+  SampleStore store = three_rung_store();
   store.rung = store.rung.cwiseMin(1);
   store.random_rungs = true;
   const SteppingStones stones = stepping_stones(store);
@@ -82,7 +77,7 @@ TEST_CASE("a rung without samples leaves no stepping-stone estimate") {
 }
 
 TEST_CASE("a store of parallel tempering that is not whole bundles is refused") {
-  SampleStore store = small_store();
+  SampleStore store = three_rung_store();
   store.log_ratio = Eigen::MatrixXd(store.log_ratio.leftCols(5));
   store.rung = Eigen::MatrixXi(store.rung.leftCols(5));
   CHECK_THROWS_AS(stepping_stones(store), InvalidArgument);

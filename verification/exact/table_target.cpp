@@ -14,12 +14,12 @@ using namespace boltzmark;
 
 namespace {
 
-struct Case {
+struct TableCase {
   Layered model;
   Base base;
 };
 
-Case draw_case(Stream& stream) {
+TableCase draw_table_case(Stream& stream) {
   const Layered model = draw_check_model(stream, 3);
   Base base = Base::uniform(model);
   for (Eigen::VectorXd& logits : base.logits)
@@ -28,7 +28,7 @@ Case draw_case(Stream& stream) {
 }
 
 // log f_b of every joint state, with log Z_0 = 0.
-Eigen::VectorXd joint_log_densities(const Case& c, double b) {
+Eigen::VectorXd joint_log_densities(const TableCase& c, double b) {
   const StateSpace full(c.model), start(tempered(c.model, c.base, 0));
   return b * (full.log_p().array() + full.log_z()) + (1 - b) * start.log_p().array();
 }
@@ -38,7 +38,7 @@ Eigen::VectorXd joint_log_densities(const Case& c, double b) {
 TEST_CASE("the table's densities and their slopes are sums over the joint states") {
   for (std::uint64_t i = 0; i < 20; ++i) {
     Stream stream(make_key(i, "table target"), Purpose::test);
-    const Case c = draw_case(stream);
+    const TableCase c = draw_table_case(stream);
     const TableTarget target(c.model, c.base);
     const double b = stream.uniform();
     const Eigen::VectorXd log_f = joint_log_densities(c, b);
@@ -63,7 +63,7 @@ TEST_CASE("the table's densities and their slopes are sums over the joint states
 
 TEST_CASE("chains of a table do not depend on how they are grouped") {
   Stream stream(make_key(3, "table target"), Purpose::test);
-  const Case c = draw_case(stream);
+  const TableCase c = draw_table_case(stream);
   const TableTarget target(c.model, c.base);
   const auto run = [&](int threads) {
     const ThreadLimit limit(threads);

@@ -58,7 +58,7 @@ LongMatrix oracle_densities(const Example& example, States states) {
                                  : oracle::tempering::visible_densities(example.setting());
 }
 
-double largest(const LongMatrix& difference) {
+double largest_entry(const LongMatrix& difference) {
   return static_cast<double>(difference.cwiseAbs().maxCoeff());
 }
 
@@ -69,9 +69,9 @@ TEST_CASE("tempered densities and their partition functions are those of the def
   for (const States states : {States::joint, States::collapsed}) {
     const TemperedSpace space(example.model, example.base, example.ladder, states);
     const LongMatrix f = oracle_densities(example, states);
-    REQUIRE(largest(space.log_f().cast<long double>() - f.array().log().matrix()) < 1e-13);
+    REQUIRE(largest_entry(space.log_f().cast<long double>() - f.array().log().matrix()) < 1e-13);
     const LongVector z = f.colwise().sum().transpose();
-    REQUIRE(largest(space.log_z().cast<long double>() - z.array().log().matrix()) < 1e-13);
+    REQUIRE(largest_entry(space.log_z().cast<long double>() - z.array().log().matrix()) < 1e-13);
     REQUIRE(space.log_z()[0] == Approx(0).margin(1e-14));
   }
 }
@@ -96,7 +96,7 @@ TEST_CASE("the tempered chain's matrix equals brute force over joint states") {
         const LongMatrix expected = oracle::tempering::joint_matrix(example.setting(), law(rule),
                                                                     rule.blend, rung_of(move));
         const Eigen::MatrixXd found = example.chain(States::joint, move, rule).matrix();
-        REQUIRE(largest(found.cast<long double>() - expected) < 1e-14);
+        REQUIRE(largest_entry(found.cast<long double>() - expected) < 1e-14);
       }
   }
 }
@@ -106,7 +106,7 @@ TEST_CASE("the tempered chain's matrix equals brute force over visible states") 
   for (const RungMove move : {RungMove::gibbs, RungMove::metropolis}) {
     const LongMatrix expected = oracle::tempering::visible_matrix(example.setting(), rung_of(move));
     const Eigen::MatrixXd found = example.chain(States::collapsed, move).matrix();
-    REQUIRE(largest(found.cast<long double>() - expected) < 1e-14);
+    REQUIRE(largest_entry(found.cast<long double>() - expected) < 1e-14);
   }
 }
 
@@ -132,9 +132,9 @@ TEST_CASE("a tempered chain's law over pairs is proportional to prior times dens
       q.col(k) *= std::exp(static_cast<long double>(example.log_prior[k] - example.log_z_hat[k]));
     q /= q.sum();
     const TemperedChain chain = example.chain(states);
-    REQUIRE(largest(chain.stationary().cast<long double>() - q.reshaped()) < 1e-15);
+    REQUIRE(largest_entry(chain.stationary().cast<long double>() - q.reshaped()) < 1e-15);
     const LongVector law = q.colwise().sum().transpose();
-    REQUIRE(largest(chain.rung_law().cast<long double>() - law) < 1e-15);
+    REQUIRE(largest_entry(chain.rung_law().cast<long double>() - law) < 1e-15);
   }
 }
 

@@ -26,7 +26,7 @@ struct Shape {
 
 // A thread's tile registers.
 thread_local std::array<Tile, kRegisters> tiles;
-thread_local std::array<Shape, kRegisters> shapes;
+thread_local std::array<Shape, kRegisters> tile_shapes;
 
 // What the general registers hold, in the order of their numbers in instructions.
 std::uint64_t general_register(const mcontext_t& machine, int number) {
@@ -117,7 +117,7 @@ bool configure(const std::uint8_t* memory) {
       !std::all_of(memory + 32, memory + 48, is_zero) ||
       !std::all_of(memory + 56, memory + 64, is_zero))
     return false;
-  shapes = given;
+  tile_shapes = given;
   tiles = {};
   return true;
 }
@@ -129,16 +129,16 @@ std::uint8_t* row_at(const Instruction& found, int row) {
 void load(const Instruction& found) {
   const auto t = static_cast<std::size_t>(found.reg);
   tiles[t] = {};
-  for (int r = 0; r < shapes[t].rows; ++r)
+  for (int r = 0; r < tile_shapes[t].rows; ++r)
     std::memcpy(tiles[t].rows[static_cast<std::size_t>(r)].data(), row_at(found, r),
-                static_cast<std::size_t>(shapes[t].bytes));
+                static_cast<std::size_t>(tile_shapes[t].bytes));
 }
 
 void store(const Instruction& found) {
   const auto t = static_cast<std::size_t>(found.reg);
-  for (int r = 0; r < shapes[t].rows; ++r)
+  for (int r = 0; r < tile_shapes[t].rows; ++r)
     std::memcpy(row_at(found, r), tiles[t].rows[static_cast<std::size_t>(r)].data(),
-                static_cast<std::size_t>(shapes[t].bytes));
+                static_cast<std::size_t>(tile_shapes[t].bytes));
 }
 
 // Fused multiply-adds of the first and of the second numbers of pairs, each in order, then both
@@ -167,7 +167,7 @@ __attribute__((target("avx512f"))) void add_product(Tile& sum, const Shape& sum_
 }
 
 bool has_shape(int tile) {
-  return tile < kRegisters && shapes[static_cast<std::size_t>(tile)].rows > 0;
+  return tile < kRegisters && tile_shapes[static_cast<std::size_t>(tile)].rows > 0;
 }
 
 // C [m x n] += A [m x k] B [k x n], three registers.
@@ -175,7 +175,7 @@ bool multiply(const Instruction& found) {
   const int c = found.reg, a = found.rm, b = found.third;
   if (!has_shape(a) || !has_shape(b) || !has_shape(c) || a == b || a == c || b == c) return false;
   const auto at = [](int tile) { return static_cast<std::size_t>(tile); };
-  const Shape &of_a = shapes[at(a)], &of_b = shapes[at(b)], &of_c = shapes[at(c)];
+  const Shape &of_a = tile_shapes[at(a)], &of_b = tile_shapes[at(b)], &of_c = tile_shapes[at(c)];
   if (of_a.rows != of_c.rows || of_b.bytes != of_c.bytes || of_a.bytes != 4 * of_b.rows)
     return false;
   add_product(tiles[at(c)], of_c, tiles[at(a)], tiles[at(b)], of_b.rows);
@@ -191,7 +191,7 @@ bool execute(const Instruction& found) {
   if (found.opcode == 0x49 && found.prefix == kNone && memory)  // ldtilecfg
     return configure(bytes_at(found.address));
   if (found.opcode == 0x49 && found.prefix == kNone) {  // tilerelease
-    shapes = {};
+    tile_shapes = {};
     return true;
   }
   if (found.opcode != 0x4B || !memory || found.rm != kWithStride || !has_shape(found.reg))

@@ -14,7 +14,7 @@ using namespace boltzmark;
 
 namespace {
 
-constexpr int kChains = 37;  // more than two blocks, not a whole number of them
+constexpr int kTrackedChains = 37;  // more than two blocks, not a whole number of them
 
 std::shared_ptr<const TemperedModel> random_model(std::uint64_t index) {
   Stream stream(make_key(3, "tracked tempering"), Purpose::test, index);
@@ -25,11 +25,11 @@ std::shared_ptr<const TemperedModel> random_model(std::uint64_t index) {
   return std::make_shared<const TemperedModel>(model, Base::uniform(model));
 }
 
-TrackingOptions small_run() {
+TrackingOptions tracked_run() {
   const Ladder ladder = Ladder::linear(6);
   Eigen::VectorXd log_prior(6);
   for (int k = 0; k < 6; ++k) log_prior[k] = 2 * ladder[k];
-  return {.chains = kChains,
+  return {.chains = kTrackedChains,
           .sweeps = 3,
           .ladder = ladder,
           .log_prior = log_prior,
@@ -38,8 +38,8 @@ TrackingOptions small_run() {
 }
 
 struct Densities {
-  std::vector<double> joint = std::vector<double>(kChains);
-  std::vector<double> marginal = std::vector<double>(kChains * 6);
+  std::vector<double> joint = std::vector<double>(kTrackedChains);
+  std::vector<double> marginal = std::vector<double>(kTrackedChains * 6);
   explicit Densities(TemperedChains& chains) {
     chains.log_ratio(joint);
     chains.log_densities(Ladder::linear(6).singles(), marginal);
@@ -51,8 +51,8 @@ struct Densities {
 
 TEST_CASE("tempered chains that are given another model have its densities") {
   const auto first = random_model(0), second = random_model(1);
-  TemperedChains moved(first, 0, kChains), fresh(second, 0, kChains);
-  moved.sweep(std::vector<float>(kChains, 0.5F), PhiloxDraws(make_key(1)), 0);
+  TemperedChains moved(first, 0, kTrackedChains), fresh(second, 0, kTrackedChains);
+  moved.sweep(std::vector<float>(kTrackedChains, 0.5F), PhiloxDraws(make_key(1)), 0);
   for (int l = 0; l < 2; ++l) fresh.set_layer(l, moved.states().get_layer(l));
   CHECK_FALSE(Densities(moved) == Densities(fresh));
   moved.set_model(second);
@@ -62,13 +62,13 @@ TEST_CASE("tempered chains that are given another model have its densities") {
 TEST_CASE("tempered chains refuse a model of another shape") {
   const Layered other =
       Layered::rbm(Eigen::MatrixXd::Zero(7, 4), Eigen::VectorXd::Zero(7), Eigen::VectorXd::Zero(4));
-  TemperedChains chains(random_model(0), 0, kChains);
+  TemperedChains chains(random_model(0), 0, kTrackedChains);
   CHECK_THROWS_AS(chains.set_model(std::make_shared<TemperedModel>(other, Base::uniform(other))),
                   InvalidArgument);
 }
 
 TEST_CASE("an update moves log Zhat by alpha of the full estimate") {
-  const TrackingOptions options = small_run();
+  const TrackingOptions options = tracked_run();
   TrackedTempering tracked(random_model(0), options, Eigen::VectorXd::LinSpaced(6, 0, 3), 5);
   for (std::uint64_t update = 1; update <= 3; ++update) {
     const Eigen::VectorXd before = tracked.log_z_hat();
@@ -76,7 +76,7 @@ TEST_CASE("an update moves log Zhat by alpha of the full estimate") {
     const Eigen::VectorXd& c = tracked.occupancy();
     CHECK(std::abs(c.sum() - 1) < 1e-14);
     double top = 0;
-    for (const double weight : tracked.top_weights()) top += weight / kChains;
+    for (const double weight : tracked.top_weights()) top += weight / kTrackedChains;
     CHECK(std::abs(c[5] - top) < 1e-15);
     for (int k = 0; k < 6; ++k) {
       // r_k = exp(2 b_k), b_k = k / 5.
@@ -88,7 +88,7 @@ TEST_CASE("an update moves log Zhat by alpha of the full estimate") {
 }
 
 TEST_CASE("without partial updates log Zhat stays") {
-  TrackingOptions options = small_run();
+  TrackingOptions options = tracked_run();
   options.alpha = 0;
   const Eigen::VectorXd start = Eigen::VectorXd::LinSpaced(6, 0, 3);
   TrackedTempering tracked(random_model(0), options, start, 5);
@@ -99,9 +99,9 @@ TEST_CASE("without partial updates log Zhat stays") {
 TEST_CASE("tracked tempering has the same bytes whatever the number of threads") {
   const auto run = [](int threads) {
     const ThreadLimit limit(threads);
-    TrackedTempering tracked(random_model(0), small_run(), Eigen::VectorXd::Zero(6), 5);
+    TrackedTempering tracked(random_model(0), tracked_run(), Eigen::VectorXd::Zero(6), 5);
     for (std::uint64_t update = 0; update < 3; ++update) tracked.advance(random_model(update));
-    Chains states(random_model(0)->model, kChains);
+    Chains states(random_model(0)->model, kTrackedChains);
     tracked.copy_states(states);
     return std::make_tuple(tracked.log_z_hat(), tracked.top_weights(), states.get_layer(0),
                            states.get_layer(1));
@@ -112,13 +112,13 @@ TEST_CASE("tracked tempering has the same bytes whatever the number of threads")
 TEST_CASE("tracked tempering refuses settings outside their range") {
   const auto model = random_model(0);
   const Eigen::VectorXd zeros = Eigen::VectorXd::Zero(6);
-  TrackingOptions bad = small_run();
+  TrackingOptions bad = tracked_run();
   bad.alpha = 1.5;
   CHECK_THROWS_AS(TrackedTempering(model, bad, zeros, 5), InvalidArgument);
-  bad = small_run();
+  bad = tracked_run();
   bad.log_prior = Eigen::VectorXd::Zero(5);
   CHECK_THROWS_AS(TrackedTempering(model, bad, zeros, 5), InvalidArgument);
-  CHECK_THROWS_AS(TrackedTempering(model, small_run(), Eigen::VectorXd::Zero(5), 5),
+  CHECK_THROWS_AS(TrackedTempering(model, tracked_run(), Eigen::VectorXd::Zero(5), 5),
                   InvalidArgument);
-  CHECK_THROWS_AS(TrackedTempering(model, small_run(), zeros, 0), InvalidArgument);
+  CHECK_THROWS_AS(TrackedTempering(model, tracked_run(), zeros, 0), InvalidArgument);
 }

@@ -31,7 +31,7 @@ std::uint64_t digest(const Layered& model) {
   return digest(parameters);
 }
 
-Eigen::MatrixXf random_cases(int units, int cases) {
+Eigen::MatrixXf trained_cases(int units, int cases) {
   Eigen::MatrixXf values(units, cases);
   Stream stream(make_key(17, "trained bytes"), Purpose::test);
   for (float& value : values.reshaped()) value = stream.uniform() < 0.3 ? 1.0F : 0.0F;
@@ -41,7 +41,7 @@ Eigen::MatrixXf random_cases(int units, int cases) {
 Layered start() { return initial_rbm(20, 12, 0.1, make_key(5)); }
 
 std::uint64_t train(const TrainOptions& options) {
-  const Eigen::MatrixXf data = random_cases(20, 50);
+  const Eigen::MatrixXf data = trained_cases(20, 50);
   Trainer trainer(start(), data, options, make_key(1));
   for (int update = 0; update < 30; ++update) trainer.step();
   return digest(trainer.model());
@@ -50,7 +50,7 @@ std::uint64_t train(const TrainOptions& options) {
 std::uint64_t train_classes() {
   std::vector<int> labels(50);
   for (int c = 0; c < 50; ++c) labels[c] = c % 3;
-  const LabelledCases cases(random_cases(20, 50), labels, 3);
+  const LabelledCases cases(trained_cases(20, 50), labels, 3);
   DiscriminativeTrainer trainer(xavier_discriminative(Unit::multivalued(3), 20, 12, 3, make_key(5)),
                                 cases, {.batch = 20}, make_key(1));
   for (int update = 0; update < 30; ++update) trainer.step();
@@ -58,7 +58,7 @@ std::uint64_t train_classes() {
 }
 
 std::uint64_t train_tracked() {
-  const Eigen::MatrixXf data = random_cases(20, 50);
+  const Eigen::MatrixXf data = trained_cases(20, 50);
   const Layered model = start();
   const auto tempered =
       std::make_shared<const TemperedModel>(model, Base::from_data(model, data, 5));

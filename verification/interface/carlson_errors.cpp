@@ -5,9 +5,7 @@
 #include "experiments/carlson2016/support/crossing.hpp"
 #include "experiments/carlson2016/support/rung_flux.hpp"
 
-using namespace boltzmark;
-using namespace boltzmark::experiments;
-
+namespace boltzmark::experiments {
 namespace {
 
 constexpr double kTruth = 10;
@@ -101,3 +99,5 @@ TEST_CASE("rungs drawn independently pass every cut with a relative flux of 1") 
   for (const double flux : relative_flux(1000 * law * law.transpose()))
     CHECK(flux == Approx(1.0).epsilon(1e-12));
 }
+
+}  // namespace boltzmark::experiments

@@ -1,15 +1,14 @@
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <nlohmann/json.hpp>
 
 #include "boltzmark/io/npz.hpp"
+#include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
 
 namespace {
 
 using namespace cli_test;
-using Json = nlohmann::ordered_json;
 
 Arguments training(const std::string& negative, const std::string& out, const Arguments& more) {
   Arguments all = {"train",     "bas", "--hidden", "5",    "--negative", negative,

@@ -11,6 +11,7 @@
 
 using namespace boltzmark;
 using Catch::Contains;
+using io_test::check_model;
 using io_test::check_refused;
 using io_test::data_error;
 using io_test::fixture;
@@ -22,9 +23,6 @@ namespace {
 
 void check_data(const std::string& path, const std::string& fault) {
   check_refused(data_error([&] { load_dataset(path); }), path, fault);
-}
-void check_model(const std::string& path, const std::string& fault) {
-  check_refused(data_error([&] { read_model(path); }), path, fault);
 }
 
 /// Lays out a .npy file with any header.

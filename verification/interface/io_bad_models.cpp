@@ -7,6 +7,7 @@
 #include "io_files.hpp"
 
 using namespace boltzmark;
+using io_test::check_model;
 using io_test::check_refused;
 using io_test::data_error;
 using io_test::fixture;
@@ -14,10 +15,6 @@ using io_test::Folder;
 using io_test::read_all;
 
 namespace {
-
-void check_model(const std::string& path, const std::string& fault) {
-  check_refused(data_error([&] { read_model(path); }), path, fault);
-}
 
 /// Writes an .npz model of these arrays; null leaves one out.
 std::string write_npz(const Folder& folder, const Eigen::MatrixXd* weights,

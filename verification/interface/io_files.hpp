@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "experiments/kit/files.hpp"
 
 namespace io_test {
@@ -93,6 +94,11 @@ inline void check_refused(const std::string& message, const std::string& path,
   CHECK_THAT(message, Catch::Contains(fault));
   CHECK_THAT(message, Catch::EndsWith(")") && Catch::Contains(" (must"));
   CHECK(message.find('\n') == std::string::npos);
+}
+
+/// Checks that reading a model is refused so.
+inline void check_model(const std::string& path, const std::string& fault) {
+  check_refused(data_error([&] { boltzmark::read_model(path); }), path, fault);
 }
 
 }  // namespace io_test

@@ -14,9 +14,7 @@
 #include "experiments/yokoyama2019/support/two_spins.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
-using namespace boltzmark;
-using namespace boltzmark::experiments;
-
+namespace boltzmark::experiments {
 namespace {
 
 Layered random_rbm(int visible, int hidden, int s) {
@@ -166,3 +164,5 @@ TEST_CASE("the power of few pairs is that of the signed-rank test") {
   CHECK(std::abs(compared({1, 2, 3, 4, 5}).power - 0.158) < 0.046);
   CHECK(compared(std::vector<double>(200, 1.0)).power > 0.999);
 }
+
+}  // namespace boltzmark::experiments

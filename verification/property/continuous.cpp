@@ -16,8 +16,8 @@ using namespace boltzmark;
 namespace {
 
 /// A random mixture, an inverse temperature and a point of phase space.
-struct Case {
-  explicit Case(std::uint64_t seed)
+struct MixtureCase {
+  explicit MixtureCase(std::uint64_t seed)
       : stream(make_key(seed, "continuous"), Purpose::test),
         mixture({.dimension = 1 + static_cast<int>(stream.below(4)),
                  .separation = stream.uniform(0, 6),
@@ -36,7 +36,8 @@ struct Case {
 };
 
 /// Integrates from a point (position, momentum) given as one vector.
-Eigen::VectorXd integrate(const Case& at, const Eigen::VectorXd& point, double step, int steps) {
+Eigen::VectorXd integrate(const MixtureCase& at, const Eigen::VectorXd& point, double step,
+                          int steps) {
   const int d = at.mixture.dimension();
   Phase phase{point.head(d), point.tail(d)};
   leapfrog(at.mixture, at.b, step, steps, phase);
@@ -49,7 +50,7 @@ Eigen::VectorXd integrate(const Case& at, const Eigen::VectorXd& point, double s
 
 TEST_CASE("the gradient is the slope of the tempered log density") {
   rc::prop("central differences", [](std::uint64_t seed) {
-    const Case at(seed);
+    const MixtureCase at(seed);
     Eigen::VectorXd gradient(at.mixture.dimension());
     at.mixture.gradient(at.phase.position, at.b, gradient);
     // Truncation h^2 / 6 |f'''| < 1e-10 tilt^3 <= 1e-7; rounding 1e3 eps / h = 1e-8.
@@ -67,7 +68,7 @@ TEST_CASE("the gradient is the slope of the tempered log density") {
 
 TEST_CASE("the leapfrog is reversible") {
   rc::prop("with its momentum negated it returns", [](std::uint64_t seed) {
-    Case at(seed);
+    MixtureCase at(seed);
     const double step = at.stream.uniform(0.01, 0.4);
     const int steps = 1 + static_cast<int>(at.stream.below(8)), d = at.mixture.dimension();
     Eigen::VectorXd start(2 * d);
@@ -84,7 +85,7 @@ TEST_CASE("the leapfrog is reversible") {
 
 TEST_CASE("the leapfrog preserves volume") {
   rc::prop("its Jacobian has determinant 1", [](std::uint64_t seed) {
-    Case at(seed);
+    MixtureCase at(seed);
     const double step = at.stream.uniform(0.01, 0.2);
     const int steps = 1 + static_cast<int>(at.stream.below(3)), d = at.mixture.dimension();
     Eigen::VectorXd start(2 * d);

@@ -10,17 +10,11 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/likelihood.hpp"
+#include "grid_number.hpp"
 
 using namespace boltzmark;
 
 namespace {
-
-/// A multiple of 2^-8 with |value| <= 100, zero one time in five: their sums are exact in double,
-/// so that two writings of one model have the same parameters to the bit.
-double grid_number() {
-  if (*rc::gen::inRange(0, 5) == 0) return 0;
-  return *rc::gen::inRange(-25600, 25601) / 256.0;
-}
 
 Layered any_network(const std::vector<int>& codes) {
   std::vector<Layer> layers;

@@ -9,17 +9,11 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
+#include "grid_number.hpp"
 
 using namespace boltzmark;
 
 namespace {
-
-/// A multiple of 2^-8 with |value| <= 100, zero one time in five: sums of such numbers are exact in
-/// double, so identities hold to the bit.
-double grid_number() {
-  if (*rc::gen::inRange(0, 5) == 0) return 0;
-  return *rc::gen::inRange(-25600, 25601) / 256.0;
-}
 
 Unit any_unit() { return Unit::from_code(*rc::gen::element(0, 0, 1, 2, 4, -1, -2)); }
 

@@ -12,7 +12,7 @@ using namespace boltzmark::verification;
 
 namespace {
 
-constexpr int kRungs = 6;
+constexpr int kLadderRungs = 6;
 // Some 3,000 samples a rung give its deviation within 1.3 %, and so every rung within 0.02 nearly
 // always; equal steps of the variance move rungs by 0.1 and more.
 constexpr double kNear = 0.02;
@@ -40,16 +40,18 @@ double deviation(const Layered& model, double b) {
 TEST_CASE("the pilot's ladder has the rungs of equal thermodynamic length") {
   const Layered model = independent_model();
   const LayeredTarget target(model, Base::uniform(model));
-  const Ladder linear = Ladder::linear(kRungs);
-  Eigen::VectorXd exact(kRungs);
-  for (int k = 0; k < kRungs; ++k) exact[k] = deviation(model, linear[k]);
-  const Ladder wanted = equalise(linear, exact, kRungs);
+  const Ladder linear = Ladder::linear(kLadderRungs);
+  Eigen::VectorXd exact(kLadderRungs);
+  for (int k = 0; k < kLadderRungs; ++k) exact[k] = deviation(model, linear[k]);
+  const Ladder wanted = equalise(linear, exact, kLadderRungs);
   const Decision decision = decide_proportion(
       kLadder, 0.9, Claim::at_least, one_by_one<int>([&](Stream& stream) {
         const Ladder found = adaptive_ladder(
-            target, {.rungs = kRungs, .chains = 64, .sweeps = 500, .key = {stream(), stream()}});
+            target,
+            {.rungs = kLadderRungs, .chains = 64, .sweeps = 500, .key = {stream(), stream()}});
         double worst = 0;
-        for (int k = 0; k < kRungs; ++k) worst = std::max(worst, std::abs(found[k] - wanted[k]));
+        for (int k = 0; k < kLadderRungs; ++k)
+          worst = std::max(worst, std::abs(found[k] - wanted[k]));
         return worst < kNear ? 1 : 0;
       }));
   INFO(decision.summary);

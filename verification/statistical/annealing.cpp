@@ -10,6 +10,7 @@
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/smc.hpp"
 #include "decide.hpp"
+#include "peaked_model.hpp"
 #include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
@@ -18,21 +19,12 @@ using namespace boltzmark::verification;
 namespace {
 
 const StatisticalTest kSmcMean({.name = "smc: mean of Z", .false_alarm = 1e-9, .deviation = 0.1});
-const StatisticalTest kCoverage(
+const StatisticalTest kAnnealingCoverage(
     {.name = "annealing: coverage", .false_alarm = 1e-9, .deviation = 0.06, .cases = 3});
-
-// The likeliest state is e^9 times as likely as the least likely one.
-Layered peaked_model() {
-  Eigen::MatrixXd weights(2, 2);
-  weights << 3, -2, -3, 2;
-  return Layered::rbm(weights, Eigen::Vector2d(1, -0.5), Eigen::Vector2d(-1, 2));
-}
 
 AnnealingOptions annealing(int rungs, int chains, StreamKey key) {
   return {.ladder = Ladder::linear(rungs), .chains = chains, .sweeps = 2 * (rungs - 1), .key = key};
 }
-
-StreamKey key_of(Stream& stream) { return {stream(), stream()}; }
 
 using Run = std::function<Estimate(const Target&, StreamKey)>;
 
@@ -43,8 +35,8 @@ void check_coverage(const Run& run) {
   const Layered model = peaked_model();
   const TableTarget target(model, Base::uniform(model));
   const double log_z = StateSpace(model).log_z();
-  const Decision decision =
-      decide_proportion(kCoverage, 0.92, Claim::at_least, [&](std::size_t samples, StreamKey key) {
+  const Decision decision = decide_proportion(
+      kAnnealingCoverage, 0.92, Claim::at_least, [&](std::size_t samples, StreamKey key) {
         std::vector<int> covered;
         std::size_t runs = 0;
         for (; covered.size() < samples && runs < 2 * samples; ++runs) {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "decide.hpp"
+#include "check_decision.hpp"
 #include "experiments/kit/statistics/bootstrap.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/statistics/proportion.hpp"
@@ -13,10 +13,10 @@
 namespace {
 
 using boltzmark::Stream;
+using boltzmark::verification::check;
 using boltzmark::verification::Claim;
 using boltzmark::verification::decide_mean;
 using boltzmark::verification::decide_proportion;
-using boltzmark::verification::Decision;
 using boltzmark::verification::one_by_one;
 using boltzmark::verification::StatisticalTest;
 
@@ -33,11 +33,6 @@ std::vector<double> normals(Stream& stream, std::size_t n, double mean = 0) {
   std::vector<double> values(n);
   for (double& value : values) value = mean + stream.normal();
   return values;
-}
-
-void check(const Decision& decision) {
-  INFO(decision.summary);
-  CHECK(decision.holds);
 }
 
 }  // namespace

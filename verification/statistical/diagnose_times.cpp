@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
-#include "decide.hpp"
+#include "check_decision.hpp"
 
 namespace {
 
 using boltzmark::Stream;
+using boltzmark::verification::check;
 using boltzmark::verification::Claim;
 using boltzmark::verification::decide_proportion;
-using boltzmark::verification::Decision;
 using boltzmark::verification::one_by_one;
 using boltzmark::verification::StatisticalTest;
 
@@ -67,11 +67,6 @@ Eigen::MatrixXd rotation(Stream& stream, Eigen::Index steps) {
 
 bool covers(const boltzmark::TimeEstimate& estimate, double tau) {
   return estimate.lower <= tau && tau <= estimate.upper;
-}
-
-void check(const Decision& decision) {
-  INFO(decision.summary);
-  CHECK(decision.holds);
 }
 
 }  // namespace

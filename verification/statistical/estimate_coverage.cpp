@@ -54,14 +54,14 @@ const StatisticalTest few_chains_miss_test{{.name = "few chains with a long memo
                                             .deviation = 0.07,
                                             .cases = 2}};
 
-using Method = std::function<Estimate(const SampleStore&)>;
+using Estimator = std::function<Estimate(const SampleStore&)>;
 
 bool is_near(const Estimate& estimate, double std_error) {
   return std::abs(estimate.log_z - GaussianTarget{}.log_z(1)) < kQuartile * std_error;
 }
 
 // Chains of 80 sweeps with a memory of 0.5.
-void check_half(const StatisticalTest& test, const Method& method) {
+void check_half(const StatisticalTest& test, const Estimator& method) {
   const auto decision =
       decide_proportion(test, 0.5, Claim::equal, one_by_one<int>([&](Stream& stream) {
                           const Estimate estimate = method(tempered_store({}, {}, 0.5, stream));
@@ -71,7 +71,7 @@ void check_half(const StatisticalTest& test, const Method& method) {
   CHECK(decision.holds);
 }
 
-Method integration(Assignment assignment, Quadrature quadrature) {
+Estimator integration(Assignment assignment, Quadrature quadrature) {
   return [=](const SampleStore& store) {
     return thermodynamic_integration(store, assignment, {.quadrature = quadrature});
   };

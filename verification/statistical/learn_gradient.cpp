@@ -12,8 +12,8 @@ using namespace boltzmark::verification;
 
 namespace {
 
-constexpr int kVisible = 3;
-constexpr int kHidden = 2;
+constexpr int kGradientVisible = 3;
+constexpr int kGradientHidden = 2;
 constexpr int kCase = 3;  // v0 = (1, 1, 0), the case whose means tell the chains apart best
 
 const StatisticalTest kMeans({.name = "learn: negative samples of CD-k",
@@ -23,8 +23,8 @@ const StatisticalTest kMeans({.name = "learn: negative samples of CD-k",
 
 // Peaked: the likeliest state is e^11 times as likely as the least likely one.
 oracle::SmallRbm peaked_rbm() {
-  oracle::SmallRbm rbm{Eigen::MatrixXd(kVisible, kHidden), Eigen::VectorXd(kVisible),
-                       Eigen::VectorXd(kHidden)};
+  oracle::SmallRbm rbm{Eigen::MatrixXd(kGradientVisible, kGradientHidden),
+                       Eigen::VectorXd(kGradientVisible), Eigen::VectorXd(kGradientHidden)};
   rbm.weights << 2, -1.5, -2.5, 1, 1.5, -3;
   rbm.visible_bias << -1, 0.5, 1;
   rbm.hidden_bias << 0.5, 1;
@@ -35,8 +35,9 @@ oracle::SmallRbm peaked_rbm() {
 std::vector<double> samples_of(const Rule& rule, int k, int i, int j, std::size_t samples,
                                StreamKey key) {
   const oracle::SmallRbm rbm = peaked_rbm();
-  Eigen::MatrixXf data(kVisible, samples);
-  for (int u = 0; u < kVisible; ++u) data.row(u).setConstant(static_cast<float>(kCase >> u & 1));
+  Eigen::MatrixXf data(kGradientVisible, samples);
+  for (int u = 0; u < kGradientVisible; ++u)
+    data.row(u).setConstant(static_cast<float>(kCase >> u & 1));
   Trainer trainer(Layered::rbm(rbm.weights, rbm.visible_bias, rbm.hidden_bias), data,
                   {.negative = Negative::cd(k), .rule = rule}, key);
   trainer.step();
@@ -62,8 +63,8 @@ TEST_CASE("the negative samples of CD-k have the enumerated mean of v h'") {
       // The deviation that is seen tells k from k + 1 and one rule from the other.
       REQUIRE((expected - expected_means(flip, k + 1)).cwiseAbs().maxCoeff() > 0.02);
       REQUIRE((expected - expected_means(1 - flip, k)).cwiseAbs().maxCoeff() > 0.02);
-      for (int i = 0; i < kVisible; ++i)
-        for (int j = 0; j < kHidden; ++j) {
+      for (int i = 0; i < kGradientVisible; ++i)
+        for (int j = 0; j < kGradientHidden; ++j) {
           const Decision decision =
               decide_mean(kMeans, expected(i, j), 0, 1, [&](std::size_t samples, StreamKey key) {
                 return samples_of(rule, k, i, j, samples, key);

@@ -8,6 +8,7 @@
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/adaptive_tempering.hpp"
 #include "decide.hpp"
+#include "peaked_model.hpp"
 #include "verification/checks/table_target.hpp"
 
 using namespace boltzmark;
@@ -15,7 +16,7 @@ using namespace boltzmark::verification;
 
 namespace {
 
-constexpr int kRungs = 5;
+constexpr int kSimulatedRungs = 5;
 const StatisticalTest kRungLaw({.name = "simulated tempering: law of the rung",
                                 .false_alarm = 1e-9,
                                 .deviation = 0.03,
@@ -26,17 +27,11 @@ const StatisticalTest kTopLaw({.name = "states at b = 1: law of the state",
                                .deviation = 0.04});
 // A run that converged is within 0.4 nats far more often than in 80 % of cases; one that converges
 // elsewhere nearly never is.
-constexpr double kNear = 0.4;
+constexpr double kNearLogZ = 0.4;
 const StatisticalTest kAdaptive({.name = "adaptive tempering: share of runs near log Z",
                                  .false_alarm = 1e-9,
                                  .deviation = 0.5,
                                  .cases = 2});
-
-Layered peaked_model() {
-  Eigen::MatrixXd weights(2, 2);
-  weights << 3, -2, -3, 2;
-  return Layered::rbm(weights, Eigen::Vector2d(1, -0.5), Eigen::Vector2d(-1, 2));
-}
 
 Eigen::VectorXd rung_log_z(const TableTarget& target, const Ladder& ladder) {
   Eigen::VectorXd log_z(ladder.rungs());
@@ -50,23 +45,21 @@ Eigen::VectorXd rung_log_z(const TableTarget& target, const Ladder& ladder) {
   return log_z;
 }
 
-StreamKey key_of(Stream& stream) { return {stream(), stream()}; }
-
 // The last of 100 sweeps, long after the chain has forgotten its start.
 void check_rungs(States states, RungMove move) {
   const Layered model = peaked_model();
   const TableTarget target(model, Base::uniform(model));
-  const Ladder ladder = Ladder::linear(kRungs);
-  const Eigen::VectorXd log_prior = Eigen::VectorXd::LinSpaced(kRungs, 0, 1);
+  const Ladder ladder = Ladder::linear(kSimulatedRungs);
+  const Eigen::VectorXd log_prior = Eigen::VectorXd::LinSpaced(kSimulatedRungs, 0, 1);
   // Zhat is off by up to half a nat, so that the law is not the prior.
   Eigen::VectorXd log_z_hat = rung_log_z(target, ladder);
   Eigen::VectorXd law = log_prior;
-  for (int k = 0; k < kRungs; ++k) law[k] -= 0.5 * std::sin(k);
-  for (int k = 0; k < kRungs; ++k) log_z_hat[k] += 0.5 * std::sin(k);
+  for (int k = 0; k < kSimulatedRungs; ++k) law[k] -= 0.5 * std::sin(k);
+  for (int k = 0; k < kSimulatedRungs; ++k) log_z_hat[k] += 0.5 * std::sin(k);
   law = (law.array() - law.maxCoeff()).exp();
   law /= law.sum();
-  const Decision decision =
-      decide_frequencies(kRungLaw, {law.data(), kRungs}, [&](std::size_t n, StreamKey key) {
+  const Decision decision = decide_frequencies(
+      kRungLaw, {law.data(), kSimulatedRungs}, [&](std::size_t n, StreamKey key) {
         const TemperedRun run = simulated_tempering(target, {.chains = static_cast<int>(n),
                                                              .sweeps = 100,
                                                              .ladder = ladder,
@@ -112,19 +105,19 @@ std::vector<std::size_t> states_by_visits(const TableTarget& target, TopStates& 
 void check_adaptation(Adaptation adaptation) {
   const Layered model = peaked_model();
   const TableTarget target(model, Base::uniform(model));
-  const Ladder ladder = Ladder::linear(kRungs);
-  const double log_z = rung_log_z(target, ladder)[kRungs - 1];
-  const Decision decision =
-      decide_proportion(kAdaptive, 0.8, Claim::at_least, one_by_one<int>([&](Stream& stream) {
-                          const AdaptiveTemperingRun run = adaptive_tempering(
-                              target, {.adaptation = adaptation,
-                                       .chains = 16,
-                                       .sweeps = 2000,
-                                       .ladder = ladder,
-                                       .log_prior = Eigen::VectorXd::LinSpaced(kRungs, 0, 1.5),
-                                       .key = key_of(stream)});
-                          return std::abs(run.estimate.log_z - log_z) < kNear ? 1 : 0;
-                        }));
+  const Ladder ladder = Ladder::linear(kSimulatedRungs);
+  const double log_z = rung_log_z(target, ladder)[kSimulatedRungs - 1];
+  const Decision decision = decide_proportion(
+      kAdaptive, 0.8, Claim::at_least, one_by_one<int>([&](Stream& stream) {
+        const AdaptiveTemperingRun run = adaptive_tempering(
+            target, {.adaptation = adaptation,
+                     .chains = 16,
+                     .sweeps = 2000,
+                     .ladder = ladder,
+                     .log_prior = Eigen::VectorXd::LinSpaced(kSimulatedRungs, 0, 1.5),
+                     .key = key_of(stream)});
+        return std::abs(run.estimate.log_z - log_z) < kNearLogZ ? 1 : 0;
+      }));
   INFO(decision.summary);
   CHECK(decision.holds);
 }
@@ -144,9 +137,9 @@ TEST_CASE("simulated tempering visits rungs by r Z over Zhat when it steps to ne
 TEST_CASE("states at b = 1 weighted by their visits are samples of the model") {
   const Layered model = peaked_model();
   const TableTarget target(model, Base::uniform(model));
-  const Ladder ladder = Ladder::linear(kRungs);
+  const Ladder ladder = Ladder::linear(kSimulatedRungs);
   std::vector<double> law(target.states());
-  const double log_z = rung_log_z(target, ladder)[kRungs - 1];
+  const double log_z = rung_log_z(target, ladder)[kSimulatedRungs - 1];
   for (std::uint32_t x = 0; x < target.states(); ++x)
     law[state_of(target, target.log_ratio(x))] +=
         std::exp(target.log_ratio(x) - log_z) / target.states();

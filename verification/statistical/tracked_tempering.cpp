@@ -17,7 +17,7 @@ const StatisticalTest kTop({.name = "estimate: occupancy of the top rung after a
                             .false_alarm = 1e-9,
                             .deviation = 0.03,
                             .cases = 1});
-constexpr int kRungs = 4;
+constexpr int kTrackedRungs = 4;
 
 std::shared_ptr<const TemperedModel> model(double sign) {
   Eigen::MatrixXd weights(4, 2);
@@ -29,8 +29,8 @@ std::shared_ptr<const TemperedModel> model(double sign) {
 
 // log Z_b with p1 normalised: tempered() leaves (1 - b) times p1's normaliser out.
 Eigen::VectorXd rung_log_z(const TemperedModel& target, const Ladder& ladder) {
-  Eigen::VectorXd log_z(kRungs);
-  for (int k = 0; k < kRungs; ++k)
+  Eigen::VectorXd log_z(kTrackedRungs);
+  for (int k = 0; k < kTrackedRungs; ++k)
     log_z[k] = exact_log_z(tempered(target.model, target.base, ladder[k])).log_z -
                (1 - ladder[k]) * target.log_base;
   return log_z;
@@ -39,8 +39,8 @@ Eigen::VectorXd rung_log_z(const TemperedModel& target, const Ladder& ladder) {
 }  // namespace
 
 TEST_CASE("tracked tempering visits the rungs of a model that it moved to by their prior") {
-  const Ladder ladder = Ladder::linear(kRungs);
-  const Eigen::VectorXd log_prior = Eigen::VectorXd::LinSpaced(kRungs, 0, 1.5);
+  const Ladder ladder = Ladder::linear(kTrackedRungs);
+  const Eigen::VectorXd log_prior = Eigen::VectorXd::LinSpaced(kTrackedRungs, 0, 1.5);
   const double expected = std::exp(1.5) / log_prior.array().exp().sum();
   const auto end = model(-1);
   const Decision decision = decide_mean(kTop, expected, 0, 1, [&](std::size_t n, StreamKey key) {

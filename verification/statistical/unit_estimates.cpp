@@ -13,7 +13,7 @@ using namespace boltzmark::verification;
 namespace {
 
 // One case a method; a bias of 0.8 standard errors is the deviation to be seen.
-const StatisticalTest kCoverage(
+const StatisticalTest kUnitCoverage(
     {.name = "units: coverage", .false_alarm = 1e-9, .deviation = 0.15, .cases = 6});
 
 struct Peaked {
@@ -70,7 +70,7 @@ TEST_CASE("intervals of log Z hold it on models of every kind of unit, by each w
       return e.lower <= one.log_z && one.log_z <= e.upper ? 1 : 0;
     };
     const Decision decision = decide_proportion(
-        kCoverage, 0.91, Claim::at_least, [&](std::size_t samples, StreamKey key) {
+        kUnitCoverage, 0.91, Claim::at_least, [&](std::size_t samples, StreamKey key) {
           std::vector<int> outcomes;
           std::size_t runs = 0;
           for (; outcomes.size() < samples && runs < 2 * samples; ++runs) {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kVisible = 6, kHidden = 5;
 constexpr std::array kScales = {1.0, 2.0, 3.0};
-constexpr int kRungs = 20;
-constexpr int kChains = 20;  // few, so that the bias shows
+constexpr int kBiasRungs = 20;
+constexpr int kBiasChains = 20;  // few, so that the bias shows
 constexpr PerProfile<int> kRuns{.smoke = 20, .quick = 10000, .paper = 200000};
 constexpr double kAllowed = 3.7;  // standard errors: 1 - 2e-4 of a normal law lies within
 constexpr double kSeen = 5.0;     // standard errors that a fault must reach to be seen with 0.9
@@ -52,7 +52,7 @@ struct Predicted {
 
 Predicted predict(const Layered& rbm) {
   const auto moment = [&](double power) {
-    return exact_log_weight_moment(rbm, Base::uniform(rbm), Ladder::linear(kRungs), power);
+    return exact_log_weight_moment(rbm, Base::uniform(rbm), Ladder::linear(kBiasRungs), power);
   };
   const double log_z = moment(1);
   std::array<double, 3> up{}, down{};
@@ -61,8 +61,8 @@ Predicted predict(const Layered& rbm) {
     down[static_cast<std::size_t>(m - 2)] = moment(1 - m) + (m - 1) * log_z;
   }
   const WeightMoments ais = central_moments(up);
-  return {.ais = log_mean_bias(ais, kChains),
-          .raise = -log_mean_bias(central_moments(down), kChains),
+  return {.ais = log_mean_bias(ais, kBiasChains),
+          .raise = -log_mean_bias(central_moments(down), kBiasChains),
           .variance = ais.second};
 }
 
@@ -72,7 +72,7 @@ Json mean_error(const std::vector<double>& errors) {
   return {{"mean", mean.estimate}, {"std_error", (mean.upper - mean.lower) / (2 * 1.96)}};
 }
 
-Estimate shown(const Json& error) {
+Estimate with_limits(const Json& error) {
   const double mean = number(error.at("mean")), half = 1.96 * number(error.at("std_error"));
   return {mean, mean - half, mean + half};
 }
@@ -99,12 +99,12 @@ Json run_annealing_bias(const Json& inputs, const TrialContext& context) {
   const int runs = inputs.at("runs");
   for (int r = 0; r < runs; ++r) {
     MethodSettings settings{
-        .chains = kChains,
-        .sweeps = kRungs - 1,
-        .ladder = Ladder::linear(kRungs),
+        .chains = kBiasChains,
+        .sweeps = kBiasRungs - 1,
+        .ladder = Ladder::linear(kBiasRungs),
         .key = make_key(context.seed, context.experiment, fmt::format("{} {}", inputs.dump(), r))};
     ais.push_back(estimate_log_z("ais", target, settings).log_z - log_z);
-    settings.cases = draw_exact_cases(rbm, kChains, settings.key);
+    settings.cases = draw_exact_cases(rbm, kBiasChains, settings.key);
     raise.push_back(estimate_log_z("raise", target, settings).log_z - log_z);
     context.progress((r + 1.0) / runs);
   }
@@ -125,7 +125,7 @@ void add_annealing_bias(const Results& results, Summary& summary) {
           "than {} standard errors, which chance does to each once in 5,000; a fault of {} is seen "
           "with "
           "probability 0.9.",
-          kChains, kRungs, kVisible, kHidden, kAllowed, kSeen),
+          kBiasChains, kBiasRungs, kVisible, kHidden, kAllowed, kSeen),
       .columns = {{"c", "scale", 1},
                   {"runs", "runs"},
                   {"Var[w] / E[w]^2", "relative_variance"},
@@ -140,8 +140,8 @@ void add_annealing_bias(const Results& results, Summary& summary) {
                  raise = number(found.at("predicted_raise"));
     table.rows.push_back(
         {number(trial->inputs.at("scale")), trial->inputs.at("runs").get<std::int64_t>(),
-         number(found.at("relative_variance")), ais, shown(found.at("ais")), raise,
-         shown(found.at("raise")),
+         number(found.at("relative_variance")), ais, with_limits(found.at("ais")), raise,
+         with_limits(found.at("raise")),
          agrees(found.at("ais"), ais) && agrees(found.at("raise"), raise) ? "yes" : "no"});
   }
   if (!table.rows.empty()) summary.add(std::move(table));

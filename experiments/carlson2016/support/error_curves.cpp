@@ -20,7 +20,7 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kChains = 100;
+constexpr int kCurveChains = 100;
 /// What the law of 100 rungs given a state takes, in the units of sweep_cost, as timed.
 constexpr double kRungLawCost = 90;
 
@@ -31,7 +31,7 @@ boltzmark::Estimate run_paper_start(const LayeredTarget& target, int sweeps, boo
   constexpr int kRoundSweeps = 50;
   const Ladder ladder = Ladder::linear(100);
   const TemperedRun run =
-      simulated_tempering(target, {.chains = kChains,
+      simulated_tempering(target, {.chains = kCurveChains,
                                    .sweeps = sweeps,
                                    .ladder = ladder,
                                    .states = States::collapsed,
@@ -49,11 +49,11 @@ boltzmark::Estimate run_paper_start(const LayeredTarget& target, int sweeps, boo
 }
 
 Json run_raise(const LayeredTarget& target, int sweeps, const TrialContext& context) {
-  const Eigen::MatrixXf cases = load_dataset("mnist:test").values.leftCols(kChains);
+  const Eigen::MatrixXf cases = load_dataset("mnist:test").values.leftCols(kCurveChains);
   const AnnealingResult result =
       reverse_annealing(target,
                         {.ladder = Ladder::linear(sweeps + 1),
-                         .chains = kChains,
+                         .chains = kCurveChains,
                          .sweeps = sweeps,
                          .key = context.key,
                          .progress = [&](double share) { context.progress(share); }},
@@ -71,7 +71,7 @@ std::string truth_text(const Truth& truth) {
                      truth.log_z, truth.runs, truth.std_error);
 }
 
-std::string shown(const std::string& method) {
+std::string shown_name(const std::string& method) {
   if (method == "rts-paper") return "RTS, paper's start";
   if (method == "rts-settled") return "RTS, Sec. 2.4";
   if (method == "rts-joint") return "RTS, joint states";
@@ -98,7 +98,7 @@ void add_published(const ErrorPanel& panel, const std::string& figure, Panel& gr
       truth = curve.y.front();
   for (const std::string& method : panel.methods)
     for (PublishedCurve curve : all) {
-      if (curve.figure != figure || curve.curve != shown(method)) continue;
+      if (curve.figure != figure || curve.curve != shown_name(method)) continue;
       for (double& y : curve.y) y -= truth;
       graph.series.push_back(published_series(curve, curve.curve, colour_of(method)));
     }
@@ -106,7 +106,8 @@ void add_published(const ErrorPanel& panel, const std::string& figure, Panel& gr
 
 Series curve_of(const Results& results, const ErrorPanel& panel, const std::string& method,
                 bool rmse) {
-  Series series{.label = shown(method), .mark = Mark::line_points, .colour = colour_of(method)};
+  Series series{
+      .label = shown_name(method), .mark = Mark::line_points, .colour = colour_of(method)};
   for (const int sweeps : panel.sweeps) {
     const ErrorCell cell =
         error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth.log_z);
@@ -125,7 +126,7 @@ Series curve_of(const Results& results, const ErrorPanel& panel, const std::stri
 std::string fit_mean_axis(Panel& mean) {
   double most = 0, beyond = 0;
   for (const Series& series : mean.series) {
-    double& limit = series.label == shown("rts-paper") ? beyond : most;
+    double& limit = series.label == shown_name("rts-paper") ? beyond : most;
     for (const std::vector<double>* values : {&series.y, &series.lower, &series.upper})
       for (const double value : *values) limit = std::max(limit, std::abs(value));
   }
@@ -164,7 +165,7 @@ Json run_error_trial(const Json& inputs, const TrialContext& context) {
   if (method == "rts-paper" || method == "rts-settled")
     return describe_estimate(run_paper_start(target, sweeps, method == "rts-settled", context));
   const bool joint = method == "rts-joint";
-  MethodSettings settings{.chains = kChains, .sweeps = sweeps};
+  MethodSettings settings{.chains = kCurveChains, .sweeps = sweeps};
   settings.states = joint ? States::joint : States::collapsed;
   settings.key = context.key;
   settings.progress = [&](double share) { context.progress(share); };
@@ -202,7 +203,7 @@ bool add_error_table(const Results& results, const ErrorPanel& panel, const std:
       const ErrorCell cell =
           error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth.log_z);
       if (cell.empty()) continue;
-      table.rows.push_back({shown(method), std::int64_t{sweeps},
+      table.rows.push_back({shown_name(method), std::int64_t{sweeps},
                             static_cast<std::int64_t>(cell.errors.size()),
                             std::int64_t{cell.refused}, cell.mean, cell.std_dev,
                             Estimate{cell.rmse, cell.lower, cell.upper}});

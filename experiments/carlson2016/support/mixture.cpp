@@ -12,11 +12,11 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kRungs = 20;
+constexpr int kMixtureRungs = 20;
 /// The initial stage that the paper states for its RBMs: ten rounds of 50 samples a rung. It ends
 /// sooner when no occupancy is off by more than a factor e.
 constexpr int kRounds = 10;
-constexpr int kRoundSweeps = 50 * kRungs;
+constexpr int kRoundSweeps = 50 * kMixtureRungs;
 
 std::shared_ptr<const ContinuousKernel> make_kernel(const std::string& kernel) {
   if (kernel == "hmc") return std::make_shared<Hmc>();
@@ -36,14 +36,14 @@ SimulatedTemperingOptions one_chain(StreamKey key, const TrialContext& context) 
 
 }  // namespace
 
-Ladder mixture_ladder() { return Ladder::geometric(kRungs); }
+Ladder mixture_ladder() { return Ladder::geometric(kMixtureRungs); }
 
 double mixture_log_z() { return GaussianMixture().log_z(1); }
 
 Eigen::VectorXd mixture_log_z_rungs() {
   const Ladder ladder = mixture_ladder();
-  Eigen::VectorXd log_z(kRungs);
-  for (int k = 0; k < kRungs; ++k) log_z[k] = GaussianMixture().log_z(ladder[k]);
+  Eigen::VectorXd log_z(kMixtureRungs);
+  for (int k = 0; k < kMixtureRungs; ++k) log_z[k] = GaussianMixture().log_z(ladder[k]);
   return log_z;
 }
 
@@ -62,8 +62,8 @@ SampleStore sample_mixture(const ContinuousTarget& target, int samples, StreamKe
   options.round_sweeps = kRoundSweeps;
   options.max_rounds = kRounds;
   const double log_base_peak = target.density().log_base(Eigen::VectorXd::Zero(10));
-  options.log_z_hat = Eigen::VectorXd(kRungs);
-  for (int k = 0; k < kRungs; ++k) options.log_z_hat[k] = -options.ladder[k] * log_base_peak;
+  options.log_z_hat = Eigen::VectorXd(kMixtureRungs);
+  for (int k = 0; k < kMixtureRungs; ++k) options.log_z_hat[k] = -options.ladder[k] * log_base_peak;
   return first_sweeps(simulated_tempering(target, options).store, samples);
 }
 

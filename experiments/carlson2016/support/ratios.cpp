@@ -10,7 +10,7 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kReplicates = 2000;
+constexpr int kRatioReplicates = 2000;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ double rmse_of(std::span<const double> errors, std::span<const std::size_t> repe
 Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic) {
   const BootstrapInterval found = bootstrap_rows(repeats, statistic,
                                                  {.key = make_key(1, claim.claim, claim.part),
-                                                  .replicates = kReplicates,
+                                                  .replicates = kRatioReplicates,
                                                   .method = BootstrapMethod::percentile});
   Measure measure = interval_measure({.claim = claim.claim, .part = claim.part}, found, repeats);
   const double log_error = found.std_error / std::abs(found.estimate);

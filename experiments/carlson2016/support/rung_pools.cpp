@@ -15,7 +15,7 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kChains = 100;
+constexpr int kPoolChains = 100;
 constexpr int kDraws = 10000;  // samples of one estimate
 constexpr double kAddedCount = 0.1;
 constexpr std::size_t kBlock = 4096;  // states held at once
@@ -40,8 +40,8 @@ void draw_at_rung(const std::shared_ptr<const TemperedModel>& model, double b, S
 SampleStore resample(const SampleStore& pool, Stream& stream) {
   SampleStore drawn{
       .ladder = pool.ladder, .log_prior = pool.log_prior, .log_z_hat = pool.log_z_hat};
-  drawn.log_ratio.resize(kDraws / kChains, kChains);
-  drawn.rung.resize(kDraws / kChains, kChains);
+  drawn.log_ratio.resize(kDraws / kPoolChains, kPoolChains);
+  drawn.rung.resize(kDraws / kPoolChains, kPoolChains);
   for (Eigen::Index i = 0; i < drawn.log_ratio.size(); ++i) {
     const auto from =
         static_cast<Eigen::Index>(stream.below(static_cast<std::uint64_t>(pool.log_ratio.size())));
@@ -58,8 +58,8 @@ SampleStore exact_pool(const LayeredTarget& target, const Ladder& ladder, int sa
   const int rungs = ladder.rungs();
   SampleStore pool{.ladder = ladder, .log_z_hat = exact_log_z_of_rungs(target, ladder)};
   pool.log_prior = Eigen::VectorXd::Constant(rungs, -std::log(static_cast<double>(rungs)));
-  pool.log_ratio.resize(samples / kChains, kChains);
-  pool.rung.resize(samples / kChains, kChains);
+  pool.log_ratio.resize(samples / kPoolChains, kPoolChains);
+  pool.rung.resize(samples / kPoolChains, kPoolChains);
   // In the order of their rungs: resampling takes them in any order.
   Stream stream(context.key, Purpose::rung);
   for (int& rung : pool.rung.reshaped())

@@ -13,10 +13,10 @@
 namespace boltzmark::experiments {
 namespace {
 
-const std::vector<std::string> kMethods = {"RTS", "TS", "MBAR", "TI", "TI-RB"};
-constexpr int kLeast = 11;   // fewest rungs that C20 and C39 are about
-constexpr int kFew = 26;     // C36 to C38 compare these
-constexpr int kMany = 1001;  // with these
+const std::vector<std::string> kEstimators = {"RTS", "TS", "MBAR", "TI", "TI-RB"};
+constexpr int kLeastRungs = 11;   // fewest rungs that C20 and C39 are about
+constexpr int kFewRungs = 26;     // C36 to C38 compare these
+constexpr int kManyRungs = 1001;  // with these
 using Rows = std::span<const std::size_t>;
 
 std::vector<double> all_errors(const Results& results, const RungPools& pools, int rungs,
@@ -30,10 +30,11 @@ std::vector<double> all_errors(const Results& results, const RungPools& pools, i
 Panel panel_of(const Results& results, const RungPools& pools, const Panel& frame) {
   Panel panel = frame;
   panel.title = pools.title;
-  for (std::size_t m = 0; m < kMethods.size(); ++m) {
-    Series series{.label = kMethods[m], .mark = Mark::line_points, .colour = static_cast<int>(m)};
+  for (std::size_t m = 0; m < kEstimators.size(); ++m) {
+    Series series{
+        .label = kEstimators[m], .mark = Mark::line_points, .colour = static_cast<int>(m)};
     for (const Json& rungs : results.inputs("rungs")) {
-      const std::vector<double> errors = all_errors(results, pools, rungs, kMethods[m]);
+      const std::vector<double> errors = all_errors(results, pools, rungs, kEstimators[m]);
       if (errors.empty()) continue;
       const Estimate found = rmse_estimate(errors);
       series.x.push_back(rungs);
@@ -49,10 +50,10 @@ Panel panel_of(const Results& results, const RungPools& pools, const Panel& fram
 Panel published_panel(const Panel& frame) {
   Panel panel = frame;
   panel.title = "published: 784-500, digitised";
-  for (std::size_t m = 0; m < kMethods.size(); ++m)
+  for (std::size_t m = 0; m < kEstimators.size(); ++m)
     panel.series.push_back(
-        published_series(find_published("carlson2016_fig3_fig4", "4_rmse_vs_K", kMethods[m]),
-                         kMethods[m], static_cast<int>(m)));
+        published_series(find_published("carlson2016_fig3_fig4", "4_rmse_vs_K", kEstimators[m]),
+                         kEstimators[m], static_cast<int>(m)));
   return panel;
 }
 
@@ -86,7 +87,8 @@ void add_mbar(const Judged& judged, Summary& summary) {
   int most = 0;
   for (const Json& count : judged.results.inputs("mbar_estimates"))
     most = std::max(most, count.get<int>());
-  const RungErrors rts = judged.errors("RTS", kLeast, most), mbar = judged.errors("MBAR", kLeast);
+  const RungErrors rts = judged.errors("RTS", kLeastRungs, most),
+                   mbar = judged.errors("MBAR", kLeastRungs);
   const std::size_t rows = std::min(rts.rows(), mbar.rows());
   if (rows < 2) return;
   Measure measure = ratio_measure({.claim = "C20", .against = 2}, rows, [&](Rows drawn) {
@@ -103,7 +105,7 @@ void add_mbar(const Judged& judged, Summary& summary) {
 }
 
 void add_sensitivity(const Judged& judged, Summary& summary) {
-  const RungErrors rts = judged.errors("RTS", kLeast), ti = judged.errors("TI", kLeast);
+  const RungErrors rts = judged.errors("RTS", kLeastRungs), ti = judged.errors("TI", kLeastRungs);
   if (rts.rungs().size() < 2 || rts.rows() < 2) return;
   Measure measure = ratio_measure({.claim = "C39", .against = 0.5}, rts.rows(),
                                   [&](Rows rows) { return rts.spread(rows) / ti.spread(rows); });
@@ -113,9 +115,9 @@ void add_sensitivity(const Judged& judged, Summary& summary) {
 }
 
 void add_at_many_rungs(const Judged& judged, Summary& summary) {
-  const RungErrors rts = judged.errors("RTS", kFew), ts = judged.errors("TS", kFew),
-                   ti = judged.errors("TI", kFew), rb = judged.errors("TI-RB", kFew);
-  if (!rts.has(kFew) || !rts.has(kMany) || rts.rows() < 2) return;
+  const RungErrors rts = judged.errors("RTS", kFewRungs), ts = judged.errors("TS", kFewRungs),
+                   ti = judged.errors("TI", kFewRungs), rb = judged.errors("TI-RB", kFewRungs);
+  if (!rts.has(kFewRungs) || !rts.has(kManyRungs) || rts.rows() < 2) return;
   const auto add = [&](const RatioClaim& claim, const RowStatistic& statistic) {
     Measure measure = ratio_measure(claim, rts.rows(), statistic);
     measure.note = judged.note(rts.rungs());
@@ -125,15 +127,17 @@ void add_at_many_rungs(const Judged& judged, Summary& summary) {
   const auto ratio = [](const RungErrors& a, const RungErrors& b, int rungs, Rows rows) {
     return a.rmse(rungs, rows) / b.rmse(rungs, rows);
   };
-  add({.claim = "C27", .against = 0.29}, [&](Rows rows) { return ratio(rb, ti, kMany, rows); });
+  add({.claim = "C27", .against = 0.29},
+      [&](Rows rows) { return ratio(rb, ti, kManyRungs, rows); });
   add({.claim = "C36", .threshold = 2, .against = 1.62},
       [&](Rows rows) { return rts.spread(rows); });
   add({.claim = "C37", .part = "at K = 1001", .threshold = 1.2, .against = 1.05},
-      [&](Rows rows) { return ratio(rb, rts, kMany, rows); });
-  add({.claim = "C37", .part = "at K = 26 over K = 1001", .against = 9.1},
-      [&](Rows rows) { return ratio(rb, rts, kFew, rows) / ratio(rb, rts, kMany, rows); });
+      [&](Rows rows) { return ratio(rb, rts, kManyRungs, rows); });
+  add({.claim = "C37", .part = "at K = 26 over K = 1001", .against = 9.1}, [&](Rows rows) {
+    return ratio(rb, rts, kFewRungs, rows) / ratio(rb, rts, kManyRungs, rows);
+  });
   add({.claim = "C38", .threshold = 2, .against = 6.4},
-      [&](Rows rows) { return ts.rmse(kMany, rows) / ts.rmse(kFew, rows); });
+      [&](Rows rows) { return ts.rmse(kManyRungs, rows) / ts.rmse(kFewRungs, rows); });
 }
 
 Table error_table(const Results& results) {
@@ -147,7 +151,7 @@ Table error_table(const Results& results) {
                           {"RMSE", "rmse"}}};
   for (const RungPools& pools : pools_run(results))
     for (const Json& rungs : results.inputs("rungs"))
-      for (const std::string& method : kMethods) {
+      for (const std::string& method : kEstimators) {
         const std::vector<double> errors = all_errors(results, pools, rungs, method);
         double mean = 0;
         for (const double error : errors) mean += error / static_cast<double>(errors.size());

@@ -14,8 +14,8 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kRungs = 100;
-constexpr double kInitialSd = 0.01;
+constexpr int kTrackedRungs = 100;
+constexpr double kPretrainingSd = 0.01;
 constexpr int kInitialSweeps = 500;  // of the initial iterations
 
 // Each part of a run draws under a key of its own.
@@ -47,8 +47,8 @@ const DnaCases& dna_cases() {
 Layered pretrain_dna(const TrackedTrainingOptions& options) {
   const Eigen::MatrixXf& data = dna_cases().train;
   const StreamKey key = key_of(options, "pretraining");
-  Trainer trainer(initial_rbm(static_cast<int>(data.rows()), options.hidden, kInitialSd, key), data,
-                  {.negative = Negative::cd(1), .learning_rate = 0.05, .batch = 100}, key);
+  Trainer trainer(initial_rbm(static_cast<int>(data.rows()), options.hidden, kPretrainingSd, key),
+                  data, {.negative = Negative::cd(1), .learning_rate = 0.05, .batch = 100}, key);
   for (int update = 0; update < options.pretraining; ++update) trainer.step();
   return trainer.model();
 }
@@ -65,7 +65,7 @@ Eigen::VectorXd sloped_log_prior(const Ladder& ladder, double slope) {
 }
 
 TrackingOptions tracking_options(const TrackedTrainingOptions& options) {
-  const Ladder ladder = Ladder::linear(kRungs);
+  const Ladder ladder = Ladder::linear(kTrackedRungs);
   return {.chains = options.chains,
           .ladder = ladder,
           .log_prior = sloped_log_prior(ladder, options.prior_slope),

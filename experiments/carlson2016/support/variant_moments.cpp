@@ -11,7 +11,7 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kRungs = 8;
+constexpr int kMomentRungs = 8;
 
 Layered random_rbm(int size, TrialContext const& context) {
   Stream stream(context.key, Purpose::initial_weights);
@@ -46,13 +46,13 @@ class Law {
 class TabulatedTempering {
  public:
   TabulatedTempering(const Layered& model, bool independent) {
-    const Ladder ladder = Ladder::linear(kRungs);
+    const Ladder ladder = Ladder::linear(kMomentRungs);
     Eigen::MatrixXd log_q;
-    for (int k = 0; k < kRungs; ++k) {
+    for (int k = 0; k < kMomentRungs; ++k) {
       const double b = ladder[k];
       const StateSpace space(
           Layered::rbm(b * model.weights()[0], b * model.bias(0), b * model.bias(1)));
-      if (k == 0) log_q.resize(kRungs, static_cast<Eigen::Index>(space.states()));
+      if (k == 0) log_q.resize(kMomentRungs, static_cast<Eigen::Index>(space.states()));
       log_q.row(k) = space.log_p().transpose();
       equilibrium_.emplace_back(space.p());
       if (independent) continue;
@@ -60,19 +60,19 @@ class TabulatedTempering {
       kernels_.emplace_back();
       for (const auto& row : sweep.rowwise()) kernels_.back().emplace_back(row.transpose());
     }
-    rungs_.resize(kRungs, log_q.cols());
+    rungs_.resize(kMomentRungs, log_q.cols());
     for (Eigen::Index x = 0; x < log_q.cols(); ++x) {
-      rung_probabilities(log_q.col(x), Eigen::VectorXd::Zero(kRungs), rungs_.col(x));
+      rung_probabilities(log_q.col(x), Eigen::VectorXd::Zero(kMomentRungs), rungs_.col(x));
       rung_laws_.emplace_back(rungs_.col(x));
     }
   }
 
   /// Adds up q(b | x) of each chain, started in equilibrium.
   RungSums sample(int chains, int sweeps, Stream& stream) const {
-    RungSums sums{.weight = Eigen::MatrixXd::Zero(kRungs, chains)};
+    RungSums sums{.weight = Eigen::MatrixXd::Zero(kMomentRungs, chains)};
     sums.samples = chains * sweeps;
     for (int c = 0; c < chains; ++c) {
-      auto k = static_cast<std::size_t>(stream.below(kRungs));
+      auto k = static_cast<std::size_t>(stream.below(kMomentRungs));
       Eigen::Index x = equilibrium_[k].draw(stream);
       for (int s = 0; s < sweeps; ++s) {
         if (s > 0) x = kernels_[k][static_cast<std::size_t>(x)].draw(stream);
@@ -105,8 +105,8 @@ Json run_moments(const Json& inputs, const TrialContext& context) {
         independent ? tempering.sample(samples, 1, stream) : tempering.sample(20, 20, stream);
     // Zhat = Z: what RTS adds to it is its error.
     const Eigen::VectorXd c = sums.weight.rowwise().sum();
-    const double error = std::log(c[kRungs - 1] / c[0]);
-    const OccupancyMoments moments = occupancy_moments(sums, kRungs - 1);
+    const double error = std::log(c[kMomentRungs - 1] / c[0]);
+    const OccupancyMoments moments = occupancy_moments(sums, kMomentRungs - 1);
     mean += error / repeats;
     squares += error * error / repeats;
     bias += rts_bias(moments) / repeats;

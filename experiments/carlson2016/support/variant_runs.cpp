@@ -15,15 +15,15 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kChains = 100;
-constexpr int kRungs = 100;
+constexpr int kVariantChains = 100;
+constexpr int kVariantRungs = 100;
 
 double truth(const Json& inputs) { return exact_carlson_log_z(inputs.at("model")); }
 
 SimulatedTemperingOptions settings(const Json& inputs, const TrialContext& context) {
-  return {.chains = kChains,
+  return {.chains = kVariantChains,
           .sweeps = inputs.at("sweeps"),
-          .ladder = Ladder::linear(kRungs),
+          .ladder = Ladder::linear(kVariantRungs),
           .key = context.key,
           .progress = [&context](double share) { context.progress(share); }};
 }
@@ -52,7 +52,7 @@ RtsStage stage(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_z_ha
 double mixed_log_z(const TemperedRun& run, int round_sweeps) {
   std::vector<RtsStage> stages;
   for (const InitialRound& round : run.rounds)
-    stages.push_back(stage(round.occupancy, round.log_z_hat, round_sweeps * kChains));
+    stages.push_back(stage(round.occupancy, round.log_z_hat, round_sweeps * kVariantChains));
   const double kept = run.store.samples();
   stages.push_back(stage(run.sums.weight.rowwise().sum() / kept, run.store.log_z_hat, kept));
   return rts_mixed(stages, run.store.log_prior).log_z;
@@ -117,16 +117,16 @@ Json run_shared(const Json& inputs, const TrialContext& context) {
 Json run_wang_landau(const Json& inputs, const TrialContext& context) {
   const LayeredTarget& target = carlson_target(inputs.at("model"), "rates");
   AdaptiveTemperingOptions options{.adaptation = Adaptation::wang_landau,
-                                   .chains = kChains,
+                                   .chains = kVariantChains,
                                    .sweeps = inputs.at("sweeps"),
-                                   .ladder = Ladder::linear(kRungs),
+                                   .ladder = Ladder::linear(kVariantRungs),
                                    .key = context.key,
                                    .progress = [&](double share) { context.progress(share); }};
   if (inputs.at("start") == "smc") {
-    const int sweeps = std::min(3 * (kRungs - 1), options.sweeps * 3 / 10);  // as RTS starts
+    const int sweeps = std::min(3 * (kVariantRungs - 1), options.sweeps * 3 / 10);  // as RTS starts
     options.log_z_hat =
         annealed_smc(target, {.annealing = {.ladder = options.ladder,
-                                            .chains = kChains,
+                                            .chains = kVariantChains,
                                             .sweeps = sweeps,
                                             .key = context.shared_key("start " + inputs.dump())},
                               .islands = 2})
@@ -139,9 +139,9 @@ Json run_wang_landau(const Json& inputs, const TrialContext& context) {
 Json run_continuous(const Json& inputs, const TrialContext& context) {
   const ContinuousSamples samples =
       continuous_tempering(carlson_target(inputs.at("model"), "rates"),
-                           {.chains = kChains,
+                           {.chains = kVariantChains,
                             .sweeps = inputs.at("sweeps"),
-                            .knots = Ladder::linear(kRungs),
+                            .knots = Ladder::linear(kVariantRungs),
                             .key = context.key,
                             .progress = [&](double share) { context.progress(share); }});
   const Eigen::Index top = samples.log_z_hat.size() - 1;
@@ -153,8 +153,8 @@ Json run_continuous(const Json& inputs, const TrialContext& context) {
 
 Json run_prior(const Json& inputs, const TrialContext& context) {
   SimulatedTemperingOptions options = settings(inputs, context);
-  options.log_prior.resize(kRungs);
-  for (int k = 0; k < kRungs; ++k)
+  options.log_prior.resize(kVariantRungs);
+  for (int k = 0; k < kVariantRungs; ++k)
     options.log_prior[k] = number(inputs.at("slope")) * options.ladder[k];
   const TemperedRun run = simulated_tempering(carlson_target(inputs.at("model"), "rates"), options);
   return {{"error", rts_log_z(run) - truth(inputs)}, {"samples", run.store.samples()}};

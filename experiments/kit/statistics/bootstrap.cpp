@@ -12,6 +12,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 
 namespace boltzmark {
 namespace {
@@ -88,10 +89,6 @@ void check(std::size_t rows, const BootstrapOptions& options) {
         fmt::format("replicates = {} (must be at least {})", options.replicates, least_replicates));
   if (!(options.level > 0 && options.level < 1))
     throw InvalidArgument(fmt::format("level = {} (must be inside 0..1)", options.level));
-}
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace

@@ -28,12 +28,6 @@ void check_count(std::uint64_t successes, std::uint64_t trials) {
     throw InvalidArgument(fmt::format("successes = {} (must be at most {})", successes, trials));
 }
 
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return sum / static_cast<double>(values.size());
-}
-
 // The covariance of two paired means.
 double mean_covariance(std::span<const double> a, std::span<const double> b) {
   const double mean_a = mean_of(a), mean_b = mean_of(b), n = static_cast<double>(a.size());
@@ -80,6 +74,12 @@ Interval wilson(std::uint64_t successes, std::uint64_t trials, double level) {
 }
 
 }  // namespace
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum / static_cast<double>(values.size());
+}
 
 Interval mean_interval(std::span<const double> values, double level) {
   check_values(values);

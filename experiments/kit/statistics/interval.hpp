@@ -15,6 +15,9 @@ struct Interval {
   double upper = 0;
 };
 
+/// Computes the arithmetic mean: NaN of no value.
+double mean_of(std::span<const double> values);
+
 /// Computes Student's t interval of a mean.
 /// Throws  InvalidArgument if there are fewer than 2 values, one is not finite, or level is outside
 /// (0, 1)

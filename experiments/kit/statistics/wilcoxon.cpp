@@ -13,8 +13,6 @@
 namespace boltzmark {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 struct Ranked {
   std::vector<long> doubled_ranks;  // twice the average rank: an integer, ties or not
   long doubled_sum = 0;             // of the positive differences
@@ -71,7 +69,10 @@ Interval hodges_lehmann(std::span<const double> values, const SignedRankOptions&
   const std::size_t n = averages.size();
   const std::size_t k = critical_rank(values.size(), (1 - options.level) / 2, options.exact_up_to);
   const double middle = averages[(n - 1) / 2] / 2 + averages[n / 2] / 2;
-  if (k == 0) return {middle, -infinity, infinity};
+  if (k == 0) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return {middle, -infinity, infinity};
+  }
   return {middle, averages[k - 1], averages[n - k]};
 }
 

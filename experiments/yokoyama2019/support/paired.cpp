@@ -10,14 +10,14 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kLevel = 0.05;
+constexpr double kPairedLevel = 0.05;
 
 /// Tells whether n differences can have a p-value below the level at all.
-bool can_decide(std::size_t n) { return std::exp2(-static_cast<double>(n)) < kLevel; }
+bool can_decide(std::size_t n) { return std::exp2(-static_cast<double>(n)) < kPairedLevel; }
 
 double power(std::size_t n, double effect) {
   if (!can_decide(n)) return 0;
-  return signed_rank_power(n, effect, kLevel, Alternative::greater,
+  return signed_rank_power(n, effect, kPairedLevel, Alternative::greater,
                            {.key = make_key(1, "yokoyama2019/paired", "power"), .replicates = 1000})
       .estimate;
 }

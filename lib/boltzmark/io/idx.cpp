@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned char kUnsignedByte = 0x08;
 constexpr std::uint32_t kMatrixMagic = 0x1e3d4c50;  // + 1..6, the type
-constexpr std::int32_t kMostDimensions = 8;
+constexpr std::int32_t kMostIdxDimensions = 8;
 
 std::uint32_t little_endian(std::string_view head) {
   std::uint32_t word = 0;
@@ -60,7 +60,7 @@ ElementType matrix_type(std::uint32_t magic, const Place& place) {
 
 bool starts_as_idx(std::string_view head) {
   return head.size() >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 0x08 && head[2] <= 0x0e &&
-         head[3] >= 1 && head[3] <= kMostDimensions;
+         head[3] >= 1 && head[3] <= kMostIdxDimensions;
 }
 
 bool starts_as_binary_matrix(std::string_view head) {
@@ -103,9 +103,9 @@ Array read_binary_matrix(ByteSource& source) {
   Array array;
   array.type = matrix_type(magic, place);
   const std::int32_t dimensions = read_int32(source, false);
-  if (dimensions < 1 || dimensions > kMostDimensions) {
+  if (dimensions < 1 || dimensions > kMostIdxDimensions) {
     place.refuse(fmt::format("has {} dimensions", dimensions),
-                 fmt::format("must have 1..{}", kMostDimensions));
+                 fmt::format("must have 1..{}", kMostIdxDimensions));
   }
   // The format writes three sizes at least; those beyond the dimensions mean nothing.
   for (int d = 0; d < std::max(dimensions, 3); ++d) {

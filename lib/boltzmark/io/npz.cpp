@@ -16,7 +16,7 @@ namespace boltzmark {
 namespace {
 
 constexpr std::size_t kLongestHeader = 65536;
-constexpr std::size_t kMostDimensions = 32;  // NumPy's own limit
+constexpr std::size_t kMostNpyDimensions = 32;  // NumPy's own limit
 
 struct TypeCode {
   std::string_view code;
@@ -114,7 +114,7 @@ class HeaderParser {
       if (error == std::errc::result_out_of_range) {
         place_.refuse("promises more than 2^64 elements", "must hold what it promises");
       }
-      if (error != std::errc{} || values.size() == kMostDimensions) fail();
+      if (error != std::errc{} || values.size() == kMostNpyDimensions) fail();
       at_ += static_cast<std::size_t>(end - first);
       values.push_back(value);
       if (!accept(',') && next() != ')') fail();
@@ -164,7 +164,6 @@ std::string_view array_name(std::string_view member) {
   return member;
 }
 
-constexpr std::uint64_t kIn64 = 0xffffffff;
 constexpr std::uint64_t kFirstDate =
     0x0021;  // 1980-01-01, so that bytes do not depend on the clock
 

@@ -9,7 +9,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr std::size_t kChunk = 65536;
+constexpr std::size_t kTextChunk = 65536;
 // A text file promises no size, so the unpacked table has a limit instead: 1 GiB of float32.
 constexpr std::size_t kMostValues = std::size_t{1} << 28;
 constexpr std::size_t kLongestWord = 512;
@@ -136,8 +136,8 @@ bool starts_as_text(std::string_view head) {
 
 TextTable read_text(ByteSource& source, Separator separator, bool label_column) {
   TableParser parser(source.place(), separator, label_column);
-  std::vector<char> chunk(kChunk);
-  while (const std::size_t got = source.read(chunk.data(), kChunk)) {
+  std::vector<char> chunk(kTextChunk);
+  while (const std::size_t got = source.read(chunk.data(), kTextChunk)) {
     for (std::size_t i = 0; i < got; ++i) parser.add(chunk[i]);
   }
   source.expect_end("text");

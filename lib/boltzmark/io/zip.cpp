@@ -14,7 +14,6 @@ constexpr std::uint64_t kEndSize = 22, kLongestComment = 65535, kLocatorSize = 2
                         kEntrySize = 46, kLocalSize = 30;
 constexpr std::uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50, kEnd64Mark = 0x06064b50,
                         kEntryMark = 0x02014b50, kLocalMark = 0x04034b50;
-constexpr std::uint64_t kIn64 = 0xffffffff;  // "the value stands in the zip64 record"
 
 /// Reads little-endian numbers from bytes; the caller checks that they are there.
 std::uint64_t number(const std::vector<unsigned char>& bytes, std::uint64_t at, int size) {

@@ -9,6 +9,9 @@
 
 namespace boltzmark {
 
+/// In place of a size or an offset: the value stands in the zip64 record [PKWARE APPNOTE 6.3].
+inline constexpr std::uint64_t kIn64 = 0xffffffff;
+
 /// One member of a zip file, as its central directory describes it.
 struct ZipMember {
   std::string name;

@@ -18,10 +18,10 @@ namespace boltzmark {
 namespace {
 
 constexpr int kMostIslands = 8;
-constexpr int kReportSweeps = 200;   // between two reports of progress
-constexpr double kFlatness = 0.8;    // of a rung's share of visits
-constexpr double kFirstStage = 0.5;  // of SAMS's sweeps that are not averaged
-constexpr double kLargestStep = 1;   // of SAMS's first stage, in nats: c_k / r_k can reach 1 / r_k
+constexpr int kAdaptiveReportSweeps = 200;  // between two reports of progress
+constexpr double kFlatness = 0.8;           // of a rung's share of visits
+constexpr double kFirstStage = 0.5;         // of SAMS's sweeps that are not averaged
+constexpr double kLargestStep = 1;  // of SAMS's first stage, in nats: c_k / r_k can reach 1 / r_k
 
 // The first chain of every island; whole blocks where there are enough, since a block is swept
 // whole.
@@ -160,7 +160,7 @@ AdaptiveTemperingOptions checked(AdaptiveTemperingOptions options) {
 }
 
 // The averages over the second half of the sweeps; islands are independent.
-Estimate summarise(const Eigen::MatrixXd& top_log_z) {
+Estimate estimate_of_tops(const Eigen::MatrixXd& top_log_z) {
   const Eigen::Index kept = top_log_z.rows() - top_log_z.rows() / 2;
   const Eigen::VectorXd means = top_log_z.bottomRows(kept).colwise().mean();
   const auto islands = static_cast<double>(means.size());
@@ -200,8 +200,8 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
   });
   AdaptiveTemperingRun run;
   run.top_log_z.resize(options.sweeps, static_cast<Eigen::Index>(islands.size()));
-  for (int first = 0; first < options.sweeps; first += kReportSweeps) {
-    const int last = std::min(first + kReportSweeps, options.sweeps);
+  for (int first = 0; first < options.sweeps; first += kAdaptiveReportSweeps) {
+    const int last = std::min(first + kAdaptiveReportSweeps, options.sweeps);
     parallel_for(islands.size(), [&](std::size_t i) {
       for (int t = first; t < last; ++t) {
         if (t >= islands[i]->initial_sweeps())
@@ -218,7 +218,7 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
     trips += island->trips();
     all_visited = all_visited && island->all_visited();
   }
-  run.estimate = summarise(run.top_log_z);
+  run.estimate = estimate_of_tops(run.top_log_z);
   judge(run.estimate, trips, options.chains, all_visited);
   return run;
 }

@@ -19,9 +19,9 @@ double log_mean(const Eigen::Ref<const Eigen::VectorXd>& x) {
   return highest + std::log((x.array() - highest).exp().mean());
 }
 
-class Run {
+class SmcRun {
  public:
-  Run(const Target& target, const SmcOptions& options)
+  SmcRun(const Target& target, const SmcOptions& options)
       : options_(options),
         islands_(options.islands > 0 ? options.islands : default_islands(chains())),
         populations_(target, chains(), options.annealing.key),
@@ -151,7 +151,7 @@ void systematic_offspring(std::span<const double> weights, double u, std::span<i
 SmcResult annealed_smc(const Target& target, const SmcOptions& options) {
   options.check();
   require_marginal_moves(target);
-  return Run(target, options).finish();
+  return SmcRun(target, options).finish();
 }
 
 namespace {

@@ -14,7 +14,7 @@ Estimate integrate_continuously(const Target& target, const MethodSettings& sett
 }
 
 // Half of the sweeps keep a store, half D, b, its density and interval.
-double bytes_of_samples(const MethodSettings& settings) {
+double bytes_of_continuous_samples(const MethodSettings& settings) {
   return settings.chains * (kSampleBytes + 8 + 8 + 4 + 8 + kInfluenceBytes) / 2;
 }
 
@@ -26,7 +26,7 @@ Method ti_continuous_method() {
           .source = Source::continuous,
           .run = integrate_continuously,
           .work = tempering_work,
-          .sweep_bytes = bytes_of_samples,
+          .sweep_bytes = bytes_of_continuous_samples,
           .cell_seconds = kCellSeconds};
 }
 

@@ -1,4 +1,6 @@
 // Stepping stones over parallel tempering.
+#include "boltzmark/sample/replicas.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +47,7 @@ MethodWork replica_work(const MethodSettings& settings) {
   return {chains, sweeps, rungs, double{1} * chains * sweeps};
 }
 
-double bytes_of_samples(const MethodSettings& settings) { return settings.chains * kSampleBytes; }
+double bytes_of_replicas(const MethodSettings& settings) { return settings.chains * kSampleBytes; }
 
 }  // namespace
 
@@ -55,7 +57,7 @@ Method ss_method() {
           .source = Source::parallel,
           .run = step_over_replicas,
           .work = replica_work,
-          .sweep_bytes = bytes_of_samples};
+          .sweep_bytes = bytes_of_replicas};
 }
 
 }  // namespace boltzmark
