@@ -1,5 +1,4 @@
 // Stepping stones over parallel tempering.
-#include "boltzmark/sample/replicas.hpp"
 
 #include <fmt/format.h>
 
