@@ -15,17 +15,16 @@
 namespace boltzmark::cli {
 namespace {
 
-constexpr int kMaxEnumeratedUnits = 40;
-
 struct Side {
   bool discrete = true;
   int units = 0;
   double log2_states = 0;
 };
 
-Side side_of(const Layered& model, int parity) {
+Side side_of(const Layered& model, int first_layer, int parity) {
   Side side;
-  for (int l = parity; l < model.layers(); l += 2) {
+  for (int l = first_layer; l < model.layers(); ++l) {
+    if (l % 2 != parity) continue;
     const Unit unit = model.layer(l).unit;
     side.discrete = side.discrete && unit.is_discrete();
     side.units += model.size(l);
@@ -37,6 +36,28 @@ Side side_of(const Layered& model, int parity) {
 std::string side_name(const Layered& model, int parity) {
   if (model.is_rbm()) return parity == 1 ? "hidden" : "visible";
   return parity == 1 ? "odd layers" : "even layers";
+}
+
+EnumerationPlan plan_layers(const Layered& model, int first_layer) {
+  const Side sides[2] = {side_of(model, first_layer, 0), side_of(model, first_layer, 1)};
+  EnumerationPlan plan;
+  if (!sides[0].discrete && !sides[1].discrete) return plan;
+  const bool odd =
+      sides[1].discrete && (!sides[0].discrete || sides[1].log2_states <= sides[0].log2_states);
+  const Side& side = sides[odd ? 1 : 0];
+  plan.side = side_name(model, odd ? 1 : 0);
+  plan.units = side.units;
+  plan.possible = side.units <= kMostEnumeratedUnits && side.log2_states <= 62;
+  if (!plan.possible) return plan;
+  plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(side.log2_states)));
+  // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with
+  // more values take the plain sum, some ten times as long.
+  const int other = sides[odd ? 0 : 1].units;
+  const double slower = model.is_binary() ? 1 : 10;
+  plan.seconds =
+      static_cast<double>(plan.states) * slower * 60e-9 * std::max(other, 8) / 784 / thread_count();
+  plan.bytes = 16.0 * model.units() * 4096 * thread_count();
+  return plan;
 }
 
 }  // namespace
@@ -66,27 +87,9 @@ Dataset load_labelled(const std::string& spec, const std::string& labels,
   return data;
 }
 
-EnumerationPlan plan_enumeration(const Layered& model) {
-  const Side sides[2] = {side_of(model, 0), side_of(model, 1)};
-  EnumerationPlan plan;
-  if (!sides[0].discrete && !sides[1].discrete) return plan;
-  const bool odd =
-      sides[1].discrete && (!sides[0].discrete || sides[1].log2_states <= sides[0].log2_states);
-  const Side& side = sides[odd ? 1 : 0];
-  plan.side = side_name(model, odd ? 1 : 0);
-  plan.units = side.units;
-  plan.possible = side.units <= kMaxEnumeratedUnits && side.log2_states <= 62;
-  if (!plan.possible) return plan;
-  plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(side.log2_states)));
-  // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with
-  // more values take the plain sum, some ten times as long.
-  const int other = model.units() - side.units;
-  const double slower = model.is_binary() ? 1 : 10;
-  plan.seconds =
-      static_cast<double>(plan.states) * slower * 60e-9 * std::max(other, 8) / 784 / thread_count();
-  plan.bytes = 16.0 * model.units() * 4096 * thread_count();
-  return plan;
-}
+EnumerationPlan plan_enumeration(const Layered& model) { return plan_layers(model, 0); }
+
+EnumerationPlan plan_hidden_enumeration(const Layered& model) { return plan_layers(model, 1); }
 
 ExactLogZ enumerate_log_z(const Layered& model, const Session& session) {
   const auto states = static_cast<double>(plan_enumeration(model).states);

@@ -39,6 +39,9 @@ void fit_values(Unit unit, Eigen::MatrixXf& cases);
 Dataset load_labelled(const std::string& spec, const std::string& labels,
                       const std::string& binarise, const std::string& default_split);
 
+/// The most units that are enumerated.
+inline constexpr int kMostEnumeratedUnits = 40;
+
 /// What an exact log Z of a model would enumerate, and the time and memory it would take here.
 struct EnumerationPlan {
   bool possible = false;  ///< a discrete side of at most 40 units
@@ -49,6 +52,10 @@ struct EnumerationPlan {
   double bytes = 0;
 };
 EnumerationPlan plan_enumeration(const Layered& model);
+
+/// Plans the same of the hidden layers given the visible one: what log f(v) of a case enumerates,
+/// nothing for an RBM.
+EnumerationPlan plan_hidden_enumeration(const Layered& model);
 
 /// Enumerates log Z in double precision, with a progress line.
 /// Throws  InvalidArgument if neither side can be enumerated

@@ -41,14 +41,8 @@ struct Score {
 };
 
 // The standard deviation of log f over the cases, over sqrt(N).
-double spread_of_mean(const Layered& model, const Cases& cases, double mean_log_f) {
-  std::vector<double> squares(cases.distinct());
-  parallel_for(squares.size(), [&](std::size_t k) {
-    const double deviation = log_unnormalised(model, cases.state(k)) - mean_log_f;
-    squares[k] = cases.weight(k) * deviation * deviation;
-  });
-  double variance = 0;
-  for (const double square : squares) variance += square;
+double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double mean_log_f) {
+  const double variance = cases.mean((log_f.array() - mean_log_f).square().matrix());
   const auto n = static_cast<double>(cases.count());
   return n > 1 ? std::sqrt(variance / (n - 1)) : 0.0;
 }
@@ -73,8 +67,9 @@ Score score(const Layered& model, const Cases& cases, const ScoreArguments& argu
             const Session& session) {
   const Stopwatch watch;
   Score result;
-  result.mean_log_f = mean_log_f(model, cases);
-  result.std_error_cases = spread_of_mean(model, cases, result.mean_log_f);
+  const Eigen::VectorXd log_f = log_unnormalised(model, cases);
+  result.mean_log_f = cases.mean(log_f);
+  result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
   result.log_z = arguments.method == "exact" ? exact_log_z(model, session)
                                              : log_z_by_sampling(model, arguments, session);
   result.seconds = watch.seconds();
@@ -125,18 +120,31 @@ void print_score(const Score& score, const std::string& method, std::size_t case
   print(facts.text());
 }
 
-void check_units(const ScoreArguments& arguments, const Layered& model, const Dataset& data) {
+void check_units(const Layered& model, const Dataset& data) {
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
-  if (arguments.method != "exact") return;
-  const EnumerationPlan plan = plan_enumeration(model);
-  if (!plan.possible)
-    throw DataError(
-        fmt::format("{}: {} (must be at most 40 for an exact score; --method rts has no limit)",
-                    arguments.model,
-                    plan.side.empty() ? "neither side is discrete, so no units can be enumerated"
-                                      : fmt::format("enumerated units = {}", plan.units)));
+}
+
+// Throws unless the plan is possible; `units` names what would be enumerated, `remedy` says what to
+// use instead.
+void require_plan(const ScoreArguments& arguments, const EnumerationPlan& plan,
+                  std::string_view units, std::string_view remedy) {
+  if (plan.possible) return;
+  throw DataError(
+      plan.side.empty()
+          ? fmt::format("{}: {} cannot be enumerated, since neither side is discrete ({})",
+                        arguments.model, units, remedy)
+          : fmt::format("{}: enumerated {} = {} (must be at most {}; {})", arguments.model, units,
+                        plan.units, kMostEnumeratedUnits, remedy));
+}
+
+// The hidden layers of a deep model are enumerated whatever finds log Z.
+void check_size(const ScoreArguments& arguments, const Layered& model) {
+  require_plan(arguments, plan_hidden_enumeration(model), "hidden units",
+               "likelihoods of deeper models are not estimated; boltzmark estimate finds log Z");
+  if (arguments.method == "exact")
+    require_plan(arguments, plan_enumeration(model), "units", "--method rts has no limit");
 }
 
 // Of a discriminative RBM nothing is sampled: what says how is refused.
@@ -173,18 +181,21 @@ int run(const ScoreArguments& arguments, const Command& command, const Session& 
   refuse_idle_options({arguments.method}, sampling);
   const Layered model = load_model(arguments.model);
   Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
-  check_units(arguments, model, data);
+  check_units(model, data);
+  check_size(arguments, model);
   fit_values(model.layer(0).unit, data.values);
+  const Cases cases(data.values);
   if (arguments.method == "exact") {
     const EnumerationPlan plan = plan_enumeration(model);
     state_plan(session,
                fmt::format("exact score over {} states and {} cases", grouped(plan.states),
                            grouped(static_cast<std::uint64_t>(data.values.cols()))),
-               plan.seconds, plan.bytes + 8.0 * static_cast<double>(data.values.size()));
+               plan.seconds + log_unnormalised_seconds(model, cases.distinct()) / thread_count(),
+               plan.bytes + 8.0 * static_cast<double>(data.values.size()));
   }
-  const Cases cases(data.values);
+  about_file(arguments.dataset, [&] { check_cases(model, cases); });
   const Score result =
-      about_file(arguments.dataset, [&] { return score(model, cases, arguments, session); });
+      about_file(arguments.model, [&] { return score(model, cases, arguments, session); });
   print_score(result, arguments.method, cases.count(), session);
   return 0;
 }

@@ -36,15 +36,16 @@ Path draw_path(Stream& stream, const Layered& model, int max_rungs = 6) {
           fmt::format("{}, {} temperatures", describe_case(model), rungs)};
 }
 
-Path draw_path(Stream& stream, int max_side = 3, int max_rungs = 6) {
-  return draw_path(stream, draw_generic_model(stream, max_side, 3), max_rungs);
-}
+Path draw_path(Stream& stream) { return draw_path(stream, draw_generic_model(stream, 3, 3)); }
 
-// An RBM whose layers are Bernoulli or X(s), s <= 3.
+// A model whose layers are Bernoulli or X(s), s <= 3.
 Path draw_unit_path(Stream& stream) {
   const Layered binary = draw_generic_model(stream, 2, 2);
-  std::vector<Layer> layers = {binary.layer(0), binary.layer(1)};
-  for (Layer& layer : layers) layer.unit = Unit::from_code(static_cast<int>(stream.below(4)));
+  std::vector<Layer> layers;
+  for (int l = 0; l < binary.layers(); ++l) {
+    layers.push_back(binary.layer(l));
+    layers.back().unit = Unit::from_code(static_cast<int>(stream.below(4)));
+  }
   return draw_path(stream, Layered(std::move(layers), binary.weights()));
 }
 
@@ -176,7 +177,9 @@ class PairedSmc {
 };
 
 CaseOutcome smc_mean(Stream& stream) {
-  const Path path = draw_path(stream, 1, 4);
+  const Layered model = draw_generic_model(stream, 1, 3);
+  // Pairs of states to the power of the rungs: 8 states of v, h2 and h4 allow three.
+  const Path path = draw_path(stream, model, model.layers() < 5 ? 4 : 3);
   const double log_z = AnnealingRung(path.model, path.base, 1).log_z;
   return {std::abs(std::log(PairedSmc(path).mean()) - log_z), path.detail};
 }

@@ -63,6 +63,24 @@ int draw_side(Stream& stream, int max_side) {
   return 1 + static_cast<int>(stream.below(static_cast<std::uint64_t>(max_side)));
 }
 
+std::vector<int> draw_rbm_sizes(Stream& stream, int max_side) {
+  const int visible = draw_side(stream, max_side);
+  return {visible, draw_side(stream, max_side)};
+}
+
+// Half of them deep, of three to five layers; each side has as many units as an RBM's, or one a
+// layer.
+std::vector<int> draw_sizes(Stream& stream, int max_side) {
+  if (stream.below(2) == 0) return draw_rbm_sizes(stream, max_side);
+  std::vector<int> sizes(3 + stream.below(3), 1);
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    const std::size_t layers = (sizes.size() + 1 - parity) / 2;
+    for (int more = draw_side(stream, max_side) - static_cast<int>(layers); more > 0; --more)
+      ++sizes[parity + 2 * stream.below(layers)];
+  }
+  return sizes;
+}
+
 using Reduce = CaseOutcome (*)(const std::vector<CaseOutcome>& outcomes);
 
 CaseOutcome worst_case(const std::vector<CaseOutcome>& outcomes) {
@@ -112,10 +130,8 @@ Layered draw_check_model(Stream& stream, int max_side) {
   const auto count = static_cast<std::uint64_t>(Sizes::count);
   const auto weight_sizes = static_cast<Sizes>(stream.below(count));
   const auto bias_sizes = static_cast<Sizes>(stream.below(count));
-  std::vector<int> sizes = {draw_side(stream, max_side), draw_side(stream, max_side)};
-  if (stream.below(8) == 0) sizes = {draw_side(stream, 2), sizes[1], draw_side(stream, 2)};
   return draw_layers(
-      sizes, [&] { return draw_parameter(stream, weight_sizes); },
+      draw_sizes(stream, max_side), [&] { return draw_parameter(stream, weight_sizes); },
       [&] { return draw_parameter(stream, bias_sizes); });
 }
 
@@ -142,13 +158,17 @@ Layered draw_small_unit_model(Stream& stream, int max_side, double most_states) 
 }
 
 Layered draw_generic_model(Stream& stream, int max_side, double scale) {
-  const std::vector<int> sizes = {draw_side(stream, max_side), draw_side(stream, max_side)};
   const auto draw = [&] { return stream.uniform(-scale, scale); };
-  return draw_layers(sizes, draw, draw);
+  return draw_layers(draw_sizes(stream, max_side), draw, draw);
+}
+
+Layered draw_generic_rbm(Stream& stream, int max_side, double scale) {
+  const auto draw = [&] { return stream.uniform(-scale, scale); };
+  return draw_layers(draw_rbm_sizes(stream, max_side), draw, draw);
 }
 
 Layered draw_independent_model(Stream& stream, int max_side) {
-  const std::vector<int> sizes = {draw_side(stream, max_side), draw_side(stream, max_side)};
+  const std::vector<int> sizes = draw_sizes(stream, max_side);
   const bool all_tied = stream.below(4) == 0;
   return draw_layers(
       sizes, [] { return 0.0; },

@@ -30,8 +30,8 @@ Check bounded_check(Check check, CaseStatistic statistic);
 /// Makes a check that holds if the mean of the statistic over all cases is at most the bound.
 Check mean_check(Check check, CaseStatistic statistic);
 
-/// Draws a binary RBM of 1..max_side units a side (one in eight is a DBM of three layers) whose
-/// parameters are multiples of 2^-8, so that sums are exact and ties are ties: all zero, mostly
+/// Draws a binary RBM or, half the time, a DBM of three to five layers, of 1..max_side units a side
+/// (odd and even layers; one a layer where that is more), whose parameters are multiples of 2^-8, so that sums are exact and ties are ties: all zero, mostly
 /// zero, in {-1, 0, 1}, moderate, or with entries of +-100.
 Layered draw_check_model(Stream& stream, int max_side = 4);
 
@@ -49,10 +49,12 @@ using DrawModel = Layered (*)(Stream& stream);
 /// where more would be too many for products of several tempered states.
 Layered draw_small_unit_model(Stream& stream, int max_side, double most_states);
 
-/// Draws a binary RBM with parameters uniform on (-scale, scale), no ties.
+/// Draws a binary model of the sizes of draw_check_model with parameters uniform on (-scale, scale),
+/// no ties; or an RBM, for what is of RBMs only.
 Layered draw_generic_model(Stream& stream, int max_side, double scale);
+Layered draw_generic_rbm(Stream& stream, int max_side, double scale);
 
-/// Draws an RBM with zero weights and biases that are zero, of order 1, or a tie among others.
+/// Draws a model of the sizes of draw_check_model with zero weights and biases that are zero, of order 1, or a tie among others.
 Layered draw_independent_model(Stream& stream, int max_side = 4);
 
 /// Draws a base of tempering: uniform, or with logits uniform on (-2, 2).
@@ -74,6 +76,7 @@ std::vector<Check> tempered_chain_checks();
 std::vector<Check> tempered_estimator_checks();
 std::vector<Check> integration_checks();
 std::vector<Check> estimator_checks();
+std::vector<Check> likelihood_checks();
 std::vector<Check> annealing_checks();
 std::vector<Check> unit_checks();
 std::vector<Check> classifier_checks();

@@ -22,7 +22,7 @@ CaseOutcome log_z_case(Stream& stream, DrawModel draw) {
 }
 
 CaseOutcome gradient_case(Stream& stream) {
-  const Layered model = draw_generic_model(stream, 4, 3);
+  const Layered model = draw_generic_rbm(stream, 4, 3);
   Eigen::MatrixXf data(model.size(0), 3);
   for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
   const Parameters fast = exact_gradient(model, Cases(data));
@@ -49,8 +49,8 @@ std::vector<Check> estimator_checks() {
                         [](Stream& s) { return log_z_case(s, draw_unit_model); }),
           bounded_check({.name = "enumeration",
                          .subject = "gradient",
-                         .statement = "the gradient by enumerating one side equals the one over "
-                                      "all states",
+                         .statement = "the gradient of an RBM by enumerating one side equals "
+                                      "the one over all states",
                          .bound = 1e-12},
                         gradient_case)};
 }

@@ -25,6 +25,7 @@ struct Files {
   io_test::Folder folder;
   std::string good = saved(random_rbm(6, 3, 1, 1), folder / "good.npz");
   std::string wide = saved(random_rbm(41, 41, 0.1, 1), folder / "wide.npz");
+  std::string deep = saved(zero_dbm({16, 41, 42}), folder / "deep.npz");
   std::string data = folder.write("data.csv", "0,1,0,1,0,1\n1,1,1,0,0,0\n");
 
   std::string truncated() {
@@ -93,6 +94,8 @@ TEST_CASE("bad input exits 2 with one line naming file and reason, and leaves no
        "no-such-folder",
        "must"},
       {{"score", files.wide, "bas"}, "bas", "41"},
+      {{"score", files.deep, "bas"}, files.deep, "units = 41 (must be at most 40"},
+      {{"score", files.deep, "bas", "--method", "ais"}, files.deep, "boltzmark estimate"},
       {{"score", files.good, "no-such-set"}, "no-such-set", "must"},
       {{"score", files.good, "mnist:nosplit"}, "mnist", "nosplit"},
       {{"score", files.good, ragged}, ragged, "must"},

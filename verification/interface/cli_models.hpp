@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -28,6 +30,17 @@ inline boltzmark::Layered independent_rbm(const Eigen::VectorXd& visible_bias,
                                           const Eigen::VectorXd& hidden_bias) {
   return boltzmark::Layered::rbm(Eigen::MatrixXd::Zero(visible_bias.size(), hidden_bias.size()),
                                  visible_bias, hidden_bias);
+}
+
+/// A binary network of these layers whose parameters are all zero.
+inline boltzmark::Layered zero_dbm(const std::vector<int>& sizes) {
+  std::vector<boltzmark::Layer> layers(sizes.size());
+  std::vector<Eigen::MatrixXd> weights;
+  for (std::size_t l = 0; l < sizes.size(); ++l) {
+    layers[l].bias = Eigen::VectorXd::Zero(sizes[l]);
+    if (l > 0) weights.emplace_back(Eigen::MatrixXd::Zero(sizes[l - 1], sizes[l]));
+  }
+  return {std::move(layers), std::move(weights)};
 }
 
 /// The bits of an index as a vector of zeros and ones.

@@ -68,7 +68,8 @@ TEST_CASE("exchanging 0 and 1 in one unit leaves the spectrum unchanged") {
 TEST_CASE("exchanging the two sides leaves the spectrum of the sweep unchanged") {
   // T_h T_v and T_v T_h have the same eigenvalues.
   rc::prop("transposing an RBM", [](std::uint64_t seed, std::uint64_t choice) {
-    const Layered model = model_of(seed);
+    Stream stream(make_key(seed, "spectrum properties"), Purpose::test);
+    const Layered model = draw_generic_rbm(stream, 3, 2);
     const Layered turned = Layered::rbm(model.weights(0).transpose(), model.bias(1), model.bias(0));
     const Rule rule = rule_of(choice);
     require_same(spectrum(model, rule), spectrum(turned, rule));
@@ -77,7 +78,7 @@ TEST_CASE("exchanging the two sides leaves the spectrum of the sweep unchanged")
 
 TEST_CASE("the sweep of T, G and their blend is ergodic on every model, ties included") {
   rc::prop("one component of period 1", [](std::uint64_t seed, std::uint64_t choice) {
-    // The checks' models: zeros, ties, entries of +-100, three layers.
+    // The checks' models: zeros, ties, entries of +-100, up to five layers.
     Stream stream(make_key(seed, "ergodicity"), Purpose::test);
     const Spectrum found = spectrum(draw_check_model(stream, 3), rule_of(choice));
     RC_ASSERT(found.irreducible);

@@ -1,9 +1,9 @@
 #include "boltzmark/exact/likelihood.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <unordered_map>
 
@@ -12,6 +12,7 @@
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/likelihood_kernel.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/exact/split_marginal.hpp"
 
 namespace boltzmark {
 namespace {
@@ -35,27 +36,94 @@ double visible_term(const Layered& model, const Cases& cases, std::size_t k) {
   return sum;
 }
 
-/// Averages log f over all cases; `fill(first, count, out)` writes those of some distinct ones.
-/// Chunks are combined in order.
+/// Computes log f of every distinct case by `fill(first, count, out)`, which writes those of some.
 template <typename Fill>
-double mean_over(const Cases& cases, const Fill& fill) {
+Eigen::VectorXd fill_chunks(const Cases& cases, const Fill& fill) {
   const std::size_t chunks = (cases.distinct() + kChunkCases - 1) / kChunkCases;
-  std::vector<double> sums(chunks);
+  Eigen::VectorXd log_f(static_cast<Eigen::Index>(cases.distinct()));
   const auto body = [&](std::size_t chunk) {
     const std::size_t first = chunk * kChunkCases;
-    const std::size_t count = std::min(kChunkCases, cases.distinct() - first);
-    std::array<double, kChunkCases> log_f{};
-    fill(first, count, log_f.data());
-    for (std::size_t k = 0; k < count; ++k) sums[chunk] += cases.weight(first + k) * log_f[k];
+    fill(first, std::min(kChunkCases, cases.distinct() - first), log_f.data() + first);
   };
   if (chunks == 1) {
     body(0);
   } else {
     parallel_for(chunks, body);
   }
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
+  return log_f;
+}
+
+/// Sums the hidden units of a binary RBM out in closed form.
+Eigen::VectorXd by_free_energy(const Layered& model, const Cases& cases) {
+  const FreeEnergyTable table(model.weights(0), model.bias(1));
+  return fill_chunks(cases, [&](std::size_t first, std::size_t count, double* out) {
+    for (std::size_t k = 0; k < count; ++k) out[k] = visible_term(model, cases, first + k);
+    table.add_hidden_terms(cases, first, count, out);
+  });
+}
+
+/// Enumerates hidden layers once for every case.
+Eigen::VectorXd case_by_case(const Layered& model, const Cases& cases) {
+  return fill_chunks(cases, [&](std::size_t first, std::size_t count, double* out) {
+    for (std::size_t k = 0; k < count; ++k)
+      out[k] = log_unnormalised(model, cases.state(first + k));
+  });
+}
+
+/// Computes W0'v of every distinct case.  Shapes  [units of h1 x cases]
+Eigen::MatrixXd hidden_inputs(const Layered& model, const Cases& cases) {
+  const Eigen::MatrixXd rows = model.weights(0).transpose();
+  Eigen::MatrixXd inputs = Eigen::MatrixXd::Zero(rows.rows(), cases.distinct());
+  for (std::size_t k = 0; k < cases.distinct(); ++k) {
+    const float* x = cases.values(k);
+    for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i)
+      inputs.col(k) += (x ? static_cast<double>(*x++) : 1.0) * rows.col(*i);
+  }
+  return inputs;
+}
+
+/// Enumerates hidden layers once for all cases.
+Eigen::VectorXd by_product(const Layered& model, const Cases& cases) {
+  const Eigen::VectorXd sums = SplitMarginal(model).log_sums(hidden_inputs(model, cases));
+  return fill_chunks(cases, [&](std::size_t first, std::size_t count, double* out) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const double sum = sums[static_cast<Eigen::Index>(first + k)];
+      out[k] = std::isnan(sum) ? log_unnormalised(model, cases.state(first + k))
+                               : visible_term(model, cases, first + k) + sum;
+    }
+  });
+}
+
+/// What both ways to sum the hidden layers of a deep model take on one core, roughly.
+struct Costs {
+  double case_by_case_seconds = 0;
+  double product_seconds = std::numeric_limits<double>::infinity();  ///< where h1 is discrete
+};
+
+Costs costs_of(const Layered& model, std::size_t cases) {
+  constexpr double kSumSeconds = 1e-10, kExponentialSeconds = 8e-9, kProductSeconds = 6e-11;
+  constexpr double kCaseSeconds = 1e-5;  // of the tables that an enumeration starts from
+  const double states[2] = {std::exp2(log2_hidden_states(model, 0)),
+                            std::exp2(log2_hidden_states(model, 1))};
+  double units[2] = {0, 0};
+  for (int l = 1; l < model.layers(); ++l) units[l % 2] += model.size(l);
+  const int smaller = states[0] < states[1] ? 0 : 1;
+  const auto count = static_cast<double>(cases);
+  Costs costs;
+  costs.case_by_case_seconds =
+      count * (kCaseSeconds + states[smaller] * (1 + units[1 - smaller]) * kSumSeconds);
+  if (std::isinf(states[1])) return costs;
+  costs.product_seconds =
+      states[1] * (1 + units[0]) * kExponentialSeconds +
+      count * std::pow(model.layer(1).unit.values(), model.size(1)) * kProductSeconds;
+  return costs;
+}
+
+/// Whether the product serves at less cost than an enumeration of the smaller side for every case.
+bool prefers_product(const Layered& model, std::size_t cases) {
+  if (model.is_rbm() || log2_hidden_states(model, 1) > 40) return false;
+  const Costs costs = costs_of(model, cases);
+  return costs.product_seconds < costs.case_by_case_seconds;
 }
 
 /// FNV-1a over the bit patterns of a case; -0 counts as 0.
@@ -90,19 +158,21 @@ double log_unnormalised(const Layered& model, const Eigen::Ref<const Eigen::Vect
   return sum_states(given_visible(model, visible)).log_z;
 }
 
-double mean_log_f(const Layered& model, const Cases& cases) {
+Eigen::VectorXd log_unnormalised(const Layered& model, const Cases& cases) {
   check_cases(model, cases);
-  if (model.is_rbm() && model.layer(1).unit.is_bernoulli()) {
-    const FreeEnergyTable table(model.weights(0), model.bias(1));
-    return mean_over(cases, [&](std::size_t first, std::size_t count, double* out) {
-      for (std::size_t k = 0; k < count; ++k) out[k] = visible_term(model, cases, first + k);
-      table.add_hidden_terms(cases, first, count, out);
-    });
-  }
-  return mean_over(cases, [&](std::size_t first, std::size_t count, double* out) {
-    for (std::size_t k = 0; k < count; ++k)
-      out[k] = log_unnormalised(model, cases.state(first + k));
-  });
+  if (model.is_rbm() && model.layer(1).unit.is_bernoulli()) return by_free_energy(model, cases);
+  return prefers_product(model, cases.distinct()) ? by_product(model, cases)
+                                                  : case_by_case(model, cases);
+}
+
+double log_unnormalised_seconds(const Layered& model, std::size_t cases) {
+  if (model.is_rbm()) return 0;
+  const Costs costs = costs_of(model, cases);
+  return prefers_product(model, cases) ? costs.product_seconds : costs.case_by_case_seconds;
+}
+
+double mean_log_f(const Layered& model, const Cases& cases) {
+  return cases.mean(log_unnormalised(model, cases));
 }
 
 double mean_log_likelihood(const Layered& model, const Cases& cases, double log_z) {
@@ -150,6 +220,17 @@ Cases::Cases(const Eigen::Ref<const Eigen::MatrixXf>& data)
     starts_.push_back(units_.size());
   }
   for (double& weight : weights_) weight /= static_cast<double>(count_);
+}
+
+double Cases::mean(const Eigen::Ref<const Eigen::VectorXd>& values) const {
+  double total = 0;
+  for (std::size_t first = 0; first < distinct(); first += kChunkCases) {
+    double sum = 0;
+    for (std::size_t k = first; k < std::min(first + kChunkCases, distinct()); ++k)
+      sum += weights_[k] * values[static_cast<Eigen::Index>(k)];
+    total += sum;
+  }
+  return total;
 }
 
 Eigen::VectorXd Cases::state(std::size_t k) const {

@@ -25,20 +25,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Refuses weights so large that a double no longer resolves one nat.
-void check_magnitude(const Bipartite& sides) {
-  double size = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
-  for (Eigen::Index j = 0; j < sides.weights.rows(); ++j) {
-    const double x = std::abs(sides.other_input[j]) + sides.weights.row(j).cwiseAbs().sum();
-    const double sigma = sides.other_sigma[j];
-    size += x + std::abs(sides.other_mean[j]) * x + sigma * sigma * x * x;
-  }
-  if (!(size < 0x1p49)) {
-    throw InvalidArgument(
-        fmt::format("sum of the sizes of all parameters = {:.3g} (must be below 2^49 nats)", size));
-  }
-}
-
 /// Chooses the fastest arithmetic that can serve, not below the precision asked for.
 std::unique_ptr<ChunkedSum> choose_sum(const Bipartite& sides, Precision precision) {
   if (precision == Precision::float_precision) {
@@ -77,6 +63,19 @@ ScaledSum sum_chunks(const ChunkedSum& sum, const EnumerationCheckpoint& checkpo
 }
 
 }  // namespace
+
+void check_magnitude(const Bipartite& sides) {
+  double size = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
+  for (Eigen::Index j = 0; j < sides.weights.rows(); ++j) {
+    const double x = std::abs(sides.other_input[j]) + sides.weights.row(j).cwiseAbs().sum();
+    const double sigma = sides.other_sigma[j];
+    size += x + std::abs(sides.other_mean[j]) * x + sigma * sigma * x * x;
+  }
+  if (!(size < 0x1p49)) {
+    throw InvalidArgument(
+        fmt::format("sum of the sizes of all parameters = {:.3g} (must be below 2^49 nats)", size));
+  }
+}
 
 ExactLogZ sum_states(const Bipartite& sides, const ExactOptions& options) {
   const auto start = Clock::now();

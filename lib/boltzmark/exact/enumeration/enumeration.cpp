@@ -140,6 +140,14 @@ Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::Vect
   return sides;
 }
 
+Bipartite enumerate_hidden_side(const Layered& model, int parity, int max_units) {
+  return make_sides({model, 1, {}}, parity, max_units);
+}
+
+double log2_hidden_states(const Layered& model, int parity) {
+  return log2_states({model, 1, {}}, parity);
+}
+
 double log_other_partition(const Bipartite& sides, int j, double input) {
   if (!sides.other[j].has_scale()) return log_partition(sides.other[j], input);
   const double sigma = sides.other_sigma[j];

@@ -48,6 +48,19 @@ Bipartite enumerate_smaller_side(const Layered& model, int max_units = 40);
 Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible,
                         int max_units = 40);
 
+/// Views the hidden layers alone, without what the visible layer adds to log f, the layers of one
+/// parity (0 even, 1 odd) enumerated.
+/// Throws  as enumerate_side
+Bipartite enumerate_hidden_side(const Layered& model, int parity, int max_units = 40);
+
+/// Computes log2 of the number of states of the hidden layers of one parity; infinity where one of
+/// them is not discrete.
+double log2_hidden_states(const Layered& model, int parity);
+
+/// Refuses weights so large that a double no longer resolves one nat.
+/// Throws  InvalidArgument
+void check_magnitude(const Bipartite& sides);
+
 /// Computes log of the sum over a unit of e^{input x}; for Gaussian units (mean a)
 ///   log int exp(-(x - a)^2 / (2 sigma^2) + u x) dx = log(sqrt(2 pi) sigma) + a u + sigma^2 u^2 / 2
 ///   with u the input

@@ -1,0 +1,64 @@
+// Checks of exact likelihoods of deep models.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/split_marginal.hpp"
+#include "verification/checks/check_cases.hpp"
+
+namespace boltzmark {
+namespace {
+
+Layered draw_deep_model(Stream& stream, DrawModel draw) {
+  for (;;) {
+    Layered model = draw(stream);
+    if (!model.is_rbm()) return model;
+  }
+}
+
+// The largest relative difference over 20 cases; those that the product leaves to an enumeration
+// of their own are counted, but not compared with it.
+CaseOutcome product_case(Stream& stream, DrawModel draw) {
+  constexpr int kCases = 20;
+  const Layered model = draw_deep_model(stream, draw);
+  const Unit unit = model.layer(0).unit;
+  Eigen::MatrixXd data(model.size(0), kCases);
+  for (double& value : data.reshaped())
+    value = unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values()))));
+  const Eigen::VectorXd sums = SplitMarginal(model).log_sums(model.weights(0).transpose() * data);
+  double worst = 0;
+  int left = 0;
+  for (int k = 0; k < kCases; ++k) {
+    if (std::isnan(sums[k])) {
+      ++left;
+      continue;
+    }
+    const double alone = log_unnormalised(model, data.col(k));
+    const double difference = std::abs(model.bias(0).dot(data.col(k)) + sums[k] - alone);
+    worst = std::max(worst, difference / std::max(1.0, std::abs(alone)));
+  }
+  return {worst, fmt::format("{}: {} of {} cases left to their own enumeration",
+                             describe_case(model), left, kCases)};
+}
+
+}  // namespace
+
+std::vector<Check> likelihood_checks() {
+  return {bounded_check({.name = "dbm-likelihood",
+                         .subject = "likelihood",
+                         .statement = "log f(v) of deep models by one matrix product for all cases "
+                                      "equals that case by case: difference relative to "
+                                      "max(1, |log f|)",
+                         .bound = 1e-10},
+                        [](Stream& s) { return product_case(s, draw_binary_model); }),
+          bounded_check({.name = "dbm-likelihood (discrete units)",
+                         .subject = "likelihood",
+                         .statement = "so it is with multivalued units",
+                         .bound = 1e-10},
+                        [](Stream& s) { return product_case(s, draw_unit_model); })};
+}
+
+}  // namespace boltzmark
