@@ -26,9 +26,11 @@
 
 // Training.
 #include "boltzmark/learn/discriminative_trainer.hpp"
+#include "boltzmark/learn/mean_field.hpp"
 #include "boltzmark/learn/trainer.hpp"
 
-// log Z by sampling: every method by its name, from a model or from a sample store.
+// log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.
+#include "boltzmark/estimate/case_likelihood.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/rts.hpp"
 

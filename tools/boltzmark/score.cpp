@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -19,6 +20,7 @@
 #include "program.hpp"
 #include "progress.hpp"
 #include "score_classes.hpp"
+#include "score_deep.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -29,22 +31,24 @@ struct ScoreArguments {
   std::string labels;
   std::string predictions;
   bool force = false;
-  std::string method = "exact";
+  std::string method;  ///< empty: exact, or ais for the bound of a deep model that is too large
   EstimateArguments shared;
+  DeepOptions deep;
 };
 
 struct Score {
-  double mean_log_f = 0;
-  double std_error_cases = 0;  ///< of the mean over cases
+  double mean_log_f = Estimate::kNone;  ///< none if the hidden layers are too large to enumerate
+  double std_error_cases = 0;           ///< of the mean over cases
+  std::optional<DeepBound> bound = {};
+  std::optional<TrueCases> true_cases = {};
   Estimate log_z = {};
   double seconds = 0;
 };
 
 // The standard deviation of log f over the cases, over sqrt(N).
 double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double mean_log_f) {
-  const double variance = cases.mean((log_f.array() - mean_log_f).square().matrix());
-  const auto n = static_cast<double>(cases.count());
-  return n > 1 ? std::sqrt(variance / (n - 1)) : 0.0;
+  return error_of_mean(cases.mean((log_f.array() - mean_log_f).square().matrix()),
+                       static_cast<double>(cases.count()));
 }
 
 Estimate log_z_by_sampling(const Layered& model, const ScoreArguments& arguments,
@@ -63,18 +67,61 @@ Estimate exact_log_z(const Layered& model, const Session& session) {
   return closed({.log_z = log_z, .std_error = 0, .lower = log_z, .upper = log_z});
 }
 
-Score score(const Layered& model, const Cases& cases, const ScoreArguments& arguments,
-            const Session& session) {
+// Whether log f(v) can be enumerated, and bounded by mean field.
+bool is_enumerable(const Layered& model) { return plan_hidden_enumeration(model).possible; }
+bool is_bounded(const Layered& model) {
+  return !model.is_rbm() && !model.layer(0).unit.has_scale();
+}
+
+void add_bound(const Layered& model, const Cases& cases, const DeepOptions& options,
+               Score& result) {
+  result.bound = bound_cases(model, cases, parse_mean_field(options.mean_field));
+  if (!is_enumerable(model)) result.std_error_cases = result.bound->std_error_cases;
+  if (result.bound->not_converged > 0)
+    result.log_z.refuse(Status::not_converged,
+                        fmt::format("mean field of {} different cases had not converged after {} "
+                                    "updates: their bound is one, but not the best",
+                                    result.bound->not_converged, result.bound->updates));
+}
+
+void add_true_cases(const Layered& model, const Dataset& data, const ScoreArguments& arguments,
+                    const Session& session, Score& result) {
+  MethodSettings settings = make_settings(model, arguments.shared);
+  result.true_cases = estimate_true_cases(model, data, arguments.deep, settings, session);
+  for (const std::string& warning : result.true_cases->warnings)
+    result.log_z.refuse(result.true_cases->status, warning);
+}
+
+// Probabilities of binary cases are at most 1.
+void refuse_impossible(const Layered& model, Score& result) {
+  const double log_f =
+      result.bound ? std::max(result.bound->mean_log_f, result.mean_log_f) : result.mean_log_f;
+  const double room =
+      4 * result.log_z.std_error + 1e-9 * std::max(1.0, std::abs(result.log_z.log_z));
+  if (model.layer(0).unit.is_bernoulli() && log_f - result.log_z.log_z > room)
+    result.log_z.refuse(Status::not_converged,
+                        "the cases would be more probable than 1: log Z is estimated far too low "
+                        "(run more sweeps, or name the training data as --base)");
+}
+
+Score score(const Layered& model, const Dataset& data, const Cases& cases,
+            const ScoreArguments& arguments, const Session& session) {
   const Stopwatch watch;
   Score result;
-  const Eigen::VectorXd log_f = log_unnormalised(model, cases);
-  result.mean_log_f = cases.mean(log_f);
-  result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
+  if (is_enumerable(model)) {
+    const Eigen::VectorXd log_f = log_unnormalised(model, cases);
+    result.mean_log_f = cases.mean(log_f);
+    result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
+  }
   result.log_z = arguments.method == "exact" ? exact_log_z(model, session)
                                              : log_z_by_sampling(model, arguments, session);
+  if (is_bounded(model)) add_bound(model, cases, arguments.deep, result);
+  if (arguments.deep.true_cases > 0) add_true_cases(model, data, arguments, session, result);
   result.seconds = watch.seconds();
-  if (!std::isfinite(result.mean_log_f))  // before what else there is to say
+  if (is_enumerable(model) &&
+      !std::isfinite(result.mean_log_f))  // before what else there is to say
     result.log_z = closed({.log_z = Estimate::kNone, .warnings = {"log f of the cases overflows"}});
+  refuse_impossible(model, result);
   if (cases.count() == 1)
     result.log_z.warnings.emplace_back(
         "one case: its spread is unknown, std_error_cases is set to 0");
@@ -87,16 +134,49 @@ std::string log_z_error(const Score& score, const std::string& method) {
   return short_number(score.log_z.std_error) + " nats of log Z";
 }
 
+// The keys that the score of a deep model has besides.
+void add_deep_keys(const Score& score, JsonObject& object) {
+  if (score.bound) object.set("mean_field_updates", score.bound->updates);
+  if (!score.true_cases) return;
+  const TrueCases& cases = *score.true_cases;
+  object.set("true_cases", cases.cases)
+      .set("true_mean_log_likelihood", finite(cases.mean_log_f - score.log_z.log_z))
+      .set("true_std_error", finite(std::hypot(cases.std_error, score.log_z.std_error)))
+      .set("true_std_error_cases", cases.spread)
+      .set("true_bound", finite(cases.mean_bound - score.log_z.log_z));
+}
+
+void add_deep_facts(const Score& score, std::size_t cases, FactList& facts) {
+  const double log_z = score.log_z.log_z;
+  if (score.bound && std::isfinite(score.bound->mean_log_f - log_z))
+    facts.add("bound", fmt::format("{:.10g} nats per case, by mean field ({})",
+                                   score.bound->mean_log_f - log_z,
+                                   score.bound->not_converged > 0
+                                       ? "not converged"
+                                       : fmt::format("at most {} updates", score.bound->updates)));
+  if (!score.true_cases) return;
+  const TrueCases& truth = *score.true_cases;
+  facts.add("true cases",
+            fmt::format("{:.10g} nats per case over {} of {} cases by AIS, error {}; "
+                        "their bound {:.10g}",
+                        truth.mean_log_f - log_z, truth.cases, grouped(cases),
+                        short_number(std::hypot(truth.std_error, score.log_z.std_error)),
+                        truth.mean_bound - log_z));
+}
+
 void print_score(const Score& score, const std::string& method, std::size_t cases,
                  const Session& session) {
   const double mean = score.mean_log_f - score.log_z.log_z;
   const std::string status(name(score.log_z.status));
   if (session.json) {
-    print(JsonObject()
-              .set("method", method)
-              .set("mean_log_likelihood", finite(mean))
-              .set_null("bound")
-              .set("std_error", finite(score.log_z.std_error))
+    JsonObject object;
+    object.set("method", method).set("mean_log_likelihood", finite(mean));
+    if (score.bound)
+      object.set("bound", finite(score.bound->mean_log_f - score.log_z.log_z));
+    else
+      object.set_null("bound");
+    add_deep_keys(score, object);
+    print(object.set("std_error", finite(score.log_z.std_error))
               .set("std_error_cases", finite(score.std_error_cases))
               .set("log_z", finite(score.log_z.log_z))
               .set("seconds", score.seconds)
@@ -105,9 +185,13 @@ void print_score(const Score& score, const std::string& method, std::size_t case
     return;
   }
   FactList facts;
-  facts.add("mean log-likelihood", std::isfinite(mean)
-                                       ? fmt::format("{:.10g} nats per case", mean)
-                                       : "no estimate: " + score.log_z.warnings.front());
+  if (std::isfinite(mean))
+    facts.add("mean log-likelihood", fmt::format("{:.10g} nats per case", mean));
+  else if (std::isfinite(score.mean_log_f) || !score.bound)
+    facts.add("mean log-likelihood", "no estimate: " + score.log_z.warnings.front());
+  else
+    facts.add("mean log-likelihood", "too many hidden units to enumerate: see the bound");
+  add_deep_facts(score, cases, facts);
   facts.add("standard error",
             fmt::format("{} nats over {} cases; {}", short_number(score.std_error_cases),
                         grouped(cases), log_z_error(score, method)));
@@ -139,18 +223,36 @@ void require_plan(const ScoreArguments& arguments, const EnumerationPlan& plan,
                         plan.units, kMostEnumeratedUnits, remedy));
 }
 
-// The hidden layers of a deep model are enumerated whatever finds log Z.
+// The method that was asked for, or else the exact one where it can be.
+std::string choose_method(const ScoreArguments& arguments, const Layered& model) {
+  if (!arguments.method.empty()) return arguments.method;
+  const bool whole = is_enumerable(model) && plan_enumeration(model).possible;
+  return whole || !is_bounded(model) ? "exact" : "ais";
+}
+
 void check_size(const ScoreArguments& arguments, const Layered& model) {
-  require_plan(arguments, plan_hidden_enumeration(model), "hidden units",
-               "likelihoods of deeper models are not estimated; boltzmark estimate finds log Z");
-  if (arguments.method == "exact")
-    require_plan(arguments, plan_enumeration(model), "units", "--method rts has no limit");
+  const bool exact = arguments.method == "exact";
+  if (exact || !is_bounded(model))
+    require_plan(arguments, plan_hidden_enumeration(model), "hidden units",
+                 is_bounded(model) ? "without --method its bound is found"
+                                   : "a Gaussian visible layer has no mean-field bound");
+  if (exact)
+    require_plan(arguments, plan_enumeration(model), "units",
+                 model.is_rbm() ? "--method rts has no limit" : "without --method it is estimated");
+}
+
+void refuse_deep_options(const Command& command) {
+  for (const char* option : {"--mean-field", "--true-cases"})
+    if (command.given(option))
+      throw InvalidArgument(std::string(option) +
+                            " is given (must come with a model of two hidden layers or more)");
 }
 
 // Of a discriminative RBM nothing is sampled: what says how is refused.
 int score_classifier(const ScoreArguments& arguments, const Command& command,
                      const Session& session) {
-  if (arguments.method != "exact")
+  refuse_deep_options(command);
+  if (!arguments.method.empty() && arguments.method != "exact")
     throw InvalidArgument(fmt::format(
         "--method = {} (must be left out: class probabilities are exact)", arguments.method));
   constexpr std::array kOptions = {"--labels",   "--predictions", "--force", "--method",
@@ -170,20 +272,27 @@ int score_classifier(const ScoreArguments& arguments, const Command& command,
       session);
 }
 
-int run(const ScoreArguments& arguments, const Command& command, const Session& session) {
+int run(const ScoreArguments& given, const Command& command, const Session& session) {
+  ScoreArguments arguments = given;
   if (is_discriminative_file(arguments.model)) return score_classifier(arguments, command, session);
   for (const char* option : {"--labels", "--predictions", "--force"})
     if (command.given(option))
       throw InvalidArgument(std::string(option) +
                             " is given (must come with a discriminative RBM)");
+  const Layered model = load_model(arguments.model);
+  if (model.is_rbm()) refuse_deep_options(command);
+  parse_mean_field(arguments.deep.mean_field);
+  arguments.method = choose_method(arguments, model);
   EstimateArguments sampling = arguments.shared;
   sampling.binarise = EstimateArguments().binarise;  // the data's
-  refuse_idle_options({arguments.method}, sampling);
-  const Layered model = load_model(arguments.model);
+  std::vector<std::string> methods{arguments.method};
+  if (arguments.deep.true_cases > 0) methods.emplace_back("ais");
+  refuse_idle_options(methods, sampling);
   Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
   check_units(model, data);
   check_size(arguments, model);
   fit_values(model.layer(0).unit, data.values);
+  if (arguments.deep.true_cases > 0) spread_cases(data, arguments.deep.true_cases);
   const Cases cases(data.values);
   if (arguments.method == "exact") {
     const EnumerationPlan plan = plan_enumeration(model);
@@ -195,7 +304,7 @@ int run(const ScoreArguments& arguments, const Command& command, const Session& 
   }
   about_file(arguments.dataset, [&] { check_cases(model, cases); });
   const Score result =
-      about_file(arguments.model, [&] { return score(model, cases, arguments, session); });
+      about_file(arguments.model, [&] { return score(model, data, cases, arguments, session); });
   print_score(result, arguments.method, cases.count(), session);
   return 0;
 }
@@ -209,20 +318,27 @@ void add_score(Program& program) {
       .summary = "mean log-likelihood of a data set under a model",
       .about =
           "Computes the mean log-likelihood per case, in nats, with log Z by enumeration (at "
-          "most 40 units) or by any method of `estimate`, whose options it takes. Of a "
+          "most 40 units) or by any method of `estimate`, whose options it takes. Of a deep model "
+          "it also tells mean field's lower bound, and the bound alone where the hidden layers are "
+          "too large to enumerate. Of a "
           "discriminative RBM it tells the error rate and the mean log-likelihood of the right "
           "classes; grey levels become inputs as in its training, unless --binarise is given. A "
           "data set's name means its test cases.",
       .notes =
-          "JSON keys: method, mean_log_likelihood, bound (null: no bound is needed),\n"
+          "JSON keys: method, mean_log_likelihood (null if only bounded), bound (of deep models,\n"
+          "else null), of deep models mean_field_updates and with --true-cases true_cases,\n"
+          "true_mean_log_likelihood, true_std_error (of AIS and log Z), true_std_error_cases,\n"
+          "true_bound (of the same cases),\n"
           "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
           "seconds,\n"
           "status, warnings; of a discriminative RBM: method, error_rate, lower, upper (95 %),\n"
           "errors, cases, mean_log_likelihood, std_error_cases, binarise, seconds, warnings.",
-      .examples = {"boltzmark score rbm.npz mnist",
-                   "boltzmark score big.npz mnist --method rts --base mnist",
-                   "boltzmark score rbm.npz cases.csv --json",
-                   "boltzmark score digits.npz mnist:test --predictions digits.csv"},
+      .examples =
+          {"boltzmark score rbm.npz mnist",
+           "boltzmark score big.npz mnist --method rts --base mnist",
+           "boltzmark score rbm.npz cases.csv --json",
+           "boltzmark score dbm.npz mnist --binarise sample:1 --sweeps 20000 --true-cases 100",
+           "boltzmark score digits.npz mnist:test --predictions digits.csv"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.positional(&arguments->dataset, "DATASET",
@@ -236,7 +352,15 @@ void add_score(Program& program) {
                "Of a discriminative RBM: write each case's likeliest class and the probability of "
                "every class to FILE (.csv).");
   command.flag(&arguments->force, "--force", "Replace that file if it exists.");
-  command.choice(&arguments->method, "--method M", methods, "How log Z is found (default: exact).");
+  command.choice(&arguments->method, "--method M", methods,
+                 "How log Z is found (default: exact; ais for a deep model that is too large).");
+  command.text(
+      &arguments->deep.mean_field, "--mean-field N",
+      "Of a deep model: updates of its hidden units' means, or converge (default: converge, "
+      "at most 1000).");
+  command.integer(&arguments->deep.true_cases, "--true-cases N", 1,
+                  "Of a deep model: also estimate log p(v) of N cases by AIS over their hidden "
+                  "layers, evenly spread over the classes where there are labels.");
   add_estimate_options(command, arguments->shared, true);
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });

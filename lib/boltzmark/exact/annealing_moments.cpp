@@ -55,9 +55,9 @@ void scale(Eigen::Ref<Eigen::VectorXd, 0, Eigen::InnerStride<>> measure,
 
 // What is propagated, in columns of measures over the joint states. Weighted measures are kept at
 // sum 1 with the logs of their sums apart; log weights are kept centred at each step.
-class Moments {
+class PathMoments {
  public:
-  explicit Moments(const Eigen::VectorXd& start) : columns_(start.size(), 5) {
+  explicit PathMoments(const Eigen::VectorXd& start) : columns_(start.size(), 5) {
     for (const int c : {kWeight, kSquare, kLaw}) columns_.col(c) = start;
     for (const int c : {kLog, kLogSquare}) columns_.col(c).setZero();
   }
@@ -111,7 +111,7 @@ double AnnealingMoments::relative_variance() const {
 AnnealingMoments exact_ais_moments(const Layered& model, const Base& base, const Ladder& ladder,
                                    const AnnealingKernel& kernel) {
   AnnealingRung below(model, base, ladder[0]);
-  Moments moments(below.space.p());
+  PathMoments moments(below.space.p());
   for (int k = 1; k < ladder.rungs(); ++k) {
     AnnealingRung rung(model, base, ladder[k]);
     moments.weigh(rung.log_marginal - below.log_marginal);

@@ -52,7 +52,7 @@ Eigen::ArrayXf moves(const Chains& before, const Chains& after) {
       const Block old(before.block(l, b), kChainBlock, before.size(l));
       const Block now(after.block(l, b), kChainBlock, after.size(l));
       auto part = all.segment(b * kChainBlock, kChainBlock);
-      part = part.max((now - old).abs().rowwise().maxCoeff() / state_scale(after.unit(l)));
+      part = part.max((now - old).abs().rowwise().maxCoeff() / after.unit(l).state_scale());
     }
   return all.head(after.chains());
 }

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string_view>
+
+#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark {
+
+/// Returns the law of the hidden layers of a deep model given v, up to its normalisation, as a model
+/// of these layers: the bias of the first is b_1 + W_0' v, so that
+///   log f(v) = a' v + log Z of it
+/// Shapes  visible [visible]
+/// Throws  InvalidArgument if shapes differ, the model is an RBM, whose log f(v) has a closed form,
+///   or its visible layer is Gaussian
+Layered hidden_layers_given(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible);
+
+/// Estimates log f(v) of one case by any method that estimates log Z, over the hidden layers given
+/// v from a uniform base.                                            [salakhutdinov2010, Sec. 8.1]
+/// Returns  log f(v) for log Z, errors and status as the method's
+/// Throws   as hidden_layers_given and estimate_log_z
+Estimate estimate_log_f(std::string_view method, const Layered& model,
+                        const Eigen::Ref<const Eigen::VectorXd>& visible,
+                        const MethodSettings& settings);
+
+}  // namespace boltzmark

@@ -1,0 +1,104 @@
+#include "score_deep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/case_likelihood.hpp"
+#include "progress.hpp"
+
+namespace boltzmark::cli {
+
+MeanFieldStop parse_mean_field(const std::string& text) {
+  if (text == "converge") return MeanFieldStop::converged();
+  int updates = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), updates);
+  if (error != std::errc() || stop != text.data() + text.size() || updates < 1)
+    throw InvalidArgument(
+        fmt::format("--mean-field = {} (must be converge or an integer from 1)", text));
+  return {.updates = updates};
+}
+
+double error_of_mean(double variance, double count) {
+  return count > 1 ? std::sqrt(variance / (count - 1)) : 0.0;
+}
+
+DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop stop) {
+  Eigen::MatrixXf states(model.size(0), static_cast<Eigen::Index>(cases.distinct()));
+  for (std::size_t k = 0; k < cases.distinct(); ++k)
+    states.col(static_cast<Eigen::Index>(k)) = cases.state(k).cast<float>();
+  const VariationalBounds bounds = variational_bounds(model, states, stop);
+  const Eigen::Map<const Eigen::VectorXd> log_f(bounds.log_f.data(),
+                                                static_cast<Eigen::Index>(bounds.log_f.size()));
+  DeepBound result{.mean_log_f = cases.mean(log_f), .updates = stop.updates};
+  result.std_error_cases =
+      error_of_mean(cases.mean((log_f.array() - result.mean_log_f).square().matrix()),
+                    static_cast<double>(cases.count()));
+  result.not_converged = bounds.not_converged;
+  return result;
+}
+
+std::vector<int> spread_cases(const Dataset& data, int count) {
+  const auto all = static_cast<int>(data.values.cols());
+  if (count > all)
+    throw InvalidArgument(fmt::format("--true-cases = {} (must be at most the {} cases of {})",
+                                      count, all, data.name));
+  std::map<int, std::vector<int>> classes;
+  for (int c = 0; c < all; ++c)
+    classes[data.labels.empty() ? 0 : data.labels[static_cast<std::size_t>(c)]].push_back(c);
+  // Shares as equal as can be: a class that is too small leaves the rest to those after it.
+  std::vector<const std::vector<int>*> by_size;
+  for (const auto& [label, members] : classes) by_size.push_back(&members);
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const auto* a, const auto* b) { return a->size() < b->size(); });
+  std::vector<int> chosen;
+  for (std::size_t g = 0; g < by_size.size(); ++g) {
+    const std::vector<int>& members = *by_size[g];
+    const auto left = static_cast<std::size_t>(count) - chosen.size();
+    const std::size_t share = std::min(members.size(), left / (by_size.size() - g));
+    for (std::size_t i = 0; i < share; ++i)
+      chosen.push_back(members[(2 * i + 1) * members.size() / (2 * share)]);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,
+                              const MethodSettings& settings, const Session& session) {
+  const std::vector<int> chosen = spread_cases(data, options.true_cases);
+  const auto n = static_cast<double>(chosen.size());
+  Progress progress(session, "true cases", n, "cases");
+  std::vector<double> log_f;
+  Eigen::MatrixXf states(data.values.rows(), static_cast<Eigen::Index>(chosen.size()));
+  TrueCases result{.cases = static_cast<int>(chosen.size())};
+  int refused = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    states.col(static_cast<Eigen::Index>(i)) = data.values.col(chosen[i]);
+    MethodSettings own = settings;
+    own.key = derive_key(settings.key, fmt::format("score case {}", chosen[i]));
+    own.progress = [&](double share) { progress.show(static_cast<double>(i) + share); };
+    const Estimate estimate =
+        estimate_log_f("ais", model, data.values.col(chosen[i]).cast<double>(), own);
+    log_f.push_back(estimate.log_z);
+    result.mean_log_f += estimate.log_z / n;
+    result.std_error = std::hypot(result.std_error, estimate.std_error / n);
+    result.status = std::max(result.status, estimate.status);
+    refused += estimate.status != Status::ok;
+  }
+  double squares = 0;
+  for (const double value : log_f) squares += std::pow(value - result.mean_log_f, 2) / n;
+  result.spread = error_of_mean(squares, n);
+  for (const double bound :
+       variational_bounds(model, states, parse_mean_field(options.mean_field)).log_f)
+    result.mean_bound += bound / n;
+  if (refused > 0)
+    result.warnings.push_back(fmt::format("{} of {} true cases: their AIS is not ok ({})", refused,
+                                          chosen.size(), name(result.status)));
+  return result;
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/learn/mean_field.hpp"
+#include "command.hpp"
+#include "estimate_options.hpp"
+
+namespace boltzmark::cli {
+
+/// What a score of a deep model adds to that of an RBM.
+struct DeepOptions {
+  std::string mean_field = "converge";  ///< or a number of updates
+  int true_cases = 0;                   ///< cases whose log f(v) is estimated each by AIS
+};
+
+/// Parses --mean-field.  Throws  InvalidArgument
+MeanFieldStop parse_mean_field(const std::string& text);
+
+/// The mean-field bounds of log f(v) of all cases.
+struct DeepBound {
+  double mean_log_f = 0;       ///< mean over cases
+  double std_error_cases = 0;  ///< of it
+  int updates = 0;             ///< at most
+  int not_converged = 0;       ///< cases
+};
+DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop stop);
+
+/// Estimates of single cases' log f(v), beside their bound.
+struct TrueCases {
+  int cases = 0;
+  double mean_log_f = 0;
+  double std_error = 0;        ///< of mean_log_f, by sampling
+  double mean_bound = 0;       ///< of the same cases' log f(v)
+  double spread = 0;           ///< standard error of the mean over these cases
+  Status status = Status::ok;  ///< the gravest of all
+  std::vector<std::string> warnings = {};
+};
+
+/// Picks cases spread evenly over the data set, or over the cases of each class where there are
+/// labels, as equal in number as can be.
+/// Throws  InvalidArgument naming the option if more are asked for than there are
+std::vector<int> spread_cases(const Dataset& data, int count);
+
+/// Estimates log f(v) of cases by AIS over the hidden layers given v.
+/// Randomness  make_key(seed, "score case", case)
+TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,
+                              const MethodSettings& settings, const Session& session);
+
+/// Returns the mean's standard error by the spread of so many values, sum of squared deviations
+/// over their number; 0 of one.
+double error_of_mean(double variance, double count);
+
+}  // namespace boltzmark::cli

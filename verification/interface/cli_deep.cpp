@@ -1,0 +1,115 @@
+// The score of deep models: exact, bounded, and of single cases.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/mean_field.hpp"
+#include "cli_json.hpp"
+#include "cli_models.hpp"
+#include "cli_program.hpp"
+
+namespace {
+
+using namespace cli_test;
+boltzmark::Layered deep_model(const std::vector<int>& sizes, double sd) {
+  return boltzmark::initial_network(sizes, sd, boltzmark::make_key(sizes.size(), "deep score"));
+}
+
+const char* const kCases = "1,0,1,1,0,0\n0,0,1,0,1,1\n1,1,1,1,0,1\n0,1,0,0,0,1\n1,0,1,1,0,0\n";
+
+}  // namespace
+
+TEST_CASE("the score of a deep model is exact where it can be enumerated, its bound beside it") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  for (const std::vector<int>& sizes : {std::vector{6, 5, 4}, std::vector{6, 3, 4, 2}}) {
+    const boltzmark::Layered model = deep_model(sizes, 1);
+    const std::string path = saved(model, folder / "m.npz");
+    const Json score = json_of({"score", path, data});
+    CHECK(score["method"] == "exact");
+    CHECK(score["status"] == "ok");
+    Eigen::MatrixXf cases(6, 5);
+    cases << 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1,
+        0;
+    const double truth = boltzmark::exact_mean_log_likelihood(model, boltzmark::Cases(cases));
+    CHECK(score["mean_log_likelihood"].get<double>() == Approx(truth).margin(1e-11));
+    double bound = -score["log_z"].get<double>();
+    for (const double log_f : boltzmark::variational_bounds(model, cases).log_f) bound += log_f / 5;
+    CHECK(score["bound"].get<double>() == Approx(bound).margin(1e-11));
+    CHECK(bound < truth);
+    // One update bounds less closely, in truth and in what is said of it.
+    const Json early = json_of({"score", path, data, "--mean-field", "1"});
+    CHECK(early["mean_field_updates"] == 1);
+    CHECK(early["bound"].get<double>() < score["bound"].get<double>());
+    // log Z by sampling, and single cases: eight standard errors, never by chance.
+    const Json sampled =
+        json_of({"score", path, data, "--method", "ais", "--sweeps", "500", "--true-cases", "5"});
+    CHECK(std::abs(sampled["mean_log_likelihood"].get<double>() - truth) <
+          8 * sampled["std_error"].get<double>() + 1e-9);
+    CHECK(sampled["true_cases"] == 5);
+    CHECK(std::abs(sampled["true_mean_log_likelihood"].get<double>() - truth) <
+          8 * sampled["true_std_error"].get<double>() + 1e-9);
+    CHECK(sampled["true_bound"].get<double>() ==
+          Approx(sampled["bound"].get<double>()).margin(1e-9));
+  }
+}
+
+TEST_CASE("a deep model that is too large to enumerate is bounded, with log Z by AIS") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const std::string path = saved(deep_model({6, 41, 42}, 0.05), folder / "m.npz");
+  const Arguments arguments = {"score", path, data, "--sweeps", "300"};
+  const Json score = json_of(arguments);
+  CHECK(score["method"] == "ais");
+  CHECK(score["mean_log_likelihood"].is_null());
+  CHECK(score["bound"].get<double>() < 0);
+  CHECK(score["bound"].get<double>() > -6 * std::log(2) - 1);  // small weights: nearly uniform
+  Arguments again = arguments;
+  again.insert(again.end(), {"--threads", "1"});
+  CHECK(json_of(again)["bound"] == score["bound"]);
+  again = arguments;
+  again.insert(again.end(), {"--seed", "2"});
+  CHECK(json_of(again)["bound"] != score["bound"]);
+  const Run text = run({"score", path, data, "--sweeps", "300"});
+  CHECK(text.out.find("too many hidden units to enumerate") != std::string::npos);
+  CHECK_FALSE(json_of({"score", saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz"), data})
+                  .contains("mean_field_updates"));
+}
+
+// Biases of 30 that one sweep of AIS from a uniform base does not find.
+TEST_CASE("a score above probability 1 is not ok") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "1,1,1,1,1,1\n1,1,1,1,1,1\n");
+  const boltzmark::Layered model =
+      boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(6, 6, 30),
+                              Eigen::VectorXd::Constant(6, -60), Eigen::VectorXd::Constant(6, -60));
+  const Json score = json_of({"score", saved(model, folder / "m.npz"), data, "--method", "ais",
+                              "--sweeps", "3", "--chains", "4"});
+  CHECK(score["mean_log_likelihood"].get<double>() > 1);
+  CHECK(score["status"] == "not_converged");
+  const Json exact = json_of({"score", folder / "m.npz", data});
+  CHECK(exact["status"] == "ok");
+  CHECK(exact["mean_log_likelihood"].get<double>() <= 1e-9);
+}
+
+TEST_CASE("a score refuses what it cannot compute, and options that say nothing") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const std::string deep = saved(deep_model({6, 41, 42}, 0.05), folder / "deep.npz");
+  const std::string rbm = saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz");
+  const auto refused = [](const Arguments& arguments, const std::string& said) {
+    const Run result = run(arguments);
+    INFO(result.err);
+    CHECK(result.code == 2);
+    CHECK(lines(result.err) == 1);
+    CHECK(result.err.find(said) != std::string::npos);
+  };
+  refused({"score", deep, data, "--method", "exact"},
+          "deep.npz: enumerated hidden units = 41 (must be at most 40");
+  refused({"score", deep, data, "--mean-field", "0"}, "--mean-field = 0");
+  refused({"score", deep, data, "--mean-field", "5x"}, "--mean-field = 5x");
+  refused({"score", deep, data, "--true-cases", "6"}, "--true-cases = 6 (must be at most the 5");
+  refused({"score", rbm, data, "--mean-field", "5"}, "--mean-field is given (must come with");
+  refused({"score", rbm, data, "--true-cases", "2"}, "--true-cases is given (must come with");
+}
