@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -34,7 +35,12 @@ struct ScoreArguments {
   std::string method;  ///< empty: exact, or ais for the bound of a deep model that is too large
   EstimateArguments shared;
   DeepOptions deep;
+  bool enumerate_cases = true;  ///< log f(v); false: it is bounded alone
 };
+
+// Without being asked to, a deep model is enumerated for so many seconds at most, and its cases
+// beside a sampled log Z for so many: of one core, so that no result depends on the threads.
+constexpr double kExactSeconds = 600, kCasesSeconds = 30;
 
 struct Score {
   double mean_log_f = Estimate::kNone;  ///< none if the hidden layers are too large to enumerate
@@ -67,29 +73,30 @@ Estimate exact_log_z(const Layered& model, const Session& session) {
   return closed({.log_z = log_z, .std_error = 0, .lower = log_z, .upper = log_z});
 }
 
-// Whether log f(v) can be enumerated, and bounded by mean field.
-bool is_enumerable(const Layered& model) { return plan_hidden_enumeration(model).possible; }
+// Whether mean field bounds log f(v).
 bool is_bounded(const Layered& model) {
   return !model.is_rbm() && !model.layer(0).unit.has_scale();
 }
 
-void add_bound(const Layered& model, const Cases& cases, const DeepOptions& options,
+void add_bound(const Layered& model, const Cases& cases, const ScoreArguments& arguments,
                Score& result) {
-  result.bound = bound_cases(model, cases, parse_mean_field(options.mean_field));
-  if (!is_enumerable(model)) result.std_error_cases = result.bound->std_error_cases;
-  if (result.bound->not_converged > 0)
-    result.log_z.refuse(Status::not_converged,
-                        fmt::format("mean field of {} different cases had not converged after {} "
-                                    "updates: their bound is one, but not the best",
-                                    result.bound->not_converged, result.bound->updates));
+  result.bound = bound_cases(model, cases, parse_mean_field(arguments.deep.mean_field));
+  if (!arguments.enumerate_cases) result.std_error_cases = result.bound->std_error_cases;
+  if (result.bound->not_converged == 0) return;
+  std::string warning = fmt::format(
+      "mean field of {} different cases had not converged after {} updates: their bound is one, but "
+      "not the best",
+      result.bound->not_converged, result.bound->updates);
+  if (arguments.enumerate_cases || arguments.deep.mean_field != "converge")
+    result.log_z.warnings.push_back(std::move(warning));  // what was asked for stands without it
+  else
+    result.log_z.refuse(Status::not_converged, std::move(warning));
 }
 
 void add_true_cases(const Layered& model, const Dataset& data, const ScoreArguments& arguments,
                     const Session& session, Score& result) {
   MethodSettings settings = make_settings(model, arguments.shared);
   result.true_cases = estimate_true_cases(model, data, arguments.deep, settings, session);
-  for (const std::string& warning : result.true_cases->warnings)
-    result.log_z.refuse(result.true_cases->status, warning);
 }
 
 // Probabilities of binary cases are at most 1.
@@ -98,6 +105,10 @@ void refuse_impossible(const Layered& model, Score& result) {
       result.bound ? std::max(result.bound->mean_log_f, result.mean_log_f) : result.mean_log_f;
   const double room =
       4 * result.log_z.std_error + 1e-9 * std::max(1.0, std::abs(result.log_z.log_z));
+  if (result.true_cases && model.layer(0).unit.is_bernoulli() &&
+      result.true_cases->mean_log_f - result.log_z.log_z > room + 4 * result.true_cases->std_error)
+    result.true_cases->refuse(Status::not_converged,
+                              "the true cases would be more probable than 1: log Z is too low");
   if (model.layer(0).unit.is_bernoulli() && log_f - result.log_z.log_z > room)
     result.log_z.refuse(Status::not_converged,
                         "the cases would be more probable than 1: log Z is estimated far too low "
@@ -108,20 +119,23 @@ Score score(const Layered& model, const Dataset& data, const Cases& cases,
             const ScoreArguments& arguments, const Session& session) {
   const Stopwatch watch;
   Score result;
-  if (is_enumerable(model)) {
+  if (arguments.enumerate_cases) {
     const Eigen::VectorXd log_f = log_unnormalised(model, cases);
     result.mean_log_f = cases.mean(log_f);
     result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
   }
   result.log_z = arguments.method == "exact" ? exact_log_z(model, session)
                                              : log_z_by_sampling(model, arguments, session);
-  if (is_bounded(model)) add_bound(model, cases, arguments.deep, result);
+  if (is_bounded(model)) add_bound(model, cases, arguments, result);
   if (arguments.deep.true_cases > 0) add_true_cases(model, data, arguments, session, result);
   result.seconds = watch.seconds();
-  if (is_enumerable(model) &&
+  if (arguments.enumerate_cases &&
       !std::isfinite(result.mean_log_f))  // before what else there is to say
     result.log_z = closed({.log_z = Estimate::kNone, .warnings = {"log f of the cases overflows"}});
   refuse_impossible(model, result);
+  if (result.true_cases)
+    for (const std::string& warning : result.true_cases->warnings)
+      result.log_z.warnings.push_back(warning);
   if (cases.count() == 1)
     result.log_z.warnings.emplace_back(
         "one case: its spread is unknown, std_error_cases is set to 0");
@@ -142,7 +156,8 @@ void add_deep_keys(const Score& score, JsonObject& object) {
   object.set("true_cases", cases.cases)
       .set("true_mean_log_likelihood", finite(cases.mean_log_f - score.log_z.log_z))
       .set("true_std_error", finite(std::hypot(cases.std_error, score.log_z.std_error)))
-      .set("true_std_error_cases", cases.spread)
+      .set("true_status", std::string(name(cases.status)))
+      .set("true_std_error_cases", finite(cases.spread))
       .set("true_bound", finite(cases.mean_bound - score.log_z.log_z));
 }
 
@@ -154,7 +169,7 @@ void add_deep_facts(const Score& score, std::size_t cases, FactList& facts) {
                                    score.bound->not_converged > 0
                                        ? "not converged"
                                        : fmt::format("at most {} updates", score.bound->updates)));
-  if (!score.true_cases) return;
+  if (!score.true_cases || !std::isfinite(score.true_cases->mean_log_f - log_z)) return;
   const TrueCases& truth = *score.true_cases;
   facts.add("true cases",
             fmt::format("{:.10g} nats per case over {} of {} cases by AIS, error {}; "
@@ -190,7 +205,7 @@ void print_score(const Score& score, const std::string& method, std::size_t case
   else if (std::isfinite(score.mean_log_f) || !score.bound)
     facts.add("mean log-likelihood", "no estimate: " + score.log_z.warnings.front());
   else
-    facts.add("mean log-likelihood", "too many hidden units to enumerate: see the bound");
+    facts.add("mean log-likelihood", "not enumerated: see the bound");
   add_deep_facts(score, cases, facts);
   facts.add("standard error",
             fmt::format("{} nats over {} cases; {}", short_number(score.std_error_cases),
@@ -223,11 +238,21 @@ void require_plan(const ScoreArguments& arguments, const EnumerationPlan& plan,
                         plan.units, kMostEnumeratedUnits, remedy));
 }
 
+// What log f(v) of all cases takes on one core, in seconds; infinite if it cannot be enumerated.
+double enumeration_seconds(const Layered& model, const Dataset& data) {
+  if (!plan_hidden_enumeration(model).possible) return std::numeric_limits<double>::infinity();
+  return log_unnormalised_seconds(model, static_cast<std::size_t>(data.values.cols()));
+}
+
 // The method that was asked for, or else the exact one where it can be.
-std::string choose_method(const ScoreArguments& arguments, const Layered& model) {
+std::string choose_method(const ScoreArguments& arguments, const Layered& model,
+                          const Dataset& data) {
   if (!arguments.method.empty()) return arguments.method;
-  const bool whole = is_enumerable(model) && plan_enumeration(model).possible;
-  return whole || !is_bounded(model) ? "exact" : "ais";
+  const EnumerationPlan plan = plan_enumeration(model);
+  const bool soon =
+      plan.possible &&
+      plan.seconds * thread_count() + enumeration_seconds(model, data) < kExactSeconds;
+  return soon || !is_bounded(model) ? "exact" : "ais";
 }
 
 void check_size(const ScoreArguments& arguments, const Layered& model) {
@@ -282,14 +307,16 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   const Layered model = load_model(arguments.model);
   if (model.is_rbm()) refuse_deep_options(command);
   parse_mean_field(arguments.deep.mean_field);
-  arguments.method = choose_method(arguments, model);
+  Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
+  check_units(model, data);
+  arguments.method = choose_method(arguments, model, data);
+  arguments.enumerate_cases = arguments.method == "exact" || !is_bounded(model) ||
+                              enumeration_seconds(model, data) < kCasesSeconds;
   EstimateArguments sampling = arguments.shared;
   sampling.binarise = EstimateArguments().binarise;  // the data's
   std::vector<std::string> methods{arguments.method};
   if (arguments.deep.true_cases > 0) methods.emplace_back("ais");
   refuse_idle_options(methods, sampling);
-  Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
-  check_units(model, data);
   check_size(arguments, model);
   fit_values(model.layer(0).unit, data.values);
   if (arguments.deep.true_cases > 0) spread_cases(data, arguments.deep.true_cases);
@@ -319,15 +346,16 @@ void add_score(Program& program) {
       .about =
           "Computes the mean log-likelihood per case, in nats, with log Z by enumeration (at "
           "most 40 units) or by any method of `estimate`, whose options it takes. Of a deep model "
-          "it also tells mean field's lower bound, and the bound alone where the hidden layers are "
-          "too large to enumerate. Of a "
+          "it also tells mean field's lower bound, and the bound alone where enumeration would take long "
+          "(ten minutes of a core; of the cases beside a sampled log Z, 30 s) or needs more than 40 units. Of a "
           "discriminative RBM it tells the error rate and the mean log-likelihood of the right "
           "classes; grey levels become inputs as in its training, unless --binarise is given. A "
           "data set's name means its test cases.",
       .notes =
           "JSON keys: method, mean_log_likelihood (null if only bounded), bound (of deep models,\n"
           "else null), of deep models mean_field_updates and with --true-cases true_cases,\n"
-          "true_mean_log_likelihood, true_std_error (of AIS and log Z), true_std_error_cases,\n"
+          "true_mean_log_likelihood, true_std_error (of AIS and log Z), true_status,\n"
+          "true_std_error_cases,\n"
           "true_bound (of the same cases),\n"
           "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
           "seconds,\n"

@@ -20,7 +20,12 @@ MeanFieldStop parse_mean_field(const std::string& text) {
   if (error != std::errc() || stop != text.data() + text.size() || updates < 1)
     throw InvalidArgument(
         fmt::format("--mean-field = {} (must be converge or an integer from 1)", text));
-  return {.updates = updates};
+  return {.updates = updates, .tolerance = MeanFieldStop::converged().tolerance};
+}
+
+void TrueCases::refuse(Status reason, std::string warning) {
+  status = std::max(status, reason);
+  warnings.push_back(std::move(warning));
 }
 
 double error_of_mean(double variance, double count) {
@@ -95,6 +100,13 @@ TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const D
   for (const double bound :
        variational_bounds(model, states, parse_mean_field(options.mean_field)).log_f)
     result.mean_bound += bound / n;
+  // AIS that misses where a case's hidden states lie falls short of what is proven.
+  if (result.mean_bound - result.mean_log_f >
+      4 * result.std_error + 1e-9 * std::max(1.0, std::abs(result.mean_bound)))
+    result.refuse(Status::not_converged,
+                  "the true cases' AIS lies below their bound: it needs more sweeps");
+  if (chosen.size() == 1)
+    result.warnings.emplace_back("one true case: its spread is unknown, and set to 0");
   if (refused > 0)
     result.warnings.push_back(fmt::format("{} of {} true cases: their AIS is not ok ({})", refused,
                                           chosen.size(), name(result.status)));

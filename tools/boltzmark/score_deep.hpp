@@ -38,6 +38,9 @@ struct TrueCases {
   double spread = 0;           ///< standard error of the mean over these cases
   Status status = Status::ok;  ///< the gravest of all
   std::vector<std::string> warnings = {};
+
+  /// Keeps the graver of two statuses and says why.
+  void refuse(Status reason, std::string warning);
 };
 
 /// Picks cases spread evenly over the data set, or over the cases of each class where there are
@@ -46,7 +49,7 @@ struct TrueCases {
 std::vector<int> spread_cases(const Dataset& data, int count);
 
 /// Estimates log f(v) of cases by AIS over the hidden layers given v.
-/// Randomness  make_key(seed, "score case", case)
+/// Randomness  derive_key(settings.key, "score case N"), N the case's place in the data set
 TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,
                               const MethodSettings& settings, const Session& session);
 

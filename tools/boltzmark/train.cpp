@@ -28,6 +28,7 @@ TrainArguments complete(TrainArguments arguments) {
       refuse("--visible-units", "not be, with --discriminative: inputs are no units");
     if (arguments.hidden.size() > 1)
       refuse("--hidden more than once", "not be, with --discriminative");
+    if (arguments.mean_field > 0) refuse("--mean-field", "not be, with --discriminative");
     if (!arguments.start.empty()) refuse("--start", "not be, with --discriminative");
     if (arguments.momentum > 0) refuse("--momentum", "not be, with --discriminative");
     if (arguments.weight_decay > 0) refuse("--weight-decay", "not be, with --discriminative");
@@ -98,6 +99,10 @@ void check(const TrainArguments& arguments) {
   check_output(arguments.out, arguments.force);
   if (arguments.checkpoint == arguments.out)
     throw DataError(arguments.out + ": is both --out and --checkpoint (must be two files)");
+  if (!arguments.checkpoint.empty() && arguments.start == arguments.out)
+    throw DataError(arguments.out +
+                    ": is both --start and --out (must be two files, so that the "
+                    "checkpoint knows its start)");
   if (!arguments.checkpoint.empty()) check_output(arguments.checkpoint, true);
 }
 

@@ -148,6 +148,12 @@ std::string TrainRun::model_name() const {
                      model().is_rbm() ? "RBM" : "Boltzmann machine");
 }
 
+double TrainRun::evaluation_seconds() const {
+  if (!cases_) return 0;
+  return plan_enumeration(model()).seconds +
+         log_unnormalised_seconds(model(), cases_->distinct()) / thread_count();
+}
+
 void TrainRun::state_cost() const {
   const Negative negative = trainer_.options().negative;
   const double chains = static_cast<double>(trainer_.options().batch) * negative.temperatures;
@@ -164,7 +170,7 @@ void TrainRun::state_cost() const {
              fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
                          negative.name()),
              update * arguments_.updates / thread_count() +
-                 evaluation_count(arguments_) * plan_enumeration(model()).seconds,
+                 evaluation_count(arguments_) * evaluation_seconds(),
              4.0 * static_cast<double>(data_.values.size()) + 4 * chains * units + 48 * products);
 }
 

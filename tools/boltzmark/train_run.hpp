@@ -18,7 +18,7 @@ namespace boltzmark::cli {
 struct TrainArguments {
   std::string dataset;
   std::vector<int> hidden;
-  std::string negative;  ///< empty: cd:1
+  std::string negative;  ///< empty: cd:1, or pcd:1 of a deep model
   std::string rule;      ///< empty: gibbs
   std::string binarise = "threshold:127";
   std::string labels;
@@ -33,8 +33,8 @@ struct TrainArguments {
   double initial_sd = -1;     ///< below 0: not given, 0.01
   double momentum = 0;
   double weight_decay = 0;
-  double rate_decay = 0;      ///< 0: the rate stays
-  int mean_field = 0;         ///< updates of deep models; 0: not given, 5
+  double rate_decay = 0;  ///< 0: the rate stays
+  int mean_field = 0;     ///< updates of deep models; 0: not given, 5
   bool discriminative = false;
   int batch = 0;
   int updates = 10000;
@@ -88,6 +88,7 @@ class TrainRun {
   Layered initial_model(StreamKey key) const;
   Layered start_model(std::span<const int> sizes, NetworkUnits units) const;
   std::string model_name() const;
+  double evaluation_seconds() const;
   std::vector<std::string> warnings() const;
 
   const TrainArguments& arguments_;

@@ -55,7 +55,7 @@ double log_likelihood(const Layered& model, const Eigen::MatrixXf& data) {
 }  // namespace
 
 TEST_CASE("training raises the exact log-likelihood of Bars and Stripes, below its ceiling") {
-  const Eigen::MatrixXf data = bars_and_stripes();
+  const Eigen::MatrixXf data = bars_and_stripes_patterns();
   for (const Negative& negative : {Negative::cd(5), Negative::pcd(5), Negative::pt(5, 1)})
     for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
       INFO(negative.name() << " " << rule.name());

@@ -122,7 +122,7 @@ TEST_CASE("softplus is nowhere cut off in free energies", "[likelihood]") {
 
 TEST_CASE("the mean log-likelihood of Bars and Stripes reaches -3.379093 and never exceeds it",
           "[likelihood]") {
-  const Cases cases(boltzmark::bars_and_stripes());
+  const Cases cases(boltzmark::bars_and_stripes_patterns());
   REQUIRE(cases.distinct() == 30);
   double ceiling = 0;  // minus the entropy of the empirical law
   for (std::size_t k = 0; k < 30; ++k) ceiling += cases.weight(k) * std::log(cases.weight(k));

@@ -13,7 +13,7 @@ inline Layered peaked_model() {
 }
 
 /// The 32 patterns of 4 x 4 Bars and Stripes: 16 of rows, 16 of columns.
-inline Eigen::MatrixXf bars_and_stripes() {
+inline Eigen::MatrixXf bars_and_stripes_patterns() {
   Eigen::MatrixXf data(16, 32);
   for (int pattern = 0; pattern < 16; ++pattern)
     for (int pixel = 0; pixel < 16; ++pixel) {

@@ -50,6 +50,7 @@ TEST_CASE("the score of a deep model is exact where it can be enumerated, its bo
     CHECK(sampled["true_cases"] == 5);
     CHECK(std::abs(sampled["true_mean_log_likelihood"].get<double>() - truth) <
           8 * sampled["true_std_error"].get<double>() + 1e-9);
+    CHECK(sampled["true_status"] == "ok");
     CHECK(sampled["true_bound"].get<double>() ==
           Approx(sampled["bound"].get<double>()).margin(1e-9));
   }
@@ -71,13 +72,18 @@ TEST_CASE("a deep model that is too large to enumerate is bounded, with log Z by
   again = arguments;
   again.insert(again.end(), {"--seed", "2"});
   CHECK(json_of(again)["bound"] != score["bound"]);
+  // 36 units could be enumerated, but not within ten minutes.
+  const std::string slow = saved(deep_model({6, 36, 37}, 0.05), folder / "slow.npz");
+  CHECK(json_of({"score", slow, data, "--method", "ais", "--sweeps", "300"})["mean_log_likelihood"]
+            .is_null());
+  CHECK(json_of({"score", slow, data, "--sweeps", "300"})["method"] == "ais");
   const Run text = run({"score", path, data, "--sweeps", "300"});
-  CHECK(text.out.find("too many hidden units to enumerate") != std::string::npos);
+  CHECK(text.out.find("not enumerated: see the bound") != std::string::npos);
   CHECK_FALSE(json_of({"score", saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz"), data})
                   .contains("mean_field_updates"));
 }
 
-// Biases of 30 that one sweep of AIS from a uniform base does not find.
+// Weights of 30 whose second mode three sweeps of AIS from a uniform base miss.
 TEST_CASE("a score above probability 1 is not ok") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", "1,1,1,1,1,1\n1,1,1,1,1,1\n");
