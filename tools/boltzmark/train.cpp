@@ -23,6 +23,8 @@ TrainArguments complete(TrainArguments arguments) {
   if (arguments.discriminative) {
     const char* must = "not be, with --discriminative: its gradient is exact";
     if (!arguments.negative.empty()) refuse("--negative", must);
+    for (const auto& [name, value] : arguments.negative_options)
+      if (!value.empty()) refuse(name.c_str(), must);
     if (!arguments.rule.empty()) refuse("--rule", must);
     if (!arguments.visible_units.empty())
       refuse("--visible-units", "not be, with --discriminative: inputs are no units");
@@ -70,7 +72,7 @@ void check(const TrainArguments& arguments) {
     throw InvalidArgument(
         "--rule metropolis (must be gibbs, flip or blend:SHARE: block Metropolis is not ergodic)");
   const bool deep = arguments.hidden.size() > 1;
-  if (parse_negative(arguments.negative).kind == "cd" && deep)
+  if (negative_of(arguments).kind == "cd" && deep)
     throw InvalidArgument(fmt::format(
         "--negative = {} (must be of another kind for more than one --hidden: given its cases, a "
         "deep model's hidden units cannot be drawn)",
@@ -129,6 +131,14 @@ int run(const TrainArguments& given, const Session& session) {
                                   : train<TrainRun>(arguments, session);
 }
 
+// The negative phases that read an option: "pcd, pt".
+std::string readers(const NegativeOption& option) {
+  std::vector<std::string_view> names;
+  for (const NegativePhase& phase : negative_phases())
+    if (phase.reads(option)) names.push_back(phase.name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::vector<std::string> optimiser_names() {
   std::vector<std::string> names;
   for (const Optimiser& optimiser : optimisers()) names.emplace_back(optimiser.name());
@@ -181,6 +191,9 @@ void add_train(Program& program) {
                "Negative phase: " + describe_negative_phases() +
                    " (default: cd:1; pcd:1 for a deep model, "
                    "which has no cd).");
+  for (const NegativeOption& option : negative_options())
+    command.text(&arguments->negative_options[std::string(option.name())], std::string(option.form),
+                 fmt::format("Of {}: {}.", readers(option), option.meaning));
   command.text(&arguments->rule, "--rule R",
                "Update rule of the negative phase: gibbs, flip or blend:SHARE (default: gibbs).");
   command.flag(&arguments->discriminative, "--discriminative",

@@ -64,6 +64,13 @@ double learning_rate(const TrainArguments& arguments) {
   return optimiser.kind == Optimiser::Kind::sgd && !binary ? kWideRate : optimiser.default_rate();
 }
 
+Negative negative_of(const TrainArguments& arguments) {
+  Negative negative = parse_negative(arguments.negative);
+  for (const auto& [name, value] : arguments.negative_options)
+    if (!value.empty()) set_negative_option(negative, name, value);
+  return negative;
+}
+
 int batch_of(const TrainArguments& arguments, int cases, const std::string& data_name) {
   if (arguments.batch > cases)
     throw InvalidArgument(fmt::format("--batch = {} (must be at most the {} cases of {})",
@@ -96,7 +103,7 @@ TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
 Trainer TrainRun::make_trainer() const {
   const StreamKey key = make_key(arguments_.seed, "train");
   const auto cases = static_cast<int>(data_.values.cols());
-  TrainOptions options{.negative = parse_negative(arguments_.negative),
+  TrainOptions options{.negative = negative_of(arguments_),
                        .rule = parse_rule(arguments_.rule),
                        .optimiser = parse_optimiser(arguments_.optimiser),
                        .learning_rate = learning_rate(arguments_),
@@ -155,8 +162,9 @@ double TrainRun::evaluation_seconds() const {
 }
 
 void TrainRun::state_cost() const {
-  const Negative negative = trainer_.options().negative;
-  const double chains = static_cast<double>(trainer_.options().batch) * negative.temperatures;
+  const Negative& negative = trainer_.options().negative;
+  const Sampler& sampler = trainer_.sampler();
+  const double chains = sampler.chain_sweeps(1);
   const double units = model().units();
   double products = 0;
   for (const Eigen::MatrixXd& weights : model().weights())
@@ -164,11 +172,12 @@ void TrainRun::state_cost() const {
   // A product costs 0.05 ns a core and side, a draw and decision 1 ns (4 sides' worth for the
   // statistics of both phases, 2 for each update of mean field).
   const double sides = model().is_rbm() ? 4 : 6 + 2.0 * arguments_.mean_field;
-  const double update = chains * negative.sweeps * (2 * products * 5e-11 + units * 1e-9) +
-                        sides * trainer_.options().batch * products * 5e-11;
+  const double update =
+      sampler.chain_sweeps(negative.sweeps) * (2 * products * 5e-11 + units * 1e-9) +
+      sides * trainer_.options().batch * products * 5e-11;
   state_plan(session_,
              fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
-                         negative.name()),
+                         negative.description()),
              update * arguments_.updates / thread_count() +
                  evaluation_count(arguments_) * evaluation_seconds(),
              4.0 * static_cast<double>(data_.values.size()) + 4 * chains * units + 48 * products);
@@ -211,7 +220,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
               .set("hidden", model().size(1))
               .set("layers", sizes_of(model()))
               .set("hidden_units", model().layer(1).unit.name())
-              .set("negative", options.negative.name())
+              .set("negative", options.negative.description())
               .set("rule", options.rule.name())
               .set("optimiser", std::string(options.optimiser.name()))
               .set("learning_rate", options.learning_rate)
@@ -229,7 +238,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
   facts.add("model", model_name());
   facts.add("training",
             fmt::format("{} updates of {} cases, {}, {}, {}, rate {}", grouped(trainer_.updates()),
-                        options.batch, options.negative.name(), options.rule.name(),
+                        options.batch, options.negative.description(), options.rule.name(),
                         options.optimiser.name(), options.learning_rate));
   for (const std::string& warning : warnings()) facts.add("warning", warning);
   facts.add("time", human_seconds(watch_.seconds()));

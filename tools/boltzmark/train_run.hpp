@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,8 +19,9 @@ namespace boltzmark::cli {
 struct TrainArguments {
   std::string dataset;
   std::vector<int> hidden;
-  std::string negative;  ///< empty: cd:1, or pcd:1 of a deep model
-  std::string rule;      ///< empty: gibbs
+  std::string negative;                                 ///< empty: cd:1, or pcd:1 of a deep model
+  std::map<std::string, std::string> negative_options;  ///< by name; empty where not given
+  std::string rule;                                     ///< empty: gibbs
   std::string binarise = "threshold:127";
   std::string labels;
   std::string checkpoint;
@@ -49,6 +51,10 @@ double learning_rate(const TrainArguments& arguments);
 /// Parses the kind of units of a side, "visible" or "hidden".
 /// Throws  InvalidArgument naming the option
 Unit parse_units(const char* side, const std::string& text);
+
+/// Returns the negative phase with its options.
+/// Throws  InvalidArgument naming what is wrong
+Negative negative_of(const TrainArguments& arguments);
 
 /// Returns the cases of an update: as asked for, or else 100, at most all of the data set's.
 /// Throws  InvalidArgument if more are asked for

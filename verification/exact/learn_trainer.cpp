@@ -133,6 +133,11 @@ TEST_CASE("a checkpoint cut short, damaged, or of other inputs is refused") {
   other = options;
   other.negative = Negative::pt(2, 2);
   refuses(other, data, 3, make_key(1));
+  other.negative = Negative::pt(2, 1, 0.5);
+  refuses(other, data, 3, make_key(1));
+  other.negative = options.negative;
+  set_negative_option(other.negative, "--chains", "2");
+  refuses(other, data, 3, make_key(1));
   Eigen::MatrixXf changed = data;
   changed(2, 3) = 1 - changed(2, 3);
   refuses(options, changed, 3, make_key(1));
@@ -160,7 +165,7 @@ TEST_CASE("a tempered gradient reads the b = 1 state of every ladder") {
                    .packing = {.chains = 20},
                    .key = make_key(1),
                    .draws = std::make_shared<PhiloxDraws>(make_key(1))},
-      4, 1);
+      uniform_ladder(4), 1);
   const ParallelTempering& ladders = sampler->ladders();
   Trainer trainer(model, data, {.negative = Negative::pt(4, 1)}, make_key(1), std::move(sampler));
   int moved = 0;
@@ -279,9 +284,79 @@ TEST_CASE("a negative phase's name reads back as itself and nonsense is refused"
   for (const char* name : {"cd:1", "cd:25", "pcd:10", "pt:10:1", "pt:20:10"})
     CHECK(parse_negative(name).name() == name);
   CHECK(parse_negative("pt:10:3") == Negative::pt(10, 3));
-  for (const char* text : {"", "cd", "cd:", "cd:0", "cd:-1", "cd:1.5", "cd:5:1", "cd:99999999999",
-                           "pcd:x", "pt:10", "pt:0:1", "pt:10:0", "pt:1:1:1", "gibbs:1", "cd:5 "})
+  for (const char* text : {"",           "cd",
+                           "cd:",        "cd:0",
+                           "cd:-1",      "cd:1.5",
+                           "cd:5:1",     "cd:99999999999",
+                           "pcd:x",      "pt:10",
+                           "pt:0:1",     "pt:10:0",
+                           "pt:1:1:1",   "gibbs:1",
+                           "cd:5 ",      "pt:5:1:",
+                           "pt:5:1:1",   "pt:5:1:-0.1",
+                           "pt:5:1:nan", "pt:5:1:0.5:1",
+                           "pt:1:1:0.5", "pt:5:1:0.99999999"})
     CHECK_THROWS_AS(parse_negative(text), InvalidArgument);
+}
+
+TEST_CASE("a ladder from LOW to 1 is equally spaced, and one from 0 has its old name") {
+  CHECK(uniform_ladder(3, 0.5) == std::vector<float>{0.5F, 0.75F, 1.0F});
+  CHECK(uniform_ladder(2, 0.9) == std::vector<float>{0.9F, 1.0F});
+  CHECK(parse_negative("pt:5:2:0.9") == Negative::pt(5, 2, 0.9));
+  CHECK(Negative::pt(5, 2, 0.9).name() == "pt:5:2:0.9");
+  CHECK(parse_negative("pt:5:2:0").name() == "pt:5:2");
+  const Layered model = start(6, 3);
+  const auto sampler = make_sampler(Negative::pt(3, 1, 0.5),
+                                    {.model = model, .packing = {.chains = 2}, .key = make_key(1)});
+  CHECK(dynamic_cast<const PersistentLadders&>(*sampler).ladders().options().inverse_temperatures ==
+        std::vector<float>{0.5F, 0.75F, 1.0F});
+}
+
+TEST_CASE("the option --chains counts the chains of every temperature") {
+  const Layered model = start(6, 3);
+  const SamplerSetup setup{.model = model, .packing = {.chains = 10}, .key = make_key(1)};
+  const auto made = [&](const char* phase, const char* chains) {
+    Negative negative = parse_negative(phase);
+    set_negative_option(negative, "--chains", chains);
+    return make_sampler(negative, setup);
+  };
+  CHECK(made("pcd:1", "6")->chains() == 6);
+  CHECK(made("pcd:1", "6")->chain_sweeps(2) == 12);
+  CHECK(made("pt:3:2", "6")->chains() == 2);
+  CHECK(made("pt:3:2", "6")->chain_sweeps(2) == 12);
+  CHECK(make_sampler(Negative::pt(3, 2), setup)->chain_sweeps(2) == 60);
+  CHECK_THROWS_AS(made("pt:3:1", "7"), InvalidArgument);  // no whole ladders
+  CHECK_THROWS_AS(made("cd:1", "6"), InvalidArgument);    // its chains start at the cases
+  for (const char* value : {"0", "-1", "1.5", "x", ""})
+    CHECK_THROWS_AS(made("pcd:1", value), InvalidArgument);
+  Negative negative = Negative::pcd(1);
+  CHECK_THROWS_AS(set_negative_option(negative, "--chain", "6"), InvalidArgument);
+  CHECK(negative.description() == "pcd:1");
+  set_negative_option(negative, "--chains", "6");
+  CHECK(negative.description() == "pcd:1 --chains 6");
+}
+
+TEST_CASE("an update with other chains than cases is the gradient of those chains") {
+  const Eigen::MatrixXf data = random_cases(9, 50);
+  const auto bytes_of = [&](const char* chains) {
+    Negative negative = Negative::pcd(1);
+    if (chains != nullptr) set_negative_option(negative, "--chains", chains);
+    Trainer trainer(start(9, 4), data, {.negative = negative, .batch = 20}, make_key(1));
+    trainer.advance(5);
+    return trainer.checkpoint();
+  };
+  CHECK(bytes_of(nullptr) != bytes_of("21"));
+  CHECK(bytes_of("21") == bytes_of("21"));
+  Negative few = Negative::pcd(1);
+  set_negative_option(few, "--chains", "3");
+  Trainer trainer(start(9, 4), data, {.negative = few, .learning_rate = 0, .batch = 20},
+                  make_key(1));
+  trainer.step();
+  // Of the visible biases: mean of the cases less mean of the three states.
+  const Eigen::MatrixXf states = trainer.negative().get_layer(0);
+  REQUIRE(states.cols() == 3);
+  Eigen::VectorXd expected = -states.cast<double>().rowwise().mean();
+  for (const int c : trainer.cases()) expected += data.col(c).cast<double>() / 20;
+  CHECK((trainer.gradient().biases[0] - expected).cwiseAbs().maxCoeff() < 1e-6);
 }
 
 TEST_CASE("every registered negative phase reads its own example and makes its sampler") {

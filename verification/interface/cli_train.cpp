@@ -34,6 +34,46 @@ TEST_CASE("training gives the same bytes for one and two threads") {
   }
 }
 
+TEST_CASE(
+    "a negative phase's own options change the model, and are refused where nothing reads them") {
+  const io_test::Folder folder;
+  const auto train = [&](const std::string& negative, const Arguments& options) {
+    Arguments all = training(negative, folder / "m.npz", {"--force"});
+    all.insert(all.end(), options.begin(), options.end());
+    return run(all);
+  };
+  const auto model = [&] { return io_test::read_all(folder / "m.npz"); };
+  REQUIRE(train("pcd:2", {}).code == 0);
+  const std::string plain = model();
+  REQUIRE(train("pcd:2", {"--chains", "7", "--json"}).code == 0);
+  CHECK(model() != plain);
+  CHECK(Json::parse(train("pcd:2", {"--chains", "7", "--json"}).out)["negative"] ==
+        "pcd:2 --chains 7");
+  REQUIRE(train("pt:3:2", {}).code == 0);
+  const std::string from_zero = model();
+  REQUIRE(train("pt:3:2:0.5", {}).code == 0);
+  CHECK(model() != from_zero);
+  std::filesystem::remove(folder / "m.npz");
+  const std::pair<std::string, Arguments> refused[] = {{"cd:1", {"--chains", "7"}},
+                                                       {"pcd:1", {"--chains", "0"}},
+                                                       {"pcd:1", {"--chains", "many"}},
+                                                       {"pt:3:1", {"--chains", "7"}},
+                                                       {"pt:3:1:1", {}},
+                                                       {"pt:3:1:nan", {}},
+                                                       {"pt:3:1:-0.1", {}}};
+  for (const auto& [negative, options] : refused) {
+    const Run result = train(negative, options);
+    INFO(negative << ": " << result.err);
+    CHECK(result.code == 2);
+    CHECK(lines(result.err) == 1);
+    CHECK_FALSE(std::filesystem::exists(folder / "m.npz"));
+  }
+  const Run classes = run({"train", "dna", "--discriminative", "--hidden", "3", "--chains", "7",
+                           "--out", folder / "c.npz"});
+  CHECK(classes.code == 2);
+  CHECK(classes.err.find("--chains") != std::string::npos);
+}
+
 TEST_CASE("multivalued models are trained, described, scored, sampled and estimated") {
   const io_test::Folder folder;
   const std::string model = folder / "x4.npz", states = folder / "states.npz";

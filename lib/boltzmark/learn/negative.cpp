@@ -20,31 +20,63 @@ int positive(int value, const char* name) {
 std::string write_sweeps(const Negative& negative) { return fmt::format("{}", negative.sweeps); }
 
 std::string write_ladder(const Negative& negative) {
-  return fmt::format("{}:{}", negative.temperatures, negative.sweeps);
+  std::string fields = fmt::format("{}:{}", negative.temperatures, negative.sweeps);
+  if (negative.lowest != 0) fields += fmt::format(":{}", negative.lowest);
+  return fields;
 }
 
 Negative parse_ladder(Fields& fields) {
   const int temperatures = fields.count();
-  return Negative::pt(temperatures, fields.count());
+  const int sweeps = fields.count();
+  return Negative::pt(temperatures, sweeps, fields.more() ? fields.inverse_temperature() : 0);
+}
+
+// A setup of as many states as --chains makes of them: one for every `share` of the chains.
+SamplerSetup asked_for(const Negative& negative, SamplerSetup setup, int share) {
+  if (negative.chains == 0) return setup;
+  if (negative.chains % share != 0)
+    throw InvalidArgument(fmt::format("--chains = {} (must be a multiple of {} with {})",
+                                      negative.chains, share, negative.name()));
+  setup.packing.chains = negative.chains / share;
+  return setup;
 }
 
 template <class Chosen>
-std::unique_ptr<Sampler> make_chains(const Negative&, const SamplerSetup& setup) {
-  return std::make_unique<Chosen>(setup);
+std::unique_ptr<Sampler> make_chains(const Negative& negative, const SamplerSetup& setup) {
+  return std::make_unique<Chosen>(asked_for(negative, setup, 1));
 }
 
 std::unique_ptr<Sampler> make_ladders(const Negative& negative, const SamplerSetup& setup) {
-  return std::make_unique<PersistentLadders>(setup, negative.temperatures, negative.sweeps);
+  return std::make_unique<PersistentLadders>(asked_for(negative, setup, negative.temperatures),
+                                             uniform_ladder(negative.temperatures, negative.lowest),
+                                             negative.sweeps);
 }
 
+template <class Value>
+bool read_number(std::string_view text, Value& value) {
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && stop == text.data() + text.size();
+}
+
+bool read_count(std::string_view text, int& value) { return read_number(text, value) && value > 0; }
+
+constexpr NegativeOption kOptions[] = {
+    {"--chains N",
+     "chains in all, those at other temperatures too (default: a state for each case of a batch)",
+     "an integer from 1",
+     [](Negative& negative, std::string_view text) { return read_count(text, negative.chains); },
+     [](const Negative& negative) { return fmt::format("{}", negative.chains); }},
+};
+
 constexpr NegativePhase kPhases[] = {
-    {"cd:K", "K sweeps from the cases", "cd:25",
+    {"cd:K", "K sweeps from the cases", "cd:25", "",
      [](Fields& fields) { return Negative::cd(fields.count()); }, write_sweeps,
      make_chains<ContrastiveDivergence>},
-    {"pcd:K", "K sweeps of persistent chains", "pcd:10",
+    {"pcd:K", "K sweeps of persistent chains", "pcd:10", "--chains",
      [](Fields& fields) { return Negative::pcd(fields.count()); }, write_sweeps,
      make_chains<PersistentChains>},
-    {"pt:T:K", "T temperatures, K sweeps", "pt:10:1", parse_ladder, write_ladder, make_ladders},
+    {"pt:T:K[:LOW]", "T inverse temperatures from LOW or 0 to 1, K sweeps", "pt:10:1", "--chains",
+     parse_ladder, write_ladder, make_ladders},
 };
 
 // Writes what `text` says of every phase: "a, b or c".
@@ -80,25 +112,54 @@ Negative Negative::cd(int sweeps) { return {"cd", positive(sweeps, "sweeps"), 1}
 
 Negative Negative::pcd(int sweeps) { return {"pcd", positive(sweeps, "sweeps"), 1}; }
 
-Negative Negative::pt(int temperatures, int sweeps) {
-  return {"pt", positive(sweeps, "sweeps"), positive(temperatures, "temperatures")};
+Negative Negative::pt(int temperatures, int sweeps, double lowest) {
+  uniform_ladder(positive(temperatures, "temperatures"), lowest);
+  if (temperatures == 1 && lowest != 0)
+    throw InvalidArgument(fmt::format("lowest = {} (must be 0 of one temperature)", lowest));
+  return {"pt", positive(sweeps, "sweeps"), temperatures, lowest};
 }
 
 std::string Negative::name() const {
   return fmt::format("{}:{}", kind, phase_of(kind).write(*this));
 }
 
-int Fields::count() {
+std::string Negative::description() const {
+  const Negative defaults{.kind = kind};
+  std::string text = name();
+  for (const NegativeOption& option : kOptions)
+    if (phase_of(kind).reads(option) && option.write(*this) != option.write(defaults))
+      text += fmt::format(" {} {}", option.name(), option.write(*this));
+  return text;
+}
+
+std::string_view Fields::next() {
   const std::string_view field = left_.substr(0, left_.find(':', 1));
-  const std::string_view digits = field.substr(field.empty() ? 0 : 1);
-  int value = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  good_ = good_ && error == std::errc() && stop == digits.data() + digits.size() && value >= 1;
   left_.remove_prefix(field.size());
+  return field.substr(field.empty() ? 0 : 1);
+}
+
+int Fields::count() {
+  int value = 1;
+  good_ = read_count(next(), value) && good_;
   return good_ ? value : 1;
 }
 
+double Fields::inverse_temperature() {
+  double value = 0;
+  good_ = read_number(next(), value) && value >= 0 && value < 1 && good_;
+  return good_ ? value : 0;
+}
+
+bool NegativePhase::reads(const NegativeOption& option) const {
+  const std::size_t at = options.find(option.name());
+  if (at == std::string_view::npos) return false;
+  const std::size_t end = at + option.name().size();
+  return end == options.size() || options[end] == ' ';
+}
+
 std::span<const NegativePhase> negative_phases() { return kPhases; }
+
+std::span<const NegativeOption> negative_options() { return kOptions; }
 
 std::string describe_negative_phases() {
   return enumerate([](auto& phase) { return fmt::format("{} ({})", phase.form, phase.meaning); });
@@ -113,6 +174,19 @@ Negative parse_negative(std::string_view text) {
     if (fields.whole()) return negative;
   }
   refuse(text);
+}
+
+void set_negative_option(Negative& negative, std::string_view name, std::string_view value) {
+  for (const NegativeOption& option : kOptions) {
+    if (option.name() != name) continue;
+    if (!phase_of(negative.kind).reads(option))
+      throw InvalidArgument(
+          fmt::format("{} is given (must not be, with {})", name, negative.name()));
+    if (!option.set(negative, value))
+      throw InvalidArgument(fmt::format("{} = {} (must be {})", name, value, option.range));
+    return;
+  }
+  throw InvalidArgument(fmt::format("{} (must be an option of negative phases)", name));
 }
 
 std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSetup& setup) {

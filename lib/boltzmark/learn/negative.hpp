@@ -10,19 +10,24 @@
 namespace boltzmark {
 
 /// How a trainer draws the negative samples of a gradient: one of negative_phases(), with its
-/// settings.
+/// settings, of which a phase reads those that its form and its options name.
 struct Negative {
   std::string_view kind = "cd";
   int sweeps = 1;        ///< k of every update
-  int temperatures = 1;  ///< of a ladder from b = 0 to 1, where there is one
+  int temperatures = 1;  ///< of a ladder from b = lowest to 1, where there is one
+  double lowest = 0;
+  int chains = 0;  ///< in all, those at other temperatures too; 0: a state for each case of a batch
 
-  /// Throws  InvalidArgument if sweeps < 1 or temperatures < 1
+  /// Throws  InvalidArgument if sweeps < 1, temperatures < 1 or lowest is not in [0, 1)
   static Negative cd(int sweeps);
   static Negative pcd(int sweeps);
-  static Negative pt(int temperatures, int sweeps);
+  static Negative pt(int temperatures, int sweeps, double lowest = 0);
 
   /// Writes it as the command line takes it: cd:25, pcd:10, pt:10:1 (10 temperatures, k = 1).
   std::string name() const;
+  /// Writes the name and every option that the phase reads and whose value is not its default:
+  /// "pcd:1 --chains 50".
+  std::string description() const;
   friend bool operator==(const Negative&, const Negative&) = default;
 };
 
@@ -32,24 +37,47 @@ class Fields {
   explicit Fields(std::string_view text) : left_(text) {}
   /// Reads a whole number from 1 on; returns 1 where there is none, and `whole` is false then.
   int count();
+  /// Reads a lowest inverse temperature, in [0, 1); returns 0 where there is none, and `whole` is
+  /// false then.
+  double inverse_temperature();
+  bool more() const { return !left_.empty(); }
   /// Tells whether every field has been read, and each was in its range.
   bool whole() const { return good_ && left_.empty(); }
 
  private:
+  std::string_view next();
+
   std::string_view left_;  ///< from a colon on
   bool good_ = true;
 };
+
+/// A setting of negative phases that has an option of its own on the command line.
+struct NegativeOption {
+  std::string_view form;     ///< its name and its value: "--chains N"
+  std::string_view meaning;  ///< of the value, with its default
+  std::string_view range;    ///< "an integer from 1"
+  /// Sets it; tells whether the text is a value of its range.
+  bool (*set)(Negative& negative, std::string_view text);
+  std::string (*write)(const Negative& negative);  ///< its value, as `set` reads it
+
+  std::string_view name() const { return form.substr(0, form.find(' ')); }
+};
+
+/// Lists every option of negative phases, one line each.
+std::span<const NegativeOption> negative_options();
 
 /// What help, parsing, the trainer and the tests know of a kind of negative phase.
 struct NegativePhase {
   std::string_view form;     ///< its name and its fields: pt:T:K
   std::string_view meaning;  ///< of the fields
   std::string_view example;  ///< pt:10:1
+  std::string_view options;  ///< the names of those it reads, with blanks between
   Negative (*parse)(Fields& fields);
   std::string (*write)(const Negative& negative);  ///< the fields, as `parse` reads them
   std::unique_ptr<Sampler> (*make)(const Negative& negative, const SamplerSetup& setup);
 
   std::string_view name() const { return form.substr(0, form.find(':')); }
+  bool reads(const NegativeOption& option) const;
 };
 
 /// Lists every kind of negative phase, one line each.
@@ -59,6 +87,10 @@ std::string describe_negative_phases();
 
 /// Parses a negative phase.  Throws  InvalidArgument naming the forms there are
 Negative parse_negative(std::string_view text);
+/// Sets an option by its name, as "--chains".
+/// Throws  InvalidArgument if there is none of that name, the phase does not read it, or the value
+/// is outside its range
+void set_negative_option(Negative& negative, std::string_view name, std::string_view value);
 
 /// Makes the sampler of a negative phase.  Throws  InvalidArgument if there is no such kind
 std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSetup& setup);

@@ -96,7 +96,8 @@ void Trainer::fill_gradient(Parameters& gradient) {
   fill_means();
   add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient);
   sampler_->take_states(negative_);
-  subtract_weighted_negative(sampler_->packed(), sampler_->weights(), negative_, gradient);
+  subtract_weighted_negative(sampler_->negative_packed(), sampler_->weights(), negative_, gradient);
+  sampler_->follow(gradient);
   if (options_.weight_decay == 0) return;
   for (std::size_t l = 0; l < gradient.weights.size(); ++l)
     gradient.weights[l] -= options_.weight_decay * model_.weights(static_cast<int>(l));
@@ -139,7 +140,7 @@ std::uint64_t Trainer::fingerprint() const {
   }
   std::string inputs =
       fmt::format("{} {} {} {} {} | {} {} cases {} | key {} {}", sampler_->name(),
-                  options_.negative.name(), options_.rule.name(),
+                  options_.negative.description(), options_.rule.name(),
                   describe(options_.optimiser, options_.learning_rate), positive_.chains(),
                   fmt::join(sizes, "x"), fmt::join(units, " "), data_->cols(), key_.low, key_.high);
   if (options_.weight_decay != 0) inputs += fmt::format(" | decay {}", options_.weight_decay);

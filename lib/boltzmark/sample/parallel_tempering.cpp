@@ -33,13 +33,22 @@ std::vector<double> in_double(const std::vector<float>& ladder) {
 
 }  // namespace
 
-std::vector<float> uniform_ladder(int temperatures) {
+std::vector<float> uniform_ladder(int temperatures, double lowest) {
   if (temperatures < 1)
     throw InvalidArgument(fmt::format("temperatures = {} (must be at least 1)", temperatures));
+  if (!(lowest >= 0 && lowest < 1))  // NaN fails as well
+    throw InvalidArgument(fmt::format("lowest = {} (must be from 0 to below 1)", lowest));
   if (temperatures == 1) return {1.0F};
   std::vector<float> ladder(temperatures);
-  for (int t = 0; t < temperatures; ++t)
-    ladder[t] = static_cast<float>(static_cast<double>(t) / (temperatures - 1));
+  for (int t = 0; t < temperatures; ++t) {
+    const double share = static_cast<double>(t) / (temperatures - 1);
+    ladder[t] = static_cast<float>(lowest + (1 - lowest) * share);
+    if (t > 0 && !(ladder[t] > ladder[t - 1]))
+      throw InvalidArgument(
+          fmt::format("lowest = {} (must leave room for {} temperatures in single precision)",
+                      lowest, temperatures));
+  }
+  ladder.back() = 1.0F;
   return ladder;
 }
 

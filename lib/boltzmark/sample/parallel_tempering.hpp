@@ -14,9 +14,10 @@
 
 namespace boltzmark {
 
-/// Makes equally spaced inverse temperatures 0..1; a ladder of one temperature is {1}.
-/// Throws  InvalidArgument if temperatures < 1
-std::vector<float> uniform_ladder(int temperatures);
+/// Makes equally spaced inverse temperatures lowest..1; a ladder of one temperature is {1}.
+/// Throws  InvalidArgument if temperatures < 1, or lowest is not in [0, 1) or so near 1 that two of
+/// them would be one in float32
+std::vector<float> uniform_ladder(int temperatures, double lowest = 0);
 
 /// How a ladder is moved.
 struct TemperingOptions {

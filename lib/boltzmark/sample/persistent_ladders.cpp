@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 
-PersistentLadders::PersistentLadders(const SamplerSetup& setup, int temperatures, int sweeps)
+PersistentLadders::PersistentLadders(const SamplerSetup& setup,
+                                     std::vector<float> inverse_temperatures, int sweeps)
     : packed_(setup.model, setup.packing),
       model_(&setup.model),
       ladders_(setup.model, Base::uniform(setup.model), setup.packing.chains,
-               {.inverse_temperatures = uniform_ladder(temperatures),
+               {.inverse_temperatures = std::move(inverse_temperatures),
                 .rule = setup.rule,
                 .sweeps = sweeps}),
       draws_(setup.draws) {

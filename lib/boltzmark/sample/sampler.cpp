@@ -4,6 +4,8 @@ namespace boltzmark {
 
 void Sampler::start_at(const Chains&, std::span<const float>, std::span<const float>) {}
 
+void Sampler::follow(const Parameters&) {}
+
 void save_states(const Chains& chains, CheckpointWriter& out) {
   for (int l = 0; l < chains.layers(); ++l) out.write(chains.get_layer(l));
 }

@@ -26,6 +26,8 @@ class Sampler {
   virtual void set_model(const Layered& model) = 0;
   /// Returns the parameters as packed for the sweeps, which serve a positive phase as well.
   virtual const PackedModel& packed() const = 0;
+  /// Returns those that the states at b = 1 were drawn under: the model's, unless it adds its own.
+  virtual const PackedModel& negative_packed() const { return packed(); }
 
   /// Offers the cases of a minibatch, for chains that start at them; others go on where they are.
   /// Shapes  cases, inputs: of chains() cases and of their hidden units, which must live until the
@@ -34,6 +36,8 @@ class Sampler {
                         std::span<const float> weights);
   /// Makes sweeps of every chain.
   virtual void advance(int sweeps) = 0;
+  /// Returns what an advance costs on average, in sweeps of one chain.
+  virtual double chain_sweeps(int sweeps) const { return static_cast<double>(chains()) * sweeps; }
   /// Copies the states at b = 1.  Shapes  out of the model's layers, chains() chains
   virtual void copy_states(Chains& out) const = 0;
   /// Gives these states for good: without a copy where the next advance does not need them.
@@ -41,6 +45,9 @@ class Sampler {
   /// Returns the weights that make these states samples of the model, up to a common factor.
   /// Shapes  [chains], or empty for 1 each
   virtual std::span<const double> weights() const { return {}; }
+
+  /// Is told the gradient that its states took part in, before anything is added to it.
+  virtual void follow(const Parameters& gradient);
 
   /// Writes and reads back all that the next advance depends on, beside the model.
   virtual void save(CheckpointWriter& out) const = 0;
