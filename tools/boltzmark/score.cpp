@@ -75,7 +75,9 @@ Estimate exact_log_z(const Layered& model, const Session& session) {
 
 // Whether mean field bounds log f(v).
 bool is_bounded(const Layered& model) {
-  return !model.is_rbm() && !model.layer(0).unit.has_scale();
+  for (int l = 0; l < model.layers(); ++l)
+    if (model.layer(l).unit.has_scale()) return false;
+  return !model.is_rbm();
 }
 
 void add_bound(const Layered& model, const Cases& cases, const ScoreArguments& arguments,
@@ -219,7 +221,10 @@ void print_score(const Score& score, const std::string& method, std::size_t case
   print(facts.text());
 }
 
-void check_units(const Layered& model, const Dataset& data) {
+void check_data(const Layered& model, const Dataset& data, int true_cases) {
+  if (true_cases > data.values.cols())
+    throw InvalidArgument(fmt::format("--true-cases = {} (must be at most the {} cases of {})",
+                                      true_cases, data.values.cols(), data.name));
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
@@ -260,7 +265,7 @@ void check_size(const ScoreArguments& arguments, const Layered& model) {
   if (exact || !is_bounded(model))
     require_plan(arguments, plan_hidden_enumeration(model), "hidden units",
                  is_bounded(model) ? "without --method its bound is found"
-                                   : "a Gaussian visible layer has no mean-field bound");
+                                   : "Gaussian layers have no mean-field bound");
   if (exact)
     require_plan(arguments, plan_enumeration(model), "units",
                  model.is_rbm() ? "--method rts has no limit" : "without --method it is estimated");
@@ -308,7 +313,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   if (model.is_rbm()) refuse_deep_options(command);
   parse_mean_field(arguments.deep.mean_field);
   Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
-  check_units(model, data);
+  check_data(model, data, arguments.deep.true_cases);
   arguments.method = choose_method(arguments, model, data);
   arguments.enumerate_cases = arguments.method == "exact" || !is_bounded(model) ||
                               enumeration_seconds(model, data) < kCasesSeconds;
@@ -319,7 +324,6 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   refuse_idle_options(methods, sampling);
   check_size(arguments, model);
   fit_values(model.layer(0).unit, data.values);
-  if (arguments.deep.true_cases > 0) spread_cases(data, arguments.deep.true_cases);
   const Cases cases(data.values);
   if (arguments.method == "exact") {
     const EnumerationPlan plan = plan_enumeration(model);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/case_likelihood.hpp"
@@ -45,31 +44,6 @@ DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop st
                     static_cast<double>(cases.count()));
   result.not_converged = bounds.not_converged;
   return result;
-}
-
-std::vector<int> spread_cases(const Dataset& data, int count) {
-  const auto all = static_cast<int>(data.values.cols());
-  if (count > all)
-    throw InvalidArgument(fmt::format("--true-cases = {} (must be at most the {} cases of {})",
-                                      count, all, data.name));
-  std::map<int, std::vector<int>> classes;
-  for (int c = 0; c < all; ++c)
-    classes[data.labels.empty() ? 0 : data.labels[static_cast<std::size_t>(c)]].push_back(c);
-  // Shares as equal as can be: a class that is too small leaves the rest to those after it.
-  std::vector<const std::vector<int>*> by_size;
-  for (const auto& [label, members] : classes) by_size.push_back(&members);
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto* a, const auto* b) { return a->size() < b->size(); });
-  std::vector<int> chosen;
-  for (std::size_t g = 0; g < by_size.size(); ++g) {
-    const std::vector<int>& members = *by_size[g];
-    const auto left = static_cast<std::size_t>(count) - chosen.size();
-    const std::size_t share = std::min(members.size(), left / (by_size.size() - g));
-    for (std::size_t i = 0; i < share; ++i)
-      chosen.push_back(members[(2 * i + 1) * members.size() / (2 * share)]);
-  }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
 }
 
 TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,

@@ -43,11 +43,6 @@ struct TrueCases {
   void refuse(Status reason, std::string warning);
 };
 
-/// Picks cases spread evenly over the data set, or over the cases of each class where there are
-/// labels, as equal in number as can be.
-/// Throws  InvalidArgument naming the option if more are asked for than there are
-std::vector<int> spread_cases(const Dataset& data, int count);
-
 /// Estimates log f(v) of cases by AIS over the hidden layers given v.
 /// Randomness  derive_key(settings.key, "score case N"), N the case's place in the data set
 TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,

@@ -175,6 +175,14 @@ Layered draw_independent_model(Stream& stream, int max_side) {
       [&] { return all_tied || stream.below(4) == 0 ? 0.0 : stream.uniform(-3, 3); });
 }
 
+Eigen::MatrixXf draw_states(Stream& stream, Unit unit, int units, int cases) {
+  Eigen::MatrixXf states(units, cases);
+  for (float& value : states.reshaped())
+    value = static_cast<float>(
+        unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values())))));
+  return states;
+}
+
 Base draw_base(Stream& stream, const Layered& model) {
   Base base = Base::uniform(model);
   if (stream.below(2) == 0) return base;

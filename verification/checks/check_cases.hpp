@@ -57,6 +57,9 @@ Layered draw_generic_rbm(Stream& stream, int max_side, double scale);
 /// Draws a model of the sizes of draw_check_model with zero weights and biases that are zero, of order 1, or a tie among others.
 Layered draw_independent_model(Stream& stream, int max_side = 4);
 
+/// Draws states of discrete units, each evenly from its values.  Shapes  [units x cases]
+Eigen::MatrixXf draw_states(Stream& stream, Unit unit, int units, int cases);
+
 /// Draws a base of tempering: uniform, or with logits uniform on (-2, 2).
 Base draw_base(Stream& stream, const Layered& model);
 

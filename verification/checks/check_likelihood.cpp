@@ -24,10 +24,8 @@ Layered draw_deep_model(Stream& stream, DrawModel draw) {
 CaseOutcome product_case(Stream& stream, DrawModel draw) {
   constexpr int kCases = 20;
   const Layered model = draw_deep_model(stream, draw);
-  const Unit unit = model.layer(0).unit;
-  Eigen::MatrixXd data(model.size(0), kCases);
-  for (double& value : data.reshaped())
-    value = unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values()))));
+  const Eigen::MatrixXd data =
+      draw_states(stream, model.layer(0).unit, model.size(0), kCases).cast<double>();
   const Eigen::VectorXd sums = SplitMarginal(model).log_sums(model.weights(0).transpose() * data);
   double worst = 0;
   int left = 0;

@@ -36,13 +36,8 @@ double draw_scale(Stream& stream) {
   return kScales[stream.below(5)];
 }
 
-Eigen::MatrixXf draw_data(Stream& stream, const Layered& model, int cases) {
-  const Unit unit = model.layer(0).unit;
-  Eigen::MatrixXf data(model.size(0), cases);
-  for (float& value : data.reshaped())
-    value = static_cast<float>(
-        unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values())))));
-  return data;
+Eigen::MatrixXf draw_visible(Stream& stream, const Layered& model, int cases) {
+  return draw_states(stream, model.layer(0).unit, model.size(0), cases);
 }
 
 /// q of one case in double: the input and the mean of every hidden unit.
@@ -82,7 +77,7 @@ Law draw_law(Stream& stream, const Layered& model, const Eigen::VectorXd& visibl
 
 CaseOutcome below_log_f(Stream& stream) {
   const Layered model = draw_network(stream, draw_scale(stream));
-  const Eigen::MatrixXf data = draw_data(stream, model, 5);
+  const Eigen::MatrixXf data = draw_visible(stream, model, 5);
   const MeanFieldStop stop = stream.below(2) == 0
                                  ? MeanFieldStop::converged()
                                  : MeanFieldStop{.updates = static_cast<int>(stream.below(6))};
@@ -100,7 +95,7 @@ CaseOutcome below_log_f(Stream& stream) {
 
 CaseOutcome never_falls(Stream& stream) {
   const Layered model = draw_network(stream, draw_scale(stream), 3);
-  Law q = draw_law(stream, model, draw_data(stream, model, 1).col(0).cast<double>());
+  Law q = draw_law(stream, model, draw_visible(stream, model, 1).col(0).cast<double>());
   double worst = 0, before = bound_of(model, q);
   for (int half = 1; half <= 12; ++half) {
     update_side(model, half % 2, q);
@@ -129,7 +124,7 @@ CaseOutcome follows_law(Stream& stream) {
   const Layered model = draw_network(stream, scale);
   const int cases = draw_size(stream, 20);
   Chains chains(model, cases);
-  chains.set_layer(0, draw_data(stream, model, cases));
+  chains.set_layer(0, draw_visible(stream, model, cases));
   MeanField field(model);
   field.start(chains);
   double worst = 0;
@@ -162,7 +157,7 @@ CaseOutcome follows_law(Stream& stream) {
 // At the fixed point the means give the slope of the bound, their own part of it being 0.
 CaseOutcome slope_at_fixed_point(Stream& stream) {
   const Layered model = draw_network(stream, 0.5, 3);
-  const Eigen::VectorXd visible = draw_data(stream, model, 1).col(0).cast<double>();
+  const Eigen::VectorXd visible = draw_visible(stream, model, 1).col(0).cast<double>();
   Law q = draw_law(stream, model, visible);
   for (int half = 1; half <= 2000; ++half) update_side(model, half % 2, q);
   Parameters at{.weights = model.weights(), .biases = {}}, slope = model.zero_parameters();

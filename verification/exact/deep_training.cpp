@@ -12,6 +12,7 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/sampler.hpp"
+#include "verification/checks/check_cases.hpp"
 
 using namespace boltzmark;
 
@@ -31,12 +32,7 @@ Layered draw_network(const std::vector<int>& sizes, const std::vector<int>& code
 
 Eigen::MatrixXf draw_cases(const Layered& model, int cases) {
   Stream stream(make_key(3, "deep"), Purpose::test);
-  const Unit unit = model.layer(0).unit;
-  Eigen::MatrixXf data(model.size(0), cases);
-  for (float& x : data.reshaped())
-    x = static_cast<float>(
-        unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values())))));
-  return data;
+  return draw_states(stream, model.layer(0).unit, model.size(0), cases);
 }
 
 /// Every joint state, weighed by its probability: the negative phase without sampling.

@@ -141,6 +141,21 @@ TEST_CASE("binarise options read back as they are written, and others are refuse
   }
 }
 
+TEST_CASE("cases are spread evenly over the classes, or over the data set where there are none") {
+  Dataset data;
+  data.values = Eigen::MatrixXf::Zero(2, 7);
+  data.labels = {0, 0, 0, 0, 1, 1, 2};
+  // The class of one case gives it, that of two both of its share, the largest what is left.
+  CHECK(spread_cases(data, 3) == std::vector<int>{2, 5, 6});
+  CHECK(spread_cases(data, 5) == std::vector<int>{1, 3, 4, 5, 6});
+  CHECK(spread_cases(data, 7) == std::vector<int>{0, 1, 2, 3, 4, 5, 6});
+  CHECK_THROWS_AS(spread_cases(data, 8), InvalidArgument);
+  CHECK_THROWS_AS(spread_cases(data, 0), InvalidArgument);
+  data.labels.clear();
+  CHECK(spread_cases(data, 1) == std::vector<int>{3});
+  CHECK(spread_cases(data, 2) == std::vector<int>{1, 5});
+}
+
 TEST_CASE("every registered data set says its sizes truly") {
   for (const DatasetInfo& info : registered_datasets()) {
     CAPTURE(info.name);

@@ -56,6 +56,20 @@ TEST_CASE("the score of a deep model is exact where it can be enumerated, its bo
   }
 }
 
+TEST_CASE("a deep model with a Gaussian layer is scored exactly, without a bound") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const boltzmark::Layered bits = deep_model({6, 4, 3}, 1);
+  std::vector<boltzmark::Layer> layers{bits.layer(0), bits.layer(1), bits.layer(2)};
+  layers[2].unit = boltzmark::Unit::gaussian();
+  layers[2].sigma0 = Eigen::VectorXd::Ones(3);
+  const boltzmark::Layered model(layers, bits.weights());
+  const Json score = json_of({"score", saved(model, folder / "m.npz"), data});
+  CHECK(score["status"] == "ok");
+  CHECK(score["bound"].is_null());
+  CHECK(std::isfinite(score["mean_log_likelihood"].get<double>()));
+}
+
 TEST_CASE("a deep model that is too large to enumerate is bounded, with log Z by AIS") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", kCases);

@@ -17,7 +17,7 @@ namespace boltzmark {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kTileColumns = 256;  // 32 KiB of w, which stays in cache while the rows pass
+constexpr int kCachedColumns = 256;  // 32 KiB of w, which stays in cache while the rows pass
 
 void split_product(const double* c, int row_groups, int columns, const double* u, const double* w,
                    double* out) {
@@ -25,8 +25,8 @@ void split_product(const double* c, int row_groups, int columns, const double* u
   const int lanes = static_cast<int>(hn::Lanes(d));
   for (int k = 0; k < kSplitCases; k += 2 * lanes) {
     auto total0 = hn::Zero(d), total1 = hn::Zero(d);
-    for (int first = 0; first < columns; first += kTileColumns) {
-      const int end = std::min(first + kTileColumns, columns);
+    for (int first = 0; first < columns; first += kCachedColumns) {
+      const int end = std::min(first + kCachedColumns, columns);
       for (int group = 0; group < row_groups; ++group) {
         const double* entry = c + static_cast<std::ptrdiff_t>(group) * columns * kSplitRows;
         auto a0 = hn::Zero(d), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, e0 = a0, e1 = a0;

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "boltzmark/core/error.hpp"
@@ -114,6 +116,31 @@ std::vector<DatasetInfo> registered_datasets() {
           {"artificial-modes-0.01", "4 modes of 16 pixels, each flipped with probability 0.01", 16,
            10000, 10000, true},
           {"dna", "splice-junction gene sequences, 180 binary features", 180, 2000, 1186, dna}};
+}
+
+std::vector<int> spread_cases(const Dataset& data, int count) {
+  const auto all = static_cast<int>(data.values.cols());
+  if (count < 1 || count > all)
+    throw InvalidArgument(
+        fmt::format("count = {} (must be 1..{}, the cases of {})", count, all, data.name));
+  std::map<int, std::vector<int>> classes;
+  for (int c = 0; c < all; ++c)
+    classes[data.labels.empty() ? 0 : data.labels[static_cast<std::size_t>(c)]].push_back(c);
+  // Shares as equal as can be: a class that is too small leaves the rest to those after it.
+  std::vector<const std::vector<int>*> by_size;
+  for (const auto& [label, members] : classes) by_size.push_back(&members);
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const auto* a, const auto* b) { return a->size() < b->size(); });
+  std::vector<int> chosen;
+  for (std::size_t g = 0; g < by_size.size(); ++g) {
+    const std::vector<int>& members = *by_size[g];
+    const auto left = static_cast<std::size_t>(count) - chosen.size();
+    const std::size_t share = std::min(members.size(), left / (by_size.size() - g));
+    for (std::size_t i = 0; i < share; ++i)
+      chosen.push_back(members[(2 * i + 1) * members.size() / (2 * share)]);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 std::vector<int> read_labels(const std::string& path) {

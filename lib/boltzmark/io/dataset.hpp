@@ -42,6 +42,11 @@ Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise = {}
 /// Lists the data sets with names, for `list datasets`.
 std::vector<DatasetInfo> registered_datasets();
 
+/// Picks cases spread evenly over the data set, or over the cases of each class where there are
+/// labels, as equal in number as can be; in ascending order.
+/// Throws  InvalidArgument unless count is 1..cases
+std::vector<int> spread_cases(const Dataset& data, int count);
+
 /// Reads the classes of a data set's cases, whole numbers from 0: IDX of one dimension (MNIST's
 /// labels), .npy of one dimension, or text with one per line; each also gzipped.
 /// Throws  DataError if the file is missing or damaged, or holds anything else

@@ -61,8 +61,7 @@ struct VariationalBounds {
 
 /// Computes the mean-field bound of every case.
 /// Shapes  cases [visible x cases]
-/// Throws  InvalidArgument if shapes differ, a value is outside the visible units' range or a layer
-///   is Gaussian
+/// Throws  InvalidArgument if shapes differ or a layer is Gaussian
 VariationalBounds variational_bounds(const Layered& model,
                                      const Eigen::Ref<const Eigen::MatrixXf>& cases,
                                      MeanFieldStop stop = MeanFieldStop::converged());
