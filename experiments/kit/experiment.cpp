@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "experiments/kit/interrupt.hpp"
+#include "experiments/kit/progress.hpp"
+#include "experiments/kit/trial_checkpoint.hpp"
 
 namespace boltzmark::experiments {
 
@@ -13,6 +15,22 @@ StreamKey TrialContext::shared_key(std::string_view name) const {
 void TrialContext::progress(double fraction) const {
   if (on_progress) on_progress(fraction);
   if (interrupt_requested()) throw Interrupted();
+}
+
+std::optional<std::string> TrialContext::kept_state() const {
+  return checkpoint ? checkpoint->read() : std::nullopt;
+}
+
+void TrialContext::progress(double fraction, const std::function<std::string()>& state) const {
+  const bool stop = stopping && stopping();
+  const double now = now_seconds();
+  if (kept_at_ == 0) kept_at_ = now;
+  if (checkpoint && (stop || now - kept_at_ >= checkpoint_seconds)) {
+    checkpoint->write(state());
+    kept_at_ = now_seconds();
+  }
+  if (stop) throw Interrupted();
+  progress(fraction);
 }
 
 double number(const Json& value) {

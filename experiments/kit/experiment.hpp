@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,8 @@ struct Trial {
   bool from_reference = false;  ///< read from reports/reference, matched on inputs alone
 };
 
+class TrialCheckpoint;  // trial_checkpoint.hpp
+
 /// What a trial gets beside its inputs.
 class TrialContext {
  public:
@@ -34,7 +38,10 @@ class TrialContext {
   StreamKey key;
   std::uint64_t seed = 1;
   std::string experiment;                             ///< the experiment's id
-  std::function<void(double)> on_progress = nullptr;  ///< set by the runner
+  std::function<void(double)> on_progress = nullptr;  ///< set by the runner, as what follows
+  std::function<bool()> stopping = nullptr;           ///< the run's time is over, or Ctrl-C
+  std::shared_ptr<const TrialCheckpoint> checkpoint = nullptr;
+  double checkpoint_seconds = 30;  ///< between two writes
 
   /// Returns a key that all trials of the experiment share, so that comparisons can be paired:
   /// `shared_key("repeat 3")` gives both operators the same initial weights and minibatches.
@@ -43,6 +50,17 @@ class TrialContext {
   /// long trials.
   /// Throws  Interrupted if the user asked to stop; let it pass
   void progress(double fraction) const;
+
+  /// Returns the state that a stopped run of this very trial kept last; none: it begins.
+  std::optional<std::string> kept_state() const;
+  /// Reports progress and keeps the trial's state every half minute, and when the run is to stop:
+  /// by Ctrl-C, and here also where --max-seconds are over. A trial that goes on from such a state
+  /// must end with the bytes of one that was never stopped. For the trial's own thread.
+  /// Throws  Interrupted once the state is kept; DataError if it cannot be written
+  void progress(double fraction, const std::function<std::string()>& state) const;
+
+ private:
+  mutable double kept_at_ = 0;  ///< steady clock; 0: not yet
 };
 
 class Results;  // results.hpp

@@ -16,11 +16,13 @@ struct ReproduceOptions {
   int threads = 0;  ///< shared by the jobs; 0: all cores
   std::uint64_t seed = 1;
   std::string out = "out";
-  std::string only = {};   ///< `key=value,...` filter on a trial's inputs
-  double max_seconds = 0;  ///< stop between trials after this; 0: never
-  bool fresh = false;      ///< ignore the store
-  bool keep = false;       ///< merge finished trials into reports/reference
-  bool quiet = false;      ///< no plan and no progress on stderr
+  std::string only = {};  ///< `key=value,...` filter on a trial's inputs
+  double max_seconds =
+      0;  ///< stop after this, between trials or where one keeps its state; 0: never
+  double checkpoint_seconds = 30;  ///< between two states that a trial keeps
+  bool fresh = false;              ///< ignore the store
+  bool keep = false;               ///< merge finished trials into reports/reference
+  bool quiet = false;              ///< no plan and no progress on stderr
 };
 
 /// Where things stand after `reproduce` or `report`.

@@ -12,6 +12,7 @@
 #include "experiments/kit/interrupt.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/sources.hpp"
+#include "experiments/kit/trial_checkpoint.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -63,9 +64,11 @@ class Work {
     try {
       Trial trial{.inputs = key.inputs, .revision = revision_, .simd = key.simd};
       const double start = now_seconds();
-      trial.outputs = experiment.run(key.inputs, make_context(task));
+      const TrialContext context = make_context(task);
+      trial.outputs = experiment.run(key.inputs, context);
       trial.seconds = now_seconds() - start;
       task.plan->store->append(key, trial);
+      context.checkpoint->remove();
       task.trial->finished = task.plan->store->find(key);  // as a resumed run would read it
       const std::lock_guard lock(mutex_);
       ++result_.ran;
@@ -88,6 +91,11 @@ class Work {
     context.on_progress = [this, task, id = experiment.id](double fraction) {
       progress_.advance(task.trial, task.trial->seconds, fraction, id);
     };
+    context.stopping = [this] { return stopped(); };
+    context.checkpoint_seconds = options_.checkpoint_seconds;
+    context.checkpoint = std::make_shared<TrialCheckpoint>(
+        experiment_folder(options_.out, options_.profile, experiment), task.trial->key);
+    if (options_.fresh) context.checkpoint->remove();
     context.on_progress(0);
     return context;
   }

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include "boltzmark/core/error.hpp"
@@ -15,13 +18,27 @@
 namespace boltzmark::experiments {
 namespace {
 
+/// Looks a program up in the PATH's absolute folders: one relative to the folder that it is to run
+/// in could hold anything. Empty if there is none.
+std::string find_program(const std::string& name) {
+  const char* variable = std::getenv("PATH");
+  std::istringstream path(variable == nullptr ? "" : variable);
+  for (std::string folder; std::getline(path, folder, ':');) {
+    std::string file = folder + "/" + name;
+    if (folder.starts_with('/') && access(file.c_str(), X_OK) == 0 &&
+        std::filesystem::is_regular_file(file))
+      return file;
+  }
+  return {};
+}
+
 /// Runs in the child: only calls that are safe after fork.
-[[noreturn]] void become(char* const* argv, const char* folder, int output) {
+[[noreturn]] void become(const char* program, char* const* argv, const char* folder, int output) {
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  if (chdir(folder) == 0) execvp(argv[0], argv);
+  if (chdir(folder) == 0) execv(program, argv);
   _exit(127);
 }
 
@@ -66,13 +83,14 @@ bool ended_until(pid_t child, Clock::time_point deadline, int& status) {
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& folder,
                           std::chrono::milliseconds limit) {
   const Clock::time_point deadline = Clock::now() + limit;
+  const std::string program = find_program(arguments.front());
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw Error("cannot make a pipe");
   const pid_t child = fork();
-  if (child == 0) become(argv.data(), folder.c_str(), ends[1]);
+  if (child == 0) become(program.c_str(), argv.data(), folder.c_str(), ends[1]);
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);

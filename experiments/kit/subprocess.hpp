@@ -13,7 +13,7 @@ struct ProgramResult {
   bool timed_out = false;  ///< it ran longer than the limit, and was killed
 };
 
-/// Runs a program found on the PATH, in a folder and without a shell, and waits for it, but no
+/// Runs a program found in an absolute folder of the PATH, in a folder and without a shell, and waits for it, but no
 /// longer than the limit. What the program itself has started may live on.
 ProgramResult run_program(const std::vector<std::string>& arguments,
                           const std::string& folder = ".",

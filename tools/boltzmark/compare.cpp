@@ -112,7 +112,8 @@ void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& 
         table.text() + fmt::format("\nWritten: {}/{}\n", folder, fmt::join(written, ", ")));
 }
 
-void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells) {
+void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
+                const std::vector<std::string>& written) {
   std::vector<JsonObject> entries;
   for (const ComparisonCell& c : cells) {
     const experiments::ErrorCell& e = c.errors;
@@ -135,7 +136,7 @@ void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& c
                           .set("unit_updates", c.unit_updates)
                           .set("seconds", c.seconds));
   }
-  print(JsonObject().set("truth", plan.truth).set("cells", entries));
+  print(JsonObject().set("truth", plan.truth).set("cells", entries).set("files", written));
 }
 
 // The table is there without its figures: one that cannot be drawn is named on stderr.
@@ -198,7 +199,7 @@ int run(const CompareRequest& arguments, const Session& session) {
       write_results(plan, std::filesystem::path(arguments.model).filename().string(), trials, cells,
                     arguments.out);
   if (session.json)
-    print_json(plan, cells);
+    print_json(plan, cells, written);
   else
     print_cells(plan, cells, arguments.out, written);
   return 0;
@@ -214,8 +215,9 @@ void add_compare(Program& program) {
       .about = "Runs each method several times at equal cost and holds the estimates against the "
                "true log Z: a table, two CSV files and two figures. Methods that read samples "
                "share each run, as they would in use.",
-      .notes = "JSON keys: truth, cells [method, sweeps, repeats, refused, covered, mean, bias,\n"
-               "std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, unit_updates, seconds].",
+      .notes =
+          "JSON keys: truth, cells [method, sweeps, repeats, refused, covered, mean, bias,\n"
+          "std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, unit_updates, seconds], files.",
       .examples = {"boltzmark compare rbm.npz",
                    "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
                    "20 --base mnist",

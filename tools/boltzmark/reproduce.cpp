@@ -101,8 +101,9 @@ void add_reproduce(Program& program) {
   command.text(&options.out, "--out DIR", "Folder of the results (default: out).");
   command.text(&options.only, "--only CELL",
                "Run only trials whose inputs match key=value,... such as size=3,c=10.");
-  command.real(&options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
-               "Stop between trials after this long; run again to go on.");
+  command.real(
+      &options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
+      "Stop after this long, between trials or where a long one keeps its state; run again to go on.");
   command.flag(&options.fresh, "--fresh", "Ignore the trials that are stored.");
   command.flag(&options.keep, "--keep",
                "Merge finished trials into reports/reference of the source tree.");

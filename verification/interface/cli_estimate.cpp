@@ -181,7 +181,8 @@ TEST_CASE("compare writes its tables and figures, and covers the truth") {
   const std::string out = folder / "compared";
   const Json result = json_of({"compare", path, "--methods", "rts,ais,mbar", "--sweeps", "200,600",
                                "--repeats", "4", "--temperatures", "5", "--out", out});
-  CHECK(keys(result) == Keys{"truth", "cells"});
+  CHECK(keys(result) == Keys{"truth", "cells", "files"});
+  CHECK(result["files"] == Json{"compare.csv", "estimates.csv", "rmse.svg", "bias.svg"});
   CHECK(result["cells"].size() == 6);
   CHECK(result["truth"].get<double>() == Approx(brute_log_z(easy_rbm())).epsilon(1e-12));
   for (const Json& cell : result["cells"]) {

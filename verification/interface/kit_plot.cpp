@@ -191,6 +191,24 @@ TEST_CASE("reproduce draws its figures into a folder of any name, and runs nothi
   }
 }
 
+TEST_CASE("a program of the folder that it would run in is not taken, whatever the PATH says") {
+  const Folder folder;
+  const std::string trap = fake_gnuplot(folder, "echo trapped");
+  const std::string path = std::getenv("PATH");
+  for (const std::string& relative : {std::string("."), std::string(), std::string("../bin")}) {
+    setenv("PATH", (relative + ":" + path).c_str(), 1);
+    const ProgramResult result = run_program({"gnuplot", "--version"}, trap);
+    setenv("PATH", path.c_str(), 1);
+    CHECK(result.status == 0);
+    CHECK(result.output.starts_with("gnuplot "));
+  }
+  setenv("PATH", trap.c_str(), 1);
+  const ProgramResult own = run_program({"gnuplot", "--version"}, ".");
+  setenv("PATH", path.c_str(), 1);
+  CHECK(own.output == "trapped\n");
+  CHECK(run_program({"no such program"}).status == 127);
+}
+
 TEST_CASE("a program that hangs is ended at its limit, whether it has closed its output or not") {
   // However slow the machine, `sleep` would take ten minutes.
   for (const std::string script : {"exec sleep 600", "exec >/dev/null 2>&1; exec sleep 600"}) {

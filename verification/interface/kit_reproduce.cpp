@@ -3,18 +3,22 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/random/stream.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/plan.hpp"
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
 #include "experiments/kit/summary.hpp"
+#include "experiments/kit/trial_checkpoint.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {
@@ -23,6 +27,37 @@ namespace {
 ReproduceResult run(ReproduceOptions options) {
   toy_runs = 0;
   return reproduce(options, toy_experiments(), {toy_claims()});
+}
+
+/// A trial of 100 draws that keeps where it is; `steps` counts those made by this process.
+Experiment long_experiment(int& steps, const std::function<void(int)>& after_step) {
+  Experiment experiment = toy_experiments()[0];
+  experiment.trials = [](Profile) { return std::vector<Json>{{{"size", "small"}, {"repeat", 0}}}; };
+  experiment.summarise = [](const Results&, Summary&) {};
+  experiment.claims = {};
+  experiment.run = [&steps, after_step](const Json&, const TrialContext& context) -> Json {
+    double sum = 0;
+    int done = 0;
+    if (const auto state = context.kept_state()) {
+      done = std::stoi(*state);
+      sum = std::stod(state->substr(state->find(' ')));
+    }
+    for (; done < 100;) {
+      sum += Stream(context.key, Purpose::test, static_cast<std::uint64_t>(done)).uniform();
+      ++done;
+      ++steps;
+      after_step(done);
+      context.progress(done / 100.0, [&] { return fmt::format("{} {}", done, sum); });
+    }
+    return {{"sum", sum}};
+  };
+  return experiment;
+}
+
+/// The sum of the one trial that a folder's store holds.
+double stored_sum(const std::string& out) {
+  const std::string line = read_text(out + "/quick/toy/one/trials.jsonl");
+  return Json::parse(line).at("outputs").at("sum").get<double>();
 }
 
 /// Reads every CSV file of a run.
@@ -106,6 +141,85 @@ TEST_CASE("a run killed with SIGKILL resumes to the same bytes") {
   CHECK(resumed.reused == 9);
   CHECK(resumed.ran == 3);
   CHECK(csv_files(whole.path()) == csv_files(killed.path()));
+}
+
+TEST_CASE("a long trial goes on within itself after Ctrl-C, the time limit or a kill") {
+  const TemporaryFolder whole, stopped, limited, killed;
+  int steps = 0;
+  const auto go_on = [&](const ReproduceOptions& options, const std::function<void(int)>& after) {
+    steps = 0;
+    return reproduce(options, {long_experiment(steps, after)}, {});
+  };
+  const auto nothing = [](int) {};
+  CHECK(go_on({.jobs = 1, .out = whole.path()}, nothing).ran == 1);
+  CHECK(steps == 100);
+  const double sum = stored_sum(whole.path());
+
+  const auto interrupted = go_on({.jobs = 1, .out = stopped.path()}, [](int done) {
+    if (done == 60) raise(SIGINT);
+  });
+  CHECK(interrupted.interrupted);
+  CHECK(interrupted.ran == 0);
+  CHECK(go_on({.jobs = 1, .out = stopped.path()}, nothing).ran == 1);
+  CHECK(steps == 40);
+  CHECK(stored_sum(stopped.path()) == sum);
+  CHECK_FALSE(std::filesystem::exists(stopped.path() + "/quick/toy/one/checkpoints"));
+
+  const auto late = go_on({.jobs = 1, .out = limited.path(), .max_seconds = 1}, [](int done) {
+    if (done == 50) std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  });
+  CHECK(late.out_of_time);
+  CHECK(late.ran == 0);
+  const int made = steps;  // 50, unless a second passed before the trial began
+  CHECK(go_on({.jobs = 1, .out = limited.path()}, nothing).ran == 1);
+  CHECK(made + steps == 100);
+  CHECK(stored_sum(limited.path()) == sum);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    go_on({.jobs = 1, .threads = 1, .out = killed.path(), .checkpoint_seconds = 0}, [](int done) {
+      if (done == 30) raise(SIGKILL);
+    });
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+  // Another seed's trial does not take it, and leaves it alone.
+  go_on({.jobs = 1, .seed = 2, .out = killed.path()}, nothing);
+  CHECK(steps == 100);
+  CHECK(go_on({.jobs = 1, .out = killed.path()}, nothing).ran == 1);
+  CHECK(steps == 71);  // the 30th was made, but not kept
+}
+
+TEST_CASE("a kept state that is damaged, or is to be ignored, is not gone on from") {
+  const TemporaryFolder out;
+  const TrialKey key{.inputs = {{"size", "small"}}, .simd = "s", .sources = "a"};
+  const TrialCheckpoint checkpoint(out.path(), key);
+  CHECK_FALSE(checkpoint.read());
+  checkpoint.write("state\nof two lines");
+  CHECK(checkpoint.read() == "state\nof two lines");
+  TrialKey other = key;
+  other.sources = "b";  // another build's: not read, and replaced
+  CHECK_FALSE(TrialCheckpoint(out.path(), other).read());
+  const auto file = std::filesystem::directory_iterator(out.path() + "/checkpoints")->path();
+  const std::string bytes = read_text(file.string());
+  for (const std::string& damaged :
+       {std::string(), bytes.substr(0, 10), bytes.substr(0, bytes.size() - 1), bytes + "x"}) {
+    write_text(file.string(), damaged);
+    CHECK_FALSE(checkpoint.read());
+  }
+  int steps = 0;
+  const auto stop = [](int done) {
+    if (done == 60) raise(SIGINT);
+  };
+  const auto experiment = [&](const std::function<void(int)>& after) {
+    return std::vector<Experiment>{long_experiment(steps, after)};
+  };
+  reproduce({.jobs = 1, .out = out.path()}, experiment(stop), {});
+  steps = 0;
+  reproduce({.jobs = 1, .out = out.path(), .fresh = true}, experiment([](int) {}), {});
+  CHECK(steps == 100);
 }
 
 TEST_CASE("a trial that fails is reported, the others are kept and the exit code is 1") {

@@ -15,7 +15,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_level(double level) {
   if (!(level > 0 && level < 1))
@@ -108,7 +108,7 @@ Interval median_interval(std::span<const double> values, double level) {
   const boost::math::binomial law(static_cast<double>(ordered.size()), 0.5);
   std::size_t k = 0;
   while (cdf(law, static_cast<double>(k)) <= (1 - level) / 2) ++k;
-  if (k == 0) return {median(values), -infinity, infinity};
+  if (k == 0) return {median(values), -kInfinity, kInfinity};
   return {median(values), ordered[k - 1], ordered[ordered.size() - k]};
 }
 
@@ -153,7 +153,7 @@ Interval paired_ratio_interval(std::span<const double> numerator,
   const double ratio = mean_of(numerator) / below;
   const double scale = t * t / (below * below);
   const double g = scale * bb;
-  if (g >= 1) return {ratio, -infinity, infinity};
+  if (g >= 1) return {ratio, -kInfinity, kInfinity};
   const double inside = aa - 2 * ratio * ab + ratio * ratio * bb - scale * (aa * bb - ab * ab);
   const double half = t / std::abs(below) * std::sqrt(std::max(0.0, inside));
   const double centre = ratio - scale * ab;
