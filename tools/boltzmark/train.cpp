@@ -32,6 +32,7 @@ TrainArguments complete(TrainArguments arguments) {
       refuse("--hidden more than once", "not be, with --discriminative");
     if (arguments.mean_field > 0) refuse("--mean-field", "not be, with --discriminative");
     if (!arguments.start.empty()) refuse("--start", "not be, with --discriminative");
+    if (arguments.draws_cases()) refuse("--binarise fresh", "not be, with --discriminative");
     if (arguments.momentum > 0) refuse("--momentum", "not be, with --discriminative");
     if (arguments.weight_decay > 0) refuse("--weight-decay", "not be, with --discriminative");
     if (arguments.rate_decay > 0) refuse("--rate-decay", "not be, with --discriminative");
@@ -236,9 +237,10 @@ void add_train(Program& program) {
                   "Print the exact mean log-likelihood of the cases (at most 40 enumerated units; "
                   "with --discriminative also the error rate) before the first update, after every "
                   "EVERY updates and at the end.");
-  command.text(&arguments->binarise, "--binarise B",
-               "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
-               "threshold:127).");
+  command.text(
+      &arguments->binarise, "--binarise B",
+      "How grey levels become values: threshold:LEVEL, sample:SEED, grey or fresh, drawn anew "
+      "for each minibatch (default: threshold:127).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save the run to FILE every 30 s, on Ctrl-C and at the end; go on from it if it "
                "exists.");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -87,7 +88,11 @@ bool holds_bits(const Eigen::MatrixXf& values) {
 }
 
 Dataset load_training(const TrainArguments& arguments) {
-  Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.binarise));
+  BinariseOptions grey{.kind = BinariseOptions::Kind::grey};
+  Dataset data = load_dataset(arguments.dataset,
+                              arguments.draws_cases() ? grey : parse_binarise(arguments.binarise));
+  if (arguments.draws_cases() && holds_bits(data.values))
+    throw DataError(data.name + ": has no grey levels (must have some, for --binarise fresh)");
   fit_values(Unit::parse(arguments.visible_units), data.values);
   return data;
 }
@@ -97,7 +102,23 @@ TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
       session_(session),
       data_(load_training(arguments)),
       trainer_(make_trainer()) {
-  if (arguments_.evaluate > 0) cases_.emplace(data_.values);
+  if (arguments_.evaluate > 0) cases_.emplace(evaluated_cases());
+}
+
+std::shared_ptr<CaseSource> TrainRun::make_source(StreamKey key) const {
+  const Unit unit = Unit::parse(arguments_.visible_units);
+  if (arguments_.draws_cases()) return std::make_shared<DrawnCases>(data_.values, unit, key);
+  return std::make_shared<GivenCases>(data_.values, unit);
+}
+
+// Of cases that are drawn anew, those of the first update stand for all.
+Eigen::MatrixXf TrainRun::evaluated_cases() const {
+  if (!arguments_.draws_cases()) return data_.values;
+  Chains chains(model(), static_cast<int>(data_.values.cols()));
+  std::vector<int> all(static_cast<std::size_t>(chains.chains()));
+  std::iota(all.begin(), all.end(), 0);
+  make_source(make_key(arguments_.seed, "train"))->fill(chains, all, 0);
+  return chains.get_layer(0);
 }
 
 Trainer TrainRun::make_trainer() const {
@@ -116,7 +137,7 @@ Trainer TrainRun::make_trainer() const {
   return about_file(data_.name, [&] {
     Layered start = initial_model(key);
     if (arguments_.evaluate > 0) check_evaluation(plan_enumeration(start));
-    return Trainer(std::move(start), data_.values, options, key);
+    return Trainer(std::move(start), make_source(key), options, key);
   });
 }
 
@@ -200,7 +221,7 @@ void TrainRun::save_model() const { cli::save_model(model(), arguments_.out); }
 
 std::vector<std::string> TrainRun::warnings() const {
   if (!model().layer(0).unit.is_bernoulli() || holds_bits(data_.values) ||
-      arguments_.binarise == "grey")
+      arguments_.binarise == "grey" || arguments_.draws_cases())
     return {};
   return {"values between 0 and 1 are taken as means (--binarise is for images of bytes)"};
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,9 @@ struct TrainArguments {
   int evaluate = 0;
   std::uint64_t seed = 1;
   bool force = false;
+
+  /// Tells whether grey levels stay, for the trainer to draw from.
+  bool draws_cases() const { return binarise == "fresh"; }
 };
 
 /// Returns the learning rate asked for, or else that of the optimiser and the units.
@@ -91,6 +95,8 @@ class TrainRun {
  private:
   const Layered& model() const { return trainer_.model(); }
   Trainer make_trainer() const;
+  std::shared_ptr<CaseSource> make_source(StreamKey key) const;
+  Eigen::MatrixXf evaluated_cases() const;
   Layered initial_model(StreamKey key) const;
   Layered start_model(std::span<const int> sizes, NetworkUnits units) const;
   std::string model_name() const;

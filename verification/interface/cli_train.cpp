@@ -184,6 +184,41 @@ TEST_CASE("a deep model is trained, resumed, described, evaluated and trained on
   CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
 }
 
+TEST_CASE("grey levels drawn anew train the same bytes for any threads and after a resume") {
+  const io_test::Folder folder;
+  // Twelve images of 3x3 bytes; an update's cases are drawn from them.
+  std::string idx{0, 0, 8, 3, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 3};
+  for (int i = 0; i < 108; ++i) idx += static_cast<char>(i * 37 % 256);
+  const std::string data = folder.write("images", idx);
+  const auto arguments = [&](const std::string& binarise, const std::string& out,
+                             const std::string& updates, const Arguments& more) {
+    Arguments all = {"train", data,    "--hidden",   "4",          "--updates", updates, "--batch",
+                     "5",     "--out", folder / out, "--binarise", binarise,    "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto bytes = [&](const std::string& out) { return io_test::read_all(folder / out); };
+  const Run whole = run(arguments("fresh", "whole.npz", "200", {"--evaluate", "200"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  const Json trained = Json::parse(whole.out);
+  CHECK(trained["warnings"].empty());
+  // Of bits: no vector of 9 bits has a likelihood above 1.
+  CHECK(trained["evaluations"].back()["mean_log_likelihood"].get<double>() < 0);
+  REQUIRE(run(arguments("fresh", "one.npz", "200", {"--threads", "1"})).code == 0);
+  CHECK(bytes("one.npz") == bytes("whole.npz"));
+  REQUIRE(run(arguments("fresh", "half.npz", "83", {"--checkpoint", folder / "c"})).code == 0);
+  const Run other = run(arguments("grey", "x.npz", "200", {"--checkpoint", folder / "c"}));
+  CHECK(other.code == 2);
+  CHECK(other.err.find("other inputs") != std::string::npos);
+  REQUIRE(run(arguments("fresh", "rest.npz", "200", {"--checkpoint", folder / "c"})).code == 0);
+  CHECK(bytes("rest.npz") == bytes("whole.npz"));
+  for (const std::string binarise : {"grey", "sample:1", "threshold:127"}) {
+    REQUIRE(run(arguments(binarise, "other.npz", "200", {"--force"})).code == 0);
+    CHECK(bytes("other.npz") != bytes("whole.npz"));
+  }
+}
+
 TEST_CASE("training that is to be evaluated must be enumerable") {
   const io_test::Folder folder;
   std::string row = "0";

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -35,10 +34,8 @@ void convert(const unsigned char* levels, std::uint64_t units, const BinariseOpt
       for (std::uint64_t i = 0; i < units; ++i) out[i] = static_cast<float>(levels[i]) / 255.0F;
       return;
     case Kind::sample:
-      for (std::uint64_t i = 0; i < units; ++i) {
-        const auto on_below = static_cast<std::uint64_t>(std::round(levels[i] / 255.0 * 0x1p32));
-        out[i] = draws() < on_below ? 1.0F : 0.0F;
-      }
+      for (std::uint64_t i = 0; i < units; ++i)
+        out[i] = draws.bernoulli(levels[i] / 255.0) ? 1.0F : 0.0F;
   }
 }
 
@@ -60,8 +57,10 @@ BinariseOptions parse_binarise(std::string_view text) {
     options.kind = Kind::sample;
     return options;
   }
-  throw InvalidArgument(fmt::format(
-      "binarise = {} (must be threshold:LEVEL with a level of 0..254, sample:SEED or grey)", text));
+  throw InvalidArgument(
+      fmt::format("binarise = {} (must be threshold:LEVEL with a level of 0..254, sample:SEED or "
+                  "grey; fresh is for training alone)",
+                  text));
 }
 
 std::string binarise_text(const BinariseOptions& options) {

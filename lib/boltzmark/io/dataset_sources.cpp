@@ -203,7 +203,6 @@ Dataset artificial_modes(Split split, double flip_probability) {
                                                : training_range(split, kModeCases, kModesHeldOut);
   const StreamKey key =
       make_key(kModesSeed, "artificial-modes", fmt::format("{}", flip_probability));
-  const auto threshold = static_cast<std::uint64_t>(std::round(flip_probability * 0x1p32));
   Dataset data;
   data.rows = data.cols = kSide;
   data.values.resize(kPixels, static_cast<Eigen::Index>(range.count));
@@ -211,7 +210,7 @@ Dataset artificial_modes(Split split, double flip_probability) {
     const std::uint64_t number = range.first + i, mode = number % 4;
     Stream draws(key, Purpose::data, number);
     for (int pixel = 0; pixel < kPixels; ++pixel) {
-      const bool flipped = draws() < threshold;
+      const bool flipped = draws.bernoulli(flip_probability);
       data.values(pixel, static_cast<Eigen::Index>(i)) = mode_pixel(mode, pixel) != flipped;
     }
     data.labels.push_back(static_cast<int>(mode));

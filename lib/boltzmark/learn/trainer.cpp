@@ -15,65 +15,65 @@ constexpr int kVisible = 0;
 constexpr int kHidden = 1;
 
 // Checks before any member allocates; returns the cases of an update.
-int batch_of(const Layered& model, const Eigen::MatrixXf& data, const TrainOptions& options) {
+int batch_of(const Layered& model, const CaseSource& source, const TrainOptions& options) {
   for (int l = 0; l < model.layers(); ++l) {
     if (model.layer(l).unit.has_scale())
       throw InvalidArgument("model (must have no Gaussian units)");
     require_law(options.rule, model.layer(l).unit);
   }
-  if (data.rows() != model.size(kVisible) || data.cols() < 1)
+  if (source.units() != model.size(kVisible) || source.cases() < 1)
     throw InvalidArgument(fmt::format("data = [{} x {}] (must be [{} x cases], a case or more)",
-                                      data.rows(), data.cols(), model.size(kVisible)));
-  const Unit unit = model.layer(kVisible).unit;
-  const auto lowest = static_cast<float>(unit.lowest());
-  const auto highest = static_cast<float>(unit.highest());
-  if (!(data.array() >= lowest && data.array() <= highest).all())
-    throw InvalidArgument(
-        fmt::format("data = a value outside [{}, {}] (must be within, for {} units)", lowest,
-                    highest, unit.name()));
-  if (options.batch < 0 || options.batch > data.cols())
-    throw InvalidArgument(
-        fmt::format("batch = {} (must be 1..{}, or 0 for all cases)", options.batch, data.cols()));
+                                      source.units(), source.cases(), model.size(kVisible)));
+  if (options.batch < 0 || options.batch > source.cases())
+    throw InvalidArgument(fmt::format("batch = {} (must be 1..{}, or 0 for all cases)",
+                                      options.batch, source.cases()));
   if (!(options.weight_decay >= 0 && std::isfinite(options.weight_decay)))
     throw InvalidArgument(
         fmt::format("weight_decay = {} (must be finite and not negative)", options.weight_decay));
-  return options.batch == 0 ? static_cast<int>(data.cols()) : options.batch;
+  return options.batch == 0 ? source.cases() : options.batch;
 }
 
-// Only tables and tiles need to know: cases may be grey levels.
-Packing packing_of(const Layered& model, const Eigen::MatrixXf& data, int chains) {
-  const Unit unit = model.layer(kVisible).unit;
-  const auto low = static_cast<float>(unit.lowest()), high = static_cast<float>(unit.highest());
-  return {.chains = chains, .values = (data.array() == low || data.array() == high).all()};
-}
-
-std::unique_ptr<Sampler> sampler_of(const Layered& model, const Eigen::MatrixXf& data,
+std::unique_ptr<Sampler> sampler_of(const Layered& model, const CaseSource& source,
                                     const TrainOptions& options, StreamKey key,
                                     std::shared_ptr<const Draws> draws) {
-  const int chains = batch_of(model, data, options);
+  // Only tables and tiles need to know: cases may be grey levels.
+  const Packing packing{.chains = batch_of(model, source, options), .values = source.are_values()};
   return make_sampler(options.negative,
                       {.model = model,
-                       .packing = packing_of(model, data, chains),
+                       .packing = packing,
                        .rule = options.rule,
                        .key = key,
                        .draws = draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key)});
+}
+
+std::shared_ptr<CaseSource> given(const Layered& model, const Eigen::MatrixXf& data) {
+  return std::make_shared<GivenCases>(data, model.layer(kVisible).unit);
 }
 
 }  // namespace
 
 Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options,
                  StreamKey key, std::shared_ptr<const Draws> draws)
-    : Trainer(model, data, options, key, sampler_of(model, data, options, key, std::move(draws))) {}
+    : Trainer(model, given(model, data), options, key, std::move(draws)) {}
 
 Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options,
                  StreamKey key, std::unique_ptr<Sampler> sampler)
+    : Trainer(model, given(model, data), options, key, std::move(sampler)) {}
+
+Trainer::Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
+                 StreamKey key, std::shared_ptr<const Draws> draws)
+    : Trainer(model, source, options, key,
+              sampler_of(model, *source, options, key, std::move(draws))) {}
+
+Trainer::Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
+                 StreamKey key, std::unique_ptr<Sampler> sampler)
     : Ascent(model.zero_parameters(), options.optimiser, options.learning_rate),
       model_(std::move(model)),
-      data_(&data),
+      source_(std::move(source)),
       options_(options),
       key_(key),
-      minibatches_(static_cast<int>(data.cols()), batch_of(model_, data, options), key),
-      positive_(model_, batch_of(model_, data, options)),
+      minibatches_(source_->cases(), batch_of(model_, *source_, options), key),
+      positive_(model_, batch_of(model_, *source_, options)),
       sampler_(std::move(sampler)),
       negative_(model_, sampler_->chains()) {
   if (!model_.is_rbm()) mean_field_.emplace(model_, options.mean_field);
@@ -110,19 +110,12 @@ void Trainer::fill_means() {
   mean_field_->fill(positive_);
 }
 
-// Puts the minibatch's cases side by side as chains. Batch learning loads them once.
+// Batch learning loads cases that stay as they are once.
 void Trainer::load_cases() {
-  if (minibatches_.is_whole() && !cases_.empty()) return;
+  if (minibatches_.is_whole() && !cases_.empty() && !source_->vary()) return;
   const std::span<const int> cases = minibatches_.cases(updates());
   cases_.assign(cases.begin(), cases.end());
-  const int units = model_.size(kVisible);
-  const Unit unit = model_.layer(kVisible).unit;
-  for (int c = 0; c < static_cast<int>(cases.size()); ++c) {
-    const float* values = data_->col(cases[c]).data();
-    float* out = positive_.block(kVisible, c / kChainBlock) + c % kChainBlock;
-    for (int u = 0; u < units; ++u)
-      out[static_cast<std::size_t>(u) * kChainBlock] = unit.stored(values[u]);
-  }
+  source_->fill(positive_, cases, updates());
   // A last, smaller minibatch leaves chains over; they move but do not count.
   case_weights_.clear();
   if (static_cast<int>(cases.size()) < positive_.chains()) {
@@ -138,18 +131,16 @@ std::uint64_t Trainer::fingerprint() const {
     sizes.push_back(std::to_string(model_.size(l)));
     units.push_back(model_.layer(l).unit.name());
   }
-  std::string inputs =
-      fmt::format("{} {} {} {} {} | {} {} cases {} | key {} {}", sampler_->name(),
-                  options_.negative.description(), options_.rule.name(),
-                  describe(options_.optimiser, options_.learning_rate), positive_.chains(),
-                  fmt::join(sizes, "x"), fmt::join(units, " "), data_->cols(), key_.low, key_.high);
+  std::string inputs = fmt::format("{} {} {} {} {} | {} {} cases {} | key {} {}", sampler_->name(),
+                                   options_.negative.description(), options_.rule.name(),
+                                   describe(options_.optimiser, options_.learning_rate),
+                                   positive_.chains(), fmt::join(sizes, "x"), fmt::join(units, " "),
+                                   source_->cases(), key_.low, key_.high);
   if (options_.weight_decay != 0) inputs += fmt::format(" | decay {}", options_.weight_decay);
   if (mean_field_)
     inputs += fmt::format(" | mean field {} {}", options_.mean_field.updates,
                           options_.mean_field.tolerance);
-  const auto* values = reinterpret_cast<const char*>(data_->data());
-  return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_->size())},
-                    hash_bytes(inputs));
+  return source_->hash(hash_bytes(inputs));
 }
 
 void Trainer::save(CheckpointWriter& out) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/learn/ascent.hpp"
+#include "boltzmark/learn/case_source.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/mean_field.hpp"
 #include "boltzmark/learn/minibatches.hpp"
@@ -54,6 +55,11 @@ class Trainer final : public Ascent {
   /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps.
   Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options, StreamKey key,
           std::unique_ptr<Sampler> sampler);
+  /// The same, of cases that a source gives.
+  Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
+          StreamKey key, std::shared_ptr<const Draws> draws = nullptr);
+  Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
+          StreamKey key, std::unique_ptr<Sampler> sampler);
   Trainer(Layered, Eigen::MatrixXf&&, const TrainOptions&, StreamKey,
           std::shared_ptr<const Draws> = nullptr) = delete;
   Trainer(Layered, Eigen::MatrixXf&&, const TrainOptions&, StreamKey,
@@ -87,7 +93,7 @@ class Trainer final : public Ascent {
   void load(CheckpointReader& in) override;
 
   Layered model_;
-  const Eigen::MatrixXf* data_;
+  std::shared_ptr<CaseSource> source_;
   TrainOptions options_;
   StreamKey key_;
   Minibatches minibatches_;

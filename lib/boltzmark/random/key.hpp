@@ -36,6 +36,7 @@ enum class Purpose : std::uint32_t {
   test = 73,
   rung = 74,
   resample = 75,
+  drawn_case = 76,
   metropolis = 84,  ///< moves of continuous states
   step_size = 85,
 };

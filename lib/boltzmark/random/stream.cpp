@@ -43,6 +43,10 @@ double Stream::normal() {
                  : M_SQRT2 * boost::math::erfc_inv(2 * (1 - u));
 }
 
+bool Stream::bernoulli(double p) {
+  return (*this)() < static_cast<std::uint64_t>(std::round(p * 0x1p32));
+}
+
 std::uint64_t Stream::below(std::uint64_t n) {
   if (n == 0) throw InvalidArgument("n = 0 (must be at least 1)");
   // Draws past the last whole multiple of n are rejected: no modulo bias.

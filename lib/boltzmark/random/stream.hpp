@@ -21,6 +21,7 @@ class Stream {
   double uniform();                         ///< uniform on (0, 1), 53 bits
   double uniform(double low, double high);  ///< uniform on (low, high)
   double normal();                          ///< standard normal, by inversion
+  bool bernoulli(double p);                 ///< true with probability p, to 2^-33; one draw
   std::uint64_t below(std::uint64_t n);     ///< uniform on 0..n-1; throws InvalidArgument if n = 0
   static constexpr std::uint32_t min() { return 0; }
   static constexpr std::uint32_t max() { return 0xffffffffU; }

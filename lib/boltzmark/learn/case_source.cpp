@@ -1,0 +1,78 @@
+#include "boltzmark/learn/case_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "boltzmark/core/checkpoint.hpp"
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kVisibleLayer = 0;
+
+float* first_value(Chains& chains, int chain) {
+  return chains.block(kVisibleLayer, chain / kChainBlock) + chain % kChainBlock;
+}
+
+}  // namespace
+
+GivenCases::GivenCases(const Eigen::MatrixXf& data, Unit unit) : data_(data), unit_(unit) {
+  const auto lowest = static_cast<float>(unit.lowest());
+  const auto highest = static_cast<float>(unit.highest());
+  if (!(data.array() >= lowest && data.array() <= highest).all())
+    throw InvalidArgument(
+        fmt::format("data = a value outside [{}, {}] (must be within, for {} units)", lowest,
+                    highest, unit.name()));
+}
+
+bool GivenCases::are_values() const {
+  const auto low = static_cast<float>(unit_.lowest()), high = static_cast<float>(unit_.highest());
+  return (data_.array() == low || data_.array() == high).all();
+}
+
+void GivenCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t) {
+  for (int c = 0; c < static_cast<int>(cases.size()); ++c) {
+    const float* values = data_.col(cases[c]).data();
+    float* out = first_value(chains, c);
+    for (int u = 0; u < units(); ++u)
+      out[static_cast<std::size_t>(u) * kChainBlock] = unit_.stored(values[u]);
+  }
+}
+
+std::uint64_t GivenCases::hash(std::uint64_t seed) const {
+  const auto* values = reinterpret_cast<const char*>(data_.data());
+  return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_.size())}, seed);
+}
+
+// By blocks of chains, which share cache lines.
+void DrawnCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t update) {
+  const Unit unit = chains.unit(kVisibleLayer);
+  const double low = unit.lowest(), range = unit.highest() - low;
+  const float stored[] = {unit.stored(static_cast<float>(low)),
+                          unit.stored(static_cast<float>(unit.highest()))};
+  parallel_for((cases.size() + kChainBlock - 1) / kChainBlock, [&](std::size_t block) {
+    const std::size_t end = std::min(cases.size(), (block + 1) * kChainBlock);
+    for (std::size_t c = block * kChainBlock; c < end; ++c) {
+      const int number = cases[c];
+      Stream stream(
+          key_, Purpose::drawn_case,
+          update * static_cast<std::uint64_t>(this->cases()) + static_cast<std::uint64_t>(number));
+      float* out = first_value(chains, static_cast<int>(c));
+      for (int u = 0; u < units(); ++u) {
+        const double mean = data()(u, number);
+        out[static_cast<std::size_t>(u) * kChainBlock] =
+            stored[stream.bernoulli((mean - low) / range) ? 1 : 0];
+      }
+    }
+  });
+}
+
+std::uint64_t DrawnCases::hash(std::uint64_t seed) const {
+  return GivenCases::hash(hash_bytes("cases drawn anew", seed));
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <span>
+
+#include "boltzmark/random/key.hpp"
+#include "boltzmark/transition/chains.hpp"
+
+namespace boltzmark {
+
+/// Where a trainer's cases come from: the values of the visible units, at each update.
+class CaseSource {
+ public:
+  virtual ~CaseSource() = default;
+
+  virtual int units() const = 0;
+  virtual int cases() const = 0;
+  /// Tells whether every value is one that its unit takes, as packed models ask; grey levels are not.
+  virtual bool are_values() const = 0;
+  /// Tells whether a case has other values at another update.
+  virtual bool vary() const = 0;
+  /// Puts cases, as they are at an update, side by side into the visible layer of chains.
+  /// Shapes  chains: as many as cases, or more, which stay
+  virtual void fill(Chains& chains, std::span<const int> cases, std::uint64_t update) = 0;
+  /// Mixes all that the values depend on into a hash.
+  virtual std::uint64_t hash(std::uint64_t seed) const = 0;
+};
+
+/// Cases as they are given.
+class GivenCases : public CaseSource {
+ public:
+  /// Shapes  data [units x cases]; it must outlive this
+  /// Throws  InvalidArgument if a value is outside the unit's range
+  GivenCases(const Eigen::MatrixXf& data, Unit unit);
+
+  int units() const override { return static_cast<int>(data_.rows()); }
+  int cases() const override { return static_cast<int>(data_.cols()); }
+  bool are_values() const override;
+  bool vary() const override { return false; }
+  void fill(Chains& chains, std::span<const int> cases, std::uint64_t update) override;
+  std::uint64_t hash(std::uint64_t seed) const override;
+
+ protected:
+  const Eigen::MatrixXf& data() const { return data_; }
+
+ private:
+  const Eigen::MatrixXf& data_;
+  Unit unit_;
+};
+
+/// Cases drawn anew at each update: a unit takes its greatest value or its least, the given value x
+/// being its mean. So are the images of grey levels that published likelihoods of MNIST are of.
+///   P(greatest) = (x - least) / (greatest - least)
+/// Randomness  key, Purpose::drawn_case, one uint32 per unit, stream = update * cases + case
+class DrawnCases final : public GivenCases {
+ public:
+  DrawnCases(const Eigen::MatrixXf& means, Unit unit, StreamKey key)
+      : GivenCases(means, unit), key_(key) {}
+
+  bool are_values() const override { return true; }
+  bool vary() const override { return true; }
+  void fill(Chains& chains, std::span<const int> cases, std::uint64_t update) override;
+  std::uint64_t hash(std::uint64_t seed) const override;
+
+ private:
+  StreamKey key_;
+};
+
+}  // namespace boltzmark
