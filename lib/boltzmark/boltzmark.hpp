@@ -20,6 +20,7 @@
 #include "boltzmark/transition/sweep.hpp"
 
 // Moving them over a ladder of inverse temperatures.
+#include "boltzmark/sample/coupled_chains.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
 #include "boltzmark/sample/tracked_tempering.hpp"

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/sample/adaptive_runs.hpp"
 #include "boltzmark/sample/contrastive_divergence.hpp"
 #include "boltzmark/sample/persistent_chains.hpp"
 #include "boltzmark/sample/persistent_ladders.hpp"
@@ -18,6 +19,17 @@ int positive(int value, const char* name) {
 }
 
 std::string write_sweeps(const Negative& negative) { return fmt::format("{}", negative.sweeps); }
+
+std::string write_lowest(const Negative& negative) {
+  return fmt::format("{}:{}", negative.temperatures, negative.lowest);
+}
+
+// Reads the fields T:LOW.
+template <Negative (*Make)(int, double)>
+Negative parse_lowest(Fields& fields) {
+  const int temperatures = fields.count();
+  return Make(temperatures, fields.inverse_temperature());
+}
 
 std::string write_ladder(const Negative& negative) {
   std::string fields = fmt::format("{}:{}", negative.temperatures, negative.sweeps);
@@ -52,6 +64,25 @@ std::unique_ptr<Sampler> make_ladders(const Negative& negative, const SamplerSet
                                              negative.sweeps);
 }
 
+AdaptiveOptions adaptive_options(const Negative& negative) {
+  return {.inverse_temperatures = uniform_ladder(negative.temperatures, negative.lowest),
+          .factor = negative.factor,
+          .weights = negative.weights};
+}
+
+std::unique_ptr<Sampler> make_runs(const Negative& negative, const SamplerSetup& setup) {
+  return std::make_unique<AdaptiveRuns>(asked_for(negative, setup, 1), adaptive_options(negative),
+                                        negative.every);
+}
+
+// Both halves count: together they are as many as the cases, unless --chains says otherwise.
+std::unique_ptr<Sampler> make_pairs(const Negative& negative, const SamplerSetup& setup) {
+  Negative all = negative;
+  if (all.chains == 0) all.chains = setup.packing.chains;
+  return std::make_unique<CoupledChains>(asked_for(all, setup, 2), adaptive_options(negative),
+                                         negative.coupling);
+}
+
 template <class Value>
 bool read_number(std::string_view text, Value& value) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -60,12 +91,56 @@ bool read_number(std::string_view text, Value& value) {
 
 bool read_count(std::string_view text, int& value) { return read_number(text, value) && value > 0; }
 
+template <class Value>
+bool take(const std::optional<Value>& parsed, Value& value) {
+  value = parsed.value_or(value);
+  return parsed.has_value();
+}
+
 constexpr NegativeOption kOptions[] = {
     {"--chains N",
-     "chains in all, those at other temperatures too (default: a state for each case of a batch)",
+     "chains in all, those at other temperatures too (default: a state for each case of a batch; "
+     "cast: for every two cases)",
      "an integer from 1",
      [](Negative& negative, std::string_view text) { return read_count(text, negative.chains); },
      [](const Negative& negative) { return fmt::format("{}", negative.chains); }},
+    {"--every N",
+     "updates from one run of adaptive tempering, of as many sweeps, to the next "
+     "(default: 50)",
+     "an integer from 1",
+     [](Negative& negative, std::string_view text) { return read_count(text, negative.every); },
+     [](const Negative& negative) { return fmt::format("{}", negative.every); }},
+    {"--lag N", "sweeps from one swap of slow and fast chains to the next (default: 50)",
+     "an integer from 1",
+     [](Negative& negative, std::string_view text) {
+       return read_count(text, negative.coupling.lag);
+     },
+     [](const Negative& negative) { return fmt::format("{}", negative.coupling.lag); }},
+    {"--swap S",
+     "when slow and fast chains swap: last (at every lag, the last state at b = 1), lag (at every "
+     "lag, if at b = 1), each (after every sweep that ends at b = 1) or entry (on arrival there; "
+     "default: last)",
+     "last, lag, each or entry",
+     [](Negative& negative, std::string_view text) {
+       return take(parse_coupling(text), negative.coupling.coupling);
+     },
+     [](const Negative& negative) {
+       return std::string(boltzmark::name(negative.coupling.coupling));
+     }},
+    {"--factor F",
+     "Wang-Landau factor: constant:X, or vanishing:X for X / t (default: constant:10)",
+     "constant:X or vanishing:X, X positive and finite",
+     [](Negative& negative, std::string_view text) {
+       return take(parse_adapting_factor(text), negative.factor);
+     },
+     [](const Negative& negative) { return negative.factor.name(); }},
+    {"--weights W",
+     "adaptive weights: own of every chain, or shared, the mean over the chains (default: own)",
+     "own or shared",
+     [](Negative& negative, std::string_view text) {
+       return take(parse_weight_sharing(text), negative.weights);
+     },
+     [](const Negative& negative) { return std::string(boltzmark::name(negative.weights)); }},
 };
 
 constexpr NegativePhase kPhases[] = {
@@ -77,6 +152,11 @@ constexpr NegativePhase kPhases[] = {
      make_chains<PersistentChains>},
     {"pt:T:K[:LOW]", "T inverse temperatures from LOW or 0 to 1, K sweeps", "pt:10:1", "--chains",
      parse_ladder, write_ladder, make_ladders},
+    {"st:T:LOW", "adaptive simulated tempering, T inverse temperatures from 1 to LOW", "st:20:0.9",
+     "--chains --every --factor --weights", parse_lowest<Negative::st>, write_lowest, make_runs},
+    {"cast:T:LOW", "chains coupled to such ones", "cast:20:0.9",
+     "--chains --lag --swap --factor --weights", parse_lowest<Negative::cast>, write_lowest,
+     make_pairs},
 };
 
 // Writes what `text` says of every phase: "a, b or c".
@@ -119,13 +199,34 @@ Negative Negative::pt(int temperatures, int sweeps, double lowest) {
   return {"pt", positive(sweeps, "sweeps"), temperatures, lowest};
 }
 
+namespace {
+
+Negative adaptive(std::string_view kind, int temperatures, double lowest) {
+  if (temperatures < 2)
+    throw InvalidArgument(fmt::format("temperatures = {} (must be at least 2)", temperatures));
+  uniform_ladder(temperatures, lowest);
+  return {.kind = kind, .temperatures = temperatures, .lowest = lowest};
+}
+
+}  // namespace
+
+Negative Negative::st(int temperatures, double lowest) {
+  Negative negative = adaptive("st", temperatures, lowest);
+  negative.every = 50;
+  return negative;
+}
+
+Negative Negative::cast(int temperatures, double lowest) {
+  return adaptive("cast", temperatures, lowest);
+}
+
 std::string Negative::name() const {
   return fmt::format("{}:{}", kind, phase_of(kind).write(*this));
 }
 
 std::string Negative::description() const {
-  const Negative defaults{.kind = kind};
   std::string text = name();
+  const Negative defaults = parse_negative(text);
   for (const NegativeOption& option : kOptions)
     if (phase_of(kind).reads(option) && option.write(*this) != option.write(defaults))
       text += fmt::format(" {} {}", option.name(), option.write(*this));

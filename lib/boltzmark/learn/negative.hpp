@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "boltzmark/sample/coupled_chains.hpp"
 #include "boltzmark/sample/sampler.hpp"
 
 namespace boltzmark {
@@ -18,10 +19,18 @@ struct Negative {
   double lowest = 0;
   int chains = 0;  ///< in all, those at other temperatures too; 0: a state for each case of a batch
 
-  /// Throws  InvalidArgument if sweeps < 1, temperatures < 1 or lowest is not in [0, 1)
+  int every = 1;  ///< updates from one run of adaptive simulated tempering to the next
+  CouplingOptions coupling = {};  ///< of slow and fast chains
+  AdaptingFactor factor = {};
+  WeightSharing weights = WeightSharing::own;
+
+  /// Throws  InvalidArgument if sweeps < 1, temperatures < 1 (st and cast: 2) or lowest is not in
+  /// [0, 1)
   static Negative cd(int sweeps);
   static Negative pcd(int sweeps);
   static Negative pt(int temperatures, int sweeps, double lowest = 0);
+  static Negative st(int temperatures, double lowest);
+  static Negative cast(int temperatures, double lowest);
 
   /// Writes it as the command line takes it: cd:25, pcd:10, pt:10:1 (10 temperatures, k = 1).
   std::string name() const;

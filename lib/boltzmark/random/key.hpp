@@ -39,6 +39,7 @@ enum class Purpose : std::uint32_t {
   drawn_case = 76,
   metropolis = 84,  ///< moves of continuous states
   step_size = 85,
+  rung_step = 90,  ///< to a neighbour: proposal and acceptance
 };
 
 }  // namespace boltzmark
