@@ -85,6 +85,7 @@ std::vector<Check> unit_checks();
 std::vector<Check> classifier_checks();
 std::vector<Check> mean_field_checks();
 std::vector<Check> adaptive_tempering_checks();
+std::vector<Check> partition_checks();
 
 /// Lists of checks that any rule must pass which leaves p unchanged, one per file.
 std::vector<Check> kernel_checks(const Rule& rule);
