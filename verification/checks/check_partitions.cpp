@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "boltzmark/exact/operator.hpp"
+#include "boltzmark/exact/partition_law.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/partition_law.hpp"
+#include "verification/checks/two_spins.hpp"
 
 namespace boltzmark {
 namespace {

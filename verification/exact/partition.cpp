@@ -1,9 +1,12 @@
-// Wang-Landau and FPCD over the sets of a partition: chains, their laws, and what is refused.
+// Wang-Landau and FPCD over the sets of a partition: weights, laws, and what is refused.
+#include "boltzmark/exact/partition.hpp"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "verification/checks/partition_law.hpp"
+#include "boltzmark/exact/partition_law.hpp"
+#include "verification/checks/two_spins.hpp"
 
 using namespace boltzmark;
 

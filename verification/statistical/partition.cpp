@@ -1,8 +1,11 @@
 // Chains of Wang-Landau and of FPCD on two spins against their exact law.
+#include "boltzmark/exact/partition.hpp"
+
 #include <catch2/catch.hpp>
 
+#include "boltzmark/exact/partition_law.hpp"
 #include "decide.hpp"
-#include "verification/checks/partition_law.hpp"
+#include "verification/checks/two_spins.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;

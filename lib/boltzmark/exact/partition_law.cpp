@@ -1,4 +1,4 @@
-#include "verification/checks/partition_law.hpp"
+#include "boltzmark/exact/partition_law.hpp"
 
 #include <fmt/format.h>
 
@@ -133,11 +133,6 @@ Eigen::MatrixXd partition_law(const Partition& partition, const WeightRule& rule
 Eigen::VectorXd occupancies(const Partition& partition,
                             const Eigen::Ref<const Eigen::MatrixXd>& laws) {
   return partition.sums(laws.rightCols(laws.cols() - 1).rowwise().mean());
-}
-
-Partition two_spin_partition() {
-  const Layer spin{.unit = Unit::multivalued(1), .bias = Eigen::VectorXd::Zero(1), .sigma0 = {}};
-  return Partition(Layered({spin, spin}, {Eigen::MatrixXd::Constant(1, 1, 5)}), {3, 2, 1, 0});
 }
 
 }  // namespace boltzmark

@@ -1,4 +1,4 @@
-#include "verification/checks/partition.hpp"
+#include "boltzmark/exact/partition.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "verification/checks/partition.hpp"
+#include "boltzmark/exact/partition.hpp"
 
 namespace boltzmark {
 
@@ -29,12 +29,5 @@ Eigen::MatrixXd partition_law(const Partition& partition, const WeightRule& rule
 /// Computes the share of updates 1..n that end in each set, from their laws.  Shapes  [sets]
 Eigen::VectorXd occupancies(const Partition& partition,
                             const Eigen::Ref<const Eigen::MatrixXd>& laws);
-
-/// Makes the two-spin example of the paper: an RBM 1-1 of spins with weight 5, every state a set,
-///   X_1 = (1, 1), X_2 = (-1, 1), X_3 = (1, -1), X_4 = (-1, -1)       [salakhutdinov2010, Sec. 4.1]
-Partition two_spin_partition();
-/// The state in which its chains start, (-1, -1) in X_4, as the set of its data point, (1, 1).
-inline constexpr std::size_t kTwoSpinStart = 0;
-inline constexpr int kTwoSpinData = 0;
 
 }  // namespace boltzmark
