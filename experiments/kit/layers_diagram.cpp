@@ -1,4 +1,4 @@
-#include "experiments/yokoyama2019/support/layers_diagram.hpp"
+#include "experiments/kit/layers_diagram.hpp"
 
 #include <fmt/format.h>
 

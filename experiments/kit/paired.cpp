@@ -1,4 +1,4 @@
-#include "experiments/yokoyama2019/support/paired.hpp"
+#include "experiments/kit/paired.hpp"
 
 #include <fmt/format.h>
 

@@ -36,6 +36,10 @@
   X(carlson2016_acceptance)      \
   X(carlson2016_coverage)        \
   X(carlson2016_enumerable)      \
+  X(salakhutdinov2010_fig1)      \
+  X(salakhutdinov2010_theory)    \
+  X(salakhutdinov2010_fig2)      \
+  X(salakhutdinov2010_weights)   \
   X(yokoyama2019_fig1)           \
   X(yokoyama2019_theory)         \
   X(yokoyama2019_fig2)           \

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "experiments/kit/measures.hpp"
+#include "experiments/kit/paired.hpp"
 #include "experiments/yokoyama2019/support/exact_ascent.hpp"
-#include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments::yokoyama2019_conjectures {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boltzmark/learn/initial.hpp"
-#include "experiments/yokoyama2019/support/layers_diagram.hpp"
+#include "experiments/kit/layers_diagram.hpp"
 
 namespace boltzmark::experiments::yokoyama2019_fig1 {
 namespace {

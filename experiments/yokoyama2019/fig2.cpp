@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "experiments/kit/paired.hpp"
 #include "experiments/yokoyama2019/support/learning.hpp"
-#include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments::yokoyama2019_fig2 {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "experiments/kit/paired.hpp"
 #include "experiments/yokoyama2019/support/learning.hpp"
-#include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments::yokoyama2019_fig3 {

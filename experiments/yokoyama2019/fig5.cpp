@@ -1,6 +1,6 @@
 #include "boltzmark/learn/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "experiments/yokoyama2019/support/layers_diagram.hpp"
+#include "experiments/kit/layers_diagram.hpp"
 
 namespace boltzmark::experiments::yokoyama2019_fig5 {
 namespace {

@@ -10,10 +10,10 @@
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/bands.hpp"
+#include "experiments/kit/paired.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
-#include "experiments/yokoyama2019/support/paired.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
 
 namespace boltzmark::experiments::yokoyama2019_fig6 {

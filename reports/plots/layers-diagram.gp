@@ -1,4 +1,4 @@
-# Figs. 1 and 5 of yokoyama2019: the layers of a network, one above the other.
+# The layers of a network, one above the other: Figs. 1 and 5 of yokoyama2019, Fig. 1 of salakhutdinov2010.
 # Reads data_file (element, x, y, dx, dy, text): nodes, edges from (x, y) by (dx, dy), and names.
 load plots . '/style.gp'
 set datafile separator ','

@@ -137,6 +137,17 @@ TEST_CASE("the claims file of yokoyama2019 has exactly the claims Y01 to Y24") {
   }
 }
 
+TEST_CASE("the claims file of salakhutdinov2010 has claims of S01 to S36, in order") {
+  const ClaimFile file = read_claims(source_path("reports/claims/salakhutdinov2010.toml"));
+  std::string last = "S00";
+  for (const Claim& claim : file.claims) {
+    CHECK(last < claim.id);
+    CHECK(claim.id.size() == 3);
+    last = claim.id;
+  }
+  CHECK(last <= "S36");
+}
+
 TEST_CASE("every experiment measures claims that exist and that name it") {
   const auto files = read_all_claims();
   for (const Experiment& experiment : experiments())

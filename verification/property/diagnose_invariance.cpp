@@ -10,8 +10,8 @@
 
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/bruegge2013/support/class_changes.hpp"
 #include "experiments/kit/statistics/bootstrap.hpp"
+#include "experiments/kit/statistics/class_changes.hpp"
 #include "experiments/kit/statistics/proportion.hpp"
 #include "experiments/kit/statistics/trend.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"

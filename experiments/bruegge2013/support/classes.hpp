@@ -6,8 +6,8 @@
 
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/transition/rule.hpp"
-#include "experiments/bruegge2013/support/class_changes.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/class_changes.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
 

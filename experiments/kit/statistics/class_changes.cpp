@@ -1,4 +1,4 @@
-#include "experiments/bruegge2013/support/class_changes.hpp"
+#include "experiments/kit/statistics/class_changes.hpp"
 
 #include <fmt/format.h>
 
