@@ -96,8 +96,10 @@ ConstantFactorLaw constant_factor_law(const Layered& model, float lowest, double
     law = std::move(next);
     if (found.change < kStationary) break;
   }
-  found.top_share = law[1].sum();
-  found.top = law[1].rowwise().sum() / found.top_share;
+  found.joint.resize(law[0].rows(), 2);
+  for (const int k : {0, 1}) found.joint.col(k) = law[k].rowwise().sum();
+  found.top_share = found.joint.col(1).sum();
+  found.top = found.joint.col(1) / found.top_share;
   found.distance = total_variation(found.top, lattice.pairs().p);
   for (const Eigen::MatrixXd& rung : law)
     found.edge_mass += rung.col(0).sum() + rung.col(rung.cols() - 1).sum();

@@ -8,11 +8,12 @@ namespace boltzmark {
 
 /// Where adaptive simulated tempering with a constant factor settles.
 struct ConstantFactorLaw {
-  Eigen::VectorXd top;   ///< P(x | b = 1) [states]: not the model's p
-  double distance = 0;   ///< its total variation distance from p
-  double top_share = 0;  ///< P(b = 1)
-  double edge_mass = 0;  ///< at the ends of the lattice that was kept
-  double change = 0;     ///< of the law in the last iteration, in L1
+  Eigen::MatrixXd joint;  ///< P(x, k) [states x rungs]
+  Eigen::VectorXd top;    ///< P(x | b = 1) [states]: not the model's p
+  double distance = 0;    ///< its total variation distance from p
+  double top_share = 0;   ///< P(b = 1)
+  double edge_mass = 0;   ///< at the ends of the lattice that was kept
+  double change = 0;      ///< of the law in the last iteration, in L1
 };
 
 /// Computes the law of adaptive simulated tempering on two rungs, b = lowest and 1, with own weights

@@ -85,6 +85,14 @@ TEST_CASE("trained parameters keep their bytes, whatever the negative phase") {
         0x3ed009fb22f854c0U);
   CHECK(train({.negative = Negative::pt(4, 2), .batch = 20}) == 0x57d0e9f6987b4d16U);
   CHECK(train({.negative = Negative::pt(4, 1), .rule = flip}) == 0x7d579c4cc1764403U);
+  Negative coupled = Negative::cast(4, 0.3);
+  set_negative_option(coupled, "--lag", "7");
+  CHECK(train({.negative = coupled, .batch = 20}) == 0x1U);
+  coupled.coupling.coupling = Coupling::each;
+  CHECK(train({.negative = coupled, .rule = flip}) == 0x2U);
+  Negative runs = Negative::st(4, 0.3);
+  set_negative_option(runs, "--every", "5");
+  CHECK(train({.negative = runs, .batch = 20}) == 0x3U);
   CHECK(train_classes() == 0x57dd524f274e1c5aU);
   CHECK(train_tracked() == 0xdb65aa67557810caU);
 }
