@@ -23,11 +23,13 @@
 #include "boltzmark/sample/coupled_chains.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempered_transition.hpp"
 #include "boltzmark/sample/tracked_tempering.hpp"
 
 // Training.
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/mean_field.hpp"
+#include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
 
 // log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.

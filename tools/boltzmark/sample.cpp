@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/npz.hpp"
-#include "boltzmark/transition/sweep.hpp"
+#include "boltzmark/learn/negative.hpp"
 #include "experiments/kit/interrupt.hpp"
 #include "input.hpp"
 #include "output.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 struct SampleArguments {
   std::string model;
+  std::string sampler = "gibbs";
   std::string rule = "gibbs";
   std::string start = "random";
   std::string binarise = "threshold:127";
@@ -82,28 +84,41 @@ void keep(const Layered& model, const Chains& chains, int sweep, Kept& kept) {
   kept.sweeps.push_back(sweep);
 }
 
-Kept draw(const Layered& model, const SampleArguments& arguments, const Session& session) {
+std::unique_ptr<Sampler> make_chains(const Layered& model, const SampleArguments& arguments) {
   const StreamKey key = make_key(arguments.seed, "sample");
-  const PackedModel packed(
-      model, {.chains = arguments.chains, .sweeps = static_cast<std::uint64_t>(arguments.sweeps)});
-  Chains chains = make_start(model, arguments, key);
-  const PhiloxDraws draws(key);
+  const Chains start = make_start(model, arguments, key);
+  return make_sampler(parse_sampler(arguments.sampler),
+                      {.model = model,
+                       .packing = {.chains = arguments.chains,
+                                   .sweeps = static_cast<std::uint64_t>(arguments.sweeps)},
+                       .rule = parse_rule(arguments.rule),
+                       .key = key,
+                       .start = &start,
+                       .draws = std::make_shared<PhiloxDraws>(key)});
+}
+
+Kept draw(const Layered& model, Sampler& sampler, const SampleArguments& arguments,
+          const Session& session) {
+  Chains chains(model, sampler.chains());
   const int every = arguments.every > 0 ? arguments.every : arguments.sweeps;
-  SweepOptions options{.rule = parse_rule(arguments.rule)};
   Kept kept;
   kept.layers.resize(model.layers());
   const experiments::InterruptGuard guard;
   Progress progress(session, "sample", arguments.sweeps, "sweeps");
-  // Steps of about 0.1 s, so that Ctrl-C is heard.
-  const double work = 1.0 + static_cast<double>(arguments.chains) * model.units();
-  const int step = static_cast<int>(std::clamp(2e7 / work, 1.0, 1e6));
+  // Steps of about 0.1 s, so that Ctrl-C is heard; whole ones of the sampler's own.
+  const int whole = parse_sampler(arguments.sampler).sweeps;
+  const double work = 1.0 + sampler.chain_sweeps(whole) * model.units();
+  const int most = arguments.sweeps / whole;
+  const int step = static_cast<int>(std::clamp(2e7 / work, 1.0, std::min(1e6, 1.0 * most))) * whole;
   for (int done = 0; done < arguments.sweeps;) {
-    const int next = std::min({arguments.sweeps, done + step, (done / every + 1) * every});
-    options.first_sweep = done;
-    options.sweeps = next - done;
-    sweep(packed, chains, draws, options);
+    const int next =
+        std::min(done + std::min(step, arguments.sweeps - done), (done / every + 1) * every);
+    sampler.advance(next - done);
     done = next;
-    if (done % every == 0) keep(model, chains, done, kept);
+    if (done % every == 0) {
+      sampler.copy_states(chains);
+      keep(model, chains, done, kept);
+    }
     progress.show(done);
     if (experiments::interrupt_requested()) throw experiments::Interrupted();
   }
@@ -139,6 +154,7 @@ void print_result(const SampleArguments& arguments, const Kept& kept, double sec
   if (session.json) {
     print(JsonObject()
               .set("out", arguments.out)
+              .set("sampler", arguments.sampler)
               .set("rule", parse_rule(arguments.rule).name())
               .set("chains", arguments.chains)
               .set("sweeps", arguments.sweeps)
@@ -157,23 +173,38 @@ void print_result(const SampleArguments& arguments, const Kept& kept, double sec
   print(facts.text());
 }
 
-int run(const SampleArguments& arguments, const Session& session) {
+void check(const SampleArguments& arguments) {
   parse_rule(arguments.rule);
   if (arguments.every > arguments.sweeps)
     throw InvalidArgument(fmt::format("--every = {} (must be at most --sweeps, {})",
                                       arguments.every, arguments.sweeps));
+  const int whole = parse_sampler(arguments.sampler).sweeps;
+  for (const auto& [option, sweeps] :
+       {std::pair("--sweeps", arguments.sweeps), std::pair("--every", arguments.every)})
+    if (sweeps % whole != 0)
+      throw InvalidArgument(
+          fmt::format("{} = {} (must be a multiple of {}, the sweeps of a step "
+                      "of {})",
+                      option, sweeps, whole, arguments.sampler));
+}
+
+int run(const SampleArguments& arguments, const Session& session) {
+  check(arguments);
   const Layered model = load_model(arguments.model);
   if (!arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
   check_output(arguments.out, arguments.force, arguments.model);
+  const std::unique_ptr<Sampler> sampler =
+      about_file(arguments.model, [&] { return make_chains(model, arguments); });
   const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
   state_plan(
       session,
       fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
-      sweep_seconds(model, double{1} * arguments.sweeps * arguments.chains),
+      sweep_seconds(model, sampler->chain_sweeps(arguments.sweeps)),
       kept * arguments.chains * (model.units() + 8.0) + weight_bytes(model));
   const Stopwatch watch;
-  const Kept states = about_file(arguments.model, [&] { return draw(model, arguments, session); });
+  const Kept states =
+      about_file(arguments.model, [&] { return draw(model, *sampler, arguments, session); });
   write(model, arguments, states);
   print_result(arguments, states, watch.seconds(), session);
   return 0;
@@ -184,7 +215,7 @@ constexpr const char* kSampleNotes =
     "[K, chains, units], uint8 of Bernoulli units and float32 of others, energy float64\n"
     "[K, chains] in nats, sweep int64 [K] (the sweep after which the states were kept, from 1)\n"
     "and seed int64. A sweep updates the hidden units first.\n"
-    "JSON keys: out, rule, chains, sweeps, kept, mean_energy, seed, seconds.";
+    "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy, seed, seconds.";
 
 }  // namespace
 
@@ -198,10 +229,14 @@ void add_sample(Program& program) {
       .notes = kSampleNotes,
       .examples = {"boltzmark sample rbm.npz --rule flip --sweeps 10000 --out states.npz",
                    "boltzmark sample rbm.npz --chains 10 --sweeps 500 --every 5 --out trace.npz",
+                   "boltzmark sample dbm.npz --sampler tt:20:0.9 --every 10 --out mixed.npz",
                    "boltzmark sample rbm.npz --start mnist:test --sweeps 1 --out one.npz"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.required_text(&arguments->out, "--out FILE", "The file to write (.npz).");
+  command.text(&arguments->sampler, "--sampler S",
+               "What moves the chains, whose states at inverse temperature 1 are kept: " +
+                   describe_samplers() + " (default: gibbs, sweeps of the rule).");
   command.text(&arguments->rule, "--rule R",
                "The update rule: gibbs, flip, blend:SHARE or metropolis (default: gibbs).");
   command.integer(&arguments->chains, "--chains C", 1, "Independent chains (default: 100).");

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <type_traits>
 
 #include "boltzmark/core/error.hpp"
 #include "input.hpp"
+#include "pretrain_run.hpp"
 #include "program.hpp"
 #include "train_classes.hpp"
 #include "train_loop.hpp"
@@ -32,6 +34,7 @@ TrainArguments complete(TrainArguments arguments) {
       refuse("--hidden more than once", "not be, with --discriminative");
     if (arguments.mean_field > 0) refuse("--mean-field", "not be, with --discriminative");
     if (!arguments.start.empty()) refuse("--start", "not be, with --discriminative");
+    if (!arguments.pretrain.empty()) refuse("--pretrain", "not be, with --discriminative");
     if (arguments.draws_cases()) refuse("--binarise fresh", "not be, with --discriminative");
     if (arguments.momentum > 0) refuse("--momentum", "not be, with --discriminative");
     if (arguments.weight_decay > 0) refuse("--weight-decay", "not be, with --discriminative");
@@ -51,6 +54,13 @@ TrainArguments complete(TrainArguments arguments) {
     refuse("--initial", "not be, with --start");
   if (!arguments.start.empty() && arguments.initial_sd >= 0)
     refuse("--initial-sd", "not be, with --start");
+  if (!arguments.pretrain.empty()) {
+    if (!deep) refuse("--pretrain", "come with two --hidden or more");
+    const char* must = "not be, with --pretrain, which makes the start";
+    if (!arguments.start.empty()) refuse("--start", must);
+    if (!arguments.initial.empty()) refuse("--initial", must);
+    if (arguments.initial_sd >= 0) refuse("--initial-sd", must);
+  }
   fill(arguments.negative, deep ? "pcd:1" : "cd:1");
   fill(arguments.rule, "gibbs");
   fill(arguments.visible_units, "bernoulli");
@@ -91,6 +101,7 @@ void check(const TrainArguments& arguments) {
     if (hidden > kMostHidden)
       throw InvalidArgument(
           fmt::format("--hidden = {} (must be an integer from 1 to {})", hidden, kMostHidden));
+  if (!arguments.pretrain.empty()) parse_epochs(arguments.pretrain, arguments.hidden.size());
   check_model_name(arguments.out);
   if (arguments.discriminative && !arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": cannot hold a discriminative RBM (must end in .npz)");
@@ -117,6 +128,8 @@ int train(const TrainArguments& arguments, const Session& session) {
                          .must = Training::kSameRun,
                          .updates = static_cast<std::uint64_t>(arguments.updates),
                          .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
+  if constexpr (std::is_same_v<Training, TrainRun>)
+    if (!arguments.pretrain.empty()) pretrain(training, arguments, loop, session);
   const std::uint64_t resumed_at = resume(training.trainer(), loop, session);
   training.state_cost();
   make_updates(training.trainer(), loop, session, [&] { training.evaluate(); });
@@ -178,7 +191,8 @@ void add_train(Program& program) {
            "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
            "--checkpoint mnist.part --out mnist.npz",
            "boltzmark train bas --hidden 16 --visible-units 1 --hidden-units 4 --out x4.npz",
-           "boltzmark train mnist:fit --hidden 500 --hidden 1000 --learning-rate 0.005 "
+           "boltzmark train mnist:fit --binarise fresh --hidden 500 --hidden 1000 --pretrain 100,200 "
+           "--learning-rate 0.005 "
            "--rate-decay 2000 --updates 200000 --checkpoint dbm.part --out dbm.npz",
            "boltzmark train mnist --discriminative --hidden 200 --hidden-units continuous "
            "--updates 6000 --out digits.npz"},
@@ -231,6 +245,9 @@ void add_train(Program& program) {
                  "and Bengio, biases 0 (default: normal; with --discriminative xavier).");
   command.real(&arguments->initial_sd, "--initial-sd X", {.low = 0},
                "Standard deviation of the initial weights and biases (default: 0.01).");
+  command.text(&arguments->pretrain, "--pretrain E1,E2,..",
+               "Start a deep model from so many epochs of each RBM of its stack, trained by "
+               "contrastive divergence, each on states drawn from the one below.");
   command.text(&arguments->start, "--start MODEL",
                "Start from a model of the same layers and units.");
   command.integer(&arguments->evaluate, "--evaluate EVERY", 1,

@@ -57,7 +57,7 @@ std::uint64_t resume(Trainer& trainer, const LoopOptions& options, const Session
   if (trainer.updates() > options.updates)
     throw DataError(fmt::format("{}: has made {} updates (must be at most --updates, {})", path,
                                 trainer.updates(), options.updates));
-  if (!session.quiet)
+  if (!session.quiet && trainer.updates() > 0)
     fmt::print(stderr, "boltzmark: going on from update {} of {}\n", trainer.updates(), path);
   return trainer.updates();
 }

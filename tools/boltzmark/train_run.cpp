@@ -45,6 +45,7 @@ std::string initial_text(const TrainArguments& arguments) {
     const std::string bytes = experiments::read_text(arguments.start);
     return "model " + sha256(bytes.data(), bytes.size());
   }
+  if (!arguments.pretrain.empty()) return "pretraining " + arguments.pretrain;
   return arguments.initial == "xavier" ? "xavier" : fmt::format("sd {}", arguments.initial_sd);
 }
 
@@ -121,7 +122,7 @@ Eigen::MatrixXf TrainRun::evaluated_cases() const {
   return chains.get_layer(0);
 }
 
-Trainer TrainRun::make_trainer() const {
+Trainer TrainRun::make_trainer(std::optional<Layered> given) const {
   const StreamKey key = make_key(arguments_.seed, "train");
   const auto cases = static_cast<int>(data_.values.cols());
   TrainOptions options{.negative = negative_of(arguments_),
@@ -135,7 +136,7 @@ Trainer TrainRun::make_trainer() const {
   options.optimiser.momentum = arguments_.momentum;
   options.optimiser.rate_decay = arguments_.rate_decay;
   return about_file(data_.name, [&] {
-    Layered start = initial_model(key);
+    Layered start = given ? std::move(*given) : initial_model(key);
     if (arguments_.evaluate > 0) check_evaluation(plan_enumeration(start));
     return Trainer(std::move(start), make_source(key), options, key);
   });

@@ -33,6 +33,7 @@ struct TrainArguments {
   std::string hidden_units;   ///< empty: bernoulli
   double learning_rate = 0;   ///< 0: that of the optimiser and the units
   std::string start;          ///< a model file to start from; empty: drawn as `initial` says
+  std::string pretrain;       ///< epochs of greedy pretraining, with commas between; empty: none
   double initial_sd = -1;     ///< below 0: not given, 0.01
   double momentum = 0;
   double weight_decay = 0;
@@ -82,9 +83,13 @@ class TrainRun {
 
   /// Heads the run's checkpoints: what a resumed run must agree on and the trainer does not know.
   std::string heading() const;
-  static constexpr const char* kSameRun = "same --initial, --initial-sd and --start";
+  static constexpr const char* kSameRun = "same --initial, --initial-sd, --start and --pretrain";
 
   Trainer& trainer() { return trainer_; }
+  /// Makes a source of the cases, whose draws are of a key.
+  std::shared_ptr<CaseSource> make_source(StreamKey key) const;
+  /// Begins anew from another model of the same shape.
+  void start_from(Layered model) { trainer_ = make_trainer(std::move(model)); }
   /// States time and memory on stderr.
   void state_cost() const;
   /// Notes and prints how good the model is now.
@@ -94,8 +99,7 @@ class TrainRun {
 
  private:
   const Layered& model() const { return trainer_.model(); }
-  Trainer make_trainer() const;
-  std::shared_ptr<CaseSource> make_source(StreamKey key) const;
+  Trainer make_trainer(std::optional<Layered> start = {}) const;
   Eigen::MatrixXf evaluated_cases() const;
   Layered initial_model(StreamKey key) const;
   Layered start_model(std::span<const int> sizes, NetworkUnits units) const;

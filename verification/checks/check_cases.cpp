@@ -126,6 +126,16 @@ Check mean_check(Check check, CaseStatistic statistic) {
   return reduced_check(std::move(check), std::move(statistic), mean_case);
 }
 
+Check exceeding_check(Check check, CaseStatistic statistic) {
+  Check reduced = reduced_check(std::move(check), std::move(statistic), worst_case);
+  reduced.run = [run = std::move(reduced.run)](int cases, std::uint64_t seed) {
+    CheckOutcome outcome = run(cases, seed);
+    outcome.holds = outcome.value > outcome.bound;  // NaN exceeds nothing
+    return outcome;
+  };
+  return reduced;
+}
+
 Layered draw_check_model(Stream& stream, int max_side) {
   const auto count = static_cast<std::uint64_t>(Sizes::count);
   const auto weight_sizes = static_cast<Sizes>(stream.below(count));

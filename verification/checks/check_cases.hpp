@@ -30,6 +30,9 @@ Check bounded_check(Check check, CaseStatistic statistic);
 /// Makes a check that holds if the mean of the statistic over all cases is at most the bound.
 Check mean_check(Check check, CaseStatistic statistic);
 
+/// Makes a check that holds if the statistic exceeds the bound in some case: that something is not so.
+Check exceeding_check(Check check, CaseStatistic statistic);
+
 /// Draws a binary RBM or, half the time, a DBM of three to five layers, of 1..max_side units a side
 /// (odd and even layers; one a layer where that is more), whose parameters are multiples of 2^-8, so that sums are exact and ties are ties: all zero, mostly
 /// zero, in {-1, 0, 1}, moderate, or with entries of +-100.
@@ -85,7 +88,11 @@ std::vector<Check> unit_checks();
 std::vector<Check> classifier_checks();
 std::vector<Check> mean_field_checks();
 std::vector<Check> adaptive_tempering_checks();
+std::vector<Check> swap_bias_checks();
 std::vector<Check> partition_checks();
+std::vector<Check> transition_checks();
+std::vector<Check> fast_weight_checks();
+std::vector<Check> pretraining_checks();
 
 /// Lists of checks that any rule must pass which leaves p unchanged, one per file.
 std::vector<Check> kernel_checks(const Rule& rule);

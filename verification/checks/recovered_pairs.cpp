@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "boltzmark/exact/recovered_sweep.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
@@ -91,6 +93,58 @@ void for_both_proposals(StepDraws& draws, std::size_t starts, const Run& run, co
   }
 }
 
+// Every joint state (x_slow, x_fast, k) as a pair of production chains; pair i is joint state i =
+// (k states + x_fast) states + x_slow.
+class JointStates {
+ public:
+  // One sweep has been made; with a lag of two it does not end one.
+  JointStates(const Layered& model, const std::vector<float>& ladder, Eigen::VectorXd log_g,
+              Coupling coupling, bool at_lag)
+      : space_(model),
+        states_(static_cast<int>(space_.states())),
+        pairs_(states_ * states_ * static_cast<int>(ladder.size())),
+        log_g_(std::move(log_g)),
+        draws_(std::make_shared<StepDraws>()),
+        coupled_({.model = model, .packing = {.chains = pairs_}, .draws = draws_},
+                 {.inverse_temperatures = ladder}, {.coupling = coupling, .lag = at_lag ? 1 : 2}) {
+    coupled_.pairs().sweep();
+    draws_->first = pairs_;
+  }
+
+  int pairs() const { return pairs_; }
+  StepDraws& draws() { return *draws_; }
+  // Where the production code takes each joint state with the draws as they are.
+  std::vector<std::uint64_t> couple() {
+    AdaptiveChains& chains = coupled_.pairs();
+    for (int i = 0; i < pairs_; ++i) {
+      put_state(chains.states(), i, space_, static_cast<std::size_t>(i % states_));
+      put_state(chains.states(), pairs_ + i, space_,
+                static_cast<std::size_t>(i / states_ % states_));
+      chains.set_rung(pairs_ + i, i / (states_ * states_));
+    }
+    chains.weights().set(log_g_);
+    coupled_.couple();
+    std::vector<std::uint64_t> to;
+    for (int i = 0; i < pairs_; ++i)
+      to.push_back((static_cast<std::uint64_t>(chains.rung(pairs_ + i)) * space_.states() +
+                    read_state(chains.states(), pairs_ + i, space_)) *
+                       space_.states() +
+                   read_state(chains.states(), i, space_));
+    return to;
+  }
+  double& mass(JointLaw& law, std::uint64_t i) const {
+    const auto at = static_cast<int>(i);
+    return law[at / (states_ * states_)](at % states_, at / states_ % states_);
+  }
+
+ private:
+  StateSpace space_;
+  int states_, pairs_;
+  Eigen::VectorXd log_g_;
+  std::shared_ptr<StepDraws> draws_;
+  CoupledChains coupled_;
+};
+
 }  // namespace
 
 AdaptivePairs recovered_pairs(const Layered& model, const std::vector<float>& ladder,
@@ -130,51 +184,24 @@ AdaptivePairs recovered_pairs(const Layered& model, const std::vector<float>& la
 JointLaw recovered_advance(const Layered& model, const std::vector<float>& ladder,
                            const Eigen::VectorXd& log_g, const JointLaw& law, Coupling coupling,
                            bool at_lag) {
-  const StateSpace space(model);
-  const auto states = static_cast<Eigen::Index>(space.states());
-  const auto rungs = static_cast<Eigen::Index>(ladder.size());
-  const Eigen::Index joint = states * states * rungs;
   const Eigen::MatrixXd slow = recovered_sweep_matrix(model, 1, Rule::gibbs());
-  JointLaw moved, next(law.size(), Eigen::MatrixXd::Zero(states, states));
-  for (Eigen::Index k = 0; k < rungs; ++k)
+  JointLaw moved, next;
+  for (std::size_t k = 0; k < law.size(); ++k) {
     moved.emplace_back(slow.transpose() * law[k] *
                        recovered_sweep_matrix(model, ladder[k], Rule::gibbs()));
-  // One sweep has been made; with a lag of two it does not end one.
-  const auto draws = std::make_shared<StepDraws>();
-  CoupledChains coupled(
-      {.model = model, .packing = {.chains = static_cast<int>(joint)}, .draws = draws},
-      {.inverse_temperatures = ladder}, {.coupling = coupling, .lag = at_lag ? 1 : 2});
-  coupled.pairs().sweep();
-  draws->first = static_cast<int>(joint);
-  const auto run = [&] {
-    std::vector<std::uint64_t> to(static_cast<std::size_t>(joint));
-    AdaptiveChains& chains = coupled.pairs();
-    for (Eigen::Index i = 0; i < joint; ++i) {
-      const auto pair = static_cast<int>(i);
-      put_state(chains.states(), pair, space, i % states);
-      put_state(chains.states(), pair + static_cast<int>(joint), space, i / states % states);
-      chains.set_rung(pair + static_cast<int>(joint), static_cast<int>(i / (states * states)));
-    }
-    chains.weights().set(log_g);
-    coupled.couple();
-    for (Eigen::Index i = 0; i < joint; ++i) {
-      const auto pair = static_cast<int>(i), fast = pair + static_cast<int>(joint);
-      to[i] = (chains.rung(fast) * states + read_state(chains.states(), fast, space)) * states +
-              read_state(chains.states(), pair, space);
-    }
-    return to;
-  };
-  const auto add = [&](std::uint64_t to, double mass) {
-    const auto t = static_cast<Eigen::Index>(to);
-    next[t / (states * states)](t % states, t / states % states) += mass;
-  };
-  for_both_proposals(*draws, static_cast<std::size_t>(joint), run, [&](const RecoveredStep& step) {
-    for (Eigen::Index i = 0; i < joint; ++i) {
-      const double mass = moved[i / (states * states)](i % states, i / states % states) / 2;
-      add(step.accepted[i], mass * step.accept[i]);
-      add(step.rejected[i], mass * (1 - step.accept[i]));
-    }
-  });
+    next.emplace_back(Eigen::MatrixXd::Zero(law[k].rows(), law[k].cols()));
+  }
+  JointStates joint(model, ladder, log_g, coupling, at_lag);
+  const auto starts = static_cast<std::size_t>(joint.pairs());
+  for_both_proposals(
+      joint.draws(), starts, [&] { return joint.couple(); },
+      [&](const RecoveredStep& step) {
+        for (std::size_t i = 0; i < starts; ++i) {
+          const double mass = joint.mass(moved, i) / 2;
+          joint.mass(next, step.accepted[i]) += mass * step.accept[i];
+          joint.mass(next, step.rejected[i]) += mass * (1 - step.accept[i]);
+        }
+      });
   return next;
 }
 

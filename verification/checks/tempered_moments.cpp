@@ -87,6 +87,7 @@ Eigen::VectorXd trapezoid_weights(const Ladder& ladder) {
 RungFrequencies rung_frequencies(const TemperedChain& chain, Assignment assignment, int sweeps,
                                  int chains) {
   need_positive(chains, "chains");
+  need_positive(sweeps, "sweeps");
   const Eigen::MatrixXd one = covariance_of_means(chain.matrix(), chain.stationary(),
                                                   all_assigned(chain, assignment), sweeps);
   return {chain.rung_law(), one / (static_cast<double>(sweeps) * chains)};

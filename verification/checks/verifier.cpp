@@ -14,11 +14,14 @@ std::vector<Check> gather(std::initializer_list<std::vector<Check>> groups) {
 }  // namespace
 
 const std::vector<Check>& registered_checks() {
-  static const std::vector<Check> checks = gather(
-      {kernel_checks(), theorem_checks(), convergence_checks(), production_checks(),
-       tempering_checks(), estimator_checks(), likelihood_checks(), tempered_chain_checks(),
-       tempered_estimator_checks(), integration_checks(), annealing_checks(), unit_checks(),
-       classifier_checks(), mean_field_checks(), adaptive_tempering_checks(), partition_checks()});
+  static const std::vector<Check> checks =
+      gather({kernel_checks(),      theorem_checks(),        convergence_checks(),
+              production_checks(),  tempering_checks(),      estimator_checks(),
+              likelihood_checks(),  tempered_chain_checks(), tempered_estimator_checks(),
+              integration_checks(), annealing_checks(),      unit_checks(),
+              classifier_checks(),  mean_field_checks(),     adaptive_tempering_checks(),
+              partition_checks(),   transition_checks(),     fast_weight_checks(),
+              swap_bias_checks(),   pretraining_checks()});
   return checks;
 }
 

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/sample/adaptive_runs.hpp"
 #include "boltzmark/sample/contrastive_divergence.hpp"
+#include "boltzmark/sample/fast_weights.hpp"
 #include "boltzmark/sample/persistent_chains.hpp"
 #include "boltzmark/sample/persistent_ladders.hpp"
+#include "boltzmark/sample/persistent_transitions.hpp"
 
 namespace boltzmark {
 namespace {
@@ -27,7 +31,7 @@ std::string write_lowest(const Negative& negative) {
 // Reads the fields T:LOW.
 template <Negative (*Make)(int, double)>
 Negative parse_lowest(Fields& fields) {
-  const int temperatures = fields.count();
+  const int temperatures = fields.count(2);
   return Make(temperatures, fields.inverse_temperature());
 }
 
@@ -83,6 +87,18 @@ std::unique_ptr<Sampler> make_pairs(const Negative& negative, const SamplerSetup
                                          negative.coupling);
 }
 
+std::unique_ptr<Sampler> make_fast(const Negative& negative, const SamplerSetup& setup) {
+  return std::make_unique<FastWeights>(asked_for(negative, setup, 1),
+                                       negative.fast_rate.value_or(setup.learning_rate),
+                                       negative.fast_decay);
+}
+
+std::unique_ptr<Sampler> make_transitions(const Negative& negative, const SamplerSetup& setup) {
+  return std::make_unique<PersistentTransitions>(
+      asked_for(negative, setup, 1), uniform_ladder(negative.temperatures, negative.lowest),
+      negative.every);
+}
+
 template <class Value>
 bool read_number(std::string_view text, Value& value) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -97,6 +113,10 @@ bool take(const std::optional<Value>& parsed, Value& value) {
   return parsed.has_value();
 }
 
+bool read_rate(std::string_view text, double& value) {
+  return read_number(text, value) && value >= 0 && std::isfinite(value);
+}
+
 constexpr NegativeOption kOptions[] = {
     {"--chains N",
      "chains in all, those at other temperatures too (default: a state for each case of a batch; "
@@ -105,8 +125,8 @@ constexpr NegativeOption kOptions[] = {
      [](Negative& negative, std::string_view text) { return read_count(text, negative.chains); },
      [](const Negative& negative) { return fmt::format("{}", negative.chains); }},
     {"--every N",
-     "updates from one run of adaptive tempering, of as many sweeps, to the next "
-     "(default: 50)",
+     "updates from one tempered transition to the next (default: 1), or from one run of adaptive "
+     "tempering, of as many sweeps, to the next (default: 50)",
      "an integer from 1",
      [](Negative& negative, std::string_view text) { return read_count(text, negative.every); },
      [](const Negative& negative) { return fmt::format("{}", negative.every); }},
@@ -141,21 +161,42 @@ constexpr NegativeOption kOptions[] = {
        return take(parse_weight_sharing(text), negative.weights);
      },
      [](const Negative& negative) { return std::string(boltzmark::name(negative.weights)); }},
+    {"--fast-rate X", "learning rate of the fast weights (default: that of the model at its start)",
+     "a number from 0",
+     [](Negative& negative, std::string_view text) {
+       return read_rate(text, negative.fast_rate.emplace());
+     },
+     [](const Negative& negative) {
+       return negative.fast_rate ? fmt::format("{}", *negative.fast_rate) : std::string();
+     }},
+    {"--fast-decay X", "what is left of the fast weights after an update (default: 0.95)",
+     "a number from 0 to 1",
+     [](Negative& negative, std::string_view text) {
+       return read_rate(text, negative.fast_decay) && negative.fast_decay <= 1;
+     },
+     [](const Negative& negative) { return fmt::format("{}", negative.fast_decay); }},
 };
 
 constexpr NegativePhase kPhases[] = {
-    {"cd:K", "K sweeps from the cases", "cd:25", "",
+    {"cd:K", "K sweeps from the cases", "cd:25", "", false,
      [](Fields& fields) { return Negative::cd(fields.count()); }, write_sweeps,
      make_chains<ContrastiveDivergence>},
-    {"pcd:K", "K sweeps of persistent chains", "pcd:10", "--chains",
+    {"pcd:K", "K sweeps of persistent chains", "pcd:10", "--chains", false,
      [](Fields& fields) { return Negative::pcd(fields.count()); }, write_sweeps,
      make_chains<PersistentChains>},
+    {"fpcd:K", "K sweeps of persistent chains under fast weights", "fpcd:1",
+     "--chains --fast-rate --fast-decay", false,
+     [](Fields& fields) { return Negative::fpcd(fields.count()); }, write_sweeps, make_fast},
     {"pt:T:K[:LOW]", "T inverse temperatures from LOW or 0 to 1, K sweeps", "pt:10:1", "--chains",
-     parse_ladder, write_ladder, make_ladders},
-    {"st:T:LOW", "adaptive simulated tempering, T inverse temperatures from 1 to LOW", "st:20:0.9",
-     "--chains --every --factor --weights", parse_lowest<Negative::st>, write_lowest, make_runs},
+     true, parse_ladder, write_ladder, make_ladders},
+    {"tt:T:LOW", "a sweep, then a tempered transition over T inverse temperatures from 1 to LOW",
+     "tt:20:0.9", "--chains --every", true, parse_lowest<Negative::tt>, write_lowest,
+     make_transitions},
+    {"st:T:LOW", "adaptive simulated tempering, T inverse temperatures, 2 or more, from 1 to LOW",
+     "st:20:0.9", "--chains --every --factor --weights", true, parse_lowest<Negative::st>,
+     write_lowest, make_runs},
     {"cast:T:LOW", "chains coupled to such ones", "cast:20:0.9",
-     "--chains --lag --swap --factor --weights", parse_lowest<Negative::cast>, write_lowest,
+     "--chains --lag --swap --factor --weights", false, parse_lowest<Negative::cast>, write_lowest,
      make_pairs},
 };
 
@@ -168,6 +209,16 @@ std::string enumerate(const Text& text) {
     if (!all.empty()) all += last ? " or " : ", ";
     all += text(phase);
   }
+  return all;
+}
+
+// So of what samples without training: "gibbs, a, b".
+constexpr std::string_view kPlainSweeps = "gibbs";
+template <class Text>
+std::string list_samplers(const Text& text) {
+  std::string all(kPlainSweeps);
+  for (const NegativePhase& phase : kPhases)
+    if (phase.samples) all += ", " + text(phase);
   return all;
 }
 
@@ -192,6 +243,8 @@ Negative Negative::cd(int sweeps) { return {"cd", positive(sweeps, "sweeps"), 1}
 
 Negative Negative::pcd(int sweeps) { return {"pcd", positive(sweeps, "sweeps"), 1}; }
 
+Negative Negative::fpcd(int sweeps) { return {"fpcd", positive(sweeps, "sweeps"), 1}; }
+
 Negative Negative::pt(int temperatures, int sweeps, double lowest) {
   uniform_ladder(positive(temperatures, "temperatures"), lowest);
   if (temperatures == 1 && lowest != 0)
@@ -201,7 +254,7 @@ Negative Negative::pt(int temperatures, int sweeps, double lowest) {
 
 namespace {
 
-Negative adaptive(std::string_view kind, int temperatures, double lowest) {
+Negative tempered(std::string_view kind, int temperatures, double lowest) {
   if (temperatures < 2)
     throw InvalidArgument(fmt::format("temperatures = {} (must be at least 2)", temperatures));
   uniform_ladder(temperatures, lowest);
@@ -210,14 +263,18 @@ Negative adaptive(std::string_view kind, int temperatures, double lowest) {
 
 }  // namespace
 
+Negative Negative::tt(int temperatures, double lowest) {
+  return tempered("tt", temperatures, lowest);
+}
+
 Negative Negative::st(int temperatures, double lowest) {
-  Negative negative = adaptive("st", temperatures, lowest);
+  Negative negative = tempered("st", temperatures, lowest);
   negative.every = 50;
   return negative;
 }
 
 Negative Negative::cast(int temperatures, double lowest) {
-  return adaptive("cast", temperatures, lowest);
+  return tempered("cast", temperatures, lowest);
 }
 
 std::string Negative::name() const {
@@ -239,10 +296,10 @@ std::string_view Fields::next() {
   return field.substr(field.empty() ? 0 : 1);
 }
 
-int Fields::count() {
-  int value = 1;
-  good_ = read_count(next(), value) && good_;
-  return good_ ? value : 1;
+int Fields::count(int least) {
+  int value = least;
+  good_ = read_count(next(), value) && value >= least && good_;
+  return good_ ? value : least;
 }
 
 double Fields::inverse_temperature() {
@@ -275,6 +332,35 @@ Negative parse_negative(std::string_view text) {
     if (fields.whole()) return negative;
   }
   refuse(text);
+}
+
+Negative parse_sampler(std::string_view text) {
+  if (text == kPlainSweeps) return Negative::pcd(1);
+  for (const NegativePhase& phase : kPhases)
+    if (phase.samples && phase.name() == text.substr(0, text.find(':')))
+      return parse_negative(text);
+  throw InvalidArgument(fmt::format(
+      "sampler = {} (must be {})", text,
+      list_samplers([](const NegativePhase& phase) { return std::string(phase.form); })));
+}
+
+std::string describe_samplers() {
+  return list_samplers(
+      [](const NegativePhase& phase) { return fmt::format("{} ({})", phase.form, phase.meaning); });
+}
+
+Negative parse_negative_description(std::string_view text) {
+  const auto next_word = [&text] {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    return word;
+  };
+  Negative negative = parse_negative(next_word());
+  while (!text.empty()) {
+    const std::string_view name = next_word();
+    set_negative_option(negative, name, next_word());
+  }
+  return negative;
 }
 
 void set_negative_option(Negative& negative, std::string_view name, std::string_view value) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,16 +19,21 @@ struct Negative {
   int temperatures = 1;  ///< of a ladder from b = lowest to 1, where there is one
   double lowest = 0;
   int chains = 0;  ///< in all, those at other temperatures too; 0: a state for each case of a batch
+  int every =
+      1;  ///< sweeps from one tempered transition, or run of adaptive tempering, to the next
+  std::optional<double> fast_rate = {};  ///< of fast weights; none: the trainer's learning rate
+  double fast_decay = 0.95;              ///< what is left of fast weights after an update
 
-  int every = 1;  ///< updates from one run of adaptive simulated tempering to the next
   CouplingOptions coupling = {};  ///< of slow and fast chains
   AdaptingFactor factor = {};
   WeightSharing weights = WeightSharing::own;
 
-  /// Throws  InvalidArgument if sweeps < 1, temperatures < 1 (st and cast: 2) or lowest is not in
-  /// [0, 1)
+  /// Throws  InvalidArgument if sweeps < 1, temperatures < 1 (tt, st and cast: < 2) or lowest is
+  /// not in [0, 1)
   static Negative cd(int sweeps);
   static Negative pcd(int sweeps);
+  static Negative fpcd(int sweeps);
+  static Negative tt(int temperatures, double lowest);
   static Negative pt(int temperatures, int sweeps, double lowest = 0);
   static Negative st(int temperatures, double lowest);
   static Negative cast(int temperatures, double lowest);
@@ -44,8 +50,9 @@ struct Negative {
 class Fields {
  public:
   explicit Fields(std::string_view text) : left_(text) {}
-  /// Reads a whole number from 1 on; returns 1 where there is none, and `whole` is false then.
-  int count();
+  /// Reads a whole number from `least` on; returns it where there is none, and `whole` is false
+  /// then.
+  int count(int least = 1);
   /// Reads a lowest inverse temperature, in [0, 1); returns 0 where there is none, and `whole` is
   /// false then.
   double inverse_temperature();
@@ -81,6 +88,7 @@ struct NegativePhase {
   std::string_view meaning;  ///< of the fields
   std::string_view example;  ///< pt:10:1
   std::string_view options;  ///< the names of those it reads, with blanks between
+  bool samples;              ///< is a sampler of a model that does not change too
   Negative (*parse)(Fields& fields);
   std::string (*write)(const Negative& negative);  ///< the fields, as `parse` reads them
   std::unique_ptr<Sampler> (*make)(const Negative& negative, const SamplerSetup& setup);
@@ -96,10 +104,20 @@ std::string describe_negative_phases();
 
 /// Parses a negative phase.  Throws  InvalidArgument naming the forms there are
 Negative parse_negative(std::string_view text);
+/// Parses what Negative::description writes: a negative phase, then its options.
+/// Throws  InvalidArgument as parse_negative and set_negative_option
+Negative parse_negative_description(std::string_view text);
 /// Sets an option by its name, as "--chains".
 /// Throws  InvalidArgument if there is none of that name, the phase does not read it, or the value
 /// is outside its range
 void set_negative_option(Negative& negative, std::string_view name, std::string_view value);
+
+/// Parses what samples a model that does not change: `gibbs`, which is plain sweeps, or a negative
+/// phase that serves without cases and gradients.
+/// Throws  InvalidArgument naming the forms there are
+Negative parse_sampler(std::string_view text);
+/// Writes their forms and meanings in one sentence, for a help text.
+std::string describe_samplers();
 
 /// Makes the sampler of a negative phase.  Throws  InvalidArgument if there is no such kind
 std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSetup& setup);

@@ -43,7 +43,8 @@ std::unique_ptr<Sampler> sampler_of(const Layered& model, const CaseSource& sour
                        .packing = packing,
                        .rule = options.rule,
                        .key = key,
-                       .draws = draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key)});
+                       .draws = draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key),
+                       .learning_rate = options.learning_rate});
 }
 
 std::shared_ptr<CaseSource> given(const Layered& model, const Eigen::MatrixXf& data) {

@@ -37,6 +37,7 @@ enum class Purpose : std::uint32_t {
   rung = 74,
   resample = 75,
   drawn_case = 76,
+  transition = 80,  ///< accepting tempered transitions
   metropolis = 84,  ///< moves of continuous states
   step_size = 85,
   rung_step = 90,  ///< to a neighbour: proposal and acceptance

@@ -42,8 +42,16 @@ AdaptiveChains::AdaptiveChains(const SamplerSetup& setup, int plain, AdaptiveOpt
       rungs_(static_cast<std::size_t>(tempered()), rungs() - 1),
       weights_(rungs(), tempered(), options_.factor, options_.weights),
       chain_temperatures_(static_cast<std::size_t>(states_.chains()), 1.0F) {
-  states_.randomise(setup.key);
+  start(setup);
   keep_tops();
+}
+
+// A tempered chain starts where the plain one of its place does.
+void AdaptiveChains::start(const SamplerSetup& setup) {
+  if (setup.start == nullptr) return states_.randomise(setup.key);
+  const Chains states = initial_states(setup);
+  for (int c = 0; c < states_.chains(); ++c)
+    states_.copy_chain(c, states, c < states.chains() ? c : c - states.chains());
 }
 
 void AdaptiveChains::sweep() {

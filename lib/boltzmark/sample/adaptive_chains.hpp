@@ -63,6 +63,7 @@ class AdaptiveChains {
   void restore(CheckpointReader& in);
 
  private:
+  void start(const SamplerSetup& setup);
   void draw_rung_steps();
   void put_on_rung(int chain, int rung);
   void keep_top(int chain);

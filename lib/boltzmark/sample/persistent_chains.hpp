@@ -6,7 +6,8 @@ namespace boltzmark {
 
 /// Chains that go on from update to update while the model changes: PCD-k is k sweeps of them, and
 /// SAP another name of it.                                                       [Tieleman 2008]
-/// They start uniformly random, which is the model's own law while its weights are near zero.
+/// They start at setup.start, or uniformly random, which is the model's own law while its weights
+/// are near zero.
 /// Randomness  initial states (Purpose::initial_state); unit draws of the sweeps, counted from 0
 class PersistentChains final : public Sampler {
  public:
@@ -21,8 +22,10 @@ class PersistentChains final : public Sampler {
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
 
-  /// The chains, for a start of the caller's own.
+  /// The chains, for a start or moves of the caller's own.
   Chains& states() { return chains_; }
+  /// Sets aside the numbers of sweeps that the caller makes of them; returns the first.
+  std::uint64_t set_aside(int sweeps);
 
  private:
   PackedModel packed_;

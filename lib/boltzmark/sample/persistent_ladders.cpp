@@ -18,6 +18,11 @@ PersistentLadders::PersistentLadders(const SamplerSetup& setup,
                 .sweeps = sweeps}),
       draws_(setup.draws) {
   ladders_.chains().randomise(setup.key);
+  if (setup.start == nullptr) return;
+  const Chains start = initial_states(setup);
+  for (int bundle = 0; bundle < ladders_.bundles(); ++bundle)
+    ladders_.chains().copy_chain(ladders_.chain_at(bundle, ladders_.temperatures() - 1), start,
+                                 bundle);
 }
 
 void PersistentLadders::set_model(const Layered& model) {

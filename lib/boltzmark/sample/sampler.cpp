@@ -1,10 +1,23 @@
 #include "boltzmark/sample/sampler.hpp"
 
+#include "boltzmark/core/error.hpp"
+
 namespace boltzmark {
 
 void Sampler::start_at(const Chains&, std::span<const float>, std::span<const float>) {}
 
 void Sampler::follow(const Parameters&) {}
+
+Chains initial_states(const SamplerSetup& setup) {
+  if (setup.start != nullptr) {
+    if (!setup.start->fit(setup.model) || setup.start->chains() != setup.packing.chains)
+      throw InvalidArgument("start (must be states of the model, as many as are asked for)");
+    return *setup.start;
+  }
+  Chains chains(setup.model, setup.packing.chains);
+  chains.randomise(setup.key);
+  return chains;
+}
 
 void save_states(const Chains& chains, CheckpointWriter& out) {
   for (int l = 0; l < chains.layers(); ++l) out.write(chains.get_layer(l));

@@ -1,0 +1,169 @@
+// Checks of fast weights, the production sampler of FPCD: what they are, and who sees them.
+//                                                                      [Tieleman and Hinton 2009]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "boltzmark/sample/fast_weights.hpp"
+#include "verification/checks/check_cases.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kFastChains = 20;
+
+Parameters draw_direction(Stream& stream, const Layered& model) {
+  Parameters direction = model.zero_parameters();
+  for (Eigen::MatrixXd& weights : direction.weights)
+    for (double& value : weights.reshaped()) value = stream.uniform(-1, 1);
+  for (Eigen::VectorXd& biases : direction.biases)
+    for (double& value : biases) value = stream.uniform(-1, 1);
+  return direction;
+}
+
+/// A sampler some updates after its start, the model that moved meanwhile, and the gradients.
+struct FastCase {
+  Layered model;
+  double rate, decay;
+  std::shared_ptr<const Draws> draws;
+  StreamKey key;
+  std::vector<Parameters> gradients = {};
+
+  SamplerSetup setup() const {
+    return {.model = model, .packing = {.chains = kFastChains}, .key = key, .draws = draws};
+  }
+};
+
+FastCase draw_fast_case(Stream& stream) {
+  constexpr double kDecays[] = {0, 0.5, 0.95, 1};
+  const StreamKey key = make_key(stream());
+  FastCase c{.model = draw_generic_model(stream, 4, 2),
+             .rate = stream.uniform(0.1, 2),
+             .decay = kDecays[stream.below(4)],
+             .draws = std::make_shared<PhiloxDraws>(key),
+             .key = key};
+  for (std::uint64_t updates = 1 + stream.below(5); updates > 0; --updates)
+    c.gradients.push_back(draw_direction(stream, c.model));
+  return c;
+}
+
+// sum_t rate decay^{n - t} g_t, t = 1..n, in closed form.
+Parameters decayed_sum(const FastCase& c) {
+  Parameters sum = c.model.zero_parameters();
+  for (std::size_t t = 0; t < c.gradients.size(); ++t) {
+    const double share =
+        c.rate * std::pow(c.decay, static_cast<double>(c.gradients.size() - 1 - t));
+    for (std::size_t l = 0; l < sum.weights.size(); ++l)
+      sum.weights[l] += share * c.gradients[t].weights[l];
+    for (std::size_t l = 0; l < sum.biases.size(); ++l)
+      sum.biases[l] += share * c.gradients[t].biases[l];
+  }
+  return sum;
+}
+
+double largest_difference(const Parameters& a, const Parameters& b) {
+  double worst = 0;
+  for (std::size_t l = 0; l < a.weights.size(); ++l)
+    worst = std::max(worst, (a.weights[l] - b.weights[l]).cwiseAbs().maxCoeff());
+  for (std::size_t l = 0; l < a.biases.size(); ++l)
+    worst = std::max(worst, (a.biases[l] - b.biases[l]).cwiseAbs().maxCoeff());
+  return worst;
+}
+
+std::string describe_fast(const FastCase& c) {
+  return fmt::format("{}, rate {:.3g}, decay {}", describe_case(c.model), c.rate, c.decay);
+}
+
+CaseOutcome follows_formula(Stream& stream) {
+  const FastCase c = draw_fast_case(stream);
+  FastWeights sampler(c.setup(), c.rate, c.decay);
+  for (const Parameters& gradient : c.gradients) {
+    sampler.set_model(c.model);
+    sampler.advance(1);
+    sampler.follow(gradient);
+  }
+  return {largest_difference(sampler.fast(), decayed_sum(c)), describe_fast(c)};
+}
+
+// The largest difference of inputs, of every layer, over any states.
+double input_difference(Stream& stream, const Layered& model, const PackedModel& a,
+                        const PackedModel& b) {
+  Chains states(model, kFastChains);
+  states.randomise(make_key(stream()));
+  double worst = 0;
+  std::vector<float> of_a, of_b;
+  for (int l = 0; l < model.layers(); ++l) {
+    fill_inputs(a, states, l, of_a);
+    fill_inputs(b, states, l, of_b);
+    for (std::size_t i = 0; i < of_a.size(); ++i)
+      worst = std::max(worst, static_cast<double>(std::abs(of_a[i] - of_b[i])));
+  }
+  return worst;
+}
+
+CaseOutcome positive_phase(Stream& stream) {
+  const FastCase c = draw_fast_case(stream);
+  FastWeights sampler(c.setup(), c.rate, c.decay);
+  for (const Parameters& gradient : c.gradients) sampler.follow(gradient);
+  sampler.set_model(c.model);
+  const PackedModel alone(c.model, c.setup().packing);
+  return {input_difference(stream, c.model, sampler.packed(), alone), describe_fast(c)};
+}
+
+// The chains and the means of the negative phase, against PCD of the summed parameters.
+CaseOutcome negative_phase(Stream& stream) {
+  const FastCase c = draw_fast_case(stream);
+  FastWeights fast(c.setup(), c.rate, c.decay);
+  PersistentChains plain(c.setup());
+  Layered sum = c.model;
+  Chains states(c.model, kFastChains), others = states;
+  double worst = 0;
+  for (const Parameters& gradient : c.gradients) {
+    sum = c.model;
+    sum.add(fast.fast(), 1);
+    fast.set_model(c.model);
+    plain.set_model(sum);
+    fast.advance(2);
+    plain.advance(2);
+    fast.copy_states(states);
+    plain.copy_states(others);
+    for (int l = 0; l < c.model.layers(); ++l)
+      worst = std::max(
+          worst,
+          static_cast<double>((states.get_layer(l) - others.get_layer(l)).cwiseAbs().maxCoeff()));
+    worst =
+        std::max(worst, input_difference(stream, c.model, fast.negative_packed(), plain.packed()));
+    fast.follow(gradient);
+  }
+  return {worst, describe_fast(c)};
+}
+
+}  // namespace
+
+std::vector<Check> fast_weight_checks() {
+  return {
+      bounded_check({.name = "fast-weights",
+                     .subject = "fpcd",
+                     .statement = "they are the sum of rate decay^age times every gradient so far: "
+                                  "largest difference",
+                     .bound = 1e-12},
+                    follows_formula),
+      bounded_check({.name = "positive-phase",
+                     .subject = "fpcd",
+                     .statement = "the positive phase's parameters are the model's, bit for bit",
+                     .bound = 0},
+                    positive_phase),
+      bounded_check({.name = "negative-phase",
+                     .subject = "fpcd",
+                     .statement = "states and parameters of the negative phase are those of PCD "
+                                  "with the fast weights added, bit for bit",
+                     .bound = 0},
+                    negative_phase),
+  };
+}
+
+}  // namespace boltzmark
