@@ -284,15 +284,15 @@ TEST_CASE("a run of coupled or adaptive chains resumed at any update gives the s
       const std::string bytes = stopped.checkpoint();
       Trainer resumed(deep, data, options, make_key(1));
       resumed.restore(bytes);
-      CHECK(resumed.checkpoint() == bytes);
+      CHECK((resumed.checkpoint() == bytes));
       resumed.advance(30 - update);
-      CHECK(resumed.checkpoint() == whole.checkpoint());
+      CHECK((resumed.checkpoint() == whole.checkpoint()));
       CHECK(resumed.model().weights() == whole.model().weights());
     }
     const ThreadLimit limit(1);
     Trainer one(deep, data, options, make_key(1));
     one.advance(30);
-    CHECK(one.checkpoint() == whole.checkpoint());
+    CHECK((one.checkpoint() == whole.checkpoint()));
   }
 }
 

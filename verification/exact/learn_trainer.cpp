@@ -281,7 +281,8 @@ TEST_CASE("a trainer refuses what it cannot train") {
 }
 
 TEST_CASE("a negative phase's name reads back as itself and nonsense is refused") {
-  for (const char* name : {"cd:1", "cd:25", "pcd:10", "pt:10:1", "pt:20:10"})
+  for (const char* name :
+       {"cd:1", "cd:25", "pcd:10", "pt:10:1", "pt:20:10", "fpcd:2", "tt:2:0", "tt:20:0.9"})
     CHECK(parse_negative(name).name() == name);
   CHECK(parse_negative("pt:10:3") == Negative::pt(10, 3));
   for (const char* text : {"",           "cd",
@@ -294,7 +295,13 @@ TEST_CASE("a negative phase's name reads back as itself and nonsense is refused"
                            "cd:5 ",      "pt:5:1:",
                            "pt:5:1:1",   "pt:5:1:-0.1",
                            "pt:5:1:nan", "pt:5:1:0.5:1",
-                           "pt:1:1:0.5", "pt:5:1:0.99999999"})
+                           "pt:1:1:0.5", "pt:5:1:0.99999999",
+                           "fpcd",       "fpcd:0",
+                           "fpcd:1:1",   "tt:20",
+                           "tt:1:0",     "tt:0:0.5",
+                           "tt:20:1",    "tt:20:-0.1",
+                           "tt:20:nan",  "tt:20:0.9:1",
+                           "tt:20:",     "tt:20:0.9999999"})
     CHECK_THROWS_AS(parse_negative(text), InvalidArgument);
 }
 
@@ -333,6 +340,11 @@ TEST_CASE("the option --chains counts the chains of every temperature") {
   CHECK(negative.description() == "pcd:1");
   set_negative_option(negative, "--chains", "6");
   CHECK(negative.description() == "pcd:1 --chains 6");
+  CHECK(parse_negative_description("pcd:1 --chains 6") == negative);
+  CHECK(parse_negative_description("pcd:1") == Negative::pcd(1));
+  for (const char* text : {"", " pcd:1", "pcd:1 --chains", "pcd:1 --chains 6 7", "cd:1 --chains 6",
+                           "pcd:1  --chains 6"})
+    CHECK_THROWS_AS(parse_negative_description(text), InvalidArgument);
 }
 
 TEST_CASE("an update with other chains than cases is the gradient of those chains") {

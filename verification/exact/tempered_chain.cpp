@@ -203,7 +203,7 @@ TEST_CASE("the slope of an estimate along a change of the sampled law is its inf
   }
 }
 
-TEST_CASE("collapsed chains take Gibbs sampling alone; shapes are checked") {
+TEST_CASE("collapsed chains take Gibbs sampling alone, and shapes are checked") {
   const Example example(1280);
   REQUIRE_THROWS_AS(example.chain(States::collapsed, RungMove::gibbs, Rule::flip()).matrix(),
                     InvalidArgument);

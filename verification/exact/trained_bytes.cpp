@@ -93,6 +93,9 @@ TEST_CASE("trained parameters keep their bytes, whatever the negative phase") {
   Negative runs = Negative::st(4, 0.3);
   set_negative_option(runs, "--every", "5");
   CHECK(train({.negative = runs, .batch = 20}) == 0x3d50c99485b66c81U);
+  CHECK(train({.negative = Negative::fpcd(2), .batch = 20}) == 0x049b6d6231a55939U);
+  CHECK(train({.negative = Negative::tt(4, 0.5), .rule = flip, .batch = 20}) ==
+        0x107b7c781f4493dbU);
   CHECK(train_classes() == 0x57dd524f274e1c5aU);
   CHECK(train_tracked() == 0xdb65aa67557810caU);
 }

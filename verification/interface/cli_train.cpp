@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "boltzmark/io/npz.hpp"
 #include "cli_json.hpp"
@@ -18,16 +20,12 @@ Arguments training(const std::string& negative, const std::string& out, const Ar
   return all;
 }
 
-/// Bytes of the uint8 array of an .npz file.
-std::vector<unsigned char> bytes_of(const std::string& path, const std::string& name) {
-  return boltzmark::Npz(path).read(name).bytes;
-}
-
 }  // namespace
 
 TEST_CASE("training gives the same bytes for one and two threads") {
   const io_test::Folder folder;
-  for (const std::string negative : {"cd:2", "pcd:2", "pt:3:1"}) {
+  for (const std::string negative :
+       {"cd:2", "pcd:2", "pt:3:1", "fpcd:2", "tt:3:0.5", "st:3:0.5", "cast:3:0.5"}) {
     REQUIRE(run(training(negative, folder / "one.npz", {"--threads", "1", "--force"})).code == 0);
     REQUIRE(run(training(negative, folder / "two.npz", {"--threads", "2", "--force"})).code == 0);
     CHECK(io_test::read_all(folder / "one.npz") == io_test::read_all(folder / "two.npz"));
@@ -53,14 +51,55 @@ TEST_CASE(
   const std::string from_zero = model();
   REQUIRE(train("pt:3:2:0.5", {}).code == 0);
   CHECK(model() != from_zero);
+  REQUIRE(train("fpcd:2", {}).code == 0);
+  const std::string fast = model();
+  CHECK(fast != plain);
+  REQUIRE(train("fpcd:2", {"--fast-rate", "0"}).code == 0);
+  CHECK(model() == plain);
+  REQUIRE(train("fpcd:2", {"--fast-decay", "0.5"}).code == 0);
+  CHECK(model() != fast);
+  REQUIRE(train("tt:3:0.5", {}).code == 0);
+  const std::string transitions = model();
+  CHECK(transitions != plain);
+  REQUIRE(train("tt:3:0.5", {"--every", "2"}).code == 0);
+  CHECK(model() != transitions);
   std::filesystem::remove(folder / "m.npz");
-  const std::pair<std::string, Arguments> refused[] = {{"cd:1", {"--chains", "7"}},
+  const std::pair<std::string, Arguments> refused[] = {{"fpcd:1", {"--fast-rate", "-1"}},
+                                                       {"fpcd:1", {"--fast-rate", "nan"}},
+                                                       {"fpcd:1", {"--fast-decay", "1.5"}},
+                                                       {"fpcd:1", {"--every", "2"}},
+                                                       {"pcd:1", {"--fast-rate", "0.1"}},
+                                                       {"pcd:1", {"--fast-decay", "0.5"}},
+                                                       {"pcd:1", {"--every", "2"}},
+                                                       {"tt:3:0.5", {"--every", "0"}},
+                                                       {"tt:3:0.5", {"--fast-rate", "0.1"}},
+                                                       {"tt:1:0.5", {}},
+                                                       {"tt:3:1", {}},
+                                                       {"tt:3:nan", {}},
+                                                       {"tt:3", {}},
+                                                       {"cd:1", {"--chains", "7"}},
                                                        {"pcd:1", {"--chains", "0"}},
                                                        {"pcd:1", {"--chains", "many"}},
                                                        {"pt:3:1", {"--chains", "7"}},
                                                        {"pt:3:1:1", {}},
                                                        {"pt:3:1:nan", {}},
-                                                       {"pt:3:1:-0.1", {}}};
+                                                       {"pt:3:1:-0.1", {}},
+                                                       {"cast:3:0.5", {"--chains", "7"}},
+                                                       {"cast:3:0.5", {"--lag", "0"}},
+                                                       {"cast:3:0.5", {"--swap", "never"}},
+                                                       {"cast:3:0.5", {"--every", "5"}},
+                                                       {"cast:3:0.5", {"--factor", "constant:0"}},
+                                                       {"cast:3:0.5", {"--weights", "mine"}},
+                                                       {"cast:1:0.5", {}},
+                                                       {"cast:3", {}},
+                                                       {"cast:3:1", {}},
+                                                       {"cast:3:nan", {}},
+                                                       {"st:3:0.5", {"--every", "0"}},
+                                                       {"st:3:0.5", {"--factor", "vanishing:-1"}},
+                                                       {"st:3:0.5", {"--lag", "5"}},
+                                                       {"st:1:0.5", {}},
+                                                       {"pcd:1", {"--swap", "last"}},
+                                                       {"pt:3:1", {"--weights", "own"}}};
   for (const auto& [negative, options] : refused) {
     const Run result = train(negative, options);
     INFO(negative << ": " << result.err);
@@ -219,6 +258,97 @@ TEST_CASE("grey levels drawn anew train the same bytes for any threads and after
   }
 }
 
+TEST_CASE("a deep model is trained by coupled chains, and resumed between two lags") {
+  const io_test::Folder folder;
+  const auto train = [&](const std::string& out, const std::string& updates, Arguments more) {
+    Arguments all = {"train",      "bas",        "--hidden", "6",     "--hidden",
+                     "4",          "--updates",  updates,    "--out", folder / out,
+                     "--negative", "cast:3:0.2", "--lag",    "7",     "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const Run whole = train("whole.npz", "200", {});
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  CHECK(Json::parse(whole.out)["negative"] == "cast:3:0.2 --lag 7");
+  REQUIRE(train("half.npz", "101", {"--checkpoint", folder / "c"}).code == 0);
+  REQUIRE(train("rest.npz", "200", {"--checkpoint", folder / "c", "--threads", "1"}).code == 0);
+  CHECK(io_test::read_all(folder / "rest.npz") == io_test::read_all(folder / "whole.npz"));
+  for (const Arguments& other : {Arguments{"--swap", "each"},
+                                 {"--factor", "constant:0.1"},
+                                 {"--weights", "shared"},
+                                 {"--chains", "10"}}) {
+    INFO(other.front());
+    REQUIRE(train("other.npz", "200", other).code == 0);
+    CHECK(io_test::read_all(folder / "other.npz") != io_test::read_all(folder / "whole.npz"));
+    std::filesystem::remove(folder / "other.npz");
+    Arguments stranger = other;
+    stranger.insert(stranger.end(), {"--checkpoint", folder / "c"});
+    CHECK(train("other.npz", "300", stranger).code == 2);  // another run's checkpoint
+    CHECK_FALSE(std::filesystem::exists(folder / "other.npz"));
+  }
+}
+
+TEST_CASE("a deep model is pretrained, stopped at any time and gone on with to the same bytes") {
+  const io_test::Folder folder;
+  const auto arguments = [&](const std::string& out, const std::string& updates, Arguments more) {
+    Arguments all = {"train",      "bas",    "--hidden",  "6",     "--hidden", "4",
+                     "--hidden",   "3",      "--batch",   "8",     "--out",    folder / out,
+                     "--pretrain", "6,21,2", "--updates", updates, "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto bytes = [&](const std::string& out) { return io_test::read_all(folder / out); };
+  const Run whole = run(arguments("whole.npz", "60", {"--checkpoint", folder / "whole"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  CHECK(Json::parse(whole.out)["updates"] == 60);
+  CHECK(Json::parse(whole.out)["resumed_at"] == 0);
+  REQUIRE(run(arguments("one.npz", "60", {"--threads", "1"})).code == 0);
+  CHECK(bytes("one.npz") == bytes("whole.npz"));
+  // From the end of pretraining on: nothing of it is done again.
+  REQUIRE(run(arguments("start.npz", "0", {"--checkpoint", folder / "c"})).code == 0);
+  CHECK(bytes("start.npz") != bytes("whole.npz"));
+  const Run rest = run(arguments("rest.npz", "60", {"--checkpoint", folder / "c"}));
+  REQUIRE(rest.code == 0);
+  CHECK(bytes("rest.npz") == bytes("whole.npz"));
+  const Run again = run(arguments("again.npz", "60", {"--checkpoint", folder / "c"}));
+  REQUIRE(again.code == 0);
+  CHECK(Json::parse(again.out)["resumed_at"] == 60);
+  CHECK(bytes("again.npz") == bytes("whole.npz"));
+  const Run other = run({"train", "bas", "--hidden", "6", "--hidden", "4", "--hidden", "3",
+                         "--batch", "8", "--out", folder / "x.npz", "--pretrain", "6,21,3",
+                         "--updates", "60", "--checkpoint", folder / "c"});
+  CHECK(other.code == 2);
+  CHECK(lines(other.err) == 1);
+  CHECK(other.err.find("--pretrain") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
+}
+
+TEST_CASE("pretraining that Ctrl-C ends goes on to the same bytes") {
+  const io_test::Folder folder;
+  const auto arguments = [&](const std::string& out, const std::string& checkpoint) {
+    return Arguments{"train",        "artificial-modes-0.1",
+                     "--hidden",     "30",
+                     "--hidden",     "30",
+                     "--pretrain",   "40,40",
+                     "--updates",    "50",
+                     "--out",        folder / out,
+                     "--checkpoint", folder / checkpoint};
+  };
+  REQUIRE(run(arguments("whole.npz", "whole.part")).code == 0);
+  Process process(arguments("stopped.npz", "stopped.part"));
+  // Most often in the midst of pretraining; whenever it is, the bytes must be the same.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.signal(SIGINT);
+  const Run stopped = process.wait();
+  INFO(stopped.err);
+  REQUIRE((stopped.code == 0 || !std::filesystem::exists(folder / "stopped.npz")));
+  std::filesystem::remove(folder / "stopped.npz");
+  REQUIRE(run(arguments("stopped.npz", "stopped.part")).code == 0);
+  CHECK(io_test::read_all(folder / "whole.npz") == io_test::read_all(folder / "stopped.npz"));
+}
+
 TEST_CASE("training that is to be evaluated must be enumerable") {
   const io_test::Folder folder;
   std::string row = "0";
@@ -237,7 +367,7 @@ TEST_CASE("training that is to be evaluated must be enumerable") {
 }
 
 TEST_CASE("Ctrl-C during training saves a checkpoint, and going on gives the same bytes") {
-  for (const std::string negative : {"pcd:1", "pt:2:1"}) {
+  for (const std::string negative : {"pcd:1", "pt:2:1", "cast:3:0.2"}) {
     const io_test::Folder folder;
     const auto arguments = [&](const std::string& out, const std::string& checkpoint) {
       return Arguments{"train",        "artificial-modes-0.1",
@@ -318,59 +448,6 @@ TEST_CASE("training that leaves the finite numbers exits 1 and writes no model")
   CHECK(listing(folder / "").empty());
 }
 
-TEST_CASE("samples are the same for one and two threads, and hold what the help says") {
-  const io_test::Folder folder;
-  const auto model = random_rbm(6, 3, 1, 9);
-  const std::string path = saved(model, folder / "m.npz");
-  const auto sample = [&](const std::string& out, const std::string& threads) {
-    return run({"sample", path, "--rule", "flip", "--chains", "37", "--sweeps", "20", "--every",
-                "7", "--seed", "3", "--threads", threads, "--out", folder / out, "--json"});
-  };
-  const Run one = sample("one.npz", "1");
-  REQUIRE(one.code == 0);
-  REQUIRE(sample("two.npz", "2").code == 0);
-  CHECK(io_test::read_all(folder / "one.npz") == io_test::read_all(folder / "two.npz"));
-  CHECK(Json::parse(one.out)["kept"] == 2);
-
-  const boltzmark::Npz file(folder / "one.npz");
-  using Shape = std::vector<std::uint64_t>;
-  CHECK(file.read("visible").shape == Shape{2, 37, 6});
-  CHECK(file.read("hidden").shape == Shape{2, 37, 3});
-  CHECK(file.read("energy").shape == Shape{2, 37});
-  CHECK(file.read("sweep").integers() == std::vector<std::int32_t>{7, 14});
-  const auto visible = bytes_of(folder / "one.npz", "visible");
-  const auto hidden = bytes_of(folder / "one.npz", "hidden");
-  const Eigen::MatrixXd energies = file.read("energy").matrix();
-  for (int k = 0; k < 2; ++k)
-    for (int chain = 0; chain < 37; ++chain) {
-      const int at = k * 37 + chain;
-      Eigen::VectorXd v(6);
-      Eigen::VectorXd h(3);
-      for (int i = 0; i < 6; ++i) v[i] = visible[at * 6 + i];
-      for (int j = 0; j < 3; ++j) h[j] = hidden[at * 3 + j];
-      CHECK((v.array() * (1 - v.array()) == 0).all());
-      // Sums of at most 27 terms below 1 in size, in double.
-      CHECK(energies(k, chain) == Approx(-brute_log_weight(model, v, h)).margin(1e-12));
-    }
-}
-
-TEST_CASE("chains that start at cases of a data set keep them where every unit is frozen") {
-  const io_test::Folder folder;
-  // Two copies of each case, then the first again: case after case. Biases of +-40 would move the
-  // units; a visible layer tied to hidden units that it fully decides does not change.
-  const int n = 4;
-  const Eigen::MatrixXd weights = 100 * Eigen::MatrixXd::Identity(n, n);
-  const auto model = boltzmark::Layered::rbm(weights, Eigen::VectorXd::Constant(n, -50),
-                                             Eigen::VectorXd::Constant(n, -50));
-  const std::string path = saved(model, folder / "m.npz");
-  const std::string data = folder.write("d.csv", "0,1,0,1\n1,1,1,0\n");
-  REQUIRE(run({"sample", path, "--start", data, "--chains", "3", "--sweeps", "5", "--out",
-               folder / "s.npz"})
-              .code == 0);
-  CHECK(bytes_of(folder / "s.npz", "visible") ==
-        std::vector<unsigned char>{0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1});
-}
-
 TEST_CASE("the program runs an experiment, and again from its store") {
   const io_test::Folder folder;
   const Arguments arguments = {"reproduce", "bruegge2013/fig2", "--profile", "smoke",
@@ -396,6 +473,16 @@ TEST_CASE("options of training that say nothing or too much are refused by their
       {{"--hidden", "2", "--visible-units", "x"}, "--visible-units = x"},
       {{"--hidden", "2", "--hidden-units", "-1"}, "--hidden-units = -1"},
       {{"--hidden", "2000000000"}, "--hidden = 2000000000"},
+      {{"--hidden", "2", "--pretrain", "5"}, "--pretrain is given"},
+      {{"--hidden", "2", "--hidden", "2", "--pretrain", "5"}, "--pretrain = 5 (must be 2 numbers"},
+      {{"--hidden", "2", "--hidden", "2", "--pretrain", "5,6,7"}, "--pretrain = 5,6,7"},
+      {{"--hidden", "2", "--hidden", "2", "--pretrain", "5,0"}, "--pretrain = 5,0"},
+      {{"--hidden", "2", "--hidden", "2", "--pretrain", "5,"}, "--pretrain = 5,"},
+      {{"--hidden", "2", "--hidden", "2", "--pretrain", "5;6"}, "--pretrain = 5;6"},
+      {{"--hidden", "2", "--hidden", "2", "--pretrain", "5,6", "--initial-sd", "0.1"},
+       "--initial-sd is given"},
+      {{"--hidden", "2", "--hidden", "2", "--pretrain", "5,6", "--start", "m.npz"},
+       "--start is given"},
       {{"--hidden", "1048577"}, "1 to 1048576"},
       {{"--hidden", "2", "--visible-units", "continuous", "--hidden-units", "continuous",
         "--evaluate", "5"},

@@ -40,7 +40,7 @@ Eigen::VectorXd draw_mixture(Stream& stream) {
 }
 
 /// How often a move of this kernel and step is accepted at b = 1 of the mixture.
-verification::Sampler<int> acceptances(const ContinuousKernel& kernel, double step) {
+verification::DrawOutcomes<int> acceptances(const ContinuousKernel& kernel, double step) {
   return one_by_one<int>([&kernel, step](Stream& stream) {
     const GaussianMixture mixture;
     Eigen::VectorXd x = draw_mixture(stream);

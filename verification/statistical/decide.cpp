@@ -128,7 +128,7 @@ std::size_t mean_samples(const Promise& promise, double range) {
 }
 
 Decision decide_proportion(const StatisticalTest& test, double p, Claim claim,
-                           const Sampler<int>& sampler) {
+                           const DrawOutcomes<int>& sampler) {
   check_probability(p);
   Decision decision;
   decision.samples = proportion_samples(test.promise(), p, claim);
@@ -146,7 +146,7 @@ Decision decide_proportion(const StatisticalTest& test, double p, Claim claim,
 }
 
 Decision decide_mean(const StatisticalTest& test, double expected, double low, double high,
-                     const Sampler<double>& sampler) {
+                     const DrawOutcomes<double>& sampler) {
   if (!(low < high))
     throw InvalidArgument(fmt::format("range = {}..{} (must not be empty)", low, high));
   Decision decision;
@@ -165,7 +165,7 @@ Decision decide_mean(const StatisticalTest& test, double expected, double low, d
 }
 
 Decision decide_frequencies(const StatisticalTest& test, std::span<const double> probabilities,
-                            const Sampler<std::size_t>& sampler) {
+                            const DrawOutcomes<std::size_t>& sampler) {
   if (probabilities.empty()) throw InvalidArgument("probabilities = none (must hold one)");
   double total = 0;
   Decision decision;

@@ -61,11 +61,11 @@ enum class Claim { equal, at_least, at_most };
 
 /// Draws the wanted number of independent outcomes with a key.
 template <class Outcome>
-using Sampler = std::function<std::vector<Outcome>(std::size_t samples, StreamKey key)>;
+using DrawOutcomes = std::function<std::vector<Outcome>(std::size_t samples, StreamKey key)>;
 
 /// Makes a sampler that draws outcome i by `draw(stream)`, stream = Stream(key, Purpose::test, i).
 template <class Outcome>
-Sampler<Outcome> one_by_one(std::function<Outcome(Stream&)> draw) {
+DrawOutcomes<Outcome> one_by_one(std::function<Outcome(Stream&)> draw) {
   return [draw = std::move(draw)](std::size_t samples, StreamKey key) {
     std::vector<Outcome> outcomes;
     outcomes.reserve(samples);
@@ -80,18 +80,18 @@ Sampler<Outcome> one_by_one(std::function<Outcome(Stream&)> draw) {
 /// Decides whether a probability is (at least, at most) p, by the exact binomial test.
 /// Shapes  outcomes are 0 or 1
 Decision decide_proportion(const StatisticalTest& test, double p, Claim claim,
-                           const Sampler<int>& sampler);
+                           const DrawOutcomes<int>& sampler);
 
 /// Decides whether the mean of outcomes in [low, high] is the expected one, by Hoeffding's bound:
 /// right for every law on the range and every number of samples, at the price of more of them.
 Decision decide_mean(const StatisticalTest& test, double expected, double low, double high,
-                     const Sampler<double>& sampler);
+                     const DrawOutcomes<double>& sampler);
 
 /// Decides whether outcomes 0..K-1 have the given probabilities: an exact binomial test of each,
 /// at false_alarm / K. The deviation is that of one probability, on the sides where it stays
 /// in [0, 1].
 Decision decide_frequencies(const StatisticalTest& test, std::span<const double> probabilities,
-                            const Sampler<std::size_t>& sampler);
+                            const DrawOutcomes<std::size_t>& sampler);
 
 /// Returns the samples that decide_proportion takes.
 std::size_t proportion_samples(const Promise& promise, double p, Claim claim);

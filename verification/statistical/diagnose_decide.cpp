@@ -20,7 +20,7 @@ using namespace boltzmark::verification;
 const StatisticalTest scripted{
     {.name = "scripted outcomes", .false_alarm = 1e-9, .deviation = 0.05, .cases = 8}};
 
-Sampler<int> share_of_ones(double share) {
+DrawOutcomes<int> share_of_ones(double share) {
   return [share](std::size_t samples, StreamKey) {
     std::vector<int> outcomes(samples);
     const auto ones = static_cast<std::size_t>(share * static_cast<double>(samples));
@@ -29,7 +29,7 @@ Sampler<int> share_of_ones(double share) {
   };
 }
 
-Sampler<double> always(double value) {
+DrawOutcomes<double> always(double value) {
   return [value](std::size_t samples, StreamKey) { return std::vector<double>(samples, value); };
 }
 

@@ -1,0 +1,34 @@
+// The registered negative phases that also sample a model that does not change.
+#include <catch2/catch.hpp>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/negative.hpp"
+
+using namespace boltzmark;
+
+TEST_CASE("what samples a fixed model starts at the states that it is given") {
+  const Layered model = initial_rbm(6, 3, 0.01, make_key(5));
+  Chains first(model, 5), states = first;
+  first.randomise(make_key(2));
+  int samplers = 0;
+  for (const NegativePhase& phase : negative_phases()) {
+    if (!phase.samples) {
+      CHECK_THROWS_AS(parse_sampler(phase.example), InvalidArgument);
+      continue;
+    }
+    ++samplers;
+    INFO(phase.form);
+    CHECK(parse_sampler(phase.example) == parse_negative(phase.example));
+    CHECK(describe_samplers().find(phase.form) != std::string::npos);
+    SamplerSetup setup{
+        .model = model, .packing = {.chains = 5}, .key = make_key(1), .start = &first};
+    make_sampler(parse_sampler(phase.example), setup)->copy_states(states);
+    for (const int layer : {0, 1}) CHECK(states.get_layer(layer) == first.get_layer(layer));
+    setup.packing.chains = 4;
+    CHECK_THROWS_AS(make_sampler(parse_sampler(phase.example), setup), InvalidArgument);
+  }
+  CHECK(samplers >= 2);
+  CHECK(parse_sampler("gibbs") == Negative::pcd(1));
+  CHECK_THROWS_AS(parse_sampler("gibbs:1"), InvalidArgument);
+}

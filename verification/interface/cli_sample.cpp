@@ -1,0 +1,114 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "boltzmark/io/npz.hpp"
+#include "cli_json.hpp"
+#include "cli_models.hpp"
+#include "cli_program.hpp"
+
+namespace {
+
+using namespace cli_test;
+
+/// Bytes of the uint8 array of an .npz file.
+std::vector<unsigned char> bytes_of(const std::string& path, const std::string& name) {
+  return boltzmark::Npz(path).read(name).bytes;
+}
+
+}  // namespace
+
+TEST_CASE("samples are the same for one and two threads, and hold what the help says") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(6, 3, 1, 9);
+  const std::string path = saved(model, folder / "m.npz");
+  const auto sample = [&](const std::string& out, const std::string& threads) {
+    return run({"sample", path, "--rule", "flip", "--chains", "37", "--sweeps", "20", "--every",
+                "7", "--seed", "3", "--threads", threads, "--out", folder / out, "--json"});
+  };
+  const Run one = sample("one.npz", "1");
+  REQUIRE(one.code == 0);
+  REQUIRE(sample("two.npz", "2").code == 0);
+  CHECK(io_test::read_all(folder / "one.npz") == io_test::read_all(folder / "two.npz"));
+  CHECK(Json::parse(one.out)["kept"] == 2);
+
+  const boltzmark::Npz file(folder / "one.npz");
+  using Shape = std::vector<std::uint64_t>;
+  CHECK(file.read("visible").shape == Shape{2, 37, 6});
+  CHECK(file.read("hidden").shape == Shape{2, 37, 3});
+  CHECK(file.read("energy").shape == Shape{2, 37});
+  CHECK(file.read("sweep").integers() == std::vector<std::int32_t>{7, 14});
+  const auto visible = bytes_of(folder / "one.npz", "visible");
+  const auto hidden = bytes_of(folder / "one.npz", "hidden");
+  const Eigen::MatrixXd energies = file.read("energy").matrix();
+  for (int k = 0; k < 2; ++k)
+    for (int chain = 0; chain < 37; ++chain) {
+      const int at = k * 37 + chain;
+      Eigen::VectorXd v(6);
+      Eigen::VectorXd h(3);
+      for (int i = 0; i < 6; ++i) v[i] = visible[at * 6 + i];
+      for (int j = 0; j < 3; ++j) h[j] = hidden[at * 3 + j];
+      CHECK((v.array() * (1 - v.array()) == 0).all());
+      // Sums of at most 27 terms below 1 in size, in double.
+      CHECK(energies(k, chain) == Approx(-brute_log_weight(model, v, h)).margin(1e-12));
+    }
+}
+
+TEST_CASE(
+    "other samplers draw other states, and those that cannot sample a fixed model are refused") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(6, 3, 1, 9), folder / "m.npz");
+  const auto sample = [&](const Arguments& more) {
+    Arguments all = {"sample", path,    "--chains",       "11",      "--sweeps",
+                     "20",     "--out", folder / "s.npz", "--force", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const auto states = [&] { return bytes_of(folder / "s.npz", "visible"); };
+  REQUIRE(sample({}).code == 0);
+  const auto plain = states();
+  const Run gibbs = sample({"--sampler", "gibbs"});
+  CHECK(states() == plain);
+  CHECK(Json::parse(gibbs.out)["sampler"] == "gibbs");
+  for (const std::string sampler : {"tt:3:0.5", "pt:3:2", "pt:3:2:0.5"}) {
+    INFO(sampler);
+    REQUIRE(sample({"--sampler", sampler, "--threads", "1"}).code == 0);
+    const auto one = states();
+    REQUIRE(sample({"--sampler", sampler, "--threads", "2"}).code == 0);
+    CHECK(states() == one);
+    CHECK(one != plain);
+    CHECK(boltzmark::Npz(folder / "s.npz").read("visible").shape ==
+          std::vector<std::uint64_t>{1, 11, 6});
+  }
+  std::filesystem::remove(folder / "s.npz");
+  const Arguments refused[] = {
+      {"--sampler", "cd:1"},    {"--sampler", "fpcd:1"},   {"--sampler", "pcd:1"},
+      {"--sampler", "gibbs:1"}, {"--sampler", "tt:1:0.5"}, {"--sampler", "tt:3:1"},
+      {"--sampler", "tt:3"},    {"--sampler", "pt:3:3"},   {"--sampler", "pt:3:2", "--every", "5"}};
+  for (const Arguments& options : refused) {
+    const Run result = sample(options);
+    INFO(options[1] << ": " << result.err);
+    CHECK(result.code == 2);
+    CHECK(lines(result.err) == 1);
+    CHECK_FALSE(std::filesystem::exists(folder / "s.npz"));
+  }
+}
+
+TEST_CASE("chains that start at cases of a data set keep them where every unit is frozen") {
+  const io_test::Folder folder;
+  // Two copies of each case, then the first again: case after case. Biases of +-40 would move the
+  // units; a visible layer tied to hidden units that it fully decides does not change.
+  const int n = 4;
+  const Eigen::MatrixXd weights = 100 * Eigen::MatrixXd::Identity(n, n);
+  const auto model = boltzmark::Layered::rbm(weights, Eigen::VectorXd::Constant(n, -50),
+                                             Eigen::VectorXd::Constant(n, -50));
+  const std::string path = saved(model, folder / "m.npz");
+  const std::string data = folder.write("d.csv", "0,1,0,1\n1,1,1,0\n");
+  for (const std::string sampler : {"gibbs", "tt:2:0.9"}) {
+    INFO(sampler);
+    REQUIRE(run({"sample", path, "--sampler", sampler, "--start", data, "--chains", "3", "--sweeps",
+                 "5", "--out", folder / "s.npz", "--force"})
+                .code == 0);
+    CHECK(bytes_of(folder / "s.npz", "visible") ==
+          std::vector<unsigned char>{0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1});
+  }
+}
