@@ -103,6 +103,7 @@ Experiment evidence_experiment(Experiment description, const EvidenceRun& run) {
       description.claims.emplace_back(evidence.claim);
   description.trials = [run](Profile profile) { return trials(run.all, run.models.at(profile)); };
   description.run = run_check;
+  description.checks = true;
   description.summarise = [run](const Results& results, Summary& summary) {
     summarise(run.all, run.caption, results, summary);
   };

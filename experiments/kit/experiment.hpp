@@ -82,7 +82,8 @@ struct Experiment {
   std::vector<std::string> claims = {};   ///< ids of the claims that it measures: {"B15", "B16"}
   std::vector<std::string> deviations = {};  ///< from the paper, one sentence each
   std::vector<std::string> data = {};  ///< files read, relative to datasets/: part of a trial's key
-  bool alone = false;                  ///< runs with no other trial beside it (it measures time)
+  bool checks = false;  ///< its numbers come from verification/checks: part of a trial's key too
+  bool alone = false;   ///< runs with no other trial beside it (it measures time)
   /// The id of another experiment that makes and stores the trials, so that `data`, `alone`,
   /// `seconds`, `trials`, `cost` and `run` are that one's; none: its own.
   std::string trials_of = {};

@@ -261,6 +261,7 @@ Experiment experiment() {
            "FPCD's rate and decay are not stated: 1 without decay; rates 0.1 and 10, and a decay of "
            "19/20 an update (Tieleman and Hinton 2009) stand beside it.",
            "The list of sets in the paper names {−1, 1} twice: X₃ is taken to be {1, −1}."},
+      .checks = true,
       .trials = trials,
       .run = run,
       .summarise = summarise,

@@ -9,6 +9,7 @@
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/salakhutdinov2010/support/convergence.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_weights {
 namespace {
@@ -131,35 +132,12 @@ Json run(const Json& inputs, const TrialContext& context) {
 
 std::string factor_text(double factor) { return fmt::format("factor {}/t", factor); }
 
-std::vector<double> record_times(std::size_t records) {
-  std::vector<double> times;
-  for (std::size_t r = 0; r < records; ++r)
-    times.push_back(std::ldexp(kFirst, static_cast<int>(r)));
-  return times;
-}
-
 std::vector<std::vector<double>> rmse_curves(const Results& results, double factor,
                                              const char* what) {
   std::vector<std::vector<double>> curves;
   for (const Trial* trial : results.where({{"factor", factor}}))
     curves.push_back(numbers(trial->outputs.at(what).at("rmse")));
   return curves;
-}
-
-/// The least squares slope of log RMSE against log t, of each group of runs.
-std::vector<double> slopes(const std::vector<std::vector<double>>& curves) {
-  std::vector<double> all;
-  for (const std::vector<double>& curve : curves) {
-    const auto n = static_cast<double>(curve.size());
-    double cross = 0, square = 0;
-    for (std::size_t r = 0; r < curve.size(); ++r) {
-      const double x = static_cast<double>(r) - (n - 1) / 2;
-      cross += x * std::log(curve[r]);
-      square += x * x * std::log(2);
-    }
-    all.push_back(cross / square);
-  }
-  return all;
 }
 
 /// The last error of one set, of every run.
@@ -190,8 +168,8 @@ void add_curves(const Results& results, Summary& summary) {
     for (const double factor : kFactors) {
       const auto curves = rmse_curves(results, factor, what);
       if (curves.empty()) continue;
-      panel.series.push_back(
-          band({.label = factor_text(factor)}, record_times(curves.front().size()), curves));
+      panel.series.push_back(band({.label = factor_text(factor)},
+                                  doubling_times(kFirst, curves.front().size()), curves));
     }
     figure.panels.push_back(std::move(panel));
   }
@@ -226,7 +204,7 @@ void add_errors(const Results& results, Summary& summary) {
 
 void add_slope(const std::string& claim, const Results& results, double factor, const char* what,
                Summary& summary) {
-  const std::vector<double> all = slopes(rmse_curves(results, factor, what));
+  const std::vector<double> all = log_slopes(rmse_curves(results, factor, what));
   summary.add(mean_measure({.claim = claim, .part = factor_text(factor) + ", slope"}, all));
 }
 
@@ -273,13 +251,13 @@ Experiment experiment() {
       .settings = {.smoke = "100 runs of each factor, 512 updates.",
                    .quick = "400 runs of each factor in groups of 50, 16,384 updates.",
                    .paper = "2,000 runs of each factor in groups of 50, 262,144 updates."},
-      .seconds = {.smoke = 0.1, .quick = 5, .paper = 400},
+      .seconds = {.smoke = 0.1, .quick = 2, .paper = 150},
       .claims = {"S06", "S07"},
       .deviations =
           {"The paper gives no example: an RBM 3-3 with parameters from N(0, 1), the first "
            "drawn whose sets all have a probability within 0.02 to 0.6. The sets are by "
            "how many visible units are on; the average is of how many hidden ones are.",
-           "Factors 10/t and 1/t: a constant one has no limit ."},
+           "Factors 10/t and 1/t: a constant one has no limit."},
       .trials = trials,
       .run = run,
       .summarise = summarise,

@@ -86,6 +86,12 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
       CHECK(sources_hash(fig3, tree.hashes()) == key);
     });
   CHECK(sources_hash(fig3, tree.hashes()) == key);
+  const Experiment& theory = experiment("carlson2016/theory");
+  const std::string theory_key = sources_hash(theory, tree.hashes());
+  tree.with_comment("verification/checks/check_integration.cpp", [&] {
+    CHECK(sources_hash(theory, tree.hashes()) != theory_key);
+    CHECK(sources_hash(fig3, tree.hashes()) == key);
+  });
 }
 
 TEST_CASE("the build hashed the sources as they stand") {

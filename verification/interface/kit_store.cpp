@@ -89,7 +89,7 @@ TEST_CASE("lines that are not trials are ignored and counted") {
   CHECK(store.find(key(1)));
 }
 
-TEST_CASE("numbers come back from the store with the same bits; what is not finite as null") {
+TEST_CASE("numbers come back from the store with the same bits, and what is not finite as null") {
   const StoreFile file;
   TrialStore store(file.path);
   const double inconvenient = 0.1 + 0.2;

@@ -1,0 +1,346 @@
+#include "experiments/salakhutdinov2010/support/modes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "experiments/kit/bands.hpp"
+#include "experiments/kit/measures.hpp"
+#include "experiments/kit/published.hpp"
+
+namespace boltzmark::experiments::salakhutdinov2010_modes {
+namespace {
+
+constexpr PerProfile<int> kSeeds{.smoke = 1, .quick = 5, .paper = 10};
+constexpr int kSmokeUpdates = 50;
+
+/// A negative phase that a network is trained by. All of a network make as many sweeps of a chain an
+/// update, chains at other temperatures too, but those of CAST that have as many slow chains as SAP.
+struct ModesPhase {
+  const char* network;
+  const char* negative;  ///< with its options
+  const char* title;
+  double seconds;  ///< of a whole run on one core, about
+};
+constexpr ModesPhase kPhases[] = {
+    {"rbm", "pcd:10 --chains 1", "SAP, one chain, ten sweeps", 3},
+    {"rbm", "pcd:1 --chains 10", "SAP, ten chains", 1.2},
+    {"rbm", "fpcd:1 --chains 10", "FPCD, ten chains", 2},
+    {"rbm", "pt:10:1 --chains 10", "PT, ten rungs", 1.6},
+    {"rbm", "cast:20:0.9 --chains 10", "CAST, the paper's, 5 + 5", 2},
+    {"rbm", "cast:5:0 --chains 10 --swap each --factor constant:0.1", "CAST, LOW = 0, 5 + 5", 2},
+    {"rbm", "cast:20:0.9 --chains 20", "CAST, the paper's, 10 + 10", 3},
+    {"rbm", "cast:5:0 --chains 20 --swap each --factor constant:0.1", "CAST, LOW = 0, 10 + 10", 3},
+    {"dbm", "pcd:1 --chains 100", "SAP, 100 chains", 1},
+    {"dbm", "fpcd:1 --chains 100", "FPCD, 100 chains", 1.5},
+    {"dbm", "st:20:0.9 --chains 50", "ST, the paper's, 50 chains", 1.5},
+    {"dbm", "pt:10:1 --chains 100", "PT, ten ladders of ten rungs", 1.1},
+    {"dbm", "cast:20:0.9 --chains 100", "CAST, the paper's, 50 + 50", 1.5},
+    {"dbm", "cast:5:0 --chains 100 --swap each --factor constant:0.1", "CAST, LOW = 0, 50 + 50",
+     1.5},
+    {"dbm", "cast:20:0.9 --chains 200", "CAST, the paper's, 100 + 100", 2.5},
+    {"dbm", "cast:5:0 --chains 200 --swap each --factor constant:0.1", "CAST, LOW = 0, 100 + 100",
+     2.5},
+};
+constexpr const char* kAnchorPhases[] = {"pcd:10 --chains 1", "pt:10:1 --chains 10"};
+
+const ModesPhase& find_phase(const std::string& network, const std::string& negative) {
+  return *std::find_if(std::begin(kPhases), std::end(kPhases), [&](const ModesPhase& phase) {
+    return phase.network == network && phase.negative == negative;
+  });
+}
+
+/// A data set by the probability of a flipped pixel.
+struct ModesData {
+  const char* p;
+  bool quick;  ///< runs at quick, not at paper alone
+};
+constexpr ModesData kData[] = {{"0.1", false}, {"0.01", true}, {"0.001", false}};
+
+std::string data_name(const char* p) { return std::string("artificial-modes-") + p; }
+
+std::vector<Json> trials(Profile profile) {
+  std::vector<Json> all;
+  for (int seed = 0; seed < kSeeds.at(profile); ++seed)
+    for (const ModesData& data : kData)
+      for (const ModesPhase& phase : kPhases) {
+        if (profile != Profile::paper && !data.quick) continue;
+        const int updates = find_network(phase.network).updates;
+        all.push_back({{"network", phase.network},
+                       {"data", data_name(data.p)},
+                       {"negative", phase.negative},
+                       {"seed", seed},
+                       {"updates", profile == Profile::smoke ? kSmokeUpdates : updates}});
+      }
+  return all;
+}
+
+/// Curves of whole runs, one a seed.
+std::vector<std::vector<double>> curves_of(const Results& results, const char* p,
+                                           const ModesPhase& phase) {
+  std::vector<std::vector<double>> curves;
+  for (const Trial* trial : results.where(
+           {{"network", phase.network}, {"data", data_name(p)}, {"negative", phase.negative}}))
+    if (!trial->outputs.contains("diverged_at"))
+      curves.push_back(numbers(trial->outputs.at("log_likelihood")));
+  return curves;
+}
+
+Panel panel_of(const Results& results, const ModesNetwork& network, const char* p) {
+  const double ceiling = modes_ceiling(data_name(p));
+  Panel panel{.title = fmt::format("{}, p = {}", network.title, p),
+              .x = {.label = "updates / 1000"},
+              .y = {.label = "log-likelihood / (nats per case)", .low = -16, .high = -1},
+              .guides = {{.at = ceiling, .label = "ceiling"}},
+              .legend = "bottom left"};
+  int colour = 0;
+  for (const ModesPhase& phase : kPhases) {
+    if (std::string(phase.network) != network.name) continue;
+    const auto curves = curves_of(results, p, phase);
+    if (curves.empty()) continue;
+    std::vector<double> updates;
+    for (std::size_t i = 0; i < curves.front().size(); ++i)
+      updates.push_back(static_cast<double>(i) * network.record / 1000);
+    panel.series.push_back(band({.label = phase.title, .colour = colour++}, updates, curves));
+  }
+  return panel;
+}
+
+void add_published_curves(const char* p, Panel& panel) {
+  for (PublishedCurve curve : read_published("desjardins2010_fig5")) {
+    if (curve.figure != p) continue;
+    for (double& update : curve.x) update /= 1000;
+    panel.series.push_back(published_series(curve, curve.curve, curve.curve == "PT" ? 2 : 0));
+  }
+}
+
+void add_curves(const Results& results, Summary& summary) {
+  Figure figure{.name = "likelihood",
+                .caption =
+                    "Exact mean log-likelihood of the training cases: means over seeds with "
+                    "95 % bands. Dotted: Desjardins et al. 2010, Fig. 5, digitised (their PCD "
+                    "is the one with one chain and ten sweeps). Ceiling: no model can do "
+                    "better."};
+  figure.height = 460;
+  for (const ModesNetwork& network : modes_networks())
+    for (const ModesData& data : kData) {
+      Panel panel = panel_of(results, network, data.p);
+      if (panel.series.empty()) continue;
+      if (std::string(network.name) == "rbm") add_published_curves(data.p, panel);
+      figure.panels.push_back(std::move(panel));
+    }
+  if (!figure.panels.empty()) summary.add(std::move(figure));
+}
+
+double fall(const std::vector<double>& curve) {
+  return *std::max_element(curve.begin(), curve.end()) - late_mean(curve);
+}
+
+template <class Statistic>
+std::vector<double> each(const std::vector<std::vector<double>>& curves,
+                         const Statistic& statistic) {
+  std::vector<double> values;
+  for (const std::vector<double>& curve : curves) values.push_back(statistic(curve));
+  return values;
+}
+
+/// Autocorrelation times of the deep machine's slow chains, one a seed.
+std::vector<double> overlap_times(const Results& results, const std::string& negative) {
+  std::vector<double> times;
+  for (const Trial* trial :
+       results.where({{"network", "dbm"}, {"data", data_name("0.01")}, {"negative", negative}}))
+    if (!trial->outputs.contains("diverged_at"))
+      times.push_back(number(trial->outputs.at("overlap_time")));
+  return times;
+}
+
+void add_late(const Results& results, Summary& summary) {
+  Table table{.name = "late",
+              .caption =
+                  "The last fifth of training: mean log-likelihood, how far it is below the "
+                  "run's maximum, and its standard deviation about a straight line; means "
+                  "over seeds with 95 % intervals, nats per case. Diverged runs are left out.",
+              .columns = {{"network", "network"},
+                          {"p", "p"},
+                          {"negative phase", "phase"},
+                          {"as on the command line", "negative"},
+                          {"runs", "runs"},
+                          {"log-likelihood", "late"},
+                          {"below the maximum", "fall"},
+                          {"deviation", "deviation"}}};
+  for (const ModesData& data : kData)
+    for (const ModesPhase& phase : kPhases) {
+      const auto curves = curves_of(results, data.p, phase);
+      if (curves.empty()) continue;
+      table.rows.push_back({find_network(phase.network).title, data.p, phase.title, phase.negative,
+                            static_cast<std::int64_t>(curves.size()),
+                            mean_cell(each(curves, late_mean)), mean_cell(each(curves, fall)),
+                            mean_cell(each(curves, late_deviation))});
+    }
+  summary.add(std::move(table));
+}
+
+void add_anchor(const Results& results, Summary& summary) {
+  for (const auto& [part, negative] :
+       {std::pair{"PCD", kAnchorPhases[0]}, {"PT", kAnchorPhases[1]}}) {
+    const auto falls = each(curves_of(results, "0.01", find_phase("rbm", negative)), fall);
+    if (falls.size() < 2) continue;
+    summary.add(mean_measure({.claim = "S36",
+                              .part = part,
+                              .note = "maximum of the likelihood less the mean of its last fifth"},
+                             falls));
+  }
+}
+
+/// The two settings of CAST that claims are judged with: of a network, by its slow chains.
+struct CoupledSetting {
+  const char* part;
+  const char* phase;  ///< to which the number of chains is added
+};
+constexpr CoupledSetting kSettings[] = {
+    {"the paper's settings", "cast:20:0.9 --chains {}"},
+    {"ladder to 0", "cast:5:0 --chains {} --swap each --factor constant:0.1"}};
+
+std::vector<std::vector<double>> curves_by_text(const Results& results, const char* network,
+                                                const std::string& negative) {
+  return curves_of(results, "0.01", find_phase(network, negative));
+}
+
+std::vector<std::vector<double>> coupled_curves(const Results& results, const char* network,
+                                                const CoupledSetting& setting, int chains) {
+  return curves_by_text(results, network, fmt::format(fmt::runtime(setting.phase), chains));
+}
+
+// Differences over the seeds, each of which has its own start and minibatches. Where a run of a
+// seed is missing, none is paired with another's.
+void add_difference(const About& about, const std::vector<double>& ours,
+                    const std::vector<double>& theirs, Summary& summary) {
+  if (ours.size() < 2 || ours.size() != theirs.size()) return;
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < ours.size(); ++i) differences.push_back(ours[i] - theirs[i]);
+  summary.add(mean_measure(about, differences));
+}
+
+void add_ratio(const About& about, const std::vector<double>& ours,
+               const std::vector<double>& theirs, Summary& summary) {
+  if (ours.size() < 2 || ours.size() != theirs.size()) return;
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < ours.size(); ++i) logs.push_back(std::log(ours[i] / theirs[i]));
+  Measure measure = mean_measure(about, logs);
+  for (double* value : {&measure.estimate, &measure.lower, &measure.upper})
+    *value = std::exp(*value);
+  summary.add(std::move(measure));
+}
+
+// S35: CAST against SAP, at equal sweeps and at equal slow chains.
+void add_likelihoods(const Results& results, Summary& summary) {
+  for (const auto& [network, title, sap] :
+       {std::tuple{"rbm", "RBM", 10}, std::tuple{"dbm", "DBM", 100}}) {
+    const auto theirs =
+        each(curves_by_text(results, network, fmt::format("pcd:1 --chains {}", sap)), late_mean);
+    for (const CoupledSetting& setting : kSettings)
+      for (const auto& [equal, chains] :
+           {std::pair{"equal sweeps", sap}, {"equal slow chains", 2 * sap}})
+        add_difference(
+            {.claim = "S35",
+             .part = fmt::format("{}, {}, {}", title, setting.part, equal),
+             .note = "exact log-likelihood of the last fifth of training, nats per case"},
+            each(coupled_curves(results, network, setting, chains), late_mean), theirs, summary);
+  }
+}
+
+double last_half_trend(const std::vector<double>& curve) {
+  const std::size_t n = curve.size() - curve.size() / 2;
+  double cross = 0, square = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = static_cast<double>(i) - static_cast<double>(n - 1) / 2;
+    cross += x * curve[curve.size() - n + i];
+    square += x * x;
+  }
+  return cross / square * static_cast<double>(n);
+}
+
+double share_not_falling(const std::vector<double>& curve) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < curve.size(); ++i) count += curve[i] >= curve[i - 1];
+  return static_cast<double>(count) / static_cast<double>(curve.size() - 1);
+}
+
+// S15, S16, S25, S31: how training of the deep machine goes.
+void add_dynamics(const Results& results, Summary& summary) {
+  const auto sap = curves_by_text(results, "dbm", "pcd:1 --chains 100"),
+             fpcd = curves_by_text(results, "dbm", "fpcd:1 --chains 100"),
+             st = curves_by_text(results, "dbm", "st:20:0.9 --chains 50");
+  for (const CoupledSetting& setting : kSettings) {
+    const auto cast = coupled_curves(results, "dbm", setting, 100);
+    for (const auto& [other, curves] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
+      add_ratio({.claim = "S15", .part = fmt::format("{}, {}", other, setting.part)},
+                each(*curves, late_deviation), each(cast, late_deviation), summary);
+    if (cast.size() < 2) continue;
+    summary.add(mean_measure({.claim = "S16",
+                              .part = fmt::format("trend, {}", setting.part),
+                              .note = "least squares rise over the last half, nats per case"},
+                             each(cast, last_half_trend)));
+    summary.add(mean_measure({.claim = "S16", .part = fmt::format("not falling, {}", setting.part)},
+                             each(cast, share_not_falling)));
+    add_ratio({.claim = "S31",
+               .part = setting.part,
+               .note = "autocorrelation time, in updates, of a slow chain's overlap with a mode"},
+              overlap_times(results, "pcd:1 --chains 100"),
+              overlap_times(results, fmt::format(fmt::runtime(setting.phase), 100)), summary);
+  }
+  for (const auto& [other, curves] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
+    add_difference({.claim = "S25",
+                    .part = fmt::format("over {}", other),
+                    .note = "N = 50, runs of 50 sweeps, 50 chains against 100: equal sweeps"},
+                   each(st, late_mean), each(*curves, late_mean), summary);
+}
+
+void summarise(const Results& results, Summary& summary) {
+  if (results.profile() == Profile::smoke || results.empty()) return;
+  add_curves(results, summary);
+  add_late(results, summary);
+  add_anchor(results, summary);
+  add_likelihoods(results, summary);
+  add_dynamics(results, summary);
+}
+
+}  // namespace
+
+Experiment experiment() {
+  return {
+      .id = "salakhutdinov2010/modes",
+      .item = "Beyond the paper",
+      .title = "Which negative phase trains best where the likelihood is exact?",
+      .paper_did =
+          "Nothing: its comparisons rest on a bound with an estimated log Z. Desjardins et "
+          "al. 2010, whom it cites, train RBMs 16-10 on Artificial Modes by PCD and by "
+          "parallel tempering and follow the exact likelihood.",
+      .settings =
+          {.smoke = "50 updates of each, one seed, p = 0.01.",
+           .quick =
+               "p = 0.01, five seeds. RBM 16-10: batches of 10, rate 0.001, 500,000 updates, "
+               "ten sweeps of a chain an update. DBM 16-8-8: batches of 100, five updates of "
+               "mean field, rate 0.05 falling as 4,000/(4,000 + t), 40,000 updates, 100 sweeps "
+               "of a chain an update, CAST also with twice as many.",
+           .paper = "As quick, with ten seeds and p = 0.1 and 0.001 too."},
+      .seconds = {.smoke = 0.5, .quick = 55, .paper = 330},
+      .claims = {"S15", "S16", "S25", "S31", "S35", "S36"},
+      .deviations =
+          {"Minibatches and the number of states in a negative phase are not stated by Desjardins et "
+           "al.: batches of 10, and the last state of a chain or ladder for each update.",
+           "Their Artificial Modes are ours in the modes and p, not in the cases drawn.",
+           "Weights start as N(0, 0.01²)."},
+      .trials = trials,
+      .cost =
+          [](const Json& inputs) {
+            return find_phase(inputs.at("network"), inputs.at("negative")).seconds;
+          },
+      .run = train_on_modes,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments::salakhutdinov2010_modes
