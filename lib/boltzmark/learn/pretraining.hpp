@@ -36,7 +36,7 @@ Layered compose_stack(std::span<const Layered> rbms);
 ///   bottom   CD-1, weights from N(0, .001^2)
 ///   others   CD-k at rate / k, k = ceil(epoch / 20), weights from N(0, .01^2)
 ///   all      weight decay .001, momentum .5 for five epochs, then .9; biases from 0
-///                                     [Salakhutdinov & Hinton 2009; REFERENCE 2]
+///                                     [Salakhutdinov & Hinton 2009, Sec. 3.2]
 /// The velocity starts from 0 whenever momentum or k change.
 /// Randomness  that of Trainer and StackedCases, under keys derived from `key`
 /// Invariant   the same bytes for any number of threads, and after checkpoint and restore

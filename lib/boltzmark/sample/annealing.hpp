@@ -53,8 +53,7 @@ using SetStates = std::function<void(Population& population, int first_chain)>;
 
 /// Estimates log Z by annealing observed states downwards (RAISE).
 ///   R = sum_k [log p*_{k+1}(v_k) - log p*_k(v_k)], v_{k-1} ~ M_k(. | v_k) from v_K observed, k
-///   down to the base; log Z = -log mean e^{-R}      [Burda, Grosse and Salakhutdinov 2015;
-///   REFERENCE 4]
+///   down to the base; log Z = -log mean e^{-R}      [Burda, Grosse and Salakhutdinov 2015]
 /// If the observed v is an exact sample of the model, E[e^-R] = 1/Z and E[log_z] >= log Z: a
 /// stochastic upper bound. Cases from elsewhere (data) give no bound.
 /// Invariant  the moves' kernel of the marginal is reversible: block Gibbs v -> h -> v
