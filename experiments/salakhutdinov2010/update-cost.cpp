@@ -114,8 +114,8 @@ Table table_of(const Trial& trial) {
   Table table{
       .name = "cost",
       .caption =
-          "Processor time of one thread per update, and of its sampling alone, over those of SAP: "
-          "median of rounds of 50 updates with its exact 95 % interval. Bytes: states, weights and "
+          "Processor time of one thread per update, and of its negative samples alone (packing the "
+          "changed weights, sweeps, rungs, swaps), over those of SAP: median of rounds of 50 updates with its exact 95 % interval. Bytes: states, weights and "
           "rungs that the sampler keeps.",
       .columns = {{"negative phase", "negative"},
                   {"sampling / ms", "sampling_ms", 2},

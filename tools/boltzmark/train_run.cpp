@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/model_file.hpp"
@@ -183,10 +184,20 @@ double TrainRun::evaluation_seconds() const {
          log_unnormalised_seconds(model(), cases_->distinct()) / thread_count();
 }
 
+namespace {
+
+// What the sampler keeps is what it saves.
+double sampler_bytes(const Sampler& sampler) {
+  CheckpointWriter out;
+  sampler.save(out);
+  return static_cast<double>(out.finish().size());
+}
+
+}  // namespace
+
 void TrainRun::state_cost() const {
   const Negative& negative = trainer_.options().negative;
   const Sampler& sampler = trainer_.sampler();
-  const double chains = sampler.chain_sweeps(1);
   const double units = model().units();
   double products = 0;
   for (const Eigen::MatrixXd& weights : model().weights())
@@ -197,12 +208,13 @@ void TrainRun::state_cost() const {
   const double update =
       sampler.chain_sweeps(negative.sweeps) * (2 * products * 5e-11 + units * 1e-9) +
       sides * trainer_.options().batch * products * 5e-11;
-  state_plan(session_,
-             fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
-                         negative.description()),
-             update * arguments_.updates / thread_count() +
-                 evaluation_count(arguments_) * evaluation_seconds(),
-             4.0 * static_cast<double>(data_.values.size()) + 4 * chains * units + 48 * products);
+  state_plan(
+      session_,
+      fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
+                  negative.description()),
+      update * arguments_.updates / thread_count() +
+          evaluation_count(arguments_) * evaluation_seconds(),
+      4.0 * static_cast<double>(data_.values.size()) + sampler_bytes(sampler) + 48 * products);
 }
 
 std::string TrainRun::heading() const {

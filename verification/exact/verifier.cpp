@@ -6,6 +6,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "experiments/kit/claims.hpp"
+#include "verification/checks/check_cases.hpp"
 
 using namespace boltzmark;
 
@@ -18,6 +19,20 @@ TEST_CASE("every registered check holds") {
     REQUIRE(outcome.holds);
     REQUIRE(outcome.cases >= 1);
   }
+}
+
+TEST_CASE("what must exceed its bound does not hold where no case does") {
+  const auto holds = [](double first, double others) {
+    const Check check = exceeding_check(
+        {.name = "n", .subject = "s", .statement = "", .bound = 0.1}, [=](Stream& stream) {
+          return CaseOutcome{stream.below(4) == 0 ? first : others, ""};
+        });
+    return check.run(50, 1).holds;
+  };
+  CHECK(holds(0.2, 0));  // of 50 cases some draw `first`: all others with probability 6e-7
+  CHECK_FALSE(holds(0.1, 0.1));
+  CHECK_FALSE(holds(0.1, 0));
+  CHECK_FALSE(holds(NAN, 0.2));
 }
 
 TEST_CASE("checks have distinct names for a subject, and claims rest on checks that there are") {
@@ -33,10 +48,11 @@ TEST_CASE("checks have distinct names for a subject, and claims rest on checks t
       if (!claim.checks.empty()) claims.insert(claim.id);
     }
   for (const char* id :
-       {"B01", "B02", "B03", "B04", "B05", "B06", "B07", "B08", "B09", "B10", "B11", "B12",
-        "B13", "B14", "B19", "B34", "B37", "C01", "C02", "C03", "C04", "C10", "C12", "C17",
-        "C18", "C22", "C23", "C24", "C25", "C26", "C59", "S01", "S02", "S03", "S04", "S05",
-        "S22", "Y01", "Y02", "Y03", "Y04", "Y05", "Y06", "Y17", "Y18", "Y19"}) {
+       {"B01", "B02", "B03", "B04", "B05", "B06", "B07", "B08", "B09", "B10", "B11",
+        "B12", "B13", "B14", "B19", "B34", "B37", "C01", "C02", "C03", "C04", "C10",
+        "C12", "C17", "C18", "C22", "C23", "C24", "C25", "C26", "C59", "S01", "S02",
+        "S03", "S04", "S05", "S08", "S09", "S11", "S12", "S22", "S33", "S34", "Y01",
+        "Y02", "Y03", "Y04", "Y05", "Y06", "Y17", "Y18", "Y19"}) {
     CAPTURE(id);
     REQUIRE(claims.contains(id));
   }
