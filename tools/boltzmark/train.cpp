@@ -247,9 +247,10 @@ void add_train(Program& program) {
                "Standard deviation of the initial weights and biases (default: 0.01).");
   command.text(&arguments->pretrain, "--pretrain E1,E2,..",
                "Start a deep model from so many epochs of each RBM of its stack, trained by "
-               "contrastive divergence, each on states drawn from the one below.");
+               "contrastive divergence, each on states drawn from the one below; persistent chains "
+               "start at cases.");
   command.text(&arguments->start, "--start MODEL",
-               "Start from a model of the same layers and units.");
+               "Start from a model of the same layers and units, persistent chains from cases.");
   command.integer(&arguments->evaluate, "--evaluate EVERY", 1,
                   "Print the exact mean log-likelihood of the cases (at most 40 enumerated units; "
                   "with --discriminative also the error rate) before the first update, after every "

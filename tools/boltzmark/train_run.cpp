@@ -133,6 +133,7 @@ Trainer TrainRun::make_trainer(std::optional<Layered> given) const {
                        .weight_decay = arguments_.weight_decay,
                        .batch = batch_of(arguments_, cases, data_.name),
                        .mean_field = {.updates = arguments_.mean_field},
+                       .start_at_cases = !arguments_.start.empty() || !arguments_.pretrain.empty(),
                        .updates = static_cast<std::uint64_t>(arguments_.updates)};
   options.optimiser.momentum = arguments_.momentum;
   options.optimiser.rate_decay = arguments_.rate_decay;

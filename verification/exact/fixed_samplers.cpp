@@ -25,7 +25,11 @@ TEST_CASE("what samples a fixed model starts at the states that it is given") {
         .model = model, .packing = {.chains = 5}, .key = make_key(1), .start = &first};
     make_sampler(parse_sampler(phase.example), setup)->copy_states(states);
     for (const int layer : {0, 1}) CHECK(states.get_layer(layer) == first.get_layer(layer));
+    Chains fewer(model, 4);
     setup.packing.chains = 4;
+    make_sampler(parse_sampler(phase.example), setup)->copy_states(fewer);
+    CHECK(fewer.get_layer(0) == first.get_layer(0).leftCols(4));
+    setup.packing.chains = 6;
     CHECK_THROWS_AS(make_sampler(parse_sampler(phase.example), setup), InvalidArgument);
   }
   CHECK(samplers >= 2);

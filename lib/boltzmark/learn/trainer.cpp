@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "boltzmark/learn/initial_chains.hpp"
 #include "boltzmark/learn/weighted_negative.hpp"
 #include "boltzmark/transition/statistics.hpp"
 
@@ -33,16 +35,20 @@ int batch_of(const Layered& model, const CaseSource& source, const TrainOptions&
   return options.batch == 0 ? source.cases() : options.batch;
 }
 
-std::unique_ptr<Sampler> sampler_of(const Layered& model, const CaseSource& source,
+std::unique_ptr<Sampler> sampler_of(const Layered& model, CaseSource& source,
                                     const TrainOptions& options, StreamKey key,
                                     std::shared_ptr<const Draws> draws) {
   // Only tables and tiles need to know: cases may be grey levels.
   const Packing packing{.chains = batch_of(model, source, options), .values = source.are_values()};
+  std::optional<Chains> start;
+  if (options.start_at_cases)
+    start = chains_at_cases(model, source, std::max(packing.chains, options.negative.chains), key);
   return make_sampler(options.negative,
                       {.model = model,
                        .packing = packing,
                        .rule = options.rule,
                        .key = key,
+                       .start = start ? &*start : nullptr,
                        .draws = draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key),
                        .learning_rate = options.learning_rate});
 }
@@ -141,6 +147,7 @@ std::uint64_t Trainer::fingerprint() const {
   if (mean_field_)
     inputs += fmt::format(" | mean field {} {}", options_.mean_field.updates,
                           options_.mean_field.tolerance);
+  if (options_.start_at_cases) inputs.append(" | chains start at cases");
   return source_->hash(hash_bytes(inputs));
 }
 

@@ -29,6 +29,7 @@ struct TrainOptions {
   double weight_decay = 0;        ///< times the weights is taken from their gradient
   int batch = 0;                  ///< cases per update; 0: all of them (batch learning)
   MeanFieldStop mean_field = {};  ///< of the positive phase of models deeper than an RBM
+  bool start_at_cases = false;    ///< persistent chains, by chains_at_cases: of a trained model
   std::uint64_t updates = 0;      ///< how many `run` makes in all
 };
 

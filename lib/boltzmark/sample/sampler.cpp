@@ -9,13 +9,14 @@ void Sampler::start_at(const Chains&, std::span<const float>, std::span<const fl
 void Sampler::follow(const Parameters&) {}
 
 Chains initial_states(const SamplerSetup& setup) {
-  if (setup.start != nullptr) {
-    if (!setup.start->fit(setup.model) || setup.start->chains() != setup.packing.chains)
-      throw InvalidArgument("start (must be states of the model, as many as are asked for)");
-    return *setup.start;
-  }
   Chains chains(setup.model, setup.packing.chains);
-  chains.randomise(setup.key);
+  if (setup.start == nullptr) {
+    chains.randomise(setup.key);
+    return chains;
+  }
+  if (!setup.start->fit(setup.model) || setup.start->chains() < chains.chains())
+    throw InvalidArgument("start (must be states of the model, as many as are asked for)");
+  for (int c = 0; c < chains.chains(); ++c) chains.copy_chain(c, *setup.start, c);
   return chains;
 }
 

@@ -60,13 +60,14 @@ struct SamplerSetup {
   Packing packing = {};  ///< whose chains are those that the sampler is to give
   Rule rule = Rule::gibbs();
   StreamKey key = {};                            ///< of the initial states
-  const Chains* start = nullptr;                 ///< those at b = 1; null: uniformly random
+  const Chains* start = nullptr;                 ///< those at b = 1, or more of which the first
+                                                 ///< serve; null: uniformly random
   std::shared_ptr<const Draws> draws = nullptr;  ///< of units and swaps
   double learning_rate = 0;                      ///< that training starts at
 };
 
 /// Returns the states at b = 1 that a sampler starts from.
-/// Throws  InvalidArgument if setup.start is not of the model or of packing.chains chains
+/// Throws  InvalidArgument if setup.start is not of the model or of fewer than packing.chains chains
 Chains initial_states(const SamplerSetup& setup);
 
 /// Writes and reads back the states of chains.
