@@ -17,7 +17,7 @@ namespace {
 
 struct DescribeArguments {
   std::string subject;
-  std::string binarise = "threshold:127";
+  std::string binarise;  ///< empty: not given
 };
 
 template <class Values>
@@ -190,7 +190,7 @@ int run(const DescribeArguments& arguments, const Session& session) {
       print_model(arguments.subject, model);
     return 0;
   }
-  const Dataset data = load_dataset(arguments.subject, parse_binarise(arguments.binarise));
+  const Dataset data = load_cases(arguments.subject, arguments.binarise, "train");
   if (session.json)
     print(json_dataset(data));
   else
@@ -218,9 +218,7 @@ void add_describe(Program& program) {
   });
   command.positional(&arguments->subject, "MODEL|DATASET",
                      "A model file, a data set's NAME[:train|valid|test|fit], or a file of cases.");
-  command.text(&arguments->binarise, "--binarise B",
-               "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
-               "threshold:127).");
+  command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

@@ -23,11 +23,11 @@ constexpr double kPilotShare = 0.2;
 
 Dataset load_cases(const std::string& name, const Layered& model,
                    const EstimateArguments& arguments) {
-  Dataset data = load_dataset(name, parse_binarise(arguments.binarise), "train");
+  Dataset data = cli::load_cases(name, arguments.binarise, "train");
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
-  fit_values(model.layer(0).unit, data.values);
+  fit_values(model.layer(0).unit, data);
   return data;
 }
 
@@ -159,9 +159,7 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                  "Whether rungs are drawn given (v, h) or given v alone (default: collapsed).");
   command.text(&arguments.data, "--data DATASET",
                "Cases that raise starts from, one a chain (default: samples of a tempered run).");
-  command.text(&arguments.binarise, "--binarise B",
-               "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: "
-               "threshold:127).");
+  command.text(&arguments.binarise, "--binarise B", kBinariseHelp);
   command.integer(&arguments.seed, "--seed S", "Seed of every draw (default: 1).");
 }
 

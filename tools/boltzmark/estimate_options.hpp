@@ -23,7 +23,7 @@ struct EstimateArguments {
   std::string prior = "uniform";
   std::string states;  ///< empty: the default
   std::string data;
-  std::string binarise = "threshold:127";
+  std::string binarise;  ///< empty: not given
   std::uint64_t seed = 1;
 };
 

@@ -70,14 +70,35 @@ void save_model(const Layered& model, const std::string& path) {
   about_file(path, [&] { write_model(model, path); });
 }
 
-void fit_values(Unit unit, Eigen::MatrixXf& cases) {
-  if (unit.lowest() == 0 || unit.has_scale() || cases.minCoeff() < 0) return;
-  cases = (2 * cases.array() - 1).matrix();
+Dataset load_cases(const std::string& spec, const std::string& binarise,
+                   const std::string& default_split) {
+  Dataset data = load_dataset(spec, binarise.empty() ? BinariseOptions{} : parse_binarise(binarise),
+                              default_split);
+  if (!binarise.empty()) require_grey_levels(data, binarise);
+  return data;
+}
+
+void require_grey_levels(const Dataset& data, const std::string& binarise) {
+  if (!data.grey_levels)
+    throw DataError(fmt::format("{}: has no grey levels (must have some, for --binarise {})",
+                                data.name, binarise));
+}
+
+void fit_values(Unit unit, Dataset& data) {
+  if (unit.has_scale()) return;
+  const auto highest = static_cast<double>(unit.highest());
+  if (const double most = data.values.maxCoeff(); most > highest)
+    throw DataError(
+        fmt::format("{}: holds values up to {} (must be at most {} for {} units; "
+                    "--binarise is for grey levels)",
+                    data.name, most, highest, unit.name()));
+  if (unit.lowest() == 0 || data.values.minCoeff() < 0) return;
+  data.values = (2 * data.values.array() - 1).matrix();
 }
 
 Dataset load_labelled(const std::string& spec, const std::string& labels,
-                      const std::string& binarise, const std::string& default_split) {
-  Dataset data = load_dataset(spec, parse_binarise(binarise), default_split);
+                      const BinariseOptions& binarise, const std::string& default_split) {
+  Dataset data = load_dataset(spec, binarise, default_split);
   if (!labels.empty()) data.labels = read_labels(labels);
   if (data.labels.empty())
     throw DataError(data.name + ": has no classes (must have labels, or --labels FILE)");

@@ -24,7 +24,7 @@ struct SampleArguments {
   std::string sampler = "gibbs";
   std::string rule = "gibbs";
   std::string start = "random";
-  std::string binarise = "threshold:127";
+  std::string binarise;  ///< empty: not given
   std::string out;
   int chains = 100;
   int sweeps = 1000;
@@ -50,12 +50,12 @@ Chains make_start(const Layered& model, const SampleArguments& arguments, Stream
   Chains chains(model, arguments.chains);
   chains.randomise(key);
   if (arguments.start == "random") return chains;
-  Dataset data = load_dataset(arguments.start, parse_binarise(arguments.binarise));
+  Dataset data = load_cases(arguments.start, arguments.binarise, "train");
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
   const Unit unit = model.layer(0).unit;
-  fit_values(unit, data.values);
+  fit_values(unit, data);
   about_file(data.name, [&] { require_states(unit, data.values); });
   Eigen::MatrixXf visible(model.size(0), arguments.chains);
   for (int chain = 0; chain < arguments.chains; ++chain)
@@ -248,7 +248,7 @@ void add_sample(Program& program) {
                "(default: random).");
   command.text(&arguments->binarise, "--binarise B",
                "How that data set's grey levels become values: threshold:LEVEL or sample:SEED "
-               "(default: threshold:127).");
+               "(default: threshold:127 for images, nothing for other bytes).");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace FILE if it exists.");
   command.action([arguments](const Session& session) { return run(*arguments, session); });

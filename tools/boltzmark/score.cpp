@@ -312,7 +312,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   const Layered model = load_model(arguments.model);
   if (model.is_rbm()) refuse_deep_options(command);
   parse_mean_field(arguments.deep.mean_field);
-  Dataset data = load_dataset(arguments.dataset, parse_binarise(arguments.shared.binarise), "test");
+  Dataset data = load_cases(arguments.dataset, arguments.shared.binarise, "test");
   check_data(model, data, arguments.deep.true_cases);
   arguments.method = choose_method(arguments, model, data);
   arguments.enumerate_cases = arguments.method == "exact" || !is_bounded(model) ||
@@ -323,7 +323,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   if (arguments.deep.true_cases > 0) methods.emplace_back("ais");
   refuse_idle_options(methods, sampling);
   check_size(arguments, model);
-  fit_values(model.layer(0).unit, data.values);
+  fit_values(model.layer(0).unit, data);
   const Cases cases(data.values);
   if (arguments.method == "exact") {
     const EnumerationPlan plan = plan_enumeration(model);

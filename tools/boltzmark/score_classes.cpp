@@ -16,22 +16,20 @@
 namespace boltzmark::cli {
 namespace {
 
-constexpr const char* kBinarise = "threshold:127";
-
 /// How the inputs are to be binarised, and what is to be said about it.
 struct InputKind {
-  std::string binarise;
+  BinariseOptions binarise;
   std::vector<std::string> warnings;
 };
 
 InputKind input_kind(const ClassScoreArguments& arguments) {
   const std::optional<BinariseOptions> trained = read_binarise(arguments.model);
-  const std::string stored = trained ? binarise_text(*trained) : kBinarise;
-  if (arguments.binarise.empty()) return {stored, {}};
-  const std::string given = binarise_text(parse_binarise(arguments.binarise));
-  if (!trained || given == stored) return {given, {}};
+  if (arguments.binarise.empty()) return {trained.value_or(BinariseOptions{}), {}};
+  const BinariseOptions given = parse_binarise(arguments.binarise);
+  if (!trained || binarise_text(given) == binarise_text(*trained)) return {given, {}};
   return {given,
-          {fmt::format("--binarise is {}, but the model was trained with {}", given, stored)}};
+          {fmt::format("--binarise is {}, but the model was trained with {}", binarise_text(given),
+                       binarise_text(*trained))}};
 }
 
 /// One line a case.
@@ -61,7 +59,7 @@ void print_json(const ClassScore& score, const Interval& rate, const InputKind& 
             .set("cases", score.cases)
             .set("mean_log_likelihood", score.mean_log_likelihood)
             .set("std_error_cases", score.std_error_cases)
-            .set("binarise", inputs.binarise)
+            .set("binarise", binarise_text(inputs.binarise))
             .set("seconds", seconds)
             .set("warnings", inputs.warnings));
 }
@@ -77,7 +75,7 @@ void print_text(const ClassScore& score, const Interval& rate, const InputKind& 
             fmt::format("{:.10g} nats per case of the right class", score.mean_log_likelihood));
   facts.add("standard error",
             short_number(score.std_error_cases) + " nats over cases; probabilities are exact");
-  facts.add("inputs", "grey levels of images by " + inputs.binarise);
+  facts.add("inputs", "grey levels of images by " + binarise_text(inputs.binarise));
   facts.add("time", human_seconds(seconds));
   for (const std::string& warning : inputs.warnings) facts.add("warning", warning);
   print(facts.text());
@@ -91,6 +89,7 @@ int print_class_score(const ClassScoreArguments& arguments, const Session& sessi
     check_output(arguments.predictions, arguments.force, arguments.model);
   const InputKind inputs = input_kind(arguments);
   const Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test");
+  if (!arguments.binarise.empty()) require_grey_levels(data, arguments.binarise);
   if (data.values.rows() != model.inputs())
     throw DataError(fmt::format("{}: has {} units (must be the model's {} inputs)", data.name,
                                 data.values.rows(), model.inputs()));

@@ -258,7 +258,7 @@ void add_train(Program& program) {
   command.text(
       &arguments->binarise, "--binarise B",
       "How grey levels become values: threshold:LEVEL, sample:SEED, grey or fresh, drawn anew "
-      "for each minibatch (default: threshold:127).");
+      "for each minibatch (default: threshold:127 for images, nothing for other bytes).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save the run to FILE every 30 s, on Ctrl-C and at the end; go on from it if it "
                "exists.");

@@ -37,10 +37,13 @@ std::vector<std::string> empty_class_warnings(const LabelledCases& cases) {
 ClassTrainRun::ClassTrainRun(const TrainArguments& arguments, const Session& session)
     : arguments_(arguments),
       session_(session),
-      data_(load_labelled(arguments.dataset, arguments.labels, arguments.binarise, "train")),
+      data_(
+          load_labelled(arguments.dataset, arguments.labels, arguments.class_binarise(), "train")),
       cases_(labelled_cases(data_)),
       warnings_(empty_class_warnings(cases_)),
-      trainer_(make_trainer()) {}
+      trainer_(make_trainer()) {
+  if (!arguments.binarise.empty()) require_grey_levels(data_, arguments.binarise);
+}
 
 DiscriminativeTrainer ClassTrainRun::make_trainer() const {
   const StreamKey key = make_key(arguments_.seed, "train");
@@ -79,9 +82,8 @@ void ClassTrainRun::evaluate() {
 }
 
 void ClassTrainRun::save_model() const {
-  about_file(arguments_.out, [&] {
-    write_discriminative(model(), arguments_.out, parse_binarise(arguments_.binarise));
-  });
+  about_file(arguments_.out,
+             [&] { write_discriminative(model(), arguments_.out, arguments_.class_binarise()); });
 }
 
 void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
@@ -99,7 +101,7 @@ void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
               .set("hidden", model().hidden())
               .set("classes", model().classes())
               .set("hidden_units", model().hidden_unit().name())
-              .set("binarise", arguments_.binarise)
+              .set("binarise", binarise_text(arguments_.class_binarise()))
               .set("optimiser", std::string(options.optimiser.name()))
               .set("learning_rate", options.learning_rate)
               .set("batch", options.batch)
@@ -119,7 +121,7 @@ void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
   facts.add("training",
             fmt::format("{} updates of {} cases, {}, rate {}", grouped(trainer_.updates()),
                         options.batch, options.optimiser.name(), options.learning_rate));
-  facts.add("inputs", "grey levels of images by " + arguments_.binarise);
+  facts.add("inputs", "grey levels of images by " + binarise_text(arguments_.class_binarise()));
   facts.add("time", human_seconds(watch_.seconds()));
   for (const std::string& warning : warnings_) facts.add("warning", warning);
   if (!evaluations_.empty()) print("\n");

@@ -90,12 +90,12 @@ bool holds_bits(const Eigen::MatrixXf& values) {
 }
 
 Dataset load_training(const TrainArguments& arguments) {
-  BinariseOptions grey{.kind = BinariseOptions::Kind::grey};
-  Dataset data = load_dataset(arguments.dataset,
-                              arguments.draws_cases() ? grey : parse_binarise(arguments.binarise));
-  if (arguments.draws_cases() && holds_bits(data.values))
-    throw DataError(data.name + ": has no grey levels (must have some, for --binarise fresh)");
-  fit_values(Unit::parse(arguments.visible_units), data.values);
+  Dataset data = arguments.draws_cases()
+                     ? load_dataset(arguments.dataset,
+                                    {.kind = BinariseOptions::Kind::grey, .images_only = false})
+                     : load_cases(arguments.dataset, arguments.binarise, "train");
+  if (arguments.draws_cases()) require_grey_levels(data, arguments.binarise);
+  fit_values(Unit::parse(arguments.visible_units), data);
   return data;
 }
 

@@ -23,7 +23,7 @@ struct TrainArguments {
   std::string negative;                                 ///< empty: cd:1, or pcd:1 of a deep model
   std::map<std::string, std::string> negative_options;  ///< by name; empty where not given
   std::string rule;                                     ///< empty: gibbs
-  std::string binarise = "threshold:127";
+  std::string binarise;                                 ///< empty: not given
   std::string labels;
   std::string checkpoint;
   std::string out;
@@ -48,6 +48,10 @@ struct TrainArguments {
 
   /// Tells whether grey levels stay, for the trainer to draw from.
   bool draws_cases() const { return binarise == "fresh"; }
+  /// Returns how grey levels become inputs of a discriminative RBM.
+  BinariseOptions class_binarise() const {
+    return binarise.empty() ? BinariseOptions{} : parse_binarise(binarise);
+  }
 };
 
 /// Returns the learning rate asked for, or else that of the optimiser and the units.

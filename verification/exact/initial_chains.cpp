@@ -56,8 +56,7 @@ TEST_CASE("chains at cases are at different ones, and again at them where there 
   CHECK(few != numbers_of(chains_at_cases(model, source, 7, make_key(2)).get_layer(0)));
   const Chains many = chains_at_cases(model, source, 25, make_key(1));
   const std::multiset<int> all = numbers_of(many.get_layer(0));
-  for (int number = 0; number < 10; ++number)
-    CHECK(all.count(number) == (number < 5 ? 3 : 2));
+  for (int number = 0; number < 10; ++number) CHECK(all.count(number) == (number < 5 ? 3 : 2));
   for (const int layer : {1, 2}) CHECK(many.get_layer(layer) == many.get_layer(0));
   const Eigen::MatrixXf narrow = cases.topRows(5);
   GivenCases other(narrow, Unit::bernoulli());

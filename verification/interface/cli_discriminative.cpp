@@ -80,7 +80,14 @@ TEST_CASE("a discriminative RBM is trained, described and scored from the comman
 
 TEST_CASE("describe tells how a discriminative model's inputs were binarised, if its file does") {
   const io_test::Folder folder;
-  REQUIRE(run(training(folder, "m.npz", {"--updates", "1", "--binarise", "sample:7"})).code == 0);
+  const std::string bits = folder / "bits.npz";
+  REQUIRE(run(training(folder, "bits.npz", {"--updates", "1"})).code == 0);
+  CHECK(json_of({"describe", bits})["binarise"] == "threshold:127");
+  const Run refused = run(training(folder, "x.npz", {"--binarise", "sample:7"}));
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("has no grey levels") != std::string::npos);
+  boltzmark::write_discriminative(boltzmark::read_discriminative(bits), folder / "m.npz",
+                                  boltzmark::parse_binarise("sample:7"));
   CHECK(json_of({"describe", folder / "m.npz"})["binarise"] == "sample:7");
   const std::string text = run({"describe", folder / "m.npz"}).out;
   CHECK(text.find("discriminative") != std::string::npos);
@@ -145,7 +152,7 @@ TEST_CASE("predictions are a file of each case's likeliest class and all probabi
 TEST_CASE("a discriminative RBM keeps how its images were binarised, and is scored likewise") {
   const io_test::Folder folder;
   std::string images = {0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 2};  // IDX: 40 of 1 x 2
-  for (int i = 0; i < 40; ++i) images += {static_cast<char>(3 * i), static_cast<char>(100 - 2 * i)};
+  for (int i = 0; i < 40; ++i) images += {static_cast<char>(6 * i), static_cast<char>(250 - 6 * i)};
   const std::string data = folder.write("images.idx", images), labels = classes(folder);
   const std::string grey = folder / "grey.npz", bits = folder / "bits.npz";
   const auto train = [&](const std::string& out, const Arguments& more) {

@@ -42,7 +42,7 @@ void convert(const unsigned char* levels, std::uint64_t units, const BinariseOpt
 }  // namespace
 
 BinariseOptions parse_binarise(std::string_view text) {
-  BinariseOptions options;
+  BinariseOptions options{.images_only = false};
   const std::string_view kind = text.substr(0, text.find(':'));
   const std::string_view value = kind.size() < text.size() ? text.substr(kind.size() + 1) : "";
   if (text == "grey") {

@@ -19,9 +19,11 @@ struct BinariseOptions {
   Kind kind = Kind::threshold;
   int threshold = 127;
   std::uint64_t seed = 0;
+  bool images_only = true;  ///< other bytes stay as they are: nobody asked for anything
 };
 
-/// Parses `threshold:LEVEL`, `sample:SEED` or `grey`.  Throws  InvalidArgument
+/// Parses `threshold:LEVEL`, `sample:SEED` or `grey`, which are for whatever holds grey levels.
+/// Throws  InvalidArgument
 BinariseOptions parse_binarise(std::string_view text);
 /// Writes the options as parse_binarise reads them.
 std::string binarise_text(const BinariseOptions& options);

