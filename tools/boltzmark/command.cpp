@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "boltzmark/core/error.hpp"
 #include "output.hpp"
@@ -38,6 +40,14 @@ std::string describe(const Range& range) {
   if (std::isfinite(range.high))
     text += fmt::format(" and {} {}", range.below_high ? "below" : "at most", range.high);
   return text;
+}
+
+// By device and inode, or by path where there is no such file yet.
+bool are_one_file(const std::string& first, const std::string& second) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  return fs::equivalent(first, second, error) ||
+         fs::weakly_canonical(first, error) == fs::weakly_canonical(second, error);
 }
 
 // Lays out "  name   help" with the help in one column.
@@ -87,7 +97,7 @@ void Command::text(std::string* target, const std::string& shown, const std::str
   add(shown, help, [target, name](const std::string& text) {
     if (text.empty()) throw InvalidArgument(name + " is empty (must be given)");
     *target = text;
-  });
+  }).text = target;
 }
 
 void Command::required_text(std::string* target, const std::string& shown,
@@ -153,6 +163,20 @@ void Command::flag(bool* target, const std::string& shown, const std::string& he
     if (text != "true") refuse(shown, text, "given without a value");
     *target = true;
   }).flag = true;
+}
+
+void Command::writes(std::initializer_list<std::string_view> names) {
+  for (Argument& argument : arguments_)
+    if (std::find(names.begin(), names.end(), argument.name) != names.end()) argument.writes = true;
+}
+
+void Command::check_files() const {
+  for (const Argument& out : arguments_)
+    for (const Argument& other : arguments_)
+      if (out.writes && out.given && &other != &out && other.text != nullptr && other.given &&
+          are_one_file(*out.text, *other.text))
+        throw DataError(fmt::format("{}: is both {} and {} (must be two files)", *out.text,
+                                    out.name, other.name));
 }
 
 std::string Command::usage() const {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,9 +41,11 @@ struct Argument {
   std::string shown;  ///< "--chains C"
   std::string help;
   bool required = false;
-  bool many = false;   ///< may be given several times
-  bool flag = false;   ///< takes no value
-  bool given = false;  ///< once parsed
+  bool many = false;                  ///< may be given several times
+  bool flag = false;                  ///< takes no value
+  bool writes = false;                ///< names a file that the command writes
+  bool given = false;                 ///< once parsed
+  const std::string* text = nullptr;  ///< where a text goes; null: it takes no text
   std::function<void(const std::string&)> take;
 
   bool is_option() const { return name.starts_with("-"); }
@@ -68,6 +72,8 @@ class Command {
   void integer(std::uint64_t* target, const std::string& shown, const std::string& help);
   void real(double* target, const std::string& shown, Range range, const std::string& help);
   void flag(bool* target, const std::string& shown, const std::string& help);
+  /// Says that arguments name files that the command writes; any other text may name one that it reads.
+  void writes(std::initializer_list<std::string_view> names);
 
   /// Sets what the command does; it returns the exit code.
   void action(std::function<int(const Session&)> action) { action_ = std::move(action); }
@@ -78,6 +84,9 @@ class Command {
   std::string help() const;
   /// Tells whether an argument was given, whatever its value.
   bool given(const std::string& name) const;
+  /// Refuses to write over a file that another argument names, under whatever name, and to write
+  /// one file twice.  Throws  DataError
+  void check_files() const;
   int act(const Session& session) const { return action_(session); }
 
  private:

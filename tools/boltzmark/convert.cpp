@@ -20,7 +20,7 @@ struct ConvertArguments {
 int run(const ConvertArguments& arguments, const Session& session) {
   const Layered model = load_model(arguments.in);
   check_model_name(arguments.out);
-  check_output(arguments.out, arguments.force, arguments.in);
+  check_output(arguments.out, arguments.force);
   const FilePrecision precision =
       arguments.precision == "float" ? FilePrecision::float32 : FilePrecision::float64;
   about_file(arguments.out, [&] { write_model(model, arguments.out, precision); });
@@ -55,6 +55,7 @@ void add_convert(Program& program) {
   command.choice(&arguments->precision, "--precision P", {"double", "float"},
                  "Precision of the numbers in OUT; double keeps every bit (default: double).");
   command.flag(&arguments->force, "--force", "Replace OUT if it exists.");
+  command.writes({"OUT"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

@@ -189,7 +189,7 @@ void check(const EstimateRequest& arguments) {
   if (!arguments.dump.empty()) {
     if (!arguments.dump.ends_with(".npz"))
       throw DataError(arguments.dump + ": not a name of a sample store (must end with .npz)");
-    check_output(arguments.dump, arguments.force, arguments.model);
+    check_output(arguments.dump, arguments.force);
   }
 }
 
@@ -248,6 +248,7 @@ void add_estimate(Program& program) {
       "log_prior, log_z_hat, random_rungs, and log_f of collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
+  command.writes({"--dump"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

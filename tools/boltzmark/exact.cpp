@@ -78,6 +78,7 @@ void add_exact(Program& program) {
                  "Arithmetic of the inner products, whatever the file's type (default: double).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save partial sums to FILE as the work goes on, and resume from it.");
+  command.writes({"--checkpoint"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

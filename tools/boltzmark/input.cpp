@@ -120,12 +120,10 @@ ExactLogZ enumerate_log_z(const Layered& model, const Session& session) {
   return exact_log_z(model, options);
 }
 
-void check_output(const std::string& path, bool replace, const std::string& input) {
+void check_output(const std::string& path, bool replace) {
   std::error_code error;
-  const bool exists = std::filesystem::exists(path, error);
-  if (exists && !input.empty() && std::filesystem::equivalent(path, input, error))
-    throw DataError(path + ": is both input and output (must be two files)");
-  if (exists && !replace && !std::filesystem::is_directory(path, error))
+  if (!replace && std::filesystem::exists(path, error) &&
+      !std::filesystem::is_directory(path, error))
     throw DataError(path + ": exists already (must be a new file, or give --force)");
   const AtomicFile probe(path);
 }

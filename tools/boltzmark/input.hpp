@@ -76,9 +76,9 @@ EnumerationPlan plan_hidden_enumeration(const Layered& model);
 ExactLogZ enumerate_log_z(const Layered& model, const Session& session);
 
 /// Refuses an output file before the work that makes it: one that exists (unless it may be
-/// replaced), that is also an input, or whose folder cannot be written.
+/// replaced), or whose folder cannot be written.
 /// Throws  DataError
-void check_output(const std::string& path, bool replace, const std::string& input = {});
+void check_output(const std::string& path, bool replace);
 
 /// Refuses a name that no model file can have.  Throws  DataError
 void check_model_name(const std::string& path);

@@ -146,6 +146,7 @@ int Program::run_command(Command& command, std::vector<std::string> arguments) c
     return 0;
   }
   take(command, values);
+  command.check_files();
   simd_path();  // refuses a bad BOLTZMARK_SIMD before any work
   std::optional<ThreadLimit> limit;
   if (session.threads > 0) limit.emplace(session.threads);

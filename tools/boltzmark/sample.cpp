@@ -193,7 +193,7 @@ int run(const SampleArguments& arguments, const Session& session) {
   const Layered model = load_model(arguments.model);
   if (!arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
-  check_output(arguments.out, arguments.force, arguments.model);
+  check_output(arguments.out, arguments.force);
   const std::unique_ptr<Sampler> sampler =
       about_file(arguments.model, [&] { return make_chains(model, arguments); });
   const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
@@ -251,6 +251,7 @@ void add_sample(Program& program) {
                "(default: threshold:127 for images, nothing for other bytes).");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace FILE if it exists.");
+  command.writes({"--out"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

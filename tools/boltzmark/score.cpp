@@ -394,6 +394,7 @@ void add_score(Program& program) {
                   "Of a deep model: also estimate log p(v) of N cases by AIS over their hidden "
                   "layers, evenly spread over the classes where there are labels.");
   add_estimate_options(command, arguments->shared, true);
+  command.writes({"--predictions"});
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }

@@ -111,12 +111,6 @@ void check(const TrainArguments& arguments) {
     throw DataError(arguments.out +
                     ": cannot hold units that are not Bernoulli (must end in .npz)");
   check_output(arguments.out, arguments.force);
-  if (arguments.checkpoint == arguments.out)
-    throw DataError(arguments.out + ": is both --out and --checkpoint (must be two files)");
-  if (!arguments.checkpoint.empty() && arguments.start == arguments.out)
-    throw DataError(arguments.out +
-                    ": is both --start and --out (must be two files, so that the "
-                    "checkpoint knows its start)");
   if (!arguments.checkpoint.empty()) check_output(arguments.checkpoint, true);
 }
 
@@ -264,6 +258,7 @@ void add_train(Program& program) {
                "exists.");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace MODEL if it exists.");
+  command.writes({"--out", "--checkpoint"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

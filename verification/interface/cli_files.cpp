@@ -1,0 +1,72 @@
+// No command writes over a file that it reads, whatever the file is called there.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+
+#include "cli_models.hpp"
+#include "cli_program.hpp"
+
+using namespace cli_test;
+
+namespace {
+
+void check_two_files(const Arguments& arguments, const std::string& first,
+                     const std::string& second) {
+  Arguments forced = arguments;
+  if (arguments.front() != "exact") forced.emplace_back("--force");
+  const Run refused = run(forced);
+  INFO(fmt::format("{}: {}", arguments.front(), refused.err));
+  CHECK(refused.code == 2);
+  CHECK(refused.out.empty());
+  CHECK(lines(refused.err) == 1);
+  CHECK(refused.err.find("is both " + first + " and " + second) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a command refuses to write over a file that it reads, by any name of it") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", labels = folder.write("l.csv", "0\n1\n"),
+                    data = folder.write("d.csv", "0,1,0\n1,0,1\n"), linked = folder / "hard.npz",
+                    symbolic = folder / "soft.npz";
+  boltzmark::write_model(random_rbm(3, 2, 1, 1), model);
+  std::filesystem::create_hard_link(model, linked);
+  std::filesystem::create_symlink(model, symbolic);
+  const std::string before = io_test::read_all(model);
+  for (const std::string& name : {model, linked, symbolic, folder / "./m.npz"}) {
+    check_two_files({"convert", model, name}, "OUT", "IN");
+    check_two_files({"sample", model, "--sweeps", "5", "--out", name}, "--out", "MODEL");
+    check_two_files({"estimate", model, "--sweeps", "5", "--dump", name}, "--dump", "MODEL");
+    check_two_files({"exact", model, "--checkpoint", name}, "--checkpoint", "MODEL");
+    check_two_files({"train", data, "--hidden", "2", "--start", model, "--out", name}, "--out",
+                    "--start");
+    check_two_files({"train", data, "--hidden", "2", "--out", folder / "o.npz", "--start", model,
+                     "--checkpoint", name},
+                    "--checkpoint", "--start");
+  }
+  check_two_files({"score", model, data, "--labels", labels, "--predictions", data},
+                  "--predictions", "DATASET");
+  check_two_files({"score", model, data, "--labels", labels, "--predictions", labels},
+                  "--predictions", "--labels");
+  check_two_files({"score", model, data, "--labels", labels, "--predictions", model},
+                  "--predictions", "MODEL");
+  const std::string ladder = folder.write("ladder.npz", "0\n0.5\n1\n");
+  check_two_files(
+      {"estimate", model, "--sweeps", "5", "--ladder", folder / "./ladder.npz", "--dump", ladder},
+      "--dump", "--ladder");
+  check_two_files({"train", data, "--hidden", "2", "--out", folder / "n.npz", "--checkpoint",
+                   folder / "./n.npz"},
+                  "--out", "--checkpoint");
+  CHECK(io_test::read_all(model) == before);
+  CHECK(io_test::read_all(data) == "0,1,0\n1,0,1\n");
+  CHECK(io_test::read_all(labels) == "0\n1\n");
+  CHECK(io_test::read_all(ladder) == "0\n0.5\n1\n");
+  CHECK(folder.entries() == 6);
+  // A number is no name, and what is only like an input is another file.
+  const Run fine = run({"train", data, "--hidden", "2", "--updates", "3", "--out",
+                        folder / "m2.npz", "--start", model, "--json"});
+  INFO(fine.err);
+  CHECK(fine.code == 0);
+}
