@@ -40,6 +40,7 @@
 // What enumeration makes exact.
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "boltzmark/exact/gradient.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/spectrum.hpp"

@@ -25,7 +25,7 @@ struct CompareRequest {
   std::string model;
   std::string methods = "rts,ais,mbar,ti";
   std::string sweeps = "100,1000";
-  std::string truth = "exact";
+  std::string truth;  ///< empty: what the model file says, or else exact
   std::string out = "out/compare";
   int repeats = 10;
   EstimateArguments shared;
@@ -71,7 +71,9 @@ std::vector<int> parse_sweeps(const std::string& list) {
 }
 
 double find_truth(const CompareRequest& arguments, const Layered& model, const Session& session) {
-  if (arguments.truth != "exact") {
+  if (arguments.truth.empty())
+    if (const auto known = load_known_log_z(arguments.model, model)) return known->log_z;
+  if (!arguments.truth.empty() && arguments.truth != "exact") {
     std::size_t read = 0;
     double number = NAN;
     try {
@@ -229,8 +231,10 @@ void add_compare(Program& program) {
   command.text(&arguments->sweeps, "--sweeps N,M",
                "Sweeps per chain, one or several numbers (default: 100,1000).");
   command.integer(&arguments->repeats, "--repeats R", 2, "Repeats of each (default: 10).");
-  command.text(&arguments->truth, "--truth T",
-               "exact (by enumeration, at most 40 units) or a number (default: exact).");
+  command.text(
+      &arguments->truth, "--truth T",
+      "exact (by enumeration, at most 40 units) or a number (default: what the model's file "
+      "says, see `make`, or else exact).");
   command.text(&arguments->out, "--out DIR", "Folder of the results (default: out/compare).");
   add_estimate_options(command, arguments->shared, false);
   command.action([arguments](const Session& session) { return run(*arguments, session); });

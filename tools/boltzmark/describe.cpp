@@ -39,7 +39,8 @@ std::string layer_name(const Layered& model, int layer) {
   return model.is_rbm() ? "hidden" : fmt::format("hidden {}", layer);
 }
 
-void print_model(const std::string& path, const Layered& model) {
+void print_model(const std::string& path, const Layered& model,
+                 const std::optional<KnownLogZ>& known) {
   const EnumerationPlan plan = plan_enumeration(model);
   FactList facts;
   facts.add("model", path);
@@ -62,10 +63,12 @@ void print_model(const std::string& path, const Layered& model) {
                           plan.side, plan.units));
   else
     facts.add("exact log Z", "out of reach: neither side is discrete");
+  if (known) facts.add("known log Z", known_text(*known));
   print(facts.text());
 }
 
-JsonObject json_model(const std::string& path, const Layered& model) {
+JsonObject json_model(const std::string& path, const Layered& model,
+                      const std::optional<KnownLogZ>& known) {
   const EnumerationPlan plan = plan_enumeration(model);
   std::vector<JsonObject> layers;
   for (int l = 0; l < model.layers(); ++l)
@@ -78,11 +81,17 @@ JsonObject json_model(const std::string& path, const Layered& model) {
   JsonObject object;
   object.set("kind", "model").set("file", path).set("layers", layers).set("weights", weights);
   object.set("enumerable", plan.possible);
-  if (!plan.possible)
-    return object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
-  return object.set("enumerated_side", plan.side)
-      .set("states", plan.states)
-      .set("estimated_seconds", plan.seconds);
+  if (plan.possible)
+    object.set("enumerated_side", plan.side)
+        .set("states", plan.states)
+        .set("estimated_seconds", plan.seconds);
+  else
+    object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
+  if (known)
+    return object.set("log_z", known->log_z)
+        .set("log_z_error", known->error)
+        .set("log_z_by", known->by);
+  return object.set_null("log_z").set_null("log_z_error").set_null("log_z_by");
 }
 
 void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
@@ -184,10 +193,11 @@ int run(const DescribeArguments& arguments, const Session& session) {
       return 0;
     }
     const Layered model = load_model(arguments.subject);
+    const std::optional<KnownLogZ> known = load_known_log_z(arguments.subject, model);
     if (session.json)
-      print(json_model(arguments.subject, model));
+      print(json_model(arguments.subject, model, known));
     else
-      print_model(arguments.subject, model);
+      print_model(arguments.subject, model, known);
     return 0;
   }
   const Dataset data = load_cases(arguments.subject, arguments.binarise, "train");
@@ -209,8 +219,8 @@ void add_describe(Program& program) {
                "take; or a data set's cases, units, activity, hash and provenance.",
       .notes =
           "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
-          "enumerable, enumerated_side, states, estimated_seconds; of a discriminative RBM: kind,\n"
-          "file, inputs, binarise, hidden, classes, hidden_units, input_weights, class_weights,\n"
+          "enumerable, enumerated_side, states, estimated_seconds, log_z, log_z_error, log_z_by (what\n"
+          "the file says, see `make`); of a discriminative RBM: kind, file, inputs, binarise, hidden, classes, hidden_units, input_weights, class_weights,\n"
           "hidden_biases, class_biases; of a data set: kind, name,\n"
           "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
       .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",

@@ -10,6 +10,7 @@
 #include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "output.hpp"
 #include "progress.hpp"
 
 namespace boltzmark::cli {
@@ -64,6 +65,15 @@ EnumerationPlan plan_layers(const Layered& model, int first_layer) {
 
 Layered load_model(const std::string& path) {
   return about_file(path, [&] { return read_model(path); });
+}
+
+std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered& model) {
+  return about_file(path, [&] { return read_known_log_z(path, model); });
+}
+
+std::string known_text(const KnownLogZ& known) {
+  return fmt::format("{:.6f} nats by {}, within {}", known.log_z, known.by,
+                     short_number(known.error));
 }
 
 void save_model(const Layered& model, const std::string& path) {

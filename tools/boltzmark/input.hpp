@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/dataset.hpp"
+#include "boltzmark/model/known_log_z.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "command.hpp"
 
@@ -15,6 +17,12 @@ namespace boltzmark::cli {
 
 /// Reads a model file.  Throws  DataError naming the file
 Layered load_model(const std::string& path);
+
+/// Reads what a model file says of its log Z.  Throws  DataError naming the file
+std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered& model);
+
+/// Writes it for people: "12.345678 nats by enumeration, within 1e-12".
+std::string known_text(const KnownLogZ& known);
 
 /// Writes a model file in double precision.  Throws  DataError naming the file
 void save_model(const Layered& model, const std::string& path);

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "experiments/kit/reproduce.hpp"
@@ -78,6 +79,20 @@ Listing list_datasets() {
   return list;
 }
 
+Listing list_models() {
+  Listing list{"Models whose log Z is known", TextTable({"family", "example", "description"})};
+  for (const ModelFamily& family : model_families()) {
+    list.table.add(
+        {std::string(family.form), std::string(family.example), std::string(family.meaning)});
+    list.entries.push_back(JsonObject()
+                               .set("name", std::string(family.name()))
+                               .set("form", std::string(family.form))
+                               .set("example", std::string(family.example))
+                               .set("description", std::string(family.meaning)));
+  }
+  return list;
+}
+
 Listing list_claims() {
   Listing list{"Claims", TextTable({"id", "kind", "holds if", "statement"})};
   for (const auto& info : experiments::list_claims()) {
@@ -95,11 +110,9 @@ Listing list_claims() {
 
 using Lister = Listing (*)();
 const std::vector<std::pair<std::string, Lister>>& listers() {
-  static const std::vector<std::pair<std::string, Lister>> all = {{"experiments", list_experiments},
-                                                                  {"rules", list_rules},
-                                                                  {"estimators", list_estimators},
-                                                                  {"datasets", list_datasets},
-                                                                  {"claims", list_claims}};
+  static const std::vector<std::pair<std::string, Lister>> all = {
+      {"experiments", list_experiments}, {"rules", list_rules},   {"estimators", list_estimators},
+      {"datasets", list_datasets},       {"models", list_models}, {"claims", list_claims}};
   return all;
 }
 
@@ -127,10 +140,11 @@ void add_list(Program& program) {
   const auto wanted = std::make_shared<std::string>();
   Command& command = program.command({
       .name = "list",
-      .summary = "the experiments, rules, estimators, data sets and claims there are",
+      .summary = "the experiments, rules, estimators, data sets, models and claims there are",
       .about = "Lists what this program knows; without an argument, everything.",
       .notes =
-          "JSON keys: experiments, rules, estimators, datasets, claims, each an array of objects.",
+          "JSON keys: experiments, rules, estimators, datasets, models, claims, each an array of\n"
+          "objects.",
       .examples = {"boltzmark list experiments", "boltzmark list datasets --json"},
   });
   std::vector<std::string> names;

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   add_sample(program);
   add_describe(program);
   add_convert(program);
+  add_make(program);
   add_list(program);
   add_doctor(program);
   return program.run({argv + (argc > 0 ? 1 : 0), argv + argc});

@@ -32,6 +32,7 @@ void add_list(Program& program);
 void add_doctor(Program& program);
 void add_describe(Program& program);
 void add_convert(Program& program);
+void add_make(Program& program);
 void add_exact(Program& program);
 void add_spectrum(Program& program);
 void add_estimate(Program& program);

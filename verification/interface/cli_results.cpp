@@ -151,7 +151,7 @@ TEST_CASE("describe tells models from data sets and names the side to enumerate"
 
 TEST_CASE("list shows what there is, and only that") {
   const Json all = json_of({"list"});
-  CHECK(keys(all) == Keys{"experiments", "rules", "estimators", "datasets", "claims"});
+  CHECK(keys(all) == Keys{"experiments", "rules", "estimators", "datasets", "models", "claims"});
   CHECK(all["rules"].size() == 4);
   CHECK(all["datasets"][0]["name"] == "mnist");
   CHECK(all["claims"].size() >= 37);

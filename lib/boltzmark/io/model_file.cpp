@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstring>
 #include <set>
 #include <utility>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/file_kind.hpp"
 #include "boltzmark/io/mat.hpp"
@@ -105,8 +108,20 @@ void add(NpzWriter& file, const std::string& name, const Eigen::MatrixXd& values
   file.add(name, std::span<const float>(narrow.data(), count), {count});
 }
 
-void write_npz_model(const Layered& model, const std::string& path, FilePrecision precision) {
-  NpzWriter file(path);
+/// Hashes all parameters.
+std::int64_t digest_of(const Layered& model) {
+  CheckpointWriter bytes;
+  for (int l = 0; l < model.layers(); ++l) {
+    bytes.write(static_cast<std::uint64_t>(model.size(l)));
+    bytes.write(static_cast<std::uint64_t>(model.layer(l).unit.code()));
+    bytes.write(model.bias(l));
+    bytes.write(model.layer(l).sigma0);
+    if (l + 1 < model.layers()) bytes.write(model.weights(l));
+  }
+  return static_cast<std::int64_t>(hash_bytes(bytes.finish()));
+}
+
+void write_npz_model(NpzWriter& file, const Layered& model, FilePrecision precision) {
   for (int l = 0; l + 1 < model.layers(); ++l) {
     add(file, model.is_rbm() ? "W" : fmt::format("W{}", l), model.weights(l), false, precision);
   }
@@ -119,7 +134,15 @@ void write_npz_model(const Layered& model, const std::string& path, FilePrecisio
     add(file, fmt::format("sigma{}", l), model.layer(l).sigma0, true, precision);
   }
   if (!model.is_binary()) file.add("units", units, {units.size()});
-  file.commit();
+}
+
+/// Reads one finite number.
+double read_number(const Npz& file, std::string_view name) {
+  const Array array = file.read(name);
+  const Eigen::VectorXd values = array.vector();
+  if (values.size() != 1)
+    array.place.refuse("has " + shape_text(array.shape), "must be one number");
+  return values[0];
 }
 
 void write_mat_model(const Layered& model, const std::string& path, FilePrecision precision) {
@@ -165,9 +188,44 @@ Layered read_model(const std::string& path) {
 
 void write_model(const Layered& model, const std::string& path, FilePrecision precision) {
   if (precision == FilePrecision::float32) expect_float32(model);
-  if (path.ends_with(".npz")) return write_npz_model(model, path, precision);
+  if (path.ends_with(".npz")) {
+    NpzWriter file(path);
+    write_npz_model(file, model, precision);
+    return file.commit();
+  }
   if (path.ends_with(".mat")) return write_mat_model(model, path, precision);
   throw InvalidArgument(fmt::format("path = {} (must end in .npz or .mat)", path));
+}
+
+void write_known_model(const Layered& model, const KnownLogZ& known, const std::string& path) {
+  if (!std::isfinite(known.log_z) || !std::isfinite(known.error) || known.error < 0)
+    throw InvalidArgument(
+        fmt::format("log_z = {} within {} (must be finite)", known.log_z, known.error));
+  if (!path.ends_with(".npz"))
+    throw InvalidArgument(fmt::format("path = {} (must end in .npz)", path));
+  NpzWriter file(path);
+  write_npz_model(file, model, FilePrecision::float64);
+  file.add("log_z", Eigen::VectorXd(Eigen::VectorXd::Constant(1, known.log_z)));
+  file.add("log_z_error", Eigen::VectorXd(Eigen::VectorXd::Constant(1, known.error)));
+  file.add("log_z_by", std::vector<std::uint8_t>(known.by.begin(), known.by.end()),
+           {known.by.size()});
+  file.add("log_z_of", std::vector<std::int64_t>{digest_of(model)}, {1});
+  file.commit();
+}
+
+std::optional<KnownLogZ> read_known_log_z(const std::string& path, const Layered& model) {
+  if (file_kind(path) != FileKind::zip) return std::nullopt;
+  const Npz file(path);
+  if (!file.contains("log_z")) return std::nullopt;
+  KnownLogZ known{read_number(file, "log_z"), read_number(file, "log_z_error"), {}};
+  for (const std::int32_t letter : file.read("log_z_by").integers())
+    known.by += static_cast<char>(letter);
+  const Array of = file.read("log_z_of");
+  const std::int64_t digest = digest_of(model);
+  if (of.type != ElementType::int64 || of.bytes.size() != sizeof digest)
+    of.place.refuse("has " + shape_text(of.shape), "must be one int64");
+  if (std::memcmp(of.bytes.data(), &digest, sizeof digest) != 0) return std::nullopt;
+  return known;
 }
 
 }  // namespace boltzmark

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "boltzmark/model/known_log_z.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
@@ -22,5 +24,16 @@ Layered read_model(const std::string& path);
 /// precision; DataError if the file cannot be written
 void write_model(const Layered& model, const std::string& path,
                  FilePrecision precision = FilePrecision::float64);
+
+/// Writes a model, .npz in double precision, with what is known of its log Z: arrays `log_z` and
+/// `log_z_error` [1], the text `log_z_by` as bytes, and `log_z_of`, a hash of the parameters that
+/// it is the log Z of.
+/// Throws  as write_model; InvalidArgument if a number is not finite
+void write_known_model(const Layered& model, const KnownLogZ& known, const std::string& path);
+
+/// Returns what a model's file says of its log Z; nothing if it says nothing, or says it of other
+/// parameters than the model's.
+/// Throws  DataError if the file is damaged, or the numbers are not finite
+std::optional<KnownLogZ> read_known_log_z(const std::string& path, const Layered& model);
 
 }  // namespace boltzmark

@@ -1,0 +1,233 @@
+#include "boltzmark/exact/known/known_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/known/ising.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kMostUnits = 1 << 16;        // of a layer
+constexpr int kMostEnumerated = 26;        // seconds, for 784 units of the other side
+constexpr int kMostEnumeratedOfPart = 12;  // thousands of parts
+
+template <class Number>
+Number parse_field(const char* name, const std::string& text, Number low, Number high) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high))
+    throw InvalidArgument(
+        fmt::format("{} = {} (must be a number from {} to {})", name, text, low, high));
+  return value;
+}
+
+/// The shape of an RBM that is enumerated, its one number and the seed of its parameters.
+struct RbmFields {
+  int visible, hidden;
+  double number;
+  Stream draws;
+
+  RbmFields(std::span<const std::string> fields, const char* name, double low, double high,
+            std::string_view family)
+      : visible(parse_field("VISIBLE", fields[0], 1, kMostUnits)),
+        hidden(parse_field("HIDDEN", fields[1], 1, kMostUnits)),
+        number(parse_field(name, fields[2], low, high)),
+        draws(
+            make_key(
+                fields.size() > 3 ? parse_field<std::uint64_t>("SEED", fields[3], 0, INT64_MAX) : 0,
+                "known model", family),
+            Purpose::data) {
+    if (std::min(visible, hidden) > kMostEnumerated)
+      throw InvalidArgument(
+          fmt::format("VISIBLE x HIDDEN = {} x {} (must have a side of at most "
+                      "{} units, to be enumerated)",
+                      visible, hidden, kMostEnumerated));
+  }
+};
+
+Eigen::MatrixXd normals(int rows, int cols, double sd, Stream& draws) {
+  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&] { return sd * draws.normal(); });
+}
+
+Eigen::MatrixXd signs(int rows, int cols, double size, Stream& draws) {
+  return Eigen::MatrixXd::NullaryExpr(rows, cols,
+                                      [&] { return draws.bernoulli(0.5) ? size : -size; });
+}
+
+std::vector<int> permutation(int count, Stream& draws) {
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (int i = count - 1; i > 0; --i)
+    std::swap(order[i], order[draws.below(static_cast<std::uint64_t>(i) + 1)]);
+  return order;
+}
+
+KnownModel enumerated(Layered model) {
+  const ExactLogZ exact = exact_log_z(model);
+  return {std::move(model), {exact.log_z, exact.error_bound, "enumeration"}};
+}
+
+KnownModel make_ising(std::span<const std::string> fields) {
+  const int size = parse_field("L", fields[0], 4, 256);
+  const double coupling =
+      fields[1] == "critical" ? critical_coupling() : parse_field("COUPLING", fields[1], 0.0, 10.0);
+  const double log_z = ising_log_z(size, coupling);
+  return {ising_lattice(size, coupling), {log_z, 1e-13 * std::abs(log_z), "Kaufman's formula"}};
+}
+
+Layered random_rbm(int visible, int hidden, double sd, Stream& draws) {
+  Eigen::MatrixXd weights = normals(visible, hidden, sd, draws);
+  Eigen::VectorXd below = normals(visible, 1, sd, draws), above = normals(hidden, 1, sd, draws);
+  return Layered::rbm(std::move(weights), std::move(below), std::move(above));
+}
+
+KnownModel make_random(std::span<const std::string> fields) {
+  RbmFields of(fields, "SD", 0, 100, "random");
+  return enumerated(random_rbm(of.visible, of.hidden, of.number, of.draws));
+}
+
+// Parts that do not meet: log Z is the sum of theirs, whatever the order of the units.
+KnownModel make_product(std::span<const std::string> fields) {
+  const int count = parse_field("COUNT", fields[0], 1, 4096);
+  RbmFields of(fields.subspan(1), "SD", 0, 100, "product");
+  if (std::min(of.visible, of.hidden) > kMostEnumeratedOfPart ||
+      count * std::max(of.visible, of.hidden) > kMostUnits / 4)
+    throw InvalidArgument(
+        fmt::format("COUNT x VISIBLE x HIDDEN = {} x {} x {} (must be parts of a "
+                    "side of at most {} units, of {} units a side in all)",
+                    count, of.visible, of.hidden, kMostEnumeratedOfPart, kMostUnits / 4));
+  const std::vector<int> rows = permutation(count * of.visible, of.draws),
+                         cols = permutation(count * of.hidden, of.draws);
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(count * of.visible, count * of.hidden);
+  Eigen::VectorXd below(count * of.visible), above(count * of.hidden);
+  KnownLogZ known{.by = fmt::format("enumeration of {} independent parts", count)};
+  for (int part = 0; part < count; ++part) {
+    const Layered model = random_rbm(of.visible, of.hidden, of.number, of.draws);
+    const ExactLogZ exact = exact_log_z(model);
+    known.log_z += exact.log_z;
+    known.error += exact.error_bound;
+    for (int i = 0; i < of.visible; ++i) {
+      const int row = rows[part * of.visible + i];
+      below[row] = model.bias(0)[i];
+      for (int j = 0; j < of.hidden; ++j)
+        weights(row, cols[part * of.hidden + j]) = model.weights(0)(i, j);
+    }
+    for (int j = 0; j < of.hidden; ++j) above[cols[part * of.hidden + j]] = model.bias(1)[j];
+  }
+  known.error += 1e-15 * count * std::abs(known.log_z);
+  return {Layered::rbm(std::move(weights), std::move(below), std::move(above)), known};
+}
+
+// Some visible units, gates, are on only where every hidden unit is as planted: f is flat around
+// the well, and chains find it by chance.
+KnownModel make_well(std::span<const std::string> fields) {
+  constexpr double kStep = 8;  // of a gate's input, from one wrong hidden unit to the next
+  RbmFields of(fields, "DEPTH", 0, 1000, "well");
+  const double gain = of.number + of.hidden * std::log(2.0);  // over all other states together
+  const int gates = std::clamp(static_cast<int>(std::lround(2 * gain / kStep)), 1, of.visible);
+  const double step = 2 * gain / gates;
+  Layered plain = random_rbm(of.visible, of.hidden, 0.01, of.draws);
+  Eigen::MatrixXd weights = plain.weights(0);
+  Eigen::VectorXd below = plain.bias(0);
+  const std::vector<int> rows = permutation(of.visible, of.draws),
+                         cols = permutation(of.hidden, of.draws);
+  const int on = (of.hidden + 1) / 2;
+  for (int g = 0; g < gates; ++g) {
+    for (int j = 0; j < of.hidden; ++j) weights(rows[g], cols[j]) = j < on ? step : -step;
+    below[rows[g]] = -step * (on - 0.5);
+  }
+  return enumerated(Layered::rbm(std::move(weights), std::move(below), plain.bias(1)));
+}
+
+// Each hidden unit stands for a pattern and is on by itself as often as off.
+KnownModel make_patterns(std::span<const std::string> fields) {
+  RbmFields of(fields, "STRENGTH", 0, 100, "patterns");
+  Eigen::MatrixXd weights = signs(of.visible, of.hidden, of.number, of.draws);
+  Eigen::VectorXd above(of.hidden);
+  for (int j = 0; j < of.hidden; ++j)
+    above[j] = of.visible * std::log(2.0) -
+               weights.col(j).unaryExpr([](double w) { return softplus(w); }).sum();
+  return enumerated(
+      Layered::rbm(std::move(weights), Eigen::VectorXd::Zero(of.visible), std::move(above)));
+}
+
+// All units on against all off.
+KnownModel make_tilted(std::span<const std::string> fields) {
+  RbmFields of(fields.first(3), "STRENGTH", 0, 100, "tilted");
+  const double tilt = parse_field("TILT", fields[3], -1000.0, 1000.0);
+  return enumerated(Layered::rbm(
+      Eigen::MatrixXd::Constant(of.visible, of.hidden, of.number),
+      Eigen::VectorXd::Constant(of.visible, -of.number * of.hidden / 2),
+      Eigen::VectorXd::Constant(of.hidden, -of.number * of.visible / 2 + tilt / of.hidden)));
+}
+
+KnownModel make_glass(std::span<const std::string> fields) {
+  RbmFields of(fields, "STRENGTH", 0, 100, "glass");
+  const auto layer = [](int units) {
+    return Layer{.unit = Unit::multivalued(1), .bias = Eigen::VectorXd::Zero(units), .sigma0 = {}};
+  };
+  return enumerated(Layered({layer(of.visible), layer(of.hidden)},
+                            {signs(of.visible, of.hidden, of.number, of.draws)}));
+}
+
+constexpr ModelFamily kFamilies[] = {
+    {"ising:L:COUPLING",
+     "square Ising lattice of L x L spins, periodic, L even; COUPLING a number or `critical`",
+     "ising:16:critical", make_ising},
+    {"product:COUNT:VISIBLE:HIDDEN:SD:SEED",
+     "independent random RBMs as one, their units shuffled: of any size, with many modes",
+     "product:40:10:5:1:1", make_product},
+    {"well:VISIBLE:HIDDEN:DEPTH:SEED",
+     "one hidden state holds e^DEPTH times the mass of all others, on flat ground",
+     "well:100:12:5:1", make_well},
+    {"patterns:VISIBLE:HIDDEN:STRENGTH:SEED",
+     "a random pattern of the visible units for each hidden one, about as likely as none",
+     "patterns:100:12:0.5:1", make_patterns},
+    {"tilted:VISIBLE:HIDDEN:STRENGTH:TILT", "two modes, all units on and all off, TILT nats apart",
+     "tilted:40:12:0.2:2", make_tilted},
+    {"glass:VISIBLE:HIDDEN:STRENGTH:SEED", "spins with couplings of random sign: frustrated",
+     "glass:40:12:0.3:1", make_glass},
+    {"random:VISIBLE:HIDDEN:SD:SEED",
+     "normal weights and biases: gentle with an SD of 0.1, spiky with one above 1",
+     "random:100:12:0.1:1", make_random},
+};
+
+std::vector<std::string> split_fields(std::string_view text) {
+  std::vector<std::string> fields(1);
+  for (const char c : text)
+    if (c == ':')
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  return fields;
+}
+
+}  // namespace
+
+std::span<const ModelFamily> model_families() { return kFamilies; }
+
+KnownModel make_known_model(std::string_view text) {
+  const std::vector<std::string> fields = split_fields(text);
+  std::string forms;
+  for (const ModelFamily& family : kFamilies) {
+    forms += fmt::format("{}{}", forms.empty() ? "" : ", ", family.form);
+    if (fields.front() != family.name()) continue;
+    if (fields.size() != split_fields(family.form).size())
+      throw InvalidArgument(
+          fmt::format("model = {} (must be {}, such as {})", text, family.form, family.example));
+    return family.make(std::span(fields).subspan(1));
+  }
+  throw InvalidArgument(fmt::format("model = {} (must be one of {})", text, forms));
+}
+
+}  // namespace boltzmark

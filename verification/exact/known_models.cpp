@@ -1,0 +1,139 @@
+// Models whose log Z is known: held to enumeration, to a transfer matrix and to published values.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/known/ising.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/exact/log_z.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+// log trace T^L, T the matrix from one row of spins to the next.
+double transfer_log_z(int size, double coupling) {
+  const int states = 1 << size;
+  const auto spin = [](int row, int i) { return (row >> i & 1) != 0 ? 1 : -1; };
+  Eigen::MatrixXd transfer(states, states);
+  for (int a = 0; a < states; ++a)
+    for (int b = 0; b < states; ++b) {
+      int sum = 0;
+      for (int i = 0; i < size; ++i)
+        sum += spin(a, i) * spin(a, (i + 1) % size) + spin(a, i) * spin(b, i);
+      transfer(a, b) = std::exp(coupling * (sum - 2.0 * size));
+    }
+  Eigen::MatrixXd power = transfer;
+  for (int row = 1; row < size; ++row) power = power * transfer;
+  return std::log(power.trace()) + 2.0 * coupling * size * size;
+}
+
+void check_by_enumeration(const KnownModel& made) {
+  const ExactLogZ exact = exact_log_z(made.model);
+  CHECK(std::abs(exact.log_z - made.known.log_z) <= exact.error_bound + made.known.error + 1e-12);
+}
+
+}  // namespace
+
+TEST_CASE("the lattice's log Z is that of its states, below, at and above the critical coupling") {
+  for (const double coupling : {0.05, 0.3, critical_coupling(), 0.6, 2.0}) {
+    INFO(coupling);
+    for (const int size : {4, 6})
+      check_by_enumeration({ising_lattice(size, coupling), {ising_log_z(size, coupling), 0, ""}});
+    CHECK(ising_log_z(8, coupling) == Approx(transfer_log_z(8, coupling)).epsilon(1e-12));
+  }
+  CHECK(critical_coupling() == Approx(0.44068679350977147).epsilon(1e-15));
+  CHECK(ising_log_z(32, critical_coupling()) == Approx(952.648080).margin(5e-7));
+  // Free spins, and two frozen states.
+  CHECK(ising_log_z(256, 1e-9) == Approx(65536 * std::log(2.0)).epsilon(1e-12));
+  CHECK(ising_log_z(256, 10) == Approx(2 * 65536 * 10.0 + std::log(2.0)).epsilon(1e-14));
+}
+
+TEST_CASE("every spin of a lattice has four neighbours, and all are one piece") {
+  const Layered model = ising_lattice(6, 0.5);
+  const Eigen::MatrixXd& weights = model.weights(0);
+  CHECK((weights.array() == 0.5).rowwise().count().isConstant(4));
+  CHECK((weights.array() == 0.5).colwise().count().isConstant(4));
+  CHECK((weights.array() != 0).count() == 72);
+  // Two steps are a neighbour of the same colour: nine there, itself included.
+  CHECK(((weights * weights.transpose()).array() != 0).rowwise().count().isConstant(9));
+}
+
+TEST_CASE("families that are enumerated say their own log Z, and every example is made") {
+  for (const ModelFamily& family : model_families()) {
+    INFO(family.form);
+    const KnownModel made = make_known_model(family.example);
+    CHECK(std::isfinite(made.known.log_z));
+    CHECK_FALSE(made.known.by.empty());
+    CHECK_FALSE(family.meaning.empty());
+  }
+  for (const char* text : {"random:9:4:1:3", "product:3:4:2:1:5", "well:20:6:3:2",
+                           "patterns:9:5:0.7:1", "tilted:6:5:0.4:2", "glass:7:5:0.6:1"}) {
+    INFO(text);
+    const KnownModel made = make_known_model(text);
+    check_by_enumeration(made);
+    CHECK(make_known_model(text).model.weights(0) == made.model.weights(0));
+  }
+  CHECK(make_known_model("random:9:4:1:3").model.weights(0) !=
+        make_known_model("random:9:4:1:4").model.weights(0));
+}
+
+TEST_CASE("a planted well holds the mass that it is named by, and no neighbour leads to it") {
+  const KnownModel made = make_known_model("well:30:8:4:7");
+  // log f(h) of all hidden states: the deepest, its neighbours, and all others together.
+  double deepest = -1e300, others = 0;
+  int at = 0;
+  std::vector<double> log_f;
+  for (int h = 0; h < 256; ++h) {
+    Eigen::VectorXd bits(8);
+    for (int j = 0; j < 8; ++j) bits[j] = h >> j & 1;
+    const Eigen::VectorXd inputs = made.model.weights(0) * bits + made.model.bias(0);
+    double value = made.model.bias(1).dot(bits);
+    for (const double x : inputs) value += std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    log_f.push_back(value);
+    if (value > deepest) deepest = value, at = h;
+  }
+  for (int h = 0; h < 256; ++h)
+    if (h != at) others += std::exp(log_f[h] - deepest);
+  CHECK(-std::log(others) == Approx(4).margin(0.5));
+  for (int j = 0; j < 8; ++j)
+    for (int k = 0; k < 8; ++k)
+      CHECK(std::abs(log_f[at ^ (1 << j)] - log_f[at ^ (1 << j) ^ (1 << k)]) <
+            (j == k ? 1e9 : 0.5));
+}
+
+TEST_CASE("two tilted modes are as far apart as asked") {
+  const Layered model = make_known_model("tilted:20:6:0.5:1.5").model;
+  const State on{Eigen::VectorXd::Ones(20), Eigen::VectorXd::Ones(6)},
+      off{Eigen::VectorXd::Zero(20), Eigen::VectorXd::Zero(6)};
+  CHECK(energy(model, off) - energy(model, on) == Approx(1.5));
+}
+
+TEST_CASE("parts of a product do not meet, and their units are shuffled") {
+  const Layered model = make_known_model("product:5:4:3:1:2").model;
+  const Eigen::MatrixXd& weights = model.weights(0);
+  CHECK((weights.array() != 0).rowwise().count().isConstant(3));
+  CHECK((weights.array() != 0).colwise().count().isConstant(4));
+  CHECK((weights.topLeftCorner(4, 3).array() == 0).any());
+}
+
+TEST_CASE("models that cannot be are refused by the number that is wrong") {
+  const auto refusal = [](const char* text) -> std::string {
+    try {
+      make_known_model(text);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal("ising:5:1").find("size = 5") == 0);
+  CHECK(refusal("ising:4:0").find("coupling = 0") == 0);
+  CHECK(refusal("ising:4:nan").find("COUPLING = nan") == 0);
+  CHECK(refusal("ising:4").find("model = ising:4 (must be ising:L:COUPLING") == 0);
+  CHECK(refusal("random:0:4:1:1").find("VISIBLE = 0") == 0);
+  CHECK(refusal("random:40:27:1:1").find("VISIBLE x HIDDEN = 40 x 27") == 0);
+  CHECK(refusal("product:9:13:13:1:1").find("COUNT x VISIBLE x HIDDEN") == 0);
+  CHECK(refusal("well:9:4:-1:1").find("DEPTH = -1") == 0);
+  CHECK(refusal("random:9:4:1:x").find("SEED = x") == 0);
+  CHECK(refusal("potts:3").find("must be one of ising:L:COUPLING") != std::string::npos);
+}
