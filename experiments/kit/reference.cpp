@@ -10,6 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/store.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -56,16 +57,26 @@ Trial parse_trial(const Json& line) {
           .from_reference = true};
 }
 
+Json open_reference_line(const std::string& line, const std::string& path, int number) {
+  try {
+    Json json = open_line(line);
+    if (json.contains("inputs") && json.contains("outputs")) return json;
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: line {}: {}", path, number, error.what()));
+  }
+  throw DataError(
+      fmt::format("{}: line {} is not a trial (must have inputs and outputs)", path, number));
+}
+
 /// Returns the lines of a reference file by the text of their inputs.
 std::map<std::string, Json> read_lines(const std::string& path) {
   std::map<std::string, Json> lines;
   if (!std::filesystem::exists(path)) return lines;
   std::istringstream text(read_gzip(path));
+  int number = 0;
   for (std::string line; std::getline(text, line);) {
-    Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.contains("inputs") || !json.contains("outputs"))
-      throw DataError(fmt::format("{}: line {} is not a trial (must have inputs and outputs)", path,
-                                  lines.size() + 1));
+    ++number;
+    Json json = open_reference_line(line, path, number);
     std::string inputs = json["inputs"].dump();  // before the move: the right side comes first
     lines.insert_or_assign(std::move(inputs), std::move(json));
   }
@@ -119,7 +130,7 @@ void keep_in_reference(const std::string& path, const std::vector<Trial>& trials
                                     {"simd", trial.simd},       {"seed", seed}};
   if (lines.empty()) return;
   std::string text;
-  for (const auto& [inputs, line] : lines) text += line.dump() + "\n";
+  for (const auto& [inputs, line] : lines) text += seal_line(line);
   write_text(path, gzip(text));
 }
 

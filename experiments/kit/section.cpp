@@ -86,6 +86,11 @@ Section make_section(const Experiment& experiment, const PlannedExperiment& plan
   note_origins(section, results);
   try {
     experiment.summarise(results, section.summary);
+  } catch (const Json::exception& error) {
+    section.problems.push_back(
+        fmt::format("summary: {}/trials.jsonl holds a trial without what the summary reads ({}); "
+                    "--fresh computes it again",
+                    folder, error.what()));
   } catch (const std::exception& error) {
     section.problems.push_back(fmt::format("summary: {}", error.what()));
   }

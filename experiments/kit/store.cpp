@@ -9,11 +9,16 @@
 #include <cstring>
 #include <filesystem>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
 
 namespace boltzmark::experiments {
 namespace {
+
+constexpr const char* kCheck = "check";
+
+std::string hash_text(const Json& line) { return fmt::format("{:016x}", hash_bytes(line.dump())); }
 
 std::string inputs_text(const Json& inputs, std::uint64_t seed) {
   return fmt::format("{} {}", inputs.dump(), seed);
@@ -26,11 +31,29 @@ std::string TrialKey::text() const {
 }
 
 std::string trial_line(const TrialKey& key, const Trial& trial) {
-  const Json line{{"inputs", key.inputs},      {"outputs", trial.outputs},
-                  {"seconds", trial.seconds},  {"seed", key.seed},
-                  {"simd", key.simd},          {"sources", key.sources},
-                  {"revision", trial.revision}};
+  return seal_line({{"inputs", key.inputs},
+                    {"outputs", trial.outputs},
+                    {"seconds", trial.seconds},
+                    {"seed", key.seed},
+                    {"simd", key.simd},
+                    {"sources", key.sources},
+                    {"revision", trial.revision}});
+}
+
+std::string seal_line(Json line) {
+  line[kCheck] = hash_text(line);
   return line.dump() + "\n";
+}
+
+Json open_line(const std::string& text) {
+  Json line = Json::parse(text, nullptr, false);
+  if (!line.is_object()) throw DataError("a line is not a JSON object (must be a trial)");
+  const auto check = line.find(kCheck);
+  if (check == line.end()) return line;
+  const Json said = *check;
+  line.erase(check);
+  if (said != hash_text(line)) throw DataError("a line was changed (must be as it was written)");
+  return line;
 }
 
 TrialStore::TrialStore(std::string path) : path_(std::move(path)) {
@@ -57,7 +80,7 @@ void TrialStore::read_lines() {
 
 void TrialStore::remember(const std::string& line) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = open_line(line);
     const TrialKey key{json.at("inputs"), json.at("seed"), json.at("simd"), json.at("sources")};
     Trial trial{.inputs = key.inputs,
                 .outputs = json.at("outputs"),

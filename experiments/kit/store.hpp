@@ -24,6 +24,12 @@ struct TrialKey {
 /// Writes one line of a store, newline included.
 std::string trial_line(const TrialKey& key, const Trial& trial);
 
+/// Writes a line with a hash of what it says, `check`, and reads it back without. A line that has
+/// none was written before there was one.
+/// Throws  DataError if the line is no JSON object or says something else than it did
+std::string seal_line(Json line);
+Json open_line(const std::string& text);
+
 /// The finished trials of one experiment: `trials.jsonl`, one line each, only ever appended to.
 /// Invariant  the file holds whole lines: one torn by a crash is cut off when the file is opened.
 ///   Safe to use from several threads.

@@ -89,6 +89,44 @@ TEST_CASE("lines that are not trials are ignored and counted") {
   CHECK(store.find(key(1)));
 }
 
+TEST_CASE("a trial of which a byte was changed is computed again, one without a hash is read") {
+  const StoreFile file;
+  const std::string line = trial_line(key(1), trial(key(1), 0.125));
+  const std::size_t digit = line.find("0.125") + 2;
+  std::string changed = line;
+  changed[digit] = '3';
+  write_text(file.path, changed);
+  {
+    const TrialStore store(file.path);
+    CHECK(store.unreadable() == 1);
+    CHECK_FALSE(store.find(key(1)));
+  }
+  // As lines were written before: the same without its hash.
+  Json old = Json::parse(line);
+  CHECK(old.erase("check") == 1);
+  write_text(file.path, old.dump() + "\n");
+  CHECK(value_of(TrialStore(file.path), key(1)) == 0.125);
+  // The hash follows from what the line says, whatever the order of its keys.
+  CHECK(open_line(line) == old);
+  CHECK_THROWS_AS(open_line(changed), DataError);
+  CHECK_THROWS_AS(open_line("[1]"), DataError);
+  CHECK(seal_line(old) == line);
+}
+
+TEST_CASE("a kept trial that was changed is refused by its line") {
+  const StoreFile file;
+  const std::string path = file.folder.path() + "/trials.jsonl.gz";
+  write_text(path, seal_line({{"inputs", {{"a", 1}}}, {"outputs", {{"x", 2}}}}) +
+                       R"({"check":"0123456789abcdef","inputs":{"a":2},"outputs":{"x":2}})"
+                       "\n");
+  try {
+    read_reference(path);
+    FAIL("a changed line was read");
+  } catch (const DataError& error) {
+    CHECK(std::string(error.what()).find("line 2: a line was changed") != std::string::npos);
+  }
+}
+
 TEST_CASE("numbers come back from the store with the same bits, and what is not finite as null") {
   const StoreFile file;
   TrialStore store(file.path);
