@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -61,5 +62,38 @@ FolderLock::FolderLock(const std::string& folder) {
 }
 
 FolderLock::~FolderLock() { close(file_); }
+
+namespace {
+
+bool is_open_file(const std::string& path, int file) {
+  struct stat named {
+  }, opened{};
+  return stat(path.c_str(), &named) == 0 && fstat(file, &opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+}  // namespace
+
+// The file may be removed by its former holder between open and flock: then there is another.
+FileLock::FileLock(const std::string& path) {
+  const std::filesystem::path file(path);
+  lock_ = (file.parent_path() / ("." + file.filename().string() + ".lock")).string();
+  while ((file_ = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) >= 0) {
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      close(file_);
+      throw DataError(path +
+                      ": is being written by another run (must be free: wait, or choose "
+                      "another name)");
+    }
+    if (is_open_file(lock_, file_)) return;
+    close(file_);
+  }
+}
+
+FileLock::~FileLock() {
+  if (file_ < 0) return;
+  unlink(lock_.c_str());
+  close(file_);
+}
 
 }  // namespace boltzmark::experiments

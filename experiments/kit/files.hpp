@@ -31,4 +31,19 @@ class FolderLock {
   int file_ = -1;
 };
 
+/// Holds a file that is to be written while it lives, by a file `.NAME.lock` beside it, so that two
+/// runs cannot write one. Where none can be made, whoever writes is refused anyway.
+class FileLock {
+ public:
+  /// Throws  DataError if another process holds it
+  explicit FileLock(const std::string& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  std::string lock_;
+  int file_ = -1;
+};
+
 }  // namespace boltzmark::experiments

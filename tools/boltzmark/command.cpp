@@ -179,6 +179,13 @@ void Command::check_files() const {
                                     out.name, other.name));
 }
 
+std::vector<std::string> Command::written_files() const {
+  std::vector<std::string> files;
+  for (const Argument& argument : arguments_)
+    if (argument.writes && argument.given) files.push_back(*argument.text);
+  return files;
+}
+
 std::string Command::usage() const {
   std::string text = "boltzmark " + texts_.name;
   for (const Argument& argument : arguments_) {

@@ -87,6 +87,8 @@ class Command {
   /// Refuses to write over a file that another argument names, under whatever name, and to write
   /// one file twice.  Throws  DataError
   void check_files() const;
+  /// Lists the files that it writes.
+  std::vector<std::string> written_files() const;
   int act(const Session& session) const { return action_(session); }
 
  private:

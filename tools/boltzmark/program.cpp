@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <list>
 #include <map>
 #include <new>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
+#include "experiments/kit/files.hpp"
 #include "experiments/kit/interrupt.hpp"
 #include "output.hpp"
 
@@ -150,6 +152,8 @@ int Program::run_command(Command& command, std::vector<std::string> arguments) c
   simd_path();  // refuses a bad BOLTZMARK_SIMD before any work
   std::optional<ThreadLimit> limit;
   if (session.threads > 0) limit.emplace(session.threads);
+  std::list<experiments::FileLock> locks;
+  for (const std::string& file : command.written_files()) locks.emplace_back(file);
   return command.act(session);
 }
 

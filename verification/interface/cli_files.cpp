@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <string>
 
@@ -69,4 +70,33 @@ TEST_CASE("a command refuses to write over a file that it reads, by any name of 
                         folder / "m2.npz", "--start", model, "--json"});
   INFO(fine.err);
   CHECK(fine.code == 0);
+}
+
+TEST_CASE("two runs cannot write one file, and a lock goes with its holder") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1,0\n1,0,1\n");
+  const auto training = [&](const std::string& out, const std::string& updates) {
+    return Arguments{"train", data,         "--hidden",     "2",          "--updates",  updates,
+                     "--out", folder / out, "--checkpoint", folder / "c", "--evaluate", "1000000"};
+  };
+  {
+    Process first(training("m.npz", "2000000000"));
+    REQUIRE(first.wait_for("mean log-likelihood"));
+    const Run other = run(training("other.npz", "5"));
+    CHECK(other.code == 2);
+    CHECK(other.err.find("c: is being written by another run") != std::string::npos);
+    const Run same = run({"train", data, "--hidden", "2", "--out", folder / "./m.npz"});
+    CHECK(same.code == 2);
+    CHECK(same.err.find("m.npz: is being written by another run") != std::string::npos);
+    CHECK(run({"train", data, "--hidden", "2", "--updates", "5", "--out", folder / "third.npz"})
+              .code == 0);
+    first.signal(SIGKILL);
+    first.wait();
+  }
+  CHECK(std::filesystem::exists(folder / ".m.npz.lock"));  // nobody holds it
+  REQUIRE(run({"train", data, "--hidden", "2", "--updates", "5", "--out", folder / "m.npz",
+               "--checkpoint", folder / "c2"})
+              .code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder / ".m.npz.lock"));
+  CHECK_FALSE(std::filesystem::exists(folder / ".c2.lock"));
 }
