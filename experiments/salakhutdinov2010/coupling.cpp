@@ -7,6 +7,7 @@
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/salakhutdinov2010/support/committed_rbms.hpp"
+#include "experiments/salakhutdinov2010/support/curves.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_coupling {

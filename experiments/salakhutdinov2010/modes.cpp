@@ -9,6 +9,7 @@
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
+#include "experiments/salakhutdinov2010/support/curves.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_modes {
 namespace {
@@ -146,6 +147,10 @@ std::vector<double> each(const std::vector<std::vector<double>>& curves,
   return values;
 }
 
+// The likelihoods are exact: no record has an error.
+double deviation(const std::vector<double>& curve) { return late_deviation(curve); }
+double rising_share(const std::vector<double>& curve) { return share_not_falling(curve); }
+
 /// Autocorrelation times of the deep machine's slow chains, one a seed.
 std::vector<double> overlap_times(const Results& results, const std::string& negative) {
   std::vector<double> times;
@@ -177,7 +182,7 @@ void add_late(const Results& results, Summary& summary) {
       table.rows.push_back({find_network(phase.network).title, data.p, phase.title, phase.negative,
                             static_cast<std::int64_t>(curves.size()),
                             mean_cell(each(curves, late_mean)), mean_cell(each(curves, fall)),
-                            mean_cell(each(curves, late_deviation))});
+                            mean_cell(each(curves, deviation))});
     }
   summary.add(std::move(table));
 }
@@ -213,27 +218,6 @@ std::vector<std::vector<double>> coupled_curves(const Results& results, const ch
   return curves_by_text(results, network, fmt::format(fmt::runtime(setting.phase), chains));
 }
 
-// Differences over the seeds, each of which has its own start and minibatches. Where a run of a
-// seed is missing, none is paired with another's.
-void add_difference(const About& about, const std::vector<double>& ours,
-                    const std::vector<double>& theirs, Summary& summary) {
-  if (ours.size() < 2 || ours.size() != theirs.size()) return;
-  std::vector<double> differences;
-  for (std::size_t i = 0; i < ours.size(); ++i) differences.push_back(ours[i] - theirs[i]);
-  summary.add(mean_measure(about, differences));
-}
-
-void add_ratio(const About& about, const std::vector<double>& ours,
-               const std::vector<double>& theirs, Summary& summary) {
-  if (ours.size() < 2 || ours.size() != theirs.size()) return;
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < ours.size(); ++i) logs.push_back(std::log(ours[i] / theirs[i]));
-  Measure measure = mean_measure(about, logs);
-  for (double* value : {&measure.estimate, &measure.lower, &measure.upper})
-    *value = std::exp(*value);
-  summary.add(std::move(measure));
-}
-
 // S35: CAST against SAP, at equal sweeps and at equal slow chains.
 void add_likelihoods(const Results& results, Summary& summary) {
   for (const auto& [network, title, sap] :
@@ -251,23 +235,6 @@ void add_likelihoods(const Results& results, Summary& summary) {
   }
 }
 
-double last_half_trend(const std::vector<double>& curve) {
-  const std::size_t n = curve.size() - curve.size() / 2;
-  double cross = 0, square = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double x = static_cast<double>(i) - static_cast<double>(n - 1) / 2;
-    cross += x * curve[curve.size() - n + i];
-    square += x * x;
-  }
-  return cross / square * static_cast<double>(n);
-}
-
-double share_not_falling(const std::vector<double>& curve) {
-  std::size_t count = 0;
-  for (std::size_t i = 1; i < curve.size(); ++i) count += curve[i] >= curve[i - 1];
-  return static_cast<double>(count) / static_cast<double>(curve.size() - 1);
-}
-
 // S15, S16, S25, S31: how training of the deep machine goes.
 void add_dynamics(const Results& results, Summary& summary) {
   const auto sap = curves_by_text(results, "dbm", "pcd:1 --chains 100"),
@@ -277,14 +244,14 @@ void add_dynamics(const Results& results, Summary& summary) {
     const auto cast = coupled_curves(results, "dbm", setting, 100);
     for (const auto& [other, curves] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
       add_ratio({.claim = "S15", .part = fmt::format("{}, {}", other, setting.part)},
-                each(*curves, late_deviation), each(cast, late_deviation), summary);
+                each(*curves, deviation), each(cast, deviation), summary);
     if (cast.size() < 2) continue;
     summary.add(mean_measure({.claim = "S16",
                               .part = fmt::format("trend, {}", setting.part),
                               .note = "least squares rise over the last half, nats per case"},
                              each(cast, last_half_trend)));
     summary.add(mean_measure({.claim = "S16", .part = fmt::format("not falling, {}", setting.part)},
-                             each(cast, share_not_falling)));
+                             each(cast, rising_share)));
     add_ratio({.claim = "S31",
                .part = setting.part,
                .note = "autocorrelation time, in updates, of a slow chain's overlap with a mode"},

@@ -6,6 +6,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "experiments/salakhutdinov2010/support/convergence.hpp"
+#include "experiments/salakhutdinov2010/support/curves.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"
 
 namespace boltzmark::experiments {

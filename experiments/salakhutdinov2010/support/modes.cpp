@@ -6,15 +6,11 @@
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <numeric>
-#include <optional>
-#include <span>
 
-#include "boltzmark/core/error.hpp"
-#include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
+#include "experiments/salakhutdinov2010/support/overlaps.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -34,40 +30,6 @@ const ModesCases& modes_cases(const std::string& name) {
   static std::map<std::string, ModesCases> all;
   const std::lock_guard lock(mutex);
   return all.try_emplace(name, name).first->second;
-}
-
-/// Overlaps of the states that a sampler gives with one of the modes, first half on and second off:
-/// how they move from update to update.
-class Overlaps {
- public:
-  explicit Overlaps(int steps) : steps_(steps) {}
-  void see(const Sampler& sampler, const Layered& model) {
-    if (!states_) {
-      states_.emplace(model, sampler.chains());
-      values_.resize(steps_, sampler.chains());
-    }
-    if (seen_ >= steps_) return;
-    sampler.copy_states(*states_);
-    const Eigen::MatrixXf visible = states_->get_layer(0);
-    const Eigen::Index half = visible.rows() / 2;
-    values_.row(seen_++) =
-        (visible.topRows(half).colwise().sum() - visible.bottomRows(half).colwise().sum())
-            .cast<double>();
-  }
-  /// Returns their autocorrelation time, in updates; infinite if they never move.
-  double time() const {
-    const JudgedTime judged = judge_autocorrelation_time(values_.topRows(seen_));
-    return judged.status == TimeStatus::constant ? HUGE_VAL : judged.geyer.tau;
-  }
-
- private:
-  Eigen::Index steps_, seen_ = 0;
-  std::optional<Chains> states_;
-  Eigen::MatrixXd values_;
-};
-
-std::span<const double> late_part(const std::vector<double>& curve) {
-  return std::span(curve).last((curve.size() + 4) / 5);
 }
 
 }  // namespace
@@ -108,7 +70,7 @@ Json train_on_modes(const Json& inputs, const TrialContext& context) {
     context.progress(static_cast<double>(trainer.updates()) / updates);
   };
   const auto late = static_cast<std::uint64_t>(updates - updates / 5);
-  Overlaps overlaps(updates / 5);
+  Overlaps overlaps(updates / 5, trainer.sampler().chains());
   try {
     record();
     while (trainer.updates() < static_cast<std::uint64_t>(updates)) {
@@ -132,25 +94,6 @@ double modes_ceiling(const std::string& data) {
   for (std::size_t k = 0; k < cases.distinct(); ++k)
     ceiling += cases.weight(k) * std::log(cases.weight(k));
   return ceiling;
-}
-
-double late_mean(const std::vector<double>& curve) {
-  const std::span<const double> late = late_part(curve);
-  return std::accumulate(late.begin(), late.end(), 0.0) / static_cast<double>(late.size());
-}
-
-double late_deviation(const std::vector<double>& curve) {
-  const std::span<const double> late = late_part(curve);
-  const auto n = static_cast<double>(late.size());
-  const double mean = late_mean(curve);
-  double cross = 0, square = 0, total = 0;
-  for (std::size_t i = 0; i < late.size(); ++i) {
-    const double x = static_cast<double>(i) - (n - 1) / 2, y = late[i] - mean;
-    cross += x * y;
-    square += x * x;
-    total += y * y;
-  }
-  return late.size() < 3 ? NAN : std::sqrt((total - cross * cross / square) / (n - 2));
 }
 
 }  // namespace boltzmark::experiments

@@ -33,9 +33,4 @@ Json train_on_modes(const Json& inputs, const TrialContext& context);
 /// Computes the likelihood that no model can exceed: that of the cases under their own shares.
 double modes_ceiling(const std::string& data);
 
-/// Averages a curve over its last fifth.
-double late_mean(const std::vector<double>& curve);
-/// Computes the standard deviation of the last fifth of a curve about its least squares line.
-double late_deviation(const std::vector<double>& curve);
-
 }  // namespace boltzmark::experiments

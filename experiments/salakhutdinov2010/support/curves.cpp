@@ -1,0 +1,95 @@
+#include "experiments/salakhutdinov2010/support/curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+namespace boltzmark::experiments {
+namespace {
+
+std::span<const double> late_part(const std::vector<double>& curve) {
+  return std::span(curve).last((curve.size() + 4) / 5);
+}
+
+/// The least squares line through equally spaced values.
+struct Line {
+  double mean = 0;
+  double slope = 0;    ///< from one value to the next
+  double squares = 0;  ///< of the residuals, summed
+};
+
+Line fit_line(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  Line line{.mean = std::accumulate(values.begin(), values.end(), 0.0) / n};
+  double cross = 0, square = 0, total = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double x = static_cast<double>(i) - (n - 1) / 2, y = values[i] - line.mean;
+    cross += x * y;
+    square += x * x;
+    total += y * y;
+  }
+  line.slope = cross / square;
+  line.squares = total - cross * line.slope;
+  return line;
+}
+
+double square_of(const std::vector<double>& errors, std::size_t record) {
+  return errors.empty() ? 0.0 : errors[record] * errors[record];
+}
+
+}  // namespace
+
+double late_mean(const std::vector<double>& curve) {
+  const std::span<const double> late = late_part(curve);
+  return std::accumulate(late.begin(), late.end(), 0.0) / static_cast<double>(late.size());
+}
+
+double late_deviation(const std::vector<double>& curve, const std::vector<double>& errors) {
+  const std::span<const double> late = late_part(curve);
+  if (late.size() < 3) return NAN;
+  double noise = 0;
+  for (std::size_t i = curve.size() - late.size(); i < curve.size(); ++i)
+    noise += square_of(errors, i) / static_cast<double>(late.size());
+  const double variance = fit_line(late).squares / static_cast<double>(late.size() - 2);
+  return std::sqrt(std::max(0.0, variance - noise));
+}
+
+double last_half_trend(const std::vector<double>& curve) {
+  const std::span<const double> half = std::span(curve).last(curve.size() - curve.size() / 2);
+  return fit_line(half).slope * static_cast<double>(half.size());
+}
+
+double share_not_falling(const std::vector<double>& curve, const std::vector<double>& errors) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < curve.size(); ++i)
+    count +=
+        curve[i] - curve[i - 1] >= -2 * std::sqrt(square_of(errors, i) + square_of(errors, i - 1));
+  return static_cast<double>(count) / static_cast<double>(curve.size() - 1);
+}
+
+void add_difference(const About& about, const std::vector<double>& ours,
+                    const std::vector<double>& theirs, Summary& summary) {
+  if (ours.size() < 2 || ours.size() != theirs.size()) return;
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < ours.size(); ++i) differences.push_back(ours[i] - theirs[i]);
+  summary.add(mean_measure(about, differences));
+}
+
+void add_ratio(const About& about, const std::vector<double>& ours,
+               const std::vector<double>& theirs, Summary& summary) {
+  if (ours.size() < 2 || ours.size() != theirs.size()) return;
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < ours.size(); ++i) logs.push_back(std::log(ours[i] / theirs[i]));
+  if (!std::all_of(logs.begin(), logs.end(), [](double value) { return std::isfinite(value); })) {
+    Measure measure = start_measure(about, logs.size());
+    measure.decidable = false;
+    return summary.add(std::move(measure));
+  }
+  Measure measure = mean_measure(about, logs);
+  for (double* value : {&measure.estimate, &measure.lower, &measure.upper})
+    *value = std::exp(*value);
+  summary.add(std::move(measure));
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/kit/measures.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+// Curves of training: an objective at equally spaced updates, the start included; one curve a run.
+
+/// Averages a curve over its last fifth.
+double late_mean(const std::vector<double>& curve);
+/// Computes the standard deviation of the last fifth of a curve about its least squares line, the
+/// mean of the squared errors of these records taken from its square; 0 if they exceed it, NaN of
+/// fewer than three records.
+/// Shapes  errors [records], or empty for exact values
+double late_deviation(const std::vector<double>& curve, const std::vector<double>& errors = {});
+
+/// Computes the rise of the least squares line over the last half of a curve.
+double last_half_trend(const std::vector<double>& curve);
+/// Computes the share of the records that do not fall short of the one before by more than two
+/// standard errors of the difference.
+/// Shapes  errors [records], or empty for exact values
+double share_not_falling(const std::vector<double>& curve, const std::vector<double>& errors = {});
+
+/// Adds the measure of a mean difference of two numbers of every seed. With one seed, or where a
+/// run of a seed is missing, none is added: runs of different seeds are never paired.
+void add_difference(const About& about, const std::vector<double>& ours,
+                    const std::vector<double>& theirs, Summary& summary);
+/// Adds likewise the measure of a geometric mean ratio; undecided where one is not finite and
+/// positive, as of a deviation within the errors, or the time of chains that never moved.
+void add_ratio(const About& about, const std::vector<double>& ours,
+               const std::vector<double>& theirs, Summary& summary);
+
+}  // namespace boltzmark::experiments
