@@ -40,6 +40,7 @@
   X(salakhutdinov2010_theory)         \
   X(salakhutdinov2010_fig2)           \
   X(salakhutdinov2010_weights)        \
+  X(salakhutdinov2010_fig3)           \
   X(salakhutdinov2010_learning_rates) \
   X(salakhutdinov2010_temperatures)   \
   X(salakhutdinov2010_spurious)       \
@@ -47,6 +48,9 @@
   X(salakhutdinov2010_update_cost)    \
   X(salakhutdinov2010_modes)          \
   X(salakhutdinov2010_cost)           \
+  X(salakhutdinov2010_fig4)           \
+  X(salakhutdinov2010_acceptance)     \
+  X(salakhutdinov2010_tightness)      \
   X(yokoyama2019_fig1)                \
   X(yokoyama2019_theory)              \
   X(yokoyama2019_fig2)                \

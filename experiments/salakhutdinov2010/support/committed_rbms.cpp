@@ -2,32 +2,23 @@
 
 #include <fmt/format.h>
 
-#include "boltzmark/core/error.hpp"
-#include "boltzmark/io/data_folders.hpp"
-#include "boltzmark/io/model_file.hpp"
+#include "experiments/salakhutdinov2010/support/committed_models.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
-constexpr const char* kRbmFolder = "models/bruegge2013";
-
-std::string rbm_name(int index) { return fmt::format("modes-0.01-pt/{:02}.npz", index); }
+std::string rbm_file(int index) {
+  return fmt::format("models/bruegge2013/modes-0.01-pt/{:02}.npz", index);
+}
 
 }  // namespace
 
 std::vector<std::string> committed_rbm_files() {
   std::vector<std::string> all;
-  for (int i = 0; i < kCommittedRbms; ++i)
-    all.push_back(fmt::format("{}/{}", kRbmFolder, rbm_name(i)));
+  for (int i = 0; i < kCommittedRbms; ++i) all.push_back(rbm_file(i));
   return all;
 }
 
-Layered committed_rbm(int index) {
-  const auto path = find_data_file(kRbmFolder, rbm_name(index));
-  if (!path)
-    throw DataError(
-        fmt::format("{}/{}: missing (must be in a data folder)", kRbmFolder, rbm_name(index)));
-  return read_model(*path);
-}
+Layered committed_rbm(int index) { return committed_model(rbm_file(index)); }
 
 }  // namespace boltzmark::experiments

@@ -55,6 +55,8 @@ class AdaptiveChains {
   /// The states of all chains, the plain ones first.
   Chains& states() { return states_; }
   const Chains& states() const { return states_; }
+  /// The last states at b = 1 of the tempered chains.
+  const Chains& tops() const { return tops_; }
   /// The adaptive weights of the tempered chains.
   AdaptiveWeights& weights() { return weights_; }
   const AdaptiveWeights& weights() const { return weights_; }

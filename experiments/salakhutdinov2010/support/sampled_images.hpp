@@ -1,0 +1,44 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "boltzmark/model/layered.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments {
+
+/// Tells the classes of visible states.  Shapes  [visible x samples] to [samples]
+using Classify = std::function<std::vector<int>(const Eigen::Ref<const Eigen::MatrixXf>&)>;
+
+/// Samples a model by Gibbs sampling and by adaptive simulated tempering side by side, chain by
+/// chain from the same uniformly random state.                  [salakhutdinov2010, Sec. 8, Fig. 4]
+///   inputs   chains (of each), temperatures, lowest, factor, burn_in, steps between images, images
+///   outputs  classes {gibbs, st} [chains][images], of adaptive tempering those of the last state at
+///            b = 1; shown {gibbs, st} [kShownChains][images], visible states as texts of 0 and 1;
+///            path, the levels of the first tempered chain after burn-in, 1 at b = 1; levels [chains]
+///            that it visits in kPathSteps steps; trips and expected_trips [chains], round trips
+///            after burn-in and those of a walk with the same acceptance; acceptance
+///            [temperatures - 1], of neighbours, from the lowest b
+Json sample_images(const Layered& model, const Json& inputs, const Classify& classify,
+                   const TrialContext& context);
+
+/// How many chains of either kind are drawn, and how many steps of the path.
+inline constexpr int kShownChains = 3, kPathSteps = 1000;
+
+/// Computes the class changes per pair of successive images of every chain, ties dropped; NaN where
+/// fewer than two images have a class.
+std::vector<double> change_shares(const Json& classes);
+
+/// Adds the images that sample_images kept, a row a chain, as a figure.
+/// Shapes  rows * cols visible units
+void add_images(const Json& outputs, int rows, int cols, const std::string& caption,
+                Summary& summary);
+
+/// Adds the measure of the mean difference of the change shares, adaptive tempering less Gibbs.
+void add_change_measure(const std::string& claim, const Json& outputs, Summary& summary);
+
+}  // namespace boltzmark::experiments

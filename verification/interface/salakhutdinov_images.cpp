@@ -1,0 +1,202 @@
+// What the experiments of salakhutdinov2010 on trained models compute themselves: classes of images,
+// paths through temperatures, overlaps.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/initial.hpp"
+#include "experiments/kit/statistics/class_changes.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/salakhutdinov2010/support/committed_models.hpp"
+#include "experiments/salakhutdinov2010/support/nearest_labels.hpp"
+#include "experiments/salakhutdinov2010/support/overlaps.hpp"
+#include "experiments/salakhutdinov2010/support/rung_walk.hpp"
+#include "experiments/salakhutdinov2010/support/sampled_images.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+/// Images of 70 pixels, more than a word of 64, the first so many of which are on.
+Eigen::MatrixXf bars(const std::vector<int>& on) {
+  Eigen::MatrixXf images = Eigen::MatrixXf::Zero(70, static_cast<Eigen::Index>(on.size()));
+  for (std::size_t c = 0; c < on.size(); ++c)
+    images.col(static_cast<Eigen::Index>(c)).head(on[c]).setOnes();
+  return images;
+}
+
+const Experiment& find_experiment(const std::string& id) {
+  for (const Experiment& experiment : experiments())
+    if (experiment.id == id) return experiment;
+  throw InvalidArgument(id);
+}
+
+/// Images of a small random machine, one step apart.
+Json sampled(int burn_in, std::uint64_t seed = 1) {
+  const std::vector<int> sizes = {6, 4, 3};
+  const Layered model = initial_network(sizes, 1, make_key(1, "images"));
+  const Json inputs = {{"chains", 2},        {"temperatures", 3}, {"lowest", 0.5}, {"factor", 10},
+                       {"burn_in", burn_in}, {"steps", 1},        {"images", 400}};
+  TrialContext context;
+  context.key = make_key(seed, "images");
+  return sample_images(
+      model, inputs,
+      [](const Eigen::Ref<const Eigen::MatrixXf>& states) {
+        return std::vector<int>(static_cast<std::size_t>(states.cols()), 0);
+      },
+      context);
+}
+
+}  // namespace
+
+TEST_CASE("an image has the class of its nearest labelled ones, and none where these differ") {
+  const NearestLabels labelled(bars({0, 10, 20, 70}), {3, 5, 5, 7});
+  CHECK(labelled.classes(bars({0, 4, 6, 15, 19, 44, 46, 70})) ==
+        std::vector<int>{3, 3, 5, 5, 5, 5, 7, 7});
+  CHECK(labelled.classes(bars({5, 45})) == std::vector<int>{ambiguous, ambiguous});
+  // Two nearest ones of one class are no tie, in whatever order a third comes.
+  const NearestLabels twice(bars({10, 10, 12, 10}), {1, 1, 2, 1});
+  CHECK(twice.classes(bars({10, 11})) == std::vector<int>{1, ambiguous});
+  CHECK_THROWS_AS(labelled.classes(Eigen::MatrixXf::Zero(69, 1)), InvalidArgument);
+  CHECK_THROWS_AS(NearestLabels(bars({1}), {1, 2}), InvalidArgument);
+}
+
+TEST_CASE("the acceptance between neighbours is moves over expected proposals") {
+  RungSteps steps(3);
+  const std::vector<int> path = {0, 1, 0, 0, 1, 2, 1, 1, 0};
+  for (std::size_t i = 1; i < path.size(); ++i) steps.see(path[i - 1], path[i]);
+  // Three proposals from rung 0, two of four from rung 1 either way, one from rung 2.
+  const std::vector<double> acceptance = steps.acceptance();
+  REQUIRE(acceptance.size() == 2);
+  CHECK(acceptance[0] == Approx(4.0 / 5));
+  CHECK(acceptance[1] == Approx(2.0 / 3));
+  CHECK_THROWS_AS(steps.see(0, 2), InvalidArgument);
+  CHECK(RungSteps(2).acceptance() == std::vector<double>{0});
+}
+
+TEST_CASE("the expected round trips of a walk are those worked out by hand") {
+  const auto trips = [](std::vector<double> acceptance, int start, int steps) {
+    return expected_round_trips(acceptance, start, steps);
+  };
+  CHECK(trips({1}, 1, 4) == Approx(2));        // 1 0 1 0 1
+  CHECK(trips({1}, 0, 4) == Approx(1));        // 0 1 0 1 0: the way up before is no trip
+  CHECK(trips({0.5}, 1, 2) == Approx(0.25));   // down, then up
+  CHECK(trips({1, 1}, 2, 4) == Approx(0.25));  // 2 1 0 1 2 alone
+  CHECK(trips({1, 1}, 2, 3) == 0);
+  // In the long run one trip in 2 (K - 1) sum 1 / a steps, a reversible walk's commute time.
+  const std::vector<double> uneven = {0.2, 0.5, 1};
+  CHECK((trips(uneven, 0, 9600) - trips(uneven, 0, 4800)) == Approx(4800.0 / 48).epsilon(1e-9));
+  CHECK_THROWS_AS(trips({1}, 2, 1), InvalidArgument);
+}
+
+// Overlaps 1 1 -1 -1: autocovariances 1, 1/4, -1/2, -1/4, so that Geyer's sum is its first pair.
+TEST_CASE("the time of overlaps is that of the first half of the units less the second") {
+  Eigen::MatrixXf upper(4, 1), lower(4, 1);
+  upper << 1, 0, 0, 0;
+  lower << 0, 0, 0, 1;
+  const auto time_of = [](const std::vector<Eigen::MatrixXf>& states) {
+    Overlaps overlaps(static_cast<int>(states.size()), 1);
+    for (const Eigen::MatrixXf& state : states) overlaps.see(state);
+    return overlaps.time();
+  };
+  CHECK(time_of({upper, upper, lower, lower}) == Approx(-1 + 2 * 1.25));
+  CHECK(std::isinf(time_of({upper, upper, upper, upper})));
+  // Units of one half count alike, whichever is on.
+  Eigen::MatrixXf other(4, 1);
+  other << 0, 1, 0, 0;
+  CHECK(time_of({upper, other, lower, lower}) == time_of({upper, upper, lower, lower}));
+  Overlaps full(2, 1);
+  CHECK_THROWS_AS(full.see(Eigen::MatrixXf::Zero(4, 2)), InvalidArgument);
+}
+
+TEST_CASE("class changes are per pair of images that have a class") {
+  const Json classes = {{0, 0, 1, ambiguous, 1, 0}, {2, 2, 2}, {2, ambiguous, ambiguous}};
+  const std::vector<double> shares = change_shares(classes);
+  REQUIRE(shares.size() == 3);
+  CHECK(shares[0] == Approx(2.0 / 4));
+  CHECK(shares[1] == 0);
+  CHECK(std::isnan(shares[2]));
+}
+
+TEST_CASE("images of adaptive tempering are of its last states at b = 1") {
+  const Json outputs = sampled(0);
+  const Json &st = outputs.at("shown").at("st")[0], &gibbs = outputs.at("shown").at("gibbs")[0];
+  CHECK(st[0] == gibbs[0]);  // one random start for both
+  CHECK(st != gibbs);
+  const std::vector<double> path = numbers(outputs.at("path"));
+  REQUIRE(path.size() == 400);
+  CHECK(path[0] == 1);
+  int away = 0, moved = 0;
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    if (path[i] == 1) {
+      moved += st[i] != st[i - 1];
+      continue;
+    }
+    ++away;
+    CHECK(st[i] == st[i - 1]);
+  }
+  CHECK(away > 100);
+  CHECK(moved > 20);
+  CHECK(outputs == sampled(0));
+  CHECK(outputs.at("path") != sampled(0, 2).at("path"));
+  CHECK(sampled(100).at("shown").at("st")[0][0] == st[100]);  // burn-in leaves the first images out
+}
+
+TEST_CASE("a page of images lists the runs of pixels that are on") {
+  const Json outputs =
+      Json::parse(R"({"shown": {"gibbs": [["110011"]], "st": [["101000", "000001"]]}})");
+  Summary summary;
+  add_images(outputs, 2, 3, "caption", summary);
+  const auto& data = std::get<Figure>(summary.items().front()).data;
+  const std::vector<std::vector<std::string>> runs = {{"gibbs", "0", "0", "0", "0", "2"},
+                                                      {"gibbs", "0", "0", "1", "1", "2"},
+                                                      {"st", "1", "0", "0", "0", "1"},
+                                                      {"st", "1", "0", "0", "2", "1"},
+                                                      {"st", "1", "1", "1", "2", "1"}};
+  CHECK(std::vector(data.begin() + 1, data.end()) == runs);
+}
+
+TEST_CASE("more levels make tempered transitions likelier, near b = 1 all are accepted") {
+  const Experiment& experiment = find_experiment("salakhutdinov2010/acceptance");
+  const auto mean = [&](std::vector<int> levels, double lowest) {
+    const Json inputs = {
+        {"model", "mnist-20-30"}, {"chains", 32}, {"levels", levels}, {"lowest", lowest}};
+    const Json acceptance = experiment.run(inputs, TrialContext()).at("acceptance");
+    std::vector<double> means;
+    for (const Json& of_chains : acceptance) means.push_back(mean_of(numbers(of_chains)));
+    return means;
+  };
+  CHECK(mean({2}, 0.99999)[0] > 0.99);
+  const std::vector<double> more = mean({2, 20}, 0.9);
+  CHECK(more[1] > more[0] + 0.2);
+  CHECK(mean({20}, 0.5)[0] < 0.1);
+}
+
+TEST_CASE(
+    "no bound of the committed machine exceeds its likelihood, and it is tight but not exact") {
+  const Experiment& experiment = find_experiment("salakhutdinov2010/tightness");
+  const Json inputs = {{"model", "mnist-20-30"}, {"how", "exact"}, {"cases", 20}};
+  const Json outputs = experiment.run(inputs, TrialContext());
+  const std::vector<double> log_f = numbers(outputs.at("log_f")),
+                            bound = numbers(outputs.at("bound"));
+  REQUIRE(log_f.size() == 20);
+  for (std::size_t c = 0; c < log_f.size(); ++c) {
+    CHECK(bound[c] <= log_f[c] + 1e-9);
+    CHECK(bound[c] > log_f[c] - 20);
+  }
+  CHECK(mean_of(bound) < mean_of(log_f) - 0.01);
+}
+
+TEST_CASE("an experiment on a model that is not there runs nothing and says so in a line") {
+  for (const char* id : {"salakhutdinov2010/fig4", "salakhutdinov2010/acceptance"}) {
+    Summary summary;
+    find_experiment(id).summarise(Results(Profile::quick, {}, {}), summary);
+    REQUIRE(summary.items().size() == 1);
+    CHECK_THAT(std::get<std::string>(summary.items().front()),
+               Catch::Contains("mnist-500-1000-cast.npz is not here"));
+    CHECK(summary.measures().empty());
+  }
+  CHECK_FALSE(has_model(deep_model_file("no-such-model")));
+  CHECK_THROWS_AS(committed_model(deep_model_file("no-such-model")), DataError);
+}
+
+}  // namespace boltzmark::experiments
