@@ -51,6 +51,7 @@
   X(salakhutdinov2010_fig4)           \
   X(salakhutdinov2010_acceptance)     \
   X(salakhutdinov2010_tightness)      \
+  X(salakhutdinov2010_mnist)          \
   X(yokoyama2019_fig1)                \
   X(yokoyama2019_theory)              \
   X(yokoyama2019_fig2)                \
