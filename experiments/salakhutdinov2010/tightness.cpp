@@ -139,7 +139,7 @@ Experiment experiment() {
                    .paper =
                        "Also the committed 784-500-1000 DBM that CAST has trained: AIS with 100 "
                        "chains and 2,000 sweeps over the hidden layers of each image."},
-      .seconds = {.smoke = 1, .quick = 1, .paper = 900},
+      .seconds = {.smoke = 1, .quick = 1, .paper = 200},
       .claims = {"S21"},
       .deviations = {"The images are binarised by sampling once, and evenly spread over those of "
                      "their class.",
