@@ -123,6 +123,7 @@ void BoundTraining::start_training(Layered start) {
       .negative = parse_negative_description(inputs_.at("negative").get<std::string>()),
       .learning_rate = kRate,
       .batch = kBatch,
+      .start_at_cases = true,
       .updates = static_cast<std::uint64_t>(all_)};
   options.optimiser.rate_decay = kRateDecay;
   trainer_.emplace(std::move(start), make_source(key_), options, key_);
