@@ -47,7 +47,7 @@ Json run(const Json& inputs, const TrialContext& context) {
                    .uniform_rungs = inputs.at("b") == "fresh"}},
       paired);
   const Ladder& ladder = tempering.store.ladder;
-  const double log_z_1 = target.tempered_model().log_base;
+  const double log_z_1 = target.tempered_model().packed.log_base();
   const Eigen::VectorXd exact = paper_curve(exact_log_z_of_rungs(target, ladder), ladder, log_z_1);
   Json outputs = {{"iterations", iterations_to_stop(tempering)}, {"log_z", exact}};
   for (std::size_t i = 0; i < tempering.rounds.size(); ++i) {

@@ -112,8 +112,8 @@ void add_ratio_measures(const Interval& ratio, std::size_t n, const std::string&
         {.claim = "S24",
          .part = fmt::format("{}, {}", part, side),
          .likely_reason =
-             "the energies that PT's swaps compare: this engine computes them anew, in "
-             "double precision; the sweeps alone are in the table"},
+             "this engine sweeps many chains at less cost a chain than few, and PT's swaps read "
+             "their energies off the inputs of its sweeps: the sweeps alone are in the table"},
         ratio, n);
     measure.power = interval_power(ratio, 10);
     measure.power_against = "a ratio of 50 (given the spread seen)";

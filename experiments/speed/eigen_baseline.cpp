@@ -106,6 +106,50 @@ void contrastive_divergence(Rbm& rbm) {
   rbm.transposed = rbm.weights.transpose();
 }
 
+class Dbm {
+ public:
+  Dbm(int visible, int lower, int upper, int cases)
+      : bottom(Matrix::Ones(visible, lower)),
+        bottom_transposed(bottom.transpose()),
+        top(Matrix::Ones(lower, upper)),
+        top_transposed(top.transpose()),
+        v(Matrix::Ones(visible, cases)),
+        h1(Matrix::Ones(lower, cases)),
+        h2(Matrix::Ones(upper, cases)),
+        from_below(lower, cases),
+        to_v(visible, cases),
+        to_h1(lower, cases),
+        to_h2(upper, cases),
+        bottom_statistics(visible, lower),
+        top_statistics(lower, upper) {}
+  Matrix bottom, bottom_transposed, top, top_transposed;
+  Matrix v, h1, h2, from_below, to_v, to_h1, to_h2;  ///< [units x cases]
+  Matrix bottom_statistics, top_statistics;
+};
+
+Dbm* make_dbm(int visible, int lower, int upper, int cases) {
+  return new Dbm(visible, lower, upper, cases);
+}
+
+void destroy_dbm(Dbm* dbm) { delete dbm; }
+
+void update_products(Dbm& dbm) {
+  dbm.from_below.noalias() = dbm.bottom_transposed * dbm.v;
+  for (int update = 0; update < 5; ++update) {
+    dbm.to_h2.noalias() = dbm.top_transposed * dbm.h1;
+    dbm.to_h1.noalias() = dbm.top * dbm.h2;
+  }
+  dbm.from_below.noalias() = dbm.bottom_transposed * dbm.v;
+  dbm.to_h1.noalias() = dbm.top * dbm.h2;
+  dbm.to_v.noalias() = dbm.bottom * dbm.h1;
+  dbm.to_h2.noalias() = dbm.top_transposed * dbm.h1;
+  const Eigen::Index slow = dbm.v.cols() / 2;
+  dbm.bottom_statistics.noalias() = dbm.v * dbm.h1.transpose();
+  dbm.top_statistics.noalias() = dbm.h1 * dbm.h2.transpose();
+  dbm.bottom_statistics.noalias() -= dbm.v.leftCols(slow) * dbm.h1.leftCols(slow).transpose();
+  dbm.top_statistics.noalias() -= dbm.h1.leftCols(slow) * dbm.h2.leftCols(slow).transpose();
+}
+
 double naive_log_z(int visible, int hidden, const float* weights) {
   constexpr int kBlockUnits = 10;
   const Eigen::Map<const Matrix> w(weights, visible, hidden);

@@ -22,6 +22,15 @@ void anneal(Rbm& rbm, float b, float step);
 /// One update of CD-1 whose minibatch is the chains.
 void contrastive_divergence(Rbm& rbm);
 
+/// The matrices of one update of a DBM of three layers, all ones: weights, states, statistics.
+class Dbm;
+Dbm* make_dbm(int visible, int lower, int upper, int cases);
+void destroy_dbm(Dbm* dbm);
+/// Only the products of an update by mean field and CAST, `cases` chains in all: 11 of five updates
+/// of mean field after a pass upwards, the input of the visible units kept; 4 of a sweep; 4 of the
+/// statistics of the cases and of the slow half of the chains.
+void update_products(Dbm& dbm);
+
 /// log Z of a binary RBM from float32 products and a sum of logs, a block of states at a time:
 /// what one writes with NumPy.  weights [visible x hidden] column-major, biases zero
 double naive_log_z(int visible, int hidden, const float* weights);

@@ -85,7 +85,8 @@ void add_table(const Timings& timings, Summary& summary) {
                   "draws alone, arithmetic alone: the share of the work's time that this CPU "
                   "needs at least for its draws, and for its multiply-adds or its additions "
                   "and products (over 1 where sums are looked up in tables instead); sweeps "
-                  "alone: that of an estimator's sweeps.",
+                  "alone: that of an estimator's sweeps; products alone: that of the bare float32 "
+                  "matrix products, by Eigen.",
               .columns = {{"work", "family"},
                           {"size", "size"},
                           {"who", "contender"},
@@ -96,7 +97,8 @@ void add_table(const Timings& timings, Summary& summary) {
                           {"× NumPy", "numpy", 2},
                           {"draws alone", "draws", 2},
                           {"arithmetic alone", "arithmetic", 2},
-                          {"sweeps alone", "sweeps", 2}},
+                          {"sweeps alone", "sweeps", 2},
+                          {"products alone", "products", 2}},
               .timing = true};
   for (const Place& place : timings.places()) {
     const Times& times = timings.at(place);
@@ -113,7 +115,7 @@ void add_table(const Timings& timings, Summary& summary) {
          ours ? ratio(timings.fastest(place, "NumPy"), times.median) : Cell("–"),
          share(kDrawsAlone),
          share(place.contender.ends_with(", float") ? kFloatArithmeticAlone : kArithmeticAlone),
-         share(kSweepsAlone)});
+         share(kSweepsAlone), share(kProductsAlone)});
   }
   summary.add(std::move(table));
 }

@@ -16,6 +16,7 @@
 // Moving chains: update rules, block sweeps, what they are moved on.
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/transition/log_density.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/sweep.hpp"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
@@ -97,8 +98,9 @@ std::string cell_text(const experiments::ErrorCell& errors, double value) {
   return errors.errors.empty() ? "-" : fmt::format("{:.4g}", value);
 }
 
-void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
-                 const std::string& folder, const std::vector<std::string>& written) {
+void print_cells(const ComparisonPlan& plan, const std::optional<std::string>& summed,
+                 const std::vector<ComparisonCell>& cells, const std::string& folder,
+                 const std::vector<std::string>& written) {
   TextTable table({"method", ">sweeps", ">bias", ">std dev", ">RMSE", ">std error", ">covered",
                    ">refused", ">seconds"});
   for (const ComparisonCell& c : cells) {
@@ -108,14 +110,17 @@ void print_cells(const ComparisonPlan& plan, const std::vector<ComparisonCell>& 
                fmt::format("{}/{}", e.covered, e.ok()), fmt::format("{}", e.refused),
                fmt::format("{:.3g}", c.seconds)});
   }
-  print(fmt::format("True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n"
-                    "covered: 95 % intervals of the repeats with status ok that hold the truth\n\n",
-                    plan.truth, plan.repeats, plan.shared.chains) +
-        table.text() + fmt::format("\nWritten: {}/{}\n", folder, fmt::join(written, ", ")));
+  print(
+      fmt::format("True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n"
+                  "covered: 95 % intervals of the repeats with status ok that hold the truth\n"
+                  "{}\n",
+                  plan.truth, plan.repeats, plan.shared.chains,
+                  summed ? fmt::format("Marginal weights sum out the {} layers.\n", *summed) : "") +
+      table.text() + fmt::format("\nWritten: {}/{}\n", folder, fmt::join(written, ", ")));
 }
 
-void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
-                const std::vector<std::string>& written) {
+void print_json(const ComparisonPlan& plan, const std::optional<std::string>& summed,
+                const std::vector<ComparisonCell>& cells, const std::vector<std::string>& written) {
   std::vector<JsonObject> entries;
   for (const ComparisonCell& c : cells) {
     const experiments::ErrorCell& e = c.errors;
@@ -138,7 +143,11 @@ void print_json(const ComparisonPlan& plan, const std::vector<ComparisonCell>& c
                           .set("unit_updates", c.unit_updates)
                           .set("seconds", c.seconds));
   }
-  print(JsonObject().set("truth", plan.truth).set("cells", entries).set("files", written));
+  print(JsonObject()
+            .set("truth", plan.truth)
+            .set("summed", summed)
+            .set("cells", entries)
+            .set("files", written));
 }
 
 // The table is there without its figures: one that cannot be drawn is named on stderr.
@@ -180,6 +189,13 @@ void state_comparison(const ComparisonPlan& plan, const Layered& model, const Se
              bytes + weight_bytes(model));
 }
 
+// The layers that are summed out by any of the methods that weigh by a marginal.
+std::optional<std::string> summed_by_any(const ComparisonPlan& plan, const Layered& model) {
+  for (const std::string& method : plan.methods)
+    if (auto layers = summed_layers(method, model, plan.shared)) return layers;
+  return std::nullopt;
+}
+
 int run(const CompareRequest& arguments, const Session& session) {
   ComparisonPlan plan{.methods = parse_methods(arguments.methods),
                       .sweeps = parse_sweeps(arguments.sweeps),
@@ -197,13 +213,14 @@ int run(const CompareRequest& arguments, const Session& session) {
     trials = run_comparison(plan, model, target, [&](double done) { progress.show(done); });
   }
   const std::vector<ComparisonCell> cells = sum_up(plan, model, trials);
+  const std::optional<std::string> summed = summed_by_any(plan, model);
   const std::vector<std::string> written =
       write_results(plan, std::filesystem::path(arguments.model).filename().string(), trials, cells,
                     arguments.out);
   if (session.json)
-    print_json(plan, cells, written);
+    print_json(plan, summed, cells, written);
   else
-    print_cells(plan, cells, arguments.out, written);
+    print_cells(plan, summed, cells, arguments.out, written);
   return 0;
 }
 
@@ -218,8 +235,9 @@ void add_compare(Program& program) {
                "true log Z: a table, two CSV files and two figures. Methods that read samples "
                "share each run, as they would in use.",
       .notes =
-          "JSON keys: truth, cells [method, sweeps, repeats, refused, covered, mean, bias,\n"
-          "std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, unit_updates, seconds], files.",
+          "JSON keys: truth, summed (layers, as of estimate), cells [method, sweeps, repeats, refused,\n"
+          "covered, mean, bias, std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, unit_updates,\n"
+          "seconds], files.",
       .examples = {"boltzmark compare rbm.npz",
                    "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
                    "20 --base mnist",

@@ -8,6 +8,7 @@
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/io/file_kind.hpp"
+#include "estimate_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -39,6 +40,13 @@ std::string layer_name(const Layered& model, int layer) {
   return model.is_rbm() ? "hidden" : fmt::format("hidden {}", layer);
 }
 
+// The layers that annealing sums out unless asked otherwise; none of a model that it refuses.
+std::optional<std::string> annealed_without(const Layered& model) {
+  for (int l = 0; l < model.layers(); ++l)
+    if (model.layer(l).unit.has_scale()) return std::nullopt;
+  return side_name(summed_side(model, {}));
+}
+
 void print_model(const std::string& path, const Layered& model,
                  const std::optional<KnownLogZ>& known) {
   const EnumerationPlan plan = plan_enumeration(model);
@@ -64,6 +72,9 @@ void print_model(const std::string& path, const Layered& model,
   else
     facts.add("exact log Z", "out of reach: neither side is discrete");
   if (known) facts.add("known log Z", known_text(*known));
+  if (const auto summed = annealed_without(model))
+    facts.add("annealing",
+              fmt::format("sums out the {} layers, unless --summed says otherwise", *summed));
   print(facts.text());
 }
 
@@ -80,7 +91,7 @@ JsonObject json_model(const std::string& path, const Layered& model,
   for (const Eigen::MatrixXd& matrix : model.weights()) weights.push_back(json_range(matrix));
   JsonObject object;
   object.set("kind", "model").set("file", path).set("layers", layers).set("weights", weights);
-  object.set("enumerable", plan.possible);
+  object.set("summed", annealed_without(model)).set("enumerable", plan.possible);
   if (plan.possible)
     object.set("enumerated_side", plan.side)
         .set("states", plan.states)
@@ -219,8 +230,10 @@ void add_describe(Program& program) {
                "take; or a data set's cases, units, activity, hash and provenance.",
       .notes =
           "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
-          "enumerable, enumerated_side, states, estimated_seconds, log_z, log_z_error, log_z_by (what\n"
-          "the file says, see `make`); of a discriminative RBM: kind, file, inputs, binarise, hidden, classes, hidden_units, input_weights, class_weights,\n"
+          "summed (odd or even: the layers that annealing sums out; null with Gaussian units),\n"
+          "enumerable, enumerated_side, states, estimated_seconds, log_z, log_z_error, log_z_by\n"
+          "(what the file says, see `make`); of a discriminative RBM: kind, file, inputs, binarise,\n"
+          "hidden, classes, hidden_units, input_weights, class_weights,\n"
           "hidden_biases, class_biases; of a data set: kind, name,\n"
           "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
       .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",

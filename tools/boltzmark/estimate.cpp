@@ -38,6 +38,7 @@ struct Outcome {
   int chains = 0;
   int sweeps = 0;
   int temperatures = 0;
+  std::optional<std::string> summed = {};  ///< the layers that marginal weights summed out
   double seconds = 0;
 };
 
@@ -54,6 +55,7 @@ void print_outcome(const EstimateRequest& arguments, const Outcome& outcome,
               .set("chains", outcome.chains)
               .set("sweeps", outcome.sweeps)
               .set("temperatures", outcome.temperatures)
+              .set("summed", outcome.summed)
               .set("effective_samples", finite(estimate.effective_samples))
               .set("seconds", outcome.seconds)
               .set("seed", arguments.shared.seed)
@@ -75,6 +77,7 @@ void print_outcome(const EstimateRequest& arguments, const Outcome& outcome,
   facts.add("work", fmt::format("{} sweeps of {} chains, {} rungs, {}",
                                 grouped(static_cast<std::uint64_t>(outcome.sweeps)), outcome.chains,
                                 outcome.temperatures, human_seconds(outcome.seconds)));
+  if (outcome.summed) facts.add("summed out", *outcome.summed + " layers");
   for (const std::string& warning : estimate.warnings) facts.add("warning", warning);
   print(facts.text());
 }
@@ -96,14 +99,16 @@ Outcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
   settings.key = estimate_key(arguments.shared.seed, number);
   const int sweeps = settings.sweeps;
   settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
-  state_estimate(session, arguments.method, model, settings);
+  state_estimate(session, arguments.method, model, arguments.shared, settings);
   Progress progress(session, arguments.method, sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   const int pilot = sweeps - settings.sweeps;
   settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
   const MethodWork work = method_work(arguments.method, settings);
-  Outcome outcome{
-      .chains = work.chains, .sweeps = pilot + work.sweeps, .temperatures = work.temperatures};
+  Outcome outcome{.chains = work.chains,
+                  .sweeps = pilot + work.sweeps,
+                  .temperatures = work.temperatures,
+                  .summed = summed_layers(arguments.method, model, arguments.shared)};
   if (!arguments.dump.empty()) {
     const TemperedRun run = run_tempering(target, settings);
     outcome.estimate = estimate_from(arguments.method, run);
@@ -214,8 +219,8 @@ constexpr const char* kEstimateNotes =
     "upper are 95 % limits. status is ok, unvisited_rung, few_effective_samples or not_converged:\n"
     "with any but ok the number is not to be trusted. `boltzmark list estimators` names the "
     "methods.\n"
-    "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps, temperatures,\n"
-    "effective_samples, seconds, seed, status, warnings.";
+    "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps, temperatures, summed (odd or\n"
+    "even; null without marginal weights), effective_samples, seconds, seed, status, warnings.";
 
 }  // namespace
 

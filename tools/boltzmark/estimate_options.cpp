@@ -80,6 +80,12 @@ Eigen::VectorXd make_prior(const std::string& prior, const Ladder& ladder) {
   return log_prior;
 }
 
+// Annealed chains are weighed, and rungs drawn of collapsed states, by the density of one side.
+bool weighs_by_marginal(const std::string& method, const EstimateArguments& arguments) {
+  const Method& found = find_method(method);
+  return found.source == Source::annealed || (found.reads.states && arguments.states != "joint");
+}
+
 }  // namespace
 
 StreamKey estimate_key(std::uint64_t seed, int run) {
@@ -104,10 +110,29 @@ std::vector<std::string> given_options(const EstimateArguments& arguments) {
   compare("--base-smoothing", arguments.base_smoothing, none.base_smoothing);
   compare("--prior", arguments.prior, none.prior);
   compare("--states", arguments.states, none.states);
+  compare("--summed", arguments.summed, none.summed);
   compare("--data", arguments.data, none.data);
   compare("--binarise", arguments.binarise, none.binarise);
   compare("--seed", arguments.seed, none.seed);
   return names;
+}
+
+std::string side_name(int parity) { return parity == 1 ? "odd" : "even"; }
+
+int summed_side(const Layered& model, const EstimateArguments& arguments) {
+  const int side = arguments.summed == "larger" ? larger_side(model) : arguments.summed != "even";
+  if (side == 0 && !arguments.data.empty())
+    throw InvalidArgument(fmt::format(
+        "--summed = {} (must be odd with --data: raise observes visible units, which are "
+        "among the even layers)",
+        arguments.summed));
+  return side;
+}
+
+std::optional<std::string> summed_layers(const std::string& method, const Layered& model,
+                                         const EstimateArguments& arguments) {
+  if (method == "exact" || !weighs_by_marginal(method, arguments)) return std::nullopt;
+  return side_name(summed_side(model, arguments));
 }
 
 std::vector<std::string> idle_options(const std::string& method,
@@ -121,6 +146,8 @@ std::vector<std::string> idle_options(const std::string& method,
   if (!arguments.states.empty() && (!reads.states || untempered)) idle.emplace_back("--states");
   if (arguments.prior != "uniform" && (!reads.log_prior || untempered))
     idle.emplace_back("--prior");
+  if (!arguments.summed.empty() && !weighs_by_marginal(method, arguments))
+    idle.emplace_back("--summed");
   return idle;
 }
 
@@ -157,6 +184,10 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                "uniform).");
   command.choice(&arguments.states, "--states S", {"joint", "collapsed"},
                  "Whether rungs are drawn given (v, h) or given v alone (default: collapsed).");
+  command.choice(&arguments.summed, "--summed S", {"odd", "even", "larger"},
+                 "Which layers are summed out where ais, smc and raise weigh a state, and of "
+                 "collapsed ones: odd (an RBM's hidden units), even, or those with more units "
+                 "(default: odd).");
   command.text(&arguments.data, "--data DATASET",
                "Cases that raise starts from, one a chain (default: samples of a tempered run).");
   command.text(&arguments.binarise, "--binarise B", kBinariseHelp);
@@ -181,7 +212,8 @@ LayeredTarget make_target(const Layered& model, const std::string& path,
   const Base base = make_base(model, arguments);
   const Packing packing{.chains = arguments.chains,
                         .sweeps = static_cast<std::uint64_t>(std::max(arguments.sweeps, 0))};
-  return about_file(path, [&] { return LayeredTarget(model, base, packing); });
+  const int summed = summed_side(model, arguments);
+  return about_file(path, [&] { return LayeredTarget(model, base, packing, summed); });
 }
 
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments) {
@@ -206,12 +238,14 @@ double estimator_seconds(const std::string& method, const MethodSettings& settin
 }
 
 double state_estimate(const Session& session, const std::string& method, const Layered& model,
-                      const MethodSettings& settings) {
+                      const EstimateArguments& arguments, const MethodSettings& settings) {
   const double bytes = method_bytes(method, settings, model) + weight_bytes(model);
+  const std::optional<std::string> summed = summed_layers(method, model, arguments);
   state_plan(session,
-             fmt::format("{} sweeps of {} chains by {}",
+             fmt::format("{} sweeps of {} chains by {}{}",
                          grouped(static_cast<std::uint64_t>(settings.sweeps)),
-                         grouped(static_cast<std::uint64_t>(settings.chains)), method),
+                         grouped(static_cast<std::uint64_t>(settings.chains)), method,
+                         summed ? fmt::format(", {} layers summed out", *summed) : ""),
              sweep_seconds(model, double{1} * settings.sweeps * settings.chains) +
                  estimator_seconds(method, settings),
              bytes);

@@ -22,6 +22,7 @@ struct EstimateArguments {
   double base_smoothing = -1;  ///< below 0: not given
   std::string prior = "uniform";
   std::string states;  ///< empty: the default
+  std::string summed;  ///< empty: the default
   std::string data;
   std::string binarise;  ///< empty: not given
   std::uint64_t seed = 1;
@@ -45,6 +46,15 @@ std::vector<std::string> idle_options(const std::string& method,
 void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments);
 
+/// Names a side: odd or even.
+std::string side_name(int parity);
+/// Returns the parity of the layers that marginal weights sum out: 1 the odd ones, 0 the even ones.
+/// Throws  InvalidArgument if they have the visible units, and raise is to observe those
+int summed_side(const Layered& model, const EstimateArguments& arguments);
+/// Names these layers, odd or even; none where a method, or "exact", has no marginal weights.
+std::optional<std::string> summed_layers(const std::string& method, const Layered& model,
+                                         const EstimateArguments& arguments);
+
 /// Makes the base that the options name.
 /// Throws  DataError about the data set, InvalidArgument about the options
 Base make_base(const Layered& model, const EstimateArguments& arguments);
@@ -61,7 +71,7 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
 /// States what an estimate will take; returns its bytes.
 /// Throws  InvalidArgument if the machine has less memory
 double state_estimate(const Session& session, const std::string& method, const Layered& model,
-                      const MethodSettings& settings);
+                      const EstimateArguments& arguments, const MethodSettings& settings);
 
 /// Replaces `--ladder adaptive` by rungs from a pilot run, a fifth of the sweeps, which it takes
 /// off.

@@ -61,6 +61,10 @@ JsonObject& JsonObject::set(const std::string& key, const char* value) {
   return set(key, std::string(value));
 }
 
+JsonObject& JsonObject::set(const std::string& key, const std::optional<std::string>& value) {
+  return value ? set(key, *value) : set_null(key);
+}
+
 JsonObject& JsonObject::set(const std::string& key, const std::vector<std::string>& values) {
   data_->json[key] = values;
   return *this;

@@ -32,6 +32,7 @@ class JsonObject {
   JsonObject& set(const std::string& key, bool value);
   JsonObject& set(const std::string& key, const std::string& value);
   JsonObject& set(const std::string& key, const char* value);
+  JsonObject& set(const std::string& key, const std::optional<std::string>& value);  ///< none: null
   JsonObject& set(const std::string& key, const std::vector<std::string>& values);
   JsonObject& set(const std::string& key, const std::vector<int>& values);
   JsonObject& set(const std::string& key, const std::vector<JsonObject>& values);

@@ -44,6 +44,8 @@ struct Kept {
   std::vector<KeptLayer> layers;
   std::vector<double> energies;      ///< [kept][chain]
   std::vector<std::int64_t> sweeps;  ///< [kept], counted from 1
+  std::vector<std::int32_t> rungs;   ///< [kept][chain], of a sampler with a ladder
+  std::vector<double> log_weights;   ///< [kept][chain][rung], of one with adaptive weights
 };
 
 Chains make_start(const Layered& model, const SampleArguments& arguments, StreamKey key) {
@@ -64,7 +66,8 @@ Chains make_start(const Layered& model, const SampleArguments& arguments, Stream
   return chains;
 }
 
-void keep(const Layered& model, const Chains& chains, int sweep, Kept& kept) {
+void keep(const Layered& model, const Sampler& sampler, int sweep, Chains& chains, Kept& kept) {
+  sampler.copy_states(chains);
   for (int l = 0; l < model.layers(); ++l) {
     const bool bits = model.layer(l).unit.is_bernoulli();
     for (int chain = 0; chain < chains.chains(); ++chain)
@@ -82,6 +85,10 @@ void keep(const Layered& model, const Chains& chains, int sweep, Kept& kept) {
     kept.energies[first + chain] = energy(model, chains.get_chain(static_cast<int>(chain)));
   });
   kept.sweeps.push_back(sweep);
+  const std::vector<int> rungs = sampler.rungs();
+  kept.rungs.insert(kept.rungs.end(), rungs.begin(), rungs.end());
+  const std::vector<double> log_weights = sampler.log_weights();
+  kept.log_weights.insert(kept.log_weights.end(), log_weights.begin(), log_weights.end());
 }
 
 std::unique_ptr<Sampler> make_chains(const Layered& model, const SampleArguments& arguments) {
@@ -115,10 +122,7 @@ Kept draw(const Layered& model, Sampler& sampler, const SampleArguments& argumen
         std::min(done + std::min(step, arguments.sweeps - done), (done / every + 1) * every);
     sampler.advance(next - done);
     done = next;
-    if (done % every == 0) {
-      sampler.copy_states(chains);
-      keep(model, chains, done, kept);
-    }
+    if (done % every == 0) keep(model, sampler, done, chains, kept);
     progress.show(done);
     if (experiments::interrupt_requested()) throw experiments::Interrupted();
   }
@@ -141,6 +145,10 @@ void write(const Layered& model, const SampleArguments& arguments, const Kept& k
   }
   file.add("energy", kept.energies, {n, chains});
   file.add("sweep", kept.sweeps, {n});
+  if (!kept.rungs.empty()) file.add("rung", kept.rungs, {n, chains});
+  if (!kept.log_weights.empty())
+    file.add("log_weights", kept.log_weights,
+             {n, chains, std::uint64_t{kept.log_weights.size()} / (n * chains)});
   const std::vector<std::int64_t> seed = {static_cast<std::int64_t>(arguments.seed)};
   file.add("seed", seed, {});
   file.commit();
@@ -188,6 +196,12 @@ void check(const SampleArguments& arguments) {
                       option, sweeps, whole, arguments.sampler));
 }
 
+// What is kept besides the states, each time.
+double ladder_bytes(const Sampler& sampler) {
+  return 4.0 * static_cast<double>(sampler.rungs().size()) +
+         8.0 * static_cast<double>(sampler.log_weights().size());
+}
+
 int run(const SampleArguments& arguments, const Session& session) {
   check(arguments);
   const Layered model = load_model(arguments.model);
@@ -201,7 +215,8 @@ int run(const SampleArguments& arguments, const Session& session) {
       session,
       fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
       sweep_seconds(model, sampler->chain_sweeps(arguments.sweeps)),
-      kept * arguments.chains * (model.units() + 8.0) + weight_bytes(model));
+      kept * (arguments.chains * (model.units() + 8.0) + ladder_bytes(*sampler)) +
+          weight_bytes(model));
   const Stopwatch watch;
   const Kept states =
       about_file(arguments.model, [&] { return draw(model, *sampler, arguments, session); });
@@ -214,7 +229,12 @@ constexpr const char* kSampleNotes =
     "FILE.npz holds, for K kept sweeps: visible and hidden (deeper models: hidden1, hidden2, ..)\n"
     "[K, chains, units], uint8 of Bernoulli units and float32 of others, energy float64\n"
     "[K, chains] in nats, sweep int64 [K] (the sweep after which the states were kept, from 1)\n"
-    "and seed int64. A sweep updates the hidden units first.\n"
+    "and seed int64. A sweep updates the hidden units first. With a ladder of T inverse\n"
+    "temperatures also rung int32 [K, chains], 0 the lowest, T - 1 that of b = 1: of st the one on\n"
+    "which the chain's last run ended before it went back to its last state at b = 1; of pt the one\n"
+    "from which the chain that is at b = 1 now set out, which tells the chains of a ladder apart; of\n"
+    "tt always T - 1. Of st also log_weights float64 [K, chains, T]: the logarithms of the chain's\n"
+    "adaptive weights, relative to that of b = 1.\n"
     "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy, seed, seconds.";
 
 }  // namespace

@@ -48,6 +48,7 @@ struct Score {
   std::optional<DeepBound> bound = {};
   std::optional<TrueCases> true_cases = {};
   Estimate log_z = {};
+  std::optional<std::string> summed = {};  ///< the layers that its weights summed out
   double seconds = 0;
 };
 
@@ -61,7 +62,7 @@ Estimate log_z_by_sampling(const Layered& model, const ScoreArguments& arguments
                            const Session& session) {
   const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
   MethodSettings settings = make_settings(model, arguments.shared);
-  state_estimate(session, arguments.method, model, settings);
+  state_estimate(session, arguments.method, model, arguments.shared, settings);
   Progress progress(session, arguments.method, settings.sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   settings.progress = [&](double share) { progress.show(share * settings.sweeps); };
@@ -128,6 +129,7 @@ Score score(const Layered& model, const Dataset& data, const Cases& cases,
   }
   result.log_z = arguments.method == "exact" ? exact_log_z(model, session)
                                              : log_z_by_sampling(model, arguments, session);
+  result.summed = summed_layers(arguments.method, model, arguments.shared);
   if (is_bounded(model)) add_bound(model, cases, arguments, result);
   if (arguments.deep.true_cases > 0) add_true_cases(model, data, arguments, session, result);
   result.seconds = watch.seconds();
@@ -196,6 +198,7 @@ void print_score(const Score& score, const std::string& method, std::size_t case
     print(object.set("std_error", finite(score.log_z.std_error))
               .set("std_error_cases", finite(score.std_error_cases))
               .set("log_z", finite(score.log_z.log_z))
+              .set("summed", score.summed)
               .set("seconds", score.seconds)
               .set("status", status)
               .set("warnings", score.log_z.warnings));
@@ -215,6 +218,7 @@ void print_score(const Score& score, const std::string& method, std::size_t case
   facts.add("log Z", std::isfinite(score.log_z.log_z)
                          ? fmt::format("{:.12g} nats", score.log_z.log_z)
                          : "no estimate");
+  if (score.summed) facts.add("summed out", *score.summed + " layers");
   facts.add("status", status);
   facts.add("time", human_seconds(score.seconds));
   for (const std::string& warning : score.log_z.warnings) facts.add("warning", warning);
@@ -322,6 +326,10 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   std::vector<std::string> methods{arguments.method};
   if (arguments.deep.true_cases > 0) methods.emplace_back("ais");
   refuse_idle_options(methods, sampling);
+  EstimateArguments of_log_z;  // which true cases do not read
+  of_log_z.summed = sampling.summed;
+  of_log_z.states = sampling.states;
+  refuse_idle_options({arguments.method}, of_log_z);
   check_size(arguments, model);
   fit_values(model.layer(0).unit, data);
   const Cases cases(data.values);
@@ -361,9 +369,9 @@ void add_score(Program& program) {
           "true_mean_log_likelihood, true_std_error (of AIS and log Z), true_status,\n"
           "true_std_error_cases,\n"
           "true_bound (of the same cases),\n"
-          "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z, "
-          "seconds,\n"
-          "status, warnings; of a discriminative RBM: method, error_rate, lower, upper (95 %),\n"
+          "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z,\n"
+          "summed (layers, as of estimate), seconds, status, warnings;\n"
+          "of a discriminative RBM: method, error_rate, lower, upper (95 %),\n"
           "errors, cases, mean_log_likelihood, std_error_cases, binarise, seconds, warnings.",
       .examples =
           {"boltzmark score rbm.npz mnist",

@@ -77,14 +77,14 @@ JointLaw product_law(const AdaptivePairs& pairs) {
   return law;
 }
 
-JointLaw advance(const AdaptivePairs& pairs, const JointLaw& law, Coupling coupling, bool at_lag) {
+JointLaw advance(const AdaptivePairs& pairs, const JointLaw& law, SwapRule rule, bool at_lag) {
   JointLaw next(law.size(), Eigen::MatrixXd::Zero(pairs.states(), pairs.states()));
   for (int from = 0; from < pairs.rungs(); ++from) {
     const Eigen::MatrixXd moved =
         pairs.sweeps[pairs.top()].transpose() * law[from] * pairs.sweeps[from];
     for (int to = std::max(0, from - 1); to <= std::min(pairs.top(), from + 1); ++to) {
       const Eigen::MatrixXd flow = moved * pairs.steps[from].col(to).asDiagonal();
-      if (exchanges(coupling, at_lag, from, to, pairs.top()))
+      if (exchanges(rule, at_lag, from, to, pairs.top()))
         next[to] += flow.transpose();
       else
         next[to] += flow;

@@ -47,12 +47,12 @@ JointLaw product_law(const AdaptivePairs& pairs);
 
 /// Takes a joint law through a sweep of both chains, a rung step and the exchange, if there is one
 /// then; `last` is not of this kind.  `at_lag` tells whether a lag ends.
-JointLaw advance(const AdaptivePairs& pairs, const JointLaw& law, Coupling coupling, bool at_lag);
+JointLaw advance(const AdaptivePairs& pairs, const JointLaw& law, SwapRule rule, bool at_lag);
 
 /// Takes a joint law through the production code's sweeps, rung step and exchange, recovered by
 /// scripted draws of CoupledChains from every joint state.
 JointLaw recovered_advance(const Layered& model, const std::vector<float>& inverse_temperatures,
-                           const Eigen::VectorXd& log_g, const JointLaw& law, Coupling coupling,
+                           const Eigen::VectorXd& log_g, const JointLaw& law, SwapRule rule,
                            bool at_lag);
 
 /// Computes max |a - b|.

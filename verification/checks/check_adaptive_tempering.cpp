@@ -88,25 +88,24 @@ CaseOutcome kept_case(Stream& stream) {
   return {(kept - pairs.p).cwiseAbs().maxCoeff(), c.detail};
 }
 
-CaseOutcome joint_case(Stream& stream, Coupling coupling) {
+CaseOutcome joint_case(Stream& stream, SwapRule rule) {
   const double error = stream.below(2) == 0 ? 50 : 5;
   const AdaptiveCase c = draw_adaptive_case(stream, draw_enumerable(stream), 5, error);
   const AdaptivePairs pairs = exact_pairs(c.model, c.ladder, c.log_g);
   const JointLaw law = product_law(pairs);
   double worst = 0;
   for (const bool at_lag : {false, true})
-    worst = std::max(worst, largest_difference(advance(pairs, law, coupling, at_lag), law));
+    worst = std::max(worst, largest_difference(advance(pairs, law, rule, at_lag), law));
   return {worst, c.detail};
 }
 
 // Every joint state is a pair of chains: models of up to 16 states, 32 of the deepest.
-CaseOutcome production_joint_case(Stream& stream, Coupling coupling) {
+CaseOutcome production_joint_case(Stream& stream, SwapRule rule) {
   const AdaptiveCase c = draw_adaptive_case(stream, draw_check_model(stream, 2), 3, 5);
   const JointLaw law = product_law(exact_pairs(c.model, c.ladder, c.log_g));
   const bool at_lag = stream.below(2) == 0;
-  return {
-      largest_difference(recovered_advance(c.model, c.ladder, c.log_g, law, coupling, at_lag), law),
-      c.detail};
+  return {largest_difference(recovered_advance(c.model, c.ladder, c.log_g, law, rule, at_lag), law),
+          c.detail};
 }
 
 // The production exchange of `entry` hands over what the double law says.
@@ -115,8 +114,8 @@ CaseOutcome production_entry_case(Stream& stream) {
   const AdaptivePairs pairs = exact_pairs(c.model, c.ladder, c.log_g);
   const JointLaw law = product_law(pairs);
   return {
-      largest_difference(recovered_advance(c.model, c.ladder, c.log_g, law, Coupling::entry, false),
-                         advance(pairs, law, Coupling::entry, false)),
+      largest_difference(recovered_advance(c.model, c.ladder, c.log_g, law, SwapRule::entry, false),
+                         advance(pairs, law, SwapRule::entry, false)),
       c.detail};
 }
 
@@ -163,23 +162,23 @@ CaseOutcome constant_factor_case(Stream& stream) {
                       describe_case(model), coarse.distance, fine.distance, edges)};
 }
 
-Check joint_check(Coupling coupling) {
+Check joint_check(SwapRule rule) {
   return bounded_check(
       {.name = "joint-invariance",
-       .subject = fmt::format("cast {}", name(coupling)),
+       .subject = fmt::format("cast {}", name(rule)),
        .statement = "at any fixed weights sweeps, rung step and exchange leave p(x_slow) "
                     "pi(x_fast, k) unchanged: largest difference",
        .bound = 1e-12},
-      [coupling](Stream& s) { return joint_case(s, coupling); });
+      [rule](Stream& s) { return joint_case(s, rule); });
 }
 
-Check production_joint_check(Coupling coupling) {
+Check production_joint_check(SwapRule rule) {
   return bounded_check(
       {.name = "production-joint-invariance",
-       .subject = fmt::format("cast {}", name(coupling)),
+       .subject = fmt::format("cast {}", name(rule)),
        .statement = "so do the production code's, recovered by scripted draws: largest difference",
        .bound = 1e-6},
-      [coupling](Stream& s) { return production_joint_case(s, coupling); });
+      [rule](Stream& s) { return production_joint_case(s, rule); });
 }
 
 }  // namespace
@@ -201,9 +200,9 @@ std::vector<Check> adaptive_tempering_checks() {
   add("kept-states", "adaptive-tempering",
       "states kept at b = 1 follow p in the law that its chain converges to: max |P(x) - p(x)|",
       1e-12, kept_case);
-  for (const Coupling coupling : {Coupling::each, Coupling::lag}) {
-    checks.push_back(joint_check(coupling));
-    checks.push_back(production_joint_check(coupling));
+  for (const SwapRule rule : {SwapRule::each, SwapRule::lag}) {
+    checks.push_back(joint_check(rule));
+    checks.push_back(production_joint_check(rule));
   }
   add("handed-over-law", "cast entry",
       "on arrival at b = 1 the law is p(x) a(x) / sum, a(x) the probability of leaving b = 1 from x: "

@@ -253,7 +253,7 @@ class RecoveredTransition {
   std::size_t state_of(std::size_t chain) const { return chain / draws_.paths(); }
 
   std::vector<TransitionOutcome> move(Chains& chains) const {
-    return tempered_transition(case_.model, case_.base, packed_, chains, draws_,
+    return tempered_transition(packed_, chains, draws_,
                                {.inverse_temperatures = case_.ladder, .rule = case_.rule});
   }
 

@@ -111,10 +111,10 @@ Eigen::VectorXd slow_law_of_last(const AdaptivePairs& pairs, int lag) {
   return mean;
 }
 
-Eigen::VectorXd slow_law(const AdaptivePairs& pairs, Coupling coupling) {
+Eigen::VectorXd slow_law(const AdaptivePairs& pairs, SwapRule rule) {
   JointLaw law = product_law(pairs);
   for (int i = 0; i < kMostIterations; ++i) {
-    JointLaw next = advance(pairs, law, coupling, false);
+    JointLaw next = advance(pairs, law, rule, false);
     const double change = largest_difference(next, law);
     law = std::move(next);
     if (change < kSettled) break;

@@ -29,7 +29,7 @@ Eigen::MatrixXd last_top_kernel(const AdaptivePairs& pairs, int lag);
 /// What a swap hands over depends on the slow state of the swap before alone.
 Eigen::VectorXd slow_law_of_last(const AdaptivePairs& pairs, int lag);
 /// Computes the slow chain's law under `each` or `entry`, by iteration from p(x) pi(x, k).
-Eigen::VectorXd slow_law(const AdaptivePairs& pairs, Coupling coupling);
+Eigen::VectorXd slow_law(const AdaptivePairs& pairs, SwapRule rule);
 
 /// Computes the total variation distance of two laws.
 double total_variation(const Eigen::VectorXd& a, const Eigen::VectorXd& b);

@@ -99,14 +99,14 @@ class JointStates {
  public:
   // One sweep has been made; with a lag of two it does not end one.
   JointStates(const Layered& model, const std::vector<float>& ladder, Eigen::VectorXd log_g,
-              Coupling coupling, bool at_lag)
+              SwapRule rule, bool at_lag)
       : space_(model),
         states_(static_cast<int>(space_.states())),
         pairs_(states_ * states_ * static_cast<int>(ladder.size())),
         log_g_(std::move(log_g)),
         draws_(std::make_shared<StepDraws>()),
         coupled_({.model = model, .packing = {.chains = pairs_}, .draws = draws_},
-                 {.inverse_temperatures = ladder}, {.coupling = coupling, .lag = at_lag ? 1 : 2}) {
+                 {.inverse_temperatures = ladder}, {.swap = rule, .lag = at_lag ? 1 : 2}) {
     coupled_.pairs().sweep();
     draws_->first = pairs_;
   }
@@ -182,7 +182,7 @@ AdaptivePairs recovered_pairs(const Layered& model, const std::vector<float>& la
 }
 
 JointLaw recovered_advance(const Layered& model, const std::vector<float>& ladder,
-                           const Eigen::VectorXd& log_g, const JointLaw& law, Coupling coupling,
+                           const Eigen::VectorXd& log_g, const JointLaw& law, SwapRule rule,
                            bool at_lag) {
   const Eigen::MatrixXd slow = recovered_sweep_matrix(model, 1, Rule::gibbs());
   JointLaw moved, next;
@@ -191,7 +191,7 @@ JointLaw recovered_advance(const Layered& model, const std::vector<float>& ladde
                        recovered_sweep_matrix(model, ladder[k], Rule::gibbs()));
     next.emplace_back(Eigen::MatrixXd::Zero(law[k].rows(), law[k].cols()));
   }
-  JointStates joint(model, ladder, log_g, coupling, at_lag);
+  JointStates joint(model, ladder, log_g, rule, at_lag);
   const auto starts = static_cast<std::size_t>(joint.pairs());
   for_both_proposals(
       joint.draws(), starts, [&] { return joint.couple(); },

@@ -133,7 +133,7 @@ double weight_error(const Particle& particle, std::span<const double> log_g) {
 }
 
 struct Setting {
-  Coupling coupling;
+  SwapRule swap;
   int temperatures;
   AdaptingFactor factor;
   WeightSharing weights;
@@ -151,7 +151,7 @@ void follow_coupled(const Layered& model, const Setting& setting) {
                          .key = key,
                          .draws = std::make_shared<PhiloxDraws>(key)},
                         {ladder, setting.factor, setting.weights},
-                        {.coupling = setting.coupling, .lag = kLag});
+                        {.swap = setting.swap, .lag = kLag});
   const Algorithm algorithm{
       {ladder.rbegin(), ladder.rend()}, setting.factor, setting.weights == WeightSharing::shared};
   const PackedModel packed(model, {.chains = 2 * kPairs});
@@ -167,15 +167,14 @@ void follow_coupled(const Layered& model, const Setting& setting) {
       Particle& particle = fast[i];
       const bool now = particle.k == 1, lag = n % kLag == 0;
       visits += particle.k == setting.temperatures;
-      const bool swap = setting.coupling == Coupling::last   ? lag
-                        : setting.coupling == Coupling::lag  ? lag && now
-                        : setting.coupling == Coupling::each ? now
-                                                             : now && before[i] != 1;
+      const bool swap = setting.swap == SwapRule::last   ? lag
+                        : setting.swap == SwapRule::lag  ? lag && now
+                        : setting.swap == SwapRule::each ? now
+                                                         : now && before[i] != 1;
       if (!swap) continue;
       ++swaps;
       const State was = chains.get_chain(i);
-      put(chains, i,
-          setting.coupling == Coupling::last ? particle.last : chains.get_chain(kPairs + i));
+      put(chains, i, setting.swap == SwapRule::last ? particle.last : chains.get_chain(kPairs + i));
       put(chains, kPairs + i, was);
       particle.k = 1;
       particle.last = was;
@@ -211,11 +210,11 @@ TEST_CASE("coupled chains follow Algorithm 1 and their swap rule, draw by draw")
   const Layered deep = dyadic_network({4, 3, 2}, {0, 2, 0});
   const Layered deeper = dyadic_network({3, 2, 2, 2}, {0, 0, 1, 0});
   const Layered rbm = dyadic_network({5, 3}, {0, 0});
-  for (const Coupling coupling : {Coupling::last, Coupling::lag, Coupling::each, Coupling::entry}) {
-    INFO(name(coupling));
-    follow_coupled(deep, {coupling, 2, ten, WeightSharing::own});
-    follow_coupled(deeper, {coupling, 3, tenth, WeightSharing::shared});
-    follow_coupled(rbm, {coupling, 4, falling, WeightSharing::own});
+  for (const SwapRule rule : {SwapRule::last, SwapRule::lag, SwapRule::each, SwapRule::entry}) {
+    INFO(name(rule));
+    follow_coupled(deep, {rule, 2, ten, WeightSharing::own});
+    follow_coupled(deeper, {rule, 3, tenth, WeightSharing::shared});
+    follow_coupled(rbm, {rule, 4, falling, WeightSharing::own});
   }
 }
 
@@ -387,8 +386,8 @@ TEST_CASE("what the readings of the swap hand over differs from p, and long lags
   const AdaptivePairs pairs = exact_pairs(model, ladder, rung_log_z(model, ladder));
   CHECK(total_variation(arrival_law(pairs), pairs.p) > 0.01);
   CHECK(total_variation(last_top_law(pairs), pairs.p) > 0.001);
-  CHECK(total_variation(slow_law(pairs, Coupling::each), pairs.p) < 1e-12);
-  CHECK(total_variation(slow_law(pairs, Coupling::entry), pairs.p) > 1e-4);
+  CHECK(total_variation(slow_law(pairs, SwapRule::each), pairs.p) < 1e-12);
+  CHECK(total_variation(slow_law(pairs, SwapRule::entry), pairs.p) > 1e-4);
   const double near = total_variation(slow_law_of_last(pairs, 5), pairs.p);
   const double far = total_variation(slow_law_of_last(pairs, 50), pairs.p);
   CHECK(near > far);

@@ -237,10 +237,8 @@ TEST_CASE("tempering and training with a law that repeats Gibbs' are those with 
   CHECK(own.store.log_ratio == gibbs.store.log_ratio);
   const Layered model = middle_model();
   const auto ladders = [&](const Rule& rule) {
-    ParallelTempering run(model, Base::uniform(model), 5,
-                          {.inverse_temperatures = uniform_ladder(4), .rule = rule});
-    for (int step = 0; step < 20; ++step)
-      run.step(model, PackedModel(model), PhiloxDraws(make_key(8)));
+    ParallelTempering run(model, 5, {.inverse_temperatures = uniform_ladder(4), .rule = rule});
+    for (int step = 0; step < 20; ++step) run.step(PackedModel(model), PhiloxDraws(make_key(8)));
     return run.state();
   };
   CHECK(ladders(echo()).states == ladders(Rule::gibbs()).states);

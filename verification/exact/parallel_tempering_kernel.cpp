@@ -20,6 +20,10 @@ constexpr int kJoint = 512;       // kStates^kTemperatures
 constexpr std::uint64_t kBase = 16;
 constexpr int kPaths = 4096;  // kBase^3: a sweep decides three units
 
+// Of a swap's probability. D is a float32 sum: 8 parameters below 4, each rounded by 2^-23 at most,
+// and 4 sums below 8, by 2^-22; two such D's times 1/2, the step of b. The threshold adds 2^-32.
+constexpr double kDecisionError = 16 * 0x1p-23 + 0x1p-32;
+
 // Inputs are multiples of 2 log 2 up to 4 log 2, so that flip's probabilities at b = 0, 1/2, 1 are
 // multiples of 1/16. Peaked: the likeliest state is 64 times as likely as the least likely one.
 oracle::SmallRbm peaked_rbm() {
@@ -48,10 +52,7 @@ struct Setup {
   std::vector<float> ladder = uniform_ladder(kTemperatures);
 
   ParallelTempering ladders(int bundles) const {
-    return {model,
-            production_base(),
-            bundles,
-            {.inverse_temperatures = ladder, .rule = Rule::flip(), .sweeps = 1}};
+    return {model, bundles, {.inverse_temperatures = ladder, .rule = Rule::flip(), .sweeps = 1}};
   }
 };
 
@@ -98,8 +99,8 @@ std::vector<int> swap_all(const Setup& setup, const std::vector<std::uint32_t>& 
   for (int joint = 0; joint < kJoint; ++joint)
     for (int t = 0; t < kTemperatures; ++t)
       set_state(ladders.chains(), joint * kTemperatures + t, part(joint, t));
-  ladders.swap(setup.model, scripts::FunctionDraws([&](std::uint32_t, std::uint32_t unit,
-                                                       std::uint32_t bundle, std::uint64_t) {
+  ladders.swap(setup.packed, scripts::FunctionDraws([&](std::uint32_t, std::uint32_t unit,
+                                                        std::uint32_t bundle, std::uint64_t) {
                  if (bundle >= kJoint) return 0U;
                  return static_cast<int>(unit) == pair ? draws[bundle] : other;
                }));
@@ -212,7 +213,7 @@ TEST_CASE("each ladder's chain sweeps at its own inverse temperature, before and
     }
     // Equal states always swap: chains 0, 1, 2 become 1, 0, 2, and then 1, 2, 0.
     for (int c = 0; c < ladders.chains().chains(); ++c) set_state(ladders.chains(), c, 0);
-    ladders.swap(setup.model, scripts::FunctionDraws([](auto...) { return 0xffffffffU; }));
+    ladders.swap(setup.packed, scripts::FunctionDraws([](auto...) { return 0xffffffffU; }));
     rungs = {2, 0, 1};
   }
 }
@@ -221,8 +222,7 @@ TEST_CASE("neighbours swap with the probability that keeps the joint law, even p
   const Setup setup;
   const Eigen::MatrixXd expected =
       exchange_law(setup.rbm, setup.ladder, 0) * exchange_law(setup.rbm, setup.ladder, 1);
-  // A decision's threshold is rounded to 2^-32; D, a sum of a few doubles, adds less.
-  CHECK((recover_swaps(setup) - expected).cwiseAbs().maxCoeff() < 0x1p-31);
+  CHECK((recover_swaps(setup) - expected).cwiseAbs().maxCoeff() < 2 * kDecisionError);
 }
 
 TEST_CASE("a step of parallel tempering leaves the product of tempered distributions unchanged") {
@@ -237,5 +237,5 @@ TEST_CASE("a step of parallel tempering leaves the product of tempered distribut
   // The law's weights sum to 1, so the L1 error is at most that of a row: two decisions' rounding,
   // each moving mass at most twice.
   const Eigen::VectorXd next = swap.transpose() * (sweep.transpose() * law);
-  CHECK((next - law).lpNorm<1>() < 0x1p-30);
+  CHECK((next - law).lpNorm<1>() < 4 * kDecisionError);
 }

@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
+#include "enumeration_models.hpp"
 
 using namespace boltzmark;
 
@@ -22,10 +24,8 @@ Layered steep_model() {
 }
 
 ParallelTempering ladders_of(const Layered& model, int bundles, int temperatures) {
-  return {model,
-          Base::uniform(model),
-          bundles,
-          {.inverse_temperatures = uniform_ladder(temperatures), .rule = Rule::flip()}};
+  return {
+      model, bundles, {.inverse_temperatures = uniform_ladder(temperatures), .rule = Rule::flip()}};
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ TEST_CASE("every swap of a flat model is accepted and round trips are counted as
   ParallelTempering ladders = ladders_of(model, 3, 2);
   CHECK(std::isnan(ladders.acceptance()[0]));
   for (int step = 1; step <= 6; ++step) {
-    ladders.step(model, packed, PhiloxDraws(make_key(1)));
+    ladders.step(packed, PhiloxDraws(make_key(1)));
     CHECK(ladders.rung(0) == step % 2);
     CHECK(ladders.acceptance() == std::vector<double>{1.0});
     CHECK(ladders.round_trips() == static_cast<std::uint64_t>(3 * (step - 1)));
@@ -67,7 +67,7 @@ TEST_CASE("a ladder of one temperature makes plain sweeps") {
   ParallelTempering ladders = ladders_of(model, 20, 1);
   Chains chains(model, 20);
   for (std::uint64_t step = 0; step < 5; ++step) {
-    ladders.step(model, packed, draws);
+    ladders.step(packed, draws);
     sweep(packed, chains, draws, {.rule = Rule::flip(), .first_sweep = step});
   }
   CHECK(ladders.chains().get_layer(0) == chains.get_layer(0));
@@ -76,16 +76,46 @@ TEST_CASE("a ladder of one temperature makes plain sweeps") {
   CHECK(ladders.round_trips() == 0);
 }
 
+TEST_CASE("a step of a ladder is its sweeps, then swaps by the states that they leave") {
+  const Layered model = steep_model();
+  const PackedModel packed(model);
+  const PhiloxDraws draws(make_key(4));
+  ParallelTempering whole = ladders_of(model, 20, 4), halves = ladders_of(model, 20, 4);
+  for (int i = 0; i < 20; ++i) {
+    whole.step(packed, draws);
+    halves.sweep(packed, draws);
+    halves.swap(packed, draws);
+    for (int c = 0; c < 80; ++c) REQUIRE(whole.rung(c) == halves.rung(c));
+  }
+  CHECK(whole.chains().get_layer(0) == halves.chains().get_layer(0));
+}
+
+// So many that threads share the swaps' energies: 450 units of 9,200 chains.
+TEST_CASE("a step of many ladders gives the same bytes for one thread and two") {
+  const Layered model = enumeration_test::random_network({0, 0, 0}, {200, 150, 100}, 0.1, 1);
+  const PackedModel packed(model, {.chains = 9200});
+  std::vector<TemperingState> ends;
+  for (const int threads : {1, 2}) {
+    const ThreadLimit limit(threads);
+    ParallelTempering ladders = ladders_of(model, 2300, 4);
+    for (int step = 0; step < 2; ++step) ladders.step(packed, PhiloxDraws(make_key(5)));
+    ends.push_back(ladders.state());
+  }
+  CHECK(ends[0].rungs == ends[1].rungs);
+  CHECK(ends[0].states == ends[1].states);
+  CHECK(ends[0].tally.accepted[0] > 0);
+}
+
 TEST_CASE("a restored ladder continues with the same states and counts") {
   const Layered model = steep_model();
   const PackedModel packed(model);
   const PhiloxDraws draws(make_key(3));
   ParallelTempering whole = ladders_of(model, 5, 4), second = ladders_of(model, 5, 4);
-  for (int i = 0; i < 30; ++i) whole.step(model, packed, draws);
+  for (int i = 0; i < 30; ++i) whole.step(packed, draws);
   second.restore(whole.state());
   for (int i = 0; i < 30; ++i) {
-    whole.step(model, packed, draws);
-    second.step(model, packed, draws);
+    whole.step(packed, draws);
+    second.step(packed, draws);
   }
   CHECK(whole.chains().get_layer(0) == second.chains().get_layer(0));
   CHECK(whole.acceptance() == second.acceptance());
@@ -115,11 +145,7 @@ TEST_CASE("a ladder that does not ascend to 1 within [0, 1] is refused") {
   const std::vector<std::vector<float>> bad = {
       {}, {0.0F}, {0.0F, 0.5F}, {-0.1F, 1}, {0, 1, 1}, {0.5F, 0, 1}, {nan, 1}, {0, nan, 1.0F}};
   for (const std::vector<float>& ladder : bad)
-    CHECK_THROWS_AS(
-        ParallelTempering(model, Base::uniform(model), 1, {.inverse_temperatures = ladder}),
-        InvalidArgument);
-  CHECK_THROWS_AS(ParallelTempering(model, Base::uniform(model), 0, {}), InvalidArgument);
-  CHECK_THROWS_AS(ParallelTempering(model, Base{}, 1, {}), InvalidArgument);
-  CHECK_THROWS_AS(ParallelTempering(model, Base::uniform(model), 1, {.sweeps = -1}),
-                  InvalidArgument);
+    CHECK_THROWS_AS(ParallelTempering(model, 1, {.inverse_temperatures = ladder}), InvalidArgument);
+  CHECK_THROWS_AS(ParallelTempering(model, 0, {}), InvalidArgument);
+  CHECK_THROWS_AS(ParallelTempering(model, 1, {.sweeps = -1}), InvalidArgument);
 }

@@ -12,6 +12,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/persistent_transitions.hpp"
+#include "boltzmark/transition/log_density.hpp"
 #include "enumeration_models.hpp"
 
 using namespace boltzmark;
@@ -129,7 +130,7 @@ TEST_CASE("a tempered transition is sweeps up, reversed sweeps down and one deci
       const Expected expected = expected_transition(model, base, packed, start, draws, options);
       Chains chains = start;
       const std::vector<TransitionOutcome> outcomes =
-          tempered_transition(model, base, packed, chains, draws, options);
+          tempered_transition(packed, chains, draws, options);
       int accepted = 0;
       for (int c = 0; c < kTransitionChains; ++c) {
         const TransitionOutcome& outcome = outcomes[static_cast<std::size_t>(c)];
@@ -146,21 +147,49 @@ TEST_CASE("a tempered transition is sweeps up, reversed sweeps down and one deci
     }
 }
 
-TEST_CASE("log ratios by known inputs are those by weights") {
+TEST_CASE("log ratios by the inputs of either side are those of the energies") {
+  for (const bool deep : {false, true}) {
+    const Layered model = mixed_network(deep);
+    const Base base = tilted_base(model);
+    const PackedModel packed(model, base);
+    Chains chains(model, kTransitionChains);
+    chains.randomise(make_key(2));
+    std::vector<double> expected = ratios_by_energy(model, base, chains);
+    for (double& ratio : expected) ratio += log_normaliser(model, base);
+    const auto check = [&](const std::vector<double>& ratios) {
+      REQUIRE(ratios.size() == expected.size());
+      for (std::size_t c = 0; c < ratios.size(); ++c)
+        CHECK(ratios[c] == Approx(expected[c]).margin(1e-4));
+    };
+    check(log_ratio(packed, chains));
+    for (const int parity : {0, 1}) {
+      SideInputs inputs{.parity = parity};
+      fill_inputs(packed, chains, inputs);
+      check(log_ratio(packed, chains, inputs));
+      inputs.layers.back().pop_back();
+      CHECK_THROWS_AS(log_ratio(packed, chains, inputs), InvalidArgument);
+      inputs.layers.pop_back();
+      CHECK_THROWS_AS(log_ratio(packed, chains, inputs), InvalidArgument);
+    }
+  }
+}
+
+TEST_CASE("sweeps that leave the even layers' inputs are plain sweeps") {
   const Layered model = mixed_network(true);
-  const Base base = tilted_base(model);
-  const PackedModel packed(model, base);
-  Chains chains(model, kTransitionChains);
-  chains.randomise(make_key(2));
-  std::vector<std::vector<float>> inputs(2);
-  for (const int odd : {0, 1}) fill_inputs(packed, chains, 2 * odd + 1, inputs[odd]);
-  const std::vector<double> by_weights = log_ratio(model, base, chains);
-  const std::vector<double> by_inputs = log_ratio(model, base, chains, inputs);
-  for (std::size_t c = 0; c < by_weights.size(); ++c)
-    CHECK(by_inputs[c] == Approx(by_weights[c]).margin(1e-4));
-  CHECK_THROWS_AS(log_ratio(model, base, chains, {&inputs[0], 1}), InvalidArgument);
-  inputs[1].pop_back();
-  CHECK_THROWS_AS(log_ratio(model, base, chains, inputs), InvalidArgument);
+  const PackedModel packed(model, tilted_base(model));
+  const PhiloxDraws draws(make_key(3));
+  Chains chains(model, kTransitionChains), plain = chains;
+  const std::vector<float> betas(kTransitionChains, 0.7F);
+  SideInputs left, expected{.parity = 0};
+  for (const int sweeps : {0, 1, 3}) {
+    const SweepOptions options{.inverse_temperatures = betas, .first_sweep = 5, .sweeps = sweeps};
+    sweep(packed, plain, draws, options);
+    sweep(packed, chains, draws, options, left);
+    CHECK(same_states(chains, plain));
+    fill_inputs(packed, chains, expected);
+    CHECK(left.parity == 0);
+    CHECK(left.layers == expected.layers);
+  }
 }
 
 TEST_CASE("a tempered transition gives the same bytes for one thread and two") {
@@ -170,8 +199,7 @@ TEST_CASE("a tempered transition gives the same bytes for one thread and two") {
     const ThreadLimit limit(threads);
     ends.emplace_back(model, 200);
     ends.back().randomise(make_key(2));
-    tempered_transition(model, Base::uniform(model), PackedModel(model, {.chains = 200}),
-                        ends.back(), PhiloxDraws(make_key(3)),
+    tempered_transition(PackedModel(model, {.chains = 200}), ends.back(), PhiloxDraws(make_key(3)),
                         {.inverse_temperatures = uniform_ladder(4, 0.9)});
   }
   CHECK(same_states(ends[0], ends[1]));
@@ -193,7 +221,7 @@ TEST_CASE("persistent transitions follow every N-th sweep, numbered among the sw
     sweep(packed, chains, *setup.draws, {.first_sweep = number++});
     if (swept % 3 == 0) {
       for (const TransitionOutcome& outcome :
-           tempered_transition(model, Base::uniform(model), packed, chains, *setup.draws,
+           tempered_transition(packed, chains, *setup.draws,
                                {.inverse_temperatures = ladder, .first_sweep = number}))
         accepted += outcome.accepted;
       number += 6;

@@ -88,7 +88,7 @@ TEST_CASE("trained parameters keep their bytes, whatever the negative phase") {
   Negative coupled = Negative::cast(4, 0.3);
   set_negative_option(coupled, "--lag", "7");
   CHECK(train({.negative = coupled, .batch = 20}) == 0x8a53e434425583c0U);
-  coupled.coupling.coupling = Coupling::each;
+  coupled.coupling.swap = SwapRule::each;
   CHECK(train({.negative = coupled, .rule = flip}) == 0xa87e5cee4695fd83U);
   Negative runs = Negative::st(4, 0.3);
   set_negative_option(runs, "--every", "5");

@@ -133,3 +133,63 @@ TEST_CASE("a score refuses what it cannot compute, and options that say nothing"
   refused({"score", rbm, data, "--mean-field", "5"}, "--mean-field is given (must come with");
   refused({"score", rbm, data, "--true-cases", "2"}, "--true-cases is given (must come with");
 }
+
+TEST_CASE(
+    "either side of a deep model is summed out as --summed says, and every output tells which") {
+  const io_test::Folder folder;
+  const boltzmark::Layered model =
+      deep_model({6, 4, 3}, 1);  // 9 units of even layers, 4 of odd ones
+  const std::string path = saved(model, folder / "m.npz");
+  const double truth = json_of({"exact", path})["log_z"];
+  const auto estimate = [&](const Arguments& more) {
+    Arguments all = {"estimate", path, "--sweeps", "300"};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all);
+  };
+  for (const std::string method : {"ais", "smc", "raise", "rts"}) {
+    INFO(method);
+    const Json none = estimate({"--method", method}),
+               odd = estimate({"--method", method, "--summed", "odd"}),
+               even = estimate({"--method", method, "--summed", "even"}),
+               larger = estimate({"--method", method, "--summed", "larger"});
+    CHECK(odd["summed"] == "odd");
+    CHECK(even["summed"] == "even");
+    CHECK(larger["summed"] == "even");
+    CHECK(larger["log_z"] == even["log_z"]);
+    CHECK(odd["log_z"] != even["log_z"]);
+    CHECK((none["log_z"] == odd["log_z"] || none["log_z"] == even["log_z"]));
+    for (const Json& each : {odd, even})  // never by chance
+      CHECK(std::abs(each["log_z"].get<double>() - truth) < 8 * each["std_error"].get<double>());
+  }
+  CHECK(estimate({"--method", "wang-landau"})["summed"].is_null());
+  CHECK(json_of({"describe", path})["summed"] == estimate({"--method", "ais"})["summed"]);
+  const Run text =
+      run({"estimate", path, "--method", "ais", "--sweeps", "300", "--summed", "even"});
+  CHECK(text.out.find("even layers") != std::string::npos);
+  CHECK(json_of({"compare", path, "--methods", "ais,smc", "--sweeps", "20", "--repeats", "2",
+                 "--summed", "even", "--out", folder / "compare"})["summed"] == "even");
+  const std::string data = folder.write("d.csv", kCases);
+  const Arguments score = {"score", path, data, "--method", "ais", "--sweeps", "300"};
+  Arguments summed = score;
+  summed.insert(summed.end(), {"--summed", "even"});
+  CHECK(json_of(summed)["summed"] == "even");
+  CHECK(json_of({"score", path, data})["summed"].is_null());
+  const std::string rbm = saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz");
+  CHECK(json_of({"estimate", rbm, "--method", "ais", "--sweeps", "50"})["summed"] == "odd");
+  const Arguments refused[] = {
+      {"estimate", path, "--method", "raise", "--data", data, "--summed", "even"},
+      {"estimate", path, "--method", "raise", "--data", data, "--summed", "larger"},
+      {"estimate", path, "--method", "wang-landau", "--summed", "even"},
+      {"estimate", path, "--method", "rts", "--states", "joint", "--summed", "even"},
+      {"estimate", path, "--method", "exact", "--summed", "odd"},
+      {"estimate", path, "--summed", "both"},
+      {"score", path, data, "--summed", "even"},
+      {"score", path, data, "--true-cases", "2", "--summed", "even"}};
+  for (const Arguments& arguments : refused) {
+    const Run result = run(arguments);
+    INFO(result.err);
+    CHECK(result.code == 2);
+    CHECK(lines(result.err) == 1);
+    CHECK(result.err.find("--summed") != std::string::npos);
+  }
+}

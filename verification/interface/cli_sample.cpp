@@ -1,7 +1,13 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <filesystem>
+#include <memory>
+#include <set>
 
 #include "boltzmark/io/npz.hpp"
+#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/sample/persistent_ladders.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
@@ -9,6 +15,15 @@
 namespace {
 
 using namespace cli_test;
+
+/// The numbers of an array, in the file's order.
+template <class Number>
+std::vector<Number> numbers_of(const boltzmark::Npz& file, const std::string& name) {
+  const auto array = file.read(name);
+  std::vector<Number> numbers(array.bytes.size() / sizeof(Number));
+  std::memcpy(numbers.data(), array.bytes.data(), array.bytes.size());
+  return numbers;
+}
 
 /// Bytes of the uint8 array of an .npz file.
 std::vector<unsigned char> bytes_of(const std::string& path, const std::string& name) {
@@ -90,6 +105,59 @@ TEST_CASE(
     CHECK(result.code == 2);
     CHECK(lines(result.err) == 1);
     CHECK_FALSE(std::filesystem::exists(folder / "s.npz"));
+  }
+}
+
+TEST_CASE("a sampler's rungs and adaptive weights are kept as the library's own run has them") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(6, 3, 1, 9);
+  const std::string path = saved(model, folder / "m.npz");
+  const auto key = boltzmark::make_key(3, "sample");
+  boltzmark::Chains start(model, 11);
+  start.randomise(key);
+  for (const std::string sampler : {"gibbs", "tt:3:0.5", "pt:4:2", "st:3:0.5"}) {
+    INFO(sampler);
+    REQUIRE(run({"sample", path, "--sampler", sampler, "--chains", "11", "--sweeps", "200",
+                 "--every", "40", "--seed", "3", "--out", folder / "s.npz", "--force"})
+                .code == 0);
+    const auto own =
+        boltzmark::make_sampler(boltzmark::parse_sampler(sampler),
+                                {.model = model,
+                                 .packing = {.chains = 11, .sweeps = 200},
+                                 .key = key,
+                                 .start = &start,
+                                 .draws = std::make_shared<boltzmark::PhiloxDraws>(key)});
+    std::vector<std::int32_t> rungs;
+    std::vector<double> log_weights;
+    for (int kept = 0; kept < 5; ++kept) {
+      own->advance(40);
+      for (const int rung : own->rungs()) rungs.push_back(rung);
+      if (const auto* pt = dynamic_cast<const boltzmark::PersistentLadders*>(own.get()))
+        for (int bundle = 0; bundle < 11; ++bundle) {
+          const int chain = 4 * bundle + rungs.end()[bundle - 11];
+          CHECK(pt->ladders().rung(chain) == 3);  // which is at b = 1 now
+        }
+      for (const double weight : own->log_weights()) log_weights.push_back(weight);
+    }
+    const boltzmark::Npz file(folder / "s.npz");
+    CHECK(file.contains("rung") == (sampler != "gibbs"));
+    CHECK(file.contains("log_weights") == (sampler == "st:3:0.5"));
+    if (!file.contains("rung")) continue;
+    using Shape = std::vector<std::uint64_t>;
+    CHECK(file.read("rung").shape == Shape{5, 11});
+    CHECK(numbers_of<std::int32_t>(file, "rung") == rungs);
+    const int top = sampler == "pt:4:2" ? 3 : 2;
+    CHECK((*std::min_element(rungs.begin(), rungs.end()) < top) == (sampler != "tt:3:0.5"));
+    CHECK(*std::max_element(rungs.begin(), rungs.end()) == top);
+    if (!file.contains("log_weights")) continue;
+    CHECK(file.read("log_weights").shape == Shape{5, 11, 3});
+    CHECK(numbers_of<double>(file, "log_weights") == log_weights);
+    CHECK(log_weights[2] == 0);  // relative to b = 1
+    std::set<std::vector<double>> chains;
+    for (std::size_t at = 0; at < log_weights.size(); at += 3)
+      chains.insert({log_weights.begin() + static_cast<std::ptrdiff_t>(at),
+                     log_weights.begin() + static_cast<std::ptrdiff_t>(at) + 3});
+    CHECK(chains.size() > 5);  // more than one chain's of five times
   }
 }
 

@@ -44,9 +44,10 @@ Layered random_model(Stream& stream) {
   return {std::move(parts), std::move(weights)};
 }
 
-Base random_base(const Layered& model, Stream& stream, bool hidden_too) {
+// Has logits of one side's layers, or of all.
+Base random_base(const Layered& model, Stream& stream, int side, bool both) {
   Base base = Base::uniform(model);
-  for (int l = 0; l < model.layers(); l += hidden_too ? 1 : 2)
+  for (int l = both ? 0 : side; l < model.layers(); l += both ? 1 : 2)
     for (double& logit : base.logits[l]) logit = short_number(stream);
   return base;
 }
@@ -75,11 +76,11 @@ double log_base(const TemperedModel& model, const State& state) {
   return sum;
 }
 
-// log sum over the odd layers of f^b p1^(1-b), unit by unit.
+// log sum over the summed side of f^b p1^(1-b), unit by unit.
 double log_marginal(const TemperedModel& model, State state, double b) {
-  for (int l = 1; l < model.model.layers(); l += 2) state[l].setZero();
+  for (int l = model.summed; l < model.model.layers(); l += 2) state[l].setZero();
   double sum = -b * energy(model.model, state) + (1 - b) * log_base(model, state);
-  for (int l = 1; l < model.model.layers(); l += 2) {
+  for (int l = model.summed; l < model.model.layers(); l += 2) {
     const Eigen::VectorXd input = layer_input(model.model, state, l);
     for (Eigen::Index u = 0; u < input.size(); ++u)
       sum += log_partition(model.model.layer(l).unit,
@@ -92,11 +93,12 @@ struct Case {
   std::shared_ptr<const TemperedModel> model;
   TemperedChains chains;
 };
-Case draw_case(bool hidden_too) {
+Case draw_case(bool summed_logits) {
   Stream stream(make_key(*rc::gen::arbitrary<std::uint64_t>(), "tempered"), Purpose::test);
   const Layered layered = random_model(stream);  // of every kind of unit
-  const Base base = random_base(layered, stream, hidden_too);
-  auto model = std::make_shared<const TemperedModel>(layered, base);
+  const int summed = static_cast<int>(stream.below(2));
+  const Base base = random_base(layered, stream, 1 - summed, summed_logits);
+  auto model = std::make_shared<const TemperedModel>(layered, base, Packing{}, summed);
   return {model, random_chains(model, stream)};
 }
 
@@ -118,8 +120,8 @@ TEST_CASE("D of tempered chains is log f less log p1 of the joint state") {
   });
 }
 
-TEST_CASE("the marginal density of tempered chains sums the odd layers out at every rung") {
-  rc::prop("for equal rungs and others, zero hidden logits and others", [] {
+TEST_CASE("the marginal density of tempered chains sums either side out at every rung") {
+  rc::prop("for equal rungs and others, zero logits of the summed side and others", [] {
     Case c = draw_case(*rc::gen::arbitrary<bool>());
     const int rungs = *rc::gen::oneOf(rc::gen::inRange(2, 12), rc::gen::inRange(38, 60));
     const Ladder ladder =
@@ -164,7 +166,8 @@ TEST_CASE("the slope of the marginal density is its derivative in b") {
   });
 }
 
-TEST_CASE("tempered chains move exactly as the block sweep does, however they are grouped") {
+TEST_CASE(
+    "tempered chains move exactly as block half sweeps, the summed side first, do in groups") {
   rc::prop("states after some sweeps are equal", [] {
     const Case c = draw_case(true);
     const PhiloxDraws draws(make_key(7, "grouping"));
@@ -172,7 +175,10 @@ TEST_CASE("tempered chains move exactly as the block sweep does, however they ar
     std::vector<float> betas(kChains);
     for (float& b : betas) b = static_cast<float>(stream.below(5)) / 4;
     Chains plain = c.chains.states();
-    sweep(c.model->packed, plain, draws, {.inverse_temperatures = betas, .sweeps = 3});
+    for (std::uint64_t s = 0; s < 3; ++s)
+      for (const int parity : {c.model->summed, 1 - c.model->summed})
+        half_sweep(c.model->packed, plain, draws, {.inverse_temperatures = betas, .first_sweep = s},
+                   parity);
     TemperedChains head(c.model, 0, kChainBlock), tail(c.model, kChainBlock, kChains - kChainBlock);
     for (int n = 0; n < kChains; ++n)
       (n < kChainBlock ? head : tail).copy_chain(n % kChainBlock, c.chains, n);

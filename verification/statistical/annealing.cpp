@@ -3,12 +3,15 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/smc.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"
 #include "verification/checks/table_target.hpp"
@@ -21,6 +24,10 @@ namespace {
 const StatisticalTest kSmcMean({.name = "smc: mean of Z", .false_alarm = 1e-9, .deviation = 0.1});
 const StatisticalTest kAnnealingCoverage(
     {.name = "annealing: coverage", .false_alarm = 1e-9, .deviation = 0.06, .cases = 3});
+const StatisticalTest kSummedCoverage({.name = "annealing: coverage, either side",
+                                       .false_alarm = 1e-9,
+                                       .deviation = 0.1,
+                                       .cases = 4});
 
 AnnealingOptions annealing(int rungs, int chains, StreamKey key) {
   return {.ladder = Ladder::linear(rungs), .chains = chains, .sweeps = 2 * (rungs - 1), .key = key};
@@ -30,13 +37,11 @@ using Run = std::function<Estimate(const Target&, StreamKey)>;
 
 // Whether the intervals of trusted runs hold log Z in 92 % of cases or more; a nominal 95 % loses
 // some on weights that are skewed.
-void check_coverage(const Run& run) {
+void check_coverage(const StatisticalTest& test, const Target& target, double log_z,
+                    const Run& run) {
   const ThreadLimit limit(1);  // runs are too small to share
-  const Layered model = peaked_model();
-  const TableTarget target(model, Base::uniform(model));
-  const double log_z = StateSpace(model).log_z();
-  const Decision decision = decide_proportion(
-      kAnnealingCoverage, 0.92, Claim::at_least, [&](std::size_t samples, StreamKey key) {
+  const Decision decision =
+      decide_proportion(test, 0.92, Claim::at_least, [&](std::size_t samples, StreamKey key) {
         std::vector<int> covered;
         std::size_t runs = 0;
         for (; covered.size() < samples && runs < 2 * samples; ++runs) {
@@ -50,6 +55,27 @@ void check_coverage(const Run& run) {
       });
   INFO(decision.summary);
   CHECK(decision.holds);
+}
+
+void check_coverage(const Run& run) {
+  const Layered model = peaked_model();
+  check_coverage(kAnnealingCoverage, TableTarget(model, Base::uniform(model)),
+                 StateSpace(model).log_z(), run);
+}
+
+// A DBM of 3, 2 and 4 units, weights uniform on (-1.5, 1.5).
+Layered small_dbm() {
+  Stream stream(make_key(1, "summed sides"), Purpose::test);
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  for (const int units : {3, 2, 4}) {
+    if (!layers.empty()) {
+      weights.emplace_back(layers.back().bias.size(), units);
+      for (double& w : weights.back().reshaped()) w = stream.uniform(-1.5, 1.5);
+    }
+    layers.push_back({.bias = Eigen::VectorXd::Constant(units, 0.3), .sigma0 = {}});
+  }
+  return {std::move(layers), std::move(weights)};
 }
 
 }  // namespace
@@ -100,4 +126,20 @@ TEST_CASE("the joined stepping stones of parallel tempering hold log Z as often 
                                .samples)
         .joined;
   });
+}
+
+TEST_CASE("intervals hold log Z of a DBM as often as they say, whichever side is summed out") {
+  const Layered model = small_dbm();
+  const double log_z = StateSpace(model).log_z();
+  for (const int summed : {0, 1}) {
+    CAPTURE(summed);
+    const LayeredTarget target(model, Base::uniform(model), LayeredTarget::kPacking, summed);
+    check_coverage(kSummedCoverage, target, log_z, [](const Target& deep, StreamKey key) {
+      return annealed_importance_sampling(deep, annealing(10, 100, key)).estimate;
+    });
+    check_coverage(kSummedCoverage, target, log_z, [](const Target& deep, StreamKey key) {
+      return annealed_smc(deep, {.annealing = annealing(6, 80, key), .resample_below = 0.8})
+          .estimate;
+    });
+  }
 }

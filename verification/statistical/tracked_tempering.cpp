@@ -32,7 +32,7 @@ Eigen::VectorXd rung_log_z(const TemperedModel& target, const Ladder& ladder) {
   Eigen::VectorXd log_z(kTrackedRungs);
   for (int k = 0; k < kTrackedRungs; ++k)
     log_z[k] = exact_log_z(tempered(target.model, target.base, ladder[k])).log_z -
-               (1 - ladder[k]) * target.log_base;
+               (1 - ladder[k]) * target.packed.log_base();
   return log_z;
 }
 

@@ -9,16 +9,15 @@
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/io/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/transition/sweep.hpp"
+#include "boltzmark/transition/log_density.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
-/// The joint energies of parallel chains, up to a constant.  Shapes  [steps x chains]
+/// The joint energies of parallel chains.  Shapes  [steps x chains]
 Eigen::MatrixXd energy_series(const Layered& model, const Rule& rule, const SamplingLength& length,
                               const TrialContext& context, double done, double share) {
-  const Base base = Base::uniform(model);
-  const PackedModel packed(model, base,
+  const PackedModel packed(model,
                            {.chains = length.chains,
                             .sweeps = static_cast<std::uint64_t>(length.burn_in + length.steps)});
   const PhiloxDraws draws(context.key);
@@ -29,8 +28,8 @@ Eigen::MatrixXd energy_series(const Layered& model, const Rule& rule, const Samp
   for (int t = 0; t < length.steps; ++t) {
     sweep(packed, chains, draws,
           {.rule = rule, .first_sweep = static_cast<std::uint64_t>(length.burn_in + t)});
-    const std::vector<double> log_ratios = log_ratio(model, base, chains);
-    for (int c = 0; c < length.chains; ++c) series(t, c) = -log_ratios[c];
+    const std::vector<double> log_f = log_density(packed, chains);
+    for (int c = 0; c < length.chains; ++c) series(t, c) = -log_f[c];
     if (t % 256 == 0) context.progress(done + share * t / length.steps);
   }
   return series;

@@ -100,14 +100,14 @@ Eigen::VectorXd exact_log_z_of_rungs(const LayeredTarget& target, const Ladder& 
   // tempered() drops the factor (1 - b) log N of the normalised p1.
   for (int k = 0; k < ladder.rungs(); ++k)
     log_z[k] = exact_log_z(tempered(model.model, model.base, ladder[k])).log_z -
-               (1 - ladder[k]) * model.log_base;
+               (1 - ladder[k]) * model.packed.log_base();
   return log_z;
 }
 
 Eigen::VectorXd unit_log_z_hat(const LayeredTarget& target, const Ladder& ladder) {
   Eigen::VectorXd log_z_hat(ladder.rungs());
   for (int k = 0; k < ladder.rungs(); ++k)
-    log_z_hat[k] = ladder[k] * target.tempered_model().log_base;
+    log_z_hat[k] = ladder[k] * target.tempered_model().packed.log_base();
   return log_z_hat;
 }
 

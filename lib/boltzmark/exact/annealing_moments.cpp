@@ -17,12 +17,12 @@ class RungKernel {
       : kernel_(kernel), sweep_(rung.space, kernel.rule) {
     if (kernel.law == SweepLaw::exact) return;
     const RecoveredSweep recovered(model, base, kernel.rule, beta);
-    matrix_ = recovered.side_matrix(1) * recovered.side_matrix(0);
+    matrix_ = recovered.side_matrix(kernel.summed) * recovered.side_matrix(1 - kernel.summed);
   }
   void push(StateBlock& measures) const {
     for (int s = 0; s < kernel_.sweeps; ++s) {
       if (kernel_.law == SweepLaw::exact)
-        sweep_.push(measures);
+        sweep_.push(measures, kernel_.summed);
       else
         measures = (matrix_.transpose() * measures).eval();
     }
@@ -30,7 +30,7 @@ class RungKernel {
   void pull(StateBlock& functions) const {
     for (int s = 0; s < kernel_.sweeps; ++s) {
       if (kernel_.law == SweepLaw::exact)
-        sweep_.pull(functions);
+        sweep_.pull(functions, kernel_.summed);
       else
         functions = (matrix_ * functions).eval();
     }
@@ -92,16 +92,18 @@ class PathMoments {
 
 }  // namespace
 
-AnnealingRung::AnnealingRung(const Layered& model, const Base& base, double inverse_temperature)
+AnnealingRung::AnnealingRung(const Layered& model, const Base& base, double inverse_temperature,
+                             int summed)
     : space(tempered(model, base, inverse_temperature)) {
   // log f_b is (1 - b) times log p1's normaliser below the negative energy of the tempered model.
   log_z = space.log_z() - (1 - inverse_temperature) * log_normaliser(model, base);
-  std::vector<LogSum> sums(space.side_states(0));
+  const int kept = 1 - summed;
+  std::vector<LogSum> sums(space.side_states(kept));
   for (std::size_t x = 0; x < space.states(); ++x)
-    sums[space.side_part(0, x)].add(space.log_p()[static_cast<Eigen::Index>(x)]);
+    sums[space.side_part(kept, x)].add(space.log_p()[static_cast<Eigen::Index>(x)]);
   log_marginal.resize(static_cast<Eigen::Index>(space.states()));
   for (std::size_t x = 0; x < space.states(); ++x)
-    log_marginal[static_cast<Eigen::Index>(x)] = sums[space.side_part(0, x)].log() + log_z;
+    log_marginal[static_cast<Eigen::Index>(x)] = sums[space.side_part(kept, x)].log() + log_z;
 }
 
 double AnnealingMoments::relative_variance() const {
@@ -110,10 +112,10 @@ double AnnealingMoments::relative_variance() const {
 
 AnnealingMoments exact_ais_moments(const Layered& model, const Base& base, const Ladder& ladder,
                                    const AnnealingKernel& kernel) {
-  AnnealingRung below(model, base, ladder[0]);
+  AnnealingRung below(model, base, ladder[0], kernel.summed);
   PathMoments moments(below.space.p());
   for (int k = 1; k < ladder.rungs(); ++k) {
-    AnnealingRung rung(model, base, ladder[k]);
+    AnnealingRung rung(model, base, ladder[k], kernel.summed);
     moments.weigh(rung.log_marginal - below.log_marginal);
     // No weight depends on the sweeps of the highest rung.
     if (k + 1 < ladder.rungs())
@@ -125,11 +127,11 @@ AnnealingMoments exact_ais_moments(const Layered& model, const Base& base, const
 
 double exact_log_weight_moment(const Layered& model, const Base& base, const Ladder& ladder,
                                double power, const AnnealingKernel& kernel) {
-  AnnealingRung below(model, base, ladder[0]);
+  AnnealingRung below(model, base, ladder[0], kernel.summed);
   StateBlock measure = below.space.p();
   double log_total = 0;
   for (int k = 1; k < ladder.rungs(); ++k) {
-    AnnealingRung rung(model, base, ladder[k]);
+    AnnealingRung rung(model, base, ladder[k], kernel.summed);
     scale(measure.col(0), power * (rung.log_marginal - below.log_marginal), log_total);
     RungKernel(model, base, rung, ladder.single(k), kernel).push(measure);
     below = std::move(rung);
@@ -139,12 +141,12 @@ double exact_log_weight_moment(const Layered& model, const Base& base, const Lad
 
 Eigen::VectorXd exact_reverse_annealing(const Layered& model, const Base& base,
                                         const Ladder& ladder, const AnnealingKernel& kernel) {
-  AnnealingRung below(model, base, ladder[0]);
+  AnnealingRung below(model, base, ladder[0], kernel.summed);
   StateBlock mean = StateBlock::Ones(static_cast<Eigen::Index>(below.space.states()), 1);
   double log_scale = 0;
   // E[e^-R | v_k] from E[e^-R | v_{k-1}], the lowest rung first.
   for (int k = 1; k < ladder.rungs(); ++k) {
-    AnnealingRung rung(model, base, ladder[k]);
+    AnnealingRung rung(model, base, ladder[k], kernel.summed);
     Eigen::ArrayXd logs =
         mean.col(0).array().log() + (below.log_marginal - rung.log_marginal).array();
     const double highest = logs.maxCoeff();
@@ -160,7 +162,7 @@ Eigen::VectorXd annealed_law(const Layered& model, const Base& base, const Ladde
                              const AnnealingKernel& kernel) {
   StateBlock law = AnnealingRung(model, base, ladder[0]).space.p();
   for (int k = 1; k < ladder.rungs(); ++k) {
-    const AnnealingRung rung(model, base, ladder[k]);
+    const AnnealingRung rung(model, base, ladder[k], kernel.summed);
     RungKernel(model, base, rung, ladder.single(k), kernel).push(law);
   }
   return law.col(0);

@@ -10,13 +10,14 @@
 
 namespace boltzmark {
 
-/// One rung of an annealing path: its states, and log f_b of the marginal (even layers) of each.
+/// One rung of an annealing path: its states, and log f_b of the marginal of each, one side summed
+/// out (1 the odd layers, 0 the even ones).
 struct AnnealingRung {
-  AnnealingRung(const Layered& model, const Base& base, double inverse_temperature);
+  AnnealingRung(const Layered& model, const Base& base, double inverse_temperature, int summed = 1);
 
   StateSpace space;
   double log_z = 0;              ///< of f_b; 0 at b = 0, where p1 is normalised
-  Eigen::VectorXd log_marginal;  ///< [states], the same for all states of equal even layers
+  Eigen::VectorXd log_marginal;  ///< [states], the same for all states of equal other side
 };
 
 /// Which transition law moves the chains.
@@ -30,6 +31,7 @@ struct AnnealingKernel {
   Rule rule = Rule::gibbs();
   int sweeps = 1;  ///< at each rung between the ends
   SweepLaw law = SweepLaw::exact;
+  int summed = 1;  ///< the side that weights sum out and sweeps update first, as AnnealingRung's
 };
 
 /// The exact moments of the weight of one chain of annealed importance sampling.
@@ -59,8 +61,8 @@ AnnealingMoments exact_ais_moments(const Layered& model, const Base& base, const
 double exact_log_weight_moment(const Layered& model, const Base& base, const Ladder& ladder,
                                double power, const AnnealingKernel& kernel = {});
 
-/// Computes log E[e^-R | v] of reverse annealing for every joint state (equal for equal even
-/// layers). Averaged over exact samples of the model, E[e^-R] = 1/Z.
+/// Computes log E[e^-R | v] of reverse annealing for every joint state (equal for equal v, the side
+/// that is not summed out). Averaged over exact samples of the model, E[e^-R] = 1/Z.
 /// Shapes, Throws  as above
 Eigen::VectorXd exact_reverse_annealing(const Layered& model, const Base& base,
                                         const Ladder& ladder, const AnnealingKernel& kernel = {});

@@ -207,17 +207,17 @@ void SweepOperator::push_half(Eigen::Ref<StateBlock> p, int parity) const {
       p, [&](double* values, std::size_t width) { apply_half(values, width, parity, Form::push); });
 }
 
-void SweepOperator::push(Eigen::Ref<StateBlock> p) const {
+void SweepOperator::push(Eigen::Ref<StateBlock> p, int first) const {
   in_side_order(p, [&](double* values, std::size_t width) {
-    apply_half(values, width, 1, Form::push);
-    apply_half(values, width, 0, Form::push);
+    apply_half(values, width, first, Form::push);
+    apply_half(values, width, 1 - first, Form::push);
   });
 }
 
-void SweepOperator::pull(Eigen::Ref<StateBlock> f) const {
+void SweepOperator::pull(Eigen::Ref<StateBlock> f, int first) const {
   in_side_order(f, [&](double* values, std::size_t width) {
-    apply_half(values, width, 0, Form::pull);
-    apply_half(values, width, 1, Form::pull);
+    apply_half(values, width, 1 - first, Form::pull);
+    apply_half(values, width, first, Form::pull);
   });
 }
 

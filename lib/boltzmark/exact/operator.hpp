@@ -38,10 +38,10 @@ class SweepOperator {
 
   /// Computes p T_side; parity 1: T_h (odd layers), parity 0: T_v.
   void push_half(Eigen::Ref<StateBlock> p, int parity) const;
-  /// Computes p T = p T_h T_v.
-  void push(Eigen::Ref<StateBlock> p) const;
-  /// Computes T f, the expectation of a function after one sweep.
-  void pull(Eigen::Ref<StateBlock> f) const;
+  /// Computes p T = p T_h T_v, or of a sweep that updates side `first` first.
+  void push(Eigen::Ref<StateBlock> p, int first = 1) const;
+  /// Computes T f, the expectation of a function after one such sweep.
+  void pull(Eigen::Ref<StateBlock> f, int first = 1) const;
   /// Computes S g with S = D^{1/2} T D^{-1/2} = S_h S_v, D = diag(p). S_h and S_v are symmetric,
   /// because each T_i is in detailed balance with p; so S has norm 1, its stationary vector is
   /// sqrt(p) on both sides, and nothing is ever divided by a tiny p.

@@ -142,11 +142,9 @@ constexpr NegativeOption kOptions[] = {
      "default: last)",
      "last, lag, each or entry",
      [](Negative& negative, std::string_view text) {
-       return take(parse_coupling(text), negative.coupling.coupling);
+       return take(parse_swap_rule(text), negative.coupling.swap);
      },
-     [](const Negative& negative) {
-       return std::string(boltzmark::name(negative.coupling.coupling));
-     }},
+     [](const Negative& negative) { return std::string(boltzmark::name(negative.coupling.swap)); }},
     {"--factor F",
      "Wang-Landau factor: constant:X, or vanishing:X for X / t (default: constant:10)",
      "constant:X or vanishing:X, X positive and finite",

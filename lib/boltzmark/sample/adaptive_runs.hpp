@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "boltzmark/sample/adaptive_chains.hpp"
 
 namespace boltzmark {
@@ -20,6 +22,9 @@ class AdaptiveRuns final : public Sampler {
   void advance(int sweeps) override;
   double chain_sweeps(int sweeps) const override { return 2.0 * chains() * sweeps; }
   void copy_states(Chains& out) const override { out = chains_.states(); }
+  /// Those on which the last run ended; b = 1 before any.
+  std::vector<int> rungs() const override { return ends_; }
+  std::vector<double> log_weights() const override;
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
 
@@ -30,6 +35,7 @@ class AdaptiveRuns final : public Sampler {
 
   AdaptiveChains chains_;
   int every_;
+  std::vector<int> ends_;  ///< of the last run
   std::uint64_t plain_sweeps_ = 0;
 };
 

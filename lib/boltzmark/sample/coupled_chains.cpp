@@ -11,7 +11,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr std::array<std::string_view, 4> kCouplings = {"last", "lag", "each", "entry"};
+constexpr std::array<std::string_view, 4> kSwapRules = {"last", "lag", "each", "entry"};
 
 CouplingOptions checked_coupling(const CouplingOptions& coupling) {
   if (coupling.lag < 1)
@@ -21,23 +21,23 @@ CouplingOptions checked_coupling(const CouplingOptions& coupling) {
 
 }  // namespace
 
-std::string_view name(Coupling coupling) { return kCouplings[static_cast<std::size_t>(coupling)]; }
+std::string_view name(SwapRule rule) { return kSwapRules[static_cast<std::size_t>(rule)]; }
 
-std::optional<Coupling> parse_coupling(std::string_view text) {
-  for (std::size_t i = 0; i < kCouplings.size(); ++i)
-    if (kCouplings[i] == text) return static_cast<Coupling>(i);
+std::optional<SwapRule> parse_swap_rule(std::string_view text) {
+  for (std::size_t i = 0; i < kSwapRules.size(); ++i)
+    if (kSwapRules[i] == text) return static_cast<SwapRule>(i);
   return std::nullopt;
 }
 
-bool exchanges(Coupling coupling, bool at_lag, int before, int after, int top) {
-  switch (coupling) {
-    case Coupling::last:
+bool exchanges(SwapRule rule, bool at_lag, int before, int after, int top) {
+  switch (rule) {
+    case SwapRule::last:
       return at_lag;
-    case Coupling::lag:
+    case SwapRule::lag:
       return at_lag && after == top;
-    case Coupling::each:
+    case SwapRule::each:
       return after == top;
-    case Coupling::entry:
+    case SwapRule::entry:
       return after == top && before != top;
   }
   return false;
@@ -62,10 +62,9 @@ void CoupledChains::couple() {
   const bool at_lag = chains_.sweeps() % static_cast<std::uint64_t>(coupling_.lag) == 0;
   for (int slow = 0; slow < chains(); ++slow) {
     const int fast = chains() + slow;
-    if (!exchanges(coupling_.coupling, at_lag, before[slow], chains_.rung(fast),
-                   chains_.rungs() - 1))
+    if (!exchanges(coupling_.swap, at_lag, before[slow], chains_.rung(fast), chains_.rungs() - 1))
       continue;
-    if (coupling_.coupling == Coupling::last) chains_.return_to_top(fast);
+    if (coupling_.swap == SwapRule::last) chains_.return_to_top(fast);
     chains_.exchange(slow, fast);
   }
 }

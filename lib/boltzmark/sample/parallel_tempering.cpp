@@ -9,6 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/sample/ladder_swaps.hpp"
+#include "boltzmark/transition/log_density.hpp"
 
 namespace boltzmark {
 namespace {
@@ -52,18 +53,14 @@ std::vector<float> uniform_ladder(int temperatures, double lowest) {
   return ladder;
 }
 
-ParallelTempering::ParallelTempering(const Layered& model, Base base, int bundles,
-                                     TemperingOptions options)
+ParallelTempering::ParallelTempering(const Layered& model, int bundles, TemperingOptions options)
     : options_((check_options(options, bundles), std::move(options))),
-      base_(std::move(base)),
       swaps_(in_double(options_.inverse_temperatures), bundles),
-      chains_(model, swaps_.chains()) {
-  log_normaliser(model, base_);  // refuses a base of other shapes
-}
+      chains_(model, swaps_.chains()) {}
 
-void ParallelTempering::step(const Layered& model, const PackedModel& packed, const Draws& draws) {
+void ParallelTempering::step(const PackedModel& packed, const Draws& draws) {
   sweep(packed, draws);
-  swap(model, draws);
+  swap_by(log_ratio(packed, chains_, even_inputs_), draws);
 }
 
 void ParallelTempering::sweep(const PackedModel& packed, const Draws& draws) {
@@ -71,11 +68,16 @@ void ParallelTempering::sweep(const PackedModel& packed, const Draws& draws) {
                    {.rule = options_.rule,
                     .inverse_temperatures = swaps_.chain_inverse_temperatures(),
                     .first_sweep = steps_ * static_cast<std::uint64_t>(options_.sweeps),
-                    .sweeps = options_.sweeps});
+                    .sweeps = options_.sweeps},
+                   even_inputs_);
 }
 
-void ParallelTempering::swap(const Layered& model, const Draws& draws) {
-  if (temperatures() > 1) swaps_.swap(log_ratio(model, base_, chains_), draws, steps_);
+void ParallelTempering::swap(const PackedModel& packed, const Draws& draws) {
+  swap_by(log_ratio(packed, chains_), draws);
+}
+
+void ParallelTempering::swap_by(std::span<const double> log_ratios, const Draws& draws) {
+  swaps_.swap(log_ratios, draws, steps_);
   ++steps_;
 }
 

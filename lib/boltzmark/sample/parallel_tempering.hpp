@@ -2,10 +2,10 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "boltzmark/core/progress.hpp"
-#include "boltzmark/model/base.hpp"
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/ladder_swaps.hpp"
 #include "boltzmark/sample/sample_store.hpp"
@@ -40,21 +40,21 @@ struct TemperingState {
 class ParallelTempering {
  public:
   /// Makes `bundles` ladders in the all-zero state, chain i of each at temperature i.
-  /// Throws  InvalidArgument if bundles < 1, sweeps < 0, the ladder is not ascending within [0, 1]
-  /// or does not end at 1, or shapes of model and base differ
-  ParallelTempering(const Layered& model, Base base, int bundles, TemperingOptions options);
+  /// Throws  InvalidArgument if bundles < 1, sweeps < 0, or the ladder is not ascending within
+  /// [0, 1] or does not end at 1
+  ParallelTempering(const Layered& model, int bundles, TemperingOptions options);
 
-  /// Makes one step of every bundle; `packed` must be `model` packed with the same base.
+  /// Makes one step of every bundle, tempered between the model and its base as they are packed.
+  /// The inputs that the even layers were drawn by give D: swaps need no product of their own.
   /// Randomness  unit draws of sweeps steps() * options.sweeps + i; swap draws as LadderSwaps'
-  void step(const Layered& model, const PackedModel& packed, const Draws& draws);
-  /// The two halves of a step; `swap` ends the step.
+  void step(const PackedModel& packed, const Draws& draws);
+  /// The two halves of a step; `swap` ends the step, of whatever states the chains have then.
   void sweep(const PackedModel& packed, const Draws& draws);
-  void swap(const Layered& model, const Draws& draws);
+  void swap(const PackedModel& packed, const Draws& draws);
 
   int bundles() const { return swaps_.bundles(); }
   int temperatures() const { return static_cast<int>(options_.inverse_temperatures.size()); }
   const TemperingOptions& options() const { return options_; }
-  const Base& base() const { return base_; }
   std::uint64_t steps() const { return steps_; }
 
   /// Returns the chain that is at temperature t of a bundle now.
@@ -78,10 +78,12 @@ class ParallelTempering {
   void restore(const TemperingState& state);
 
  private:
+  void swap_by(std::span<const double> log_ratios, const Draws& draws);
+
   TemperingOptions options_;
-  Base base_;
   LadderSwaps swaps_;
   Chains chains_;
+  SideInputs even_inputs_;  ///< of the last sweep
   std::uint64_t steps_ = 0;
 };
 

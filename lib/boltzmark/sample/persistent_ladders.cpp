@@ -11,8 +11,7 @@ namespace boltzmark {
 PersistentLadders::PersistentLadders(const SamplerSetup& setup,
                                      std::vector<float> inverse_temperatures, int sweeps)
     : packed_(setup.model, setup.packing),
-      model_(&setup.model),
-      ladders_(setup.model, Base::uniform(setup.model), setup.packing.chains,
+      ladders_(setup.model, setup.packing.chains,
                {.inverse_temperatures = std::move(inverse_temperatures),
                 .rule = setup.rule,
                 .sweeps = sweeps}),
@@ -25,20 +24,23 @@ PersistentLadders::PersistentLadders(const SamplerSetup& setup,
                                  bundle);
 }
 
-void PersistentLadders::set_model(const Layered& model) {
-  packed_.update(model);
-  model_ = &model;
-}
-
 void PersistentLadders::advance(int sweeps) {
   const int step = ladders_.options().sweeps;
   if (step < 1 || sweeps % step != 0)
     throw InvalidArgument(fmt::format("sweeps = {} (must be a multiple of {})", sweeps, step));
-  for (int done = 0; done < sweeps; done += step) ladders_.step(*model_, packed_, *draws_);
+  for (int done = 0; done < sweeps; done += step) ladders_.step(packed_, *draws_);
 }
 
 void PersistentLadders::copy_states(Chains& out) const {
   ladders_.gather(ladders_.temperatures() - 1, out);
+}
+
+std::vector<int> PersistentLadders::rungs() const {
+  const int rungs = ladders_.temperatures();
+  std::vector<int> all;
+  for (int bundle = 0; bundle < chains(); ++bundle)
+    all.push_back(ladders_.chain_at(bundle, rungs - 1) % rungs);
+  return all;
 }
 
 void PersistentLadders::save(CheckpointWriter& out) const {

@@ -18,7 +18,7 @@ class PersistentLadders final : public Sampler {
 
   std::string name() const override { return "parallel tempering"; }
   int chains() const override { return ladders_.bundles(); }
-  void set_model(const Layered& model) override;
+  void set_model(const Layered& model) override { packed_.update(model); }
   const PackedModel& packed() const override { return packed_; }
   /// Throws  InvalidArgument unless `sweeps` are whole steps
   void advance(int sweeps) override;
@@ -26,6 +26,8 @@ class PersistentLadders final : public Sampler {
     return static_cast<double>(ladders_.chains().chains()) * sweeps;
   }
   void copy_states(Chains& out) const override;
+  /// Those from which the chains that are at b = 1 now set out: which of a ladder's chains it is.
+  std::vector<int> rungs() const override;
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
 
@@ -33,7 +35,6 @@ class PersistentLadders final : public Sampler {
 
  private:
   PackedModel packed_;
-  const Layered* model_;
   ParallelTempering ladders_;
   std::shared_ptr<const Draws> draws_;
 };

@@ -21,17 +21,10 @@ int checked_period(int every) {
 PersistentTransitions::PersistentTransitions(const SamplerSetup& setup,
                                              std::vector<float> inverse_temperatures, int every)
     : chains_(setup),
-      model_(&setup.model),
-      base_(Base::uniform(setup.model)),
       options_{.inverse_temperatures = std::move(inverse_temperatures), .rule = setup.rule},
       draws_(setup.draws),
       every_(checked_period(every)) {
   options_.check();
-}
-
-void PersistentTransitions::set_model(const Layered& model) {
-  chains_.set_model(model);
-  model_ = &model;
 }
 
 void PersistentTransitions::advance(int sweeps) {
@@ -48,7 +41,7 @@ void PersistentTransitions::advance(int sweeps) {
 void PersistentTransitions::make_transition() {
   options_.first_sweep = chains_.set_aside(options_.sweeps());
   for (const TransitionOutcome& outcome :
-       tempered_transition(*model_, base_, chains_.packed(), chains_.states(), *draws_, options_))
+       tempered_transition(chains_.packed(), chains_.states(), *draws_, options_))
     accepted_ += outcome.accepted ? 1 : 0;
 }
 

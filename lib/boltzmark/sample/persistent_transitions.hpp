@@ -16,11 +16,15 @@ class PersistentTransitions final : public Sampler {
 
   std::string name() const override { return "tempered transitions"; }
   int chains() const override { return chains_.chains(); }
-  void set_model(const Layered& model) override;
+  void set_model(const Layered& model) override { chains_.set_model(model); }
   const PackedModel& packed() const override { return chains_.packed(); }
   void advance(int sweeps) override;
   double chain_sweeps(int sweeps) const override;
   void copy_states(Chains& out) const override { chains_.copy_states(out); }
+  /// That of b = 1, to which a transition comes back.
+  std::vector<int> rungs() const override {
+    return std::vector<int>(static_cast<std::size_t>(chains()), options_.sweeps() / 2);
+  }
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
 
@@ -32,8 +36,6 @@ class PersistentTransitions final : public Sampler {
   void make_transition();
 
   PersistentChains chains_;
-  const Layered* model_;
-  Base base_;
   TransitionOptions options_;
   std::shared_ptr<const Draws> draws_;
   int every_;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/transition/sweep.hpp"
@@ -45,6 +46,13 @@ class Sampler {
   /// Returns the weights that make these states samples of the model, up to a common factor.
   /// Shapes  [chains], or empty for 1 each
   virtual std::span<const double> weights() const { return {}; }
+
+  /// Returns a rung for each state at b = 1 of a sampler with a ladder, counted from its lowest b:
+  /// where its chain was last before it came there, or set out.  Shapes  [chains], or empty
+  virtual std::vector<int> rungs() const { return {}; }
+  /// Returns log g of adaptive weights, relative to that of b = 1.
+  /// Shapes  [chains x rungs], a chain's rungs side by side, or empty
+  virtual std::vector<double> log_weights() const { return {}; }
 
   /// Is told the gradient that its states took part in, before anything is added to it.
   virtual void follow(const Parameters& gradient);

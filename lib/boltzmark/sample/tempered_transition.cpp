@@ -6,6 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/random/key.hpp"
+#include "boltzmark/transition/log_density.hpp"
 
 namespace boltzmark {
 namespace {
@@ -24,18 +25,15 @@ struct Visits {
 /// weights serves both their draw and D.
 class Excursion {
  public:
-  Excursion(const Layered& model, const Base& base, const PackedModel& packed, Chains& chains,
-            const Draws& draws, const TransitionOptions& options)
-      : model_(model),
-        base_(base),
-        packed_(packed),
+  Excursion(const PackedModel& packed, Chains& chains, const Draws& draws,
+            const TransitionOptions& options)
+      : packed_(packed),
         chains_(chains),
         draws_(draws),
         ladder_(options.inverse_temperatures),
         next_sweep_(options.first_sweep),
         sweep_{.rule = options.rule},
-        betas_(static_cast<std::size_t>(chains.chains())),
-        inputs_(static_cast<std::size_t>(chains.layers() / 2)) {}
+        betas_(static_cast<std::size_t>(chains.chains())) {}
 
   Visits go() {
     const auto below = static_cast<Eigen::Index>(ladder_.size()) - 1;
@@ -63,22 +61,18 @@ class Excursion {
     sweep_.inverse_temperatures = betas_;
     sweep_.first_sweep = next_sweep_++;
   }
-  void find_inputs() {
-    for (int l = 1; l < chains_.layers(); l += 2)
-      fill_inputs(packed_, chains_, l, inputs_[static_cast<std::size_t>(l / 2)]);
-  }
+  void find_inputs() { fill_inputs(packed_, chains_, odd_inputs_); }
   void draw_odd() {
     for (int l = 1; l < chains_.layers(); l += 2)
-      draw_layer(packed_, chains_, draws_, sweep_, l, inputs_[static_cast<std::size_t>(l / 2)]);
+      draw_layer(packed_, chains_, draws_, sweep_, l,
+                 odd_inputs_.layers[static_cast<std::size_t>(l / 2)]);
   }
   void draw_even() { half_sweep(packed_, chains_, draws_, sweep_, 0); }
   void note(Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> out) const {
-    const std::vector<double> ratios = log_ratio(model_, base_, chains_, inputs_);
+    const std::vector<double> ratios = log_ratio(packed_, chains_, odd_inputs_);
     for (Eigen::Index c = 0; c < out.size(); ++c) out[c] = ratios[static_cast<std::size_t>(c)];
   }
 
-  const Layered& model_;
-  const Base& base_;
   const PackedModel& packed_;
   Chains& chains_;
   const Draws& draws_;
@@ -86,7 +80,7 @@ class Excursion {
   std::uint64_t next_sweep_;
   SweepOptions sweep_;
   std::vector<float> betas_;
-  std::vector<std::vector<float>> inputs_;  ///< of the odd layers given the even ones now
+  SideInputs odd_inputs_{.parity = 1};  ///< by the even layers now
 };
 
 // One draw per chain, laid out like those of the first of four units.
@@ -132,13 +126,12 @@ void TransitionOptions::check() const {
                           " (must be known to be in detailed balance, for its reversal is needed)");
 }
 
-std::vector<TransitionOutcome> tempered_transition(const Layered& model, const Base& base,
-                                                   const PackedModel& packed, Chains& chains,
+std::vector<TransitionOutcome> tempered_transition(const PackedModel& packed, Chains& chains,
                                                    const Draws& draws,
                                                    const TransitionOptions& options) {
   options.check();
   const Chains start = chains;
-  const Visits visits = Excursion(model, base, packed, chains, draws, options).go();
+  const Visits visits = Excursion(packed, chains, draws, options).go();
   const std::vector<std::uint32_t> accepting = acceptance_draws(draws, chains, options.first_sweep);
   std::vector<TransitionOutcome> outcomes(static_cast<std::size_t>(chains.chains()));
   for (int c = 0; c < chains.chains(); ++c) {

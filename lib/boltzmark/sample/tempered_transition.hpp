@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "boltzmark/model/base.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
@@ -42,14 +41,13 @@ struct TransitionOutcome {
 ///   x_0 the state; up: x_i by a sweep at the i-th b below 1; down: y_n = x_n, y_{i-1} by the
 ///   reversed sweep (even layers first) at the i-th b; y_0 is taken with probability
 ///   min(1, e^transition_log_ratio)                         [Neal 1996; Salakhutdinov 2009]
-/// Up is towards high temperatures. The tempered laws are those of `base`, which `packed` must be
-/// packed with; the transition is then in detailed balance with the model's law.
+/// Up is towards high temperatures, the tempered laws between the model and its base as they are
+/// packed; the transition is in detailed balance with the model's law.
 /// Randomness  unit draws of sweeps first_sweep .. first_sweep + sweeps() - 1; of each chain one
 /// draw (Purpose::transition) at first_sweep, accepted if it is below round(2^32 probability)
 /// Throws      InvalidArgument as TransitionOptions::check and sweep
 /// Cost        that of its sweeps, and a pass over the states beside each
-std::vector<TransitionOutcome> tempered_transition(const Layered& model, const Base& base,
-                                                   const PackedModel& packed, Chains& chains,
+std::vector<TransitionOutcome> tempered_transition(const PackedModel& packed, Chains& chains,
                                                    const Draws& draws,
                                                    const TransitionOptions& options);
 

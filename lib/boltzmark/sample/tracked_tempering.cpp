@@ -72,7 +72,7 @@ TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& m
 }
 
 void TrackedTempering::set_model(const Layered& model) {
-  model_ = std::make_shared<const TemperedModel>(model, model_->base);
+  model_ = std::make_shared<const TemperedModel>(model, model_->base, Packing{}, model_->summed);
 }
 
 void TrackedTempering::advance(std::shared_ptr<const TemperedModel> model) {

@@ -3,7 +3,15 @@
 #include <utility>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
+
 namespace boltzmark {
+
+int larger_side(const Layered& model) {
+  int units[2] = {0, 0};
+  for (int l = 0; l < model.layers(); ++l) units[l % 2] += model.size(l);
+  return units[1] >= units[0] ? 1 : 0;
+}
 
 LayeredPopulation::LayeredPopulation(std::shared_ptr<const TemperedModel> model, int first_chain,
                                      int chains, StreamKey key, Rule rule)
@@ -24,6 +32,9 @@ void LayeredPopulation::log_increment(float from, float to, std::span<double> ou
 }
 
 void LayeredPopulation::observe(const Eigen::Ref<const Eigen::MatrixXf>& states) {
+  if (chains_.model().summed == 0)
+    throw InvalidArgument(
+        "summed side = even layers (must be the odd ones: the visible units are observed)");
   require_states(chains_.states().unit(0), states);
   chains_.set_layer(0, states);
 }
@@ -32,9 +43,9 @@ void LayeredPopulation::copy_chain(int chain, const Population& from, int source
   chains_.copy_chain(chain, dynamic_cast<const LayeredPopulation&>(from).chains_, source);
 }
 
-LayeredTarget::LayeredTarget(Layered model, Base base, const Packing& packing)
-    : LayeredTarget(
-          std::make_shared<const TemperedModel>(std::move(model), std::move(base), packing)) {}
+LayeredTarget::LayeredTarget(Layered model, Base base, const Packing& packing, int summed_side)
+    : LayeredTarget(std::make_shared<const TemperedModel>(std::move(model), std::move(base),
+                                                          packing, summed_side)) {}
 
 LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model, Rule rule)
     : model_(std::move(model)), rule_(std::move(rule)) {

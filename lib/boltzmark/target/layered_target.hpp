@@ -10,7 +10,11 @@
 
 namespace boltzmark {
 
-/// Chains of a layered model; the marginal state is the even layers (an RBM's visible units).
+/// Returns the parity of the side with more units: 1 the odd layers, those of equal sides too, or 0.
+int larger_side(const Layered& model);
+
+/// Chains of a layered model; the marginal state is the side that is not summed out (an RBM's
+/// visible units).
 /// Draws from the base are block Gibbs whatever the rule: at b = 0 they forget every state.
 class LayeredPopulation final : public Population {
  public:
@@ -28,6 +32,7 @@ class LayeredPopulation final : public Population {
     chains_.log_density_slopes(ladder.singles(), out);
   }
   void log_increment(float from, float to, std::span<double> out) override;
+  /// Throws  also  InvalidArgument if the even layers are summed out, the visible units with them
   void observe(const Eigen::Ref<const Eigen::MatrixXf>& states) override;
   /// Throws  std::bad_cast if `from` is a population of another kind of target
   void copy_chain(int chain, const Population& from, int source) override;
@@ -52,8 +57,8 @@ class LayeredTarget final : public Target {
   /// Of the runs that most methods make.
   static constexpr Packing kPacking = {.chains = 100, .sweeps = 1000};
 
-  /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
-  LayeredTarget(Layered model, Base base, const Packing& packing = kPacking);
+  /// Throws  InvalidArgument as TemperedModel
+  LayeredTarget(Layered model, Base base, const Packing& packing = kPacking, int summed_side = 1);
   explicit LayeredTarget(std::shared_ptr<const TemperedModel> model, Rule rule = Rule::gibbs());
   /// Throws  InvalidArgument as the first, or if the rule has no law for a layer's units
   LayeredTarget(Layered model, Base base, Rule rule);

@@ -206,6 +206,7 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
       if (n >= 0 && n < model.layers())
         layer.couplings.push_back(make_coupling(model, n, l, layer.form));
   }
+  log_base_ = log_normaliser(model, base);
   update(model);
 }
 

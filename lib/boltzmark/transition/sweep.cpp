@@ -193,6 +193,27 @@ void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
             [&](const LayerInputs& part) { fill_inputs(part, inputs.data()); });
 }
 
+void fill_inputs(const PackedModel& model, const Chains& chains, SideInputs& inputs) {
+  inputs.layers.resize(static_cast<std::size_t>((model.layers() + 1 - inputs.parity) / 2));
+  for (int l = inputs.parity; l < model.layers(); l += 2)
+    fill_inputs(model, chains, l, inputs.layers[static_cast<std::size_t>(l / 2)]);
+}
+
+void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
+           const SweepOptions& options, SideInputs& even_inputs) {
+  even_inputs.parity = 0;
+  if (options.sweeps < 1) return fill_inputs(model, chains, even_inputs);
+  SweepOptions part = options;
+  part.sweeps = options.sweeps - 1;
+  sweep(model, chains, draws, part);
+  part.first_sweep += static_cast<std::uint64_t>(part.sweeps);
+  part.sweeps = 1;
+  half_sweep(model, chains, draws, part, 1);
+  fill_inputs(model, chains, even_inputs);
+  for (int l = 0; l < model.layers(); l += 2)
+    draw_layer(model, chains, draws, part, l, even_inputs.layers[static_cast<std::size_t>(l / 2)]);
+}
+
 void draw_layer(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int layer, std::span<const float> inputs) {
   check_layer(model, layer);

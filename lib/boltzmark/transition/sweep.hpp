@@ -72,9 +72,12 @@ class PackedModel {
     Form form = Form::products;       ///< of all its couplings
   };
   const PackedLayer& layer(int l) const { return layers_[l]; }
+  /// Returns N of the base, log p1(x) = sum_l logits_l . x_l - N.
+  double log_base() const { return log_base_; }
 
  private:
   std::vector<PackedLayer> layers_;
+  double log_base_ = 0;
 };
 
 /// What a sweep needs beside the model and the states.
@@ -107,6 +110,20 @@ void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
                  std::vector<float>& inputs);
 
+/// The inputs of all layers of one side.
+struct SideInputs {
+  int parity = 1;                               ///< 1 the odd layers, 0 the even ones
+  std::vector<std::vector<float>> layers = {};  ///< lowest first, each as fill_inputs makes it
+};
+
+/// Computes the inputs of the layers of inputs.parity, as above.
+void fill_inputs(const PackedModel& model, const Chains& chains, SideInputs& inputs);
+
+/// Makes the same sweeps and leaves the inputs by which the even layers are drawn last: those that
+/// they still have after it, by which log_ratio needs no product.
+void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
+           const SweepOptions& options, SideInputs& even_inputs);
+
 /// Updates one layer given its inputs, as half_sweep does.
 /// Throws  InvalidArgument as sweep, or if the inputs are not of fill_inputs' size
 void draw_layer(const PackedModel& model, Chains& chains, const Draws& draws,
@@ -118,18 +135,5 @@ void draw_layer(const PackedModel& model, Chains& chains, const Draws& draws,
 /// Accuracy  2^-20, of inputs as exact as float32
 void set_means(const PackedModel& model, Chains& chains, int layer,
                std::span<const float> inputs = {});
-
-/// Computes D(x) = log f(x) - log p1(x) of every chain's joint state in double precision, with p1
-/// normalised against the base measure.
-/// Shapes  [chains]     Units  nats
-/// Throws  InvalidArgument if shapes differ or a layer is Gaussian
-std::vector<double> log_ratio(const Layered& model, const Base& base, const Chains& chains);
-
-/// Computes the same where the inputs of the odd layers are known, without a product.
-/// Shapes    odd_inputs [odd layers], each as fill_inputs makes it; [chains]
-/// Accuracy  inputs are float32 sums, all else is double: about 1e-5 nats at 784x500
-/// Throws    also  InvalidArgument if the inputs are not of fill_inputs' size
-std::vector<double> log_ratio(const Layered& model, const Base& base, const Chains& chains,
-                              std::span<const std::vector<float>> odd_inputs);
 
 }  // namespace boltzmark

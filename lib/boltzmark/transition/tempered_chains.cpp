@@ -35,6 +35,12 @@ std::vector<Eigen::VectorXd> stored_logits_of(const Layered& model, const Base& 
   return logits;
 }
 
+int checked_side(int side) {
+  if (side != 0 && side != 1)
+    throw InvalidArgument(fmt::format("summed_side = {} (must be 0, even, or 1, odd)", side));
+  return side;
+}
+
 // Whether the rungs are 0, 1/(K-1), ..., 1, in float32.
 bool is_equally_spaced(std::span<const float> ladder) {
   if (ladder.size() < 2) return false;
@@ -46,13 +52,13 @@ bool is_equally_spaced(std::span<const float> ladder) {
 
 }  // namespace
 
-TemperedModel::TemperedModel(Layered layered, Base p1, const Packing& packing)
+TemperedModel::TemperedModel(Layered layered, Base p1, const Packing& packing, int summed_side)
     : model(std::move(layered)),
       base(std::move(p1)),
       packed(model, base, packing),
+      summed(checked_side(summed_side)),
       gains(gains_of(model, base)),
-      stored_logits(stored_logits_of(model, base)),
-      log_base(log_normaliser(model, base)) {}
+      stored_logits(stored_logits_of(model, base)) {}
 
 TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain,
                                int chains)
@@ -62,10 +68,10 @@ TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int f
         fmt::format("first_chain = {} (must be a multiple of {})", first_chain, kChainBlock));
   simd_path();
   const auto blocks = static_cast<std::size_t>(chains_.blocks());
-  for (int l = 1; l < chains_.layers(); l += 2)
+  for (int l = model_->summed; l < chains_.layers(); l += 2)
     inputs_.emplace_back(blocks * padded(chains_.size(l)) * kChainBlock);
   inverse_temperatures_.assign(blocks * kChainBlock, 1.0F);
-  even_slopes_.resize(blocks);
+  kept_slopes_.resize(blocks);
   refresh();
 }
 
@@ -74,24 +80,25 @@ std::size_t TemperedChains::inputs_offset(int layer, int block) const {
 }
 
 void TemperedChains::refresh() {
-  for (int l = 1; l < chains_.layers(); l += 2)
+  for (int l = model_->summed; l < chains_.layers(); l += 2)
     fill_inputs({.model = &model_->packed,
                  .layer = l,
                  .chains = &chains_,
                  .first_block = 0,
                  .last_block = chains_.blocks()},
                 inputs_[l / 2].data());
-  for (int block = 0; block < chains_.blocks(); ++block) even_slopes_[block] = even_slopes(block);
+  for (int block = 0; block < chains_.blocks(); ++block) kept_slopes_[block] = kept_slopes(block);
 }
 
 void TemperedChains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
   chains_.set_layer(layer, states);
-  if (layer % 2 == 0) refresh();
+  if (layer % 2 != model_->summed) refresh();
 }
 
 void TemperedChains::set_model(std::shared_ptr<const TemperedModel> model) {
-  if (!chains_.fit(model->model))
-    throw InvalidArgument("model (must have the layers, sizes and units of the one before)");
+  if (!chains_.fit(model->model) || model->summed != model_->summed)
+    throw InvalidArgument(
+        "model (must have the layers, sizes, units and summed side of the one before)");
   model_ = std::move(model);
   refresh();
 }
@@ -104,11 +111,11 @@ void TemperedChains::copy_chain(int chain, const TemperedChains& from, int sourc
   const int to_block = chain / kChainBlock, from_block = source / kChainBlock;
   for (int l = 0; l < chains_.layers(); ++l) {
     copy(from.chains_.block(l, from_block), chains_.block(l, to_block), chains_.size(l));
-    if (l % 2 == 1)
+    if (l % 2 == model_->summed)
       copy(from.inputs_[l / 2].data() + inputs_offset(l, from_block),
            inputs_[l / 2].data() + inputs_offset(l, to_block), padded(chains_.size(l)));
   }
-  even_slopes_[to_block][chain % kChainBlock] = from.even_slopes_[from_block][source % kChainBlock];
+  kept_slopes_[to_block][chain % kChainBlock] = from.kept_slopes_[from_block][source % kChainBlock];
 }
 
 void TemperedChains::sweep(std::span<const float> inverse_temperatures, const Draws& draws,
@@ -127,29 +134,29 @@ void TemperedChains::sweep(std::span<const float> inverse_temperatures, const Dr
                   .inverse_temperatures = inverse_temperatures_.data(),
                   .rule = rule,
                   .first_chain = first_chain_};
-  for (const int parity : {1, 0})
+  for (const int parity : {model_->summed, 1 - model_->summed})
     for (job.layer = parity; job.layer < chains_.layers(); job.layer += 2) {
-      job.inputs = parity == 1 ? inputs_[job.layer / 2].data() : nullptr;
+      job.inputs = parity == model_->summed ? inputs_[job.layer / 2].data() : nullptr;
       update_layer(job);
     }
   refresh();
 }
 
-// log f_b's even part is b slope + constant:  slope = sum_i v_i (a_i - m_i) + N,
+// The part of v alone is b slope + constant:  slope = sum_i v_i (a_i - m_i) + N,
 // constant = sum_i v_i m_i - N.
-TemperedChains::BlockSums TemperedChains::even_slopes(int block) const {
+TemperedChains::BlockSums TemperedChains::kept_slopes(int block) const {
   BlockSums sums;
-  sums.fill(model_->log_base);
-  for (int l = 0; l < chains_.layers(); l += 2)
+  sums.fill(model_->packed.log_base());
+  for (int l = 1 - model_->summed; l < chains_.layers(); l += 2)
     add_linear(model_->gains[l].data(),
                {.units = chains_.size(l), .states = chains_.block(l, block)}, sums.data());
   return sums;
 }
 
-TemperedChains::BlockSums TemperedChains::even_constants(int block) const {
+TemperedChains::BlockSums TemperedChains::kept_constants(int block) const {
   BlockSums sums;
-  sums.fill(-model_->log_base);
-  for (int l = 0; l < chains_.layers(); l += 2) {
+  sums.fill(-model_->packed.log_base());
+  for (int l = 1 - model_->summed; l < chains_.layers(); l += 2) {
     const Eigen::VectorXd& logits = model_->stored_logits[l];
     if (!logits.any()) continue;  // of the uniform base
     add_linear(logits.data(), {.units = chains_.size(l), .states = chains_.block(l, block)},
@@ -165,8 +172,8 @@ void TemperedChains::copy_out(int block, const BlockSums& sums, std::span<double
 }
 
 template <class Body>
-void TemperedChains::for_odd_layers(int block, const Body& body) const {
-  for (int l = 1; l < chains_.layers(); l += 2)
+void TemperedChains::for_summed_layers(int block, const Body& body) const {
+  for (int l = model_->summed; l < chains_.layers(); l += 2)
     body(DensityBlock{.unit = chains_.unit(l),
                       .units = chains_.size(l),
                       .chains = std::min(kChainBlock, chains() - block * kChainBlock),
@@ -177,31 +184,32 @@ void TemperedChains::for_odd_layers(int block, const Body& body) const {
 
 void TemperedChains::log_ratio(std::span<double> out) const {
   for (int block = 0; block < chains_.blocks(); ++block) {
-    BlockSums sums = even_slopes_[block];
-    for_odd_layers(block, [&](const DensityBlock& odd) { add_joint(odd, sums.data()); });
+    BlockSums sums = kept_slopes_[block];
+    for_summed_layers(block, [&](const DensityBlock& summed) { add_joint(summed, sums.data()); });
     copy_out(block, sums, out);
   }
 }
 
 void TemperedChains::log_increment(double from, double to, std::span<double> out) const {
   for (int block = 0; block < chains_.blocks(); ++block) {
-    BlockSums sums = even_slopes_[block];
+    BlockSums sums = kept_slopes_[block];
     for (double& sum : sums) sum *= to - from;
-    for_odd_layers(block,
-                   [&](const DensityBlock& odd) { add_log_phi_step(odd, from, to, sums.data()); });
+    for_summed_layers(block, [&](const DensityBlock& summed) {
+      add_log_phi_step(summed, from, to, sums.data());
+    });
     copy_out(block, sums, out);
   }
 }
 
 void TemperedChains::log_densities(std::span<const float> ladder, std::span<double> out) {
   const std::size_t rungs = ladder.size();
-  const bool equal = has_simple_odd_layers() && is_equally_spaced(ladder);
+  const bool equal = has_simple_summed_layers() && is_equally_spaced(ladder);
   if (equal && rung_nodes_.rungs() != static_cast<int>(rungs))
     rung_nodes_ = RungNodes(static_cast<int>(rungs));
   std::vector<double> sums(rungs * kChainBlock);
   for (int block = 0; block < chains_.blocks(); ++block) {
-    BlockSums slope = even_slopes_[block];
-    const BlockSums constant = even_constants(block);
+    BlockSums slope = kept_slopes_[block];
+    const BlockSums constant = kept_constants(block);
     if (equal)
       fill_equal_rungs(block, slope, sums);
     else
@@ -213,8 +221,8 @@ void TemperedChains::log_densities(std::span<const float> ladder, std::span<doub
   }
 }
 
-bool TemperedChains::has_simple_odd_layers() const {
-  for (int l = 1; l < chains_.layers(); l += 2)
+bool TemperedChains::has_simple_summed_layers() const {
+  for (int l = model_->summed; l < chains_.layers(); l += 2)
     if (!chains_.unit(l).is_two_valued() || model_->base.logits[l].any()) return false;
   return true;
 }
@@ -223,8 +231,8 @@ bool TemperedChains::has_simple_odd_layers() const {
 void TemperedChains::fill_equal_rungs(int block, BlockSums& slope, std::vector<double>& sums) {
   std::vector<double> at_nodes(rung_nodes_.nodes().size() * kChainBlock, 0.0);
   const double step = 1.0 / (rung_nodes_.rungs() - 1);
-  for_odd_layers(block, [&](const DensityBlock& odd) {
-    add_log_phi_nodes(odd, step, rung_nodes_, slope.data(), at_nodes.data());
+  for_summed_layers(block, [&](const DensityBlock& summed) {
+    add_log_phi_nodes(summed, step, rung_nodes_, slope.data(), at_nodes.data());
   });
   fill_rungs(rung_nodes_, at_nodes.data(), sums.data());
 }
@@ -232,9 +240,9 @@ void TemperedChains::fill_equal_rungs(int block, BlockSums& slope, std::vector<d
 void TemperedChains::fill_any_rungs(int block, std::span<const float> ladder,
                                     std::vector<double>& sums) const {
   std::fill(sums.begin(), sums.end(), 0.0);
-  for_odd_layers(block, [&](const DensityBlock& odd) {
+  for_summed_layers(block, [&](const DensityBlock& summed) {
     for (std::size_t k = 0; k < ladder.size(); ++k)
-      add_log_phi(odd, static_cast<double>(ladder[k]), sums.data() + k * kChainBlock);
+      add_log_phi(summed, static_cast<double>(ladder[k]), sums.data() + k * kChainBlock);
   });
 }
 
@@ -242,9 +250,9 @@ void TemperedChains::log_density_slopes(std::span<const float> ladder,
                                         std::span<double> out) const {
   for (int block = 0; block < chains_.blocks(); ++block) {
     for (std::size_t k = 0; k < ladder.size(); ++k) {
-      BlockSums sums = even_slopes_[block];
-      for_odd_layers(block, [&](const DensityBlock& odd) {
-        add_log_phi_slope(odd, static_cast<double>(ladder[k]), sums.data());
+      BlockSums sums = kept_slopes_[block];
+      for_summed_layers(block, [&](const DensityBlock& summed) {
+        add_log_phi_slope(summed, static_cast<double>(ladder[k]), sums.data());
       });
       for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
         out[c * ladder.size() + k] = sums[c % kChainBlock];

@@ -14,27 +14,28 @@
 
 namespace boltzmark {
 
-/// A model and its base, packed for sweeps at any inverse temperature.
+/// A model and its base, packed for sweeps at any inverse temperature, and which of its two sides a
+/// marginal density sums out.
 struct TemperedModel {
-  /// Throws  InvalidArgument if shapes differ or a layer is Gaussian
-  TemperedModel(Layered layered, Base p1, const Packing& packing = {});
+  /// Throws  InvalidArgument if shapes differ, a layer is Gaussian or the side is not 0 or 1
+  TemperedModel(Layered layered, Base p1, const Packing& packing = {}, int summed_side = 1);
 
   Layered model;
   Base base;
   PackedModel packed;
+  int summed;  ///< the parity of its layers: 1 the odd (hidden of an RBM), 0 the even ones
   std::vector<Eigen::VectorXd> gains;  ///< per layer: biases less base logits, over state_scale
   std::vector<Eigen::VectorXd> stored_logits;  ///< per layer: base logits over state_scale
-  double log_base;  ///< log p1's normaliser N: log p1(x) = sum_l logits_l . x_l - N
 };
 
-/// Chains moved by one thread, each at its own inverse temperature. They keep the inputs of the odd
-/// (hidden) units given the even ones, x = bias + W' v, and the even side's own part of D: one
-/// matrix product serves the next update of the odd side, D, and every density of the even side's
-/// marginal.
+/// Chains moved by one thread, each at its own inverse temperature. They keep the inputs of the
+/// summed side's units (an RBM's hidden ones) given the other side v, x = bias + W' v, and that
+/// side's own part of D: one matrix product serves the next update of the summed side, D, and every
+/// density of v.
 ///   log f_b = b log f + (1 - b) log p1
 ///   log f_b(v) = sum_i v_i (b a_i + (1-b) m_i) + sum_j log phi(b x_j + (1-b) l_j) - (1-b) N
-/// with a, m the biases and base logits of the even units, l those of the odd ones, and log phi the
-/// odd units' log_partition (softplus of Bernoulli units).
+/// with a, m the biases and base logits of v's units, l those of the summed ones, and log phi the
+/// summed units' log_partition (softplus of Bernoulli units).
 /// Accuracy  inputs are sequential float32 sums, all else double: about 1e-5 nats at 784x500
 class TemperedChains {
  public:
@@ -49,16 +50,16 @@ class TemperedChains {
   /// Replaces a layer's states.  Shapes  states [units x chains], values of the units
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states);
   /// Goes on with other parameters; the states stay.
-  /// Throws  InvalidArgument if layers, sizes or units differ
+  /// Throws  InvalidArgument if layers, sizes, units or the summed side differ
   void set_model(std::shared_ptr<const TemperedModel> model);
   /// Copies one chain's states and inputs from another group of the same model.
   void copy_chain(int chain, const TemperedChains& from, int source);
 
-  /// Makes one sweep of a rule, odd layers first; p T = p for f_b of each chain's own b.
+  /// Makes one sweep of a rule, the summed side first; p T = p for f_b of each chain's own b.
   ///
-  /// Under Gibbs the odd layers are drawn exactly from their law given the even ones, and a sweep
-  /// is a kernel of the marginal f_b(v) too. Another rule leaves the odd layers a memory of their
-  /// own: it serves joint states, and would bias what weighs or moves by log f_b(v), as AIS, RAISE,
+  /// Under Gibbs the summed side is drawn exactly from its law given v, and a sweep is a kernel of
+  /// the marginal f_b(v) too. Another rule leaves the summed side a memory of its own: it serves
+  /// joint states, and would bias what weighs or moves by log f_b(v), as AIS, RAISE,
   /// SMC and collapsed states do.
   ///
   /// Shapes  inverse_temperatures [chains]     Randomness  one draw per unit, chain and sweep
@@ -70,9 +71,9 @@ class TemperedChains {
   /// Writes log f_to(v) - log f_from(v).  Shapes  [chains]
   void log_increment(double from, double to, std::span<double> out) const;
   /// Writes log f_b(v) for every b of `ladder`.  Shapes  [chains x rungs]
-  /// Cost  if the rungs are equally spaced, the odd units two-valued and their logits zero, an
+  /// Cost  if the rungs are equally spaced, the summed units two-valued and their logits zero, an
   /// exponential, the powers of the longest jump, and two instructions a node for every unit
-  /// (RungNodes; on up to 5,000 rungs their interpolation adds 1e-10 nats an odd unit at most);
+  /// (RungNodes; on up to 5,000 rungs their interpolation adds 1e-10 nats a unit at most);
   /// otherwise an exponential or two a unit and rung
   void log_densities(std::span<const float> ladder, std::span<double> out);
   /// Writes d/db log f_b(v), the mean of D given v, for every b.  Shapes  [chains x rungs]
@@ -82,20 +83,21 @@ class TemperedChains {
   std::size_t inputs_offset(int layer, int block) const;
   using BlockSums = std::array<double, kChainBlock>;
   void refresh();
-  BlockSums even_slopes(int block) const;
-  BlockSums even_constants(int block) const;
+  BlockSums kept_slopes(int block) const;
+  BlockSums kept_constants(int block) const;
   void copy_out(int block, const BlockSums& sums, std::span<double> out) const;
   template <class Body>
-  void for_odd_layers(int block, const Body& body) const;
-  bool has_simple_odd_layers() const;
+  void for_summed_layers(int block, const Body& body) const;
+  bool has_simple_summed_layers() const;
   void fill_equal_rungs(int block, BlockSums& slope, std::vector<double>& sums);
   void fill_any_rungs(int block, std::span<const float> ladder, std::vector<double>& sums) const;
 
   std::shared_ptr<const TemperedModel> model_;
   int first_chain_;
   Chains chains_;
-  std::vector<std::vector<float>> inputs_;   ///< per odd layer [blocks][padded units][kChainBlock]
-  std::vector<BlockSums> even_slopes_;       ///< per block: d/db of log f_b's even part
+  /// Per summed layer [blocks][padded units][kChainBlock].
+  std::vector<std::vector<float>> inputs_;
+  std::vector<BlockSums> kept_slopes_;       ///< per block: d/db of log f_b's part of v alone
   std::vector<float> inverse_temperatures_;  ///< padded to whole blocks
   RungNodes rung_nodes_{2};                  ///< of the ladder that was asked for last
 };

@@ -20,27 +20,6 @@ void linear(const double* HWY_RESTRICT coefficients, const DensityBlock& block,
   });
 }
 
-void bilinear(const double* HWY_RESTRICT weights, double share, const DensityBlock& lower,
-              const DensityBlock& upper, double* HWY_RESTRICT sums) {
-  const Doubles d;
-  const Vector factor = hn::Set(d, share);
-  for (int j = 0; j < upper.units; ++j) {
-    const double* HWY_RESTRICT column = weights + static_cast<std::size_t>(j) * lower.units;
-    Vector inputs[kVectors];
-    for (Vector& input : inputs) input = hn::Zero(d);
-    for (int i = 0; i < lower.units; ++i) {
-      const Vector weight = hn::Set(d, column[i]);
-      for (int v = 0; v < kVectors; ++v) {
-        const Vector state = widen(lower.states + i * kChainBlock + v * kLanes);
-        inputs[v] = hn::Add(inputs[v], hn::Mul(weight, state));
-      }
-    }
-    for (int v = 0; v < kVectors; ++v)
-      add_to(sums + v * kLanes, hn::Mul(hn::Mul(factor, inputs[v]),
-                                        widen(upper.states + j * kChainBlock + v * kLanes)));
-  }
-}
-
 void joint(const DensityBlock& block, double* HWY_RESTRICT sums) {
   const Doubles d;
   const Vector share = hn::Set(d, 1 / static_cast<double>(block.unit.state_scale()));
@@ -89,7 +68,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace boltzmark {
 HWY_EXPORT(linear);
-HWY_EXPORT(bilinear);
 HWY_EXPORT(joint);
 HWY_EXPORT(log_phi_step);
 HWY_EXPORT(log_phi);
@@ -97,10 +75,6 @@ HWY_EXPORT(log_phi_slope);
 
 void add_linear(const double* coefficients, const DensityBlock& block, double* sums) {
   HWY_DYNAMIC_DISPATCH(linear)(coefficients, block, sums);
-}
-void add_bilinear(const double* weights, double share, const DensityBlock& lower,
-                  const DensityBlock& upper, double* sums) {
-  HWY_DYNAMIC_DISPATCH(bilinear)(weights, share, lower, upper, sums);
 }
 void add_joint(const DensityBlock& block, double* sums) {
   HWY_DYNAMIC_DISPATCH(joint)(block, sums);

@@ -20,10 +20,6 @@ struct DensityBlock {
 
 /// sums[c] += sum_u coefficients[u] states[u][c].
 void add_linear(const double* coefficients, const DensityBlock& block, double* sums);
-/// sums[c] += share sum_ij weights[i, j] lower[i][c] upper[j][c], of the states of two neighbours.
-///   Shapes  weights [lower.units x upper.units], column by column
-void add_bilinear(const double* weights, double share, const DensityBlock& lower,
-                  const DensityBlock& upper, double* sums);
 /// sums[c] += sum_u x_u[c] (inputs[u][c] - logits[u]), x the values of the states.
 void add_joint(const DensityBlock& block, double* sums);
 
