@@ -35,6 +35,10 @@ JsonObject json_range(const Values& values) {
       .set("root_mean_square", std::sqrt(values.array().square().mean()));
 }
 
+std::string scales_text(const Layer& layer) {
+  return layer.unit.has_scale() ? "; scales " + range_text(layer.sigma0) : "";
+}
+
 std::string layer_name(const Layered& model, int layer) {
   if (layer == 0) return "visible";
   return model.is_rbm() ? "hidden" : fmt::format("hidden {}", layer);
@@ -54,8 +58,9 @@ void print_model(const std::string& path, const Layered& model,
   facts.add("model", path);
   for (int l = 0; l < model.layers(); ++l)
     facts.add(layer_name(model, l),
-              fmt::format("{} {} unit{}, biases {}", model.size(l), model.layer(l).unit.name(),
-                          model.size(l) == 1 ? "" : "s", range_text(model.bias(l))));
+              fmt::format("{} {} unit{}, biases {}{}", model.size(l), model.layer(l).unit.name(),
+                          model.size(l) == 1 ? "" : "s", range_text(model.bias(l)),
+                          scales_text(model.layer(l))));
   for (int l = 0; l + 1 < model.layers(); ++l)
     facts.add(
         model.is_rbm() ? "weights" : fmt::format("weights {}-{}", l, l + 1),

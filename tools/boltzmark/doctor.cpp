@@ -60,6 +60,11 @@ bool is_writable(const std::string& folder) {
 SetState check_set(const DatasetInfo& info) {
   SetState state{.name = info.name, .found = info.available, .message = "not found"};
   if (!info.available) return state;
+  if (!info.stored) {
+    state.intact = true;
+    state.message = "made on the fly";
+    return state;
+  }
   try {
     load_dataset(info.name + ":train");
     load_dataset(info.name + ":test");

@@ -209,6 +209,7 @@ Base make_base(const Layered& model, const EstimateArguments& arguments) {
 
 LayeredTarget make_target(const Layered& model, const std::string& path,
                           const EstimateArguments& arguments) {
+  about_file(path, [&] { require_temperable(model); });
   const Base base = make_base(model, arguments);
   const Packing packing{.chains = arguments.chains,
                         .sweeps = static_cast<std::uint64_t>(std::max(arguments.sweeps, 0))};

@@ -10,6 +10,7 @@
 #include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "boltzmark/transition/chains.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 
@@ -81,9 +82,11 @@ void save_model(const Layered& model, const std::string& path) {
 }
 
 Dataset load_cases(const std::string& spec, const std::string& binarise,
-                   const std::string& default_split) {
-  Dataset data = load_dataset(spec, binarise.empty() ? BinariseOptions{} : parse_binarise(binarise),
-                              default_split);
+                   const std::string& default_split, Unit unit) {
+  BinariseOptions options;
+  if (unit.has_scale()) options.kind = BinariseOptions::Kind::grey;
+  if (!binarise.empty()) options = parse_binarise(binarise);
+  Dataset data = load_dataset(spec, options, default_split);
   if (!binarise.empty()) require_grey_levels(data, binarise);
   return data;
 }
@@ -104,6 +107,17 @@ void fit_values(Unit unit, Dataset& data) {
                     data.name, most, highest, unit.name()));
   if (unit.lowest() == 0 || data.values.minCoeff() < 0) return;
   data.values = (2 * data.values.array() - 1).matrix();
+}
+
+Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise) {
+  const Unit unit = model.layer(0).unit;
+  Dataset data = load_cases(spec, binarise, "train", unit);
+  if (data.values.rows() != model.size(0))
+    throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
+                                data.name, data.values.rows(), model.size(0)));
+  fit_values(unit, data);
+  about_file(data.name, [&] { require_states(unit, data.values); });
+  return data;
 }
 
 Dataset load_labelled(const std::string& spec, const std::string& labels,

@@ -38,10 +38,11 @@ auto about_file(const std::string& path, Work&& work) -> decltype(work()) {
   }
 }
 
-/// Loads cases for a command; `binarise` is --binarise as given, empty if it is not.
+/// Loads cases for visible units of a kind; `binarise` is --binarise as given, or empty: images of
+/// grey levels are left grey for Gaussian units then, and on above 127 for others.
 /// Throws  DataError if it is given and there are no grey levels
 Dataset load_cases(const std::string& spec, const std::string& binarise,
-                   const std::string& default_split);
+                   const std::string& default_split, Unit unit = Unit::bernoulli());
 
 /// Refuses data without grey levels, for which --binarise is given.  Throws  DataError
 void require_grey_levels(const Dataset& data, const std::string& binarise);
@@ -49,12 +50,16 @@ void require_grey_levels(const Dataset& data, const std::string& binarise);
 /// What a command says --binarise is, before what it has of its own.
 inline constexpr const char* kBinariseHelp =
     "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: threshold:127 "
-    "for images, nothing for other bytes).";
+    "for images, grey for Gaussian units, nothing for other bytes).";
 
 /// Carries cases in [0, 1] to the range of the visible units: x to 2x - 1 for units on [-1, 1].
 /// Cases that have a negative value are there already, and stay.
 /// Throws  DataError if there are values above the unit's highest, as grey levels are
 void fit_values(Unit unit, Dataset& data);
+
+/// Loads cases that are states of a model's visible units, as load_cases, fitted to their range.
+/// Throws  DataError if they are not
+Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise);
 
 /// Loads cases with their classes; `labels` names a file of these for a set that has none.
 /// Throws  DataError if there are no labels, or not one per case

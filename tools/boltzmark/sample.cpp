@@ -15,6 +15,7 @@
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
+#include "sample_given.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -24,6 +25,7 @@ struct SampleArguments {
   std::string sampler = "gibbs";
   std::string rule = "gibbs";
   std::string start = "random";
+  std::string given;     ///< a data set whose hidden units are drawn; empty: chains
   std::string binarise;  ///< empty: not given
   std::string out;
   int chains = 100;
@@ -52,13 +54,7 @@ Chains make_start(const Layered& model, const SampleArguments& arguments, Stream
   Chains chains(model, arguments.chains);
   chains.randomise(key);
   if (arguments.start == "random") return chains;
-  Dataset data = load_cases(arguments.start, arguments.binarise, "train");
-  if (data.values.rows() != model.size(0))
-    throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
-                                data.name, data.values.rows(), model.size(0)));
-  const Unit unit = model.layer(0).unit;
-  fit_values(unit, data);
-  about_file(data.name, [&] { require_states(unit, data.values); });
+  const Dataset data = load_states(model, arguments.start, arguments.binarise);
   Eigen::MatrixXf visible(model.size(0), arguments.chains);
   for (int chain = 0; chain < arguments.chains; ++chain)
     visible.col(chain) = data.values.col(chain % data.values.cols());
@@ -202,7 +198,22 @@ double ladder_bytes(const Sampler& sampler) {
          8.0 * static_cast<double>(sampler.log_weights().size());
 }
 
-int run(const SampleArguments& arguments, const Session& session) {
+// What moves chains is of no use to cases, whose hidden units are drawn once.
+int run_given(const SampleArguments& arguments, const Command& command, const Session& session) {
+  for (const char* option : {"--sampler", "--rule", "--chains", "--sweeps", "--every", "--start"})
+    if (command.given(option))
+      throw InvalidArgument(std::string(option) + " is given (must not be, with --given)");
+  return sample_given({.model = arguments.model,
+                       .dataset = arguments.given,
+                       .binarise = arguments.binarise,
+                       .out = arguments.out,
+                       .seed = arguments.seed,
+                       .force = arguments.force},
+                      session);
+}
+
+int run(const SampleArguments& arguments, const Command& command, const Session& session) {
+  if (!arguments.given.empty()) return run_given(arguments, command, session);
   check(arguments);
   const Layered model = load_model(arguments.model);
   if (!arguments.out.ends_with(".npz"))
@@ -235,7 +246,8 @@ constexpr const char* kSampleNotes =
     "from which the chain that is at b = 1 now set out, which tells the chains of a ladder apart; of\n"
     "tt always T - 1. Of st also log_weights float64 [K, chains, T]: the logarithms of the chain's\n"
     "adaptive weights, relative to that of b = 1.\n"
-    "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy, seed, seconds.";
+    "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy, seed, seconds; with\n"
+    "--given: out, data, cases, units, seed, seconds.";
 
 }  // namespace
 
@@ -250,10 +262,12 @@ void add_sample(Program& program) {
       .examples = {"boltzmark sample rbm.npz --rule flip --sweeps 10000 --out states.npz",
                    "boltzmark sample rbm.npz --chains 10 --sweeps 500 --every 5 --out trace.npz",
                    "boltzmark sample dbm.npz --sampler tt:20:0.9 --every 10 --out mixed.npz",
-                   "boltzmark sample rbm.npz --start mnist:test --sweeps 1 --out one.npz"},
+                   "boltzmark sample rbm.npz --start mnist:test --sweeps 1 --out one.npz",
+                   "boltzmark sample rbm.npz --given mnist:fit --out hidden.npy"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
-  command.required_text(&arguments->out, "--out FILE", "The file to write (.npz).");
+  command.required_text(&arguments->out, "--out FILE",
+                        "The file to write (.npz; .npy with --given).");
   command.text(&arguments->sampler, "--sampler S",
                "What moves the chains, whose states at inverse temperature 1 are kept: " +
                    describe_samplers() + " (default: gibbs, sweeps of the rule).");
@@ -266,13 +280,15 @@ void add_sample(Program& program) {
   command.text(&arguments->start, "--start S",
                "random, or a data set whose cases are the first visible states, case after case "
                "(default: random).");
-  command.text(&arguments->binarise, "--binarise B",
-               "How that data set's grey levels become values: threshold:LEVEL or sample:SEED "
-               "(default: threshold:127 for images, nothing for other bytes).");
+  command.text(&arguments->given, "--given DATASET",
+               "Draw the hidden units of an RBM once given each case, instead of chains, and write "
+               "them to FILE (.npy) as a data set, [cases, units]; uint8 of Bernoulli units.");
+  command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace FILE if it exists.");
   command.writes({"--out"});
-  command.action([arguments](const Session& session) { return run(*arguments, session); });
+  command.action(
+      [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }
 
 }  // namespace boltzmark::cli

@@ -75,11 +75,7 @@ Estimate exact_log_z(const Layered& model, const Session& session) {
 }
 
 // Whether mean field bounds log f(v).
-bool is_bounded(const Layered& model) {
-  for (int l = 0; l < model.layers(); ++l)
-    if (model.layer(l).unit.has_scale()) return false;
-  return !model.is_rbm();
-}
+bool is_bounded(const Layered& model) { return !model.is_rbm() && !model.has_scales(); }
 
 void add_bound(const Layered& model, const Cases& cases, const ScoreArguments& arguments,
                Score& result) {
@@ -272,7 +268,9 @@ void check_size(const ScoreArguments& arguments, const Layered& model) {
                                    : "Gaussian layers have no mean-field bound");
   if (exact)
     require_plan(arguments, plan_enumeration(model), "units",
-                 model.is_rbm() ? "--method rts has no limit" : "without --method it is estimated");
+                 model.has_scales() ? "a Gaussian layer is not tempered: no other method serves"
+                 : model.is_rbm()   ? "--method rts has no limit"
+                                    : "without --method it is estimated");
 }
 
 void refuse_deep_options(const Command& command) {
@@ -316,7 +314,8 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   const Layered model = load_model(arguments.model);
   if (model.is_rbm()) refuse_deep_options(command);
   parse_mean_field(arguments.deep.mean_field);
-  Dataset data = load_cases(arguments.dataset, arguments.shared.binarise, "test");
+  Dataset data =
+      load_cases(arguments.dataset, arguments.shared.binarise, "test", model.layer(0).unit);
   check_data(model, data, arguments.deep.true_cases);
   arguments.method = choose_method(arguments, model, data);
   arguments.enumerate_cases = arguments.method == "exact" || !is_bounded(model) ||

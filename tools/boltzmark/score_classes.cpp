@@ -85,8 +85,7 @@ void print_text(const ClassScore& score, const Interval& rate, const InputKind& 
 
 int print_class_score(const ClassScoreArguments& arguments, const Session& session) {
   const DiscriminativeRbm model = read_discriminative(arguments.model);
-  if (!arguments.predictions.empty())
-    check_output(arguments.predictions, arguments.force);
+  if (!arguments.predictions.empty()) check_output(arguments.predictions, arguments.force);
   const InputKind inputs = input_kind(arguments);
   const Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test");
   if (!arguments.binarise.empty()) require_grey_levels(data, arguments.binarise);

@@ -92,6 +92,17 @@ void check(const TrainArguments& arguments) {
   if (arguments.momentum > 0 && optimiser.kind != Optimiser::Kind::sgd)
     throw InvalidArgument(fmt::format("--momentum is given (must come with sgd: {} has its own)",
                                       arguments.optimiser));
+  if (parse_units("visible", arguments.visible_units).has_scale()) {
+    const auto refuse = [](const std::string& option, const char* must) {
+      throw InvalidArgument(
+          fmt::format("{} (must {}, with --visible-units gaussian)", option, must));
+    };
+    if (deep) refuse("--hidden more than once", "not be: mean field takes no Gaussian layer");
+    if (negative_of(arguments).temperatures > 1)
+      refuse("--negative = " + arguments.negative,
+             "be of a kind without temperatures: a Gaussian layer is not tempered");
+    if (arguments.draws_cases()) refuse("--binarise fresh", "not be: values are no means");
+  }
   const bool bits = parse_units("visible", arguments.visible_units).is_bernoulli() &&
                     parse_units("hidden", arguments.hidden_units).is_bernoulli();
   if (arguments.hidden.size() > kMostDepth)
@@ -185,6 +196,7 @@ void add_train(Program& program) {
            "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
            "--checkpoint mnist.part --out mnist.npz",
            "boltzmark train bas --hidden 16 --visible-units 1 --hidden-units 4 --out x4.npz",
+           "boltzmark train norb-toy:fit --hidden 500 --visible-units gaussian --out toy.npz",
            "boltzmark train mnist:fit --binarise fresh --hidden 500 --hidden 1000 --pretrain 100,200 "
            "--learning-rate 0.005 "
            "--rate-decay 2000 --updates 200000 --checkpoint dbm.part --out dbm.npz",
@@ -210,9 +222,12 @@ void add_train(Program& program) {
   command.text(&arguments->hidden_units, "--hidden-units U",
                "Hidden units: bernoulli, continuous, or the s of multivalued units X(s) (default: "
                "bernoulli).");
-  command.text(&arguments->visible_units, "--visible-units U",
-               "The same for visible units; values x in [0, 1] become 2x - 1 for all but bernoulli "
-               "(default: bernoulli).");
+  command.text(
+      &arguments->visible_units, "--visible-units U",
+      "The same for visible units, or gaussian; values x in [0, 1] become 2x - 1 for "
+      "continuous and multivalued ones. Gaussian ones are trained on cases brought to mean "
+      "0 and variance 1, and written with the data's means and scales (default: "
+      "bernoulli).");
   command.text(&arguments->labels, "--labels FILE",
                "With --discriminative: the cases' classes, from 0, for a data set without labels "
                "(IDX, .npy or text).");
@@ -252,7 +267,8 @@ void add_train(Program& program) {
   command.text(
       &arguments->binarise, "--binarise B",
       "How grey levels become values: threshold:LEVEL, sample:SEED, grey or fresh, drawn anew "
-      "for each minibatch (default: threshold:127 for images, nothing for other bytes).");
+      "for each minibatch (default: threshold:127 for images, grey of gaussian units, nothing for "
+      "other bytes).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save the run to FILE every 30 s, on Ctrl-C and at the end; go on from it if it "
                "exists.");

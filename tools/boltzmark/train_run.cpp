@@ -28,6 +28,16 @@ std::vector<int> sizes_of(const Layered& model) {
   return sizes;
 }
 
+// Standardises the cases of Gaussian units.
+std::optional<Standardisation> standardise(const TrainArguments& arguments, Dataset& data) {
+  if (!Unit::parse(arguments.visible_units).has_scale()) return std::nullopt;
+  return about_file(data.name, [&] {
+    Standardisation standardisation(data.values);
+    standardisation.apply(data.values);
+    return standardisation;
+  });
+}
+
 bool is_bernoulli(const std::string& units) {
   return units.empty() || Unit::parse(units).is_bernoulli();
 }
@@ -54,7 +64,13 @@ std::string initial_text(const TrainArguments& arguments) {
 
 Unit parse_units(const char* side, const std::string& text) {
   try {
-    return Unit::parse(text);
+    const Unit unit = Unit::parse(text);
+    if (unit.has_scale() && std::string_view(side) != "visible")
+      throw InvalidArgument(fmt::format(
+          "units = {} (must be bernoulli, continuous, or the s of X(s): visible ones alone are "
+          "Gaussian)",
+          text));
+    return unit;
   } catch (const InvalidArgument& error) {  // "units = 0 (must be ...)"
     throw InvalidArgument(fmt::format("--{}-{}", side, error.what()));
   }
@@ -93,7 +109,8 @@ Dataset load_training(const TrainArguments& arguments) {
   Dataset data = arguments.draws_cases()
                      ? load_dataset(arguments.dataset,
                                     {.kind = BinariseOptions::Kind::grey, .images_only = false})
-                     : load_cases(arguments.dataset, arguments.binarise, "train");
+                     : load_cases(arguments.dataset, arguments.binarise, "train",
+                                  Unit::parse(arguments.visible_units));
   if (arguments.draws_cases()) require_grey_levels(data, arguments.binarise);
   fit_values(Unit::parse(arguments.visible_units), data);
   return data;
@@ -103,6 +120,7 @@ TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
     : arguments_(arguments),
       session_(session),
       data_(load_training(arguments)),
+      standardisation_(standardise(arguments, data_)),
       trainer_(make_trainer()) {
   if (arguments_.evaluate > 0) cases_.emplace(evaluated_cases());
 }
@@ -171,7 +189,7 @@ Layered TrainRun::start_model(std::span<const int> sizes, NetworkUnits units) co
                                   arguments_.start, model.layer(l).unit.name(), l, unit.name(),
                                   l == 0 ? "visible" : "hidden"));
   }
-  return model;
+  return standardisation_ ? standardisation_->of_standard_cases(model) : model;
 }
 
 std::string TrainRun::model_name() const {
@@ -223,7 +241,8 @@ std::string TrainRun::heading() const {
 }
 
 void TrainRun::evaluate() {
-  const double value = exact_mean_log_likelihood(model(), *cases_);
+  const double value = exact_mean_log_likelihood(model(), *cases_) -
+                       (standardisation_ ? standardisation_->log_volume() : 0);
   evaluations_.push_back({trainer_.updates(), value});
   if (session_.json) return;
   if (evaluations_.size() == 1) print("    update  mean log-likelihood / nats\n");
@@ -231,7 +250,10 @@ void TrainRun::evaluate() {
   finish_output();
 }
 
-void TrainRun::save_model() const { cli::save_model(model(), arguments_.out); }
+void TrainRun::save_model() const {
+  cli::save_model(standardisation_ ? standardisation_->of_raw_cases(model()) : model(),
+                  arguments_.out);
+}
 
 std::vector<std::string> TrainRun::warnings() const {
   if (!model().layer(0).unit.is_bernoulli() || holds_bits(data_.values) ||

@@ -10,6 +10,7 @@
 
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/io/dataset.hpp"
+#include "boltzmark/learn/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "command.hpp"
 #include "progress.hpp"
@@ -78,7 +79,8 @@ struct Evaluation {
   double mean_log_likelihood = 0;
 };
 
-/// One training run from start or checkpoint to its end.
+/// One training run from start or checkpoint to its end. Gaussian units are trained on standardised
+/// cases; what is read, told and written is of the data as they are.
 class TrainRun {
  public:
   /// Loads the data and makes the initial model; both arguments must outlive the run.
@@ -114,6 +116,7 @@ class TrainRun {
   const TrainArguments& arguments_;
   const Session& session_;
   Dataset data_;
+  std::optional<Standardisation> standardisation_;  ///< of Gaussian units' cases
   Trainer trainer_;
   std::optional<Cases> cases_;
   std::vector<Evaluation> evaluations_;

@@ -93,6 +93,7 @@ std::vector<Check> partition_checks();
 std::vector<Check> transition_checks();
 std::vector<Check> fast_weight_checks();
 std::vector<Check> pretraining_checks();
+std::vector<Check> gaussian_checks();
 
 /// Lists of checks that any rule must pass which leaves p unchanged, one per file.
 std::vector<Check> kernel_checks(const Rule& rule);

@@ -15,6 +15,8 @@
 #include "boltzmark/io/dataset_sources.hpp"
 #include "boltzmark/io/file_kind.hpp"
 #include "boltzmark/io/idx.hpp"
+#include "boltzmark/io/norb_pixels.hpp"
+#include "boltzmark/io/norb_toy.hpp"
 #include "boltzmark/io/npz.hpp"
 #include "boltzmark/io/text.hpp"
 
@@ -47,12 +49,15 @@ std::optional<Dataset> load_registered(std::string_view name, Split split,
   if (name == "mnist") return load_mnist(split, options);
   if (name == "bas") return bars_and_stripes();
   if (name == "dna") return load_dna(split);
+  if (name == "norb") return load_norb(split, options);
+  if (const auto side = norb_toy_side(name)) return load_norb_toy(split, *side, options);
   if (const auto probability = parse_modes(name)) return artificial_modes(split, *probability);
   return std::nullopt;
 }
 
 bool is_registered(std::string_view name) {
-  return name == "mnist" || name == "bas" || name == "dna" || parse_modes(name).has_value();
+  return name == "mnist" || name == "bas" || name == "dna" || name == "norb" ||
+         norb_toy_side(name) || parse_modes(name);
 }
 
 constexpr int kMostClasses = 1 << 20;
@@ -100,7 +105,7 @@ Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise,
   std::error_code error;
   if (!std::filesystem::exists(path, error) && path.find_first_of("./") == std::string::npos) {
     Place{path}.refuse("is no data set and no file",
-                       "must be mnist, bas, artificial-modes-P, dna or a file");
+                       "must be mnist, bas, artificial-modes-P, dna, norb, norb-toy[-96] or a file");
   }
   return load_case_file(path, binarise);
 }
@@ -110,12 +115,17 @@ std::vector<DatasetInfo> registered_datasets() {
                      find_data_file("mnist", "t10k-images-idx3-ubyte").has_value();
   const bool dna = find_data_file("dna", "dna_3186x181.csv").has_value();
   return {{"mnist", "handwritten digits, 28x28, binarised at > 127", 784, 60000, 10000, mnist},
-          {"bas", "Bars and Stripes 4x4, every pattern", 16, 32, 32, true},
+          {"bas", "Bars and Stripes 4x4, every pattern", 16, 32, 32, true, false},
           {"artificial-modes-0.1", "4 modes of 16 pixels, each flipped with probability 0.1", 16,
-           10000, 10000, true},
+           10000, 10000, true, false},
           {"artificial-modes-0.01", "4 modes of 16 pixels, each flipped with probability 0.01", 16,
-           10000, 10000, true},
-          {"dna", "splice-junction gene sequences, 180 binary features", 180, 2000, 1186, dna}};
+           10000, 10000, true, false},
+          {"dna", "splice-junction gene sequences, 180 binary features", 180, 2000, 1186, dna},
+          {"norb", "small NORB, stereo pairs of toys, 96x96 in 4,488 inputs: the user's files",
+           2 * kNorbInputs, kNorbPairs, kNorbPairs, has_norb()},
+          {"norb-toy",
+           "rendered stand-in for small NORB, stereo pairs of 32x32 pixels; norb-toy-96: as norb",
+           2048, kNorbPairs, kNorbPairs, true, false}};
 }
 
 std::vector<int> spread_cases(const Dataset& data, int count) {

@@ -29,6 +29,7 @@ struct DatasetInfo {
   int train_cases = 0;
   int test_cases = 0;
   bool available = false;  ///< false if its file is in none of data_folders()
+  bool stored = true;      ///< in files; false: made on the fly
 };
 
 /// Loads a data set: NAME[:train|valid|test|fit], or a file (IDX, .amat, .csv, .npy, binary matrix;

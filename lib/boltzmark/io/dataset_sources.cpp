@@ -13,6 +13,8 @@
 #include "boltzmark/io/data_folders.hpp"
 #include "boltzmark/io/file_kind.hpp"
 #include "boltzmark/io/idx.hpp"
+#include "boltzmark/io/norb_pixels.hpp"
+#include "boltzmark/io/norb_toy.hpp"
 #include "boltzmark/io/npz.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "boltzmark/io/text.hpp"
@@ -104,6 +106,27 @@ std::string digest_of(const Eigen::MatrixXf& values) {
 bool mode_pixel(std::uint64_t mode, int pixel) {
   const bool second_half = pixel >= kPixels / 2;
   return mode == 1 || (mode == 2 && second_half) || (mode == 3 && !second_half);
+}
+
+/// Makes cases of a split's stereo pairs.
+Dataset norb_cases(const NorbSet& set, Split split, const BinariseOptions& options,
+                   std::string_view name) {
+  const std::uint64_t side = set.images.shape[3];
+  const CaseRange range = split == Split::test ? CaseRange{0, kNorbPairs}
+                                               : training_range(split, kNorbPairs, kNorbHeldOut);
+  Dataset data;
+  if (side == kNorbSide) {
+    data.values = binarise(reduce_norb(set.images), range, options, name);
+  } else {  // an image: the left camera's above the right one's
+    data.values = binarise(set.images, range, options, name);
+    data.rows = static_cast<int>(2 * side);
+    data.cols = static_cast<int>(side);
+  }
+  const std::vector<std::int32_t> categories = set.categories.integers();
+  const auto first = categories.begin() + static_cast<std::ptrdiff_t>(range.first);
+  data.labels.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
+  data.sha256 = sha256(set.images.bytes.data(), set.images.bytes.size());
+  return data;
 }
 
 /// `.amat` or `.csv` by the extension; other names by whether the first bytes hold a comma.
@@ -263,6 +286,23 @@ Dataset artificial_modes(Split split, double flip_probability) {
       fmt::format("generated: 2,500 copies of each of 4 modes, pixels flipped with probability {}",
                   flip_probability);
   data.sha256 = digest_of(data.values);
+  return data;
+}
+
+Dataset load_norb(Split split, const BinariseOptions& options) {
+  const bool test = split == Split::test;
+  Dataset data = norb_cases(read_norb(test), split, options, test ? "norb-test" : "norb-train");
+  data.provenance =
+      "small NORB, LeCun, Huang and Bottou 2004, the user's files; " + binarise_text(options);
+  return data;
+}
+
+Dataset load_norb_toy(Split split, int side, const BinariseOptions& options) {
+  const bool test = split == Split::test;
+  Dataset data = norb_cases(render_norb_toy(test, side), split, options,
+                            test ? "norb-toy-test" : "norb-toy-train");
+  data.provenance =
+      "rendered: toys of our own, a stand-in for small NORB; " + binarise_text(options);
   return data;
 }
 

@@ -27,6 +27,11 @@ Dataset bars_and_stripes();
 /// Randomness  one draw per pixel, Philox keyed by (1, "artificial-modes", flip probability),
 /// stream = case (test: 10,000 + case)
 Dataset artificial_modes(Split split, double flip_probability);
+/// Loads small NORB from the user's files: pairs of images of kNorbInputs inputs, and categories.
+Dataset load_norb(Split split, const BinariseOptions& options);
+/// Renders the stand-in for it, in images of side x side pixels; those of side kNorbSide become
+/// inputs as small NORB's.
+Dataset load_norb_toy(Split split, int side, const BinariseOptions& options);
 /// Loads a file of cases.
 Dataset load_case_file(const std::string& path, const BinariseOptions& options);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "boltzmark/core/error.hpp"
+
 namespace boltzmark {
 namespace {
 
@@ -38,22 +40,22 @@ void read_elements(ByteSource& source, Array& array) {
   source.expect_end("data");
 }
 
+struct MatrixType {
+  std::uint32_t code;
+  ElementType type;
+};
+constexpr MatrixType kMatrixTypes[] = {{1, ElementType::float32},
+                                       {3, ElementType::float64},
+                                       {4, ElementType::int32},
+                                       {5, ElementType::uint8},
+                                       {6, ElementType::int16}};
+constexpr std::size_t kLeastSizes = 3;  // that a binary matrix writes, however few it has
+
 ElementType matrix_type(std::uint32_t magic, const Place& place) {
-  switch (magic - kMatrixMagic) {
-    case 1:
-      return ElementType::float32;
-    case 3:
-      return ElementType::float64;
-    case 4:
-      return ElementType::int32;
-    case 5:
-      return ElementType::uint8;
-    case 6:
-      return ElementType::int16;
-    default:
-      place.refuse(fmt::format("has magic number {:08x}", magic),
-                   "must be 1e3d4c51, 53, 54, 55 or 56: float, double, int, byte, short");
-  }
+  for (const auto& [code, type] : kMatrixTypes)
+    if (magic == kMatrixMagic + code) return type;
+  place.refuse(fmt::format("has magic number {:08x}", magic),
+               "must be 1e3d4c51, 53, 54, 55 or 56: float, double, int, byte, short");
 }
 
 }  // namespace
@@ -107,8 +109,8 @@ Array read_binary_matrix(ByteSource& source) {
     place.refuse(fmt::format("has {} dimensions", dimensions),
                  fmt::format("must have 1..{}", kMostIdxDimensions));
   }
-  // The format writes three sizes at least; those beyond the dimensions mean nothing.
-  for (int d = 0; d < std::max(dimensions, 3); ++d) {
+  // Sizes beyond the dimensions mean nothing.
+  for (int d = 0; d < std::max(dimensions, static_cast<int>(kLeastSizes)); ++d) {
     const std::int32_t size = read_int32(source, false);
     if (d >= dimensions) continue;
     if (size < 0) place.refuse(fmt::format("has a negative size, {}", size), "must be a count");
@@ -116,6 +118,19 @@ Array read_binary_matrix(ByteSource& source) {
   }
   read_elements(source, array);
   return array;
+}
+
+std::string binary_matrix_header(ElementType type, const std::vector<std::uint64_t>& shape) {
+  const auto* found = std::find_if(std::begin(kMatrixTypes), std::end(kMatrixTypes),
+                                   [&](const MatrixType& entry) { return entry.type == type; });
+  if (found == std::end(kMatrixTypes))
+    throw InvalidArgument(
+        fmt::format("type = {} (must be one of a binary matrix)", element_name(type)));
+  std::vector<std::uint32_t> words{kMatrixMagic + found->code,
+                                   static_cast<std::uint32_t>(shape.size())};
+  words.insert(words.end(), shape.begin(), shape.end());
+  words.resize(std::max(words.size(), 2 + kLeastSizes), 1);
+  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t)};
 }
 
 }  // namespace boltzmark

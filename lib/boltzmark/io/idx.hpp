@@ -18,6 +18,9 @@ std::string idx_header(const std::vector<std::uint64_t>& shape);
 /// Throws  DataError if the source is anything else, or does not hold exactly what it promises
 Array read_binary_matrix(ByteSource& source);
 
+/// Writes the header of a binary matrix of float32, float64, int32, uint8 or int16.
+std::string binary_matrix_header(ElementType type, const std::vector<std::uint64_t>& shape);
+
 /// Tells whether a file's first bytes are those of an IDX file, a binary matrix.
 bool starts_as_idx(std::string_view head);
 bool starts_as_binary_matrix(std::string_view head);

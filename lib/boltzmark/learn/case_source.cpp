@@ -23,13 +23,14 @@ float* first_value(Chains& chains, int chain) {
 GivenCases::GivenCases(const Eigen::MatrixXf& data, Unit unit) : data_(data), unit_(unit) {
   const auto lowest = static_cast<float>(unit.lowest());
   const auto highest = static_cast<float>(unit.highest());
-  if (!(data.array() >= lowest && data.array() <= highest).all())
+  if (!data.allFinite() || !(data.array() >= lowest && data.array() <= highest).all())
     throw InvalidArgument(
         fmt::format("data = a value outside [{}, {}] (must be within, for {} units)", lowest,
                     highest, unit.name()));
 }
 
 bool GivenCases::are_values() const {
+  if (unit_.has_scale()) return true;
   const auto low = static_cast<float>(unit_.lowest()), high = static_cast<float>(unit_.highest());
   return (data_.array() == low || data_.array() == high).all();
 }
@@ -46,6 +47,12 @@ void GivenCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t)
 std::uint64_t GivenCases::hash(std::uint64_t seed) const {
   const auto* values = reinterpret_cast<const char*>(data_.data());
   return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_.size())}, seed);
+}
+
+DrawnCases::DrawnCases(const Eigen::MatrixXf& means, Unit unit, StreamKey key)
+    : GivenCases(means, unit), key_(key) {
+  if (unit.has_scale())
+    throw InvalidArgument("unit = Gaussian (must have a least and a greatest value to draw)");
 }
 
 // By blocks of chains, which share cache lines.

@@ -31,7 +31,7 @@ class CaseSource {
 class GivenCases : public CaseSource {
  public:
   /// Shapes  data [units x cases]; it must outlive this
-  /// Throws  InvalidArgument if a value is outside the unit's range
+  /// Throws  InvalidArgument if a value is outside the unit's range, or not finite
   GivenCases(const Eigen::MatrixXf& data, Unit unit);
 
   int units() const override { return static_cast<int>(data_.rows()); }
@@ -55,8 +55,8 @@ class GivenCases : public CaseSource {
 /// Randomness  key, Purpose::drawn_case, one uint32 per unit, stream = update * cases + case
 class DrawnCases final : public GivenCases {
  public:
-  DrawnCases(const Eigen::MatrixXf& means, Unit unit, StreamKey key)
-      : GivenCases(means, unit), key_(key) {}
+  /// Throws  InvalidArgument as GivenCases, or if units are Gaussian
+  DrawnCases(const Eigen::MatrixXf& means, Unit unit, StreamKey key);
 
   bool are_values() const override { return true; }
   bool vary() const override { return true; }

@@ -37,10 +37,12 @@ void check_sizes(std::span<const int> sizes) {
 
 std::vector<Layer> zero_layers(std::span<const int> sizes, NetworkUnits units) {
   std::vector<Layer> layers;
-  for (const int size : sizes)
-    layers.push_back({.unit = layers.empty() ? units.visible : units.hidden,
+  for (const int size : sizes) {
+    const Unit unit = layers.empty() ? units.visible : units.hidden;
+    layers.push_back({.unit = unit,
                       .bias = Eigen::VectorXd::Zero(size),
-                      .sigma0 = {}});
+                      .sigma0 = Eigen::VectorXd::Ones(unit.has_scale() ? size : 0)});
+  }
   return layers;
 }
 

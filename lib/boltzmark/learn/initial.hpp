@@ -17,8 +17,8 @@ struct NetworkUnits {
 /// Draws a network whose weights and biases are independent N(0, sd^2).
 /// Shapes      sizes [layers], the visible layer first; 2 or more
 /// Randomness  key, Purpose::initial_weights; the same for every rule that shares the key
-/// Throws      InvalidArgument if a size is below 1, there are fewer, sd is negative
-/// or not finite, or a unit is Gaussian
+/// The scales of Gaussian units are 1.
+/// Throws      InvalidArgument if a size is below 1, there are fewer, or sd is negative or not finite
 Layered initial_network(std::span<const int> sizes, double sd, StreamKey key,
                         NetworkUnits units = {});
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kBatch = 512;  // cases that are bounded together: a matter of memory alone
 
-int check(MeanFieldStop stop) {
+int check(const Layered& model, MeanFieldStop stop) {
+  if (model.has_scales()) throw InvalidArgument("model (must have no Gaussian layer)");
   if (stop.updates < 0)
     throw InvalidArgument(
         fmt::format("mean-field updates = {} (must not be negative)", stop.updates));
@@ -61,7 +62,8 @@ Eigen::ArrayXf moves(const Chains& before, const Chains& after) {
 
 MeanField::MeanField(const Layered& model, MeanFieldStop stop)
     // Sums of weights by a state's sign, as tables hold them, are of no use to means.
-    : packed_(model, {.sweeps = static_cast<std::uint64_t>(check(stop)) + 1, .values = false}),
+    : packed_(model,
+              {.sweeps = static_cast<std::uint64_t>(check(model, stop)) + 1, .values = false}),
       stop_(stop),
       inputs_(static_cast<std::size_t>(model.layers())) {}
 

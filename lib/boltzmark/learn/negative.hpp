@@ -119,7 +119,8 @@ Negative parse_sampler(std::string_view text);
 /// Writes their forms and meanings in one sentence, for a help text.
 std::string describe_samplers();
 
-/// Makes the sampler of a negative phase.  Throws  InvalidArgument if there is no such kind
+/// Makes the sampler of a negative phase.
+/// Throws  InvalidArgument if there is no such kind, or it tempers a Gaussian layer
 std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSetup& setup);
 
 }  // namespace boltzmark

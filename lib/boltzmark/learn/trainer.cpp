@@ -19,8 +19,8 @@ constexpr int kHidden = 1;
 // Checks before any member allocates; returns the cases of an update.
 int batch_of(const Layered& model, const CaseSource& source, const TrainOptions& options) {
   for (int l = 0; l < model.layers(); ++l) {
-    if (model.layer(l).unit.has_scale())
-      throw InvalidArgument("model (must have no Gaussian units)");
+    if (model.layer(l).unit.has_scale() && (l != kVisible || !model.is_rbm()))
+      throw InvalidArgument("model (must have no Gaussian units but the visible ones of an RBM)");
     require_law(options.rule, model.layer(l).unit);
   }
   if (source.units() != model.size(kVisible) || source.cases() < 1)
@@ -104,6 +104,8 @@ void Trainer::fill_gradient(Parameters& gradient) {
   add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient);
   sampler_->take_states(negative_);
   subtract_weighted_negative(sampler_->negative_packed(), sampler_->weights(), negative_, gradient);
+  if (model_.has_scales())
+    gradient.biases[kVisible].array() /= model_.layer(kVisible).sigma0.array().square();
   sampler_->follow(gradient);
   if (options_.weight_decay == 0) return;
   for (std::size_t l = 0; l < gradient.weights.size(); ++l)

@@ -33,13 +33,14 @@ struct TrainOptions {
   std::uint64_t updates = 0;      ///< how many `run` makes in all
 };
 
-/// Trains an RBM or a deeper model of any units but Gaussian ones: positive phase x sampler x
-/// optimiser.
+/// Trains an RBM, whose visible layer may be Gaussian, or a deeper model of other units: positive
+/// phase x sampler x optimiser.
 ///   gradient = mean over cases of (x_l x_{l+1}') with the means of h given v, p(h|v) or psi_s, by
 ///   mean field where there are more hidden layers than one, less the weighted mean of the same over
 ///   the sampler's states at b = 1, their odd layers replaced by means given the even ones
 ///                     [bruegge2013, Sec. 4.2; yokoyama2019, Eqs. 11-13; carlson2016, Sec. 2.1;
 ///                      salakhutdinov2010, Sec. 2]
+/// of Gaussian visible units over sigma^2 for a; their sigma stay.
 /// The samplers of negative_phases() give as many states as a minibatch has cases.
 /// Randomness  minibatches (Purpose::minibatch), the sampler's initial states, and its draws, Philox
 /// under `key` by default: none depends on the rule
@@ -49,8 +50,9 @@ class Trainer final : public Ascent {
   /// Makes the sampler that options.negative names.
   /// Shapes  data [visible x cases], values in the range of the visible units; it must outlive the
   /// trainer
-  /// Throws  InvalidArgument if the model has Gaussian units or is deep where the sampler serves
-  /// RBMs only, shapes differ, or an option is outside its range
+  /// Throws  InvalidArgument if the model has Gaussian hidden units, is deep where the sampler serves
+  /// RBMs only or the visible layer is Gaussian, a sampler is to temper a Gaussian layer, shapes
+  /// differ, or an option is outside its range
   Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options, StreamKey key,
           std::shared_ptr<const Draws> draws = nullptr);
   /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps.

@@ -11,6 +11,7 @@ namespace boltzmark {
 namespace {
 
 void check_base(const Layered& model, const Base& base) {
+  require_temperable(model);
   if (static_cast<int>(base.logits.size()) != model.layers()) {
     throw InvalidArgument(fmt::format("layers of the base = {} (must be {}, those of the model)",
                                       base.logits.size(), model.layers()));
@@ -47,6 +48,7 @@ void check_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& d
 }  // namespace
 
 Base Base::uniform(const Layered& model) {
+  require_temperable(model);
   Base base;
   for (int l = 0; l < model.layers(); ++l) {
     base.logits.push_back(Eigen::VectorXd::Zero(model.size(l)));
@@ -73,6 +75,15 @@ Base Base::from_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixX
   return base;
 }
 
+void require_temperable(const Layered& model) {
+  for (int l = 0; l < model.layers(); ++l)
+    if (model.layer(l).unit.has_scale())
+      throw InvalidArgument(fmt::format(
+          "units of layer {} = Gaussian (must be others where a model is tempered: a base of logits "
+          "does not temper their precision)",
+          l));
+}
+
 double log_normaliser(const Layered& model, const Base& base) {
   check_base(model, base);
   double sum = 0;
@@ -92,12 +103,6 @@ Layered tempered(const Layered& model, const Base& base, double inverse_temperat
   std::vector<Eigen::MatrixXd> weights;
   for (int l = 0; l < model.layers(); ++l) {
     layers.push_back(model.layer(l));
-    if (layers.back().unit.has_scale()) {
-      throw InvalidArgument(fmt::format(
-          "units of layer {} = Gaussian (must be others: a Gaussian layer's precision is not "
-          "tempered by a base of logits)",
-          l));
-    }
     layers.back().bias = b * model.bias(l) + (1 - b) * base.logits[l];
     if (l + 1 < model.layers()) weights.push_back(b * model.weights(l));
   }

@@ -14,6 +14,7 @@ struct Base {
   std::vector<Eigen::VectorXd> logits;  ///< per layer [units]
 
   /// Makes the base that is uniform over each unit's reference measure: all logits zero.
+  /// Throws  InvalidArgument as require_temperable
   static Base uniform(const Layered& model);
 
   /// Makes the base of smoothed data rates on the visible layer, uniform on the others.
@@ -24,6 +25,11 @@ struct Base {
   static Base from_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& data,
                         double count);
 };
+
+/// Refuses a model whose tempering would need a base of other parameters than logits: one with a
+/// Gaussian layer, whose precision would have to be tempered too.
+/// Throws  InvalidArgument
+void require_temperable(const Layered& model);
 
 /// Computes log p1's normaliser, sum of log_partition(unit, logit): log Z at inverse temperature 0.
 double log_normaliser(const Layered& model, const Base& base);

@@ -121,6 +121,11 @@ bool Layered::is_discrete() const {
                      [](const Layer& layer) { return layer.unit.is_discrete(); });
 }
 
+bool Layered::has_scales() const {
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [](const Layer& layer) { return layer.unit.has_scale(); });
+}
+
 double Layered::largest() const {
   double highest = 0;
   for (const auto& weights : weights_) highest = std::max(highest, weights.cwiseAbs().maxCoeff());

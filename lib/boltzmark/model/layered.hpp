@@ -48,6 +48,7 @@ class Layered {
   bool is_rbm() const { return layers() == 2; }
   bool is_binary() const;    ///< every unit is Bernoulli
   bool is_discrete() const;  ///< every unit has finitely many values
+  bool has_scales() const;   ///< some units have a scale of their own: a layer is Gaussian
 
   /// Adds rate * direction to every parameter.
   /// Cost  one pass over the direction and one over both

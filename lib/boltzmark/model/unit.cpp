@@ -106,12 +106,14 @@ Unit Unit::from_code(std::int32_t code) {
 Unit Unit::parse(std::string_view text) {
   if (text == "bernoulli") return bernoulli();
   if (text == "continuous") return continuous();
+  if (text == "gaussian") return gaussian();
   std::int32_t steps = 0;
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, steps);
   if (error != std::errc{} || end != last || steps < 1 || steps > max_steps)
-    throw InvalidArgument(fmt::format(
-        "units = {} (must be bernoulli, continuous, or the s of X(s), 1..{})", text, max_steps));
+    throw InvalidArgument(
+        fmt::format("units = {} (must be bernoulli, continuous, gaussian, or the s of X(s), 1..{})",
+                    text, max_steps));
   return Unit(steps);
 }
 

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -26,7 +27,7 @@ class Unit {
   static Unit multivalued(std::int32_t steps);
   /// Throws  InvalidArgument if code < -2 or code > max_steps
   static Unit from_code(std::int32_t code);
-  /// Parses a kind as the command line takes it: bernoulli, continuous or the s of X(s).
+  /// Parses a kind as the command line takes it: bernoulli, continuous, gaussian or the s of X(s).
   /// Throws  InvalidArgument naming the forms there are
   static Unit parse(std::string_view text);
 
@@ -42,12 +43,12 @@ class Unit {
   constexpr int steps() const { return code_ == 0 ? 1 : code_; }
   /// Returns the distance of neighbouring values of a discrete unit.
   constexpr double spacing() const { return (highest() - lowest()) / steps(); }
-  /// Returns the least and the greatest value; not of Gaussian units, which have none.
-  constexpr double lowest() const { return code_ == 0 ? 0 : -1; }
-  constexpr double highest() const { return 1; }
+  /// Returns the least and the greatest value; those of Gaussian units are infinite.
+  constexpr double lowest() const { return has_scale() ? -kInfinite : code_ == 0 ? 0 : -1; }
+  constexpr double highest() const { return has_scale() ? kInfinite : 1; }
   /// Returns the k-th smallest value of a discrete unit, k = 0..values()-1.
   double value(int k) const { return code_ == 0 ? k : (2.0 * k - code_) / code_; }
-  /// Tells whether x is a value, of X(s) within a tolerance; not of Gaussian units.
+  /// Tells whether x is a value, of X(s) within a tolerance.
   bool holds(double x, double tolerance) const;
 
   /// Returns the factor by which chains store values: s for X(s), whose states are then the
@@ -70,6 +71,8 @@ class Unit {
   friend constexpr bool operator==(const Unit&, const Unit&) = default;
 
  private:
+  static constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
   explicit constexpr Unit(std::int32_t code) : code_(code) {}
   std::int32_t code_;
 };

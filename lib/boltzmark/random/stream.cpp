@@ -2,11 +2,11 @@
 
 #include <Random123/philox.h>
 
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/normal.hpp"
 
 namespace boltzmark {
 
@@ -36,12 +36,8 @@ double Stream::uniform() {
 
 double Stream::uniform(double low, double high) { return low + (high - low) * uniform(); }
 
-double Stream::normal() {
-  const double u = uniform();
-  // erfc_inv keeps both tails precise; u is never 0 or 1.
-  return u < 0.5 ? -M_SQRT2 * boost::math::erfc_inv(2 * u)
-                 : M_SQRT2 * boost::math::erfc_inv(2 * (1 - u));
-}
+// A uniform is never 0 or 1.
+double Stream::normal() { return normal_quantile(uniform()); }
 
 bool Stream::bernoulli(double p) {
   return (*this)() < static_cast<std::uint64_t>(std::round(p * 0x1p32));

@@ -5,15 +5,17 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/normal.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 namespace {
 
-// The value that a uniform draw chooses, as stored; not increasing in the draw.
-float uniform_state(Unit unit, std::uint32_t draw) {
-  if (!unit.is_discrete())
-    return static_cast<float>(1 - 2 * (static_cast<double>(draw) + 0.5) * 0x1p-32);
+// The value that a draw chooses where nothing is known, as stored; not increasing in the draw.
+float initial_value(Unit unit, std::uint32_t draw) {
+  const double tail = (static_cast<double>(draw) + 0.5) * 0x1p-32;
+  if (unit.has_scale()) return static_cast<float>(-normal_quantile(tail));
+  if (!unit.is_discrete()) return static_cast<float>(1 - 2 * tail);
   const auto values = static_cast<std::uint64_t>(unit.values());
   const auto k = static_cast<int>(values - 1 - (draw * values >> 32));
   return unit.state(k);
@@ -35,7 +37,7 @@ Chains::Chains(const Layered& model, int chains) : chains_(chains) {
     units_.push_back(model.layer(l).unit);
     const Unit unit = units_.back();
     values_.emplace_back(static_cast<std::size_t>(blocks()) * model.size(l) * kChainBlock,
-                         unit.stored(static_cast<float>(unit.lowest())));
+                         unit.has_scale() ? 0.0F : unit.stored(static_cast<float>(unit.lowest())));
   }
 }
 
@@ -87,7 +89,7 @@ void Chains::randomise(StreamKey key) {
     Stream stream(key, Purpose::initial_state, static_cast<std::uint64_t>(c));
     for (int l = 0; l < layers(); ++l)
       for (int u = 0; u < sizes_[l]; ++u)
-        values_[l][offset(l, u, c)] = uniform_state(units_[l], stream());
+        values_[l][offset(l, u, c)] = initial_value(units_[l], stream());
   }
 }
 

@@ -12,17 +12,17 @@ namespace boltzmark {
 /// Chains are swept in blocks of this many, whatever the threads and the SIMD width.
 inline constexpr int kChainBlock = 16;
 
-/// Refuses cases that are no states of a unit other than Gaussian, within float32's rounding.
+/// Refuses cases that are no states of a unit, within float32's rounding.
 /// Shapes  cases [units x cases]
 /// Throws  InvalidArgument naming the first such value
 void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases);
 
-/// The states of many chains of one model, in any units but Gaussian ones.
+/// The states of many chains of one model.
 /// Storage per layer: [block][unit][chain in block] float32, values times Unit::state_scale, so
 /// that a block is contiguous; the last block is padded with chains that are never read.
 class Chains {
  public:
-  /// Makes chains with every unit at its lowest value.  Throws  InvalidArgument if chains < 1
+  /// Makes chains with every unit at its lowest value, Gaussian ones at 0.  Throws  InvalidArgument if chains < 1
   Chains(const Layered& model, int chains);
 
   int chains() const { return chains_; }
@@ -57,7 +57,7 @@ class Chains {
   /// Tells whether the layers, sizes and units are those of a model.
   bool fit(const Layered& model) const;
 
-  /// Draws every unit of every chain uniformly from its values.
+  /// Draws every unit of every chain uniformly from its values, Gaussian ones from N(0, 1).
   void randomise(StreamKey key);
 
  private:

@@ -19,6 +19,10 @@ void check_shapes(const PackedModel& model, const Chains& chains, int first_chai
   for (int l = 0; same && l < model.layers(); ++l)
     same = model.size(l) == chains.size(l) && model.layer(l).unit == chains.unit(l);
   if (!same) throw InvalidArgument("chains (must have the model's layers, sizes and units)");
+  for (int l = 0; l < model.layers(); ++l)
+    if (model.layer(l).unit.has_scale())
+      throw InvalidArgument(
+          fmt::format("units of layer {} = Gaussian (must be others, to be tempered)", l));
   if (first_chain < 0 || first_chain >= chains.chains())
     throw InvalidArgument(
         fmt::format("first_chain = {} (must be 0..{})", first_chain, chains.chains() - 1));

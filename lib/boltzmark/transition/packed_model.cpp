@@ -110,9 +110,22 @@ void fill_tiles(int neighbours, int units, const Weight& weight, double inverse_
   }
 }
 
+// What a layer's own parameters give its units' inputs: of Gaussian units, which they draw to a, the
+// slope of -(x - a)^2 / (2 sigma^2) at 0.
+Eigen::VectorXd own_input(const Layer& layer) {
+  if (!layer.unit.has_scale()) return layer.bias;
+  return layer.bias.cwiseQuotient(layer.sigma0.cwiseAbs2());
+}
+
+void fill_scales(const Layer& layer, std::vector<float>& scale) {
+  if (layer.unit.has_scale()) return fill_padded(layer.sigma0, scale);
+  scale.assign(row_stride(static_cast<int>(layer.bias.size())), 1.0F);
+}
+
 // The weights of layer l's couplings: from below W [neighbours x units], from above its transpose.
 void fill_layer(const Layered& model, int l, PackedModel::PackedLayer& layer) {
-  fill_padded(model.bias(l), layer.bias);
+  fill_padded(own_input(model.layer(l)), layer.bias);
+  fill_scales(model.layer(l), layer.scale);
   for (PackedModel::Coupling& coupling : layer.couplings) {
     const bool below = coupling.neighbour < l;
     const Eigen::MatrixXd& w = model.weights(below ? l - 1 : l);
@@ -186,21 +199,15 @@ PackedModel::Coupling make_coupling(const Layered& model, int neighbour, int l,
 
 }  // namespace
 
-PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& packing) {
-  if (static_cast<int>(base.logits.size()) != model.layers())
-    throw InvalidArgument(
-        fmt::format("base = {} layers (must be {})", base.logits.size(), model.layers()));
+PackedModel::PackedModel(const Layered& model, const Packing& packing) {
   for (int l = 0; l < model.layers(); ++l) {
-    if (base.logits[l].size() != model.size(l))
-      throw InvalidArgument(fmt::format("base layer {} = {} units (must be {})", l,
-                                        base.logits[l].size(), model.size(l)));
-    if (model.layer(l).unit.has_scale())
-      throw InvalidArgument(fmt::format("units of layer {} = Gaussian (must be others)", l));
+    if (l > 0 && model.layer(l).unit.has_scale() && model.layer(l - 1).unit.has_scale())
+      throw InvalidArgument(
+          fmt::format("units of layers {} and {} = Gaussian (must be others in one)", l - 1, l));
     PackedLayer& layer = layers_.emplace_back();
     layer.size = model.size(l);
     layer.unit = model.layer(l).unit;
-    check_range(base.logits[l]);
-    fill_padded(base.logits[l], layer.base_logit);
+    layer.base_logit.resize(row_stride(layer.size), 0.0F);
     layer.form = choose_form(model, l, packing);
     for (const int n : {l - 1, l + 1})
       if (n >= 0 && n < model.layers())
@@ -210,13 +217,28 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
   update(model);
 }
 
+PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& packing)
+    : PackedModel(model, packing) {
+  require_temperable(model);
+  if (static_cast<int>(base.logits.size()) != model.layers())
+    throw InvalidArgument(
+        fmt::format("base = {} layers (must be {})", base.logits.size(), model.layers()));
+  for (int l = 0; l < model.layers(); ++l) {
+    if (base.logits[l].size() != model.size(l))
+      throw InvalidArgument(fmt::format("base layer {} = {} units (must be {})", l,
+                                        base.logits[l].size(), model.size(l)));
+    check_range(base.logits[l]);
+    fill_padded(base.logits[l], layers_[l].base_logit);
+  }
+}
+
 void PackedModel::update(const Layered& model) {
   bool same = model.layers() == layers();
   for (int l = 0; same && l < layers(); ++l)
     same = model.size(l) == size(l) && model.layer(l).unit == layers_[l].unit;
   if (!same) throw InvalidArgument("model (must have the packed model's layers, sizes and units)");
   for (const Eigen::MatrixXd& weights : model.weights()) check_range(weights);
-  for (int l = 0; l < layers(); ++l) check_range(model.bias(l));
+  for (int l = 0; l < layers(); ++l) check_range(own_input(model.layer(l)));
   for (int l = 0; l < layers(); ++l) fill_layer(model, l, layers_[l]);
 }
 

@@ -25,6 +25,10 @@ void check(const PackedModel& model, const Chains& chains, const SweepOptions& o
   if (given != 0 && given != static_cast<std::size_t>(chains.chains()))
     throw InvalidArgument(
         fmt::format("inverse_temperatures = {} values (must be {})", given, chains.chains()));
+  for (int l = 0; given != 0 && l < model.layers(); ++l)
+    if (model.layer(l).unit.has_scale())
+      throw InvalidArgument(
+          fmt::format("units of layer {} = Gaussian (must be others, to be tempered)", l));
   for (const float b : options.inverse_temperatures)
     if (!(b >= 0 && b <= 1))
       throw InvalidArgument(fmt::format("inverse temperature = {} (must lie in [0, 1])", b));

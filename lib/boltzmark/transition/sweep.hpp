@@ -39,9 +39,10 @@ struct Packing {
 /// model changes
 class PackedModel {
  public:
-  /// Throws  InvalidArgument if a layer is Gaussian
-  explicit PackedModel(const Layered& model, const Packing& packing = {})
-      : PackedModel(model, Base::uniform(model), packing) {}
+  /// Throws  InvalidArgument if two layers that meet are Gaussian, whose density need have no
+  /// integral, or a parameter is outside the range of float32
+  explicit PackedModel(const Layered& model, const Packing& packing = {});
+  /// Packs what tempering needs as well.  Throws  InvalidArgument also as require_temperable
   PackedModel(const Layered& model, const Base& base, const Packing& packing = {});
 
   /// Packs other parameters of a model of the same shape; the base stays.
@@ -66,7 +67,8 @@ class PackedModel {
   struct PackedLayer {
     int size = 0;
     Unit unit = Unit::bernoulli();
-    std::vector<float> bias;          ///< padded to row_stride
+    std::vector<float> bias;          ///< padded to row_stride; a / sigma^2 of Gaussian units
+    std::vector<float> scale;         ///< padded likewise: sigma of Gaussian units, 1 of others
     std::vector<float> base_logit;    ///< padded to row_stride
     std::vector<Coupling> couplings;  ///< the layer below first
     Form form = Form::products;       ///< of all its couplings
@@ -91,9 +93,11 @@ struct SweepOptions {
 /// Updates every unit of every chain, odd (hidden) layers first, `sweeps` times: T = T_h T_v.
 ///   log f_b = b log f + (1 - b) log p1 with each chain's own b
 /// Randomness  one draw per unit, chain and sweep. With t_k = round(2^32 P(next >= k-th value)) the
-///   k-th value is next, k the number of t_k > draw; continuous: F^-1(1 - (draw + 1/2) / 2^32)
+///   k-th value is next, k the number of t_k > draw; continuous and Gaussian:
+///   F^-1(1 - (draw + 1/2) / 2^32), of the latter by any rule, F being N(a + sigma^2 W h, sigma^2)
 /// Invariant   the same draws give the same states for any number of threads
-/// Throws      InvalidArgument if shapes or the rule's units do not fit, or a b is outside [0, 1]
+/// Throws      InvalidArgument if shapes or the rule's units do not fit, a b is outside [0, 1], or
+///   there are b where a layer is Gaussian
 void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
            const SweepOptions& options);
 
@@ -102,7 +106,8 @@ void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity);
 
-/// Computes the inputs of a layer's units, bias included, before tempering. If a neighbour may hold
+/// Computes the inputs of a layer's units, bias included (a / sigma^2 of Gaussian units), before
+/// tempering. If a neighbour may hold
 /// means, the model must be packed with values = false: tables see whether a state is above 0 only,
 /// tiles its first 8 significant bits.
 /// Shapes  inputs [blocks][units padded to whole panels][kChainBlock], made to fit
@@ -130,7 +135,8 @@ void draw_layer(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int layer, std::span<const float> inputs);
 
 /// Replaces one layer's states by their means given the neighbours at inverse temperature 1:
-/// p(unit on) of a Bernoulli unit, psi_s(x) of X(s), psi_inf(x).        [yokoyama2019, Eq. 14]
+/// p(unit on) of a Bernoulli unit, psi_s(x) of X(s), psi_inf(x) [yokoyama2019, Eq. 14], sigma^2 x
+/// of Gaussian ones.
 /// The inputs are those of fill_inputs if they are known; empty: they are computed.
 /// Accuracy  2^-20, of inputs as exact as float32
 void set_means(const PackedModel& model, Chains& chains, int layer,

@@ -53,7 +53,10 @@ HWY_INLINE void update_panel(const LayerUpdate& job, int panel, int block, const
       if (job.inverse_temperatures != nullptr)
         input = temper(input, hn::LoadU(d, job.inverse_temperatures + block * kChainBlock + v),
                        hn::Set(d, layer.base_logit[panel * kPanel + r]));
-      hn::StoreU(next(input, hn::LoadU(d, states + at), hn::LoadU(w, draws + at)), d, states + at);
+      const Vector scale = hn::Set(d, layer.scale[panel * kPanel + r]);
+      hn::StoreU(kernels::in_scale(next, scale, input, hn::LoadU(d, states + at),
+                                   hn::LoadU(w, draws + at)),
+                 d, states + at);
     }
 }
 
@@ -114,7 +117,9 @@ void update_chain(const LayerUpdate& job, int chain, const float* HWY_RESTRICT i
     if (job.inverse_temperatures != nullptr)
       input = temper(input, hn::Set(d, job.inverse_temperatures[chain]),
                      hn::LoadU(d, layer.base_logit.data() + u));
-    hn::Store(next(input, hn::Load(d, lanes), hn::LoadU(w, draws + u)), d, lanes);
+    const Vector scale = hn::LoadU(d, layer.scale.data() + u);
+    hn::Store(kernels::in_scale(next, scale, input, hn::Load(d, lanes), hn::LoadU(w, draws + u)), d,
+              lanes);
     for (int k = 0; k < count; ++k) states[(u + k) * kChainBlock] = lanes[k];
   }
 }
@@ -155,13 +160,15 @@ void inputs(const LayerInputs& job, float* HWY_RESTRICT out) {
 template <class Mean>
 void fill_layer(const LayerUpdate& job, const Mean& mean) {
   const Floats d;
-  const int size = job.model->layer(job.layer).size;
+  const PackedModel::PackedLayer& layer = job.model->layer(job.layer);
   for_each_panel(job, [&](int panel, int block, const float* sums) HWY_ATTR {
-    const int rows = std::min(kPanel, size - panel * kPanel);
+    const int rows = std::min(kPanel, layer.size - panel * kPanel);
     float* HWY_RESTRICT states =
         job.chains->block(job.layer, block) + static_cast<std::size_t>(panel) * kPanelSize;
-    for (int at = 0; at < rows * kChainBlock; at += kLanes)
-      hn::StoreU(mean(hn::LoadU(d, sums + at)), d, states + at);
+    for (int at = 0; at < rows * kChainBlock; at += kLanes) {
+      const Vector scale = hn::Set(d, layer.scale[panel * kPanel + at / kChainBlock]);
+      hn::StoreU(kernels::in_scale(mean, scale, hn::LoadU(d, sums + at)), d, states + at);
+    }
   });
 }
 
