@@ -21,6 +21,7 @@
 #include "boltzmark/transition/sweep.hpp"
 
 // Moving them over a ladder of inverse temperatures.
+#include "boltzmark/sample/base_choice.hpp"
 #include "boltzmark/sample/coupled_chains.hpp"
 #include "boltzmark/sample/parallel_tempering.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
@@ -36,6 +37,7 @@
 
 // log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.
 #include "boltzmark/estimate/case_likelihood.hpp"
+#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/rts.hpp"
 
@@ -45,6 +47,8 @@
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/exact/lower_bound.hpp"
+#include "boltzmark/exact/modes.hpp"
 #include "boltzmark/exact/spectrum.hpp"
 
 // Diagnostics of Markov chains.

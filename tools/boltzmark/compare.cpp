@@ -10,6 +10,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/atomic_file.hpp"
+#include "bounds.hpp"
 #include "comparison.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
@@ -191,9 +192,10 @@ void state_comparison(const ComparisonPlan& plan, const Layered& model, const Se
 
 // The layers that are summed out by any of the methods that weigh by a marginal.
 std::optional<std::string> summed_by_any(const ComparisonPlan& plan, const Layered& model) {
+  std::optional<std::string> any;
   for (const std::string& method : plan.methods)
-    if (auto layers = summed_layers(method, model, plan.shared)) return layers;
-  return std::nullopt;
+    if (auto layers = summed_layers(method, model, plan.shared)) any = layers;
+  return any;
 }
 
 int run(const CompareRequest& arguments, const Session& session) {
@@ -203,10 +205,14 @@ int run(const CompareRequest& arguments, const Session& session) {
                       .shared = arguments.shared};
   refuse_idle_options(plan.methods, arguments.shared);
   const Layered model = load_model(arguments.model);
-  const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
+  const Eigen::MatrixXf cases = make_settings(model, arguments.shared).cases;
+  const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
+  const LayeredTarget& target = prepared.target;
   state_comparison(plan, model, session);
   experiments::make_folder(arguments.out);
   plan.truth = find_truth(arguments, model, session);
+  plan.lowest =
+      lowest_log_z(find_lower_bound(target, arguments.shared.seed, cases, {}, prepared.modes));
   std::vector<ComparisonTrial> trials;
   {
     Progress progress(session, "compare", planned_sweeps(plan), "sweeps");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "boltzmark/estimate/closing.hpp"
 #include "experiments/kit/plot.hpp"
 #include "progress.hpp"
 
@@ -108,6 +109,7 @@ std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const La
       settings.progress = [&](double share) { report(done + share * sweeps); };
       for (ComparisonTrial& trial :
            run_methods(plan.methods, target, settings, [&] { report(done += sweeps); })) {
+        refuse_below(trial.estimate, plan.lowest);
         trial.sweeps = sweeps;
         trial.repeat = repeat;
         trial.moves = method_work(trial.method, settings).moves +

@@ -16,6 +16,7 @@ struct ComparisonPlan {
   std::vector<int> sweeps;
   int repeats = 10;
   double truth = 0;
+  double lowest = Estimate::kNone;  ///< what log Z is certainly not below, if that is known
   EstimateArguments shared;
 };
 

@@ -39,11 +39,6 @@ std::string scales_text(const Layer& layer) {
   return layer.unit.has_scale() ? "; scales " + range_text(layer.sigma0) : "";
 }
 
-std::string layer_name(const Layered& model, int layer) {
-  if (layer == 0) return "visible";
-  return model.is_rbm() ? "hidden" : fmt::format("hidden {}", layer);
-}
-
 // The layers that annealing sums out unless asked otherwise; none of a model that it refuses.
 std::optional<std::string> annealed_without(const Layered& model) {
   for (int l = 0; l < model.layers(); ++l)

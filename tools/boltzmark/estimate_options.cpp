@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/io/dataset.hpp"
+#include "boltzmark/sample/base_choice.hpp"
 #include "boltzmark/sample/simulated_tempering.hpp"
+#include "bounds.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -20,16 +24,6 @@ namespace {
 
 constexpr int kRungs = 100;
 constexpr double kPilotShare = 0.2;
-
-Dataset load_cases(const std::string& name, const Layered& model,
-                   const EstimateArguments& arguments) {
-  Dataset data = cli::load_cases(name, arguments.binarise, "train");
-  if (data.values.rows() != model.size(0))
-    throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
-                                data.name, data.values.rows(), model.size(0)));
-  fit_values(model.layer(0).unit, data);
-  return data;
-}
 
 std::vector<double> read_numbers(const std::string& path) {
   std::ifstream file(path);
@@ -86,6 +80,45 @@ bool weighs_by_marginal(const std::string& method, const EstimateArguments& argu
   return found.source == Source::annealed || (found.reads.states && arguments.states != "joint");
 }
 
+/// A base, and how it came about.
+struct ChosenBase {
+  Base base;
+  std::string name;
+  std::optional<Modes> modes = std::nullopt;  ///< where they were searched for
+};
+
+// The better of the modes' base and the uniform one, where modes have a base.
+ChosenBase choose_auto(const Layered& model, const EstimateArguments& arguments,
+                       const Eigen::MatrixXf& cases) {
+  ChosenBase chosen{.base = Base::uniform(model), .name = "uniform"};
+  if (!model.layer(0).unit.is_bernoulli()) return chosen;
+  chosen.modes = find_modes(model, chosen.base, mode_search(arguments.seed, cases));
+  const std::array bases = {chosen.base,
+                            base_of_modes(model, *chosen.modes, make_key(arguments.seed, "base"))};
+  const StreamKey key = make_key(arguments.seed, "base choice");
+  if (choose_base(model, bases, {.key = key}) == 0) return chosen;
+  chosen.base = bases[1];
+  chosen.name = "modes";
+  return chosen;
+}
+
+ChosenBase make_base(const Layered& model, const std::string& path,
+                     const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
+  const bool data = arguments.base != "auto" && arguments.base != "uniform";
+  if (!data && arguments.base_smoothing >= 0)
+    throw InvalidArgument("--base-smoothing (must go with --base DATASET)");
+  if (arguments.base == "auto")
+    return about_file(path, [&] { return choose_auto(model, arguments, cases); });
+  if (!data) return {.base = Base::uniform(model), .name = arguments.base};
+  const Dataset rates = load_cases_of(model, arguments.base, arguments.binarise);
+  const auto count = static_cast<double>(rates.values.cols());
+  const double smoothing =
+      arguments.base_smoothing >= 0 ? arguments.base_smoothing : 5 * std::ceil(count / 100);
+  return {.base = about_file(arguments.base,
+                             [&] { return Base::from_data(model, rates.values, smoothing); }),
+          .name = arguments.base};
+}
+
 }  // namespace
 
 StreamKey estimate_key(std::uint64_t seed, int run) {
@@ -120,19 +153,20 @@ std::vector<std::string> given_options(const EstimateArguments& arguments) {
 std::string side_name(int parity) { return parity == 1 ? "odd" : "even"; }
 
 int summed_side(const Layered& model, const EstimateArguments& arguments) {
-  const int side = arguments.summed == "larger" ? larger_side(model) : arguments.summed != "even";
-  if (side == 0 && !arguments.data.empty())
-    throw InvalidArgument(fmt::format(
-        "--summed = {} (must be odd with --data: raise observes visible units, which are "
-        "among the even layers)",
-        arguments.summed));
-  return side;
+  if (arguments.summed == "larger") return larger_side(model);
+  return arguments.summed == "even" ? 0 : 1;
 }
 
 std::optional<std::string> summed_layers(const std::string& method, const Layered& model,
                                          const EstimateArguments& arguments) {
   if (method == "exact" || !weighs_by_marginal(method, arguments)) return std::nullopt;
-  return side_name(summed_side(model, arguments));
+  const int side = summed_side(model, arguments);
+  if (side == 0 && find_method(method).reads.cases && !arguments.data.empty())
+    throw InvalidArgument(fmt::format(
+        "--summed = {} (must be odd with {} and --data: it observes visible units, which are "
+        "among the even layers)",
+        arguments.summed, method));
+  return side_name(side);
 }
 
 std::vector<std::string> idle_options(const std::string& method,
@@ -142,7 +176,6 @@ std::vector<std::string> idle_options(const std::string& method,
   const bool data = !arguments.data.empty();
   const bool untempered = reads.cases && data;
   std::vector<std::string> idle;
-  if (data && !reads.cases) idle.emplace_back("--data");
   if (!arguments.states.empty() && (!reads.states || untempered)) idle.emplace_back("--states");
   if (arguments.prior != "uniform" && (!reads.log_prior || untempered))
     idle.emplace_back("--prior");
@@ -174,9 +207,11 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
   command.text(&arguments.ladder, "--ladder L",
                "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
                "from a pilot run), or a text FILE of inverse temperatures (default: linear).");
-  command.text(&arguments.base, "--base B",
-               "What b = 0 stands for: uniform, or a DATASET whose smoothed rates the visible "
-               "units have (default: uniform).");
+  command.text(
+      &arguments.base, "--base B",
+      "What b = 0 stands for: uniform, a DATASET whose smoothed rates the visible units "
+      "have, or auto, the better of uniform and the rates near the model's modes by a short "
+      "pilot (default: auto).");
   command.real(&arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},
                "Added to the ons and the offs of every rate (default: 5 for every 100 cases).");
   command.text(&arguments.prior, "--prior P",
@@ -188,33 +223,25 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                  "Which layers are summed out where ais, smc and raise weigh a state, and of "
                  "collapsed ones: odd (an RBM's hidden units), even, or those with more units "
                  "(default: odd).");
-  command.text(&arguments.data, "--data DATASET",
-               "Cases that raise starts from, one a chain (default: samples of a tempered run).");
+  command.text(
+      &arguments.data, "--data DATASET",
+      "Cases that the search for a lower bound climbs from too, and that raise starts from, "
+      "one a chain (default of raise: samples of a tempered run).");
   command.text(&arguments.binarise, "--binarise B", kBinariseHelp);
   command.integer(&arguments.seed, "--seed S", "Seed of every draw (default: 1).");
 }
 
-Base make_base(const Layered& model, const EstimateArguments& arguments) {
-  if (arguments.base == "uniform") {
-    if (arguments.base_smoothing >= 0)
-      throw InvalidArgument("--base-smoothing (must go with --base DATASET)");
-    return Base::uniform(model);
-  }
-  const Dataset data = load_cases(arguments.base, model, arguments);
-  const auto cases = static_cast<double>(data.values.cols());
-  const double count =
-      arguments.base_smoothing >= 0 ? arguments.base_smoothing : 5 * std::ceil(cases / 100);
-  return about_file(arguments.base, [&] { return Base::from_data(model, data.values, count); });
-}
-
-LayeredTarget make_target(const Layered& model, const std::string& path,
-                          const EstimateArguments& arguments) {
+PreparedTarget make_target(const Layered& model, const std::string& path,
+                           const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
   about_file(path, [&] { require_temperable(model); });
-  const Base base = make_base(model, arguments);
+  ChosenBase chosen = make_base(model, path, arguments, cases);
   const Packing packing{.chains = arguments.chains,
                         .sweeps = static_cast<std::uint64_t>(std::max(arguments.sweeps, 0))};
   const int summed = summed_side(model, arguments);
-  return about_file(path, [&] { return LayeredTarget(model, base, packing, summed); });
+  return {.target =
+              about_file(path, [&] { return LayeredTarget(model, chosen.base, packing, summed); }),
+          .base = std::move(chosen.name),
+          .modes = std::move(chosen.modes)};
 }
 
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments) {
@@ -225,10 +252,8 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
   settings.log_prior =
       make_prior(arguments.prior, settings.ladder.value_or(Ladder::linear(kRungs)));
   if (!arguments.states.empty()) settings.states = parse_states(arguments.states);
-  if (!arguments.data.empty()) {
-    settings.cases = load_cases(arguments.data, model, arguments).values;
-    about_file(arguments.data, [&] { require_states(model.layer(0).unit, settings.cases); });
-  }
+  if (!arguments.data.empty())
+    settings.cases = load_states(model, arguments.data, arguments.binarise).values;
   return settings;
 }
 

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/modes.hpp"
+#include "boltzmark/io/dataset.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "command.hpp"
@@ -18,7 +20,7 @@ struct EstimateArguments {
   int sweeps = 10000;
   int temperatures = 0;  ///< 0: not given
   std::string ladder = "linear";
-  std::string base = "uniform";
+  std::string base = "auto";
   double base_smoothing = -1;  ///< below 0: not given
   std::string prior = "uniform";
   std::string states;  ///< empty: the default
@@ -49,20 +51,25 @@ void refuse_idle_options(const std::vector<std::string>& methods,
 /// Names a side: odd or even.
 std::string side_name(int parity);
 /// Returns the parity of the layers that marginal weights sum out: 1 the odd ones, 0 the even ones.
-/// Throws  InvalidArgument if they have the visible units, and raise is to observe those
 int summed_side(const Layered& model, const EstimateArguments& arguments);
 /// Names these layers, odd or even; none where a method, or "exact", has no marginal weights.
+/// Throws  InvalidArgument if they have the visible units, and the method is to observe those
 std::optional<std::string> summed_layers(const std::string& method, const Layered& model,
                                          const EstimateArguments& arguments);
 
-/// Makes the base that the options name.
-/// Throws  DataError about the data set, InvalidArgument about the options
-Base make_base(const Layered& model, const EstimateArguments& arguments);
+/// What chains are moved on, and how its base came about.
+struct PreparedTarget {
+  LayeredTarget target;
+  std::string base;                           ///< "uniform", "modes" or the data set's name
+  std::optional<Modes> modes = std::nullopt;  ///< where they were searched for
+};
 
-/// Makes the target of a model file and its base.
-/// Throws  DataError naming the file if a unit is not Bernoulli; as make_base
-LayeredTarget make_target(const Layered& model, const std::string& path,
-                          const EstimateArguments& arguments);
+/// Makes the target of a model file with the base that the options name; auto is the better of the
+/// modes' base and the uniform one (choose_base), the modes climbed to from `cases` too.
+/// Randomness  keys of their own, whatever the run's
+/// Throws  DataError naming the file or the data set, InvalidArgument about the options
+PreparedTarget make_target(const Layered& model, const std::string& path,
+                           const EstimateArguments& arguments, const Eigen::MatrixXf& cases);
 
 /// Turns the options into settings, the ladder's file and the data of RAISE read.
 /// Throws  as make_base

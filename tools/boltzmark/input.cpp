@@ -10,6 +10,7 @@
 #include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
+#include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/chains.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -17,44 +18,25 @@
 namespace boltzmark::cli {
 namespace {
 
-struct Side {
-  bool discrete = true;
+int units_of(const Layered& model, int parity, int first_layer) {
   int units = 0;
-  double log2_states = 0;
-};
-
-Side side_of(const Layered& model, int first_layer, int parity) {
-  Side side;
-  for (int l = first_layer; l < model.layers(); ++l) {
-    if (l % 2 != parity) continue;
-    const Unit unit = model.layer(l).unit;
-    side.discrete = side.discrete && unit.is_discrete();
-    side.units += model.size(l);
-    if (unit.is_discrete()) side.log2_states += model.size(l) * std::log2(unit.values());
-  }
-  return side;
-}
-
-std::string side_name(const Layered& model, int parity) {
-  if (model.is_rbm()) return parity == 1 ? "hidden" : "visible";
-  return parity == 1 ? "odd layers" : "even layers";
+  for (int l = first_layer; l < model.layers(); ++l) units += l % 2 == parity ? model.size(l) : 0;
+  return units;
 }
 
 EnumerationPlan plan_layers(const Layered& model, int first_layer) {
-  const Side sides[2] = {side_of(model, first_layer, 0), side_of(model, first_layer, 1)};
+  const int side = smaller_side(model, first_layer);
+  const double bits = log2_states(model, side, first_layer);
   EnumerationPlan plan;
-  if (!sides[0].discrete && !sides[1].discrete) return plan;
-  const bool odd =
-      sides[1].discrete && (!sides[0].discrete || sides[1].log2_states <= sides[0].log2_states);
-  const Side& side = sides[odd ? 1 : 0];
-  plan.side = side_name(model, odd ? 1 : 0);
-  plan.units = side.units;
-  plan.possible = side.units <= kMostEnumeratedUnits && side.log2_states <= 62;
+  if (std::isinf(bits)) return plan;
+  plan.side = side_name(model, side);
+  plan.units = units_of(model, side, first_layer);
+  plan.possible = plan.units <= kMostEnumeratedUnits && bits <= 62;
   if (!plan.possible) return plan;
-  plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(side.log2_states)));
+  plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(bits)));
   // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with
   // more values take the plain sum, some ten times as long.
-  const int other = sides[odd ? 0 : 1].units;
+  const int other = units_of(model, 1 - side, first_layer);
   const double slower = model.is_binary() ? 1 : 10;
   plan.seconds =
       static_cast<double>(plan.states) * slower * 60e-9 * std::max(other, 8) / 784 / thread_count();
@@ -75,6 +57,11 @@ std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered
 std::string known_text(const KnownLogZ& known) {
   return fmt::format("{:.6f} nats by {}, within {}", known.log_z, known.by,
                      short_number(known.error));
+}
+
+std::string layer_name(const Layered& model, int layer) {
+  if (layer == 0) return "visible";
+  return model.is_rbm() ? "hidden" : fmt::format("hidden{}", layer);
 }
 
 void save_model(const Layered& model, const std::string& path) {
@@ -109,14 +96,19 @@ void fit_values(Unit unit, Dataset& data) {
   data.values = (2 * data.values.array() - 1).matrix();
 }
 
-Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise) {
+Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise) {
   const Unit unit = model.layer(0).unit;
   Dataset data = load_cases(spec, binarise, "train", unit);
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
   fit_values(unit, data);
-  about_file(data.name, [&] { require_states(unit, data.values); });
+  return data;
+}
+
+Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise) {
+  Dataset data = load_cases_of(model, spec, binarise);
+  about_file(data.name, [&] { require_states(model.layer(0).unit, data.values); });
   return data;
 }
 

@@ -27,6 +27,9 @@ std::string known_text(const KnownLogZ& known);
 /// Writes a model file in double precision.  Throws  DataError naming the file
 void save_model(const Layered& model, const std::string& path);
 
+/// Names a layer as files of states do: visible, hidden; of deeper models hidden1, hidden2, ..
+std::string layer_name(const Layered& model, int layer);
+
 /// Calls `work`; what it refuses about a value becomes a refusal of the file that the value is
 /// from.
 template <class Work>
@@ -57,8 +60,10 @@ inline constexpr const char* kBinariseHelp =
 /// Throws  DataError if there are values above the unit's highest, as grey levels are
 void fit_values(Unit unit, Dataset& data);
 
-/// Loads cases that are states of a model's visible units, as load_cases, fitted to their range.
-/// Throws  DataError if they are not
+/// Loads cases of a model's visible units, as load_cases, fitted to their range.
+/// Throws  DataError if they have another number of units
+Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise);
+/// Loads cases that are states.  Throws  DataError also if they are not
 Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise);
 
 /// Loads cases with their classes; `labels` names a file of these for a set that has none.

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   add_exact(program);
   add_spectrum(program);
   add_estimate(program);
+  add_modes(program);
   add_compare(program);
   add_score(program);
   add_train(program);

@@ -36,6 +36,7 @@ void add_make(Program& program);
 void add_exact(Program& program);
 void add_spectrum(Program& program);
 void add_estimate(Program& program);
+void add_modes(Program& program);
 void add_compare(Program& program);
 void add_score(Program& program);
 void add_train(Program& program);

@@ -130,9 +130,7 @@ void write(const Layered& model, const SampleArguments& arguments, const Kept& k
   const auto chains = static_cast<std::uint64_t>(arguments.chains);
   NpzWriter file(arguments.out);
   for (int l = 0; l < model.layers(); ++l) {
-    const std::string name = l == 0           ? "visible"
-                             : model.is_rbm() ? "hidden"
-                                              : fmt::format("hidden{}", l);
+    const std::string name = layer_name(model, l);
     const std::vector<std::uint64_t> shape = {n, chains, static_cast<std::uint64_t>(model.size(l))};
     if (model.layer(l).unit.is_bernoulli())
       file.add(name, kept.layers[l].bits, shape);

@@ -15,6 +15,7 @@
 #include "boltzmark/io/binarise.hpp"
 #include "boltzmark/io/dataset.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
+#include "bounds.hpp"
 #include "estimate_options.hpp"
 #include "input.hpp"
 #include "output.hpp"
@@ -49,6 +50,7 @@ struct Score {
   std::optional<TrueCases> true_cases = {};
   Estimate log_z = {};
   std::optional<std::string> summed = {};  ///< the layers that its weights summed out
+  double lowest = Estimate::kNone;  ///< what log Z is certainly not below, rounding allowed for
   double seconds = 0;
 };
 
@@ -58,15 +60,20 @@ double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double m
                        static_cast<double>(cases.count()));
 }
 
-Estimate log_z_by_sampling(const Layered& model, const ScoreArguments& arguments,
-                           const Session& session) {
-  const LayeredTarget target = make_target(model, arguments.model, arguments.shared);
+// Writes the lower bound that climbs from the cases, too, find.
+Estimate log_z_by_sampling(const Layered& model, const Eigen::MatrixXf& cases,
+                           const ScoreArguments& arguments, const Session& session,
+                           double& lowest) {
+  const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
+  const LayeredTarget& target = prepared.target;
   MethodSettings settings = make_settings(model, arguments.shared);
   state_estimate(session, arguments.method, model, arguments.shared, settings);
   Progress progress(session, arguments.method, settings.sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   settings.progress = [&](double share) { progress.show(share * settings.sweeps); };
-  return estimate_log_z(arguments.method, target, settings);
+  Estimate estimate = estimate_log_z(arguments.method, target, settings);
+  lowest = lowest_log_z(find_lower_bound(target, arguments.shared.seed, cases, {}, prepared.modes));
+  return estimate;
 }
 
 Estimate exact_log_z(const Layered& model, const Session& session) {
@@ -98,40 +105,41 @@ void add_true_cases(const Layered& model, const Dataset& data, const ScoreArgume
   result.true_cases = estimate_true_cases(model, data, arguments.deep, settings, session);
 }
 
-// Probabilities of binary cases are at most 1.
+// True cases are estimated themselves; of binary ones none is more probable than 1.
 void refuse_impossible(const Layered& model, Score& result) {
-  const double log_f =
-      result.bound ? std::max(result.bound->mean_log_f, result.mean_log_f) : result.mean_log_f;
-  const double room =
-      4 * result.log_z.std_error + 1e-9 * std::max(1.0, std::abs(result.log_z.log_z));
-  if (result.true_cases && model.layer(0).unit.is_bernoulli() &&
-      result.true_cases->mean_log_f - result.log_z.log_z > room + 4 * result.true_cases->std_error)
+  if (!result.true_cases || !model.layer(0).unit.is_bernoulli()) return;
+  const double room = 4 * (result.log_z.std_error + result.true_cases->std_error) +
+                      1e-9 * std::max(1.0, std::abs(result.log_z.log_z));
+  if (result.true_cases->mean_log_f - result.log_z.log_z > room)
     result.true_cases->refuse(Status::not_converged,
                               "the true cases would be more probable than 1: log Z is too low");
-  if (model.layer(0).unit.is_bernoulli() && log_f - result.log_z.log_z > room)
-    result.log_z.refuse(Status::not_converged,
-                        "the cases would be more probable than 1: log Z is estimated far too low "
-                        "(run more sweeps, or name the training data as --base)");
 }
 
 Score score(const Layered& model, const Dataset& data, const Cases& cases,
             const ScoreArguments& arguments, const Session& session) {
   const Stopwatch watch;
   Score result;
+  Eigen::VectorXd log_f;
   if (arguments.enumerate_cases) {
-    const Eigen::VectorXd log_f = log_unnormalised(model, cases);
+    log_f = log_unnormalised(model, cases);
     result.mean_log_f = cases.mean(log_f);
     result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
   }
-  result.log_z = arguments.method == "exact" ? exact_log_z(model, session)
-                                             : log_z_by_sampling(model, arguments, session);
+  const bool exact = arguments.method == "exact";
+  result.log_z = exact ? exact_log_z(model, session)
+                       : log_z_by_sampling(model, data.values, arguments, session, result.lowest);
   result.summed = summed_layers(arguments.method, model, arguments.shared);
-  if (is_bounded(model)) add_bound(model, cases, arguments, result);
+  if (is_bounded(model)) {
+    add_bound(model, cases, arguments, result);
+    if (!arguments.enumerate_cases) log_f = result.bound->log_f;
+  }
+  if (!exact) result.lowest = std::fmax(result.lowest, lowest_by_cases(model, log_f));
   if (arguments.deep.true_cases > 0) add_true_cases(model, data, arguments, session, result);
   result.seconds = watch.seconds();
   if (arguments.enumerate_cases &&
       !std::isfinite(result.mean_log_f))  // before what else there is to say
     result.log_z = closed({.log_z = Estimate::kNone, .warnings = {"log f of the cases overflows"}});
+  refuse_below(result.log_z, result.lowest);
   refuse_impossible(model, result);
   if (result.true_cases)
     for (const std::string& warning : result.true_cases->warnings)
@@ -195,6 +203,7 @@ void print_score(const Score& score, const std::string& method, std::size_t case
               .set("std_error_cases", finite(score.std_error_cases))
               .set("log_z", finite(score.log_z.log_z))
               .set("summed", score.summed)
+              .set("lower_bound", finite(score.lowest))
               .set("seconds", score.seconds)
               .set("status", status)
               .set("warnings", score.log_z.warnings));
@@ -215,6 +224,8 @@ void print_score(const Score& score, const std::string& method, std::size_t case
                          ? fmt::format("{:.12g} nats", score.log_z.log_z)
                          : "no estimate");
   if (score.summed) facts.add("summed out", *score.summed + " layers");
+  if (std::isfinite(score.lowest))
+    facts.add("log Z at least", fmt::format("{:.4f} nats, certain", score.lowest));
   facts.add("status", status);
   facts.add("time", human_seconds(score.seconds));
   for (const std::string& warning : score.log_z.warnings) facts.add("warning", warning);
@@ -369,9 +380,10 @@ void add_score(Program& program) {
           "true_std_error_cases,\n"
           "true_bound (of the same cases),\n"
           "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z,\n"
-          "summed (layers, as of estimate), seconds, status, warnings;\n"
-          "of a discriminative RBM: method, error_rate, lower, upper (95 %),\n"
-          "errors, cases, mean_log_likelihood, std_error_cases, binarise, seconds, warnings.",
+          "summed (layers, as of estimate), lower_bound (what log Z is certainly not below, the\n"
+          "cases' own sum included; null if log Z is exact), seconds, status, warnings; of a\n"
+          "discriminative RBM: method, error_rate, lower, upper (95 %), errors, cases,\n"
+          "mean_log_likelihood, std_error_cases, binarise, seconds, warnings.",
       .examples =
           {"boltzmark score rbm.npz mnist",
            "boltzmark score big.npz mnist --method rts --base mnist",

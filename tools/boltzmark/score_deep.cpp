@@ -38,7 +38,7 @@ DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop st
   const VariationalBounds bounds = variational_bounds(model, states, stop);
   const Eigen::Map<const Eigen::VectorXd> log_f(bounds.log_f.data(),
                                                 static_cast<Eigen::Index>(bounds.log_f.size()));
-  DeepBound result{.mean_log_f = cases.mean(log_f), .updates = stop.updates};
+  DeepBound result{.log_f = log_f, .mean_log_f = cases.mean(log_f), .updates = stop.updates};
   result.std_error_cases =
       error_of_mean(cases.mean((log_f.array() - result.mean_log_f).square().matrix()),
                     static_cast<double>(cases.count()));

@@ -22,6 +22,7 @@ MeanFieldStop parse_mean_field(const std::string& text);
 
 /// The mean-field bounds of log f(v) of all cases.
 struct DeepBound {
+  Eigen::VectorXd log_f = {};  ///< of each distinct case
   double mean_log_f = 0;       ///< mean over cases
   double std_error_cases = 0;  ///< of it
   int updates = 0;             ///< at most

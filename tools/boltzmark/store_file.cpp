@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <span>
+#include <utility>
+
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/npz.hpp"
 #include "input.hpp"
@@ -18,6 +22,13 @@ Array read_array(const Npz& file, const char* name) {
   return file.read(name);
 }
 
+double read_number(const Npz& file, const char* name) {
+  const Eigen::VectorXd values = read_array(file, name).vector();
+  if (values.size() != 1 || !std::isfinite(values[0]))
+    throw DataError(fmt::format("{}: {} is no number (must be one, finite)", file.path(), name));
+  return values[0];
+}
+
 Eigen::MatrixXi read_rungs(const Npz& file, Eigen::Index sweeps, Eigen::Index chains) {
   Array array = read_array(file, "rung");
   const std::vector<std::uint64_t> shape = {static_cast<std::uint64_t>(sweeps),
@@ -32,7 +43,8 @@ Eigen::MatrixXi read_rungs(const Npz& file, Eigen::Index sweeps, Eigen::Index ch
 
 }  // namespace
 
-void save_store(const SampleStore& store, const std::string& path) {
+void save_store(const StoredRun& run, const std::string& path) {
+  const SampleStore& store = run.store;
   NpzWriter file(path);
   const auto sweeps = static_cast<std::uint64_t>(store.sweeps());
   const auto chains = static_cast<std::uint64_t>(store.chains());
@@ -47,11 +59,15 @@ void save_store(const SampleStore& store, const std::string& path) {
   file.add("log_z_hat", store.log_z_hat);
   const std::int32_t random = store.random_rungs ? 1 : 0;
   file.add("random_rungs", std::span(&random, 1), {1});
+  if (std::isfinite(run.bound.log_z)) {
+    file.add("lower_bound", std::span(&run.bound.log_z, 1), {1});
+    file.add("lower_bound_error", std::span(&run.bound.error_bound, 1), {1});
+  }
   if (!store.log_f.empty()) file.add("log_f", std::span(store.log_f), {sweeps, chains, rungs});
   file.commit();
 }
 
-SampleStore load_store(const std::string& path) {
+StoredRun load_store(const std::string& path) {
   const Npz file(path);
   return about_file(path, [&] {
     const Eigen::VectorXd beta = read_array(file, "beta").vector();
@@ -69,7 +85,11 @@ SampleStore load_store(const std::string& path) {
       store.log_f.assign(values.begin(), values.end());
     }
     store.check();
-    return store;
+    StoredRun run{.store = std::move(store)};
+    if (file.contains("lower_bound"))
+      run.bound = {.log_z = read_number(file, "lower_bound"),
+                   .error_bound = read_number(file, "lower_bound_error")};
+    return run;
   });
 }
 

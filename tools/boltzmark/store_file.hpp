@@ -2,17 +2,25 @@
 
 #include <string>
 
+#include "boltzmark/exact/lower_bound.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark::cli {
 
-/// Writes a sample store as .npz: float64 D and int32 rung [sweeps, chains]; beta, log_prior and
-/// log_z_hat [rungs]; log_f [sweeps, chains, rungs] if collapsed densities were kept; random_rungs.
-/// Throws  DataError naming the file
-void save_store(const SampleStore& store, const std::string& path);
+/// The samples of a run, and what its log Z is certainly not below.
+struct StoredRun {
+  SampleStore store;
+  LowerBound bound = {};  ///< of a file: its number and error alone, or none
+};
 
-/// Reads what save_store wrote; every array is checked.
+/// Writes a sample store as .npz: float64 D and int32 rung [sweeps, chains]; beta, log_prior and
+/// log_z_hat [rungs]; log_f [sweeps, chains, rungs] if collapsed densities were kept; random_rungs;
+/// lower_bound and lower_bound_error where there is a bound.
 /// Throws  DataError naming the file
-SampleStore load_store(const std::string& path);
+void save_store(const StoredRun& run, const std::string& path);
+
+/// Reads what save_store wrote; every array is checked. Files of earlier versions have no bound.
+/// Throws  DataError naming the file
+StoredRun load_store(const std::string& path);
 
 }  // namespace boltzmark::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/exact/annealing_moments.hpp"
+#include "boltzmark/exact/modes.hpp"
 #include "boltzmark/sample/smc.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/table_target.hpp"
@@ -43,6 +44,15 @@ Path draw_path(Stream& stream, const Layered& model, int max_rungs = 6) {
 }
 
 Path draw_path(Stream& stream) { return draw_path(stream, draw_generic_model(stream, 3, 3)); }
+
+// The base of the model's modes.
+Path draw_modes_path(Stream& stream) {
+  Path path = draw_path(stream);
+  const StreamKey key{stream(), stream()};
+  const Modes modes = find_modes(path.model, path.base, {.climbs = {.starts = 4, .key = key}});
+  path.base = base_of_modes(path.model, modes, key);
+  return path;
+}
 
 // A model whose layers are Bernoulli or X(s), s <= 3.
 Path draw_unit_path(Stream& stream) {
@@ -211,6 +221,8 @@ std::vector<Check> annealing_checks() {
   add("mean-weight (discrete units)", "ais",
       "E[w] = Z with multivalued units and the recovered law", 1e-5,
       [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
+  add("mean-weight (base of modes)", "ais", "E[w] = Z from the base of the model's modes", 1e-10,
+      [](Stream& s) { return ais_mean(draw_modes_path(s), SweepLaw::exact); });
   add("mean-log-weight", "ais", "E[log w] is at most log Z", 1e-12, ais_jensen);
   add("riemann-sum", "ais",
       "log w of the joint density is the Riemann sum of D along a trajectory: relative difference",

@@ -94,6 +94,7 @@ std::vector<Check> transition_checks();
 std::vector<Check> fast_weight_checks();
 std::vector<Check> pretraining_checks();
 std::vector<Check> gaussian_checks();
+std::vector<Check> lower_bound_checks();
 
 /// Lists of checks that any rule must pass which leaves p unchanged, one per file.
 std::vector<Check> kernel_checks(const Rule& rule);

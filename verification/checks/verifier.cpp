@@ -21,7 +21,8 @@ const std::vector<Check>& registered_checks() {
               integration_checks(), annealing_checks(),      unit_checks(),
               classifier_checks(),  mean_field_checks(),     adaptive_tempering_checks(),
               partition_checks(),   transition_checks(),     fast_weight_checks(),
-              swap_bias_checks(),   pretraining_checks(),    gaussian_checks()});
+              swap_bias_checks(),   pretraining_checks(),    gaussian_checks(),
+              lower_bound_checks()});
   return checks;
 }
 

@@ -107,7 +107,9 @@ TEST_CASE("a score above probability 1 is not ok") {
   const Json score = json_of({"score", saved(model, folder / "m.npz"), data, "--method", "ais",
                               "--sweeps", "3", "--chains", "4"});
   CHECK(score["mean_log_likelihood"].get<double>() > 1);
-  CHECK(score["status"] == "not_converged");
+  CHECK(score["status"] == "below_bound");
+  // Both modes are certain: all on, 6 * 6 * 30 - 12 * 60, which is the case's, and all off, 0.
+  CHECK(score["lower_bound"].get<double>() == Approx(360).margin(1e-6));
   const Json exact = json_of({"score", folder / "m.npz", data});
   CHECK(exact["status"] == "ok");
   CHECK(exact["mean_log_likelihood"].get<double>() <= 1e-9);

@@ -41,7 +41,8 @@ TEST_CASE("every method estimates log Z of an easy model within 5 of its standar
     INFO(result.dump());
     CHECK(keys(result) == Keys{"method", "log_z", "std_error", "lower", "upper", "chains", "sweeps",
                                "temperatures", "summed", "effective_samples", "seconds", "seed",
-                               "status", "warnings"});
+                               "base", "lower_bound", "lower_bound_error", "lower_bound_of",
+                               "known_log_z", "status", "warnings"});
     CHECK(result["method"] == method);
     // Stepping stones have whole ladders: 12 of 5 chains, whose 640 sweeps make the same moves.
     const bool ladders = method == "ss";
@@ -204,8 +205,8 @@ TEST_CASE("an extreme model ends estimate and score with a status and a reason, 
   const std::string data = folder.write("data.csv", "0,1,0,1,0,1,0,1,0,1\n1,1,1,0,0,0,1,1,1,0\n");
   for (const Arguments& command : {Arguments{"estimate", path}, Arguments{"score", path, data}})
     for (const std::string rungs : {"2", "5"}) {
-      const Arguments all =
-          with(command, {"--method", "ti-continuous", "--temperatures", rungs, "--sweeps", "1000"});
+      const Arguments all = with(command, {"--method", "ti-continuous", "--temperatures", rungs,
+                                           "--sweeps", "1000", "--base", "uniform"});
       const Run text = run(all);
       INFO(text.out << text.err);
       CHECK(text.code == 0);

@@ -61,4 +61,14 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
   return estimate;
 }
 
+void refuse_below(Estimate& estimate, double lowest) {
+  if (!(estimate.upper < lowest)) return;
+  estimate.refuse(
+      Status::below_bound,
+      fmt::format("log Z is certainly at least {:.8g}, above the upper limit: the chains "
+                  "missed most of the mass; run more sweeps, or use a base that is "
+                  "closer to the model",
+                  lowest));
+}
+
 }  // namespace boltzmark

@@ -29,4 +29,9 @@ inline RatioRange range_of(const Eigen::MatrixXd& log_ratio) {
 ///   or effective samples are not finite, or it is beyond the range
 Estimate closed(Estimate estimate, const RatioRange& range = {});
 
+/// Refuses an estimate whose upper limit lies below a number that log Z certainly is not below, such
+/// as exact/lower_bound.hpp finds, less its error bound. NaN: there is no such number.
+/// Status  below_bound
+void refuse_below(Estimate& estimate, double lowest);
+
 }  // namespace boltzmark

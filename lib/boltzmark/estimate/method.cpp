@@ -66,6 +66,7 @@ TemperedRun run_tempering(const Target& target, const MethodSettings& settings) 
                                       .log_prior = settings.log_prior,
                                       .states = settings.states,
                                       .keep_log_f = settings.keep_log_f,
+                                      .top_states = settings.top_states,
                                       .key = settings.key,
                                       .progress = settings.progress});
 }

@@ -22,8 +22,9 @@ struct MethodSettings {
   States states = States::collapsed;
   bool keep_log_f = false;  ///< keep collapsed densities in the store
   StreamKey key = {};
-  Eigen::MatrixXf cases = {};   ///< observed states for RAISE [visible x cases]; empty: sampled
-  Progress progress = nullptr;  ///< the share done; may throw to stop
+  Eigen::MatrixXf cases = {};       ///< observed states for RAISE [visible x cases]; empty: sampled
+  TopStates* top_states = nullptr;  ///< takes a tempered run's states at b = 1
+  Progress progress = nullptr;      ///< the share done; may throw to stop
 };
 
 /// What a method makes of its settings.
@@ -96,7 +97,8 @@ MethodWork tempering_work(const MethodSettings& settings);
 /// them.
 States default_states(const SampleStore& store);
 
-/// Makes the tempered run that methods of source `tempered` read.
+/// Makes the tempered run that methods of source `tempered` read, which is the same whether
+/// settings.top_states are taken or not.
 /// Randomness  settings.key: each chain's units and rung, whatever the threads
 /// Throws      InvalidArgument on settings out of range; what settings.progress throws
 TemperedRun run_tempering(const Target& target, const MethodSettings& settings);

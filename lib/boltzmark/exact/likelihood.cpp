@@ -13,6 +13,7 @@
 #include "boltzmark/exact/likelihood_kernel.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/split_marginal.hpp"
+#include "boltzmark/model/sides.hpp"
 
 namespace boltzmark {
 namespace {
@@ -103,8 +104,8 @@ struct Costs {
 Costs costs_of(const Layered& model, std::size_t cases) {
   constexpr double kSumSeconds = 1e-10, kExponentialSeconds = 8e-9, kProductSeconds = 6e-11;
   constexpr double kCaseSeconds = 1e-5;  // of the tables that an enumeration starts from
-  const double states[2] = {std::exp2(log2_hidden_states(model, 0)),
-                            std::exp2(log2_hidden_states(model, 1))};
+  const double states[2] = {std::exp2(log2_states(model, 0, 1)),
+                            std::exp2(log2_states(model, 1, 1))};
   double units[2] = {0, 0};
   for (int l = 1; l < model.layers(); ++l) units[l % 2] += model.size(l);
   const int smaller = states[0] < states[1] ? 0 : 1;
@@ -121,7 +122,7 @@ Costs costs_of(const Layered& model, std::size_t cases) {
 
 /// Whether the product serves at less cost than an enumeration of the smaller side for every case.
 bool prefers_product(const Layered& model, std::size_t cases) {
-  if (model.is_rbm() || log2_hidden_states(model, 1) > 40) return false;
+  if (model.is_rbm() || log2_states(model, 1, 1) > 40) return false;
   const Costs costs = costs_of(model, cases);
   return costs.product_seconds < costs.case_by_case_seconds;
 }

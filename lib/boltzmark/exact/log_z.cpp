@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -64,14 +63,18 @@ ScaledSum sum_chunks(const ChunkedSum& sum, const EnumerationCheckpoint& checkpo
 
 }  // namespace
 
-void check_magnitude(const Bipartite& sides) {
+double magnitude(const Bipartite& sides) {
   double size = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
   for (Eigen::Index j = 0; j < sides.weights.rows(); ++j) {
     const double x = std::abs(sides.other_input[j]) + sides.weights.row(j).cwiseAbs().sum();
     const double sigma = sides.other_sigma[j];
     size += x + std::abs(sides.other_mean[j]) * x + sigma * sigma * x * x;
   }
-  if (!(size < 0x1p49)) {
+  return size;
+}
+
+void check_magnitude(const Bipartite& sides) {
+  if (const double size = magnitude(sides); !(size < kUnresolved)) {
     throw InvalidArgument(
         fmt::format("sum of the sizes of all parameters = {:.3g} (must be below 2^49 nats)", size));
   }
@@ -84,10 +87,7 @@ ExactLogZ sum_states(const Bipartite& sides, const ExactOptions& options) {
   const ScaledSum total = sum_chunks(*sum, {options.checkpoint, sides, *sum}, options);
   ExactLogZ result;
   result.log_z = total.log();
-  // The last logarithm: its own ulp, the product exponent * ln 2 and ln 2's rounding, their sum.
-  const double u = std::numeric_limits<double>::epsilon() / 2;
-  const double scale = std::abs(static_cast<double>(total.value().exponent)) * 0.7;
-  result.error_bound = sum->error_bound() + u * (50 + 2 * scale + std::abs(result.log_z));
+  result.error_bound = sum->error_bound() + total.log_error();
   result.states = sides.states;
   result.enumerated_units = static_cast<int>(sides.enumerated.size());
   result.seconds = seconds_since(start);

@@ -54,6 +54,8 @@ std::string_view name(Status status) {
       return "few_effective_samples";
     case Status::not_converged:
       return "not_converged";
+    case Status::below_bound:
+      return "below_bound";
   }
   throw InvalidArgument("status (must be one of the enumeration)");
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/model/sides.hpp"
 
 namespace boltzmark {
 namespace {
@@ -19,18 +20,6 @@ struct View {
 
 bool in_view(const View& view, int layer, int parity) {
   return layer >= view.first_layer && layer % 2 == parity;
-}
-
-/// Counts the bits of the states of one parity's layers; infinity where one is not discrete.
-double log2_states(const View& view, int parity) {
-  double bits = 0;
-  for (int l = 0; l < view.model.layers(); ++l) {
-    if (!in_view(view, l, parity)) continue;
-    const Unit unit = view.model.layer(l).unit;
-    if (!unit.is_discrete()) return std::numeric_limits<double>::infinity();
-    bits += view.model.size(l) * std::log2(unit.values());
-  }
-  return bits;
 }
 
 std::vector<UnitPlace> places_of(const View& view, int parity) {
@@ -61,7 +50,7 @@ void check_size(const View& view, int parity, int max_units) {
   for (int l = 0; l < view.model.layers(); ++l) {
     if (in_view(view, l, parity)) units += view.model.size(l);
   }
-  const double bits = log2_states(view, parity);
+  const double bits = log2_states(view.model, parity, view.first_layer);
   if (std::isinf(bits)) {
     throw InvalidArgument(
         "enumerated side = a layer that is not discrete (must have units of "
@@ -77,8 +66,7 @@ void check_size(const View& view, int parity, int max_units) {
   }
 }
 
-Bipartite make_sides(const View& view, int parity, int max_units) {
-  check_size(view, parity, max_units);
+Bipartite make_sides(const View& view, int parity) {
   Bipartite sides;
   sides.places = places_of(view, parity);
   sides.other_places = places_of(view, 1 - parity);
@@ -90,8 +78,7 @@ Bipartite make_sides(const View& view, int parity, int max_units) {
     const Unit unit = view.model.layer(p.layer).unit;
     sides.enumerated.push_back(unit);
     sides.bias[i] = view.model.bias(p.layer)[p.unit] + shift_of(view, p);
-    sides.constant += unit.log_weight();
-    sides.states *= static_cast<std::uint64_t>(unit.values());
+    if (unit.is_discrete()) sides.constant += unit.log_weight();
   }
   sides.other_input.resize(m);
   sides.other_mean = Eigen::VectorXd::Zero(m);
@@ -115,17 +102,28 @@ Bipartite make_sides(const View& view, int parity, int max_units) {
   return sides;
 }
 
-int smaller_parity(const View& view) { return log2_states(view, 0) < log2_states(view, 1) ? 0 : 1; }
+Bipartite enumerated(const View& view, int parity, int max_units) {
+  check_size(view, parity, max_units);
+  Bipartite sides = make_sides(view, parity);
+  for (const Unit unit : sides.enumerated)
+    sides.states *= static_cast<std::uint64_t>(unit.values());
+  return sides;
+}
 
 }  // namespace
 
+Bipartite list_side(const Layered& model, int parity) {
+  Bipartite sides = make_sides({model, 0, {}}, parity);
+  sides.states = 0;
+  return sides;
+}
+
 Bipartite enumerate_side(const Layered& model, int parity, int max_units) {
-  return make_sides({model, 0, {}}, parity, max_units);
+  return enumerated({model, 0, {}}, parity, max_units);
 }
 
 Bipartite enumerate_smaller_side(const Layered& model, int max_units) {
-  const View view{model, 0, {}};
-  return make_sides(view, smaller_parity(view), max_units);
+  return enumerated({model, 0, {}}, smaller_side(model), max_units);
 }
 
 Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible,
@@ -135,17 +133,13 @@ Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::Vect
                           std::to_string(model.size(0)) + ")");
   }
   const View view{model, 1, model.weights(0).transpose() * visible};
-  Bipartite sides = make_sides(view, smaller_parity(view), max_units);
+  Bipartite sides = enumerated(view, smaller_side(model, 1), max_units);
   sides.constant -= own_energy(model.layer(0), visible);
   return sides;
 }
 
 Bipartite enumerate_hidden_side(const Layered& model, int parity, int max_units) {
-  return make_sides({model, 1, {}}, parity, max_units);
-}
-
-double log2_hidden_states(const Layered& model, int parity) {
-  return log2_states({model, 1, {}}, parity);
+  return enumerated({model, 1, {}}, parity, max_units);
 }
 
 double log_other_partition(const Bipartite& sides, int j, double input) {

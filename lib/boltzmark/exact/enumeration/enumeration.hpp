@@ -39,6 +39,10 @@ struct Bipartite {
 ///   max_units units or more than 2^62 states
 Bipartite enumerate_side(const Layered& model, int parity, int max_units = 40);
 
+/// Views a model with the layers of one parity listed, however many states they have (`states` is 0)
+/// and whatever their units are but Gaussian: only discrete ones count in the constant.
+Bipartite list_side(const Layered& model, int parity);
+
 /// Views a model with the side of fewer states enumerated; the odd layers when equal.
 Bipartite enumerate_smaller_side(const Layered& model, int max_units = 40);
 
@@ -53,10 +57,10 @@ Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::Vect
 /// Throws  as enumerate_side
 Bipartite enumerate_hidden_side(const Layered& model, int parity, int max_units = 40);
 
-/// Computes log2 of the number of states of the hidden layers of one parity; infinity where one of
-/// them is not discrete.
-double log2_hidden_states(const Layered& model, int parity);
-
+/// Adds up the sizes of all that a log weight is summed from, which bounds it.  Units  nats
+double magnitude(const Bipartite& sides);
+/// The least magnitude of which a double no longer resolves one nat.
+inline constexpr double kUnresolved = 0x1p49;
 /// Refuses weights so large that a double no longer resolves one nat.
 /// Throws  InvalidArgument
 void check_magnitude(const Bipartite& sides);

@@ -39,15 +39,18 @@ void StateWalk::next() {
   rebuild(std::min(i, n - 1));
 }
 
-double StateWalk::log_weight() const {
-  double sum = linear_[0];
+double StateWalk::log_weight() const { return boltzmark::log_weight(sides_, inputs(), linear()); }
+
+double log_weight(const Bipartite& sides, const Eigen::Ref<const Eigen::VectorXd>& inputs,
+                  double linear) {
+  double sum = linear;
   // log prod (1 + e^-|x|) needs one logarithm per 512 Bernoulli units: each factor is in (1, 2].
   double product = 1;
   int factors = 0;
-  for (int j = 0; j < inputs_.rows(); ++j) {
-    const double x = inputs_(j, 0);
-    if (!sides_.other[j].is_bernoulli()) {
-      sum += log_other_partition(sides_, j, x);
+  for (Eigen::Index j = 0; j < inputs.size(); ++j) {
+    const double x = inputs[j];
+    if (!sides.other[j].is_bernoulli()) {
+      sum += log_other_partition(sides, static_cast<int>(j), x);
       continue;
     }
     sum += std::max(x, 0.0);
@@ -86,26 +89,29 @@ ScaledSum PlainSum::sum(std::uint64_t chunk) const {
 //   log partitions G_j, |G_j| <= X_j + 2: 4 ulp each, 8 u (X_j + 2);
 //   their sum and that of the linear terms: (m + n + 1) u (sum_j (X_j + 2) + sum_i |b_i| +
 //   |const|).
-// The weights are then exact to 3 u, and adding them costs one u an addition.
-double PlainSum::error_bound() const {
-  const double u = std::numeric_limits<double>::epsilon() / 2;
-  const double n = static_cast<double>(sides_.enumerated.size());
-  const double m = static_cast<double>(sides_.other.size());
-  double inputs = 0, sizes = std::abs(sides_.constant) + sides_.bias.cwiseAbs().sum();
-  for (int j = 0; j < sides_.weights.rows(); ++j) {
-    const double x = std::abs(sides_.other_input[j]) + sides_.weights.row(j).cwiseAbs().sum();
+double log_weight_roundings(const Bipartite& sides, double more) {
+  const double n = static_cast<double>(sides.enumerated.size()) + more;
+  const double m = static_cast<double>(sides.other.size());
+  double inputs = 0, sizes = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
+  for (int j = 0; j < sides.weights.rows(); ++j) {
+    const double x = std::abs(sides.other_input[j]) + sides.weights.row(j).cwiseAbs().sum();
     double slope = 1, size = x + 2;
-    if (sides_.other[j].has_scale()) {
-      const double a = std::abs(sides_.other_mean[j]),
-                   variance = std::pow(sides_.other_sigma[j], 2);
+    if (sides.other[j].has_scale()) {
+      const double a = std::abs(sides.other_mean[j]), variance = std::pow(sides.other_sigma[j], 2);
       slope = a + variance * x;
-      size = a * x + variance * x * x / 2 + std::abs(std::log(sides_.other_sigma[j])) + 2;
+      size = a * x + variance * x * x / 2 + std::abs(std::log(sides.other_sigma[j])) + 2;
     }
     inputs += (n + 2) * x * slope + 8 * size;
     sizes += size;
   }
+  return inputs + (m + n + 1) * sizes;
+}
+
+// The weights are exact to 3 u given their logs, and adding them costs one u an addition.
+double PlainSum::error_bound() const {
+  const double u = std::numeric_limits<double>::epsilon() / 2;
   const double additions = static_cast<double>(chunk_states_ + chunks());
-  return 1.01 * u * (inputs + (m + n + 1) * sizes + 3 + additions);
+  return 1.01 * u * (log_weight_roundings(sides_) + 3 + additions);
 }
 
 }  // namespace boltzmark

@@ -8,6 +8,15 @@
 
 namespace boltzmark {
 
+/// Computes the log weight of a state from the inputs that it gives the other side.
+/// Shapes  inputs [m], for Gaussian units without the bias; linear is constant + sum_i bias_i e_i
+double log_weight(const Bipartite& sides, const Eigen::Ref<const Eigen::VectorXd>& inputs,
+                  double linear);
+
+/// Bounds the error of any state's log weight, in units of u = 2^-53 and but for 1 % of itself;
+/// `more` roundings of every input and of the linear terms than their sums take count too.
+double log_weight_roundings(const Bipartite& sides, double more = 0);
+
 /// Walks the states of the enumerated side in order, the first unit fastest, keeping the inputs of
 /// the other side. Inputs are sums in a fixed order, never updated by differences, so that they do
 /// not drift and do not depend on where the walk began.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace boltzmark {
 
@@ -59,6 +60,12 @@ class ScaledSum {
   /// Returns the log of the sum; minus infinity while nothing was added.
   double log() const {
     return std::log(value_.mantissa) + static_cast<double>(value_.exponent) * 0x1.62e42fefa39efp-1;
+  }
+  /// Bounds the rounding of log() itself: its own ulp, the product exponent * ln 2 and ln 2's
+  /// rounding, their sum.
+  double log_error() const {
+    const double scale = std::abs(static_cast<double>(value_.exponent)) * 0.7;
+    return std::numeric_limits<double>::epsilon() / 2 * (50 + 2 * scale + std::abs(log()));
   }
 
  private:

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/transition/fixed_points.hpp"
+
+namespace boltzmark {
+
+/// How modes are searched for.
+struct ModeSearch {
+  FixedPointSearch climbs = {};
+  int max_rounds = 20;  ///< of steps of single units
+  /// Single units are stepped from the likeliest fixed points alone, so that a round over all of
+  /// them computes about as many log partitions, from 16 states at least.
+  int round_log_partitions = 1 << 23;
+  int escape_states = 1 << 12;  ///< listed around the modes, for a way out to higher ones
+};
+
+/// Modes that were found, the likeliest first.
+struct Modes {
+  int parity = 1;                  ///< of the layers whose marginal law they are modes of
+  Chains states;                   ///< distinct on that side; the other at its means given it
+  std::vector<double> log_f = {};  ///< of m(x) f(x), the other side summed out [modes], in nats
+  /// Climbs that ended in each [modes]; 0 where only the states around another led there.
+  std::vector<int> basins = {};
+  int climbs = 0;  ///< in all; those that are in no basin ended in less likely fixed points
+
+  int count() const { return states.chains(); }
+};
+
+/// Finds modes of the marginal law of the side with fewer states: states x from which no step of a
+/// single unit's value goes up log f(x). From the likeliest states that find_fixed_points finds
+/// single units step upwards, in double precision; then the states around the modes are listed
+/// (StateList), and the likeliest of them is climbed from too: the way out of a mode that is low
+/// beside another. No search finds all modes of every model.
+/// Randomness, Invariant, Throws  as find_fixed_points; also if parameters are so large that a
+///   double does not resolve a nat
+/// Cost  as find_fixed_points, and some 5 rounds of search.round_log_partitions
+Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search = {});
+
+/// Moves chains that start from the modes in turn by so many Gibbs sweeps at b = 1, the other side
+/// first, and shows their states after each.
+/// Randomness  key     Throws  InvalidArgument if chains < 1
+void sweep_from_modes(const Layered& model, const Modes& modes, int chains, int sweeps,
+                      StreamKey key, const std::function<void(const Chains&)>& show);
+
+/// Makes the base of the visible units' rates in 20 Gibbs sweeps of 64 chains from the modes, smoothed
+/// as data rates are: 5 ons and 5 offs for every 100 states. Uniform where the visible units are not
+/// Bernoulli.
+/// Randomness  key
+Base base_of_modes(const Layered& model, const Modes& modes, StreamKey key);
+
+}  // namespace boltzmark

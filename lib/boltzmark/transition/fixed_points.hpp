@@ -1,0 +1,73 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/key.hpp"
+#include "boltzmark/transition/chains.hpp"
+
+namespace boltzmark {
+
+/// Distinct states of the layers of one parity, in the order in which they were added.
+class SideStates {
+ public:
+  /// Throws  InvalidArgument if a layer of that parity is not discrete
+  SideStates(const Layered& model, int parity);
+
+  int parity() const { return parity_; }
+  int size() const { return static_cast<int>(states_.size()); }
+  /// Adds a chain's state unless it is there already; returns its number.
+  int add(const Chains& chains, int chain);
+  /// Adds those of all chains.
+  void add(const Chains& chains);
+  /// Lists the index of every unit's value, the lowest layer first.  Shapes  [units of the side]
+  std::span<const char16_t> operator[](int state) const { return *states_[state]; }
+
+ private:
+  int parity_;
+  std::u16string scratch_;
+  std::unordered_map<std::u16string, int> numbers_;
+  std::vector<const std::u16string*> states_;
+};
+
+/// How fixed points are searched for.
+struct FixedPointSearch {
+  int starts = 128;            ///< of climbs: half drawn evenly, half annealed from the base
+  int annealing_sweeps = 25;   ///< of Gibbs sampling, b rising evenly from 0 to 1
+  int max_sweeps = 100;        ///< of a climb
+  Eigen::MatrixXf cases = {};  ///< visible states to climb from besides [visible x cases]; or none
+  StreamKey key = {};
+};
+
+/// States that a climb does not leave.
+struct FixedPoints {
+  int parity = 1;           ///< of the side whose states they are, the one with fewer
+  Chains states;            ///< distinct on that side; the other at its likeliest values given it
+  std::vector<int> basins;  ///< climbs that ended in each
+  int unfinished = 0;       ///< climbs that were still moving when they were stopped
+
+  int count() const { return states.chains(); }
+};
+
+/// Finds fixed points of climbs on log f(x), x the side with fewer states, the other side summed out.
+///   A climb first goes up log f of the joint state, every unit of a side at once to the value that
+///   is likeliest given the other side, until no unit moves. Then it goes up log f(x): log f is
+///   convex in x, a sum of linear terms and log partitions, so the vertex x' that maximises its
+///   tangent, the likeliest values given the other side's means, has log f(x') >= log f(x)
+///                                                                     [Yuille and Rangarajan 2003]
+/// Shapes      search.cases [visible x cases]
+/// Randomness  search.key: the starts, and which value a unit of input 0 takes, sweep by sweep
+/// Invariant   the same states in the same order for any number of threads
+/// Throws      InvalidArgument if neither side is discrete, a layer is Gaussian, or the cases are no
+///   visible states
+/// Cost        about starts (annealing_sweeps + 20) sweeps of one chain
+FixedPoints find_fixed_points(const Layered& model, const Base& base,
+                              const FixedPointSearch& search);
+
+}  // namespace boltzmark

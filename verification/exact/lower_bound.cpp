@@ -1,0 +1,163 @@
+// Certified lower bounds of log Z: by hand, of planted models, and what they refuse.
+#include "boltzmark/exact/lower_bound.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/target/layered_target.hpp"
+#include "verification/checks/verifier.hpp"
+#include "well_models.hpp"
+
+using namespace boltzmark;
+using namespace well_models;
+
+namespace {
+
+LowerBoundOptions options_of(std::uint64_t seed) {
+  LowerBoundOptions options;
+  options.search.climbs.key = make_key(seed, "bound");
+  return options;
+}
+
+// The modes alone are listed.
+LowerBoundOptions modes_alone() {
+  LowerBoundOptions options = options_of(1);
+  options.search.escape_states = 1;
+  options.gibbs_sweeps = 0;
+  options.most_states = 1;
+  return options;
+}
+
+LowerBound bound_of(const Layered& model, const LowerBoundOptions& options) {
+  return lower_bound(model, Base::uniform(model), options);
+}
+
+// Two free visible units and one hidden unit of odds 3: f(1) = 12, f(0) = 4.
+Layered one_hidden() {
+  return Layered::rbm(Eigen::MatrixXd::Zero(2, 1), Eigen::VectorXd::Zero(2),
+                      Eigen::VectorXd::Constant(1, std::log(3.0)));
+}
+
+Layered free_units(Unit visible, Unit hidden) {
+  std::vector<Layer> layers = {{visible, Eigen::VectorXd::Constant(3, 0.7), {}},
+                               {hidden, Eigen::VectorXd::Constant(2, -1.3), {}}};
+  return Layered(std::move(layers), {Eigen::MatrixXd::Zero(3, 2)});
+}
+
+}  // namespace
+
+TEST_CASE("a bound is the sum over what it lists: one state, both, and a state that is given") {
+  const LowerBound one = bound_of(one_hidden(), modes_alone());
+  CHECK(one.listed == Approx(std::log(12.0)).epsilon(1e-14));
+  CHECK(one.states == 1);
+  CHECK(one.modes == 1);
+  CHECK_FALSE(one.all_states);
+  const LowerBound all = bound_of(one_hidden(), options_of(1));
+  CHECK(all.listed == Approx(std::log(16.0)).epsilon(1e-14));
+  CHECK(all.states == 2);
+  CHECK(all.all_states);
+  LowerBoundOptions given = modes_alone();
+  const std::vector<Chains> off(1, Chains(one_hidden(), 3));  // three times all off: one state
+  given.visited = off;
+  const LowerBound two = bound_of(one_hidden(), given);
+  CHECK(two.listed == Approx(std::log(16.0)).epsilon(1e-14));
+  CHECK(two.states == 2);
+}
+
+TEST_CASE("mean field's bound is log Z of independent units of any type, discrete or not") {
+  for (const Unit visible : {Unit::bernoulli(), Unit::multivalued(3), Unit::continuous()})
+    for (const Unit hidden : {Unit::bernoulli(), Unit::multivalued(1), Unit::continuous()}) {
+      const Layered model = free_units(visible, hidden);
+      const double log_z = 3 * log_partition(visible, 0.7) + 2 * log_partition(hidden, -1.3);
+      const LowerBound bound = bound_of(model, modes_alone());
+      CAPTURE(visible.name(), hidden.name());
+      CHECK(bound.mean_field == Approx(log_z).epsilon(1e-13));
+      CHECK(bound.log_z - bound.error_bound <= log_z);
+      CHECK(bound.error_bound < 1e-12);
+      CHECK(std::isnan(bound.listed) == !(visible.is_discrete() || hidden.is_discrete()));
+    }
+}
+
+TEST_CASE("the bound of 2,000 random models of every discrete unit is never above log Z") {
+  int checks = 0;
+  for (const Check& check : registered_checks()) {
+    if (check.subject != "lower_bound") continue;
+    const CheckOutcome outcome = check.run(1000, 4);
+    CAPTURE(check.name, outcome.value, outcome.detail);
+    CHECK(outcome.holds);
+    ++checks;
+  }
+  CHECK(checks == 2);
+}
+
+TEST_CASE("a list that ends early gives less than log Z, and more states never give less") {
+  const Layered model = ising_lattice(6, 0.3);
+  const double log_z = exact_log_z(model).log_z;
+  double before = -std::numeric_limits<double>::infinity();
+  for (const int most : {1, 100, 10000}) {
+    LowerBoundOptions options = options_of(2);
+    options.most_states = most;
+    const LowerBound bound = bound_of(model, options);
+    CHECK(bound.listed >= before);
+    CHECK(bound.listed < log_z - 0.01);
+    before = bound.listed;
+  }
+}
+
+TEST_CASE("an estimate that misses a golf hole is ok by itself, and below the bound") {
+  const Planted planted = golf_hole(100, 10);
+  CHECK(exact_log_z(planted.model).log_z == Approx(planted.log_z).epsilon(1e-12));
+  const Base base = Base::uniform(planted.model);
+  const LayeredTarget target(planted.model, base);
+  const LowerBound bound = bound_of(planted.model, options_of(3));
+  CHECK(bound.all_states);
+  CHECK(bound.log_z == Approx(planted.log_z).epsilon(1e-12));
+  const double lowest = bound.log_z - bound.error_bound;
+  for (const char* method : {"rts", "ais", "smc", "mbar", "ti", "bar"}) {
+    Estimate estimate = estimate_log_z(
+        method, target, {.sweeps = 1000, .ladder = Ladder::linear(20), .key = make_key(1)});
+    CAPTURE(method, estimate.log_z, estimate.std_error, planted.log_z);
+    CHECK(estimate.status == Status::ok);
+    CHECK(estimate.log_z < planted.log_z - 10);
+    refuse_below(estimate, lowest);
+    CHECK(estimate.status == Status::below_bound);
+    CHECK(estimate.warnings.size() == 1);
+  }
+}
+
+TEST_CASE("an estimate is refused where its upper limit is below the bound, and nowhere else") {
+  const auto refused = [](double lowest, Status before = Status::ok) {
+    Estimate estimate{.log_z = 10, .std_error = 1, .lower = 8, .upper = 12, .status = before};
+    refuse_below(estimate, lowest);
+    return estimate.status;
+  };
+  CHECK(refused(12 + 1e-9) == Status::below_bound);
+  CHECK(refused(12) == Status::ok);
+  CHECK(refused(11) == Status::ok);
+  CHECK(refused(Estimate::kNone) == Status::ok);
+  CHECK(refused(13, Status::unvisited_rung) == Status::below_bound);
+  CHECK(refused(11, Status::not_converged) == Status::not_converged);
+  CHECK(name(Status::below_bound) == "below_bound");
+}
+
+TEST_CASE("the bound is the same for any number of threads, and none where nats are not resolved") {
+  const Layered model = hidden_well(40, 20).model;
+  const auto bound = [&](int threads) {
+    const ThreadLimit limit(threads);
+    return bound_of(model, options_of(4));
+  };
+  const LowerBound one = bound(1), two = bound(2);
+  CHECK(one.log_z == two.log_z);
+  CHECK(one.listed == two.listed);
+  CHECK(one.mean_field == two.mean_field);
+  CHECK(one.states == two.states);
+  const Layered huge = Layered::rbm(Eigen::MatrixXd::Constant(3, 2, 1e20), Eigen::VectorXd::Zero(3),
+                                    Eigen::VectorXd::Zero(2));
+  CHECK(std::isnan(bound_of(huge, options_of(4)).log_z));
+}

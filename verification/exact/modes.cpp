@@ -1,0 +1,180 @@
+// Fixed points of climbs, modes, and the lists that grow from them.
+#include "boltzmark/exact/modes.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/model/sides.hpp"
+#include "boltzmark/sample/base_choice.hpp"
+#include "verification/checks/check_cases.hpp"
+#include "well_models.hpp"
+
+using namespace boltzmark;
+using namespace well_models;
+
+namespace {
+
+ModeSearch search_of(std::uint64_t seed, int starts = 64) {
+  ModeSearch search;
+  search.climbs.starts = starts;
+  search.climbs.key = make_key(seed, "modes");
+  return search;
+}
+
+Modes modes_of(const Layered& model, const ModeSearch& search) {
+  return find_modes(model, Base::uniform(model), search);
+}
+
+// log of m(x) f(x) of a mode from the joint law, all states enumerated.
+double log_marginal(const StateSpace& space, const Modes& modes, int mode) {
+  std::vector<double> sum;
+  for (std::size_t s = 0; s < space.states(); ++s) {
+    bool same = true;
+    for (int u = 0; same && u < space.units(); ++u) {
+      const StateSpace::Place place = space.place(u);
+      same = place.layer % 2 != modes.parity ||
+             std::abs(space.value(u, s) -
+                      static_cast<double>(modes.states.get(place.layer, place.unit, mode))) < 1e-6;
+    }
+    if (same) sum.push_back(space.log_p()[static_cast<Eigen::Index>(s)] + space.log_z());
+  }
+  return log_sum_exp(
+      Eigen::Map<const Eigen::VectorXd>(sum.data(), static_cast<Eigen::Index>(sum.size())));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a mode's log f is its marginal of the joint law, and none of its neighbours is above it") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Stream stream(make_key(seed, "marginals"), Purpose::test);
+    const Layered model = draw_small_unit_model(stream, 4, 512);
+    const Modes modes = modes_of(model, search_of(seed, 8));
+    CAPTURE(describe_case(model), modes.count());
+    REQUIRE(modes.count() >= 1);
+    REQUIRE(static_cast<int>(modes.log_f.size()) == modes.count());
+    CHECK(std::is_sorted(modes.log_f.rbegin(), modes.log_f.rend()));
+    const StateSpace space(model);
+    const Bipartite sides = list_side(model, modes.parity);
+    SideStates states(model, modes.parity);
+    states.add(modes.states);
+    REQUIRE(states.size() == modes.count());  // all different
+    Eigen::VectorXd scratch;
+    for (int k = 0; k < modes.count(); ++k) {
+      const double log_f = modes.log_f[static_cast<std::size_t>(k)];
+      const double slack = 1e-10 * std::max(1.0, std::abs(log_f));
+      CHECK(std::abs(log_f - log_marginal(space, modes, k)) <= slack);
+      const ListedState state = weigh(sides, {states[k].begin(), states[k].end()});
+      for (int i = 0; i < static_cast<int>(sides.enumerated.size()); ++i)
+        for (const int step : {-1, 1}) {
+          const int index = state.indices[static_cast<std::size_t>(i)] + step;
+          if (index >= 0 && index < sides.enumerated[i].values())
+            CHECK(log_weight_beside(sides, state, i, index, scratch) <= log_f + slack);
+        }
+    }
+  }
+}
+
+TEST_CASE("both ground states of a lattice below criticality are found, and are equally high") {
+  constexpr int kSide = 6;
+  const Layered model = ising_lattice(kSide, 0.6);
+  const Modes modes = modes_of(model, search_of(1));
+  int up = 0, down = 0;
+  for (int k = 0; k < modes.count(); ++k) {
+    const Eigen::VectorXf spins = modes.states.get_layer(modes.parity).col(k);
+    up += (spins.array() == 1).all();
+    down += (spins.array() == -1).all();
+  }
+  CHECK(up == 1);
+  CHECK(down == 1);
+  REQUIRE(modes.count() >= 2);
+  CHECK(modes.log_f[0] == Approx(modes.log_f[1]).epsilon(1e-13));
+  // Each spin of the other sublattice sees four aligned ones: (2 cosh 4 K)^(L^2 / 2).
+  CHECK(modes.log_f[0] ==
+        Approx(kSide * kSide / 2 * std::log(2 * std::cosh(4 * 0.6))).epsilon(1e-12));
+}
+
+TEST_CASE("units of input 0 are drawn from a key: both values, the same for any threads") {
+  const Layered flat = Layered::rbm(Eigen::MatrixXd::Zero(40, 6), Eigen::VectorXd::Zero(40),
+                                    Eigen::VectorXd::Zero(6));
+  const auto points = [&](std::uint64_t seed, int threads) {
+    const ThreadLimit limit(threads);
+    return find_fixed_points(flat, Base::uniform(flat), search_of(seed).climbs).states.get_layer(1);
+  };
+  const Eigen::MatrixXf one = points(1, 1);
+  CHECK(one == points(1, 2));
+  const Eigen::MatrixXf other = points(2, 1);
+  CHECK((one.cols() != other.cols() || one != other));
+  CHECK(one.cols() > 20);  // of 64 states, 64 fair draws meet 41 on average
+  CHECK(one.mean() > 0.3);
+  CHECK(one.mean() < 0.7);
+}
+
+TEST_CASE("a climb from a case finds the mode that it lies in, which no other start finds") {
+  const PlantedWell planted = hidden_well(40, 20);
+  ModeSearch search = search_of(5);
+  const auto has_well = [&](const Modes& modes) {
+    for (int k = 0; k < modes.count(); ++k)
+      if (modes.states.get_layer(1).col(k) == planted.hidden) return true;
+    return false;
+  };
+  CHECK_FALSE(has_well(modes_of(planted.model, search)));
+  search.climbs.cases = planted.visible;
+  const Modes found = modes_of(planted.model, search);
+  CHECK(has_well(found));
+  CHECK(found.climbs == 65);
+}
+
+TEST_CASE("a search that cannot be made is refused") {
+  const Layered model = golf_hole(10, 4, 1).model;
+  ModeSearch none = search_of(1);
+  none.climbs.starts = 0;
+  CHECK_THROWS_AS(modes_of(model, none), InvalidArgument);
+  ModeSearch narrow = search_of(1);
+  narrow.climbs.cases = Eigen::MatrixXf::Zero(9, 1);
+  CHECK_THROWS_AS(modes_of(model, narrow), InvalidArgument);
+  std::vector<Layer> layers(2, {Unit::continuous(), Eigen::VectorXd::Zero(3), {}});
+  CHECK_THROWS_AS(modes_of(Layered(layers, {Eigen::MatrixXd::Zero(3, 3)}), search_of(1)),
+                  InvalidArgument);
+}
+
+TEST_CASE(
+    "the base of modes has their smoothed rates, and is uniform where units are not Bernoulli") {
+  // One mode, visible units on and off with odds e^20: 5 of 110 ons or offs are the smoothing's.
+  Eigen::VectorXd bias = Eigen::VectorXd::Constant(6, 20);
+  bias.tail(3) *= -1;
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(6, 2), bias, Eigen::VectorXd::Ones(2));
+  const Base base = base_of_modes(model, modes_of(model, search_of(1)), make_key(1));
+  for (int i = 0; i < 6; ++i)
+    CHECK(base.logits[0][i] == Approx((i < 3 ? 1 : -1) * std::log(105.0 / 5)).epsilon(1e-12));
+  CHECK(base.logits[1].isZero());
+  const Layered spins = ising_lattice(4, 0.5);
+  const Base none = base_of_modes(spins, modes_of(spins, search_of(1)), make_key(1));
+  CHECK(none.logits[0].isZero());
+}
+
+TEST_CASE("the base of the greatest mean log weight is chosen, and the first of equal ones") {
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(8, 3), Eigen::VectorXd::Constant(8, 3),
+                                     Eigen::VectorXd::Zero(3));
+  Base near = Base::uniform(model), beyond = near, opposite = near;
+  near.logits[0].setConstant(3);  // the model itself: no weight is below Z
+  beyond.logits[0].setConstant(9);
+  opposite.logits[0].setConstant(-3);
+  const auto chosen = [&](const std::vector<Base>& bases) {
+    return choose_base(model, bases, {.chains = 16, .sweeps = 20, .key = make_key(1)});
+  };
+  const Base uniform = Base::uniform(model);
+  CHECK(chosen({uniform, near, opposite}) == 1);
+  CHECK(chosen({opposite, beyond, near}) == 2);
+  CHECK(chosen({opposite, uniform}) == 1);
+  CHECK(chosen({near, near}) == 0);
+  CHECK_THROWS_AS(chosen({}), InvalidArgument);
+}

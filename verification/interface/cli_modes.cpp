@@ -1,0 +1,198 @@
+// Modes and lower bounds on the command line.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <span>
+
+#include "boltzmark/io/npz.hpp"
+#include "cli_json.hpp"
+#include "cli_models.hpp"
+#include "exact/well_models.hpp"
+#include "io_files.hpp"
+
+namespace {
+
+using namespace cli_test;
+using well_models::golf_hole;
+using well_models::hidden_well;
+using well_models::Planted;
+
+const Arguments kTempering = {"--sweeps", "1000", "--temperatures", "50",
+                              "--chains", "32",   "--base",         "uniform"};
+
+Arguments joined(Arguments first, const Arguments& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+// A dump as versions before the lower bound wrote it.
+void forget_bound(const std::string& from, const std::string& to) {
+  const boltzmark::Npz file(from);
+  boltzmark::NpzWriter older(to);
+  for (const char* name : {"D", "rung", "beta", "log_prior", "log_z_hat", "random_rungs"}) {
+    boltzmark::Array array = file.read(name);
+    const std::vector<std::uint64_t> shape = array.shape;
+    array.shape = {array.count()};
+    if (array.type == boltzmark::ElementType::float64) {
+      const Eigen::VectorXd values = array.vector();
+      older.add(name, std::span<const double>(values.data(), array.count()), shape);
+    } else {
+      const std::vector<std::int32_t> values = array.integers();
+      older.add(name, std::span<const std::int32_t>(values), shape);
+    }
+  }
+  older.commit();
+}
+
+void check_refused(const Arguments& arguments, const std::string& said) {
+  const Run result = run(arguments);
+  INFO(result.err);
+  CHECK(result.code == 2);
+  CHECK(lines(result.err) == 1);
+  CHECK_THAT(result.err, Catch::Contains(said));
+}
+
+}  // namespace
+
+TEST_CASE("an estimate that misses a golf hole is below_bound, stored and read again too") {
+  const io_test::Folder folder;
+  const Planted planted = golf_hole(60, 8);
+  const std::string path = saved(planted.model, folder / "m.npz");
+  const std::string dump = folder / "s.npz", old = folder / "old.npz";
+  const Json result = json_of(joined({"estimate", path, "--dump", dump}, kTempering));
+  INFO(result.dump());
+  CHECK(result["log_z"].get<double>() < planted.log_z - 10);
+  CHECK(result["status"] == "below_bound");
+  CHECK(result["lower_bound"].get<double>() == Approx(planted.log_z).epsilon(1e-12));
+  CHECK(result["lower_bound_error"].get<double>() < 1e-8);
+  CHECK(keys(result["lower_bound_of"]) ==
+        Keys{"side", "states", "all_states", "modes", "listed", "mean_field"});
+  CHECK(result["lower_bound_of"]["side"] == "hidden");
+  CHECK(result["lower_bound_of"]["states"] == 256);
+  CHECK(result["lower_bound_of"]["all_states"] == true);
+  const Json again = json_of({"estimate", "--from", dump, "--method", "mbar"});
+  CHECK(again["status"] == "below_bound");
+  CHECK(again["lower_bound"] == result["lower_bound"]);
+  CHECK(again["lower_bound_of"].is_null());
+  forget_bound(dump, old);
+  const Json older = json_of({"estimate", "--from", old});
+  CHECK(older["lower_bound"].is_null());
+  CHECK(older["status"] == "ok");
+  REQUIRE(older["warnings"].size() == 1);
+  CHECK_THAT(older["warnings"][0].get<std::string>(), Catch::Contains("without a lower bound"));
+  const Run text = run(joined({"estimate", path}, kTempering));
+  CHECK_THAT(text.out, Catch::Contains("log Z at least") &&
+                           Catch::Contains("by all 256 states of the hidden side: log Z itself"));
+}
+
+TEST_CASE("every method is refused below the bound, and compare counts it") {
+  const io_test::Folder folder;
+  const Planted planted = golf_hole(60, 8);
+  const std::string path = saved(planted.model, folder / "m.npz");
+  for (const char* method : {"ais", "raise", "smc", "ss", "wang-landau"}) {
+    const Json result = json_of(joined({"estimate", path, "--method", method}, kTempering));
+    INFO(result.dump());
+    CHECK(result["status"] == "below_bound");
+  }
+  const Json compared = json_of({"compare", path, "--methods", "rts,ais", "--sweeps", "500",
+                                 "--repeats", "2", "--base", "uniform", "--out", folder / "c"});
+  for (const Json& cell : compared["cells"]) CHECK(cell["refused"] == 2);
+}
+
+TEST_CASE("a score of cases in a well that AIS misses is below_bound by them") {
+  const io_test::Folder folder;
+  const Planted planted = golf_hole(60, 8);
+  const std::string path = saved(planted.model, folder / "m.npz");
+  std::string row = "1";
+  for (int i = 1; i < 60; ++i) row += ",1";
+  const std::string data = folder.write("d.csv", row + "\n" + row + "\n");
+  const Json score = json_of(joined({"score", path, data, "--method", "ais"}, kTempering));
+  INFO(score.dump());
+  CHECK(score["status"] == "below_bound");
+  CHECK(score["lower_bound"].get<double>() == Approx(planted.log_z).epsilon(1e-9));
+}
+
+TEST_CASE("the base is that of the modes where a pilot finds it better, and uniform where not") {
+  const io_test::Folder folder;
+  const auto base_of = [&](const boltzmark::Layered& model, const Arguments& more) {
+    return json_of(joined({"estimate", saved(model, folder / "m.npz"), "--sweeps", "200"}, more));
+  };
+  // A free visible unit gains nothing by rates other than 1/2, and one of bias 4 gains.
+  CHECK(base_of(independent_rbm(Eigen::VectorXd::Zero(30), Eigen::VectorXd::Zero(5)), {})["base"] ==
+        "uniform");
+  const boltzmark::Layered biased =
+      independent_rbm(Eigen::VectorXd::Constant(30, 4), Eigen::VectorXd::Zero(5));
+  const Json found = base_of(biased, {});
+  CHECK(found["base"] == "modes");
+  CHECK(found["log_z"].get<double>() ==
+        Approx(30 * std::log1p(std::exp(4)) + 5 * std::log(2)).margin(0.05));
+  CHECK(base_of(biased, {"--base", "auto", "--threads", "1"})["log_z"] == found["log_z"]);
+  CHECK(base_of(biased, {"--base", "uniform"})["base"] == "uniform");
+  std::vector<boltzmark::Layer> spins(
+      2, {boltzmark::Unit::multivalued(1), Eigen::VectorXd::Ones(4), {}});
+  CHECK(base_of({spins, {Eigen::MatrixXd::Zero(4, 4)}}, {})["base"] == "uniform");
+  check_refused({"estimate", folder / "m.npz", "--base-smoothing", "3"}, "--base DATASET");
+}
+
+TEST_CASE("modes lists the wells, the likeliest first, and those that data lead to") {
+  const io_test::Folder folder;
+  const std::string path = saved(golf_hole(64, 8).model, folder / "m.npz");
+  const std::string out = folder / "modes.npz", image = folder / "modes.pgm";
+  const Json found = json_of({"modes", path, "--out", out, "--image", image});
+  CHECK(keys(found) == Keys{"side", "climbs", "modes", "seed", "seconds"});
+  REQUIRE(found["modes"].size() == 2);
+  CHECK(keys(found["modes"][0]) == Keys{"log_f", "basin"});
+  // All on: 64 log(1 + e^10) less what 8 hidden units cost; all off: 64 log 2.
+  CHECK(found["modes"][0]["log_f"].get<double>() == Approx(64 * std::log(2) + 13).epsilon(1e-9));
+  CHECK(found["modes"][1]["log_f"].get<double>() == Approx(64 * std::log(2)).epsilon(1e-12));
+  CHECK(found["climbs"] == 128);
+  const boltzmark::Npz file(out);
+  const Eigen::MatrixXd hidden = file.read("hidden").matrix();
+  CHECK(hidden.row(0).minCoeff() == 1);
+  CHECK(hidden.row(1).maxCoeff() == 0);
+  const Eigen::MatrixXd visible = file.read("visible").matrix();
+  CHECK(visible(0, 0) == Approx(1 / (1 + std::exp(-10))).epsilon(1e-6));
+  CHECK(visible(1, 5) == 0.5);
+  const std::string pixels = io_test::read_all(image);
+  const std::string head = "P5\n19 10\n255\n";
+  REQUIRE(pixels.size() == head.size() + 19 * 10);
+  CHECK(pixels.starts_with(head));
+  const auto pixel = [&](int x, int y) {
+    return static_cast<unsigned char>(pixels[head.size() + static_cast<std::size_t>(y * 19 + x)]);
+  };
+  CHECK(pixel(0, 0) == 128);   // the frame
+  CHECK(pixel(1, 1) == 255);   // the well
+  CHECK(pixel(10, 1) == 128);  // 1/2
+  const std::string narrow = saved(hidden_well(40, 20).model, folder / "w.npz");
+  std::string row;
+  const auto well = hidden_well(40, 20);
+  for (int i = 0; i < 40; ++i)
+    row += (i ? "," : "") + std::string(well.visible(i, 0) > 0 ? "1" : "0");
+  const std::string data = folder.write("d.csv", row + "\n");
+  const auto count = [&](const Arguments& more) {
+    return json_of(joined({"modes", narrow}, more))["modes"].size();
+  };
+  CHECK(count({"--data", data}) == count({}) + 1);
+}
+
+TEST_CASE(
+    "modes are the same for any threads, of another seed's climbs others, and refuse bad input") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(30, 12, 1.5, 3), folder / "m.npz");
+  const auto modes = [&](const char* threads, const char* seed) {
+    return json_of({"modes", path, "--threads", threads, "--seed", seed})["modes"];
+  };
+  CHECK(modes("1", "1") == modes("2", "1"));
+  CHECK(modes("1", "1") != modes("1", "2"));
+  check_refused({"modes", folder / "none.npz"}, "none.npz");
+  check_refused({"modes", path, "--starts", "0"}, "--starts = 0");
+  check_refused({"modes", path, "--image", folder / "a.pgm"}, "--image (must go with a square");
+  check_refused({"modes", path, "--out", folder / "a.txt"}, "must end in .npz");
+  check_refused({"modes", path, "--data", folder.write("d.csv", "0,1\n")}, "has 2 units");
+  check_refused({"modes", path, "--out", path}, "is both input and output");
+  const std::vector<boltzmark::Layer> layers(
+      2, {boltzmark::Unit::continuous(), Eigen::VectorXd::Zero(4), {}});
+  const std::string smooth = saved({layers, {Eigen::MatrixXd::Zero(4, 4)}}, folder / "c.npz");
+  check_refused({"modes", smooth}, "must be discrete");
+  CHECK(folder.entries() == 3);
+}
