@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/exact/spectrum.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"

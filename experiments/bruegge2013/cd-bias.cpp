@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "boltzmark/exact/cd_gradient.hpp"
+#include "boltzmark/exact/likelihood/cd_gradient.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/measures.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/measures.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "boltzmark/exact/asymptotic.hpp"
-#include "boltzmark/exact/connectivity.hpp"
-#include "boltzmark/exact/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "boltzmark/exact/spectrum/connectivity.hpp"
+#include "boltzmark/exact/spectrum/operator_matrix.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/results.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/classes.hpp"
 #include "experiments/bruegge2013/support/measures.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/model/base.hpp"
 #include "experiments/carlson2016/support/all_methods.hpp"

@@ -1,6 +1,6 @@
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/sample/mixing.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/rung_pools.hpp"
 #include "experiments/carlson2016/support/rung_summary.hpp"

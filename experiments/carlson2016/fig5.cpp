@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "experiments/carlson2016/support/tracked_training.hpp"
 #include "experiments/carlson2016/support/tracking_summary.hpp"

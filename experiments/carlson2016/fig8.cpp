@@ -7,7 +7,7 @@
 
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"

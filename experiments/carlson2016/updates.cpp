@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/sample/rts_update.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/kit/results.hpp"

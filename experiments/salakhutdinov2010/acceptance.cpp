@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/io/dataset.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
-#include "boltzmark/sample/tempered_transition.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
@@ -64,8 +64,7 @@ Json run(const Json& inputs, const TrialContext& context) {
         .inverse_temperatures = uniform_ladder(count_of_levels, inputs.at("lowest")),
         .first_sweep = made};
     std::vector<double> acceptance;
-    for (const TransitionOutcome& outcome :
-         tempered_transition(model, Base::uniform(model), packed, chains, draws, options))
+    for (const TransitionOutcome& outcome : tempered_transition(packed, chains, draws, options))
       acceptance.push_back(std::exp(std::min(0.0, outcome.log_ratio)));
     outputs["acceptance"].push_back(acceptance);
     made += static_cast<std::uint64_t>(options.sweeps());

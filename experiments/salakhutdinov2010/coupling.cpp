@@ -3,8 +3,8 @@
 #include <string>
 
 #include "boltzmark/learn/negative.hpp"
-#include "boltzmark/sample/coupled_chains.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/salakhutdinov2010/support/committed_rbms.hpp"
 #include "experiments/salakhutdinov2010/support/curves.hpp"

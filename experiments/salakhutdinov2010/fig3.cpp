@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/sample/coupled_chains.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -35,7 +35,7 @@ Json run(const Json& inputs, const TrialContext& context) {
        .key = context.key,
        .draws = std::make_shared<PhiloxDraws>(context.key)},
       {.inverse_temperatures = uniform_ladder(kLevels, kLowest), .factor = {.size = kFactor}},
-      {.coupling = Coupling::entry});
+      {.swap = SwapRule::entry});
   AdaptiveChains& pair = coupled.pairs();
   Json outputs = {{"level", Json::array()}, {"swaps", Json::array()}};
   const int sweeps = inputs.at("sweeps");

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/salakhutdinov2010/support/committed_models.hpp"

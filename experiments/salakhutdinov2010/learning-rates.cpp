@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/persistent_chains.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/paired.hpp"
 #include "experiments/kit/results.hpp"

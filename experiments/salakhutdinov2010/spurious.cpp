@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/coupled_chains.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
-#include "boltzmark/sample/persistent_chains.hpp"
+#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 

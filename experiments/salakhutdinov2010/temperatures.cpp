@@ -5,8 +5,8 @@
 
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/sample/adaptive_chains.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"

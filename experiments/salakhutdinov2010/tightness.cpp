@@ -4,8 +4,8 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/case_likelihood.hpp"
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/mean_field.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
-#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/workload.hpp"

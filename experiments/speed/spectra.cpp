@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/workload.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"

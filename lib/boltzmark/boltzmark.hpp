@@ -9,7 +9,7 @@
 #include "boltzmark/model/layered.hpp"
 
 // Files: models and data sets.
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/io/model_file.hpp"
 
@@ -21,12 +21,12 @@
 #include "boltzmark/transition/sweep.hpp"
 
 // Moving them over a ladder of inverse temperatures.
-#include "boltzmark/sample/base_choice.hpp"
-#include "boltzmark/sample/coupled_chains.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
-#include "boltzmark/sample/tempered_transition.hpp"
-#include "boltzmark/sample/tracked_tempering.hpp"
+#include "boltzmark/sample/annealing/base_choice.hpp"
+#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/tempered_transition.hpp"
+#include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 // Training.
 #include "boltzmark/learn/discriminative_trainer.hpp"
@@ -43,13 +43,13 @@
 
 // What enumeration makes exact.
 #include "boltzmark/exact/exact_sampler.hpp"
-#include "boltzmark/exact/gradient.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/gradient.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/exact/lower_bound.hpp"
-#include "boltzmark/exact/modes.hpp"
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/modes/lower_bound.hpp"
+#include "boltzmark/exact/modes/modes.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 
 // Diagnostics of Markov chains.
 #include "boltzmark/diagnose/autocorrelation_time.hpp"

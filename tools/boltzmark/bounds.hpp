@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "boltzmark/exact/lower_bound.hpp"
+#include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "output.hpp"

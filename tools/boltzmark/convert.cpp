@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
+#include "boltzmark/io/datasets/norb_toy.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/io/norb_toy.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"

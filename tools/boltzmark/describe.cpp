@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "boltzmark/io/binarise.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
-#include "boltzmark/io/file_kind.hpp"
+#include "boltzmark/io/formats/file_kind.hpp"
 #include "estimate_options.hpp"
 #include "input.hpp"
 #include "output.hpp"

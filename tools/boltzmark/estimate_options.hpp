@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/modes.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/modes/modes.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "command.hpp"

@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/atomic_file.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/chains.hpp"

@@ -4,7 +4,7 @@
 
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "experiments/kit/reproduce.hpp"
 #include "output.hpp"

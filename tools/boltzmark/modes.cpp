@@ -1,4 +1,4 @@
-#include "boltzmark/exact/modes.hpp"
+#include "boltzmark/exact/modes/modes.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/atomic_file.hpp"
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "bounds.hpp"
 #include "estimate_options.hpp"
@@ -136,7 +136,7 @@ int run(const ModesRequest& arguments, const Session& session) {
     image_side(model);
   }
   for (const std::string& path : {arguments.out, arguments.image})
-    if (!path.empty()) check_output(path, arguments.force, arguments.model);
+    if (!path.empty()) check_output(path, arguments.force);
   const Found found = search(model, arguments, session);
   if (!arguments.out.empty()) write_states(model, found.modes, arguments.out);
   if (!arguments.image.empty()) write_image(model, found.modes, arguments.image);
@@ -173,15 +173,14 @@ void add_modes(Program& program) {
                   fmt::format("Climbs besides those from data (default: {}).", arguments->starts));
   command.text(&arguments->data, "--data DATASET",
                "Cases to climb from too, as many at most, evenly spread.");
-  command.text(&arguments->binarise, "--binarise B",
-               "How that data set's grey levels become values: threshold:LEVEL or sample:SEED "
-               "(default: threshold:127).");
+  command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
   command.text(&arguments->out, "--out FILE", "Write the modes' states (.npz).");
   command.text(
       &arguments->image, "--image FILE",
       "Draw the visible values of the likeliest 100, where these are a square image (.pgm).");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace files that exist.");
+  command.writes({"--out", "--image"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

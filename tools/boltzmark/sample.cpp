@@ -7,8 +7,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/dataset.hpp"
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/negative.hpp"
 #include "experiments/kit/interrupt.hpp"
 #include "input.hpp"

@@ -4,8 +4,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/atomic_file.hpp"
-#include "boltzmark/io/dataset.hpp"
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "input.hpp"
 #include "output.hpp"

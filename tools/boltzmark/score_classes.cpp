@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "boltzmark/io/atomic_file.hpp"
-#include "boltzmark/io/binarise.hpp"
+#include "boltzmark/io/datasets/binarise.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/learn/discriminative.hpp"
 #include "experiments/kit/statistics/interval.hpp"

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/mean_field.hpp"
 #include "command.hpp"
 #include "estimate_options.hpp"

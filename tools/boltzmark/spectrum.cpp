@@ -1,4 +1,4 @@
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "input.hpp"
 
 namespace boltzmark::cli {

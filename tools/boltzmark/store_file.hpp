@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "boltzmark/exact/lower_bound.hpp"
+#include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 
 namespace boltzmark::cli {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "command.hpp"
 #include "progress.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "command.hpp"

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/operator_matrix.hpp"
-#include "boltzmark/sample/rung_steps.hpp"
+#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/sample/tempering/rung_steps.hpp"
 
 namespace boltzmark {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/constant_factor.hpp"

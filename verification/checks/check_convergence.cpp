@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/asymptotic.hpp"
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "verification/checks/check_cases.hpp"
 
 namespace boltzmark {

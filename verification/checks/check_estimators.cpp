@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/exact/cd_gradient.hpp"
-#include "boltzmark/exact/gradient.hpp"
+#include "boltzmark/exact/likelihood/cd_gradient.hpp"
+#include "boltzmark/exact/likelihood/gradient.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "verification/checks/check_cases.hpp"

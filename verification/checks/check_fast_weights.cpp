@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "boltzmark/sample/fast_weights.hpp"
+#include "boltzmark/sample/chains/fast_weights.hpp"
 #include "verification/checks/check_cases.hpp"
 
 namespace boltzmark {

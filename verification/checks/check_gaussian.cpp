@@ -8,8 +8,8 @@
 
 #include "boltzmark/core/normal.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/gradient.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/gradient.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/learn/standardisation.hpp"
 #include "boltzmark/transition/sweep.hpp"

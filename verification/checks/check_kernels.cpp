@@ -8,9 +8,9 @@
 #include <iterator>
 #include <vector>
 
-#include "boltzmark/exact/connectivity.hpp"
-#include "boltzmark/exact/operator_matrix.hpp"
-#include "boltzmark/exact/spectrum.hpp"
+#include "boltzmark/exact/spectrum/connectivity.hpp"
+#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "verification/checks/check_cases.hpp"
 
 namespace boltzmark {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/exact/split_marginal.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "verification/checks/check_cases.hpp"
 
 namespace boltzmark {

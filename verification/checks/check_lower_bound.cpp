@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/exact/lower_bound.hpp"
+#include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "verification/checks/check_cases.hpp"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "boltzmark/exact/operator.hpp"
 #include "boltzmark/exact/partition_law.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/two_spins.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "boltzmark/exact/recovered_sweep.hpp"
+#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/decision_bound.hpp"
 

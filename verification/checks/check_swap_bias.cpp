@@ -8,9 +8,9 @@
 #include <array>
 #include <cmath>
 
-#include "boltzmark/sample/parallel_tempering.hpp"
-#include "boltzmark/sample/rung_steps.hpp"
-#include "boltzmark/sample/wang_landau.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/rung_steps.hpp"
+#include "boltzmark/sample/tempering/wang_landau.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/constant_factor.hpp"

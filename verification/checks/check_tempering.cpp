@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "boltzmark/exact/operator.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/model/base.hpp"
 #include "verification/checks/check_cases.hpp"
 

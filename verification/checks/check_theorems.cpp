@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "boltzmark/exact/connectivity.hpp"
+#include "boltzmark/exact/spectrum/connectivity.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/theorems.hpp"
 

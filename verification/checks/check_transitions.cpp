@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/exact/operator.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/key.hpp"
-#include "boltzmark/sample/tempered_transition.hpp"
+#include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "verification/checks/check_cases.hpp"
 
 namespace boltzmark {

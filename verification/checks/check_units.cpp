@@ -7,8 +7,8 @@
 #include <numbers>
 #include <vector>
 
-#include "boltzmark/exact/gradient.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/gradient.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "verification/checks/check_cases.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "boltzmark/sample/rung_steps.hpp"
-#include "boltzmark/sample/wang_landau.hpp"
+#include "boltzmark/sample/tempering/rung_steps.hpp"
+#include "boltzmark/sample/tempering/wang_landau.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/coupling_laws.hpp"
 

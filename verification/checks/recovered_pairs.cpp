@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/exact/recovered_sweep.hpp"
+#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 
 namespace boltzmark {

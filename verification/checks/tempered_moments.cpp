@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/asymptotic.hpp"
+#include "boltzmark/exact/spectrum/asymptotic.hpp"
 
 namespace boltzmark {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/model/base.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/transition/rule.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "boltzmark/exact/connectivity.hpp"
+#include "boltzmark/exact/spectrum/connectivity.hpp"
 
 namespace boltzmark {
 namespace {

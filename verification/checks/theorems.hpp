@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "boltzmark/exact/operator.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 
 namespace boltzmark {
 

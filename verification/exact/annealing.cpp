@@ -1,5 +1,5 @@
 // AIS, RAISE and SMC against trajectories that are weighted by enumeration.
-#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/annealing_moments.hpp"
-#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/sample/annealing/smc.hpp"
 #include "small_data.hpp"
 #include "verification/checks/table_target.hpp"
 

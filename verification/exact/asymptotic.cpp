@@ -1,10 +1,10 @@
-#include "boltzmark/exact/asymptotic.hpp"
+#include "boltzmark/exact/spectrum/asymptotic.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator_matrix.hpp"
 #include "transition_models.hpp"
 
 using namespace boltzmark;

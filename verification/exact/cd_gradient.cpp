@@ -1,4 +1,4 @@
-#include "boltzmark/exact/cd_gradient.hpp"
+#include "boltzmark/exact/likelihood/cd_gradient.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/connectivity.hpp"
+#include "boltzmark/exact/spectrum/connectivity.hpp"
 
 #include <catch2/catch.hpp>
 

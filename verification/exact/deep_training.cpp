@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/sampler.hpp"
+#include "boltzmark/sample/chains/sampler.hpp"
 #include "verification/checks/check_cases.hpp"
 
 using namespace boltzmark;

@@ -7,7 +7,7 @@
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/rts_mixed.hpp"
-#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/sample/tempering/rts_update.hpp"
 #include "gaussian_tempering.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Training with fast weights (FPCD): they serve the negative phase, and nothing else.
-#include "boltzmark/sample/fast_weights.hpp"
+#include "boltzmark/sample/chains/fast_weights.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

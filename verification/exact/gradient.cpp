@@ -1,4 +1,4 @@
-#include "boltzmark/exact/gradient.hpp"
+#include "boltzmark/exact/likelihood/gradient.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

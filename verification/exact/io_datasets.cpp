@@ -4,8 +4,8 @@
 #include <set>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/data_folders.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 using namespace boltzmark;

@@ -8,12 +8,12 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/dataset.hpp"
-#include "boltzmark/io/idx.hpp"
-#include "boltzmark/io/norb_pixels.hpp"
-#include "boltzmark/io/norb_toy.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/datasets/norb_pixels.hpp"
+#include "boltzmark/io/datasets/norb_toy.hpp"
+#include "boltzmark/io/datasets/toy_objects.hpp"
+#include "boltzmark/io/formats/idx.hpp"
 #include "boltzmark/io/sha256.hpp"
-#include "boltzmark/io/toy_objects.hpp"
 
 using namespace boltzmark;
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/persistent_chains.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "learn_scripts.hpp"
 
 using namespace boltzmark;

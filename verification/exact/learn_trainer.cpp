@@ -10,7 +10,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/persistent_ladders.hpp"
+#include "boltzmark/sample/chains/persistent_ladders.hpp"
 #include "every_path.hpp"
 #include "oracle/learn_enumeration.hpp"
 #include "small_data.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -77,8 +77,9 @@ TEST_CASE("training raises the exact log-likelihood of RBMs of every kind of uni
   const Eigen::MatrixXf signs = 2 * bits.array() - 1;
   const Unit two = Unit::multivalued(2), many = Unit::multivalued(40), line = Unit::continuous();
   for (const NetworkUnits units :
-       {NetworkUnits{kSpin, kSpin}, NetworkUnits{kSpin, two}, NetworkUnits{kSpin, many}, NetworkUnits{kSpin, line},
-        NetworkUnits{two, two}, NetworkUnits{two, line}, NetworkUnits{Unit::bernoulli(), two}})
+       {NetworkUnits{kSpin, kSpin}, NetworkUnits{kSpin, two}, NetworkUnits{kSpin, many},
+        NetworkUnits{kSpin, line}, NetworkUnits{two, two}, NetworkUnits{two, line},
+        NetworkUnits{Unit::bernoulli(), two}})
     for (const Negative& negative : {Negative::cd(1), Negative::pcd(2), Negative::pt(4, 1)}) {
       CAPTURE(units.visible.name(), units.hidden.name(), negative.name());
       const Eigen::MatrixXf& data = units.visible.is_bernoulli() ? bits : signs;

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

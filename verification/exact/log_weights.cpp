@@ -1,5 +1,5 @@
 // Means of importance weights, their errors, and the tail of their law.
-#include "boltzmark/sample/log_weights.hpp"
+#include "boltzmark/sample/annealing/log_weights.hpp"
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>

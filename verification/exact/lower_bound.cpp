@@ -1,5 +1,5 @@
 // Certified lower bounds of log Z: by hand, of planted models, and what they refuse.
-#include "boltzmark/exact/lower_bound.hpp"
+#include "boltzmark/exact/modes/lower_bound.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

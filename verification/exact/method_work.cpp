@@ -9,7 +9,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;

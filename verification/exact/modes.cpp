@@ -1,5 +1,5 @@
 // Fixed points of climbs, modes, and the lists that grow from them.
-#include "boltzmark/exact/modes.hpp"
+#include "boltzmark/exact/modes/modes.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@
 #include "boltzmark/exact/enumeration/state_list.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/model/sides.hpp"
-#include "boltzmark/sample/base_choice.hpp"
+#include "boltzmark/sample/annealing/base_choice.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "well_models.hpp"
 

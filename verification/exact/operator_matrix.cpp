@@ -1,4 +1,4 @@
-#include "boltzmark/exact/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator_matrix.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -8,8 +8,8 @@
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/adaptive_tempering.hpp"
-#include "boltzmark/sample/log_weights.hpp"
+#include "boltzmark/sample/annealing/log_weights.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;

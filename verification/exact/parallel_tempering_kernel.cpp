@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "learn_scripts.hpp"
 
 using namespace boltzmark;

@@ -5,7 +5,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "enumeration_models.hpp"
 
 using namespace boltzmark;

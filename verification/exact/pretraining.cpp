@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/learn/stacked_cases.hpp"
 #include "boltzmark/random/stream.hpp"
 

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/recovered_sweep.hpp"
+#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 
 #include <catch2/catch.hpp>
 

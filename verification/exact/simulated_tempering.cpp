@@ -1,4 +1,4 @@
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;

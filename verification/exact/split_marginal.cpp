@@ -1,11 +1,11 @@
-#include "boltzmark/exact/split_marginal.hpp"
+#include "boltzmark/exact/likelihood/split_marginal.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "enumeration_models.hpp"
 #include "oracle/enumerate.hpp"
 

@@ -7,7 +7,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "small_data.hpp"
 #include "verification/checks/table_target.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/asymptotic.hpp"
+#include "boltzmark/exact/spectrum/asymptotic.hpp"
 #include "oracle/tempering.hpp"
 #include "transition_models.hpp"
 #include "verification/checks/tempered_moments.hpp"

@@ -10,8 +10,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
-#include "boltzmark/sample/persistent_transitions.hpp"
+#include "boltzmark/sample/chains/persistent_transitions.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/transition/log_density.hpp"
 #include "enumeration_models.hpp"
 

@@ -1,4 +1,4 @@
-#include "boltzmark/sample/tracked_tempering.hpp"
+#include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -11,7 +11,7 @@
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/tracked_tempering.hpp"
+#include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 using namespace boltzmark;
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 namespace {

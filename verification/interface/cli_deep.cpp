@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/mean_field.hpp"
 #include "cli_json.hpp"

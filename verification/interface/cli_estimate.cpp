@@ -2,7 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"

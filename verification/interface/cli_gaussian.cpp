@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "boltzmark/io/dataset.hpp"
-#include "boltzmark/io/idx.hpp"
-#include "boltzmark/io/norb.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/datasets/norb.hpp"
+#include "boltzmark/io/formats/idx.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "cli_json.hpp"
 #include "cli_program.hpp"
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <set>
 
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/negative.hpp"
-#include "boltzmark/sample/persistent_ladders.hpp"
+#include "boltzmark/sample/chains/persistent_ladders.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"

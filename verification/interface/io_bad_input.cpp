@@ -2,11 +2,11 @@
 #include <cstring>
 #include <limits>
 
-#include "boltzmark/io/data_folders.hpp"
-#include "boltzmark/io/dataset.hpp"
-#include "boltzmark/io/idx.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/formats/idx.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/io/npz.hpp"
 #include "io_files.hpp"
 
 using namespace boltzmark;

@@ -3,10 +3,10 @@
 #include <limits>
 #include <optional>
 
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/io/npz.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "io_files.hpp"
 

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_file.hpp"
-#include "boltzmark/io/npz.hpp"
 #include "io_files.hpp"
 
 using namespace boltzmark;

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "io_files.hpp"

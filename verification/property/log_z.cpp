@@ -9,7 +9,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "grid_number.hpp"
 
 using namespace boltzmark;

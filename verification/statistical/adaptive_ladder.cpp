@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 

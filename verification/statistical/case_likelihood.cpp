@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/learn/initial.hpp"
 

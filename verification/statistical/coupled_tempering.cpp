@@ -6,7 +6,7 @@
 
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "decide.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/constant_factor.hpp"

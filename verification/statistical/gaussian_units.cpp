@@ -3,7 +3,7 @@
 #include <cmath>
 #include <memory>
 
-#include "boltzmark/sample/persistent_chains.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "check_decision.hpp"
 
 using namespace boltzmark;

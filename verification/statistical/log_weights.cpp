@@ -1,5 +1,5 @@
 // Whether the interval of a log mean of weights keeps its promise where log weights are normal.
-#include "boltzmark/sample/log_weights.hpp"
+#include "boltzmark/sample/annealing/log_weights.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

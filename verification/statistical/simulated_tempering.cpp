@@ -1,12 +1,12 @@
 // Tempering of an enumerated model: the rungs that it visits, and the log Z that adaptation finds.
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "boltzmark/exact/state_space.hpp"
-#include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"
 #include "verification/checks/table_target.hpp"

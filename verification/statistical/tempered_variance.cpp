@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/exact/asymptotic.hpp"
-#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"

@@ -1,6 +1,6 @@
 // With the exact Zhat of the model that it moved to, tracked tempering visits each rung as often as
 // its prior says: the chains forget the model that they started with.
-#include "boltzmark/sample/tracked_tempering.hpp"
+#include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/autocorrelation.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
-#include "boltzmark/io/data_folders.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/transition/log_density.hpp"
 

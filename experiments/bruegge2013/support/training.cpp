@@ -7,9 +7,9 @@
 #include <map>
 #include <mutex>
 
-#include "boltzmark/exact/likelihood.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"
 

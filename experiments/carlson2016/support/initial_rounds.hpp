@@ -1,6 +1,6 @@
 #pragma once
 
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/kit/experiment.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/step_sizes.hpp"
 #include "experiments/kit/results.hpp"

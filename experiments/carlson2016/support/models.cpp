@@ -7,8 +7,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/data_folders.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 namespace boltzmark::experiments {

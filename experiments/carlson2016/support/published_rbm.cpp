@@ -6,9 +6,9 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/io/data_folders.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/kit/measures.hpp"

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/weighted_negative.hpp"
-#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark::experiments {

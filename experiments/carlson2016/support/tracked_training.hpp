@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/tracked_tempering.hpp"
+#include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 namespace boltzmark::experiments {
 

@@ -8,8 +8,8 @@
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/rts_mixed.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
-#include "boltzmark/sample/adaptive_tempering.hpp"
-#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 
 namespace boltzmark::experiments {

@@ -8,11 +8,11 @@
 #include <sstream>
 #include <utility>
 
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/mean_field.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/annealing.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "experiments/salakhutdinov2010/support/committed_models.hpp"
 #include "experiments/salakhutdinov2010/support/overlaps.hpp"

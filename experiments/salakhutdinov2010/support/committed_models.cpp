@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/data_folders.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 namespace boltzmark::experiments {

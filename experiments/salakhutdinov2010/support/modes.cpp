@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
-#include "boltzmark/exact/likelihood.hpp"
-#include "boltzmark/io/dataset.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "experiments/salakhutdinov2010/support/overlaps.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "boltzmark/core/checkpoint.hpp"
-#include "boltzmark/sample/sampler.hpp"
+#include "boltzmark/sample/chains/sampler.hpp"
 
 namespace boltzmark::experiments {
 

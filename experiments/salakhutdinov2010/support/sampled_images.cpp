@@ -6,9 +6,9 @@
 #include <memory>
 #include <set>
 
-#include "boltzmark/sample/adaptive_chains.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/class_changes.hpp"
 #include "experiments/salakhutdinov2010/support/rung_walk.hpp"

@@ -14,9 +14,9 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/mixing.hpp"
 #include "boltzmark/sample/sample_store.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
 namespace {

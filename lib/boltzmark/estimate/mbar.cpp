@@ -10,7 +10,7 @@
 #include "boltzmark/estimate/mixture_solver.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {
 namespace {

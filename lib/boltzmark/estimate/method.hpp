@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {
 namespace {

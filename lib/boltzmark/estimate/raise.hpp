@@ -1,7 +1,7 @@
 #pragma once
 
-#include "boltzmark/sample/annealing.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/sample/mixing.hpp"
-#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
+#include "boltzmark/sample/tempering/rts_update.hpp"
 
 namespace boltzmark {
 namespace {

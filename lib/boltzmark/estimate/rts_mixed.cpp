@@ -7,8 +7,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/mixture_solver.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/sample/mixing.hpp"
-#include "boltzmark/sample/rts_update.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
+#include "boltzmark/sample/tempering/rts_update.hpp"
 
 namespace boltzmark {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/sample_store.hpp"
-#include "boltzmark/sample/simulated_tempering.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
 

@@ -13,8 +13,8 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/mixing.hpp"
 #include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/target/ladder.hpp"
 
 namespace boltzmark {

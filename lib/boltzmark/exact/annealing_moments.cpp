@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/recovered_sweep.hpp"
+#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 
 namespace boltzmark {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "boltzmark/exact/operator.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/io/file_kind.hpp"
+#include "boltzmark/io/formats/file_kind.hpp"
 #include "boltzmark/io/model_arrays.hpp"
 
 namespace boltzmark {

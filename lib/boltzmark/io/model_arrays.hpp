@@ -4,7 +4,7 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/npz.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 
 namespace boltzmark {
 

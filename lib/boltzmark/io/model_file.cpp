@@ -9,10 +9,10 @@
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/file_kind.hpp"
-#include "boltzmark/io/mat.hpp"
+#include "boltzmark/io/formats/file_kind.hpp"
+#include "boltzmark/io/formats/mat.hpp"
+#include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_arrays.hpp"
-#include "boltzmark/io/npz.hpp"
 
 namespace boltzmark {
 namespace {

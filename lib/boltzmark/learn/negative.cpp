@@ -7,12 +7,12 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/sample/adaptive_runs.hpp"
-#include "boltzmark/sample/contrastive_divergence.hpp"
-#include "boltzmark/sample/fast_weights.hpp"
-#include "boltzmark/sample/persistent_chains.hpp"
-#include "boltzmark/sample/persistent_ladders.hpp"
-#include "boltzmark/sample/persistent_transitions.hpp"
+#include "boltzmark/sample/chains/adaptive_runs.hpp"
+#include "boltzmark/sample/chains/contrastive_divergence.hpp"
+#include "boltzmark/sample/chains/fast_weights.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
+#include "boltzmark/sample/chains/persistent_ladders.hpp"
+#include "boltzmark/sample/chains/persistent_transitions.hpp"
 
 namespace boltzmark {
 namespace {

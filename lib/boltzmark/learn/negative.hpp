@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "boltzmark/sample/coupled_chains.hpp"
-#include "boltzmark/sample/sampler.hpp"
+#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/chains/sampler.hpp"
 
 namespace boltzmark {
 

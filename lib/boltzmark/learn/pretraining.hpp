@@ -9,7 +9,7 @@
 
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/tied_divergence.hpp"
+#include "boltzmark/sample/chains/tied_divergence.hpp"
 
 namespace boltzmark {
 

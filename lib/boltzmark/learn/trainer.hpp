@@ -15,7 +15,7 @@
 #include "boltzmark/learn/minibatches.hpp"
 #include "boltzmark/learn/negative.hpp"
 #include "boltzmark/model/layered.hpp"
-#include "boltzmark/sample/sampler.hpp"
+#include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {

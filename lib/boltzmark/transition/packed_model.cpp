@@ -213,7 +213,7 @@ PackedModel::PackedModel(const Layered& model, const Packing& packing) {
       if (n >= 0 && n < model.layers())
         layer.couplings.push_back(make_coupling(model, n, l, layer.form));
   }
-  log_base_ = log_normaliser(model, base);
+  if (!model.has_scales()) log_base_ = log_normaliser(model, Base::uniform(model));
   update(model);
 }
 
@@ -230,6 +230,7 @@ PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& 
     check_range(base.logits[l]);
     fill_padded(base.logits[l], layers_[l].base_logit);
   }
+  log_base_ = log_normaliser(model, base);
 }
 
 void PackedModel::update(const Layered& model) {

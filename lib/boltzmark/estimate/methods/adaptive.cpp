@@ -1,6 +1,6 @@
 // The methods that adapt Zhat while they temper.
 #include "boltzmark/estimate/method.hpp"
-#include "boltzmark/sample/adaptive_tempering.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 
 namespace boltzmark {
 namespace {

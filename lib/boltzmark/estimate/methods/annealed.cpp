@@ -3,8 +3,8 @@
 
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/raise.hpp"
-#include "boltzmark/sample/annealing.hpp"
-#include "boltzmark/sample/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
+#include "boltzmark/sample/annealing/smc.hpp"
 
 namespace boltzmark {
 namespace {

@@ -7,8 +7,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
-#include "boltzmark/sample/mixing.hpp"
-#include "boltzmark/sample/parallel_tempering.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 
 namespace boltzmark {
 namespace {

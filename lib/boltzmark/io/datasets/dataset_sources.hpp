@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "boltzmark/io/datasets/dataset.hpp"
+
+namespace boltzmark {
+
+/// Which cases of a set: all for training, those held out, those for testing, training without
+/// those held out.
+enum class Split { train, valid, test, fit };
+
+/// Takes the cases of a split from a training set whose last `held_out` cases are for validation.
+CaseRange training_range(Split split, std::uint64_t cases, std::uint64_t held_out);
+
+/// Loads MNIST's images and labels, checked against the SHA-256 of the raw files.
+Dataset load_mnist(Split split, const BinariseOptions& options);
+/// Loads the dna set: 3186 cases of 180 binary features, classes ei, ie, n.
+Dataset load_dna(Split split);
+/// Makes Bars and Stripes 4x4: 16 patterns of rows, then 16 of columns; all-0 and all-1 stand
+/// twice. Every split is the whole.
+Dataset bars_and_stripes();
+/// Makes Artificial Modes: 10,000 images of 16 pixels, case i a copy of mode i % 4 (all 0, all 1,
+/// second half 1, first half 1) with each pixel flipped with the given probability; `test` is
+/// another such set.
+/// Randomness  one draw per pixel, Philox keyed by (1, "artificial-modes", flip probability),
+/// stream = case (test: 10,000 + case)
+Dataset artificial_modes(Split split, double flip_probability);
+/// Loads small NORB from the user's files: pairs of images of kNorbInputs inputs, and categories.
+Dataset load_norb(Split split, const BinariseOptions& options);
+/// Renders the stand-in for it, in images of side x side pixels; those of side kNorbSide become
+/// inputs as small NORB's.
+Dataset load_norb_toy(Split split, int side, const BinariseOptions& options);
+/// Loads a file of cases.
+Dataset load_case_file(const std::string& path, const BinariseOptions& options);
+
+}  // namespace boltzmark

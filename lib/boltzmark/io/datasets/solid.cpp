@@ -1,0 +1,119 @@
+#include "boltzmark/io/datasets/solid.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace boltzmark {
+namespace {
+
+constexpr float kNowhere = std::numeric_limits<float>::infinity();
+
+/// The t between which a line is inside a convex body, and the normal where it enters.
+struct Span {
+  float enter = -kNowhere;
+  float leave = kNowhere;
+  Point3 normal;
+
+  bool is_empty() const { return !(enter < leave); }
+  void intersect(const Span& other) {
+    if (other.enter > enter) {
+      enter = other.enter;
+      normal = other.normal;
+    }
+    leave = std::min(leave, other.leave);
+  }
+};
+
+constexpr Span kOutside{.enter = kNowhere, .leave = -kNowhere, .normal = {}};
+
+// Of -1 <= origin + t direction <= 1 on one axis; normals here and below are not of length 1.
+Span slab(float origin, float direction, Point3 axis) {
+  if (direction == 0) return std::abs(origin) < 1 ? Span() : kOutside;
+  const float low = (-1 - origin) / direction, high = (1 - origin) / direction;
+  return {std::min(low, high), std::max(low, high), direction > 0 ? -1 * axis : axis};
+}
+
+// Of |p|^2 <= 1, the axes that a mask leaves out not counted.
+Span ball(const Ray& ray, Point3 mask) {
+  const Point3 origin = mask * ray.origin, direction = mask * ray.direction;
+  const float a = dot(direction, direction), b = dot(origin, direction),
+              c = dot(origin, origin) - 1;
+  if (a == 0) return c < 0 ? Span() : kOutside;
+  const float discriminant = b * b - a * c;
+  if (!(discriminant > 0)) return kOutside;
+  const float root = std::sqrt(discriminant);
+  const float enter = (-b - root) / a;
+  return {enter, (-b + root) / a, origin + enter * direction};
+}
+
+Span span_of(const Part& part, const Ray& ray) {
+  const Ray scaled{(ray.origin - part.centre) / part.half, ray.direction / part.half};
+  const auto [o, d] = scaled;
+  constexpr Point3 x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1};
+  Span span;
+  switch (part.shape) {
+    case Part::Shape::ellipsoid:
+      return ball(scaled, {1, 1, 1});
+    case Part::Shape::box:
+      span = slab(o.x, d.x, x);
+      span.intersect(slab(o.y, d.y, y));
+      span.intersect(slab(o.z, d.z, z));
+      return span;
+    case Part::Shape::cylinder_x:
+      span = ball(scaled, {0, 1, 1});
+      span.intersect(slab(o.x, d.x, x));
+      return span;
+    case Part::Shape::cylinder_y:
+      span = ball(scaled, {1, 0, 1});
+      span.intersect(slab(o.y, d.y, y));
+      return span;
+    case Part::Shape::cylinder_z:
+      span = ball(scaled, {1, 1, 0});
+      span.intersect(slab(o.z, d.z, z));
+      return span;
+  }
+  return kOutside;
+}
+
+bool is_ahead(const Span& span) { return !span.is_empty() && span.enter > 0; }
+
+}  // namespace
+
+Solid::Solid(std::vector<Part> parts) : parts_(std::move(parts)) {
+  Point3 low{kNowhere, kNowhere, kNowhere}, high = -1 * low;
+  for (const Part& part : parts_) {
+    const Point3 least = part.centre - part.half, most = part.centre + part.half;
+    low = {std::min(low.x, least.x), std::min(low.y, least.y), std::min(low.z, least.z)};
+    high = {std::max(high.x, most.x), std::max(high.y, most.y), std::max(high.z, most.z)};
+  }
+  centre_ = 0.5F * (low + high);
+  square_radius_ = dot(high - centre_, high - centre_);
+}
+
+bool Solid::may_hit(const Ray& ray) const {
+  const Point3 origin = ray.origin - centre_;
+  const float a = dot(ray.direction, ray.direction), b = dot(origin, ray.direction);
+  return b * b >= a * (dot(origin, origin) - square_radius_);
+}
+
+std::optional<Hit> Solid::first_hit(const Ray& ray) const {
+  if (!may_hit(ray)) return std::nullopt;
+  const Part* first = nullptr;
+  Span nearest = kOutside;
+  for (const Part& part : parts_)
+    if (const Span span = span_of(part, ray); is_ahead(span) && span.enter < nearest.enter) {
+      nearest = span;
+      first = &part;
+    }
+  if (first == nullptr) return std::nullopt;
+  return Hit{nearest.enter, unit_vector(nearest.normal / first->half)};
+}
+
+bool Solid::stops(const Ray& ray) const {
+  return may_hit(ray) && std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+           return is_ahead(span_of(part, ray));
+         });
+}
+
+}  // namespace boltzmark

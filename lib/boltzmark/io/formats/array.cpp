@@ -1,0 +1,177 @@
+#include "boltzmark/io/formats/array.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <limits>
+
+namespace boltzmark {
+namespace {
+
+/// Calls body with a typed pointer to the elements.
+template <class Body>
+void with_elements(const Array& array, Body&& body) {
+  const void* data = array.bytes.data();
+  switch (array.type) {
+    case ElementType::boolean:
+    case ElementType::uint8:
+      return body(static_cast<const std::uint8_t*>(data));
+    case ElementType::int8:
+      return body(static_cast<const std::int8_t*>(data));
+    case ElementType::int16:
+      return body(static_cast<const std::int16_t*>(data));
+    case ElementType::uint16:
+      return body(static_cast<const std::uint16_t*>(data));
+    case ElementType::int32:
+      return body(static_cast<const std::int32_t*>(data));
+    case ElementType::uint32:
+      return body(static_cast<const std::uint32_t*>(data));
+    case ElementType::int64:
+      return body(static_cast<const std::int64_t*>(data));
+    case ElementType::uint64:
+      return body(static_cast<const std::uint64_t*>(data));
+    case ElementType::float32:
+      return body(static_cast<const float*>(data));
+    case ElementType::float64:
+      return body(static_cast<const double*>(data));
+  }
+}
+
+template <class Out>
+void convert(const Array& array, Out* out) {
+  const std::uint64_t count = array.count();
+  with_elements(array, [&](const auto* values) {
+    for (std::uint64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(values[i]);
+  });
+}
+
+void expect_finite(const Array& array, bool finite) {
+  if (!finite) array.place.refuse("holds NaN or infinity", "must be finite");
+}
+
+}  // namespace
+
+std::size_t element_size(ElementType type) {
+  switch (type) {
+    case ElementType::boolean:
+    case ElementType::int8:
+    case ElementType::uint8:
+      return 1;
+    case ElementType::int16:
+    case ElementType::uint16:
+      return 2;
+    case ElementType::int32:
+    case ElementType::uint32:
+    case ElementType::float32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+std::string_view element_name(ElementType type) {
+  constexpr std::string_view names[] = {"bool",   "int8",  "uint8",  "int16",   "uint16", "int32",
+                                        "uint32", "int64", "uint64", "float32", "float64"};
+  return names[static_cast<int>(type)];
+}
+
+bool is_float(ElementType type) {
+  return type == ElementType::float32 || type == ElementType::float64;
+}
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
+
+std::uint64_t array_bytes(ElementType type, const std::vector<std::uint64_t>& shape,
+                          const Place& place) {
+  // A zero hides no overflow: (2^40, 2^40, 0) is as wrong as without the zero.
+  std::uint64_t bytes = element_size(type), held = bytes;
+  for (const std::uint64_t size : shape) {
+    held *= size;
+    if (size > 0 && __builtin_mul_overflow(bytes, size, &bytes)) bytes = ~std::uint64_t{0};
+    if (bytes >> 62 != 0) {
+      place.refuse("promises " + shape_text(shape) + " elements", "must hold what it promises");
+    }
+  }
+  return held;
+}
+
+void Array::expect_dimensions(std::size_t dimensions) const {
+  if (shape.size() != dimensions) {
+    place.refuse(fmt::format("has {} dimensions, {}", shape.size(), shape_text(shape)),
+                 fmt::format("must have {}", dimensions));
+  }
+  if (count() == 0) place.refuse("is empty, " + shape_text(shape), "must hold elements");
+}
+
+Eigen::MatrixXd Array::matrix() const {
+  expect_dimensions(2);
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows(shape[0], shape[1]);
+  convert(*this, rows.data());
+  expect_finite(*this, rows.allFinite());
+  return rows;
+}
+
+Eigen::VectorXd Array::vector() const {
+  expect_dimensions(1);
+  Eigen::VectorXd values(shape[0]);
+  convert(*this, values.data());
+  expect_finite(*this, values.allFinite());
+  return values;
+}
+
+std::vector<std::int32_t> Array::integers() const {
+  expect_dimensions(1);
+  if (is_float(type)) {
+    place.refuse(fmt::format("holds {}", element_name(type)), "must hold integers");
+  }
+  std::vector<std::int32_t> out(count());
+  with_elements(*this, [&](const auto* values) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = static_cast<std::int32_t>(values[i]);
+      const bool same_sign = (values[i] < 0) == (out[i] < 0);
+      if (!same_sign ||
+          static_cast<std::remove_cvref_t<decltype(values[i])>>(out[i]) != values[i]) {
+        place.refuse(fmt::format("holds {}", values[i]), "must be within int32");
+      }
+    }
+  });
+  return out;
+}
+
+Eigen::MatrixXf Array::cases() const {
+  if (shape.size() < 2) {
+    place.refuse(fmt::format("has {} dimensions, {}", shape.size(), shape_text(shape)),
+                 "must have two or more: cases, then units");
+  }
+  if (count() == 0) place.refuse("is empty, " + shape_text(shape), "must hold elements");
+  Eigen::MatrixXf out(count() / shape[0], shape[0]);
+  convert(*this, out.data());
+  if (is_float(type) && !out.allFinite()) {
+    place.refuse("holds NaN, infinity or a number beyond float32", "must be finite");
+  }
+  return out;
+}
+
+void from_fortran_order(Array& array) {
+  const std::size_t dimensions = array.shape.size(), size = element_size(array.type);
+  if (dimensions < 2 || array.bytes.empty()) return;
+  std::vector<std::uint64_t> stride(dimensions, size), index(dimensions, 0);
+  for (std::size_t d = 1; d < dimensions; ++d) stride[d] = stride[d - 1] * array.shape[d - 1];
+  std::vector<unsigned char> ordered(array.bytes.size());
+  std::uint64_t from = 0;
+  for (std::uint64_t to = 0; to < ordered.size(); to += size) {
+    std::memcpy(ordered.data() + to, array.bytes.data() + from, size);
+    for (std::size_t d = dimensions; d-- > 0;) {  // count up in C order, the last index first
+      from += stride[d];
+      if (++index[d] < array.shape[d]) break;
+      from -= stride[d] * array.shape[d];
+      index[d] = 0;
+    }
+  }
+  array.bytes = std::move(ordered);
+}
+
+}  // namespace boltzmark

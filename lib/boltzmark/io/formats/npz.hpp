@@ -1,0 +1,80 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/io/formats/array.hpp"
+#include "boltzmark/io/formats/byte_source.hpp"
+#include "boltzmark/io/formats/zip.hpp"
+
+namespace boltzmark {
+
+/// The first bytes of every .npy file.
+inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
+
+/// Reads an array in NumPy's .npy format, versions 1 to 3: bool, integers, float32 and float64,
+/// little endian, C or Fortran order.
+/// Throws  DataError if the source is anything else, or does not hold exactly what it promises
+Array read_npy(ByteSource& source);
+
+/// Writes the header of an array in C order, format version 1.0.
+std::string npy_header(ElementType type, const std::vector<std::uint64_t>& shape);
+
+/// Reads named arrays of a NumPy .npz file, one at a time.
+class Npz {
+ public:
+  /// Throws  DataError if the file is no whole .npz file
+  explicit Npz(const std::string& path) : zip_(path) {}
+
+  const std::string& path() const { return zip_.path(); }
+  /// Lists the arrays, in the file's order, without their ending .npy.
+  std::vector<std::string> names() const;
+  bool contains(std::string_view name) const;
+  /// Throws  DataError if there is no such array, or it is damaged
+  Array read(std::string_view name) const;
+
+ private:
+  const ZipMember* find(std::string_view name) const;
+  ZipFile zip_;
+};
+
+/// Writes named arrays to a NumPy .npz file (stored, C order); commit gives it its name.
+/// Invariant  the same arrays give the same bytes
+class NpzWriter {
+ public:
+  /// Throws  DataError if the folder cannot be written
+  explicit NpzWriter(std::string path) : file_(std::move(path)) {}
+
+  /// Adds one array.  Shapes  product of shape = values.size()
+  /// Throws  InvalidArgument if the shape disagrees or the name is taken; DataError if the disk is
+  /// full
+  void add(std::string_view name, std::span<const double> values, std::vector<std::uint64_t> shape);
+  void add(std::string_view name, std::span<const float> values, std::vector<std::uint64_t> shape);
+  void add(std::string_view name, std::span<const std::int32_t> values,
+           std::vector<std::uint64_t> shape);
+  void add(std::string_view name, std::span<const std::int64_t> values,
+           std::vector<std::uint64_t> shape);
+  void add(std::string_view name, std::span<const std::uint8_t> values,
+           std::vector<std::uint64_t> shape);
+  void add(std::string_view name, const Eigen::MatrixXd& matrix);
+  void add(std::string_view name, const Eigen::MatrixXf& matrix);
+  void add(std::string_view name, const Eigen::VectorXd& vector);
+
+  /// Writes the directory and makes the file appear.  Throws  DataError if the disk is full
+  void commit();
+
+ private:
+  void add_bytes(std::string_view name, ElementType type, const std::vector<std::uint64_t>& shape,
+                 const void* data, std::size_t count);
+
+  AtomicFile file_;
+  std::uint64_t written_ = 0;
+  std::vector<ZipMember> members_;
+};
+
+}  // namespace boltzmark

@@ -1,0 +1,100 @@
+#include "boltzmark/sample/annealing/annealing.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+namespace {
+
+// Makes the sweeps of one rung; every chain of the population is at the same b.
+void move_at(Population& population, const AnnealingOptions& options, int rung,
+             ProgressMeter& meter) {
+  const std::vector<float> betas(population.chains(), options.ladder.single(rung));
+  for (std::int64_t s = options.sweeps_at(rung); s > 0; --s) {
+    population.move(betas);
+    meter.add(population.chains());
+  }
+}
+
+void ascend(Population& population, const AnnealingOptions& options, ProgressMeter& meter,
+            Eigen::Ref<Eigen::VectorXd> log_weights) {
+  std::vector<double> increments(population.chains());
+  const Eigen::Map<const Eigen::VectorXd> step(increments.data(), population.chains());
+  population.draw_base();
+  for (int k = 1; k < options.ladder.rungs(); ++k) {
+    population.log_increment(options.ladder.single(k - 1), options.ladder.single(k), increments);
+    log_weights += step;
+    if (k + 1 < options.ladder.rungs()) move_at(population, options, k, meter);
+  }
+}
+
+void descend(Population& population, const AnnealingOptions& options, ProgressMeter& meter,
+             Eigen::Ref<Eigen::VectorXd> log_weights) {
+  std::vector<double> increments(population.chains());
+  const Eigen::Map<const Eigen::VectorXd> step(increments.data(), population.chains());
+  for (int k = options.ladder.rungs() - 1; k > 0; --k) {
+    move_at(population, options, k, meter);
+    population.log_increment(options.ladder.single(k - 1), options.ladder.single(k), increments);
+    log_weights -= step;
+  }
+}
+
+// Each population makes its whole anneal in one task: chains never wait for each other.
+template <class Anneal>
+AnnealingResult run(const Target& target, const AnnealingOptions& options, Bound bound,
+                    const Anneal& anneal) {
+  options.check();
+  require_marginal_moves(target);
+  AnnealingResult result;
+  result.log_weights = Eigen::VectorXd::Zero(options.chains);
+  ProgressMeter meter(options.progress,
+                      static_cast<double>(options.chains) * static_cast<double>(options.sweeps));
+  Populations populations(target, options.chains, options.key);
+  populations.for_each([&](Population& population, int first) {
+    anneal(population, first, meter, result.log_weights.segment(first, population.chains()));
+  });
+  const WeightSummary summary = summarise(result.log_weights);
+  result.estimate = estimate_from_weights(summary, bound);
+  result.pareto_k = summary.pareto_k;
+  result.mean_log_weight = result.log_weights.mean();
+  return result;
+}
+
+}  // namespace
+
+void AnnealingOptions::check() const {
+  if (chains < 2) throw InvalidArgument(fmt::format("chains = {} (must be at least 2)", chains));
+  if (sweeps < 0) throw InvalidArgument(fmt::format("sweeps = {} (must not be negative)", sweeps));
+}
+
+std::int64_t AnnealingOptions::sweeps_at(int rung) const {
+  return sweeps_at_rung(rung, ladder.rungs() - 1, sweeps);
+}
+
+std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps) {
+  return rung * sweeps / steps - (rung - 1) * sweeps / steps;
+}
+
+AnnealingResult annealed_importance_sampling(const Target& target,
+                                             const AnnealingOptions& options) {
+  return run(target, options, Bound::lower,
+             [&](Population& population, int, ProgressMeter& meter,
+                 Eigen::Ref<Eigen::VectorXd> log_weights) {
+               ascend(population, options, meter, log_weights);
+             });
+}
+
+AnnealingResult reverse_annealing(const Target& target, const AnnealingOptions& options,
+                                  const SetStates& start) {
+  return run(target, options, Bound::upper,
+             [&](Population& population, int first, ProgressMeter& meter,
+                 Eigen::Ref<Eigen::VectorXd> log_weights) {
+               start(population, first);
+               descend(population, options, meter, log_weights);
+             });
+}
+
+}  // namespace boltzmark

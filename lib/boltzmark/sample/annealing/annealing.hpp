@@ -1,0 +1,64 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+
+#include "boltzmark/core/progress.hpp"
+#include "boltzmark/random/key.hpp"
+#include "boltzmark/sample/annealing/log_weights.hpp"
+#include "boltzmark/target/ladder.hpp"
+#include "boltzmark/target/target.hpp"
+
+namespace boltzmark {
+
+/// What an annealing run takes.
+struct AnnealingOptions {
+  Ladder ladder = Ladder::linear(100);
+  int chains = 100;            ///< at least 2
+  std::int64_t sweeps = 9900;  ///< per chain, spread evenly over the rungs above the lowest
+  StreamKey key = {};
+  Progress progress = {};
+
+  /// Throws  InvalidArgument if chains < 2 or sweeps < 0
+  void check() const;
+  /// Returns the sweeps made at rung k = 1..K-1.
+  std::int64_t sweeps_at(int rung) const;
+};
+
+/// Returns the sweeps made at rung k of a ladder of so many steps: `sweeps` spread evenly.
+std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps);
+
+/// What an annealing run gives.
+struct AnnealingResult {
+  Estimate estimate;
+  Eigen::VectorXd log_weights;  ///< one per chain: log w of AIS, -R of RAISE
+  double pareto_k = 0;          ///< of the weights; NaN if there is no tail to fit
+  double mean_log_weight = 0;   ///< a bound on log Z (AIS) or on -log Z (RAISE), in the mean
+};
+
+/// Estimates log Z by annealed importance sampling from p1 upwards.   [Neal 2001; carlson2016, 3.2]
+///   log w = sum_{k=2}^{K} [log f_{b_k}(x_{k-1}) - log f_{b_{k-1}}(x_{k-1})],  x_1 ~ p1, x_k moved
+///   from x_{k-1} by whole sweeps at b_k;  log Z = log mean w, with x the marginal state
+/// The sweeps of the highest rung, on which no weight depends, are not made.
+/// E[w] = Z, so that E[log_z] <= log Z: a stochastic lower bound.
+/// Invariant  a move draws the latent variables afresh given the rest (block Gibbs): a rule that
+///   keeps them, such as flip, leaves the joint law invariant but not the weighted marginal
+/// Randomness the target's draws with `key`; results do not depend on the number of threads
+/// Throws     InvalidArgument as AnnealingOptions::check and require_marginal_moves
+AnnealingResult annealed_importance_sampling(const Target& target, const AnnealingOptions& options);
+
+/// Sets the states of a population, whose first chain has the given number, to observed cases.
+using SetStates = std::function<void(Population& population, int first_chain)>;
+
+/// Estimates log Z by annealing observed states downwards (RAISE).
+///   R = sum_k [log p*_{k+1}(v_k) - log p*_k(v_k)], v_{k-1} ~ M_k(. | v_k) from v_K observed, k
+///   down to the base; log Z = -log mean e^{-R}      [Burda, Grosse and Salakhutdinov 2015]
+/// If the observed v is an exact sample of the model, E[e^-R] = 1/Z and E[log_z] >= log Z: a
+/// stochastic upper bound. Cases from elsewhere (data) give no bound.
+/// Invariant  the moves' kernel of the marginal is reversible: block Gibbs v -> h -> v
+/// Throws     InvalidArgument as AnnealingOptions::check and require_marginal_moves
+AnnealingResult reverse_annealing(const Target& target, const AnnealingOptions& options,
+                                  const SetStates& start);
+
+}  // namespace boltzmark

@@ -1,0 +1,71 @@
+#include "boltzmark/sample/chains/persistent_transitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+namespace {
+
+int checked_period(int every) {
+  if (every < 1) throw InvalidArgument(fmt::format("every = {} (must be at least 1)", every));
+  return every;
+}
+
+}  // namespace
+
+PersistentTransitions::PersistentTransitions(const SamplerSetup& setup,
+                                             std::vector<float> inverse_temperatures, int every)
+    : chains_(setup),
+      options_{.inverse_temperatures = std::move(inverse_temperatures), .rule = setup.rule},
+      draws_(setup.draws),
+      every_(checked_period(every)) {
+  options_.check();
+}
+
+void PersistentTransitions::advance(int sweeps) {
+  for (int left = sweeps; left > 0;) {
+    const auto since = static_cast<int>(sweeps_ % static_cast<std::uint64_t>(every_));
+    const int next = std::min(left, every_ - since);
+    chains_.advance(next);
+    sweeps_ += static_cast<std::uint64_t>(next);
+    left -= next;
+    if (since + next == every_) make_transition();
+  }
+}
+
+void PersistentTransitions::make_transition() {
+  options_.first_sweep = chains_.set_aside(options_.sweeps());
+  for (const TransitionOutcome& outcome :
+       tempered_transition(chains_.packed(), chains_.states(), *draws_, options_))
+    accepted_ += outcome.accepted ? 1 : 0;
+}
+
+double PersistentTransitions::chain_sweeps(int sweeps) const {
+  return chains() * sweeps * (1 + options_.sweeps() / static_cast<double>(every_));
+}
+
+double PersistentTransitions::acceptance() const {
+  const std::uint64_t made =
+      sweeps_ / static_cast<std::uint64_t>(every_) * static_cast<std::uint64_t>(chains());
+  if (made == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(accepted_) / static_cast<double>(made);
+}
+
+void PersistentTransitions::save(CheckpointWriter& out) const {
+  out.write(sweeps_);
+  out.write(accepted_);
+  chains_.save(out);
+}
+
+void PersistentTransitions::restore(CheckpointReader& in) {
+  sweeps_ = in.read();
+  accepted_ = in.read();
+  chains_.restore(in);
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,35 @@
+#include "boltzmark/sample/chains/sampler.hpp"
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+
+void Sampler::start_at(const Chains&, std::span<const float>, std::span<const float>) {}
+
+void Sampler::follow(const Parameters&) {}
+
+Chains initial_states(const SamplerSetup& setup) {
+  Chains chains(setup.model, setup.packing.chains);
+  if (setup.start == nullptr) {
+    chains.randomise(setup.key);
+    return chains;
+  }
+  if (!setup.start->fit(setup.model) || setup.start->chains() < chains.chains())
+    throw InvalidArgument("start (must be states of the model, as many as are asked for)");
+  for (int c = 0; c < chains.chains(); ++c) chains.copy_chain(c, *setup.start, c);
+  return chains;
+}
+
+void save_states(const Chains& chains, CheckpointWriter& out) {
+  for (int l = 0; l < chains.layers(); ++l) out.write(chains.get_layer(l));
+}
+
+void restore_states(Chains& chains, CheckpointReader& in) {
+  for (int l = 0; l < chains.layers(); ++l) {
+    Eigen::MatrixXf states(chains.size(l), chains.chains());
+    in.read(states);
+    chains.set_layer(l, states);
+  }
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "boltzmark/core/progress.hpp"
+#include "boltzmark/random/key.hpp"
+#include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/tempering/ladder_swaps.hpp"
+#include "boltzmark/target/target.hpp"
+#include "boltzmark/transition/sweep.hpp"
+
+namespace boltzmark {
+
+/// Makes equally spaced inverse temperatures lowest..1; a ladder of one temperature is {1}.
+/// Throws  InvalidArgument if temperatures < 1, or lowest is not in [0, 1) or so near 1 that two of
+/// them would be one in float32
+std::vector<float> uniform_ladder(int temperatures, double lowest = 0);
+
+/// How a ladder is moved.
+struct TemperingOptions {
+  std::vector<float> inverse_temperatures = {1.0F};  ///< ascending, the last one 1
+  Rule rule = Rule::gibbs();
+  int sweeps = 1;  ///< of the rule at each temperature, before the swaps of a step
+};
+
+/// All that a run of parallel tempering must remember.
+struct TemperingState {
+  std::uint64_t steps = 0;
+  std::vector<Eigen::MatrixXf> states;  ///< per layer [units x chains]
+  std::vector<int> rungs;               ///< per chain: its place in the ladder
+  LadderSwaps::Tally tally;
+};
+
+/// Parallel tempering on many independent ladders (bundles) at once.
+/// A step is `sweeps` sweeps of the rule at each chain's inverse temperature, then LadderSwaps;
+/// chain_at finds who is at a temperature now.
+class ParallelTempering {
+ public:
+  /// Makes `bundles` ladders in the all-zero state, chain i of each at temperature i.
+  /// Throws  InvalidArgument if bundles < 1, sweeps < 0, or the ladder is not ascending within
+  /// [0, 1] or does not end at 1
+  ParallelTempering(const Layered& model, int bundles, TemperingOptions options);
+
+  /// Makes one step of every bundle, tempered between the model and its base as they are packed.
+  /// The inputs that the even layers were drawn by give D: swaps need no product of their own.
+  /// Randomness  unit draws of sweeps steps() * options.sweeps + i; swap draws as LadderSwaps'
+  void step(const PackedModel& packed, const Draws& draws);
+  /// The two halves of a step; `swap` ends the step, of whatever states the chains have then.
+  void sweep(const PackedModel& packed, const Draws& draws);
+  void swap(const PackedModel& packed, const Draws& draws);
+
+  int bundles() const { return swaps_.bundles(); }
+  int temperatures() const { return static_cast<int>(options_.inverse_temperatures.size()); }
+  const TemperingOptions& options() const { return options_; }
+  std::uint64_t steps() const { return steps_; }
+
+  /// Returns the chain that is at temperature t of a bundle now.
+  int chain_at(int bundle, int t) const { return swaps_.chain_at(bundle, t); }
+  /// Returns the place in the ladder where a chain is now.
+  int rung(int chain) const { return swaps_.chain_rungs()[chain]; }
+
+  Chains& chains() { return chains_; }
+  const Chains& chains() const { return chains_; }
+  /// Copies the states at temperature t, bundle by bundle, into the first chains of `out`.
+  /// Throws  InvalidArgument if shapes differ or out has fewer chains than bundles
+  void gather(int t, Chains& out) const;
+
+  /// Returns the share of accepted swaps of each pair of neighbours so far; NaN before any step.
+  std::vector<double> acceptance() const { return swaps_.acceptance(steps_); }
+  /// Counts the chains' completed trips from b = 1 to the lowest temperature and back.
+  std::uint64_t round_trips() const { return swaps_.tally().round_trips; }
+
+  TemperingState state() const;
+  /// Throws  InvalidArgument if the state's shapes are not this ladder's
+  void restore(const TemperingState& state);
+
+ private:
+  void swap_by(std::span<const double> log_ratios, const Draws& draws);
+
+  TemperingOptions options_;
+  LadderSwaps swaps_;
+  Chains chains_;
+  SideInputs even_inputs_;  ///< of the last sweep
+  std::uint64_t steps_ = 0;
+};
+
+/// What parallel tempering of a target takes.
+struct ReplicaOptions {
+  Ladder ladder = Ladder::linear(100);
+  int bundles = 4;             ///< independent ladders of one chain a rung
+  std::int64_t burn_in = 500;  ///< sweeps before any is kept
+  std::int64_t sweeps = 9500;  ///< kept, per chain
+  StreamKey key = {};
+  Progress progress = {};
+
+  /// Throws  InvalidArgument if bundles < 1, burn_in < 0 or sweeps < 1
+  void check() const;
+};
+
+/// What parallel tempering of a target gives.
+struct ReplicaResult {
+  SampleStore samples;  ///< rungs not drawn; chain bundle * rungs + i started at rung i
+  /// Share of accepted swaps of each pair of neighbours [rungs - 1].
+  Eigen::VectorXd acceptance = {};
+};
+
+/// Samples a target at every rung by parallel tempering, from draws of p1. After each sweep
+/// neighbours exchange rungs, first the pairs (0,1), (2,3), .., then (1,2), (3,4), ..; D is that of
+/// the joint state, recorded with the rung that moved it, before the swaps.
+///   accepted with  min(1, exp((b_i - b_j) (D_j - D_i)))
+/// Randomness  the target's draws with `key`; swap draws as LadderSwaps'
+/// Throws      InvalidArgument as ReplicaOptions::check
+ReplicaResult parallel_tempering_samples(const Target& target, const ReplicaOptions& options);
+
+}  // namespace boltzmark

@@ -1,0 +1,159 @@
+#include "boltzmark/sample/tempering/tempered_group.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace boltzmark {
+
+TemperedRecord::TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps,
+                               int batches)
+    : sweeps(kept_sweeps),
+      sums{.weight = Eigen::MatrixXd::Zero(rungs, chains * batches), .batches = batches},
+      end_squares(static_cast<std::size_t>(chains), Eigen::Vector3d::Zero()),
+      trip_counters(static_cast<std::size_t>(chains), TripCounter(static_cast<int>(rungs) - 1)) {
+  sums.samples = static_cast<double>(chains) * static_cast<double>(kept_sweeps);
+}
+
+RungSums TemperedRecord::finish() {
+  for (const Eigen::Vector3d& squares : end_squares) sums.end_squares += squares;
+  return std::move(sums);
+}
+
+std::int64_t TemperedRecord::trips() const {
+  std::int64_t sum = 0;
+  for (const TripCounter& counter : trip_counters) sum += counter.trips();
+  return sum;
+}
+
+TemperedGroup::TemperedGroup(Population& population, int first_chain,
+                             const SimulatedTemperingOptions& options)
+    : population_(&population),
+      first_chain_(first_chain),
+      options_(&options),
+      rungs_(population.chains(), 0),
+      inverse_temperatures_(population.chains()),
+      log_ratios_(population.chains()),
+      betas_(options.ladder.rungs()),
+      probabilities_(options.ladder.rungs()) {
+  const auto cells = static_cast<std::size_t>(population.chains()) * options.ladder.rungs();
+  if (options.states == States::collapsed) {
+    log_densities_.resize(cells);
+    if (options.keep_slopes) slopes_.resize(cells);
+  }
+  for (int c = 0; c < population.chains(); ++c) {
+    const auto chain = static_cast<std::uint64_t>(first_chain + c);
+    streams_.emplace_back(options.key, Purpose::rung, chain);
+    choices_.emplace_back(options.key, Purpose::data, chain);
+  }
+  for (int k = 0; k < options.ladder.rungs(); ++k) betas_[k] = options.ladder[k];
+}
+
+void TemperedGroup::draw_uniform_rungs() {
+  for (std::size_t c = 0; c < rungs_.size(); ++c)
+    rungs_[c] = static_cast<int>(streams_[c].below(static_cast<std::uint64_t>(betas_.size())));
+}
+
+void TemperedGroup::hold(Eigen::Index sweeps) {
+  for (Eigen::Index s = 0; s < sweeps; ++s) move();
+}
+
+void TemperedGroup::move() {
+  for (std::size_t c = 0; c < rungs_.size(); ++c)
+    inverse_temperatures_[c] = options_->ladder.single(rungs_[c]);
+  population_->move(inverse_temperatures_);
+}
+
+void TemperedGroup::measure() {
+  population_->log_ratio(log_ratios_);
+  if (options_->states == States::joint) return;
+  population_->log_densities(options_->ladder, log_densities_);
+  if (!slopes_.empty()) population_->log_density_slopes(options_->ladder, slopes_);
+}
+
+void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& record,
+                        Eigen::Index first, Eigen::Index last) {
+  const Eigen::Index rungs = betas_.size();
+  for (Eigen::Index sweep = first; sweep < last; ++sweep) {
+    move();
+    measure();
+    for (int c = 0; c < population_->chains(); ++c) {
+      if (options_->states == States::joint)
+        probabilities_ = betas_ * log_ratios_[c];
+      else
+        std::copy_n(log_densities_.data() + c * rungs, rungs, probabilities_.data());
+      rung_probabilities(probabilities_, log_weight, probabilities_);
+      add_sample(c, sweep, record);
+      if (record.store != nullptr && options_->top_states != nullptr && rungs_[c] + 1 == rungs)
+        offer_top_state(c);
+      rungs_[c] = next_rung(c);
+    }
+  }
+}
+
+void TemperedGroup::add_sample(int chain, Eigen::Index sweep, TemperedRecord& record) {
+  record.trip_counters[first_chain_ + chain].visit(rungs_[chain]);
+  const Eigen::Index batches = record.sums.batches;
+  const Eigen::Index group = (first_chain_ + chain) * batches + sweep * batches / record.sweeps;
+  if (options_->occupancies == Assignment::hard && record.store == nullptr) {
+    record.sums.weight(rungs_[chain], group) += 1;
+    return;
+  }
+  add_soft(chain, group, record);
+  if (record.store != nullptr) keep(chain, sweep, *record.store);
+}
+
+void TemperedGroup::add_soft(int chain, Eigen::Index group, TemperedRecord& record) const {
+  RungSums& sums = record.sums;
+  sums.weight.col(group) += probabilities_;
+  if (sums.first.size() > 0 && options_->states == States::joint) {
+    const double d = log_ratios_[chain];
+    sums.first.col(group) += probabilities_ * d;
+    sums.second.col(group) += probabilities_ * (d * d);
+  } else if (sums.first.size() > 0) {
+    const Eigen::Map<const Eigen::VectorXd> slopes(slopes_.data() + chain * betas_.size(),
+                                                   betas_.size());
+    sums.first.col(group) += probabilities_.cwiseProduct(slopes);
+    sums.second.col(group) += probabilities_.cwiseProduct(slopes.cwiseAbs2());
+  }
+  const double low = probabilities_[0], high = probabilities_[betas_.size() - 1];
+  record.end_squares[first_chain_ + chain] += Eigen::Vector3d(low * low, high * high, low * high);
+}
+
+void TemperedGroup::keep(int chain, Eigen::Index sweep, SampleStore& store) const {
+  const Eigen::Index number = first_chain_ + chain;
+  store.log_ratio(sweep, number) = log_ratios_[chain];
+  store.rung(sweep, number) = rungs_[chain];
+  if (store.log_f.empty()) return;
+  const Eigen::Index at = (sweep * store.log_ratio.cols() + number) * betas_.size();
+  std::copy_n(log_densities_.data() + chain * betas_.size(), betas_.size(),
+              store.log_f.begin() + at);
+}
+
+// The n-th replaces the one kept with probability 1/n, so that each is kept as often.
+void TemperedGroup::offer_top_state(int chain) {
+  TopStates& top = *options_->top_states;
+  const int visits = ++top.visits[static_cast<std::size_t>(first_chain_ + chain)];
+  if (choices_[chain].below(static_cast<std::uint64_t>(visits)) == 0)
+    top.states.at(first_chain_).copy_chain(chain, *population_, chain);
+}
+
+int TemperedGroup::next_rung(int chain) {
+  Stream& stream = streams_[chain];
+  const int now = rungs_[chain];
+  const int top = static_cast<int>(betas_.size()) - 1;
+  const double draw = stream.uniform();
+  if (options_->rung_move == RungMove::metropolis) {
+    const int to = now + (draw < 0.5 ? -1 : 1);
+    const double accept = stream.uniform();
+    if (to < 0 || to > top) return now;
+    return accept * probabilities_[now] < probabilities_[to] ? to : now;
+  }
+  double below = 0;
+  for (int k = 0; k < top; ++k) {
+    below += probabilities_[k];
+    if (draw < below) return k;
+  }
+  return top;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <vector>
+
+#include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
+
+namespace boltzmark {
+
+/// Where the chains of a run write what they saw; a chain writes only to its own columns.
+struct TemperedRecord {
+  Eigen::Index sweeps = 0;
+  SampleStore* store = nullptr;  ///< null: sums alone
+  RungSums sums;
+  std::vector<Eigen::Vector3d> end_squares;  ///< per chain
+  std::vector<TripCounter> trip_counters;    ///< per chain
+
+  TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps, int batches);
+  /// Adds the chains' squares, in their order, to the sums.
+  RungSums finish();
+  std::int64_t trips() const;  ///< of all chains
+};
+
+/// The rungs of one population's chains, and the loop that moves both. One thread's work.
+class TemperedGroup {
+ public:
+  TemperedGroup(Population& population, int first_chain, const SimulatedTemperingOptions& options);
+
+  /// Puts every chain on a uniformly drawn rung.
+  void draw_uniform_rungs();
+  /// Makes sweeps with every chain on its rung, and records nothing.
+  void hold(Eigen::Index sweeps);
+  /// Makes sweeps first..last-1 of the record's with the rungs' weights log r_k - log Zhat_k.
+  void run(const Eigen::VectorXd& log_weight, TemperedRecord& record, Eigen::Index first,
+           Eigen::Index last);
+  const std::vector<int>& rungs() const { return rungs_; }  ///< of every chain now
+
+ private:
+  void move();
+  void measure();
+  void add_sample(int chain, Eigen::Index sweep, TemperedRecord& record);
+  void add_soft(int chain, Eigen::Index group, TemperedRecord& record) const;
+  void keep(int chain, Eigen::Index sweep, SampleStore& store) const;
+  void offer_top_state(int chain);
+  int next_rung(int chain);
+
+  Population* population_;
+  int first_chain_;
+  const SimulatedTemperingOptions* options_;
+  std::vector<Stream> streams_;  ///< per chain
+  std::vector<Stream> choices_;  ///< per chain: which state at b = 1 is taken
+  std::vector<int> rungs_;       ///< per chain
+  std::vector<float> inverse_temperatures_;
+  std::vector<double> log_ratios_;     ///< [chains]
+  std::vector<double> log_densities_;  ///< [chains x rungs], collapsed only
+  std::vector<double> slopes_;         ///< [chains x rungs], collapsed and wanted only
+  Eigen::VectorXd betas_;
+  Eigen::VectorXd probabilities_;  ///< q(b_k | x) of the chain at hand
+};
+
+}  // namespace boltzmark
