@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 
@@ -78,9 +79,11 @@ bool is_open_file(const std::string& path, int file) {
 FileLock::FileLock(const std::string& path) {
   const std::filesystem::path file(path);
   lock_ = (file.parent_path() / ("." + file.filename().string() + ".lock")).string();
-  while ((file_ = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) >= 0) {
+  while ((file_ = open(lock_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) >= 0) {
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
-      close(file_);
+      const bool held = errno == EWOULDBLOCK;
+      close(std::exchange(file_, -1));
+      if (!held) return;  // the file system has no locks
       throw DataError(path +
                       ": is being written by another run (must be free: wait, or choose "
                       "another name)");

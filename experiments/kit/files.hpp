@@ -32,7 +32,7 @@ class FolderLock {
 };
 
 /// Holds a file that is to be written while it lives, by a file `.NAME.lock` beside it, so that two
-/// runs cannot write one. Where none can be made, whoever writes is refused anyway.
+/// runs cannot write one. Nothing is held where no such file can be made or locked.
 class FileLock {
  public:
   /// Throws  DataError if another process holds it

@@ -295,7 +295,8 @@ void add_dynamics(const Results& results, Summary& summary) {
 void add_norb(Summary& summary) {
   const auto add = [&](const char* claim, const char* part) {
     summary.add(start_measure(
-        {.claim = claim, .part = part, .note = "the data set is not here", .decidable = false}, 0));
+        {.claim = claim, .part = part, .note = "no run on small NORB is here", .decidable = false},
+        0));
   };
   for (const char* part : {"CAST over Trans-SAP", "Trans-SAP over SAP", "SAP over FPCD"})
     add("S18", part);
@@ -344,7 +345,7 @@ Experiment experiment() {
            "784-500-1000 one every 20 updates, for time.",
            "FPCD's fast rate is the initial rate, with a decay of 19/20 an update.",
            "The bounds that are told take up to 50 updates of mean field.",
-           "NORB is not here: what the paper says of it stays undecided."},
+           "No run on NORB is here: what the paper says of it stays undecided."},
       .data = {deep_model_file(kStart), deep_model_file(kSmokeStart),
                "mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz",
                "mnist/t10k-images-idx3-ubyte.gz", "mnist/t10k-labels-idx1-ubyte.gz"},

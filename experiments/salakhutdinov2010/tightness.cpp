@@ -132,13 +132,13 @@ Experiment experiment() {
       .paper_did =
           "Estimates the true log-probability of 100 test images, ten of each class, by "
           "AIS for each: -84.28 on average, where the bound is -84.76.",
-      .settings = {.smoke = "As quick.",
-                   .quick =
-                       "A committed 784-20-30 DBM of MNIST, whose likelihood is enumerated, and "
-                       "100 test images, ten of each class.",
-                   .paper =
-                       "Also the committed 784-500-1000 DBM that CAST has trained: AIS with 100 "
-                       "chains and 2,000 sweeps over the hidden layers of each image."},
+      .settings =
+          {.smoke = "As quick.",
+           .quick = "A committed 784-20-30 DBM of MNIST, whose likelihood is enumerated, and "
+                    "100 test images, ten of each class.",
+           .paper =
+               "Also a 784-500-1000 DBM that CAST has trained, where it is there: AIS with 100 "
+               "chains and 2,000 sweeps over the hidden layers of each image."},
       .seconds = {.smoke = 1, .quick = 1, .paper = 200},
       .claims = {"S21"},
       .deviations = {"The images are binarised by sampling once, and evenly spread over those of "

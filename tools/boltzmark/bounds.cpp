@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/model/sides.hpp"
 
 namespace boltzmark::cli {
@@ -17,26 +19,44 @@ Eigen::MatrixXf spread_cases(const Eigen::MatrixXf& cases, int count) {
   return some;
 }
 
-ModeSearch mode_search(std::uint64_t seed, const Eigen::MatrixXf& cases) {
-  return {
-      .climbs = {.cases = spread_cases(cases, kBoundCases), .key = make_key(seed, "lower bound")}};
+namespace {
+
+// The states nearest to some of the cases: what a score allows for rounding is none here.
+Eigen::MatrixXf nearest_states(Unit unit, const Eigen::MatrixXf& cases) {
+  Eigen::MatrixXf states = spread_cases(cases, kBoundCases);
+  if (!unit.is_discrete()) return states;
+  for (float& x : states.reshaped()) {
+    const auto k = static_cast<int>(std::lround((x - unit.lowest()) / unit.spacing()));
+    x = static_cast<float>(unit.value(std::clamp(k, 0, unit.steps())));
+  }
+  return states;
+}
+
+}  // namespace
+
+ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::MatrixXf& cases) {
+  return {.climbs = {.cases = nearest_states(model.layer(0).unit, cases),
+                     .key = make_key(seed, "lower bound")}};
 }
 
 LowerBound find_lower_bound(const LayeredTarget& target, std::uint64_t seed,
                             const Eigen::MatrixXf& cases, std::span<const Chains> visited,
                             const std::optional<Modes>& modes) {
   const TemperedModel& tempered = target.tempered_model();
-  return lower_bound(
-      tempered.model, tempered.base,
-      {.search = mode_search(seed, cases), .modes = modes ? &*modes : nullptr, .visited = visited});
+  return lower_bound(tempered.model, tempered.base,
+                     {.search = mode_search(tempered.model, seed, cases),
+                      .modes = modes ? &*modes : nullptr,
+                      .visited = visited});
 }
 
-double lowest_by_cases(const Layered& model, const Eigen::VectorXd& log_f) {
-  constexpr double kRounding = 1e-9;  // of sums of f's terms, relative
-  const Unit unit = model.layer(0).unit;
-  if (!unit.is_discrete() || log_f.size() == 0 || !log_f.allFinite()) return LowerBound::kNone;
-  const double log_z = log_sum_exp(log_f) + model.size(0) * unit.log_weight();
-  return log_z - kRounding * std::max(1.0, std::abs(log_z));
+// A weight is a sum of so many terms at most, each a few times, whose sizes add up to the magnitude.
+double lowest_by_cases(const Layered& model, const Cases& cases, const Eigen::VectorXd& log_f) {
+  constexpr double u = std::numeric_limits<double>::epsilon() / 2;
+  if (!model.layer(0).unit.is_bernoulli() || !cases.is_binary() || !log_f.allFinite())
+    return LowerBound::kNone;
+  const double size = magnitude(list_side(model, 0)), terms = model.units() + 64.0;
+  if (!(size < kUnresolved)) return LowerBound::kNone;
+  return log_sum_exp(log_f) - 8 * u * (terms * (size + terms) + static_cast<double>(log_f.size()));
 }
 
 void set_lower_bound(const LowerBound& bound, JsonObject& object) {
@@ -58,9 +78,13 @@ void set_lower_bound_parts(const Layered* model, const LowerBound& bound, JsonOb
                                    .set("mean_field", finite(bound.mean_field)));
 }
 
+std::string certain_text(double lowest) {
+  return fmt::format("{:.4f} nats, certain", std::floor(lowest * 1e4) / 1e4);
+}
+
 std::string describe_lower_bound(const Layered* model, const LowerBound& bound) {
   if (!std::isfinite(bound.log_z)) return {};
-  const std::string value = fmt::format("{:.4f} nats, certain", bound.log_z);
+  const std::string value = certain_text(lowest_log_z(bound));
   if (model == nullptr) return value;
   if (!(bound.listed >= bound.mean_field)) return value + ", by mean field";
   const std::string listed = fmt::format("{} states of the {} side", grouped(bound.states),

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/target/layered_target.hpp"
@@ -19,12 +20,12 @@ inline constexpr int kBoundCases = 100;
 /// Returns so many cases of a data set, evenly spread, or all if they are fewer.
 Eigen::MatrixXf spread_cases(const Eigen::MatrixXf& cases, int count);
 
-/// How modes are searched for, for a lower bound or a base.
-ModeSearch mode_search(std::uint64_t seed, const Eigen::MatrixXf& cases);
+/// How modes are searched for, for a lower bound or a base: from the states nearest to the cases too.
+ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::MatrixXf& cases);
 
 /// Finds a certified lower bound of a target's log Z, from its base, from some of the cases and from
 /// the states that a run met at b = 1.
-/// Randomness  a key of its own, whatever the run's: mode_search(seed, cases)
+/// Randomness  a key of its own, whatever the run's: mode_search(.., seed, cases)
 LowerBound find_lower_bound(const LayeredTarget& target, std::uint64_t seed,
                             const Eigen::MatrixXf& cases = {}, std::span<const Chains> visited = {},
                             const std::optional<Modes>& modes = std::nullopt);
@@ -32,11 +33,14 @@ LowerBound find_lower_bound(const LayeredTarget& target, std::uint64_t seed,
 /// Returns what log Z is certainly not below: the bound less its error bound.
 inline double lowest_log_z(const LowerBound& bound) { return bound.log_z - bound.error_bound; }
 
-/// Returns what log Z is certainly not below by log f(v) of different cases, or lower bounds of it:
-/// the log of the sum of m(v) f(v). NaN where visible units are not discrete or a number overflows.
+/// Returns what log Z is certainly not below by log f(v) of the different cases, or lower bounds of
+/// it: the log of their sum, rounding taken off. NaN where visible units are not Bernoulli, a case is
+/// no state, or a number overflows.
 /// Shapes  log_f [distinct cases]
-double lowest_by_cases(const Layered& model, const Eigen::VectorXd& log_f);
+double lowest_by_cases(const Layered& model, const Cases& cases, const Eigen::VectorXd& log_f);
 
+/// Writes what log Z is certainly not below for people, rounded downwards.
+std::string certain_text(double lowest);
 /// Sets lower_bound and lower_bound_error, null where there is none.
 void set_lower_bound(const LowerBound& bound, JsonObject& object);
 /// Sets lower_bound_of, what the bound consists of; null where it was not found here.

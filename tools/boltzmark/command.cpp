@@ -42,12 +42,21 @@ std::string describe(const Range& range) {
   return text;
 }
 
-// By device and inode, or by path where there is no such file yet.
-bool are_one_file(const std::string& first, const std::string& second) {
+bool name_one_path(const std::string& first, const std::string& second) {
+  namespace fs = std::filesystem;
+  std::error_code no_first, no_second;
+  const fs::path a = fs::weakly_canonical(fs::absolute(first), no_first),
+                 b = fs::weakly_canonical(fs::absolute(second), no_second);
+  return !no_first && !no_second && a == b;
+}
+
+// By device and inode; a file in a folder of results is one of these.
+bool is_written(const std::string& out, const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code error;
-  return fs::equivalent(first, second, error) ||
-         fs::weakly_canonical(first, error) == fs::weakly_canonical(second, error);
+  return fs::equivalent(out, file, error) ||
+         (fs::is_directory(out, error) && fs::is_regular_file(file, error) &&
+          fs::equivalent(out, fs::absolute(file).parent_path(), error));
 }
 
 // Lays out "  name   help" with the help in one column.
@@ -170,19 +179,22 @@ void Command::writes(std::initializer_list<std::string_view> names) {
     if (std::find(names.begin(), names.end(), argument.name) != names.end()) argument.writes = true;
 }
 
+// A file that is not there yet cannot be read.
 void Command::check_files() const {
   for (const Argument& out : arguments_)
     for (const Argument& other : arguments_)
-      if (out.writes && out.given && &other != &out && other.text != nullptr && other.given &&
-          are_one_file(*out.text, *other.text))
-        throw DataError(fmt::format("{}: is both {} and {} (must be two files)", *out.text,
+      if (out.writes && !out.text->empty() && &other != &out && other.text != nullptr &&
+          other.given &&
+          (is_written(*out.text, *other.text) ||
+           (other.writes && name_one_path(*out.text, *other.text))))
+        throw DataError(fmt::format("{}: is both {} and {} (must be two files)", *other.text,
                                     out.name, other.name));
 }
 
 std::vector<std::string> Command::written_files() const {
   std::vector<std::string> files;
   for (const Argument& argument : arguments_)
-    if (argument.writes && argument.given) files.push_back(*argument.text);
+    if (argument.writes && !argument.text->empty()) files.push_back(*argument.text);
   return files;
 }
 

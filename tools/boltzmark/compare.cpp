@@ -211,8 +211,10 @@ int run(const CompareRequest& arguments, const Session& session) {
   state_comparison(plan, model, session);
   experiments::make_folder(arguments.out);
   plan.truth = find_truth(arguments, model, session);
-  plan.lowest =
-      lowest_log_z(find_lower_bound(target, arguments.shared.seed, cases, {}, prepared.modes));
+  const LowerBound bound =
+      find_lower_bound(target, arguments.shared.seed, cases, {}, prepared.modes);
+  // A bound that is log Z itself would refuse by the truth what is to be held against it.
+  if (!bound.all_states) plan.lowest = lowest_log_z(bound);
   std::vector<ComparisonTrial> trials;
   {
     Progress progress(session, "compare", planned_sweeps(plan), "sweeps");
@@ -261,6 +263,7 @@ void add_compare(Program& program) {
       "says, see `make`, or else exact).");
   command.text(&arguments->out, "--out DIR", "Folder of the results (default: out/compare).");
   add_estimate_options(command, arguments->shared, false);
+  command.writes({"--out"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

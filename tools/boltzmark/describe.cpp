@@ -43,7 +43,7 @@ std::string scales_text(const Layer& layer) {
 std::optional<std::string> annealed_without(const Layered& model) {
   for (int l = 0; l < model.layers(); ++l)
     if (model.layer(l).unit.has_scale()) return std::nullopt;
-  return side_name(summed_side(model, {}));
+  return parity_name(summed_side(model, {}));
 }
 
 void print_model(const std::string& path, const Layered& model,

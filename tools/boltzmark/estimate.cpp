@@ -163,6 +163,9 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
   outcome.bound = find_lower_bound(prepared.target, arguments.shared.seed, cases, outcome.visited,
                                    prepared.modes);
   refuse_below(outcome.estimate, lowest_log_z(outcome.bound));
+  if (std::isnan(outcome.bound.log_z))
+    outcome.estimate.refuse(Status::not_converged,
+                            "parameters are so large that a double does not resolve a nat");
   outcome.seconds += watch.seconds();
 }
 

@@ -11,7 +11,9 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/model/sides.hpp"
 #include "boltzmark/sample/annealing/base_choice.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "bounds.hpp"
@@ -91,12 +93,15 @@ struct ChosenBase {
 ChosenBase choose_auto(const Layered& model, const EstimateArguments& arguments,
                        const Eigen::MatrixXf& cases) {
   ChosenBase chosen{.base = Base::uniform(model), .name = "uniform"};
-  if (!model.layer(0).unit.is_bernoulli()) return chosen;
-  chosen.modes = find_modes(model, chosen.base, mode_search(arguments.seed, cases));
+  if (!model.layer(0).unit.is_bernoulli() ||
+      !(magnitude(list_side(model, smaller_side(model))) < kUnresolved))
+    return chosen;
+  chosen.modes = find_modes(model, chosen.base, mode_search(model, arguments.seed, cases));
   const std::array bases = {chosen.base,
                             base_of_modes(model, *chosen.modes, make_key(arguments.seed, "base"))};
   const StreamKey key = make_key(arguments.seed, "base choice");
-  if (choose_base(model, bases, {.key = key}) == 0) return chosen;
+  if (choose_base(model, bases, {.key = key, .summed_side = summed_side(model, arguments)}) == 0)
+    return chosen;
   chosen.base = bases[1];
   chosen.name = "modes";
   return chosen;
@@ -150,7 +155,7 @@ std::vector<std::string> given_options(const EstimateArguments& arguments) {
   return names;
 }
 
-std::string side_name(int parity) { return parity == 1 ? "odd" : "even"; }
+std::string parity_name(int parity) { return parity == 1 ? "odd" : "even"; }
 
 int summed_side(const Layered& model, const EstimateArguments& arguments) {
   if (arguments.summed == "larger") return larger_side(model);
@@ -166,7 +171,7 @@ std::optional<std::string> summed_layers(const std::string& method, const Layere
         "--summed = {} (must be odd with {} and --data: it observes visible units, which are "
         "among the even layers)",
         arguments.summed, method));
-  return side_name(side);
+  return parity_name(side);
 }
 
 std::vector<std::string> idle_options(const std::string& method,

@@ -49,7 +49,7 @@ void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments);
 
 /// Names a side: odd or even.
-std::string side_name(int parity);
+std::string parity_name(int parity);
 /// Returns the parity of the layers that marginal weights sum out: 1 the odd ones, 0 the even ones.
 int summed_side(const Layered& model, const EstimateArguments& arguments);
 /// Names these layers, odd or even; none where a method, or "exact", has no marginal weights.

@@ -96,9 +96,10 @@ void fit_values(Unit unit, Dataset& data) {
   data.values = (2 * data.values.array() - 1).matrix();
 }
 
-Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise) {
+Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise,
+                      const std::string& default_split) {
   const Unit unit = model.layer(0).unit;
-  Dataset data = load_cases(spec, binarise, "train", unit);
+  Dataset data = load_cases(spec, binarise, default_split, unit);
   if (data.values.rows() != model.size(0))
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));

@@ -62,7 +62,8 @@ void fit_values(Unit unit, Dataset& data);
 
 /// Loads cases of a model's visible units, as load_cases, fitted to their range.
 /// Throws  DataError if they have another number of units
-Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise);
+Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise,
+                      const std::string& default_split = "train");
 /// Loads cases that are states.  Throws  DataError also if they are not
 Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise);
 

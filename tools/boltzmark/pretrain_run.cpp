@@ -9,6 +9,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "experiments/kit/files.hpp"
 #include "output.hpp"
+#include "progress.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -29,9 +30,9 @@ double seconds_of(const Pretraining& pretraining, const Layered& model, int batc
   for (const Pretraining::Stage& stage : pretraining.stages()) {
     const auto products = static_cast<double>(model.weights(stage.rbm).size());
     const double units = model.size(stage.rbm) + model.size(stage.rbm + 1);
-    const double sweep = 2 * products * 5e-11 + units * 1e-9;
+    const double sweep = 2 * products * kTrainingProduct + units * 1e-9;
     seconds += static_cast<double>(stage.updates) *
-               (batch * (stage.sweeps * sweep + 4 * products * 5e-11) + products * 3e-9);
+               (batch * (stage.sweeps * sweep + 4 * products * kTrainingProduct) + products * 3e-9);
   }
   return seconds / thread_count();
 }
@@ -80,7 +81,8 @@ void pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
   state_plan(session,
              fmt::format("{} updates of pretraining, before the training",
                          grouped(pretraining.total_updates())),
-             seconds_of(pretraining, shape, batch), 0);
+             seconds_of(pretraining, shape, batch),
+             2 * weight_bytes(shape));  // velocity and gradient as well
   make_updates(pretraining, own, session, [] {});
   training.start_from(pretraining.model());
   save_checkpoint(training.trainer(), loop);

@@ -23,6 +23,7 @@
 #include "progress.hpp"
 #include "score_classes.hpp"
 #include "score_deep.hpp"
+#include "score_result.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -42,17 +43,6 @@ struct ScoreArguments {
 // Without being asked to, a deep model is enumerated for so many seconds at most, and its cases
 // beside a sampled log Z for so many: of one core, so that no result depends on the threads.
 constexpr double kExactSeconds = 600, kCasesSeconds = 30;
-
-struct Score {
-  double mean_log_f = Estimate::kNone;  ///< none if the hidden layers are too large to enumerate
-  double std_error_cases = 0;           ///< of the mean over cases
-  std::optional<DeepBound> bound = {};
-  std::optional<TrueCases> true_cases = {};
-  Estimate log_z = {};
-  std::optional<std::string> summed = {};  ///< the layers that its weights summed out
-  double lowest = Estimate::kNone;  ///< what log Z is certainly not below, rounding allowed for
-  double seconds = 0;
-};
 
 // The standard deviation of log f over the cases, over sqrt(N).
 double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double mean_log_f) {
@@ -133,7 +123,7 @@ Score score(const Layered& model, const Dataset& data, const Cases& cases,
     add_bound(model, cases, arguments, result);
     if (!arguments.enumerate_cases) log_f = result.bound->log_f;
   }
-  if (!exact) result.lowest = std::fmax(result.lowest, lowest_by_cases(model, log_f));
+  if (!exact) result.lowest = std::fmax(result.lowest, lowest_by_cases(model, cases, log_f));
   if (arguments.deep.true_cases > 0) add_true_cases(model, data, arguments, session, result);
   result.seconds = watch.seconds();
   if (arguments.enumerate_cases &&
@@ -148,97 +138,6 @@ Score score(const Layered& model, const Dataset& data, const Cases& cases,
     result.log_z.warnings.emplace_back(
         "one case: its spread is unknown, std_error_cases is set to 0");
   return result;
-}
-
-std::string log_z_error(const Score& score, const std::string& method) {
-  if (method == "exact") return "log Z is exact";
-  if (!std::isfinite(score.log_z.std_error)) return "that of log Z is unknown";
-  return short_number(score.log_z.std_error) + " nats of log Z";
-}
-
-// The keys that the score of a deep model has besides.
-void add_deep_keys(const Score& score, JsonObject& object) {
-  if (score.bound) object.set("mean_field_updates", score.bound->updates);
-  if (!score.true_cases) return;
-  const TrueCases& cases = *score.true_cases;
-  object.set("true_cases", cases.cases)
-      .set("true_mean_log_likelihood", finite(cases.mean_log_f - score.log_z.log_z))
-      .set("true_std_error", finite(std::hypot(cases.std_error, score.log_z.std_error)))
-      .set("true_status", std::string(name(cases.status)))
-      .set("true_std_error_cases", finite(cases.spread))
-      .set("true_bound", finite(cases.mean_bound - score.log_z.log_z));
-}
-
-void add_deep_facts(const Score& score, std::size_t cases, FactList& facts) {
-  const double log_z = score.log_z.log_z;
-  if (score.bound && std::isfinite(score.bound->mean_log_f - log_z))
-    facts.add("bound", fmt::format("{:.10g} nats per case, by mean field ({})",
-                                   score.bound->mean_log_f - log_z,
-                                   score.bound->not_converged > 0
-                                       ? "not converged"
-                                       : fmt::format("at most {} updates", score.bound->updates)));
-  if (!score.true_cases || !std::isfinite(score.true_cases->mean_log_f - log_z)) return;
-  const TrueCases& truth = *score.true_cases;
-  facts.add("true cases",
-            fmt::format("{:.10g} nats per case over {} of {} cases by AIS, error {}; "
-                        "their bound {:.10g}",
-                        truth.mean_log_f - log_z, truth.cases, grouped(cases),
-                        short_number(std::hypot(truth.std_error, score.log_z.std_error)),
-                        truth.mean_bound - log_z));
-}
-
-void print_score(const Score& score, const std::string& method, std::size_t cases,
-                 const Session& session) {
-  const double mean = score.mean_log_f - score.log_z.log_z;
-  const std::string status(name(score.log_z.status));
-  if (session.json) {
-    JsonObject object;
-    object.set("method", method).set("mean_log_likelihood", finite(mean));
-    if (score.bound)
-      object.set("bound", finite(score.bound->mean_log_f - score.log_z.log_z));
-    else
-      object.set_null("bound");
-    add_deep_keys(score, object);
-    print(object.set("std_error", finite(score.log_z.std_error))
-              .set("std_error_cases", finite(score.std_error_cases))
-              .set("log_z", finite(score.log_z.log_z))
-              .set("summed", score.summed)
-              .set("lower_bound", finite(score.lowest))
-              .set("seconds", score.seconds)
-              .set("status", status)
-              .set("warnings", score.log_z.warnings));
-    return;
-  }
-  FactList facts;
-  if (std::isfinite(mean))
-    facts.add("mean log-likelihood", fmt::format("{:.10g} nats per case", mean));
-  else if (std::isfinite(score.mean_log_f) || !score.bound)
-    facts.add("mean log-likelihood", "no estimate: " + score.log_z.warnings.front());
-  else
-    facts.add("mean log-likelihood", "not enumerated: see the bound");
-  add_deep_facts(score, cases, facts);
-  facts.add("standard error",
-            fmt::format("{} nats over {} cases; {}", short_number(score.std_error_cases),
-                        grouped(cases), log_z_error(score, method)));
-  facts.add("log Z", std::isfinite(score.log_z.log_z)
-                         ? fmt::format("{:.12g} nats", score.log_z.log_z)
-                         : "no estimate");
-  if (score.summed) facts.add("summed out", *score.summed + " layers");
-  if (std::isfinite(score.lowest))
-    facts.add("log Z at least", fmt::format("{:.4f} nats, certain", score.lowest));
-  facts.add("status", status);
-  facts.add("time", human_seconds(score.seconds));
-  for (const std::string& warning : score.log_z.warnings) facts.add("warning", warning);
-  print(facts.text());
-}
-
-void check_data(const Layered& model, const Dataset& data, int true_cases) {
-  if (true_cases > data.values.cols())
-    throw InvalidArgument(fmt::format("--true-cases = {} (must be at most the {} cases of {})",
-                                      true_cases, data.values.cols(), data.name));
-  if (data.values.rows() != model.size(0))
-    throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
-                                data.name, data.values.rows(), model.size(0)));
 }
 
 // Throws unless the plan is possible; `units` names what would be enumerated, `remedy` says what to
@@ -305,14 +204,13 @@ int score_classifier(const ScoreArguments& arguments, const Command& command,
         std::find(kOptions.begin(), kOptions.end(), option.name) == kOptions.end())
       throw InvalidArgument(option.name +
                             " is given (must be left out: class probabilities are exact)");
-  return print_class_score(
-      {.model = arguments.model,
-       .dataset = arguments.dataset,
-       .labels = arguments.labels,
-       .binarise = command.given("--binarise") ? arguments.shared.binarise : std::string(),
-       .predictions = arguments.predictions,
-       .force = arguments.force},
-      session);
+  return print_class_score({.model = arguments.model,
+                            .dataset = arguments.dataset,
+                            .labels = arguments.labels,
+                            .binarise = arguments.shared.binarise,
+                            .predictions = arguments.predictions,
+                            .force = arguments.force},
+                           session);
 }
 
 int run(const ScoreArguments& given, const Command& command, const Session& session) {
@@ -325,9 +223,10 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   const Layered model = load_model(arguments.model);
   if (model.is_rbm()) refuse_deep_options(command);
   parse_mean_field(arguments.deep.mean_field);
-  Dataset data =
-      load_cases(arguments.dataset, arguments.shared.binarise, "test", model.layer(0).unit);
-  check_data(model, data, arguments.deep.true_cases);
+  const Dataset data = load_cases_of(model, arguments.dataset, arguments.shared.binarise, "test");
+  if (arguments.deep.true_cases > data.values.cols())
+    throw InvalidArgument(fmt::format("--true-cases = {} (must be at most the {} cases of {})",
+                                      arguments.deep.true_cases, data.values.cols(), data.name));
   arguments.method = choose_method(arguments, model, data);
   arguments.enumerate_cases = arguments.method == "exact" || !is_bounded(model) ||
                               enumeration_seconds(model, data) < kCasesSeconds;
@@ -341,7 +240,6 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   of_log_z.states = sampling.states;
   refuse_idle_options({arguments.method}, of_log_z);
   check_size(arguments, model);
-  fit_values(model.layer(0).unit, data);
   const Cases cases(data.values);
   if (arguments.method == "exact") {
     const EnumerationPlan plan = plan_enumeration(model);

@@ -98,9 +98,9 @@ void check(const TrainArguments& arguments) {
           fmt::format("{} (must {}, with --visible-units gaussian)", option, must));
     };
     if (deep) refuse("--hidden more than once", "not be: mean field takes no Gaussian layer");
-    if (negative_of(arguments).temperatures > 1)
+    if (negative_of(arguments).has_ladder())
       refuse("--negative = " + arguments.negative,
-             "be of a kind without temperatures: a Gaussian layer is not tempered");
+             "be of a kind without a ladder: a Gaussian layer is not tempered");
     if (arguments.draws_cases()) refuse("--binarise fresh", "not be: values are no means");
   }
   const bool bits = parse_units("visible", arguments.visible_units).is_bernoulli() &&

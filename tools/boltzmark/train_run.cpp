@@ -221,12 +221,12 @@ void TrainRun::state_cost() const {
   double products = 0;
   for (const Eigen::MatrixXd& weights : model().weights())
     products += static_cast<double>(weights.size());
-  // A product costs 0.05 ns a core and side, a draw and decision 1 ns (4 sides' worth for the
-  // statistics of both phases, 2 for each update of mean field).
+  // A draw and its decision cost 1 ns; the statistics of both phases are 4 sides' worth of products,
+  // an update of mean field 2.
   const double sides = model().is_rbm() ? 4 : 6 + 2.0 * arguments_.mean_field;
   const double update =
-      sampler.chain_sweeps(negative.sweeps) * (2 * products * 5e-11 + units * 1e-9) +
-      sides * trainer_.options().batch * products * 5e-11;
+      sampler.chain_sweeps(negative.sweeps) * (2 * products * kTrainingProduct + units * 1e-9) +
+      sides * trainer_.options().batch * products * kTrainingProduct;
   state_plan(
       session_,
       fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),

@@ -127,7 +127,7 @@ class TailDraws final : public Draws {
   PhiloxDraws philox_;
 };
 
-// The input is narrowed and summed term by term, a term to u; z carries the polynomials' 2 u, 3 u of
+// The input is narrowed and summed term by term, a term to u; z carries the polynomials' 3 u, 3 u of
 // Horner's rule, 2 u of 1/2 - S, and what w brings: log z moves by at most 0.17 of its error, 5 u +
 // 4 u w where w < 5.5, and 1/(2w) of it beyond. Two products and two sums round to u.
 CaseOutcome gaussian_draws(Stream& stream) {

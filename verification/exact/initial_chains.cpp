@@ -7,6 +7,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/sample/chains/persistent_ladders.hpp"
 
 using namespace boltzmark;
 
@@ -75,6 +76,8 @@ TEST_CASE("a trainer's persistent chains start at cases only where it is asked t
     trainer.sampler().copy_states(states);
     const std::multiset<int> at = numbers_of(states.get_layer(0));
     CHECK(*at.rbegin() < 4);
+    if (const auto* ladders = dynamic_cast<const PersistentLadders*>(&trainer.sampler()))
+      CHECK(*numbers_of(ladders->ladders().chains().get_layer(0)).rbegin() < 4);
   }
   options = {.negative = parse_negative("pcd:1"), .batch = 4};
   options.negative.chains = 9;  // more than a batch

@@ -210,6 +210,7 @@ TEST_CASE("norb-toy's cases are its pairs, the last 4,300 of training held out")
   const BinariseOptions grey = parse_binarise("grey");
   const Dataset fit = load_dataset("norb-toy:fit", grey),
                 valid = load_dataset("norb-toy:valid", grey);
+  CHECK(fit.grey_levels);  // --binarise is of use
   CHECK(fit.values.cols() == 20000);
   CHECK(valid.values.cols() == 4300);
   CHECK(fit.rows == 64);

@@ -108,6 +108,19 @@ TEST_CASE("Gaussian units are drawn alike in every form of the packed model") {
   CHECK(draw(3, {.chains = 3, .sweeps = 100}) == products.leftCols(3));
 }
 
+TEST_CASE("Gaussian units start at a + sigma z, the same z whatever their unit of measurement") {
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(3), one = Eigen::VectorXd::Ones(3);
+  const Eigen::VectorXd a = Eigen::Vector3d(5, -2, 0), sigma = Eigen::Vector3d(0.25, 8, 1);
+  Chains plain(gaussian_rbm(zero, one, 0), 50), scaled(gaussian_rbm(a, sigma, 0), 50);
+  plain.randomise(make_key(3));
+  scaled.randomise(make_key(3));
+  const Eigen::MatrixXf z = plain.get_layer(0), x = scaled.get_layer(0);
+  CHECK(z.cwiseAbs().maxCoeff() > 1);
+  for (int c = 0; c < 50; ++c)
+    for (int u = 0; u < 3; ++u)
+      CHECK(x(u, c) == Approx(a[u] + sigma[u] * z(u, c)).epsilon(0).margin(1e-5));
+}
+
 TEST_CASE("a Gaussian layer is not tempered, and none meets another") {
   const Layered model = gaussian_rbm(Eigen::Vector2d(1, -2), Eigen::Vector2d(0.5, 3), 2);
   CHECK_THROWS_AS(Base::uniform(model), InvalidArgument);
@@ -123,11 +136,18 @@ TEST_CASE("a Gaussian layer is not tempered, and none meets another") {
     CAPTURE(phase.form);
     const Negative negative = parse_negative(phase.example);
     const SamplerSetup setup{.model = model, .packing = {.chains = 4}, .draws = draws};
-    if (negative.temperatures > 1)
+    if (negative.has_ladder())
       CHECK_THROWS_AS(make_sampler(negative, setup), InvalidArgument);
     else
       CHECK_NOTHROW(make_sampler(negative, setup));
   }
+  CHECK_THROWS_AS(
+      make_sampler(Negative::pt(1, 1), {.model = model, .packing = {.chains = 4}, .draws = draws}),
+      InvalidArgument);
+  CHECK_THROWS_AS(PackedModel(gaussian_rbm(Eigen::Vector2d(0, 0), Eigen::Vector2d(1, 1e39), 0)),
+                  InvalidArgument);
+  CHECK_THROWS_AS(PackedModel(gaussian_rbm(Eigen::Vector2d(0, 0), Eigen::Vector2d(1, 1e-39), 0)),
+                  InvalidArgument);
   std::vector<Layer> both{model.layer(0), model.layer(0)};
   CHECK_THROWS_AS(PackedModel(Layered(both, {Eigen::MatrixXd::Zero(2, 2)})), InvalidArgument);
 }

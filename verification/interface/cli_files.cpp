@@ -72,6 +72,28 @@ TEST_CASE("a command refuses to write over a file that it reads, by any name of 
   CHECK(fine.code == 0);
 }
 
+TEST_CASE("a comparison does not write over a file of its own folder that it reads") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", out = folder / "o";
+  boltzmark::write_model(random_rbm(3, 2, 1, 1), model);
+  std::filesystem::create_directory(out);
+  const std::string data = folder.write("o/compare.csv", "0,1,0\n1,0,1\n");
+  const Run refused = run({"compare", model, "--base", data, "--out", out, "--sweeps", "20"});
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("compare.csv: is both --out and --base") != std::string::npos);
+  CHECK(io_test::read_all(data) == "0,1,0\n1,0,1\n");
+}
+
+TEST_CASE("a name that is no file may be the name of one to be written") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1,0\n1,0,1\n");
+  const Arguments arguments = {"train",     data, "--hidden", "2",
+                               "--updates", "2",  "--out",    folder / "m.npz"};
+  Arguments units = arguments;
+  units.insert(units.end(), {"--hidden-units", "4", "--checkpoint", folder / "4"});
+  CHECK(run(units).code == 0);
+}
+
 TEST_CASE("two runs cannot write one file, and a lock goes with its holder") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", "0,1,0\n1,0,1\n");

@@ -124,6 +124,7 @@ TEST_CASE(
   };
   const Case cases[] = {
       {with({"--negative", "pt:5:1"}), {"pt:5:1", "tempered"}},
+      {with({"--negative", "pt:1:1"}), {"pt:1:1", "tempered"}},
       {with({"--negative", "cast:5:0.5"}), {"cast", "tempered"}},
       {with({"--hidden", "3"}), {"--hidden", "mean field"}},
       {with({"--binarise", "fresh"}), {"fresh"}},

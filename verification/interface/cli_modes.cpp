@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
@@ -86,9 +87,14 @@ TEST_CASE("every method is refused below the bound, and compare counts it") {
     INFO(result.dump());
     CHECK(result["status"] == "below_bound");
   }
-  const Json compared = json_of({"compare", path, "--methods", "rts,ais", "--sweeps", "500",
-                                 "--repeats", "2", "--base", "uniform", "--out", folder / "c"});
-  for (const Json& cell : compared["cells"]) CHECK(cell["refused"] == 2);
+  // A bound that lists all states is the truth, which a comparison refuses nothing by.
+  const std::string larger = saved(golf_hole(60, 18).model, folder / "l.npz");
+  for (const auto& [file, refused] : {std::pair(path, 0), std::pair(larger, 2)}) {
+    const Json compared =
+        json_of({"compare", file, "--methods", "ais,smc", "--sweeps", "500", "--repeats", "2",
+                 "--base", "uniform", "--out", folder / std::to_string(refused)});
+    for (const Json& cell : compared["cells"]) CHECK(cell["refused"] == refused);
+  }
 }
 
 TEST_CASE("a score of cases in a well that AIS misses is below_bound by them") {
@@ -124,6 +130,28 @@ TEST_CASE("the base is that of the modes where a pilot finds it better, and unif
       2, {boltzmark::Unit::multivalued(1), Eigen::VectorXd::Ones(4), {}});
   CHECK(base_of({spins, {Eigen::MatrixXd::Zero(4, 4)}}, {})["base"] == "uniform");
   check_refused(run({"estimate", folder / "m.npz", "--base-smoothing", "3"}), {"--base DATASET"});
+}
+
+TEST_CASE("a score's certain bound counts no state twice, whatever rounding its cases have") {
+  const io_test::Folder folder;
+  const auto bound_of = [&](const boltzmark::Layered& model, const std::vector<std::string>& values,
+                            int units) {
+    const std::string path = saved(model, folder / "m.npz");
+    std::string rows;  // all of them
+    const auto base = static_cast<int>(values.size());
+    for (int state = 0, all = static_cast<int>(std::pow(base, units)); state < all; ++state)
+      for (int u = 0, left = state; u < units; ++u, left /= base)
+        rows += values[left % base] + (u + 1 < units ? "," : "\n");
+    const std::string data = folder.write("d.csv", rows);
+    const Json score = json_of({"score", path, data, "--method", "ais", "--sweeps", "500"});
+    CHECK(score["status"] == "ok");
+    const double log_z = json_of({"exact", path})["log_z"];
+    CHECK(score["lower_bound"].get<double>() <= log_z + 1e-12);
+    return log_z - score["lower_bound"].get<double>();
+  };
+  boltzmark::Layered spins = boltzmark::make_known_model("glass:4:4:0.3:1").model;
+  CHECK(bound_of(spins, {"1", "0.9999999", "-1", "-0.9999999"}, 4) < 1e-9);
+  CHECK(bound_of(random_rbm(4, 3, 1, 2), {"0", "1"}, 4) < 1e-9);
 }
 
 TEST_CASE("modes lists the wells, the likeliest first, and those that data lead to") {

@@ -375,7 +375,7 @@ void set_negative_option(Negative& negative, std::string_view name, std::string_
 }
 
 std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSetup& setup) {
-  if (negative.temperatures > 1) require_temperable(setup.model);
+  if (negative.has_ladder()) require_temperable(setup.model);
   return phase_of(negative.kind).make(negative, setup);
 }
 

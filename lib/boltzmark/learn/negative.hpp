@@ -38,6 +38,8 @@ struct Negative {
   static Negative st(int temperatures, double lowest);
   static Negative cast(int temperatures, double lowest);
 
+  /// Tells whether chains are tempered, or swapped by energies as those of a ladder of one are.
+  bool has_ladder() const { return temperatures > 1 || kind == "pt"; }
   /// Writes it as the command line takes it: cd:25, pcd:10, pt:10:1 (10 temperatures, k = 1).
   std::string name() const;
   /// Writes the name and every option that the phase reads and whose value is not its default:

@@ -11,11 +11,13 @@
 namespace boltzmark {
 namespace {
 
+double tail_of(std::uint32_t draw) { return (static_cast<double>(draw) + 0.5) * 0x1p-32; }
+
+double normal_value(std::uint32_t draw) { return -normal_quantile(tail_of(draw)); }
+
 // The value that a draw chooses where nothing is known, as stored; not increasing in the draw.
 float initial_value(Unit unit, std::uint32_t draw) {
-  const double tail = (static_cast<double>(draw) + 0.5) * 0x1p-32;
-  if (unit.has_scale()) return static_cast<float>(-normal_quantile(tail));
-  if (!unit.is_discrete()) return static_cast<float>(1 - 2 * tail);
+  if (!unit.is_discrete()) return static_cast<float>(1 - 2 * tail_of(draw));
   const auto values = static_cast<std::uint64_t>(unit.values());
   const auto k = static_cast<int>(values - 1 - (draw * values >> 32));
   return unit.state(k);
@@ -36,6 +38,8 @@ Chains::Chains(const Layered& model, int chains) : chains_(chains) {
     sizes_.push_back(model.size(l));
     units_.push_back(model.layer(l).unit);
     const Unit unit = units_.back();
+    means_.push_back(unit.has_scale() ? model.bias(l) : Eigen::VectorXd());
+    scales_.push_back(model.layer(l).sigma0);
     values_.emplace_back(static_cast<std::size_t>(blocks()) * model.size(l) * kChainBlock,
                          unit.has_scale() ? 0.0F : unit.stored(static_cast<float>(unit.lowest())));
   }
@@ -89,7 +93,10 @@ void Chains::randomise(StreamKey key) {
     Stream stream(key, Purpose::initial_state, static_cast<std::uint64_t>(c));
     for (int l = 0; l < layers(); ++l)
       for (int u = 0; u < sizes_[l]; ++u)
-        values_[l][offset(l, u, c)] = initial_value(units_[l], stream());
+        values_[l][offset(l, u, c)] =
+            units_[l].has_scale()
+                ? static_cast<float>(means_[l][u] + scales_[l][u] * normal_value(stream()))
+                : initial_value(units_[l], stream());
   }
 }
 

@@ -57,7 +57,8 @@ class Chains {
   /// Tells whether the layers, sizes and units are those of a model.
   bool fit(const Layered& model) const;
 
-  /// Draws every unit of every chain uniformly from its values, Gaussian ones from N(0, 1).
+  /// Draws every unit of every chain uniformly from its values, Gaussian ones from N(a, sigma^2) of
+  /// the model that the chains were made for.
   void randomise(StreamKey key);
 
  private:
@@ -72,6 +73,7 @@ class Chains {
   std::vector<int> sizes_;
   std::vector<Unit> units_;
   std::vector<std::vector<float>> values_;
+  std::vector<Eigen::VectorXd> means_, scales_;  ///< a and sigma of Gaussian layers; else empty
 };
 
 }  // namespace boltzmark

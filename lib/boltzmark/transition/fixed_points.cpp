@@ -68,17 +68,14 @@ class Climbers {
   void average(int parity) {
     for (int l = parity; l < packed_.layers(); l += 2) set_means(packed_, states_, l);
   }
-  /// Makes steps until no chain's discrete states move; returns how many chains moved in the last.
+  /// Makes steps until no chain's discrete states move.
   template <class Step>
-  int climb(int max_steps, const Step& step) {
-    std::ptrdiff_t moving = 0;
+  void climb(int max_steps, const Step& step) {
     for (int s = 0; s < max_steps; ++s, ++sweep_) {
       moved_.assign(static_cast<std::size_t>(states_.blocks()) * kChainBlock, 0);
       step();
-      moving = std::count(moved_.begin(), moved_.begin() + states_.chains(), 1);
-      if (moving == 0) break;
+      if (std::count(moved_.begin(), moved_.begin() + states_.chains(), 1) == 0) break;
     }
-    return static_cast<int>(moving);
   }
   /// Sets the hidden layers from the visible one upwards, each given the layer below alone.
   void rise() {
@@ -212,7 +209,7 @@ FixedPoints find_fixed_points(const Layered& model, const Base& base,
                             .sweeps = static_cast<std::uint64_t>(search.max_sweeps),
                             .values = false});
   Climbers starts = make_starts(model, packed, search);
-  int unfinished = starts.climb(search.max_sweeps, [&] {
+  starts.climb(search.max_sweeps, [&] {
     starts.maximise(other);
     starts.maximise(side);
   });
@@ -221,7 +218,7 @@ FixedPoints find_fixed_points(const Layered& model, const Base& base,
   Climbers climbers(model, packed, static_cast<int>(joint.chains.size()),
                     derive_key(search.key, "marginal"));
   take(joint, starts.states(), climbers.states());
-  unfinished += climbers.climb(search.max_sweeps, [&] {
+  climbers.climb(search.max_sweeps, [&] {
     climbers.average(other);
     climbers.maximise(side);
   });
@@ -229,10 +226,7 @@ FixedPoints find_fixed_points(const Layered& model, const Base& base,
   const Distinct found = distinct_of(model, side, climbers.states(), joint.weights);
   Chains states(model, static_cast<int>(found.chains.size()));
   take(found, climbers.states(), states);
-  return {.parity = side,
-          .states = std::move(states),
-          .basins = found.weights,
-          .unfinished = unfinished};
+  return {.parity = side, .states = std::move(states), .basins = found.weights};
 }
 
 }  // namespace boltzmark

@@ -45,12 +45,11 @@ struct FixedPointSearch {
   StreamKey key = {};
 };
 
-/// States that a climb does not leave.
+/// States that a climb does not leave, or where it was after max_sweeps.
 struct FixedPoints {
   int parity = 1;           ///< of the side whose states they are, the one with fewer
   Chains states;            ///< distinct on that side; the other at its likeliest values given it
   std::vector<int> basins;  ///< climbs that ended in each
-  int unfinished = 0;       ///< climbs that were still moving when they were stopped
 
   int count() const { return states.chains(); }
 };

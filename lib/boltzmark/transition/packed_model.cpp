@@ -239,7 +239,11 @@ void PackedModel::update(const Layered& model) {
     same = model.size(l) == size(l) && model.layer(l).unit == layers_[l].unit;
   if (!same) throw InvalidArgument("model (must have the packed model's layers, sizes and units)");
   for (const Eigen::MatrixXd& weights : model.weights()) check_range(weights);
-  for (int l = 0; l < layers(); ++l) check_range(own_input(model.layer(l)));
+  for (int l = 0; l < layers(); ++l) {
+    check_range(own_input(model.layer(l)));
+    check_range(model.layer(l).sigma0);
+    check_range(model.layer(l).sigma0.cwiseInverse());
+  }
   for (int l = 0; l < layers(); ++l) fill_layer(model, l, layers_[l]);
 }
 

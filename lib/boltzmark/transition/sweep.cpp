@@ -206,7 +206,8 @@ void fill_inputs(const PackedModel& model, const Chains& chains, SideInputs& inp
 void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
            const SweepOptions& options, SideInputs& even_inputs) {
   even_inputs.parity = 0;
-  if (options.sweeps < 1) return fill_inputs(model, chains, even_inputs);
+  check(model, chains, options);
+  if (options.sweeps == 0) return fill_inputs(model, chains, even_inputs);
   SweepOptions part = options;
   part.sweeps = options.sweeps - 1;
   sweep(model, chains, draws, part);

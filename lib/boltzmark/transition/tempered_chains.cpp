@@ -104,6 +104,8 @@ void TemperedChains::set_model(std::shared_ptr<const TemperedModel> model) {
 }
 
 void TemperedChains::copy_chain(int chain, const TemperedChains& from, int source) {
+  if (from.model_->summed != model_->summed)
+    throw InvalidArgument("from (must sum out the same side)");
   const auto copy = [&](const float* in, float* out, std::size_t units) {
     for (std::size_t u = 0; u < units; ++u)
       out[u * kChainBlock + chain % kChainBlock] = in[u * kChainBlock + source % kChainBlock];

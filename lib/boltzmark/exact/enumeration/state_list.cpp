@@ -12,6 +12,8 @@ namespace {
 
 // States whose neighbours are weighed together, whatever the threads.
 constexpr std::size_t kTogether = 16;
+// Log partitions that states taken together, and all that are taken, may cost: seconds of a core.
+constexpr double kTogetherCost = 0x1p24, kMostCost = 0x1p28;
 
 // A state's hash is the exclusive or of these numbers [Zobrist 1970].
 std::uint64_t mark(int unit, char16_t index) {
@@ -136,11 +138,16 @@ std::vector<StateList::Candidate> StateList::neighbours(std::size_t origin) cons
 }
 
 void StateList::grow(std::size_t most_states) {
-  while (!growing_.empty() && states() < most_states) {
+  const double one = static_cast<double>(sides_.enumerated.size() * sides_.other.size());
+  const std::size_t together =
+      std::clamp(static_cast<std::size_t>(kTogetherCost / one), std::size_t{1}, kTogether);
+  double cost = 0;
+  while (!growing_.empty() && states() < most_states && cost < kMostCost) {
     const std::size_t first = origins_.size();
-    for (std::size_t k = 0; k < kTogether && !growing_.empty(); ++k, growing_.pop())
+    for (std::size_t k = 0; k < together && !growing_.empty(); ++k, growing_.pop())
       origins_.push_back(state_of(candidates_[growing_.top().second]));
     std::vector<std::vector<Candidate>> found(origins_.size() - first);
+    cost += one * static_cast<double>(found.size());
     parallel_for(found.size(), [&](std::size_t k) { found[k] = neighbours(first + k); });
     for (const std::vector<Candidate>& all : found)
       for (const Candidate& candidate : all) add(candidate);

@@ -45,7 +45,7 @@ class StateList {
   void add(const SideStates& states);
   void add(const ListedState& state);
   /// Takes the likeliest state whose neighbours are not there yet and adds them, those in which one
-  /// unit's value is one step away, until there are most_states or none is left to take.
+  /// unit's value is one step away, until there are most_states, none is left to take, or 2^28 log partitions were computed.
   /// Invariant  the same states in the same order for any number of threads
   void grow(std::size_t most_states);
 

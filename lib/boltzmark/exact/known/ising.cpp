@@ -12,11 +12,13 @@
 namespace boltzmark {
 namespace {
 
+constexpr int kMostDense = 128;  // half a GiB of weights
+
 void check_lattice(int size, double coupling) {
   if (size < 4 || size > 256 || size % 2 != 0)
     throw InvalidArgument(fmt::format("size = {} (must be even, from 4 to 256)", size));
-  if (!(coupling > 0 && coupling <= 10))
-    throw InvalidArgument(fmt::format("coupling = {} (must be above 0, at most 10)", coupling));
+  if (!(coupling >= 1e-6 && coupling <= 10))
+    throw InvalidArgument(fmt::format("coupling = {} (must be from 1e-6 to 10)", coupling));
 }
 
 double log_2cosh(double x) { return std::abs(x) + std::log1p(std::exp(-2 * std::abs(x))); }
@@ -39,6 +41,9 @@ double critical_coupling() { return std::asinh(1.0) / 2; }
 
 Layered ising_lattice(int size, double coupling) {
   check_lattice(size, coupling);
+  if (size > kMostDense)
+    throw InvalidArgument(fmt::format(
+        "size = {} (must be at most {}, for its weights are a matrix)", size, kMostDense));
   const int units = size * size / 2;
   const Layer layer{
       .unit = Unit::multivalued(1), .bias = Eigen::VectorXd::Zero(units), .sigma0 = {}};

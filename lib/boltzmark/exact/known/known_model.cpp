@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kMostUnits = 1 << 16;        // of a layer
 constexpr int kMostEnumerated = 26;        // seconds, for 784 units of the other side
+constexpr double kMostTerms = 0x1p38;      // of an enumeration: a few times as long
 constexpr int kMostEnumeratedOfPart = 12;  // thousands of parts
 
 template <class Number>
@@ -52,6 +53,10 @@ struct RbmFields {
           fmt::format("VISIBLE x HIDDEN = {} x {} (must have a side of at most "
                       "{} units, to be enumerated)",
                       visible, hidden, kMostEnumerated));
+    if (std::ldexp(std::max(visible, hidden), std::min(visible, hidden)) > kMostTerms)
+      throw InvalidArgument(
+          fmt::format("VISIBLE x HIDDEN = {} x {} (must be fewer, to be enumerated in a minute)",
+                      visible, hidden));
   }
 };
 

@@ -115,7 +115,9 @@ FieldBound mean_field_bound(const Layered& model, const Bipartite& sides, int pa
 }
 
 void take(const FieldBound& bound, LowerBound& result) {
-  if (bound.value - bound.error < result.log_z - result.error_bound) return;
+  if (!std::isfinite(bound.value - bound.error) ||
+      bound.value - bound.error < result.log_z - result.error_bound)
+    return;
   result.log_z = bound.value;
   result.error_bound = bound.error;
 }
@@ -136,7 +138,9 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
     list.grow(static_cast<std::size_t>(options.most_states));
     result.modes = modes.count();
     result.states = list.states();
-    result.all_states = list.is_closed();
+    result.all_states =
+        list.is_closed() || std::log2(static_cast<double>(list.states())) >=
+                                log2_states(model, result.parity) - 1e-9;  // of 2^40 and fewer
     result.listed = list.log_sum();
     take({result.listed, list.error_bound()}, result);
     for (int c = 0; c < std::min(modes.count(), kChains / 2); ++c)

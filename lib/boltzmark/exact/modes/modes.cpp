@@ -24,9 +24,10 @@ std::vector<std::size_t> descending(const std::vector<double>& values) {
 }
 
 std::size_t climbers(const Bipartite& sides, const ModeSearch& search, std::size_t fixed_points) {
-  constexpr double kLeast = 16;
+  constexpr double kLeast = 16, kMostCost = 0x1p26;
   const double one = static_cast<double>(sides.weights.size());
-  const double most = std::max(kLeast, search.round_log_partitions / one);
+  const double least = std::clamp(kMostCost / one, 1.0, kLeast);
+  const double most = std::max(least, search.round_log_partitions / one);
   return static_cast<std::size_t>(std::min(most, static_cast<double>(fixed_points)));
 }
 

@@ -12,9 +12,9 @@ namespace boltzmark {
 /// How modes are searched for.
 struct ModeSearch {
   FixedPointSearch climbs = {};
-  int max_rounds = 20;  ///< of steps of single units
+  int max_rounds = 20;  ///< of steps of single units, after which a climb ends wherever it is
   /// Single units are stepped from the likeliest fixed points alone, so that a round over all of
-  /// them computes about as many log partitions, from 16 states at least.
+  /// them computes about as many log partitions, from 16 states at least, or fewer of large models.
   int round_log_partitions = 1 << 23;
   int escape_states = 1 << 12;  ///< listed around the modes, for a way out to higher ones
 };

@@ -38,7 +38,7 @@ struct DatasetInfo {
 ///   0..255 that are no images where it is asked for. Other values stay as they are.
 /// Without a split, a name means `default_split`; a file is always whole.
 /// Throws  DataError if there is no such set or file, it is damaged, a registered set's SHA-256 is
-/// not that on record, or a threshold leaves nearly all cases without an edge (95 %: every unit
+/// not that on record, or a threshold leaves nearly all cases of a file without an edge (95 %: every unit
 /// alike); InvalidArgument if default_split is none
 Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise = {},
                      std::string_view default_split = "train");

@@ -125,6 +125,7 @@ Dataset norb_cases(const NorbSet& set, Split split, const BinariseOptions& optio
   const std::vector<std::int32_t> categories = set.categories.integers();
   const auto first = categories.begin() + static_cast<std::ptrdiff_t>(range.first);
   data.labels.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
+  data.grey_levels = true;
   data.sha256 = sha256(set.images.bytes.data(), set.images.bytes.size());
   return data;
 }

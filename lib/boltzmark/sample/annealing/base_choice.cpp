@@ -16,7 +16,8 @@ std::size_t choose_base(const Layered& model, std::span<const Base> bases,
   for (std::size_t k = 0; k < bases.size(); ++k) {
     const LayeredTarget target(
         model, bases[k],
-        {.chains = choice.chains, .sweeps = static_cast<std::uint64_t>(choice.sweeps)});
+        {.chains = choice.chains, .sweeps = static_cast<std::uint64_t>(choice.sweeps)},
+        choice.summed_side);
     const AnnealingResult run =
         annealed_importance_sampling(target, {.ladder = Ladder::linear(choice.sweeps + 1),
                                               .chains = choice.chains,

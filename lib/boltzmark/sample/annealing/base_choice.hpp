@@ -14,6 +14,7 @@ struct BaseChoice {
   int chains = 64;
   int sweeps = 200;  ///< and as many equal steps of b
   StreamKey key = {};
+  int summed_side = 1;  ///< the parity of the layers that are summed out
 };
 
 /// Chooses the base from which short annealed importance sampling has the greatest mean log weight.

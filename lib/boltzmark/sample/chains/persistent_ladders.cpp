@@ -20,8 +20,8 @@ PersistentLadders::PersistentLadders(const SamplerSetup& setup,
   if (setup.start == nullptr) return;
   const Chains start = initial_states(setup);
   for (int bundle = 0; bundle < ladders_.bundles(); ++bundle)
-    ladders_.chains().copy_chain(ladders_.chain_at(bundle, ladders_.temperatures() - 1), start,
-                                 bundle);
+    for (int t = 0; t < ladders_.temperatures(); ++t)
+      ladders_.chains().copy_chain(ladders_.chain_at(bundle, t), start, bundle);
 }
 
 void PersistentLadders::advance(int sweeps) {

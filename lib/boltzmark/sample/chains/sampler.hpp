@@ -68,8 +68,9 @@ struct SamplerSetup {
   Packing packing = {};  ///< whose chains are those that the sampler is to give
   Rule rule = Rule::gibbs();
   StreamKey key = {};                            ///< of the initial states
-  const Chains* start = nullptr;                 ///< those at b = 1, or more of which the first
-                                                 ///< serve; null: uniformly random
+  const Chains* start = nullptr;                 ///< those at b = 1 and of the chains at other
+                                                 ///< temperatures that serve them, or more of which
+                                                 ///< the first serve; null: uniformly random
   std::shared_ptr<const Draws> draws = nullptr;  ///< of units and swaps
   double learning_rate = 0;                      ///< that training starts at
 };

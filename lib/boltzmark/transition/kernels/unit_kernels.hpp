@@ -199,7 +199,7 @@ HWY_INLINE Vector polynomial(Vector x, const float (&coefficients)[N]) {
 
 // Phi^-1(1 - S) of S = midpoint(draw): 1/2 - S times a function of w = -log(4 S (1 - S)) that is
 // smooth in w, and in sqrt(w) far out [Giles 2010]; interpolated at Chebyshev's nodes for w in
-// [0, 5.5] and [5.5, 21.6], to 2 * 2^-24 of its value.
+// [0, 5.5] and [5.5, 21.6], to 3 * 2^-24 of its value.
 HWY_INLINE Vector normal_quantile(Draw draw) {
   constexpr float near[] = {-2.05799034e-08F, 2.12441208e-08F, 1.34524698e-06F, -7.53021075e-06F,
                             -2.67725443e-05F, 0.000592007845F, -0.00293760898F, -0.0142445176F,
