@@ -236,6 +236,15 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
   command.integer(&arguments.seed, "--seed S", "Seed of every draw (default: 1).");
 }
 
+void add_strict(Command& command, bool& strict) {
+  command.flag(&strict, "--strict", "End with exit code 4 unless the status is ok.");
+}
+
+int exit_code(const Estimate& estimate, bool strict) {
+  constexpr int kExitRefused = 4;
+  return strict && estimate.status != Status::ok ? kExitRefused : 0;
+}
+
 PreparedTarget make_target(const Layered& model, const std::string& path,
                            const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
   about_file(path, [&] { require_temperable(model); });

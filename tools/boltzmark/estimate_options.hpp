@@ -33,6 +33,11 @@ struct EstimateArguments {
 /// Adds the options; `sweeps` unless the command has its own.
 void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps);
 
+/// Adds --strict.
+void add_strict(Command& command, bool& strict);
+/// The exit code of a command that ends with an estimate: 4 if it is not ok and that is asked for.
+int exit_code(const Estimate& estimate, bool strict);
+
 /// Parses joint or collapsed.
 States parse_states(const std::string& text);
 

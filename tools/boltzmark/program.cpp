@@ -122,7 +122,7 @@ std::string Program::help() const {
       "\nMODEL is an .npz file (W, b, c) or a .mat file (vishid, visbiases, hidbiases).\n"
       "DATASET is NAME[:train|valid|test|fit] of 'boltzmark list datasets', or a file.\n"
       "Exit codes: 0 done; 2 bad usage or input; 3 an exact check or an exact claim does not\n"
-      "hold; 1 anything else, Ctrl-C too.\n"
+      "hold; 4 an estimate that is not ok, with --strict; 1 anything else, Ctrl-C too.\n"
       "Environment: BOLTZMARK_DATA names further data folders, separated by ':'; BOLTZMARK_SIMD\n"
       "names the SIMD path (amx, avx512, avx2, sse4; default: the best but amx).\n"
       "\nExamples\n"

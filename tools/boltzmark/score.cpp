@@ -35,6 +35,7 @@ struct ScoreArguments {
   std::string predictions;
   bool force = false;
   std::string method;  ///< empty: exact, or ais for the bound of a deep model that is too large
+  bool strict = false;
   EstimateArguments shared;
   DeepOptions deep;
   bool enumerate_cases = true;  ///< log f(v); false: it is bounded alone
@@ -253,7 +254,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   const Score result =
       about_file(arguments.model, [&] { return score(model, data, cases, arguments, session); });
   print_score(result, arguments.method, cases.count(), session);
-  return 0;
+  return exit_code(result.log_z, arguments.strict);
 }
 
 }  // namespace
@@ -311,6 +312,7 @@ void add_score(Program& program) {
                   "Of a deep model: also estimate log p(v) of N cases by AIS over their hidden "
                   "layers, evenly spread over the classes where there are labels.");
   add_estimate_options(command, arguments->shared, true);
+  add_strict(command, arguments->strict);
   command.writes({"--predictions"});
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });

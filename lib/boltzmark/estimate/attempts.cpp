@@ -1,0 +1,39 @@
+#include "boltzmark/estimate/attempts.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "boltzmark/core/error.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kGrowth = 2;
+
+std::optional<std::string> obstacle_to(const AttemptOptions& options, int last_sweeps) {
+  if (last_sweeps > std::numeric_limits<int>::max() / kGrowth)
+    return fmt::format("twice {} sweeps are too many", last_sweeps);
+  return options.obstacle ? options.obstacle(kGrowth * last_sweeps) : std::nullopt;
+}
+
+}  // namespace
+
+TriedEstimate estimate_until_ok(const AttemptOptions& options, const EstimateRun& run) {
+  if (options.sweeps < 1 || options.most < 1)
+    throw InvalidArgument(fmt::format("sweeps = {}, attempts = {} (must be at least 1)",
+                                      options.sweeps, options.most));
+  TriedEstimate tried;
+  int sweeps = options.sweeps;
+  for (int number = 0;; ++number, sweeps *= kGrowth) {
+    tried.estimate = run(sweeps, number);
+    tried.attempts.push_back({sweeps, tried.estimate.status});
+    if (tried.estimate.status == Status::ok || number + 1 == options.most) return tried;
+    if (const auto obstacle = obstacle_to(options, sweeps)) {
+      tried.estimate.warnings.push_back("not tried again: " + *obstacle);
+      return tried;
+    }
+  }
+}
+
+}  // namespace boltzmark

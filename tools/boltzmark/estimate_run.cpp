@@ -1,0 +1,217 @@
+#include "estimate_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/target_error.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "bounds.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "store_file.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+constexpr double kMostSweeps = 1e7;
+constexpr int kAttempts = 4;
+constexpr int kForetoldCores = 2;  // whatever the machine, so that each makes the same attempts
+
+EstimateOutcome by_enumeration(const Layered& model, const Session& session) {
+  const ExactLogZ result = enumerate_log_z(model, session);
+  return {.estimate = closed({.log_z = result.log_z,
+                              .std_error = 0,
+                              .lower = result.log_z - result.error_bound,
+                              .upper = result.log_z + result.error_bound,
+                              .effective_samples = static_cast<double>(result.states)}),
+          .seconds = result.seconds};
+}
+
+std::vector<Chains> states_of(Populations& populations) {
+  std::vector<Chains> states;
+  for (int g = 0; g < populations.groups(); ++g)
+    states.push_back(
+        dynamic_cast<LayeredPopulation&>(populations.group(g)).tempered_chains().states());
+  return states;
+}
+
+EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
+                         const Layered& model, const Session& session, int number) {
+  const Stopwatch watch;
+  MethodSettings settings = make_settings(model, arguments.shared);
+  settings.key = estimate_key(arguments.shared.seed, number);
+  const int sweeps = settings.sweeps;
+  settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
+  state_estimate(session, arguments.method, model, arguments.shared, settings);
+  Progress progress(session, arguments.method, sweeps, "sweeps");
+  adapt_ladder(target, arguments.shared, settings);
+  const int pilot = sweeps - settings.sweeps;
+  settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
+  TopStates top(target, settings.chains, settings.key);
+  settings.top_states = &top;
+  const MethodWork work = method_work(arguments.method, settings);
+  EstimateOutcome outcome{.chains = work.chains,
+                          .sweeps = pilot + work.sweeps,
+                          .temperatures = work.temperatures,
+                          .summed = summed_layers(arguments.method, model, arguments.shared)};
+  if (!arguments.dump.empty()) {
+    TemperedRun run = run_tempering(target, settings);
+    outcome.estimate = estimate_from(arguments.method, run);
+    outcome.store = std::move(run.store);
+  } else {
+    outcome.estimate = estimate_log_z(arguments.method, target, settings);
+  }
+  outcome.visited = states_of(top.states);
+  outcome.seconds = watch.seconds();
+  return outcome;
+}
+
+// Holds the estimate to what log Z is certainly not below, be it known from before or found now.
+void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepared,
+                   const Eigen::MatrixXf& cases, const LowerBound& before,
+                   EstimateOutcome& outcome) {
+  const Stopwatch watch;
+  outcome.bound = find_lower_bound(prepared.target, arguments.shared.seed, cases, outcome.visited,
+                                   prepared.modes);
+  if (lowest_log_z(before) > lowest_log_z(outcome.bound)) outcome.bound = before;
+  refuse_below(outcome.estimate, lowest_log_z(outcome.bound));
+  if (std::isnan(outcome.bound.log_z))
+    outcome.estimate.refuse(Status::not_converged,
+                            "parameters are so large that a double does not resolve a nat");
+  outcome.seconds += watch.seconds();
+}
+
+// As many as fit into the memory.
+int most_sweeps(const EstimateRequest& arguments, const Layered& model) {
+  const double bytes =
+      method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
+      weight_bytes(model);
+  const double fit = arguments.shared.sweeps * machine_memory() / bytes;
+  return static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
+}
+
+EstimateOutcome run_to_target(EstimateRequest arguments, const LayeredTarget& target,
+                              const Layered& model, const Session& session) {
+  EstimateOutcome outcome;
+  std::vector<Attempt> attempts;
+  double seconds = 0;
+  const Estimate estimate =
+      estimate_to_error({.std_error = arguments.target_error,
+                         .sweeps = arguments.shared.sweeps,
+                         .most_sweeps = most_sweeps(arguments, model)},
+                        [&](int sweeps, int number) {
+                          arguments.shared.sweeps = sweeps;
+                          outcome = run_once(arguments, target, model, session, number);
+                          seconds += outcome.seconds;
+                          attempts.push_back({sweeps, outcome.estimate.status});
+                          return outcome.estimate;
+                        });
+  outcome.estimate = estimate;
+  outcome.attempts = std::move(attempts);
+  outcome.seconds = seconds;
+  return outcome;
+}
+
+struct Foretold {
+  double seconds = 0;  // on kForetoldCores
+  double bytes = 0;
+};
+
+Foretold foretell(EstimateArguments arguments, const std::string& method, const Layered& model,
+                  int sweeps) {
+  arguments.sweeps = sweeps;
+  const MethodSettings settings = make_settings(model, arguments);
+  const double seconds = sweep_seconds(model, double{1} * sweeps * settings.chains) +
+                         estimator_seconds(method, settings);
+  return {.seconds = seconds * thread_count() / kForetoldCores,
+          .bytes = method_bytes(method, settings, model) + weight_bytes(model)};
+}
+
+// Runs once, or until the estimate is ok.
+EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& prepared,
+                             const Eigen::MatrixXf& cases, const Layered& model,
+                             const Session& session) {
+  const auto foretold = [&](int sweeps) {
+    return foretell(arguments.shared, arguments.method, model, sweeps);
+  };
+  EstimateOutcome outcome;
+  double seconds = 0, planned = foretold(arguments.shared.sweeps).seconds;
+  const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
+    if (std::isnan(outcome.bound.log_z)) return "more sweeps mend no parameters";
+    const Foretold next = foretold(sweeps);
+    const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
+    if (next.bytes > machine_memory()) return work + " do not fit into the memory";
+    planned += next.seconds;
+    if (planned <= arguments.max_seconds) return std::nullopt;
+    return fmt::format("with {} it would be {} of two cores (--max-seconds)", work,
+                       human_seconds(planned));
+  };
+  TriedEstimate tried =
+      estimate_until_ok({.sweeps = arguments.shared.sweeps,
+                         .most = arguments.try_again ? kAttempts : 1,
+                         .obstacle = obstacle},
+                        [&](int sweeps, int number) {
+                          arguments.shared.sweeps = sweeps;
+                          const LowerBound before = outcome.bound;
+                          outcome = run_once(arguments, prepared.target, model, session, number);
+                          hold_to_bound(arguments, prepared, cases, before, outcome);
+                          seconds += outcome.seconds;
+                          return outcome.estimate;
+                        });
+  outcome.estimate = std::move(tried.estimate);
+  outcome.attempts = std::move(tried.attempts);
+  outcome.seconds = seconds;
+  return outcome;
+}
+
+}  // namespace
+
+EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& model,
+                             const Session& session) {
+  if (arguments.method == "exact")
+    return about_file(arguments.model, [&] { return by_enumeration(model, session); });
+  const Stopwatch watch;
+  const Eigen::MatrixXf cases = make_settings(model, arguments.shared).cases;
+  const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
+  const double seconds = watch.seconds();
+  EstimateOutcome outcome;
+  if (arguments.target_error > 0) {
+    outcome = run_to_target(arguments, prepared.target, model, session);
+    hold_to_bound(arguments, prepared, cases, {}, outcome);
+  } else {
+    outcome = run_attempts(arguments, prepared, cases, model, session);
+  }
+  outcome.base = prepared.base;
+  outcome.seconds += seconds;
+  return outcome;
+}
+
+EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
+  const Stopwatch watch;
+  const StoredRun run = load_store(arguments.from);
+  const SampleStore& store = run.store;
+  std::optional<States> states;
+  if (!arguments.shared.states.empty()) states = parse_states(arguments.shared.states);
+  EstimateOutcome outcome{.chains = static_cast<int>(store.chains()),
+                          .sweeps = static_cast<int>(store.sweeps()),
+                          .temperatures = store.rungs()};
+  outcome.estimate =
+      about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
+  outcome.bound = run.bound;
+  refuse_below(outcome.estimate, lowest_log_z(run.bound));
+  if (std::isnan(run.bound.log_z))
+    outcome.estimate.warnings.emplace_back(
+        "the samples were stored without a lower bound of log Z: none is known");
+  outcome.seconds = watch.seconds();
+  return outcome;
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boltzmark/estimate/attempts.hpp"
+#include "boltzmark/exact/modes/lower_bound.hpp"
+#include "boltzmark/io/model_file.hpp"
+#include "boltzmark/sample/sample_store.hpp"
+#include "estimate_options.hpp"
+
+namespace boltzmark::cli {
+
+/// What `estimate` is asked for.
+struct EstimateRequest {
+  std::string model;
+  std::string method = "rts";
+  std::string dump;
+  std::string from;
+  double target_error = 0;  ///< 0: none
+  bool try_again = false;   ///< a refused estimate, with more sweeps
+  double max_seconds = 60;  ///< foretold of all attempts, on two cores
+  bool force = false;
+  EstimateArguments shared;
+};
+
+/// An estimate and what it took.
+struct EstimateOutcome {
+  Estimate estimate = {};
+  int chains = 0;
+  int sweeps = 0;
+  int temperatures = 0;
+  std::optional<std::string> summed = {};  ///< the layers that marginal weights summed out
+  double seconds = 0;
+  std::vector<Attempt> attempts = {};  ///< the last one's numbers are those above
+  std::string base = {};
+  LowerBound bound = {};
+  std::optional<KnownLogZ> known = {};    ///< by the model's file
+  std::optional<SampleStore> store = {};  ///< of a run that is to be dumped
+  std::vector<Chains> visited = {};       ///< states that it met at b = 1
+};
+
+/// Estimates log Z of a model as it is asked for: once, until a standard error is reached, or until
+/// the estimate is ok. Every estimate is held to a lower bound that is certain.
+/// Throws  as the methods; DataError naming a file
+EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& model,
+                             const Session& session);
+/// Estimates log Z from samples that --dump wrote.
+EstimateOutcome estimate_stored(const EstimateRequest& arguments);
+
+}  // namespace boltzmark::cli

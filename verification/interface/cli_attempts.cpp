@@ -1,0 +1,117 @@
+// Estimates that are tried again, and exit codes that tell of refused ones.
+#include <catch2/catch.hpp>
+
+#include "boltzmark/exact/known/known_model.hpp"
+#include "cli_json.hpp"
+#include "cli_models.hpp"
+#include "exact/well_models.hpp"
+#include "io_files.hpp"
+
+namespace {
+
+using namespace cli_test;
+
+Json attempt(int sweeps, const char* status) { return {{"sweeps", sweeps}, {"status", status}}; }
+
+Json without_seconds(Json result) {
+  result.erase("seconds");
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a refused estimate is tried again with more sweeps, and all attempts are told") {
+  const io_test::Folder folder;
+  const std::string model =
+      saved(boltzmark::make_known_model("random:30:6:0.1:1").model, folder / "m.npz");
+  const Arguments small = {"estimate", model, "--chains", "10"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = small;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Json found = json_of(with({"--sweeps", "100", "--auto"}));
+  INFO(found.dump());
+  CHECK(found["attempts"] ==
+        Json::array({attempt(100, "not_converged"), attempt(200, "not_converged"),
+                     attempt(400, "not_converged"), attempt(800, "ok")}));
+  CHECK(found["status"] == "ok");
+  CHECK(found["sweeps"] == 800);
+  CHECK(found["total_sweeps"] == 1500);
+  CHECK(found["warnings"].empty());
+  CHECK(found["log_z"].get<double>() == Approx(25.704843).margin(0.05).epsilon(0));
+  CHECK(without_seconds(json_of(with({"--sweeps", "100", "--auto", "--threads", "1"}))) ==
+        without_seconds(found));
+
+  const Json once = json_of(with({"--sweeps", "100"}));
+  CHECK(once["attempts"] == Json::array({attempt(100, "not_converged")}));
+  CHECK(once["total_sweeps"] == 100);
+  // The attempt that is ok has draws of its own: it is no run that was looked at before.
+  CHECK(json_of(with({"--sweeps", "800"}))["log_z"] != found["log_z"]);
+  // An ok first attempt is the run of as many sweeps.
+  const Json first = json_of(small), plain = json_of(with({"--sweeps", "10000"}));
+  CHECK(first["attempts"] == Json::array({attempt(10000, "ok")}));
+  CHECK(without_seconds(first) == without_seconds(plain));
+
+  const Run text = run(with({"--sweeps", "100", "--auto"}));
+  CHECK_THAT(text.out, Catch::Contains("100 sweeps not_converged, 200 sweeps not_converged"));
+}
+
+TEST_CASE("no attempt starts that is foretold to end too late, or that cannot mend anything") {
+  const io_test::Folder folder;
+  const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "m.npz");
+  const Json late = json_of({"estimate", hole, "--base", "uniform", "--max-seconds", "0.001"});
+  INFO(late.dump());
+  CHECK(late["attempts"].size() == 1);
+  CHECK(late["status"] == "below_bound");
+  CHECK_THAT(late["warnings"].back().get<std::string>(),
+             Catch::Contains("not tried again") && Catch::Contains("--max-seconds"));
+  CHECK(json_of({"estimate", hole, "--base", "uniform", "--sweeps", "100", "--auto"})["attempts"]
+            .size() == 4);
+  const std::string huge =
+      saved(independent_rbm(Eigen::VectorXd::Constant(4, 1e36), Eigen::VectorXd::Zero(2)),
+            folder / "h.npz");
+  const Json never = json_of({"estimate", huge, "--sweeps", "100", "--auto"});
+  CHECK(never["status"] != "ok");
+  CHECK(never["attempts"].size() == 1);
+}
+
+TEST_CASE("a refused estimate ends with exit code 4 where that is asked for, its numbers printed") {
+  const io_test::Folder folder;
+  const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "m.npz");
+  const std::string gentle =
+      saved(boltzmark::make_known_model("random:30:6:0.1:1").model, folder / "g.npz");
+  const Arguments refused = {"--base", "uniform", "--sweeps", "200"};
+  const auto of = [&](const Arguments& first, const Arguments& more) {
+    Arguments all = first;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  CHECK(json_of(of({"estimate", hole}, refused))["status"] == "below_bound");
+  CHECK(json_of(of({"estimate", hole, "--strict"}, refused), 4)["status"] == "below_bound");
+  CHECK(json_of({"estimate", gentle, "--strict"})["status"] == "ok");
+  const std::string row = [] {
+    std::string ones = "1";
+    for (int i = 1; i < 60; ++i) ones += ",1";
+    return ones + "\n";
+  }();
+  const std::string cases = folder.write("c.csv", row);
+  CHECK(json_of(of({"score", hole, cases, "--method", "ais"}, refused))["status"] != "ok");
+  json_of(of({"score", hole, cases, "--method", "ais", "--strict"}, refused), 4);
+  CHECK(json_of({"score", hole, cases, "--strict"})["status"] == "ok");  // exact
+}
+
+TEST_CASE("attempts that nothing would make are refused in one line") {
+  const io_test::Folder folder;
+  const std::string model =
+      saved(boltzmark::make_known_model("random:6:4:0.1:1").model, folder / "m.npz");
+  check_refused(run({"estimate", model, "--auto", "--target-error", "0.1"}), {"--auto"});
+  check_refused(run({"estimate", model, "--method", "exact", "--auto"}), {"--auto"});
+  check_refused(run({"estimate", model, "--method", "exact", "--sweeps", "10000"}), {"--sweeps"});
+  check_refused(run({"estimate", model, "--sweeps", "10", "--max-seconds", "9"}),
+                {"--max-seconds", "--auto"});
+  check_refused(run({"estimate", model, "--max-seconds", "0"}), {"--max-seconds"});
+  check_refused(run({"estimate", "--from", folder / "none.npz", "--auto"}), {"--auto"});
+  check_refused(run({"estimate", "--from", folder / "none.npz", "--sweeps", "10000"}),
+                {"--sweeps"});
+}
