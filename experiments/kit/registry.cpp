@@ -49,6 +49,7 @@
   X(salakhutdinov2010_modes)          \
   X(salakhutdinov2010_cost)           \
   X(salakhutdinov2010_fig4)           \
+  X(salakhutdinov2010_fig5)           \
   X(salakhutdinov2010_acceptance)     \
   X(salakhutdinov2010_tightness)      \
   X(salakhutdinov2010_mnist)          \

@@ -112,7 +112,7 @@ void summarise(const Results& results, Summary& summary) {
   if (results.planned() == 0) return note_absent_model(deep_model_file(size.model), summary);
   if (results.empty()) return;
   const Json& outputs = results.trials().front().outputs;
-  add_images(outputs, kSide, kSide,
+  add_images(outputs, {.rows = kSide, .cols = kSide},
              fmt::format("Samples of three chains of either kind, a row a chain, {} Gibbs steps "
                          "between images, after {} steps from a random state; of adaptive ST the "
                          "last state at b = 1.",

@@ -12,6 +12,7 @@
 #include "experiments/salakhutdinov2010/support/overlaps.hpp"
 #include "experiments/salakhutdinov2010/support/rung_walk.hpp"
 #include "experiments/salakhutdinov2010/support/sampled_images.hpp"
+#include "experiments/salakhutdinov2010/support/toy_features.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -141,18 +142,51 @@ TEST_CASE("images of adaptive tempering are of its last states at b = 1") {
   CHECK(sampled(100).at("shown").at("st")[0][0] == st[100]);  // burn-in leaves the first images out
 }
 
-TEST_CASE("a page of images lists the runs of pixels that are on") {
+TEST_CASE(
+    "a page of images lists the runs of pixels that are equally dark, the white ones left out") {
   const Json outputs =
       Json::parse(R"({"shown": {"gibbs": [["110011"]], "st": [["101000", "000001"]]}})");
   Summary summary;
-  add_images(outputs, 2, 3, "caption", summary);
+  add_images(outputs, {.rows = 2, .cols = 3}, "caption", summary);
   const auto& data = std::get<Figure>(summary.items().front()).data;
-  const std::vector<std::vector<std::string>> runs = {{"gibbs", "0", "0", "0", "0", "2"},
-                                                      {"gibbs", "0", "0", "1", "1", "2"},
-                                                      {"st", "1", "0", "0", "0", "1"},
-                                                      {"st", "1", "0", "0", "2", "1"},
-                                                      {"st", "1", "1", "1", "2", "1"}};
+  const std::vector<std::vector<std::string>> runs = {{"gibbs", "0", "0", "0", "0", "2", "1"},
+                                                      {"gibbs", "0", "0", "1", "1", "2", "1"},
+                                                      {"st", "1", "0", "0", "0", "1", "1"},
+                                                      {"st", "1", "0", "0", "2", "1", "1"},
+                                                      {"st", "1", "1", "1", "2", "1", "1"}};
   CHECK(std::vector(data.begin() + 1, data.end()) == runs);
+  // A level of 16 is a fifteenth; what is darker than black is black.
+  const auto greys = [](const std::string&) {
+    return std::vector<float>{0.02F, 0.2F, 0.22F, -1, 0.6F, 3};
+  };
+  Summary grey;
+  add_images(outputs, {.rows = 2, .cols = 3, .picture = greys, .levels = 16, .images = 1},
+             "caption", grey);
+  const auto& darks = std::get<Figure>(grey.items().front()).data;
+  REQUIRE(darks.size() == 1 + 2 * 3);  // one image of either sampler's only chain
+  CHECK(darks[1] == std::vector<std::string>{"gibbs", "0", "0", "0", "1", "2", "0.2"});
+  CHECK(darks[2] == std::vector<std::string>{"gibbs", "0", "0", "1", "1", "1", "0.6"});
+  CHECK(darks[3] == std::vector<std::string>{"gibbs", "0", "0", "1", "2", "1", "1"});
+}
+
+TEST_CASE("features and pixels of a Gaussian machine are those worked out by hand") {
+  Layer pixels{Unit::gaussian(), Eigen::Vector2d(0.5, -1), Eigen::Vector2d(2, 0.5)};
+  Layer features{Unit::bernoulli(), Eigen::Vector2d(-1, 0.25), {}};
+  const Layered rbm({pixels, features}, {(Eigen::Matrix2d() << 1, -2, 3, 4).finished()});
+  // Inputs of case (1, 1): -1 + 1 + 3 = 3 and 0.25 - 2 + 4 = 2.25; of (0.7, 0): -0.3 and -1.15.
+  Eigen::MatrixXf cases(2, 3);
+  cases << 1, 0.7F, 0, 1, 0, 0;
+  const Eigen::MatrixXf expected = (Eigen::MatrixXf(2, 3) << 1, 0, 0, 1, 0, 1).finished();
+  CHECK(likeliest_features(rbm, cases) == expected);
+  // 0.5 + 4 * -2 and -1 + 0.25 * 4.
+  CHECK(mean_pixels(rbm, {0, 1}) == Eigen::Vector2d(-7.5, 0));
+  CHECK(mean_pixels(rbm, {0, 0}) == Eigen::Vector2d(0.5, -1));
+  CHECK_THROWS_AS(mean_pixels(rbm, {1}), InvalidArgument);
+  CHECK_THROWS_AS(likeliest_features(rbm, Eigen::MatrixXf::Zero(3, 1)), InvalidArgument);
+  const std::vector<int> sizes = {2, 2, 2};
+  const Layered deep = initial_network(sizes, 1, make_key(1, "images"));
+  CHECK_THROWS_AS(likeliest_features(deep, cases), InvalidArgument);
+  CHECK_THROWS_AS(mean_pixels(deep, {1, 1}), InvalidArgument);
 }
 
 TEST_CASE("more levels make tempered transitions likelier, near b = 1 all are accepted") {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -72,6 +73,30 @@ void keep_images(const Eigen::Ref<const Eigen::MatrixXf>& states, const char* sa
   }
 }
 
+/// Pixels of a row that are equally dark.
+struct PixelRun {
+  int row, column, pixels, level;
+};
+
+// White is left out.
+std::vector<PixelRun> pixel_runs(const ImagePage& page, const std::string& bits) {
+  const std::vector<float> dark = page.picture(bits);
+  const auto level = [&](int row, int column) {
+    const float at = dark[static_cast<std::size_t>(row * page.cols + column)];
+    return std::clamp(static_cast<int>(std::lround(at * static_cast<float>(page.levels - 1))), 0,
+                      page.levels - 1);
+  };
+  std::vector<PixelRun> runs;
+  for (int row = 0; row < page.rows; ++row)
+    for (int column = 0, end = 0; column < page.cols; column = end) {
+      const int first = level(row, column);
+      end = column + 1;
+      while (end < page.cols && level(row, end) == first) ++end;
+      if (first > 0) runs.push_back({row, column, end - column, first});
+    }
+  return runs;
+}
+
 }  // namespace
 
 Json sample_images(const Layered& model, const Json& inputs, const Classify& classify,
@@ -117,26 +142,26 @@ std::vector<double> change_shares(const Json& classes) {
   return shares;
 }
 
-void add_images(const Json& outputs, int rows, int cols, const std::string& caption,
+std::vector<float> black_where_on(const std::string& bits) {
+  std::vector<float> dark;
+  for (const char bit : bits) dark.push_back(bit == '1' ? 1.0F : 0.0F);
+  return dark;
+}
+
+void add_images(const Json& outputs, const ImagePage& page, const std::string& caption,
                 Summary& summary) {
   Figure figure{.name = "images", .caption = caption, .script = "images.gp"};
-  figure.data = {{"sampler", "row", "column", "pixel_row", "pixel_column", "pixels"}};
+  figure.data = {{"sampler", "row", "column", "pixel_row", "pixel_column", "pixels", "darkness"}};
   int line = 0;
   for (const char* sampler : {"gibbs", "st"})
     for (const Json& chain : outputs.at("shown").at(sampler)) {
-      for (std::size_t image = 0; image < chain.size(); ++image) {
-        const std::string bits = chain[image];
-        for (int r = 0; r < rows; ++r)
-          for (int c = 0, end = 0; c < cols; c = end) {  // runs of pixels that are on
-            const char bit = bits[static_cast<std::size_t>(r * cols + c)];
-            end = c + 1;
-            while (end < cols && bits[static_cast<std::size_t>(r * cols + end)] == bit) ++end;
-            if (bit == '1')
-              figure.data.push_back({sampler, fmt::format("{}", line), fmt::format("{}", image),
-                                     fmt::format("{}", r), fmt::format("{}", c),
-                                     fmt::format("{}", end - c)});
-          }
-      }
+      const int images = std::min(page.images, static_cast<int>(chain.size()));
+      for (int image = 0; image < images; ++image)
+        for (const PixelRun& run : pixel_runs(page, chain[static_cast<std::size_t>(image)]))
+          figure.data.push_back({sampler, fmt::format("{}", line), fmt::format("{}", image),
+                                 fmt::format("{}", run.row), fmt::format("{}", run.column),
+                                 fmt::format("{}", run.pixels),
+                                 fmt::format("{:.4g}", run.level / (page.levels - 1.0))});
       ++line;
     }
   figure.height = 340;

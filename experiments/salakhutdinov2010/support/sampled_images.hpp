@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,21 @@ inline constexpr int kShownChains = 3, kPathSteps = 1000;
 /// fewer than two images have a class.
 std::vector<double> change_shares(const Json& classes);
 
-/// Adds the images that sample_images kept, a row a chain, as a figure.
-/// Shapes  rows * cols visible units
-void add_images(const Json& outputs, int rows, int cols, const std::string& caption,
+/// Tells how dark the pixels of a kept state are, from 0 to 1.  Shapes  result [rows * cols]
+using Picture = std::function<std::vector<float>(const std::string& bits)>;
+/// The picture of visible units that are pixels: black where they are on.
+std::vector<float> black_where_on(const std::string& bits);
+
+/// How the images that sample_images kept are drawn.
+struct ImagePage {
+  int rows, cols;  ///< of an image, in pixels
+  Picture picture = black_where_on;
+  int levels = 2;                                ///< of darkness that are told apart
+  int images = std::numeric_limits<int>::max();  ///< of each chain, at most
+};
+
+/// Adds the images, a row a chain, as a figure.
+void add_images(const Json& outputs, const ImagePage& page, const std::string& caption,
                 Summary& summary);
 
 /// Adds the measure of the mean difference of the change shares, adaptive tempering less Gibbs.
