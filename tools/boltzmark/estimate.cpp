@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/target_error.hpp"
@@ -174,7 +175,7 @@ int most_sweeps(const EstimateRequest& arguments, const Layered& model) {
   const double bytes =
       method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
       weight_bytes(model);
-  const double fit = arguments.shared.sweeps * machine_memory() / bytes;
+  const double fit = arguments.shared.sweeps * available_memory() / bytes;
   return static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
 }
 
@@ -257,7 +258,9 @@ Outcome run_method(const EstimateRequest& arguments, const Layered& model, const
   if (arguments.method == "exact")
     return about_file(arguments.model, [&] { return by_enumeration(model, session); });
   const Stopwatch watch;
-  const Eigen::MatrixXf cases = make_settings(model, arguments.shared).cases;
+  const MethodSettings settings = make_settings(model, arguments.shared);
+  require_memory_of(arguments.method, model, arguments.shared, settings);
+  const Eigen::MatrixXf& cases = settings.cases;
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
   const double seconds = watch.seconds();
   Outcome outcome = run_to_target(arguments, prepared.target, model, session);
