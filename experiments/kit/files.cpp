@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark::experiments {
@@ -25,8 +26,11 @@ std::string source_path(std::string_view inside) {
 std::string read_text(const std::string& path) {
   std::error_code error;
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, error))
-    throw DataError(path + ": cannot be read (must be a readable file)");
+  if (!file)
+    throw DataError(fmt::format("{}: cannot be read: {} (must be a readable file)", path,
+                                std::strerror(errno)));
+  if (std::filesystem::is_directory(path, error))
+    throw DataError(path + ": is a folder (must be a file)");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
@@ -40,15 +44,9 @@ void make_folder(const std::string& path) {
 void write_text(const std::string& path, std::string_view text) {
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) make_folder(folder.string());
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (file && !error) return;
-  std::filesystem::remove(temporary, error);
-  throw DataError(path + ": cannot be written (must be in a writable folder with space left)");
+  AtomicFile file(path);
+  file.write(text);
+  file.commit(Durability::system);
 }
 
 FolderLock::FolderLock(const std::string& folder) {

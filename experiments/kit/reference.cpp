@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -19,7 +21,9 @@ using GzFile = std::unique_ptr<gzFile_s, decltype(&gzclose)>;
 
 std::string read_gzip(const std::string& path) {
   const GzFile file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) throw DataError(path + ": cannot be read (must be a gzip file)");
+  if (!file)
+    throw DataError(
+        fmt::format("{}: cannot be read: {} (must be a gzip file)", path, std::strerror(errno)));
   std::string text;
   char buffer[1 << 16];
   int got = 0;

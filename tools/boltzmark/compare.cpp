@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/atomic_file.hpp"
 #include "bounds.hpp"
 #include "comparison.hpp"
 #include "experiments/kit/csv.hpp"
@@ -186,8 +186,8 @@ void state_comparison(const ComparisonPlan& plan, const Layered& model, const Se
   state_plan(session,
              fmt::format("{} sweeps of {} chains", grouped(static_cast<std::uint64_t>(sweeps)),
                          longest.chains),
-             sweep_seconds(model, sweeps * longest.chains) + estimates,
-             bytes + weight_bytes(model));
+             sweep_seconds(model, sweeps * longest.chains) + estimates, bytes + weight_bytes(model),
+             "lower --chains, --sweeps or --temperatures");
 }
 
 // The layers that are summed out by any of the methods that weigh by a marginal.
@@ -206,9 +206,9 @@ int run(const CompareRequest& arguments, const Session& session) {
   refuse_idle_options(plan.methods, arguments.shared);
   const Layered model = load_model(arguments.model);
   const Eigen::MatrixXf cases = make_settings(model, arguments.shared).cases;
+  state_comparison(plan, model, session);
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
   const LayeredTarget& target = prepared.target;
-  state_comparison(plan, model, session);
   experiments::make_folder(arguments.out);
   plan.truth = find_truth(arguments, model, session);
   const LowerBound bound =

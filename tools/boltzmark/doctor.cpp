@@ -5,10 +5,11 @@
 #include <memory>
 #include <thread>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
-#include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "experiments/kit/sources.hpp"

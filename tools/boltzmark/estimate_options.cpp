@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
@@ -26,9 +29,13 @@ namespace {
 
 constexpr int kRungs = 100;
 constexpr double kPilotShare = 0.2;
+constexpr double kLadderBytes = 24;  // of a rung, while a ladder is made
 
 std::vector<double> read_numbers(const std::string& path) {
   std::ifstream file(path);
+  if (!file && errno != ENOENT)
+    throw DataError(fmt::format("{}: cannot be read: {} (must be a file of inverse temperatures)",
+                                path, std::strerror(errno)));
   std::vector<double> numbers;
   double number = 0;
   while (file >> number) {
@@ -45,6 +52,8 @@ std::vector<double> read_numbers(const std::string& path) {
 std::optional<Ladder> make_ladder(const EstimateArguments& arguments) {
   const std::string& name = arguments.ladder;
   const int rungs = arguments.temperatures > 0 ? arguments.temperatures : kRungs;
+  require_memory(fmt::format("{} temperatures", grouped(static_cast<std::uint64_t>(rungs))),
+                 kLadderBytes * rungs, "lower --temperatures");
   if (name == "linear" && arguments.temperatures == 0) return std::nullopt;
   if (name == "adaptive") return Ladder::linear(rungs);
   if (name == "linear" || name == "geometric" || name == "salakhutdinov-murray")
@@ -277,19 +286,33 @@ double estimator_seconds(const std::string& method, const MethodSettings& settin
   return cells * find_method(method).cell_seconds / thread_count();
 }
 
-double state_estimate(const Session& session, const std::string& method, const Layered& model,
-                      const EstimateArguments& arguments, const MethodSettings& settings) {
-  const double bytes = method_bytes(method, settings, model) + weight_bytes(model);
+namespace {
+
+constexpr const char* kFewer = "lower --chains, --sweeps or --temperatures";
+
+std::string describe_work(const std::string& method, const Layered& model,
+                          const EstimateArguments& arguments, const MethodSettings& settings) {
   const std::optional<std::string> summed = summed_layers(method, model, arguments);
-  state_plan(session,
-             fmt::format("{} sweeps of {} chains by {}{}",
-                         grouped(static_cast<std::uint64_t>(settings.sweeps)),
-                         grouped(static_cast<std::uint64_t>(settings.chains)), method,
-                         summed ? fmt::format(", {} layers summed out", *summed) : ""),
+  return fmt::format("{} sweeps of {} chains by {}{}",
+                     grouped(static_cast<std::uint64_t>(settings.sweeps)),
+                     grouped(static_cast<std::uint64_t>(settings.chains)), method,
+                     summed ? fmt::format(", {} layers summed out", *summed) : "");
+}
+
+}  // namespace
+
+void require_memory_of(const std::string& method, const Layered& model,
+                       const EstimateArguments& arguments, const MethodSettings& settings) {
+  require_memory(describe_work(method, model, arguments, settings),
+                 method_bytes(method, settings, model) + weight_bytes(model), kFewer);
+}
+
+void state_estimate(const Session& session, const std::string& method, const Layered& model,
+                    const EstimateArguments& arguments, const MethodSettings& settings) {
+  state_plan(session, describe_work(method, model, arguments, settings),
              sweep_seconds(model, double{1} * settings.sweeps * settings.chains) +
                  estimator_seconds(method, settings),
-             bytes);
-  return bytes;
+             method_bytes(method, settings, model) + weight_bytes(model), kFewer);
 }
 
 void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,

@@ -80,10 +80,13 @@ PreparedTarget make_target(const Layered& model, const std::string& path,
 /// Throws  as make_base
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments);
 
-/// States what an estimate will take; returns its bytes.
-/// Throws  InvalidArgument if the machine has less memory
-double state_estimate(const Session& session, const std::string& method, const Layered& model,
-                      const EstimateArguments& arguments, const MethodSettings& settings);
+/// Refuses an estimate that needs more memory than is free.  Throws  InvalidArgument
+void require_memory_of(const std::string& method, const Layered& model,
+                       const EstimateArguments& arguments, const MethodSettings& settings);
+
+/// States what an estimate will take.  Throws  InvalidArgument as require_memory_of
+void state_estimate(const Session& session, const std::string& method, const Layered& model,
+                    const EstimateArguments& arguments, const MethodSettings& settings);
 
 /// Replaces `--ladder adaptive` by rungs from a pilot run, a fifth of the sweeps, which it takes
 /// off.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/methods.hpp"
@@ -94,7 +95,7 @@ int most_sweeps(const EstimateRequest& arguments, const Layered& model) {
   const double bytes =
       method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
       weight_bytes(model);
-  const double fit = arguments.shared.sweeps * machine_memory() / bytes;
+  const double fit = arguments.shared.sweeps * available_memory() / bytes;
   return static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
 }
 
@@ -148,7 +149,7 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
     if (std::isnan(outcome.bound.log_z)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
     const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
-    if (next.bytes > machine_memory()) return work + " do not fit into the memory";
+    if (next.bytes > available_memory()) return work + " do not fit into the memory";
     planned += next.seconds;
     if (planned <= arguments.max_seconds) return std::nullopt;
     return fmt::format("with {} it would be {} of two cores (--max-seconds)", work,
@@ -179,7 +180,9 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   if (arguments.method == "exact")
     return about_file(arguments.model, [&] { return by_enumeration(model, session); });
   const Stopwatch watch;
-  const Eigen::MatrixXf cases = make_settings(model, arguments.shared).cases;
+  const MethodSettings settings = make_settings(model, arguments.shared);
+  require_memory_of(arguments.method, model, arguments.shared, settings);
+  const Eigen::MatrixXf& cases = settings.cases;
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
   const double seconds = watch.seconds();
   EstimateOutcome outcome;

@@ -40,12 +40,18 @@ void print_result(const ExactLogZ& result, const Session& session) {
 int run(const ExactArguments& arguments, const Session& session) {
   const Layered model = load_model(arguments.model);
   const EnumerationPlan plan = plan_enumeration(model);
+  if (!plan.possible && !plan.side.empty())
+    throw DataError(
+        fmt::format("{}: enumerated_units = {} of its smaller side, {} (must be at most {}, of at "
+                    "most 2^62 states{})",
+                    arguments.model, plan.units, plan.side, kMostEnumeratedUnits,
+                    model.has_scales() ? "" : "; `boltzmark estimate` has no limit"));
   ExactOptions options;
   if (arguments.precision == "float") options.precision = Precision::float_precision;
   options.checkpoint = arguments.checkpoint;
   if (plan.possible)
     state_plan(session, fmt::format("exact log Z over {} states", grouped(plan.states)),
-               plan.seconds, plan.bytes);
+               plan.seconds, plan.bytes, "lower --threads");
   ExactLogZ result;
   {
     const auto states = static_cast<double>(plan.states);

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/model/sides.hpp"
@@ -74,8 +74,15 @@ Dataset load_cases(const std::string& spec, const std::string& binarise,
   if (unit.has_scale()) options.kind = BinariseOptions::Kind::grey;
   if (!binarise.empty()) options = parse_binarise(binarise);
   Dataset data = load_dataset(spec, options, default_split);
+  say_header(data);
   if (!binarise.empty()) require_grey_levels(data, binarise);
   return data;
+}
+
+void say_header(const Dataset& data) {
+  if (!data.header.empty())
+    complain(fmt::format("{}: its first line is taken for a header: {}", data.name,
+                         data.header.substr(0, 60)));
 }
 
 void require_grey_levels(const Dataset& data, const std::string& binarise) {
@@ -116,6 +123,7 @@ Dataset load_states(const Layered& model, const std::string& spec, const std::st
 Dataset load_labelled(const std::string& spec, const std::string& labels,
                       const BinariseOptions& binarise, const std::string& default_split) {
   Dataset data = load_dataset(spec, binarise, default_split);
+  say_header(data);
   if (!labels.empty()) data.labels = read_labels(labels);
   if (data.labels.empty())
     throw DataError(data.name + ": has no classes (must have labels, or --labels FILE)");

@@ -47,6 +47,9 @@ auto about_file(const std::string& path, Work&& work) -> decltype(work()) {
 Dataset load_cases(const std::string& spec, const std::string& binarise,
                    const std::string& default_split, Unit unit = Unit::bernoulli());
 
+/// Says on stderr which line of names, if any, a data set's file began with.
+void say_header(const Dataset& data);
+
 /// Refuses data without grey levels, for which --binarise is given.  Throws  DataError
 void require_grey_levels(const Dataset& data, const std::string& binarise);
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <memory>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "bounds.hpp"
@@ -49,9 +49,10 @@ Found search(const Layered& model, const ModesRequest& arguments, const Session&
   const double sweeps = climbs.annealing_sweeps + 2.0 * climbs.max_sweeps;
   const double chains =
       static_cast<double>(climbs.starts) + static_cast<double>(climbs.cases.cols());
-  state_plan(
-      session, fmt::format("climbs from {} states", grouped(static_cast<std::uint64_t>(chains))),
-      sweep_seconds(model, sweeps * chains), weight_bytes(model) + 16 * chains * model.units());
+  state_plan(session,
+             fmt::format("climbs from {} states", grouped(static_cast<std::uint64_t>(chains))),
+             sweep_seconds(model, sweeps * chains),
+             weight_bytes(model) + 16 * chains * model.units(), "lower --starts");
   const Stopwatch watch;
   Modes modes = about_file(arguments.model,
                            [&] { return find_modes(model, base, {.climbs = std::move(climbs)}); });

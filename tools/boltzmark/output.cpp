@@ -122,16 +122,6 @@ std::string human_seconds(double seconds) {
   return fmt::format("{:.3g} days", seconds / 86400);
 }
 
-std::string human_bytes(double bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  while (bytes >= 1000 && unit < 4) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", bytes, units[unit]);
-}
-
 std::string short_number(double value) { return fmt::format("{:.3g}", value); }
 
 }  // namespace boltzmark::cli

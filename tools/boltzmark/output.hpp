@@ -89,8 +89,6 @@ std::string join_or(const std::vector<std::string>& words);
 std::string grouped(std::uint64_t count);
 /// Writes a time for people: "0.31 s", "4 min 10 s", "2.5 h".
 std::string human_seconds(double seconds);
-/// Writes an amount of memory for people: "7.6 GiB".
-std::string human_bytes(double bytes);
 /// Writes a small number with few digits: "0.0023", "1.2e-13".
 std::string short_number(double value);
 

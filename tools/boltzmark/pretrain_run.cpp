@@ -81,8 +81,8 @@ void pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
   state_plan(session,
              fmt::format("{} updates of pretraining, before the training",
                          grouped(pretraining.total_updates())),
-             seconds_of(pretraining, shape, batch),
-             2 * weight_bytes(shape));  // velocity and gradient as well
+             seconds_of(pretraining, shape, batch), 2 * weight_bytes(shape),
+             kLessTraining);  // velocity and gradient as well
   make_updates(pretraining, own, session, [] {});
   training.start_from(pretraining.model());
   save_checkpoint(training.trainer(), loop);

@@ -7,9 +7,13 @@
 #include <list>
 #include <map>
 #include <new>
+#include <numeric>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "experiments/kit/files.hpp"
@@ -35,12 +39,44 @@ using Values = std::map<std::string, std::vector<std::string>>;
   throw UsageError(fmt::format("{}: {}", command.name(), what));
 }
 
+// How many letters must be changed, added or taken out to make one word of another.
+std::size_t edits(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t corner = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t kept = corner + (from[i] == to[j] ? 0 : 1);
+      corner = row[j + 1];
+      row[j + 1] = std::min({kept, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// The option that a word is nearest to, if no more than a third of it is otherwise.
+std::string nearest_option(const Command& command, const std::string& word) {
+  std::string nearest;
+  std::size_t fewest = word.size() / 3 + 1;
+  for (const Argument& argument : command.arguments()) {
+    if (!argument.is_option()) continue;
+    if (const std::size_t needed = edits(word, argument.name); needed < fewest) {
+      fewest = needed;
+      nearest = argument.name;
+    }
+  }
+  return nearest;
+}
+
 [[noreturn]] void refuse_extra(const Command& command, const std::string& text) {
   if (!text.starts_with("-") || text.size() < 2)
     throw UsageError(fmt::format("{}: unexpected argument {} (see 'boltzmark {} --help')",
                                  command.name(), text, command.name()));
-  throw UsageError(fmt::format("{}: unknown option {} (must be one of 'boltzmark {} --help')",
-                               command.name(), text.substr(0, text.find('=')), command.name()));
+  const std::string option = text.substr(0, text.find('='));
+  const std::string nearest = nearest_option(command, option);
+  throw UsageError(fmt::format("{}: unknown option {} (must be {}one of 'boltzmark {} --help')",
+                               command.name(), option,
+                               nearest.empty() ? "" : nearest + ", or another ", command.name()));
 }
 
 // Splits the arguments of a command into the values of each of its arguments.
@@ -175,6 +211,8 @@ int Program::dispatch(const std::vector<std::string>& arguments) {
 }
 
 int Program::run(const std::vector<std::string>& arguments) {
+  const double free_at_start = available_memory();
+  limit_memory();
   try {
     const int code = dispatch(arguments);
     finish_output();
@@ -192,8 +230,11 @@ int Program::run(const std::vector<std::string>& arguments) {
     complain("interrupted");
     return 1;
   } catch (const std::bad_alloc&) {
-    complain("out of memory (the work must fit into it; --threads 1 takes least)");
-    return 1;
+    complain(
+        fmt::format("out of memory (the work must fit into the {} that are free: lower what "
+                    "its options count, or --threads)",
+                    human_bytes(free_at_start)));
+    return 2;
   } catch (const std::exception& error) {
     complain(error.what());
     return 1;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "output.hpp"
 
@@ -30,17 +30,13 @@ double weights(const Layered& model) {
 
 }  // namespace
 
-void state_plan(const Session& session, const std::string& work, double seconds, double bytes) {
-  if (bytes > machine_memory())
-    throw InvalidArgument(fmt::format("memory for {} = {} (must fit into this machine's {})", work,
-                                      human_bytes(bytes), human_bytes(machine_memory())));
+void state_plan(const Session& session, const std::string& work, double seconds, double bytes,
+                const std::string& remedy) {
+  require_memory(fmt::format("{}, which take about {}", work, human_seconds(seconds)), bytes,
+                 remedy);
   if (session.quiet || (isatty(STDERR_FILENO) == 0 && seconds < 10)) return;
   fmt::print(stderr, "boltzmark: {}; about {} and {} of memory\n", work, human_seconds(seconds),
              human_bytes(bytes));
-}
-
-double machine_memory() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 double sweep_seconds(const Layered& model, double chain_sweeps) {

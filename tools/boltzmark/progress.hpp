@@ -9,12 +9,12 @@
 namespace boltzmark::cli {
 
 /// States what long work will take: one line on stderr, before it starts.
+/// What does not fit into the memory that is free is refused, with what makes it smaller: call it
+/// before anything is allocated.
 /// It is written when stderr is a terminal or the work is to last 10 s or more; never with --quiet.
-/// Throws  InvalidArgument if the machine has less memory
-void state_plan(const Session& session, const std::string& work, double seconds, double bytes);
-
-/// Returns the memory of the machine, in bytes.
-double machine_memory();
+/// Throws  InvalidArgument as require_memory
+void state_plan(const Session& session, const std::string& work, double seconds, double bytes,
+                const std::string& remedy);
 
 /// Estimates the time of sweeps of a model's chains on the threads in use, chains times sweeps of
 /// them: a product costs 0.05 ns a core and side, a draw and its decision 1 ns.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
@@ -217,15 +218,21 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
   if (!arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
   check_output(arguments.out, arguments.force);
+  const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
+  const double state_bytes =
+      kept * arguments.chains * (model.units() + 8.0) +
+      8.0 * arguments.chains * parse_sampler(arguments.sampler).temperatures * model.units();
+  constexpr const char* kFewer = "lower --chains or --sweeps, or raise --every";
+  require_memory(fmt::format("{} chains kept {} times", grouped(arguments.chains),
+                             grouped(static_cast<std::uint64_t>(kept))),
+                 state_bytes, kFewer);
   const std::unique_ptr<Sampler> sampler =
       about_file(arguments.model, [&] { return make_chains(model, arguments); });
-  const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
   state_plan(
       session,
       fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
       sweep_seconds(model, sampler->chain_sweeps(arguments.sweeps)),
-      kept * (arguments.chains * (model.units() + 8.0) + ladder_bytes(*sampler)) +
-          weight_bytes(model));
+      state_bytes + kept * ladder_bytes(*sampler) + weight_bytes(model), kFewer);
   const Stopwatch watch;
   const Kept states =
       about_file(arguments.model, [&] { return draw(model, *sampler, arguments, session); });

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/transition/sweep.hpp"

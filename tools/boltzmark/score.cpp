@@ -55,10 +55,10 @@ double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double m
 Estimate log_z_by_sampling(const Layered& model, const Eigen::MatrixXf& cases,
                            const ScoreArguments& arguments, const Session& session,
                            double& lowest) {
-  const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
-  const LayeredTarget& target = prepared.target;
   MethodSettings settings = make_settings(model, arguments.shared);
   state_estimate(session, arguments.method, model, arguments.shared, settings);
+  const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
+  const LayeredTarget& target = prepared.target;
   Progress progress(session, arguments.method, settings.sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   settings.progress = [&](double share) { progress.show(share * settings.sweeps); };
@@ -248,7 +248,8 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
                fmt::format("exact score over {} states and {} cases", grouped(plan.states),
                            grouped(static_cast<std::uint64_t>(data.values.cols()))),
                plan.seconds + log_unnormalised_seconds(model, cases.distinct()) / thread_count(),
-               plan.bytes + 8.0 * static_cast<double>(data.values.size()));
+               plan.bytes + 8.0 * static_cast<double>(data.values.size()),
+               "lower --threads or take fewer cases");
   }
   about_file(arguments.dataset, [&] { check_cases(model, cases); });
   const Score result =

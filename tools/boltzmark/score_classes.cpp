@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/io/datasets/binarise.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/learn/discriminative.hpp"
@@ -93,8 +93,9 @@ int print_class_score(const ClassScoreArguments& arguments, const Session& sessi
     throw DataError(fmt::format("{}: has {} units (must be the model's {} inputs)", data.name,
                                 data.values.rows(), model.inputs()));
   const Stopwatch watch;
-  const LabelledCases cases = about_file(
-      data.name, [&] { return LabelledCases(data.values, data.labels, model.classes()); });
+  const LabelledCases cases =
+      about_file(arguments.labels.empty() ? data.name : arguments.labels,
+                 [&] { return LabelledCases(data.values, data.labels, model.classes()); });
   const ClassScore score = score_classes(model, cases);
   if (!arguments.predictions.empty()) write_predictions(model, cases, arguments.predictions);
   const double seconds = watch.seconds();

@@ -66,7 +66,7 @@ int run(const SpectrumArguments& arguments, const Session& session) {
   const double states = count_states(model);
   if (states <= static_cast<double>(kMaxStates))
     state_plan(session, fmt::format("spectrum of {} states", grouped(std::uint64_t(states))),
-               400 * 3e-9 * model.units() * states, 30 * 8 * states);
+               400 * 3e-9 * model.units() * states, 30 * 8 * states, "take a model of fewer units");
   const Spectrum result = about_file(arguments.model, [&] { return spectrum(model, rule, scan); });
   if (!result.converged)
     throw Error(fmt::format("{}: the eigenvalue solver did not converge (residual {})",

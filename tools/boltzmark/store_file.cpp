@@ -15,30 +15,33 @@ namespace {
 
 using RowMajor = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Array read_array(const Npz& file, const char* name) {
+void require_array(const Npz& file, const char* name) {
   if (!file.contains(name))
     throw DataError(
         fmt::format("{}: has no array {} (must be written by estimate --dump)", file.path(), name));
+}
+
+Array read_array(const Npz& file, const char* name) {
+  require_array(file, name);
   return file.read(name);
 }
 
-double read_number(const Npz& file, const char* name) {
-  const Eigen::VectorXd values = read_array(file, name).vector();
-  if (values.size() != 1 || !std::isfinite(values[0]))
-    throw DataError(fmt::format("{}: {} is no number (must be one, finite)", file.path(), name));
-  return values[0];
+using Shape = std::vector<std::uint64_t>;
+
+// Reads an array of a shape that others of the file say, as a vector of all its values.
+Array read_shaped(const Npz& file, const char* name, const Shape& shape, const char* must) {
+  require_array(file, name);
+  const Array header = file.describe(name);
+  if (header.shape != shape)
+    header.place.refuse("has shape " + shape_text(header.shape),
+                        fmt::format("must be {}, {}", shape_text(shape), must));
+  Array array = file.read(name);
+  array.shape = {array.count()};
+  return array;
 }
 
-Eigen::MatrixXi read_rungs(const Npz& file, Eigen::Index sweeps, Eigen::Index chains) {
-  Array array = read_array(file, "rung");
-  const std::vector<std::uint64_t> shape = {static_cast<std::uint64_t>(sweeps),
-                                            static_cast<std::uint64_t>(chains)};
-  if (array.shape != shape)
-    throw DataError(fmt::format("{}: rung has shape {} (must be that of D, {})", file.path(),
-                                shape_text(array.shape), shape_text(shape)));
-  array.shape = {shape[0] * shape[1]};
-  const std::vector<std::int32_t> values = array.integers();
-  return Eigen::Map<const RowMajor>(values.data(), sweeps, chains);
+double read_number(const Npz& file, const char* name) {
+  return read_shaped(file, name, {1}, "one number").vector()[0];
 }
 
 }  // namespace
@@ -72,19 +75,22 @@ StoredRun load_store(const std::string& path) {
   return about_file(path, [&] {
     const Eigen::VectorXd beta = read_array(file, "beta").vector();
     SampleStore store{.ladder = Ladder(std::vector<double>(beta.begin(), beta.end()))};
-    store.log_prior = read_array(file, "log_prior").vector();
-    store.log_z_hat = read_array(file, "log_z_hat").vector();
     store.log_ratio = read_array(file, "D").matrix();
-    store.rung = read_rungs(file, store.sweeps(), store.chains());
+    const auto sweeps = static_cast<std::uint64_t>(store.sweeps()),
+               chains = static_cast<std::uint64_t>(store.chains()),
+               rungs = static_cast<std::uint64_t>(store.rungs());
+    store.log_prior = read_shaped(file, "log_prior", {rungs}, "one a rung, as beta").vector();
+    store.log_z_hat = read_shaped(file, "log_z_hat", {rungs}, "one a rung, as beta").vector();
+    const auto rung = read_shaped(file, "rung", {sweeps, chains}, "that of D").integers();
+    store.rung = Eigen::Map<const RowMajor>(rung.data(), store.sweeps(), store.chains());
     if (file.contains("random_rungs"))
-      store.random_rungs = read_array(file, "random_rungs").integers().at(0) != 0;
+      store.random_rungs = read_shaped(file, "random_rungs", {1}, "one").integers()[0] != 0;
     if (file.contains("log_f")) {
-      Array array = file.read("log_f");
-      array.shape = {array.count()};
-      const Eigen::VectorXd values = array.vector();
+      const Eigen::VectorXd values =
+          read_shaped(file, "log_f", {sweeps, chains, rungs}, "that of D and beta").vector();
       store.log_f.assign(values.begin(), values.end());
     }
-    store.check();
+    check_collapsed(store);
     StoredRun run{.store = std::move(store)};
     if (file.contains("lower_bound"))
       run.bound = {.log_z = read_number(file, "lower_bound"),

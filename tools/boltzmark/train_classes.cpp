@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/learn/initial.hpp"
@@ -46,6 +47,10 @@ ClassTrainRun::ClassTrainRun(const TrainArguments& arguments, const Session& ses
 }
 
 DiscriminativeTrainer ClassTrainRun::make_trainer() const {
+  require_memory(fmt::format("a model of {} inputs and {} hidden units", cases_.inputs(),
+                             grouped(static_cast<std::uint64_t>(arguments_.hidden.front()))),
+                 48.0 * (1 + cases_.inputs() + cases_.classes()) * arguments_.hidden.front(),
+                 kLessTraining);
   const StreamKey key = make_key(arguments_.seed, "train");
   const DiscriminativeOptions options{.optimiser = parse_optimiser(arguments_.optimiser),
                                       .learning_rate = learning_rate(arguments_),
@@ -68,7 +73,7 @@ void ClassTrainRun::state_cost() const {
       fmt::format("{} updates of a discriminative {}-{}-{} RBM", grouped(arguments_.updates),
                   model().inputs(), model().hidden(), model().classes()),
       update * arguments_.updates + evaluation_count(arguments_) * cases_.count() * case_seconds,
-      12.0 * static_cast<double>(data_.values.size()) + 48 * products);
+      12.0 * static_cast<double>(data_.values.size()) + 48 * products, kLessTraining);
 }
 
 void ClassTrainRun::evaluate() {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/io/atomic_file.hpp"
 #include "command.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/interrupt.hpp"

@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/io/sha256.hpp"
@@ -111,7 +112,10 @@ Dataset load_training(const TrainArguments& arguments) {
                                     {.kind = BinariseOptions::Kind::grey, .images_only = false})
                      : load_cases(arguments.dataset, arguments.binarise, "train",
                                   Unit::parse(arguments.visible_units));
-  if (arguments.draws_cases()) require_grey_levels(data, arguments.binarise);
+  if (arguments.draws_cases()) {
+    say_header(data);
+    require_grey_levels(data, arguments.binarise);
+  }
   fit_values(Unit::parse(arguments.visible_units), data);
   return data;
 }
@@ -156,15 +160,53 @@ Trainer TrainRun::make_trainer(std::optional<Layered> given) const {
   options.optimiser.momentum = arguments_.momentum;
   options.optimiser.rate_decay = arguments_.rate_decay;
   return about_file(data_.name, [&] {
+    if (!given) require_room(options);
     Layered start = given ? std::move(*given) : initial_model(key);
     if (arguments_.evaluate > 0) check_evaluation(plan_enumeration(start));
     return Trainer(std::move(start), make_source(key), options, key);
   });
 }
 
+std::vector<int> TrainRun::sizes() const {
+  std::vector<int> all{static_cast<int>(data_.values.rows())};
+  all.insert(all.end(), arguments_.hidden.begin(), arguments_.hidden.end());
+  return all;
+}
+
+// A draw and its decision cost 1 ns; the statistics of both phases are 4 sides' worth of products,
+// an update of mean field 2. Of a weight there are the model's, the gradient's and the step's, and
+// both packed directions.
+TrainRun::TrainingCost TrainRun::cost_of(const std::vector<int>& sizes, double chain_sweeps,
+                                         int batch) const {
+  double products = 0, units = sizes.front();
+  for (std::size_t l = 1; l < sizes.size(); ++l) {
+    products += double{1} * sizes[l - 1] * sizes[l];
+    units += sizes[l];
+  }
+  const double sides = sizes.size() == 2 ? 4 : 6 + 2.0 * arguments_.mean_field;
+  const double update = chain_sweeps * (2 * products * kTrainingProduct + units * 1e-9) +
+                        sides * batch * products * kTrainingProduct;
+  return {
+      .seconds = update * arguments_.updates / thread_count(),
+      .bytes = 4.0 * static_cast<double>(data_.values.size()) + 8 * batch * units + 48 * products};
+}
+
+// Before there is a model. Whole ladders and other chains come to the batch's.
+void TrainRun::require_room(const TrainOptions& options) const {
+  const std::vector<int> all = sizes();
+  const Negative& negative = options.negative;
+  const double chains =
+      double{1} * std::max(options.batch, negative.chains) * negative.temperatures;
+  const TrainingCost cost = cost_of(all, chains * negative.sweeps, options.batch);
+  const double units = std::accumulate(all.begin(), all.end(), 0.0);
+  require_memory(
+      fmt::format("{} updates of {} units, which take about {}", grouped(arguments_.updates),
+                  fmt::join(all, "-"), human_seconds(cost.seconds)),
+      cost.bytes + 4 * chains * units, kLessTraining);
+}
+
 Layered TrainRun::initial_model(StreamKey key) const {
-  std::vector<int> sizes{static_cast<int>(data_.values.rows())};
-  sizes.insert(sizes.end(), arguments_.hidden.begin(), arguments_.hidden.end());
+  const std::vector<int> sizes = this->sizes();
   const NetworkUnits units{Unit::parse(arguments_.visible_units),
                            Unit::parse(arguments_.hidden_units)};
   if (!arguments_.start.empty()) return start_model(sizes, units);
@@ -215,25 +257,14 @@ double sampler_bytes(const Sampler& sampler) {
 }  // namespace
 
 void TrainRun::state_cost() const {
-  const Negative& negative = trainer_.options().negative;
-  const Sampler& sampler = trainer_.sampler();
-  const double units = model().units();
-  double products = 0;
-  for (const Eigen::MatrixXd& weights : model().weights())
-    products += static_cast<double>(weights.size());
-  // A draw and its decision cost 1 ns; the statistics of both phases are 4 sides' worth of products,
-  // an update of mean field 2.
-  const double sides = model().is_rbm() ? 4 : 6 + 2.0 * arguments_.mean_field;
-  const double update =
-      sampler.chain_sweeps(negative.sweeps) * (2 * products * kTrainingProduct + units * 1e-9) +
-      sides * trainer_.options().batch * products * kTrainingProduct;
-  state_plan(
-      session_,
-      fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
-                  negative.description()),
-      update * arguments_.updates / thread_count() +
-          evaluation_count(arguments_) * evaluation_seconds(),
-      4.0 * static_cast<double>(data_.values.size()) + sampler_bytes(sampler) + 48 * products);
+  const TrainOptions& options = trainer_.options();
+  const TrainingCost cost = cost_of(
+      sizes_of(model()), trainer_.sampler().chain_sweeps(options.negative.sweeps), options.batch);
+  state_plan(session_,
+             fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
+                         options.negative.description()),
+             cost.seconds + evaluation_count(arguments_) * evaluation_seconds(),
+             cost.bytes + sampler_bytes(trainer_.sampler()), kLessTraining);
 }
 
 std::string TrainRun::heading() const {

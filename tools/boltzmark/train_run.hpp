@@ -82,6 +82,9 @@ struct Evaluation {
 /// What a product of a minibatch takes, on a core with AVX-512 or, times two, AVX2; in seconds.
 inline constexpr double kTrainingProduct = 2e-11;
 
+/// What makes training smaller, where it does not fit into memory.
+inline constexpr const char* kLessTraining = "lower --hidden, --batch or --chains";
+
 /// One training run from start or checkpoint to its end. Gaussian units are trained on standardised
 /// cases; what is read, told and written is of the data as they are.
 class TrainRun {
@@ -108,6 +111,12 @@ class TrainRun {
 
  private:
   const Layered& model() const { return trainer_.model(); }
+  struct TrainingCost {
+    double seconds = 0, bytes = 0;
+  };
+  std::vector<int> sizes() const;  ///< of the layers, as the data and --hidden say
+  TrainingCost cost_of(const std::vector<int>& sizes, double chain_sweeps, int batch) const;
+  void require_room(const TrainOptions& options) const;
   Trainer make_trainer(std::optional<Layered> start = {}) const;
   Eigen::MatrixXf evaluated_cases() const;
   Layered initial_model(StreamKey key) const;

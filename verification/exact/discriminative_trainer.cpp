@@ -130,6 +130,24 @@ TEST_CASE("a discriminative checkpoint cut short, damaged, or of other inputs is
   refuses(Unit::continuous(), cases, {.batch = 5}, make_key(1));
   refuses(Unit::continuous(), cases, {.optimiser = Optimiser::adam(), .batch = 4}, make_key(1));
   refuses(Unit::continuous(), cases, options, make_key(2));
+  refuses(Unit::continuous(), cases, {.learning_rate = 2 * options.learning_rate, .batch = 4},
+          make_key(1));
+  // One label and one input alone.
+  std::vector<int> labels(12);
+  Eigen::MatrixXf inputs(2, 12);
+  for (int c = 0; c < 12; ++c) {
+    labels[static_cast<std::size_t>(c)] = cases.label(c);
+    for (int i = 0; i < 2; ++i) inputs(i, c) = cases.input(c).values[static_cast<std::size_t>(i)];
+  }
+  const LabelledCases same(inputs, labels, 2);
+  CHECK(same.hash() == cases.hash());
+  inputs(1, 7) *= 0.5F;
+  refuses(Unit::continuous(), {inputs, labels, 2}, options, make_key(1));
+  inputs(1, 7) *= 2;
+  labels[5] = 1 - labels[5];
+  refuses(Unit::continuous(), {inputs, labels, 2}, options, make_key(1));
+  DiscriminativeTrainer wider(start(Unit::continuous(), 11), cases, options, make_key(1));
+  CHECK_THROWS_WITH(wider.restore(bytes), Catch::Contains("other inputs"));
   CHECK_NOTHROW(trainer.restore(bytes));
 }
 

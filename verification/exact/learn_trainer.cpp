@@ -2,6 +2,7 @@
 // resume, pairs that share their start and minibatches, and a clear end when it diverges.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -413,4 +414,89 @@ TEST_CASE("initial parameters are normal with the scale asked for") {
   CHECK_FALSE(same_bytes(model, initial_rbm(200, 100, 0.01, make_key(10))));
   CHECK_THROWS_AS(initial_rbm(0, 1, 1, {}), InvalidArgument);
   CHECK_THROWS_AS(initial_rbm(1, 1, -1, {}), InvalidArgument);
+}
+
+TEST_CASE("a checkpoint is refused where one input alone of the training is another") {
+  struct Inputs {
+    std::vector<int> sizes = {6, 3, 2};
+    NetworkUnits units = {};
+    Eigen::MatrixXf data = random_cases(6, 12);
+    TrainOptions options = {.negative = Negative::pcd(2),
+                            .optimiser = {.momentum = 0.5, .rate_decay = 100},
+                            .weight_decay = 0.01,
+                            .batch = 4};
+    StreamKey key = make_key(1);
+
+    Trainer trainer() const {
+      return Trainer(initial_network(sizes, 0.01, make_key(5), units), data, options, key);
+    }
+  };
+  const Inputs inputs;
+  Trainer trainer = inputs.trainer();
+  steps(trainer, 3);
+  const std::string bytes = trainer.checkpoint();
+  using Change = std::function<void(Inputs&)>;
+  const std::vector<std::pair<std::string, Change>> changes = {
+      {"sweeps", [](Inputs& i) { i.options.negative = Negative::pcd(3); }},
+      {"phase", [](Inputs& i) { i.options.negative = Negative::pt(2, 2); }},
+      {"rule", [](Inputs& i) { i.options.rule = Rule::flip(); }},
+      {"rate", [](Inputs& i) { i.options.learning_rate *= 1 + 1e-12; }},
+      {"optimiser", [](Inputs& i) { i.options.optimiser = Optimiser::adam(); }},
+      {"momentum", [](Inputs& i) { i.options.optimiser.momentum = 0.6; }},
+      {"no momentum", [](Inputs& i) { i.options.optimiser.momentum = 0; }},
+      {"rate decay", [](Inputs& i) { i.options.optimiser.rate_decay = 101; }},
+      {"weight decay", [](Inputs& i) { i.options.weight_decay = 0.02; }},
+      {"no weight decay", [](Inputs& i) { i.options.weight_decay = 0; }},
+      {"batch", [](Inputs& i) { i.options.batch = 3; }},
+      {"mean field", [](Inputs& i) { i.options.mean_field.updates = 6; }},
+      {"tolerance", [](Inputs& i) { i.options.mean_field.tolerance = 0.1F; }},
+      {"start", [](Inputs& i) { i.options.start_at_cases = true; }},
+      {"layer", [](Inputs& i) { i.sizes[2] = 3; }},
+      {"visible units", [](Inputs& i) { i.units.visible = Unit::multivalued(1); }},
+      {"hidden units", [](Inputs& i) { i.units.hidden = Unit::multivalued(1); }},
+      {"a case", [](Inputs& i) { i.data(2, 3) = 1 - i.data(2, 3); }},
+      {"the order of cases", [](Inputs& i) { i.data.col(0).swap(i.data.col(1)); }},
+      {"key", [](Inputs& i) { i.key.low ^= 1; }},
+      {"other half of the key", [](Inputs& i) { i.key.high ^= 1; }}};
+  for (const auto& [what, change] : changes) {
+    INFO(what);
+    Inputs other = inputs;
+    change(other);
+    Trainer stranger = other.trainer();
+    CHECK_THROWS_WITH(stranger.restore(bytes), Catch::Contains("other inputs"));
+  }
+  Trainer same = inputs.trainer();
+  CHECK_NOTHROW(same.restore(bytes));
+  CHECK(same.checkpoint() == bytes);
+  // Settings of other optimisers, whose checkpoints have another length.
+  for (const Optimiser& optimiser :
+       {Optimiser::adam(), Optimiser::adamax(), Optimiser::rms_spectral()}) {
+    Inputs first;
+    first.options.optimiser = optimiser;
+    const std::string kept = first.trainer().checkpoint();
+    for (double Optimiser::*setting :
+         {&Optimiser::mean_decay, &Optimiser::scale_decay, &Optimiser::epsilon}) {
+      Inputs other = first;
+      other.options.optimiser.*setting *= 0.5;
+      Trainer stranger = other.trainer();
+      CHECK_THROWS_WITH(stranger.restore(kept), Catch::Contains("other inputs"));
+    }
+  }
+}
+
+TEST_CASE("a checkpoint of Gaussian units is refused where one sigma alone is another") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  const auto trainer = [&](double sigma) {
+    std::vector<Layer> layers(2);
+    layers[0] = {Unit::gaussian(), Eigen::VectorXd::Zero(6), Eigen::VectorXd::Ones(6)};
+    layers[0].sigma0[4] = sigma;
+    layers[1].bias = Eigen::VectorXd::Zero(3);
+    return Trainer(Layered(std::move(layers), {Eigen::MatrixXd::Constant(6, 3, 0.01)}), data,
+                   {.negative = Negative::cd(1), .batch = 4}, make_key(1));
+  };
+  Trainer first = trainer(1);
+  steps(first, 2);
+  CHECK_NOTHROW(trainer(1).restore(first.checkpoint()));
+  Trainer other = trainer(0.5);
+  CHECK_THROWS_WITH(other.restore(first.checkpoint()), Catch::Contains("other inputs"));
 }

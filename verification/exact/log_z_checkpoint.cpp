@@ -3,10 +3,14 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "enumeration_models.hpp"
 
@@ -79,4 +83,36 @@ TEST_CASE("a checkpoint of another model or precision, or a damaged one, is refu
   }
   CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/"}), DataError);
   CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/nowhere/at/all"}), DataError);
+}
+
+TEST_CASE("a checkpoint is refused where one number alone of what is enumerated is another",
+          "[log_z][checkpoint]") {
+  const TemporaryFile file;
+  // Both sides of several kinds of units; Gaussian ones have means and sigmas.
+  const Bipartite sides = enumerate_side(random_network({0, 3, -1}, {3, 4, 2}, 0.5, 6), 1);
+  const Bipartite gaussian = enumerate_side(random_network({-2, 0}, {5, 4}, 0.5, 6), 1);
+  using Change = std::function<void(Bipartite&)>;
+  const std::map<std::string, Change> changes = {
+      {"a weight", [](Bipartite& s) { s.weights(1, 2) += 1e-9; }},
+      {"two weights' places", [](Bipartite& s) { std::swap(s.weights(0, 1), s.weights(1, 1)); }},
+      {"an enumerated unit's bias", [](Bipartite& s) { s.bias[3] += 1e-9; }},
+      {"another unit's bias", [](Bipartite& s) { s.other_input[2] += 1e-9; }},
+      {"the constant", [](Bipartite& s) { s.constant += 1e-9; }},
+      {"a mean", [](Bipartite& s) { s.other_mean[1] += 1e-9; }},
+      {"a sigma", [](Bipartite& s) { s.other_sigma[0] += 1e-9; }},
+      {"a unit's type", [](Bipartite& s) { s.other[1] = Unit::multivalued(7); }},
+      {"an enumerated unit's type", [](Bipartite& s) { s.enumerated[1] = Unit::multivalued(1); }}};
+  for (const Bipartite* of : {&sides, &gaussian}) {
+    std::filesystem::remove(file.path);
+    const ExactOptions options{.checkpoint = file.path};
+    const double log_z = sum_states(*of, options).log_z;
+    CHECK(sum_states(*of, options).log_z == log_z);
+    for (const auto& [what, change] : changes) {
+      INFO(what);
+      Bipartite changed = *of;
+      change(changed);
+      CHECK_THROWS_AS(sum_states(changed, options), DataError);
+    }
+    CHECK(sum_states(*of, options).log_z == log_z);
+  }
 }

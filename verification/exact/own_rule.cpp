@@ -196,6 +196,30 @@ TEST_CASE("a rule that does not leave the law unchanged is caught, and its kerne
   CHECK(spectrum(dyadic_model({0, 0}, {3, 2}), wrong()).stationarity_error > 1e-3);
 }
 
+TEST_CASE("the error of stationarity is how far one sweep moves p, whichever scan") {
+  // Without weights a sweep of another law leaves p at once: each unit turns to its own q.
+  const double b = 0.8, c = -1.5;
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, b),
+                                     Eigen::VectorXd::Constant(1, c));
+  const auto on = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const double p[] = {on(b), on(c)}, q[] = {on(0.9 * b), on(0.9 * c)};
+  double sweep = 0, scan = 0;
+  for (const int v : {0, 1})
+    for (const int h : {0, 1}) {
+      const auto share = [&](const double* law, int unit, int x) {
+        return x == 1 ? law[unit] : 1 - law[unit];
+      };
+      const double is = share(p, 0, v) * share(p, 1, h);
+      sweep += std::abs(share(q, 0, v) * share(q, 1, h) - is);
+      scan +=
+          std::abs((share(q, 0, v) * share(p, 1, h) + share(p, 0, v) * share(q, 1, h)) / 2 - is);
+    }
+  CHECK(sweep > 0.01);
+  CHECK(scan < sweep);
+  CHECK(spectrum(model, wrong()).stationarity_error == Approx(sweep).epsilon(1e-12));
+  CHECK(spectrum(model, wrong(), Scan::random).stationarity_error == Approx(scan).epsilon(1e-12));
+}
+
 // A lazy side has eigenvalues (1 + l) / 2 of the Gibbs side's 0 and 1, unit by unit: with zero
 // weights SLEM = 1/2.
 TEST_CASE("the spectrum of a lazy rule is known without weights, by every method") {

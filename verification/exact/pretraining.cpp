@@ -265,6 +265,20 @@ TEST_CASE("a checkpoint of pretraining that is damaged or of other inputs is ref
   const Eigen::MatrixXf turned = 1 - data.array();
   Pretraining stranger = small_pretraining(turned, {1, 1, 1});
   CHECK_THROWS_AS(stranger.restore(bytes), DataError);
+  // One input alone.
+  const auto refuses = [&](std::vector<int> sizes, NetworkUnits units, PretrainingOptions options,
+                           StreamKey key) {
+    Pretraining one(std::move(sizes), units, std::make_shared<GivenCases>(data, Unit::bernoulli()),
+                    std::move(options), key);
+    CHECK_THROWS_AS(one.restore(bytes), DataError);
+  };
+  const PretrainingOptions options{.epochs = {1, 1, 1}, .batch = 8};
+  refuses({9, 6, 5, 3}, {}, options, make_key(4));
+  refuses({9, 6, 5, 4}, {.hidden = Unit::multivalued(1)}, options, make_key(4));
+  refuses({9, 6, 5, 4}, {}, options, make_key(5));
+  refuses({9, 6, 5, 4}, {}, {.epochs = {1, 1, 1}, .batch = 7}, make_key(4));
+  refuses({9, 6, 5, 4}, {}, {.epochs = {1, 1, 1}, .batch = 8, .learning_rate = 0.06}, make_key(4));
+  refuses({9, 6, 5, 4}, {}, {.epochs = {1, 1, 2}, .batch = 8}, make_key(4));
   CHECK_THROWS_AS(small_pretraining(data, {1, 1}), InvalidArgument);
   CHECK_THROWS_AS(small_pretraining(data, {1, 1, 0}), InvalidArgument);
 }

@@ -1,7 +1,12 @@
 #include "boltzmark/exact/spectrum/spectrum.hpp"
 
+#include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <complex>
+#include <utility>
+#include <vector>
 
 #include "transition_models.hpp"
 
@@ -95,6 +100,46 @@ TEST_CASE("the spectrum of 2^17 states with zero weights is that of products of 
   REQUIRE(found.method == "krylov");
   REQUIRE(std::abs(found.slem - std::exp(-0.3)) < kAgreement);
   REQUIRE(std::abs(found.second_eigenvalue - std::exp(-0.3 - 0.5)) < kAgreement);
+}
+
+// Units that no weight joins move on their own: the sweep's eigenvalues are the products of theirs.
+TEST_CASE("the spectrum of 2^17 states with weights is that of products of independent RBMs") {
+  const std::vector<Layered> parts = {uniform_rbm(3, 3, 1.5, 701), uniform_rbm(3, 3, 1.5, 702),
+                                      uniform_rbm(3, 2, 1.5, 703)};
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(9, 8);
+  Eigen::VectorXd b(9), c(8);
+  std::vector<std::complex<double>> values{1};
+  Eigen::Index v = 0, h = 0;
+  for (const Layered& part : parts) {
+    weights.block(v, h, part.size(0), part.size(1)) = part.weights(0);
+    b.segment(v, part.size(0)) = part.bias(0);
+    c.segment(h, part.size(1)) = part.bias(1);
+    v += part.size(0);
+    h += part.size(1);
+    const Eigen::EigenSolver<Eigen::MatrixXd> own(sweep_of(part, Rule::flip()).cast<double>(),
+                                                  false);
+    std::vector<std::complex<double>> products;
+    for (const std::complex<double> value : values)
+      for (const std::complex<double> factor : own.eigenvalues())
+        products.push_back(value * factor);
+    values = std::move(products);
+  }
+  double slem = 0, second = -1;
+  int ones = 0;
+  for (const std::complex<double> value : values) {
+    if (std::abs(value - 1.0) < 1e-9 && ++ones) continue;
+    slem = std::max(slem, std::abs(value));
+    second = std::max(second, value.real());
+  }
+  REQUIRE(ones == 1);
+  const Spectrum found = spectrum(Layered::rbm(weights, b, c), Rule::flip());
+  CAPTURE(slem, second, found.slem - slem, found.second_eigenvalue - second);
+  REQUIRE(found.states == (1U << 17));
+  REQUIRE(found.method == "krylov");
+  REQUIRE(found.converged);
+  REQUIRE(std::abs(found.slem - slem) < kAgreement);
+  REQUIRE(std::abs(found.second_eigenvalue - second) < kAgreement);
+  REQUIRE(found.stationarity_error < 1e-13 * 17);
 }
 
 TEST_CASE("the chain of one side has the edges of the whole Gibbs sweep") {

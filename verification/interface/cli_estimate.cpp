@@ -196,6 +196,37 @@ TEST_CASE("compare writes its tables and figures, and covers the truth") {
   CHECK(run({"compare", saved(random_rbm(45, 42, 1, 1), folder / "big.npz")}).code == 2);
 }
 
+TEST_CASE("the repeats of compare are the estimates of as many seeds, no two alike") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz");
+  const Arguments shared = {"--chains", "20", "--temperatures", "5", "--base", "uniform"};
+  const std::string out = folder / "compared";
+  const Json result =
+      json_of(with({"compare", path, "--methods", "rts,ais,smc,ss,sams,ti-continuous", "--sweeps",
+                    "200", "--repeats", "3", "--seed", "7", "--out", out},
+                   shared));
+  for (const Json& cell : result["cells"]) {
+    INFO(cell["method"]);
+    CHECK(cell["std_dev"].get<double>() > 1e-6);
+  }
+  std::istringstream csv(io_test::read_all(out + "/estimates.csv"));
+  std::string line;
+  std::getline(csv, line);
+  CHECK(line.starts_with("method,sweeps,repeat,log_z,"));
+  int lines = 0;
+  for (; std::getline(csv, line); ++lines) {
+    std::istringstream words(line);
+    std::string method, sweeps, repeat, log_z;
+    for (std::string* word : {&method, &sweeps, &repeat, &log_z}) std::getline(words, *word, ',');
+    INFO(line);
+    const Json alone = json_of(with({"estimate", path, "--method", method, "--sweeps", sweeps,
+                                     "--seed", std::to_string(7 + std::stoi(repeat))},
+                                    shared));
+    CHECK(std::stod(log_z) == Approx(alone["log_z"].get<double>()).epsilon(1e-12));
+  }
+  CHECK(lines == 18);
+}
+
 TEST_CASE("an extreme model ends estimate and score with a status and a reason, not with a crash") {
   const io_test::Folder folder;
   const auto model = boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(10, 6, 1e9),

@@ -1,5 +1,6 @@
 // No command writes over a file that it reads, whatever the file is called there.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -26,6 +27,31 @@ void check_two_files(const Arguments& arguments, const std::string& first,
 }
 
 }  // namespace
+
+TEST_CASE("files are written with the rights of any new file, as the umask leaves them") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", data = folder.write("d.csv", "0,1,0\n1,0,1\n");
+  boltzmark::write_model(random_rbm(3, 2, 1, 1), model);
+  const mode_t before = ::umask(0);
+  for (const mode_t mask : {0022, 0027, 0077, 0002}) {
+    ::umask(mask);
+    const std::string out = folder / fmt::format("{:o}", mask);
+    std::filesystem::create_directory(out);
+    std::filesystem::permissions(out, std::filesystem::perms::owner_all);
+    CHECK(run({"sample", model, "--sweeps", "5", "--out", out + "/s.npz"}).code == 0);
+    CHECK(run({"exact", model, "--checkpoint", out + "/part"}).code == 0);
+    CHECK(run({"estimate", model, "--sweeps", "50", "--dump", out + "/d.npz"}).code == 0);
+    CHECK(run({"train", data, "--hidden", "2", "--updates", "5", "--checkpoint", out + "/c",
+               "--out", out + "/t.npz"})
+              .code == 0);
+    for (const auto& file : std::filesystem::directory_iterator(out)) {
+      INFO(file.path() << " " << fmt::format("{:o}", mask));
+      CHECK(static_cast<mode_t>(file.status().permissions()) == (0666 & ~mask));
+    }
+    CHECK(listing(out).size() == 5);
+  }
+  ::umask(before);
+}
 
 TEST_CASE("a command refuses to write over a file that it reads, by any name of it") {
   const io_test::Folder folder;

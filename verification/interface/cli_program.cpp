@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,9 +38,11 @@ std::vector<std::string> merged(const Environment& extra) {
 }  // namespace
 
 Process::Process(const Arguments& arguments, const Environment& environment,
-                 const std::string& stdout_path)
+                 const std::string& stdout_path, const std::string& limit)
     : out_(stdout_path.empty() ? folder_ / "out" : stdout_path), err_(folder_ / "err") {
   std::vector<std::string> words = {BOLTZMARK_PROGRAM};
+  if (!limit.empty())
+    words.insert(words.begin(), {"/bin/sh", "-c", limit + " && exec \"$0\" \"$@\""});
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = merged(environment);
   posix_spawn_file_actions_t actions;
@@ -48,20 +51,23 @@ Process::Process(const Arguments& arguments, const Environment& environment,
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out_.c_str(), flags, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_.c_str(), flags, 0600);
-  const int failed = posix_spawn(&pid_, BOLTZMARK_PROGRAM, &actions, nullptr,
+  const int failed = posix_spawn(&pid_, words.front().c_str(), &actions, nullptr,
                                  pointers(words).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::runtime_error("the program cannot be started");
 }
 
 Process::~Process() {
-  if (ended()) return;
+  if (ended(WNOHANG)) return;
   signal(SIGKILL);
-  waitpid(pid_, &status_, 0);
+  ended(0);
 }
 
-bool Process::ended() {
-  if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+bool Process::ended(int options) {
+  if (ended_) return true;
+  struct rusage usage {};
+  ended_ = wait4(pid_, &status_, options, &usage) == pid_;
+  peak_bytes_ = 1024.0 * static_cast<double>(usage.ru_maxrss);
   return ended_;
 }
 
@@ -69,7 +75,7 @@ void Process::signal(int number) const { kill(pid_, number); }
 
 bool Process::wait_for(const std::string& text) {
   while (true) {
-    const bool last = ended();
+    const bool last = ended(WNOHANG);
     if (io_test::read_all(out_).find(text) != std::string::npos) return true;
     if (last) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -77,9 +83,9 @@ bool Process::wait_for(const std::string& text) {
 }
 
 Run Process::wait() {
-  if (!ended_) waitpid(pid_, &status_, 0);
-  ended_ = true;
+  ended(0);
   Run result;
+  result.peak_bytes = peak_bytes_;
   result.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_);
   if (out_ != "/dev/full") result.out = io_test::read_all(out_);
   result.err = io_test::read_all(err_);
@@ -88,6 +94,10 @@ Run Process::wait() {
 
 Run run(const Arguments& arguments, const Environment& environment) {
   return Process(arguments, environment).wait();
+}
+
+Run run_under(const std::string& limit, const Arguments& arguments) {
+  return Process(arguments, {}, {}, limit).wait();
 }
 
 void check_refused(const Run& result, const std::vector<std::string>& said) {

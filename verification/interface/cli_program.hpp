@@ -15,6 +15,7 @@ struct Run {
   int code = -1;  ///< exit code; minus the signal's number if one ended it
   std::string out;
   std::string err;
+  double peak_bytes = 0;  ///< of memory that was resident
 };
 
 using Arguments = std::vector<std::string>;
@@ -23,8 +24,9 @@ using Environment = std::map<std::string, std::string>;
 /// A program that was started and may still run; its output goes to files of its own.
 class Process {
  public:
+  /// `limit` is a line of the shell before it, as `ulimit -n 16`.
   explicit Process(const Arguments& arguments, const Environment& environment = {},
-                   const std::string& stdout_path = {});
+                   const std::string& stdout_path = {}, const std::string& limit = {});
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -35,7 +37,7 @@ class Process {
   Run wait();
 
  private:
-  bool ended();
+  bool ended(int options);
 
   io_test::Folder folder_;
   std::string out_;
@@ -43,10 +45,13 @@ class Process {
   pid_t pid_ = -1;
   int status_ = 0;
   bool ended_ = false;
+  double peak_bytes_ = 0;
 };
 
 /// Runs the program to its end.
 Run run(const Arguments& arguments, const Environment& environment = {});
+/// Runs it under a limit of the shell, as `ulimit -n 16`.
+Run run_under(const std::string& limit, const Arguments& arguments);
 
 /// Checks that a run was refused: exit code 2, and one line on stderr alone that holds the texts.
 void check_refused(const Run& result, const std::vector<std::string>& said);

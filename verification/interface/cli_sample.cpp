@@ -8,6 +8,7 @@
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/negative.hpp"
 #include "boltzmark/sample/chains/persistent_ladders.hpp"
+#include "boltzmark/transition/sweep.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
@@ -158,6 +159,56 @@ TEST_CASE("a sampler's rungs and adaptive weights are kept as the library's own 
       chains.insert({log_weights.begin() + static_cast<std::ptrdiff_t>(at),
                      log_weights.begin() + static_cast<std::ptrdiff_t>(at) + 3});
     CHECK(chains.size() > 5);  // more than one chain's of five times
+  }
+}
+
+// What a piece of a run draws follows from how many sweeps were made before it.
+TEST_CASE("states kept on the way are those of one unbroken run, and no two are alike") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(6, 3, 1, 9);
+  const std::string path = saved(model, folder / "m.npz");
+  const auto key = boltzmark::make_key(3, "sample");
+  const auto kept = [&](const Arguments& more) {
+    Arguments all = {"sample", path,    "--chains",       "37",     "--sweeps", "12", "--seed",
+                     "3",      "--out", folder / "s.npz", "--force"};
+    all.insert(all.end(), more.begin(), more.end());
+    REQUIRE(run(all).code == 0);
+    return std::pair(bytes_of(folder / "s.npz", "visible"), bytes_of(folder / "s.npz", "hidden"));
+  };
+  for (const char* rule : {"gibbs", "flip", "blend:0.5"}) {
+    INFO(rule);
+    const auto [visible, hidden] = kept({"--rule", rule, "--every", "1"});
+    std::set<std::vector<unsigned char>> different;
+    for (int sweeps = 1; sweeps <= 12; ++sweeps) {
+      boltzmark::Chains chains(model, 37);
+      chains.randomise(key);
+      const boltzmark::PhiloxDraws draws(key);
+      boltzmark::sweep(boltzmark::PackedModel(model, {.chains = 37, .sweeps = 12}), chains, draws,
+                       {.rule = boltzmark::parse_rule(rule), .sweeps = sweeps});
+      std::vector<unsigned char> v, h;
+      for (int chain = 0; chain < 37; ++chain) {
+        for (int i = 0; i < 6; ++i) v.push_back(chains.get(0, i, chain) != 0 ? 1 : 0);
+        for (int j = 0; j < 3; ++j) h.push_back(chains.get(1, j, chain) != 0 ? 1 : 0);
+      }
+      const std::ptrdiff_t at = sweeps - 1;
+      CHECK(std::equal(v.begin(), v.end(), visible.begin() + at * 37 * 6));
+      CHECK(std::equal(h.begin(), h.end(), hidden.begin() + at * 37 * 3));
+      different.insert(v);
+    }
+    CHECK(different.size() == 12);
+  }
+  for (const char* sampler : {"gibbs", "pt:4:1", "tt:3:0.5", "st:3:0.5"}) {
+    INFO(sampler);
+    const auto whole = kept({"--sampler", sampler});
+    const auto parts = kept({"--sampler", sampler, "--every", "4"});
+    const auto last = [](const std::vector<unsigned char>& states) {
+      return std::vector<unsigned char>(
+          states.end() - static_cast<std::ptrdiff_t>(states.size() / 3), states.end());
+    };
+    CHECK(last(parts.first) == whole.first);
+    CHECK(last(parts.second) == whole.second);
+    CHECK(last(parts.first) !=
+          std::vector<unsigned char>(parts.first.begin(), parts.first.begin() + 37 * 6));
   }
 }
 

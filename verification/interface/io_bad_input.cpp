@@ -149,7 +149,7 @@ TEST_CASE("text that is no table of numbers is refused with row and column") {
   check_data(folder.write("a.amat", "1 2\n\n3 4 5\n"), "row 2 holds 3 values");
   check_data(folder.write("a.csv", "1,,2\n"), "row 1, column 2: '' is empty");
   check_data(folder.write("a.csv", "1,2,\n"), "row 1, column 3: '' is empty");
-  check_data(folder.write("a.csv", "pixel0,pixel1\n0,1\n"), "'pixel0' is no number");
+  check_data(folder.write("a.csv", "pixel0,1\n0,1\n"), "'pixel0' is no number");
   check_data(folder.write("a.amat", "0 0x1\n"), "'0x1' is no number");
   check_data(folder.write("a.amat", "0,1\n"), "'0,1' is no number");
   check_data(folder.write("a.csv", "0 1\n"), "'0 1' is no number");

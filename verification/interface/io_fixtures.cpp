@@ -45,6 +45,24 @@ TEST_CASE("arrays that NumPy saved are read whatever their type and order") {
   CHECK(read_npy_file(fixture("i8_c.npy")).matrix() == integers);
 }
 
+TEST_CASE("arrays with a header of version 1, 2 or 3 are read, and no other") {
+  const io_test::Folder folder;
+  // Versions 2 and 3 give the header's length four bytes; 3 allows UTF-8 in it.
+  const std::string first = io_test::read_all(fixture("f8_c.npy"));
+  const std::string rest = first.substr(10);
+  for (const char version : {'\x02', '\x03'}) {
+    std::string file = first.substr(0, 6);
+    file += {version, '\0', first[8], first[9], '\0', '\0'};
+    CHECK(read_npy_file(folder.write("a.npy", file + rest)).matrix() == table());
+    CHECK(load_dataset(folder / "a.npy").values == table().transpose().cast<float>());
+  }
+  for (const char version : {'\x00', '\x04'}) {
+    std::string file = first;
+    file[6] = version;
+    CHECK_THROWS_AS(read_npy_file(folder.write("a.npy", file)), DataError);
+  }
+}
+
 TEST_CASE("a case is the first index of an array, its pixels run row by row") {
   const Dataset data = load_dataset(fixture("u1_cube.npy"), {.kind = BinariseOptions::Kind::grey});
   CHECK(data.rows == 3);

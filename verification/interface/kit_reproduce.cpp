@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "boltzmark/core/error.hpp"
@@ -90,6 +91,47 @@ TEST_CASE("CSV files are the same bytes for any number of jobs and threads") {
   const auto files = csv_files(one.path());
   CHECK(files.size() == 2);
   CHECK(files == csv_files(many.path()));
+}
+
+TEST_CASE("every trial has a key of its own: of its experiment, its inputs and the seed") {
+  // Inputs that differ in one thing each, and one experiment with the inputs of another.
+  const std::vector<Json> inputs = {{{"size", "a"}, {"repeat", 0}},
+                                    {{"size", "a"}, {"repeat", 1}},
+                                    {{"size", "b"}, {"repeat", 0}},
+                                    {{"size", "a"}, {"repeat", 0}, {"rate", 0.1}},
+                                    {{"size", "a"}, {"repeat", 0}, {"rate", 0.2}}};
+  auto experiments = toy_experiments();
+  experiments[0].trials = [&](Profile) { return inputs; };
+  experiments[0].claims = {};
+  experiments[0].run = [](const Json&, const TrialContext& context) -> Json {
+    return {{"draw", Stream(context.key, Purpose::test).uniform()}};
+  };
+  experiments[0].summarise = [](const Results&, Summary&) {};
+  experiments.push_back(experiments[0]);
+  experiments[1].id = "toy/two";
+  std::set<double> draws;
+  const auto run_all = [&](std::uint64_t seed) {
+    const TemporaryFolder out;
+    reproduce({.jobs = 2, .seed = seed, .out = out.path()}, experiments, {});
+    std::map<std::string, double> drawn;
+    for (const Experiment& experiment : experiments) {
+      const std::string text = read_text(out.path() + "/quick/" + experiment.id + "/trials.jsonl");
+      for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+        const Json line = Json::parse(text.substr(at, text.find('\n', at) - at));
+        const double draw = line.at("outputs").at("draw");
+        drawn[experiment.id + line.at("inputs").dump()] = draw;
+        draws.insert(draw);
+      }
+    }
+    CHECK(drawn.size() == 10);
+    return drawn;
+  };
+  const auto first = run_all(1);
+  CHECK(draws.size() == 10);
+  CHECK(run_all(1) == first);
+  CHECK(draws.size() == 10);
+  run_all(2);
+  CHECK(draws.size() == 20);
 }
 
 TEST_CASE("jobs without a trial leave their threads to those that have one") {

@@ -14,6 +14,10 @@ double bytes_of_samples(const MethodSettings& settings) {
   return settings.chains * (kSampleBytes + kInfluenceBytes + (settings.keep_log_f ? 8 * rungs : 0));
 }
 
+double bytes_of_rungs(const MethodSettings& settings) {
+  return kRungBytes * tempering_ladder(settings).rungs();
+}
+
 }  // namespace
 
 std::string_view name(Source source) {
@@ -79,6 +83,7 @@ Method reader_of_runs(std::string name, std::string summary,
           .reads = {.log_prior = true, .states = true},
           .work = tempering_work,
           .sweep_bytes = bytes_of_samples,
+          .rung_bytes = bytes_of_rungs,
           .cell_seconds = kCellSeconds,
           .from_run = std::move(from_run)};
 }

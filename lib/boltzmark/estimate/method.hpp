@@ -69,7 +69,10 @@ struct Method {
   std::function<MethodWork(const MethodSettings&)> work = nullptr;
   /// Returns the bytes that are kept of every sweep of all chains.
   std::function<double(const MethodSettings&)> sweep_bytes = nullptr;
-  double cell_seconds = 0;  ///< besides the sweeps, of a sample and a rung on one thread
+  /// Returns the bytes that a chain's rungs take, of all sweeps together; null: none.
+  std::function<double(const MethodSettings&)> rung_bytes = nullptr;
+  double square_matrices = 0;  ///< of rungs x rungs doubles, that are there at once
+  double cell_seconds = 0;     ///< besides the sweeps, of a sample and a rung on one thread
 
   /// Estimates log Z from a tempered run that other methods read too; source `tempered` has it.
   std::function<Estimate(const TemperedRun&)> from_run = nullptr;
@@ -83,7 +86,9 @@ struct Method {
 
 /// What samples take in memory.  Units  bytes
 inline constexpr double kSampleBytes = 8 + 4;  ///< D and its rung
-inline constexpr double kInfluenceBytes = 8;   ///< of a sample, while the error is computed
+inline constexpr double kInfluenceBytes = 10;  ///< of a sample, while the error is computed
+/// Of a chain and a rung: densities, and sums of weights of a run and of its initial rounds.
+inline constexpr double kRungBytes = 8 * (1 + 3 + 5);
 
 /// Densities, probabilities and estimates take so long for a sample and a rung on one thread.
 inline constexpr double kCellSeconds = 8e-9;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -127,16 +128,21 @@ MethodWork method_work(std::string_view method, const MethodSettings& settings) 
 
 namespace {
 
-constexpr double kRung = 8 + 4;  // b in both precisions
-constexpr double kUnit = 4 + 4;  // state and input
+constexpr double kRung = 4 * (8 + 4);  // b in both precisions, of a few copies of a ladder
+constexpr double kUnit = 4 + 4;        // state and input
+constexpr double kChain = 320;         // streams and places in lists
+constexpr double kLeastGroups = 64;    // of samples, by rung; a chain is one or more
 
 }  // namespace
 
 double method_bytes(std::string_view name, const MethodSettings& settings, const Layered& model) {
   const Method& method = find_method(name);
   const double rungs = method.work(settings).temperatures;
+  const double groups = std::max<double>(settings.chains, kLeastGroups);
   return settings.sweeps * method.sweep_bytes(settings) +
-         settings.chains * (kUnit * model.units()) + rungs * kRung;
+         settings.chains * (kChain + kUnit * model.units()) +
+         (method.rung_bytes ? groups * method.rung_bytes(settings) : 0) + rungs * kRung +
+         8 * method.square_matrices * rungs * rungs;
 }
 
 }  // namespace boltzmark

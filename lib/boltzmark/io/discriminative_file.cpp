@@ -31,13 +31,16 @@ bool is_discriminative_file(const std::string& path) {
 DiscriminativeRbm read_discriminative(const std::string& path) {
   const Npz file(path);
   const Unit unit = read_hidden_unit(file);
+  const Array weights = describe_floats(file, "W"), classes = describe_floats(file, "U");
+  weights.expect_dimensions(2);
+  classes.expect_dimensions(2);
+  if (classes.shape[0] != weights.shape[1])
+    classes.place.refuse("has shape " + shape_text(classes.shape),
+                         fmt::format("must have {} rows, the hidden units of W", weights.shape[1]));
+  expect_layer_vector(file, "c", weights.shape[1]);
+  expect_layer_vector(file, "b", classes.shape[1]);
   Eigen::MatrixXd input_weights = read_floats(file, "W").matrix().transpose();
-  const Array array = read_floats(file, "U");
-  Eigen::MatrixXd class_weights = array.matrix();
-  if (class_weights.rows() != input_weights.rows())
-    array.place.refuse(
-        "has shape " + shape_text(array.shape),
-        fmt::format("must have {} rows, the hidden units of W", input_weights.rows()));
+  Eigen::MatrixXd class_weights = read_floats(file, "U").matrix();
   Eigen::VectorXd hidden_bias = read_layer_vector(file, "c", input_weights.rows());
   Eigen::VectorXd class_bias = read_layer_vector(file, "b", class_weights.cols());
   return as_file_fault(path, [&] {

@@ -19,14 +19,15 @@ namespace {
 
 std::vector<Unit> read_units(const Npz& file, std::size_t layers) {
   if (!file.contains("units")) return std::vector<Unit>(layers, Unit::bernoulli());
+  const Array header = file.describe("units");
+  header.expect_dimensions(1);
+  if (header.shape[0] != layers)
+    header.place.refuse(fmt::format("has {} codes", header.shape[0]),
+                        fmt::format("must have {}, one per layer", layers));
   const Array array = file.read("units");
   std::vector<Unit> units;
   for (const std::int32_t code : array.integers()) {
     units.push_back(as_file_fault(file.path(), [&] { return Unit::from_code(code); }));
-  }
-  if (units.size() != layers) {
-    array.place.refuse(fmt::format("has {} codes", units.size()),
-                       fmt::format("must have {}, one per layer", layers));
   }
   return units;
 }
@@ -54,10 +55,31 @@ void name_arrays(const Npz& file, std::vector<std::string>& weights,
   biases.push_back(fmt::format("b{}", weights.size()));
 }
 
+/// Holds the shapes of a model's arrays to each other, before any array is read.
+void check_shapes(const Npz& file, const std::vector<std::string>& weights,
+                  const std::vector<std::string>& biases) {
+  std::uint64_t units = 0;  // of the layer above the last weights
+  for (std::size_t l = 0; l < biases.size(); ++l) {
+    if (l < weights.size()) {
+      const Array array = describe_floats(file, weights[l]);
+      array.expect_dimensions(2);
+      if (l > 0 && array.shape[0] != units)
+        array.place.refuse(
+            "has shape " + shape_text(array.shape),
+            fmt::format("must have {} rows, the columns of {}", units, weights[l - 1]));
+      expect_layer_vector(file, biases[l], array.shape[0]);
+      units = array.shape[1];
+    } else {
+      expect_layer_vector(file, biases[l], units);
+    }
+  }
+}
+
 Layered read_npz_model(const std::string& path) {
   const Npz file(path);
   std::vector<std::string> weight_names, bias_names;
   name_arrays(file, weight_names, bias_names);
+  check_shapes(file, weight_names, bias_names);
   std::vector<Eigen::MatrixXd> weights;
   for (const auto& name : weight_names) weights.push_back(read_floats(file, name).matrix());
   const std::vector<Unit> units = read_units(file, bias_names.size());

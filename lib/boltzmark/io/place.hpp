@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,10 @@ struct Place {
 
   /// Throws  DataError `FILE: what (must)`, or `FILE: PART what (must)`: always one line
   [[noreturn]] void refuse(std::string_view what, std::string_view must) const;
+  /// Refuses what needs more memory than is free, before it is allocated.
+  ///   FILE: PART needs 6 GiB (must fit into the 5 GiB of memory that are free)
+  /// Throws  DataError
+  void require_memory(std::uint64_t bytes) const;
 };
 
 }  // namespace boltzmark

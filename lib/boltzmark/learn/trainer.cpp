@@ -139,6 +139,8 @@ std::uint64_t Trainer::fingerprint() const {
   for (int l = 0; l < model_.layers(); ++l) {
     sizes.push_back(std::to_string(model_.size(l)));
     units.push_back(model_.layer(l).unit.name());
+    if (model_.layer(l).unit.has_scale())  // fixed, so that no checkpoint holds them
+      units.push_back(fmt::format("{}", fmt::join(model_.layer(l).sigma0, " ")));
   }
   std::string inputs = fmt::format("{} {} {} {} {} | {} {} cases {} | key {} {}", sampler_->name(),
                                    options_.negative.description(), options_.rule.name(),

@@ -89,6 +89,95 @@ void SampleStore::check() const {
                                       log_f.size(), log_ratio.size() * k));
 }
 
+namespace {
+
+/// Means of groups of samples, whose spread tells their error.
+struct GroupMeans {
+  Eigen::VectorXd sum, count;
+
+  explicit GroupMeans(Eigen::Index groups)
+      : sum(Eigen::VectorXd::Zero(groups)), count(Eigen::VectorXd::Zero(groups)) {}
+  void add(Eigen::Index group, double value) {
+    sum[group] += value;
+    count[group] += 1;
+  }
+  double mean() const { return sum.sum() / count.sum(); }
+  /// Returns by how much the mean of all is above 0, in excess of so many of its standard errors.
+  double excess(double errors) const {
+    const double middle = mean();
+    const double groups = static_cast<double>((count.array() > 0).count());
+    if (groups < 2) return 0;
+    const double squares = (sum - middle * count).squaredNorm() * groups / (groups - 1);
+    return middle - errors * std::sqrt(squares) / count.sum();
+  }
+};
+
+// By how much a density is above the chord between its neighbours at most.
+double rise_above_chords(const Ladder& ladder, const double* log_f) {
+  double most = 0;
+  for (int k = 1; k + 1 < ladder.rungs(); ++k) {
+    const double share = (ladder[k] - ladder[k - 1]) / (ladder[k + 1] - ladder[k - 1]);
+    most = std::max(most, log_f[k] - (1 - share) * log_f[k - 1] - share * log_f[k + 1]);
+  }
+  return most;
+}
+
+}  // namespace
+
+void check_collapsed(const SampleStore& store) {
+  store.check();
+  if (store.log_f.empty()) return;
+  const Ladder& ladder = store.ladder;
+  const int rungs = store.rungs(), batches = batches_per_chain(store.chains(), store.sweeps());
+  const auto chord = [&](const double* log_f, int k) {
+    return (log_f[k + 1] - log_f[k]) / (ladder[k + 1] - ladder[k]);
+  };
+  const auto densities = [&](Eigen::Index s, Eigen::Index c) {
+    return store.log_f.data() + (s * store.chains() + c) * rungs;
+  };
+  const auto each = [&](const auto& body) {
+    for (Eigen::Index s = 0; s < store.sweeps(); ++s)
+      for (Eigen::Index c = 0; c < store.chains(); ++c)
+        body(densities(s, c), store.rung(s, c), store.log_ratio(s, c),
+             c * batches + s * batches / store.sweeps());
+  };
+  const Eigen::Index groups = store.chains() * batches;
+  // Of the lower half of the rungs and of the upper one.
+  std::vector<GroupMeans> above(2, GroupMeans(groups)), below = above;
+  // D and the slope, about between the chords, of each rung.
+  std::vector<GroupMeans> ratios(static_cast<std::size_t>(rungs), GroupMeans(1)), slopes = ratios;
+  const auto slope = [&](const double* log_f, int k) {
+    return (chord(log_f, std::max(k - 1, 0)) + chord(log_f, std::min(k, rungs - 2))) / 2;
+  };
+  each([&](const double* log_f, int k, double d, Eigen::Index group) {
+    const double largest = std::max(std::abs(log_f[0]), std::abs(log_f[rungs - 1]));
+    if (rise_above_chords(ladder, log_f) > 1e-5 + 1e-9 * largest)
+      throw InvalidArgument("log_f (must be convex over the rungs, as log f_b(v) is)");
+    const int half = 2 * k < rungs ? 0 : 1;
+    if (k + 1 < rungs) above[half].add(group, d - chord(log_f, k));
+    if (k > 0) below[half].add(group, chord(log_f, k - 1) - d);
+    ratios[k].add(0, d);
+    slopes[k].add(0, slope(log_f, k));
+  });
+  const double size = store.log_ratio.norm() / std::sqrt(store.samples());
+  for (const auto& sides : {above, below})
+    for (const GroupMeans& half : sides)
+      if (half.excess(10) > 0.1 * size + 1e-6)
+        throw InvalidArgument(
+            "log_f (must be log f_b(v) of the states whose D are stored: its slopes at the sampled "
+            "rungs must be D in the mean)");
+  // Within a rung D varies with the slope, by as much in the mean.
+  GroupMeans independent(groups);
+  each([&](const double* log_f, int k, double d, Eigen::Index group) {
+    const double s = slope(log_f, k) - slopes[k].mean();
+    independent.add(group, 0.3 * s * s - s * (d - ratios[k].mean()));
+  });
+  if (independent.excess(5) > 1e-9 * size * size)
+    throw InvalidArgument(
+        "log_f (must be log f_b(v) of the states whose D are stored, in their order: its slopes at "
+        "the sampled rungs must vary with D)");
+}
+
 void rung_probabilities(const Eigen::Ref<const Eigen::VectorXd>& log_f,
                         const Eigen::VectorXd& log_weight, Eigen::Ref<Eigen::VectorXd> out) {
   out = log_f + log_weight;

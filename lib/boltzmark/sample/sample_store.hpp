@@ -33,6 +33,15 @@ struct SampleStore {
   void check() const;
 };
 
+/// Refuses log_f that cannot be log f_b(v) of the states whose D are stored beside it, as where its
+/// indices are exchanged. log f_b(v) = log sum_h p1 e^{b D} is convex in b, and the mean of D given v
+/// is its slope at the sampled rung: between the chords to the rungs below and above, in the mean of
+/// the samples at the lower rungs and at the upper ones, up to ten standard errors and a tenth; and
+/// within a rung D varies with the slope, by a third of as much at least, up to five standard errors.
+///   Cost  samples x rungs
+/// Throws  InvalidArgument, also as SampleStore::check
+void check_collapsed(const SampleStore& store);
+
 /// Computes log q(b_k | x) of all rungs from log f_k(x), k = 1..K, up to a constant.
 ///   q(b_k | x) = (r_k / Zhat_k) f_k(x) / sum_j (r_j / Zhat_j) f_j(x)     [carlson2016, Eq. 7]
 /// Shapes  all [rungs]; in place allowed

@@ -8,6 +8,11 @@ namespace {
 // log Zhat at the top, of each of at most 8 islands.
 double bytes_of_islands(const MethodSettings&) { return 8 * 8; }
 
+// Densities, and log weights of an island.
+double bytes_of_adaptive_rungs(const MethodSettings& settings) {
+  return 2 * 8 * tempering_ladder(settings).rungs();
+}
+
 template <Adaptation adaptation>
 Estimate adapt(const Target& target, const MethodSettings& settings) {
   return adaptive_tempering(target, {.adaptation = adaptation,
@@ -29,6 +34,7 @@ Method adaptive_method(const char* name, const char* summary,
           .run = run,
           .work = tempering_work,
           .sweep_bytes = bytes_of_islands,
+          .rung_bytes = bytes_of_adaptive_rungs,
           .cell_seconds = kCellSeconds};
 }
 

@@ -108,6 +108,10 @@ double raise_bytes(const MethodSettings& settings) {
   return settings.cases.size() > 0 ? 0 : settings.chains * kSampleBytes / 2;
 }
 
+double raise_rung_bytes(const MethodSettings& settings) {
+  return settings.cases.size() > 0 ? 0 : kRungBytes * tempering_ladder(settings).rungs();
+}
+
 }  // namespace
 
 Method ais_method() {
@@ -129,7 +133,8 @@ Method raise_method() {
           .reads = {.log_prior = true, .states = true, .cases = true},
           .run = run_raise,
           .work = raise_work,
-          .sweep_bytes = raise_bytes};
+          .sweep_bytes = raise_bytes,
+          .rung_bytes = raise_rung_bytes};
 }
 
 Method smc_method() {

@@ -18,6 +18,11 @@ double bytes_of_continuous_samples(const MethodSettings& settings) {
   return settings.chains * (kSampleBytes + 8 + 8 + 4 + 8 + kInfluenceBytes) / 2;
 }
 
+// Intervals of the knots are divided until none is wider than a 99th.
+double bytes_of_knots(const MethodSettings& settings) {
+  return kRungBytes * (tempering_ladder(settings).rungs() + 99);
+}
+
 }  // namespace
 
 Method ti_continuous_method() {
@@ -27,6 +32,7 @@ Method ti_continuous_method() {
           .run = integrate_continuously,
           .work = tempering_work,
           .sweep_bytes = bytes_of_continuous_samples,
+          .rung_bytes = bytes_of_knots,
           .cell_seconds = kCellSeconds};
 }
 

@@ -1,4 +1,6 @@
 // The methods that read one run of simulated tempering.
+#include <utility>
+
 #include "boltzmark/estimate/bar.hpp"
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/mbar.hpp"
@@ -14,6 +16,17 @@ namespace {
 template <Quadrature quadrature>
 Estimate integrate(const SampleStore& store, States) {
   return thermodynamic_integration(store, Assignment::hard, {.quadrature = quadrature});
+}
+
+constexpr double kTransitionMatrices = 8;  // sums, law, what solves for it
+constexpr double kPlaceBytes = 20;         // of a sample in the lists of rungs
+
+// Adds what a method makes of every sample besides its influence.
+Method with_sample_bytes(Method method, double bytes) {
+  method.sweep_bytes = [kept = method.sweep_bytes, bytes](const MethodSettings& settings) {
+    return kept(settings) + bytes * settings.chains;
+  };
+  return method;
 }
 
 // The sums of collapsed states are kept although the states are not.
@@ -67,8 +80,10 @@ Method ti_rb_method() {
 }
 
 Method bar_method() {
-  return reader_of_stores("bar", "Bennett's acceptance ratio between neighbouring rungs",
-                          [](const SampleStore& store, States) { return bar(store); });
+  return with_sample_bytes(
+      reader_of_stores("bar", "Bennett's acceptance ratio between neighbouring rungs",
+                       [](const SampleStore& store, States) { return bar(store); }),
+      40);
 }
 
 Method mbar_method() {
@@ -76,14 +91,17 @@ Method mbar_method() {
       reader_of_stores("mbar", "multistate Bennett acceptance ratio",
                        [](const SampleStore& store, States) { return Estimate(mbar(store)); });
   method.cell_seconds = 6.8e-8;  // iterations
-  return method;
+  method.square_matrices = 28;   // of 16 blocks of samples, and of the covariance
+  return with_sample_bytes(std::move(method), 50);
 }
 
 Method sd_method() {
-  return reader_of_stores("sd", "stationary law of the counted rung transitions",
-                          [](const SampleStore& store, States) {
-                            return stationary_estimate(store, Transitions::counted, States::joint);
-                          });
+  Method method = reader_of_stores(
+      "sd", "stationary law of the counted rung transitions", [](const SampleStore& store, States) {
+        return stationary_estimate(store, Transitions::counted, States::joint);
+      });
+  method.square_matrices = kTransitionMatrices;
+  return with_sample_bytes(std::move(method), kPlaceBytes);
 }
 
 Method rsd_method() {
@@ -93,7 +111,8 @@ Method rsd_method() {
                          return stationary_estimate(store, Transitions::rao_blackwellised, states);
                        });
   method.reads_log_f = true;
-  return method;
+  method.square_matrices = kTransitionMatrices;
+  return with_sample_bytes(std::move(method), kPlaceBytes);
 }
 
 Method rts_mixed_method() {
@@ -101,6 +120,7 @@ Method rts_mixed_method() {
       reader_of_runs("rts-mixed", "RTS over stages with different Zhat [carlson2016, App. A]",
                      [](const TemperedRun& run) { return rts_mixed(run); });
   method.reads_log_f = true;
+  method.square_matrices = 8;  // the Hessian, its parts and what solves it
   return method;
 }
 

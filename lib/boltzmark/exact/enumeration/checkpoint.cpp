@@ -1,7 +1,5 @@
 #include "boltzmark/exact/enumeration/checkpoint.hpp"
 
-#include <unistd.h>
-
 #include <bit>
 #include <cerrno>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 
@@ -92,8 +91,10 @@ EnumerationProgress EnumerationCheckpoint::load() const {
   std::ifstream in(path_, std::ios::binary);
   char buffer[512] = {};
   in.read(buffer, sizeof buffer - 1);
-  if (in.bad() || !in.gcount())
-    throw DataError(path_ + ": is empty or cannot be read (must be a checkpoint)");
+  if (!in.is_open() || in.bad())
+    throw DataError(path_ + ": cannot be read: " + std::strerror(errno) +
+                    " (must be a checkpoint)");
+  if (!in.gcount()) throw DataError(path_ + ": is empty (must be a checkpoint)");
   const std::string content(buffer, static_cast<std::size_t>(in.gcount()));
   unsigned long long identity = 0, chunks = 0, next = 0;
   long long exponent = 0;
@@ -117,19 +118,9 @@ EnumerationProgress EnumerationCheckpoint::load() const {
 
 void EnumerationCheckpoint::save(const EnumerationProgress& progress) const {
   if (!enabled()) return;
-  const std::string partial = path_ + ".partial";
-  const std::string text = sealed(describe(identity_, chunks_, progress));
-  std::FILE* file = std::fopen(partial.c_str(), "wb");
-  if (!file)
-    throw DataError(path_ + ": cannot be written, " + std::strerror(errno) + " (must be writable)");
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
-                       std::fflush(file) == 0 && fsync(fileno(file)) == 0;
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed || std::rename(partial.c_str(), path_.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    std::remove(partial.c_str());
-    throw DataError(path_ + ": cannot be written, " + why + " (must be writable)");
-  }
+  AtomicFile file(path_);
+  file.write(sealed(describe(identity_, chunks_, progress)));
+  file.commit();
 }
 
 }  // namespace boltzmark

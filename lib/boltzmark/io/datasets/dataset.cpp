@@ -163,6 +163,9 @@ std::vector<int> read_labels(const std::string& path) {
       return classes_of(read_idx(source).integers(), source.place());
     case FileKind::text: {
       const TextTable table = read_text(source, Separator::commas);
+      if (!table.header.empty())
+        source.place().refuse(fmt::format("begins with '{}'", table.header.front().substr(0, 24)),
+                              "must hold classes alone, whole numbers from 0");
       if (table.cases.rows() != 1)
         source.place().refuse(fmt::format("has {} columns", table.cases.rows()),
                               "must have 1, the class of a case");

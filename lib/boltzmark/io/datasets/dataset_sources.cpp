@@ -325,7 +325,9 @@ Dataset load_case_file(const std::string& path, const BinariseOptions& options) 
       break;
     case FileKind::text: {
       const Separator separator = separator_of(path, head);
-      take_values(read_text(source, separator).cases, options, data, source.place());
+      TextTable table = read_text(source, separator);
+      take_values(std::move(table.cases), options, data, source.place());
+      data.header = fmt::format("{}", fmt::join(table.header, ","));
       break;
     }
     default:

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/atomic_file.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/norb_pixels.hpp"
 #include "boltzmark/io/formats/byte_source.hpp"

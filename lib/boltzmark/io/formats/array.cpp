@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+
+#include "boltzmark/io/formats/byte_source.hpp"
 
 namespace boltzmark {
 namespace {
@@ -103,11 +106,13 @@ void Array::expect_dimensions(std::size_t dimensions) const {
     place.refuse(fmt::format("has {} dimensions, {}", shape.size(), shape_text(shape)),
                  fmt::format("must have {}", dimensions));
   }
-  if (count() == 0) place.refuse("is empty, " + shape_text(shape), "must hold elements");
+  if (std::find(shape.begin(), shape.end(), 0U) != shape.end())
+    place.refuse("is empty, " + shape_text(shape), "must hold elements");
 }
 
 Eigen::MatrixXd Array::matrix() const {
   expect_dimensions(2);
+  place.require_memory(count() * 2 * sizeof(double));  // by rows, then by columns
   Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows(shape[0], shape[1]);
   convert(*this, rows.data());
   expect_finite(*this, rows.allFinite());
@@ -116,6 +121,7 @@ Eigen::MatrixXd Array::matrix() const {
 
 Eigen::VectorXd Array::vector() const {
   expect_dimensions(1);
+  place.require_memory(count() * sizeof(double));
   Eigen::VectorXd values(shape[0]);
   convert(*this, values.data());
   expect_finite(*this, values.allFinite());
@@ -147,6 +153,7 @@ Eigen::MatrixXf Array::cases() const {
                  "must have two or more: cases, then units");
   }
   if (count() == 0) place.refuse("is empty, " + shape_text(shape), "must hold elements");
+  place.require_memory(count() * sizeof(float));
   Eigen::MatrixXf out(count() / shape[0], shape[0]);
   convert(*this, out.data());
   if (is_float(type) && !out.allFinite()) {
@@ -155,11 +162,21 @@ Eigen::MatrixXf Array::cases() const {
   return out;
 }
 
+void read_elements(ByteSource& source, Array& array) {
+  array.place = source.place();
+  const std::uint64_t bytes = array_bytes(array.type, array.shape, array.place);
+  // The least that numbers are turned into is float32.
+  array.place.require_memory(bytes + bytes / element_size(array.type) * sizeof(float));
+  array.bytes = source.take(bytes, "data");
+  source.expect_end("data");
+}
+
 void from_fortran_order(Array& array) {
   const std::size_t dimensions = array.shape.size(), size = element_size(array.type);
   if (dimensions < 2 || array.bytes.empty()) return;
   std::vector<std::uint64_t> stride(dimensions, size), index(dimensions, 0);
   for (std::size_t d = 1; d < dimensions; ++d) stride[d] = stride[d - 1] * array.shape[d - 1];
+  array.place.require_memory(array.bytes.size());
   std::vector<unsigned char> ordered(array.bytes.size());
   std::uint64_t from = 0;
   for (std::uint64_t to = 0; to < ordered.size(); to += size) {

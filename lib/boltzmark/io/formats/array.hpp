@@ -64,6 +64,12 @@ struct Array {
   Eigen::MatrixXf cases() const;
 };
 
+class ByteSource;
+/// Reads all elements of an array whose type and shape are known, to the source's end.
+/// Throws  DataError if the source does not hold exactly these, or they do not fit into memory with
+/// what they are turned into
+void read_elements(ByteSource& source, Array& array);
+
 /// Reorders elements from Fortran order (the first index runs fastest) to C order.
 void from_fortran_order(Array& array);
 

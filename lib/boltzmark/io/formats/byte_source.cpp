@@ -187,6 +187,7 @@ std::vector<unsigned char> ByteSource::take(std::uint64_t count, std::string_vie
   }
   std::vector<unsigned char> bytes;
   std::uint64_t target = std::max<std::uint64_t>(1 << 20, kFirstAllocationRatio * (end_ - next_));
+  place_.require_memory(count > target ? count + count / 2 : count);  // while a piece grows
   while (bytes.size() < count) {
     const std::size_t before = bytes.size();
     bytes.resize(std::min(count, target));

@@ -34,12 +34,6 @@ std::uint64_t read_size(ByteSource& source, bool big_endian) {
   return static_cast<std::uint64_t>(size);
 }
 
-void read_elements(ByteSource& source, Array& array) {
-  array.place = source.place();
-  array.bytes = source.take(array_bytes(array.type, array.shape, array.place), "data");
-  source.expect_end("data");
-}
-
 struct MatrixType {
   std::uint32_t code;
   ElementType type;

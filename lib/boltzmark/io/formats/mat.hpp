@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/io/formats/array.hpp"
 
 namespace boltzmark {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -153,8 +154,13 @@ ElementType parse_type(std::string descr, const Place& place) {
   for (const auto& [code, type] : kTypeCodes) {
     if (code == descr) return type;
   }
-  place.refuse(fmt::format("holds type '{}'", descr.substr(0, 16)),
-               "must be bool, an integer, float32 or float64, little endian");
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"f2", "float16"}, {"f16", "float128"}, {"c8", "complex64"}, {"c16", "complex128"}};
+  std::string name;
+  for (const auto& [code, known] : kOthers)
+    if (descr.size() > 1 && descr.substr(1) == code) name = fmt::format(", {}", known);
+  place.refuse(fmt::format("holds type '{}'{}", descr.substr(0, 16), name),
+               "must be float32 or float64, or for data bool or integers, little endian");
 }
 
 constexpr std::string_view kEnding = ".npy";
@@ -236,16 +242,31 @@ std::vector<std::uint64_t> shape_of(Eigen::Index rows, Eigen::Index columns) {
 
 }  // namespace
 
-Array read_npy(ByteSource& source) {
+namespace {
+
+/// An array as its header describes it, without elements.
+struct Described {
+  Array array;
+  bool fortran_order = false;
+};
+
+Described read_header(ByteSource& source) {
   const std::string text = header_text(source);
   const Header header = HeaderParser(text, source.place()).parse();
-  Array array;
-  array.place = source.place();
-  array.type = parse_type(header.descr, source.place());
-  array.shape = *header.shape;
-  array.bytes = source.take(array_bytes(array.type, array.shape, source.place()), "data");
-  source.expect_end("data");
-  if (*header.fortran_order) from_fortran_order(array);
+  Described found;
+  found.array.place = source.place();
+  found.array.type = parse_type(header.descr, source.place());
+  found.array.shape = *header.shape;
+  found.fortran_order = *header.fortran_order;
+  return found;
+}
+
+}  // namespace
+
+Array read_npy(ByteSource& source) {
+  auto [array, fortran_order] = read_header(source);
+  read_elements(source, array);
+  if (fortran_order) from_fortran_order(array);
   return array;
 }
 
@@ -264,6 +285,14 @@ std::string npy_header(ElementType type, const std::vector<std::uint64_t>& shape
   return header + text;
 }
 
+Npz::Npz(const std::string& path) : zip_(path) {
+  std::map<std::string_view, std::string_view> known;
+  for (const auto& member : zip_.members())
+    if (const auto [other, fresh] = known.emplace(array_name(member.name), member.name); !fresh)
+      Place{path}.refuse(fmt::format("has both {} and {}", other->second, member.name),
+                         fmt::format("must hold one array {}", other->first));
+}
+
 std::vector<std::string> Npz::names() const {
   std::vector<std::string> names;
   for (const auto& member : zip_.members()) names.emplace_back(array_name(member.name));
@@ -279,12 +308,21 @@ const ZipMember* Npz::find(std::string_view name) const {
 
 bool Npz::contains(std::string_view name) const { return find(name) != nullptr; }
 
-Array Npz::read(std::string_view name) const {
+ByteSource Npz::open(std::string_view name) const {
   const ZipMember* member = find(name);
   if (member == nullptr) {
     Place{path()}.refuse(fmt::format("has no array {}", name), "must have it");
   }
-  ByteSource source = zip_.open(*member, std::string(name));
+  return zip_.open(*member, std::string(name));
+}
+
+Array Npz::describe(std::string_view name) const {
+  ByteSource source = open(name);
+  return read_header(source).array;
+}
+
+Array Npz::read(std::string_view name) const {
+  ByteSource source = open(name);
   return read_npy(source);
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/io/formats/array.hpp"
 #include "boltzmark/io/formats/byte_source.hpp"
 #include "boltzmark/io/formats/zip.hpp"
@@ -28,8 +28,8 @@ std::string npy_header(ElementType type, const std::vector<std::uint64_t>& shape
 /// Reads named arrays of a NumPy .npz file, one at a time.
 class Npz {
  public:
-  /// Throws  DataError if the file is no whole .npz file
-  explicit Npz(const std::string& path) : zip_(path) {}
+  /// Throws  DataError if the file is no whole .npz file, or two members are one array: W, W.npy
+  explicit Npz(const std::string& path);
 
   const std::string& path() const { return zip_.path(); }
   /// Lists the arrays, in the file's order, without their ending .npy.
@@ -37,8 +37,11 @@ class Npz {
   bool contains(std::string_view name) const;
   /// Throws  DataError if there is no such array, or it is damaged
   Array read(std::string_view name) const;
+  /// Reads an array's header alone: its type and shape, without elements.  Throws  as read
+  Array describe(std::string_view name) const;
 
  private:
+  ByteSource open(std::string_view name) const;
   const ZipMember* find(std::string_view name) const;
   ZipFile zip_;
 };

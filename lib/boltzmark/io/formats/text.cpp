@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -12,7 +13,8 @@ namespace {
 constexpr std::size_t kTextChunk = 65536;
 // A text file promises no size, so the unpacked table has a limit instead: 1 GiB of float32.
 constexpr std::size_t kMostValues = std::size_t{1} << 28;
-constexpr std::size_t kLongestWord = 512;
+constexpr std::size_t kLongestWord = 512, kMostNames = 1 << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8, as spreadsheets write it
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -23,6 +25,8 @@ class TableParser {
       : place_(place), commas_(separator == Separator::commas), label_column_(label_column) {}
 
   void add(char c) {
+    if (after_return_ && c != '\n') refuse_return();
+    after_return_ = c == '\r';
     if (c == '\n') {
       end_row();
     } else if (commas_ ? c == ',' : is_space(c)) {
@@ -35,13 +39,16 @@ class TableParser {
   }
 
   TextTable finish() {
+    if (after_return_) refuse_return();
     end_row();
+    if (values_.empty() && !header_.empty()) refuse_header("must be a number, in a row at least");
     if (values_.empty()) place_.refuse("holds no values", "must hold a row or more");
     const auto rows = static_cast<Eigen::Index>(values_.size() / width_);
     TextTable table;
     table.cases =
         Eigen::Map<Eigen::MatrixXf>(values_.data(), static_cast<Eigen::Index>(width_), rows);
     table.labels = std::move(labels_);
+    table.header = std::move(header_);
     return table;
   }
 
@@ -52,19 +59,52 @@ class TableParser {
         must);
   }
 
+  [[noreturn]] void refuse_return() const {
+    place_.refuse(fmt::format("row {} ends in a carriage return alone", row_ + 1),
+                  "must have lines that end in LF or CR LF");
+  }
+
+  // A name, which no number begins like, though some numbers are words: nan, inf.
+  static bool is_name(const std::string& word) {
+    double value = 0;
+    return !word.empty() && std::string_view("0123456789+-.").find(word[0]) == std::string::npos &&
+           std::from_chars(word.data(), word.data() + word.size(), value).ec != std::errc{};
+  }
+
+  // In a first row of names alone, which are a header.
+  bool in_header() const { return commas_ && !label_column_ && row_ == 0 && values_.empty(); }
+
+  [[noreturn]] void refuse_header(std::string_view must) {
+    word_ = header_.front();
+    row_ = column_ = 0;
+    refuse_word("is no number", must);
+  }
+
   void end_word() {
     if (commas_) trim();
+    if (in_header() && is_name(word_)) {
+      if (header_.size() == kMostNames) refuse_header("must be a number");
+      header_.push_back(std::exchange(word_, {}));
+      ++column_;
+      return;
+    }
+    if (row_ == 0 && !header_.empty()) refuse_header("must be a number, or all names");
     if (label_column_ && column_ == 0) {
       if (word_.empty()) refuse_word("is empty", "must be a class");
       labels_.push_back(word_);
+      ++column_;
     } else {
-      values_.push_back(parse_number());
-      if (values_.size() > kMostValues) {
-        place_.refuse("holds too many values", fmt::format("must hold at most {}", kMostValues));
-      }
+      add_number();
     }
-    ++column_;
     word_.clear();
+  }
+
+  void add_number() {
+    values_.push_back(parse_number());
+    ++column_;
+    if (values_.size() > kMostValues) {
+      place_.refuse("holds too many values", fmt::format("must hold at most {}", kMostValues));
+    }
   }
 
   void trim() {
@@ -105,7 +145,7 @@ class TableParser {
     after_comma_ = false;
     if (column_ == 0) return;
     const std::size_t width = column_ - (label_column_ ? 1 : 0);
-    if (row_ == 0) width_ = width;
+    if (width_ == 0) width_ = width;
     if (width != width_ || width == 0) {
       place_.refuse(fmt::format("row {} holds {} values", row_ + 1, width),
                     fmt::format("must hold {}, as row 1 does, and one at least", width_));
@@ -120,13 +160,15 @@ class TableParser {
   bool after_comma_ = false;
   std::string word_;
   std::vector<float> values_;
-  std::vector<std::string> labels_;
+  std::vector<std::string> labels_, header_;
+  bool after_return_ = false;
   std::size_t row_ = 0, column_ = 0, width_ = 0;
 };
 
 }  // namespace
 
 bool starts_as_text(std::string_view head) {
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   for (const char c : head) {
     const bool printable = c >= ' ' && c <= '~';
     if (!printable && !is_space(c) && c != '\n') return false;
@@ -137,6 +179,8 @@ bool starts_as_text(std::string_view head) {
 TextTable read_text(ByteSource& source, Separator separator, bool label_column) {
   TableParser parser(source.place(), separator, label_column);
   std::vector<char> chunk(kTextChunk);
+  if (source.peek(kByteOrderMark.size()) == kByteOrderMark)
+    source.read_exactly(chunk.data(), kByteOrderMark.size(), "byte order mark");
   while (const std::size_t got = source.read(chunk.data(), kTextChunk)) {
     for (std::size_t i = 0; i < got; ++i) parser.add(chunk[i]);
   }

@@ -6,6 +6,9 @@
 
 namespace boltzmark {
 
+/// When a file that was committed survives a loss of power: at once, or once the system wrote it.
+enum class Durability { disk, system };
+
 /// A file that appears under its name whole, or not at all: written beside it, then renamed.
 class AtomicFile {
  public:
@@ -21,8 +24,8 @@ class AtomicFile {
   /// Appends bytes.  Throws  DataError if they do not fit
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Makes the file appear under its name, on the disk.  Throws  DataError
-  void commit();
+  /// Makes the file appear under its name.  Throws  DataError
+  void commit(Durability durability = Durability::disk);
 
  private:
   [[noreturn]] void fail(std::string_view must) const;

@@ -1,4 +1,4 @@
-#include "boltzmark/io/atomic_file.hpp"
+#include "boltzmark/core/atomic_file.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,14 +9,14 @@
 #include <cstring>
 #include <utility>
 
-#include "boltzmark/io/place.hpp"
+#include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), draft_(path_ + ".XXXXXX") {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    Place{path_}.refuse("is no regular file", "must be a new file or one to replace");
+    throw DataError(path_ + ": is no regular file (must be a new file or one to replace)");
   }
   const int descriptor = ::mkstemp(draft_.data());
   if (descriptor < 0) fail("must be in a folder that can be written");
@@ -34,15 +34,17 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(std::string_view must) const {
-  Place{path_}.refuse(fmt::format("cannot be written: {}", std::strerror(errno)), must);
+  throw DataError(fmt::format("{}: cannot be written: {} ({})", path_, std::strerror(errno), must));
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
   if (size > 0 && std::fwrite(data, 1, size, file_) != size) fail("must fit on the disk");
 }
 
-void AtomicFile::commit() {
-  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) fail("must fit on the disk");
+void AtomicFile::commit(Durability durability) {
+  const bool on_disk = durability == Durability::disk;
+  if (std::fflush(file_) != 0 || (on_disk && ::fsync(::fileno(file_)) != 0))
+    fail("must fit on the disk");
   if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("must fit on the disk");
   if (::rename(draft_.c_str(), path_.c_str()) != 0) fail("must be replaceable");
   draft_.clear();

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace boltzmark {
+
+/// Returns the memory that this process can still take: what the machine has free or can free, and
+/// no more than its limits and its control group leave.  Units  bytes
+double available_memory();
+
+/// Returns the memory of the machine.  Units  bytes
+double machine_memory();
+
+/// Writes an amount of memory for people: "7.6 GiB".
+std::string human_bytes(double bytes);
+
+/// Refuses work that needs more memory than is available, before it is allocated.
+///   memory for WORK = 11.8 GiB (must fit into the 5 GiB that are free: REMEDY)
+/// Throws  InvalidArgument
+void require_memory(std::string_view work, double bytes, std::string_view remedy);
+
+/// Makes whatever nobody foretold fail as an allocation, before the machine runs out of memory: no
+/// more than is available now can be taken from now on.
+void limit_memory();
+
+}  // namespace boltzmark
