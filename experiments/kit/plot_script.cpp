@@ -133,6 +133,8 @@ std::string series_script(const Series& series, const std::string& block, int co
       return strokes + fmt::format("{} using 1:2 with {} pt 7 ps 0.55 lw 1.5 {} {}", block,
                                    series.mark == Mark::points ? "points" : "linespoints", lc,
                                    title);
+    case Mark::rings:
+      return fmt::format("{} using 1:2 with points pt 6 ps 1.1 lw 1.5 {} {}", block, lc, title);
     case Mark::bars:
       return fmt::format("{} using 1:2:({}) with boxes fs solid 0.75 noborder {} {}", block,
                          csv_number(0.74 / static_cast<double>(bars)), lc, title) +
