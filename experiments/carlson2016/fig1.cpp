@@ -81,7 +81,7 @@ Experiment experiment() {
   return {
       .id = "carlson2016/fig1",
       .item = "Fig. 1",
-      .title = "A few short iterations find Ẑ, if c_k is Rao-Blackwellised",
+      .title = "Do a few short iterations find Ẑ, with and without Rao-Blackwellisation?",
       .paper_did =
           "Shows log Ẑ_k and log c_k in the first eight iterations on an RBM of 784 "
           "visible and 10 hidden units, K = 100, from Ẑ_k = 1, with 50 sweeps of 100 "

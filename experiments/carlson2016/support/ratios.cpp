@@ -24,7 +24,8 @@ Measure measure_of(const RatioClaim& claim, const BootstrapInterval& found, std:
   const double log_error = found.std_error / std::abs(found.estimate);
   const double effect = std::abs(std::log(claim.against / claim.threshold));
   measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
-  measure.power_against = fmt::format("a ratio of {:.3g} (given the spread seen)", claim.against);
+  measure.power_against = fmt::format("a ratio of {:.3g}", claim.against);
+  measure.post_hoc = true;
   return measure;
 }
 
