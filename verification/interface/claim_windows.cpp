@@ -90,6 +90,32 @@ Measure area_between(double gibbs, double flip) {
   return find_measure(measures_of("bruegge2013/fig4", trials), "B30");
 }
 
+/// Twelve runs of each way on the published RBM: when the rule held, and the errors after each of
+/// four iterations.
+std::vector<Trial> restarts() {
+  struct Found {
+    const char *x, *b;
+    int rule;
+    std::vector<double> errors;
+  };
+  const std::vector<Found> ways = {{"last", "fresh", 2, {30, 3, 0.5, 0.4}},    // settles after 3
+                                   {"last", "last", 1, {40, 40, 40, 40}},      // balances far off
+                                   {"fresh", "fresh", 4, {20, 9, 0.9, 0.9}},   // after 4
+                                   {"fresh", "last", 5, {9, 0.1, 0.1, 0.1}}};  // never balances
+  std::vector<Trial> trials;
+  for (const Found& way : ways)
+    for (int repeat = 1; repeat <= 12; ++repeat)
+      trials.push_back(
+          {.inputs = {{"occupancies", "soft"},
+                      {"x", way.x},
+                      {"b", way.b},
+                      {"model", "cd25"},
+                      {"repeat", repeat}},
+           .outputs = {{"iterations", way.rule + (way.rule == 2 && repeat == 1 ? 1 : 0)},
+                       {"error", way.errors}}});
+  return trials;
+}
+
 }  // namespace
 
 TEST_CASE("C11's formulas need only be right to the order that they are of, and no worse") {
@@ -98,6 +124,13 @@ TEST_CASE("C11's formulas need only be right to the order that they are of, and 
     CHECK(measure.estimate == Approx(0.5).epsilon(1e-9));
   for (const Measure& measure : moments_with(-0.2))
     CHECK(measure.estimate == Approx(-2.0).epsilon(1e-9));
+}
+
+TEST_CASE("C08 counts iterations until the rule holds and log Z is found, not the rule alone") {
+  const Measure measure = find_measure(measures_of("carlson2016/fig1", restarts()), "C08");
+  CHECK(measure.part == "784-500");
+  CHECK(measure.estimate == Approx(3 - 4));
+  CHECK_THAT(measure.note, Catch::Contains("fresh x and fresh b, 4.0"));
 }
 
 TEST_CASE("B24 is judged from where learning begins to a tenth of the updates") {

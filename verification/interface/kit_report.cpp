@@ -114,13 +114,13 @@ TEST_CASE("what was run is told by the trials, beside what was planned") {
   std::vector<Trial> finished;
   for (int i = 0; i < 14; ++i) finished.push_back({.inputs = planned[static_cast<std::size_t>(i)]});
   CHECK(run_text({Profile::paper, planned, finished}) ==
-        "14 of 30 planned trials: 2 of 3 cells, 4 to 10 of 10 repeats each. method rts; repeat 1, "
-        "2, 3, 4, 5, 6, 7, 8, 9, 10; sweeps 1000, 10000 (not yet 1000000).");
+        "14 of 30 planned trials: 2 cells of 4 to 10 (of 10) repeats. method rts; sweeps 1000, "
+        "10000. No trial yet of: sweeps 1000000.");
   CHECK(run_text({Profile::paper, planned, {}}) == "None of the 30 planned trials.");
   finished.clear();
   for (const Json& inputs : planned) finished.push_back({.inputs = inputs});
   CHECK_THAT(run_text({Profile::paper, planned, finished}),
-             Catch::StartsWith("All 30 planned trials: 3 cells, 10 repeats each."));
+             Catch::StartsWith("All 30 of 30 planned trials: 3 cells of 10 repeats."));
 }
 
 TEST_CASE("a claim that was changed after a result says so, and is counted apart") {
