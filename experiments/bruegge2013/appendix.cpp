@@ -56,7 +56,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/appendix",
       .item = "Appendix",
-      .title = "The comparison of Table 1 for PCD and for Artificial Modes",
+      .title = "Does the comparison of Table 1 hold for PCD and for Artificial Modes?",
       .paper_did =
           "Repeats Table 1 for PCD, and for Artificial Modes (four modes of 16 pixels, each "
           "flipped with probability 0.1 or 0.01) with all algorithms.",

@@ -192,7 +192,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/blend",
       .item = "Sec. 5.2 (proposal)",
-      .title = "Mixing the operators: a blend T_a, or G first and T later",
+      .title = "Does mixing the operators help: a blend T_a, or G first and T later?",
       .paper_did =
           "Proposes, without an experiment, to start with G and switch to T as the weights "
           "grow, or to blend the base operators, T_a = a T + (1 − a) G.",

@@ -76,7 +76,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/cd-bias",
       .item = "Sec. 1",
-      .title = "The bias of contrastive divergence grows with the size of the weights",
+      .title = "Does the bias of contrastive divergence grow with the size of the weights?",
       .paper_did =
           "Cites that the bias of the CD gradient increases with the absolute values of the "
           "parameters: the reason to want faster mixing.",

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "experiments/bruegge2013/support/sampling.hpp"
 #include "experiments/kit/bands.hpp"
@@ -12,6 +14,7 @@ namespace boltzmark::experiments::bruegge2013_fig4 {
 namespace {
 
 constexpr int kLags = 500;
+constexpr int kShortLags = 30;  // beyond them ours are noise
 constexpr const ModelSet& kSet = kTable2Sets[4];
 constexpr PerProfile<int> kModels{.smoke = 1, .quick = 3, .paper = kSet.models};
 
@@ -36,6 +39,18 @@ std::vector<std::vector<double>> functions(const Results& results, const char* r
   return all;
 }
 
+/// Both functions up to some lag.
+Panel panel(Series gibbs, Series flip, std::size_t lags) {
+  for (Series* series : {&gibbs, &flip})
+    for (std::vector<double>* values : {&series->x, &series->y, &series->lower, &series->upper})
+      values->resize(std::min(values->size(), lags + 1));
+  return {.x = {.label = "lag Δt / sweeps"},
+          .y = {.label = "R(Δt)"},
+          .series = {std::move(gibbs), std::move(flip)},
+          .guides = {{.at = 0}},
+          .legend = "top right"};
+}
+
 void summarise(const Results& results, Summary& summary) {
   if (results.empty()) return;
   const auto gibbs = functions(results, "gibbs"), flip = functions(results, "flip");
@@ -52,17 +67,22 @@ void summarise(const Results& results, Summary& summary) {
                              "units trained on MNIST; bands: 95 % intervals of the mean over "
                              "RBMs.",
                              gibbs.size()),
-      .panels = {Panel{.x = {.label = "lag Δt / sweeps"},
-                       .y = {.label = "R(Δt)"},
-                       .series = {g, t},
-                       .guides = {{.at = 0}},
-                       .legend = "top right"}}});
+      .panels = {panel(g, t, kLags), panel(g, t, kShortLags)},
+      .columns = 2});
   if (gibbs.size() < 2 || results.profile() == Profile::smoke) return;
   std::vector<double> areas;
   for (std::size_t i = 0; i < gibbs.size(); ++i)
     areas.push_back(std::accumulate(gibbs[i].begin(), gibbs[i].end(), 0.0) -
                     std::accumulate(flip[i].begin(), flip[i].end(), 0.0));
-  bool sound = true;
+  // 1 + 2 sum R of G: the paper's models, whose energies stay alike for long, lie well above 1.
+  double time = 0;
+  for (const std::vector<double>& acf : gibbs)
+    time += (2 * std::accumulate(acf.begin(), acf.begin() + kShortLags + 1, 0.0) - 1) /
+            static_cast<double>(gibbs.size());
+  std::size_t larger = 0;
+  for (std::size_t lag = 1; lag <= kShortLags; ++lag)
+    larger += std::abs(t.y[lag]) > std::abs(g.y[lag]) ? 1 : 0;
+  bool sound = time > 1;
   for (const Trial& trial : results.trials())
     for (const char* rule : {"gibbs", "flip"})
       sound = sound && trial.outputs.at(rule).at("decided").get<bool>();
@@ -73,12 +93,14 @@ void summarise(const Results& results, Summary& summary) {
       .lower = area.lower,
       .upper = area.upper,
       .n = static_cast<std::int64_t>(areas.size()),
-      .power = mean_difference_power(areas.size(), 2, 0.05, Alternative::greater),
+      .power = sound ? mean_difference_power(areas.size(), 2, 0.05, Alternative::greater) : 0,
       .power_against = "a mean of two standard deviations over RBMs",
       .decidable = sound,
       .note = fmt::format("area between the curves, lags 1 to {}; R of T lies below that of G at "
-                          "{} of them",
-                          kLags, below)});
+                          "{} of them, and is the larger in magnitude at {} of the first {}; "
+                          "autocorrelation time of G over these {:.2f} sweeps, which must exceed 1 "
+                          "for a decision: the paper's is of energies that stay alike",
+                          kLags, below, larger, kShortLags, time)});
 }
 
 }  // namespace
@@ -87,7 +109,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/fig4",
       .item = "Fig. 4",
-      .title = "The autocorrelation function of T lies below that of Gibbs sampling",
+      .title = "Does the autocorrelation function of T lie below that of Gibbs sampling?",
       .paper_did =
           "Plots the autocorrelation function of the energy for 24 RBMs with 500 hidden units "
           "trained on MNIST, a million steps each.",

@@ -152,7 +152,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/random-scan",
       .item = "Sec. 3.2",
-      .title = "What is optimal for a random order of updates need not be for a fixed one",
+      .title = "Is what is optimal for a random order of updates so for a fixed one?",
       .paper_did =
           "Argues that the optimality of Metropolis acceptance (Peskun, Liu) holds only if "
           "units are picked at random, that in a fixed order it can be non-ergodic, and "

@@ -41,6 +41,7 @@ struct SetTimes {
   std::vector<double> gibbs, flip, ar_gibbs, ar_flip, gains;
   std::vector<double> log_ratios, sound_gains;  ///< of the RBMs that are not refused
   int refused = 0;
+  int at_maximum = 0;  ///< RBMs for which an AR model has the largest order that is tried
   std::string reasons;
 };
 
@@ -52,6 +53,8 @@ SetTimes collect(const Results& results, const ModelSet& set) {
     times.flip.push_back(number(t.at("tau")));
     times.ar_gibbs.push_back(number(g.at("tau_ar")));
     times.ar_flip.push_back(number(t.at("tau_ar")));
+    times.at_maximum +=
+        g.at("order_at_maximum").get<bool>() || t.at("order_at_maximum").get<bool>() ? 1 : 0;
     times.gains.push_back(1 - times.flip.back() / times.gibbs.back());
     const bool sound = g.at("decided").get<bool>() && t.at("decided").get<bool>();
     if (sound) {
@@ -95,7 +98,11 @@ void add_measures(const ModelSet& set, const SetTimes& times, Summary& summary) 
              differences, Alternative::less, summary);
   if (std::string(set.title) != "MNIST 500") return;
   const Interval gain = mean_interval(decidable ? times.sound_gains : times.gains);
+  const Interval time = mean_interval(times.gibbs);
   const double half_width = (gain.upper - gain.lower) / 2;
+  // An interval that would hold any gain confirms nothing, and energies that G forgets within a
+  // sweep are not the paper's.
+  const bool decides = decidable && half_width < kPublishedGain && time.estimate > 1;
   for (const char* part : {"value", "direction"})
     summary.add(Measure{
         .claim = "B29",
@@ -104,11 +111,15 @@ void add_measures(const ModelSet& set, const SetTimes& times, Summary& summary) 
         .lower = gain.lower,
         .upper = gain.upper,
         .n = static_cast<std::int64_t>(n),
-        .power = normal_power(kPublishedGain / (half_width / 1.96), 0.05, Alternative::two_sided),
-        .power_against = "a gain of 0 (given the spread seen)",
-        // An interval that would hold any gain confirms nothing.
-        .decidable = decidable && half_width < kPublishedGain,
-        .note = note,
+        .power = decides ? normal_power(kPublishedGain / (half_width / 1.96), 0.05,
+                                        Alternative::two_sided)
+                         : 0,
+        .power_against = "a gain of 0",
+        .post_hoc = true,
+        .decidable = decides,
+        .note = fmt::format("{}; time of G {:.2f} sweeps, which must exceed 1 for a decision: the "
+                            "paper's is of energies that stay alike",
+                            note, time.estimate),
         .likely_reason = kOurTraining});
 }
 
@@ -127,12 +138,13 @@ void summarise(const Results& results, Summary& summary) {
                           {"gain / %", "gain_percent", 2},
                           {"AR τ of G", "ar_gibbs", 2},
                           {"AR τ of T", "ar_flip", 2},
+                          {"AR order at its maximum", "order_at_maximum"},
                           {"refused", "refused"}}};
   for (const ModelSet& set : kTable2Sets) {
     const SetTimes times = collect(results, set);
     std::vector<Cell> row{set.title, static_cast<std::int64_t>(times.gibbs.size())};
     if (times.gibbs.empty()) {
-      row.insert(row.end(), 6, Cell(NotRun{}));
+      row.insert(row.end(), 7, Cell(NotRun{}));
       table.rows.push_back(std::move(row));
       continue;
     }
@@ -147,6 +159,7 @@ void summarise(const Results& results, Summary& summary) {
     row.push_back(estimate(times.gains, 100));
     row.push_back(estimate(times.ar_gibbs, 1));
     row.push_back(estimate(times.ar_flip, 1));
+    row.emplace_back(fmt::format("{} of {}", times.at_maximum, times.gibbs.size()));
     row.emplace_back(std::int64_t{times.refused});
     table.rows.push_back(std::move(row));
     if (results.profile() != Profile::smoke) add_measures(set, times, summary);
@@ -160,7 +173,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/table2",
       .item = "Table 2",
-      .title = "T shortens the autocorrelation time of the energy",
+      .title = "Does T shorten the autocorrelation time of the energy?",
       .paper_did =
           "Trains 25 RBMs on each problem with 20-PT10, and 24 with 500 hidden units on "
           "MNIST for 2,000 updates; samples each for a million steps with G and T and fits "

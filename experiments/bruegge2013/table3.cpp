@@ -77,7 +77,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/table3",
       .item = "Table 3",
-      .title = "T changes the class of its samples more often",
+      .title = "Does T change the class of its samples more often?",
       .paper_did =
           "Trains 25 RBMs with CD-5 on Artificial Modes with p_mut 0.1 and 0.01, starts one "
           "chain for each with all visible units on and counts the class changes in 10,000 "

@@ -136,7 +136,7 @@ Experiment experiment() {
   return {
       .id = "bruegge2013/table4",
       .item = "Table 4",
-      .title = "T leaves the class of its starting point sooner",
+      .title = "Does T leave the class of its starting point sooner?",
       .paper_did =
           "Starts 1,000 chains for each of 25 RBMs trained with CD-5 on Artificial Modes from "
           "the training distribution and counts the steps before the first class change.",

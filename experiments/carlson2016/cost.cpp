@@ -142,7 +142,7 @@ Experiment experiment() {
   return {
       .id = "carlson2016/cost",
       .item = "Sec. 3.3",
-      .title = "What MBAR and RTS cost",
+      .title = "What do MBAR and RTS cost?",
       .paper_did =
           "Compares the cost of MBAR, O(N K^2 + K^3) an iteration with all samples stored, "
           "with that of RTS, O(K) a sample with K numbers stored.",

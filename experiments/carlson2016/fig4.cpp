@@ -120,8 +120,12 @@ Experiment experiment() {
            "Samples of 784-10 are drawn from the tempered law itself with Ẑ = Z, as a run without "
            "end would: hidden states by enumeration. Its error is √(10,000 / 200,000) = 0.22 of an "
            "estimate's.",
-           "Chains of 784-500: claims are judged at the K at which every run made 20 round trips "
-           "and two a chain; their start, an annealed pass, counts as sweeps and is not drawn.",
+           "Chains of 784-500: claims are judged at every K that they name. Where a run made fewer "
+           "than 20 round trips, or two a chain, its chains did not mix: that is said, and C20 and "
+           "C39 stand without such K beside. Their start, an annealed pass, counts as sweeps and is "
+           "not drawn.",
+           "784-500: several runs at each K, since estimates from one run share its error; the "
+           "paper has one.",
            "Quick makes 4 of the 8 K: C36 and C39, which are spreads over K, are left to paper.",
            "Linear ladders; the paper's are not given. TI is the trapezoid, as TI-RB.",
            "Joint states, of which all five estimators can be made."},

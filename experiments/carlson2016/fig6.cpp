@@ -234,7 +234,7 @@ Experiment experiment() {
   return {
       .id = "carlson2016/fig6",
       .item = "Fig. 6",
-      .title = "Step sizes that fall with b let a tempered chain of HMC reach log Z",
+      .title = "Do step sizes that fall with b let a tempered chain of HMC reach log Z?",
       .paper_did =
           "Two 10-dimensional Gaussians 5 apart, p1 = N(0, 30 I), 20 inverse temperatures: HMC "
           "whose step size is tuned for each b to an acceptance of 0.651, against HMC with the "

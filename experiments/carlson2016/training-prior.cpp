@@ -178,7 +178,7 @@ Experiment experiment() {
   return {
       .id = "carlson2016/training-prior",
       .item = "Sec. 4.4, prior",
-      .title = "A prior that favours b = 1 gives better gradients and a worse log Z",
+      .title = "Does a prior that favours b = 1 give better gradients and a worse log Z?",
       .paper_did =
           "Uses r_k ~ exp(2 b_k) while training, as it reduces the variance of the "
           "gradient, and says that it is not the best for log Z.",

@@ -91,7 +91,8 @@ Experiment experiment() {
   return {
       .id = "carlson2016/variants",
       .item = "Secs. 2, 3.1 and 5",
-      .title = "What else was tried, and what RTS claims of itself, where log Z is enumerated",
+      .title =
+          "Does what else was tried help, and is RTS what it claims, where log Z is enumerated?",
       .paper_did =
           "Stated without figures: that RTS is consistent, its bias and variance, what other "
           "priors, bias subtraction and control variates do, and how Wang-Landau compares.",

@@ -16,12 +16,13 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr std::array<std::pair<const char*, Test>, 8> kTests{{{"less", Test::less},
+constexpr std::array<std::pair<const char*, Test>, 9> kTests{{{"less", Test::less},
                                                               {"greater", Test::greater},
                                                               {"at_most", Test::at_most},
                                                               {"at_least", Test::at_least},
                                                               {"equal", Test::equal},
                                                               {"contains", Test::contains},
+                                                              {"equivalent", Test::equivalent},
                                                               {"not_below", Test::not_below},
                                                               {"reported", Test::reported}}};
 
@@ -72,12 +73,27 @@ class Fields {
     }
     return all;
   }
+  /// Reads the optional table of texts `key`.
+  std::map<std::string, std::string> named_texts(std::string_view key) const {
+    std::map<std::string, std::string> all;
+    if (!has(key)) return all;
+    const toml::table* named = table_[key].as_table();
+    if (!named || named->empty())
+      fail(fmt::format("{} is wrong", key), "must be a table of strings");
+    for (const auto& [name, node] : *named) {
+      const auto value = node.value_exact<std::string>();
+      if (!value) fail(fmt::format("{} is wrong", key), "must be a table of strings");
+      all[std::string(name.str())] = *value;
+    }
+    return all;
+  }
   Test test() const {
     const std::string name = text("test");
     for (const auto& [known, test] : kTests)
       if (name == known) return test;
     fail(fmt::format("test = {}", name),
-         "must be less, greater, at_most, at_least, equal, contains, not_below or reported");
+         "must be less, greater, at_most, at_least, equal, contains, equivalent, not_below or "
+         "reported");
   }
 
  private:
@@ -90,23 +106,38 @@ ClaimPart read_part(const Fields& fields, const ClaimPart& fallback) {
   ClaimPart part = fallback;
   if (fields.has("test")) part.test = fields.test();
   if (fields.has("threshold")) part.threshold = fields.number("threshold");
+  if (fields.has("tolerance")) part.tolerance = fields.number("tolerance");
+  if (!(part.tolerance >= 0)) fields.fail("tolerance is negative", "must not be");
+  if (part.test == Test::equivalent && part.tolerance == 0)
+    fields.fail("tolerance is missing", "must be above 0 for equivalent");
   if (part.test != Test::reported && std::isnan(part.threshold))
     fields.fail("threshold is missing", "must be a number");
   return part;
 }
 
+ClaimChange read_change(const Fields& fields) {
+  return {.revision = fields.text("revision"),
+          .reason = fields.text("reason"),
+          .before = fields.text("before"),
+          .after = fields.text("after"),
+          .replaced = fields.named_texts("replaced")};
+}
+
 Claim read_claim(const std::string& file, const toml::table& table) {
   const std::string name = table["id"].value_or(std::string("a claim without id"));
-  const Fields fields(file, name, table,
-                      {"id", "kind", "statement", "statistic", "test", "threshold", "parts",
-                       "where", "published", "note", "experiments", "checks"});
+  const Fields fields(
+      file, name, table,
+      {"id", "kind", "statement", "statistic", "test", "threshold", "tolerance", "parts", "where",
+       "published", "note", "experiments", "checks", "registered", "digest", "change"});
   Claim claim{.id = fields.text("id"),
               .statement = fields.text("statement"),
               .statistic = fields.text("statistic"),
               .where = fields.text("where"),
               .published = fields.text_or_empty("published"),
               .note = fields.text_or_empty("note"),
-              .experiments = fields.texts("experiments")};
+              .experiments = fields.texts("experiments"),
+              .registered = fields.text_or_empty("registered"),
+              .digest = fields.named_texts("digest")};
   if (fields.has("checks")) claim.checks = fields.texts("checks");
   const std::string kind = fields.text("kind");
   if (kind != "E" && kind != "D" && kind != "V" && kind != "C")
@@ -114,11 +145,14 @@ Claim read_claim(const std::string& file, const toml::table& table) {
   claim.kind = kind.front();
   const ClaimPart whole = read_part(fields, {.test = fields.test()});
   for (const toml::table* part : fields.tables("parts")) {
-    const Fields inner(file, name + ", part", *part, {"name", "test", "threshold"});
+    const Fields inner(file, name + ", part", *part, {"name", "test", "threshold", "tolerance"});
     claim.parts.push_back(read_part(inner, whole));
     claim.parts.back().name = inner.text("name");
   }
   if (claim.parts.empty()) claim.parts.push_back(whole);
+  for (const toml::table* change : fields.tables("change"))
+    claim.changes.push_back(read_change(
+        {file, name + ", change", *change, {"revision", "reason", "before", "after", "replaced"}}));
   return claim;
 }
 

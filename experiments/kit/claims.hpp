@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,9 +12,19 @@ namespace boltzmark::experiments {
 
 /// What a claim asserts about its statistic s.
 ///   less s < t, greater s > t, at_most s <= t, at_least s >= t, equal s = t; contains: the 95 %
-///   interval of s holds t; not_below: it holds t or lies above; reported: nothing, the numbers are
-///   given without a verdict
-enum class Test { less, greater, at_most, at_least, equal, contains, not_below, reported };
+///   interval of s comes within the tolerance of t; equivalent: all of it lies there; not_below: it
+///   holds t or lies above; reported: nothing, the numbers are given without a verdict
+enum class Test {
+  less,
+  greater,
+  at_most,
+  at_least,
+  equal,
+  contains,
+  equivalent,
+  not_below,
+  reported
+};
 
 enum class Verdict { reproduced, not_reproduced, undecided, reported };
 
@@ -30,6 +41,21 @@ struct ClaimPart {
   std::string name = {};
   Test test = Test::reported;
   double threshold = std::numeric_limits<double>::quiet_NaN();
+  double tolerance = 0;  ///< of contains and equivalent, about the threshold
+};
+
+/// What a claim was judged by: "text" -> text_digest, and, for each experiment that measures it,
+/// item -> what its statistic makes of a fixture (digest.hpp).
+using Digests = std::map<std::string, std::string>;
+
+/// A change of a claim's statistic, window or test after a trial that it judges had been kept, or a
+/// result been seen.
+struct ClaimChange {
+  std::string revision;  ///< the last at which the earlier form stood
+  std::string reason;
+  std::string before;     ///< the verdict and numbers that the earlier form gave
+  std::string after;      ///< those of the new form, then
+  Digests replaced = {};  ///< the digests that stood before, as far as there were any
 };
 
 /// A statement of a paper that a table or figure supports (reports/claims/<paper>.toml).
@@ -43,8 +69,11 @@ struct Claim {
   std::string where;
   std::string published = {};
   std::string note = {};
-  std::vector<std::string> experiments;  ///< ids of those that measure it
-  std::vector<std::string> checks = {};  ///< "name/subject" of the exact checks that speak of it
+  std::vector<std::string> experiments;   ///< ids of those that measure it
+  std::vector<std::string> checks = {};   ///< "name/subject" of the exact checks that speak of it
+  std::string registered = {};            ///< parent of the commit that fixed it first
+  Digests digest = {};                    ///< of what it is judged by now
+  std::vector<ClaimChange> changes = {};  ///< in order; none: it is judged as it was registered
   std::optional<CommittedVerdict> committed = {};
 };
 

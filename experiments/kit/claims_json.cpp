@@ -14,6 +14,7 @@ Json part_json(const JudgedPart& part, const Measure& measure, const std::string
           {"verdict", verdict_name(part.verdict)},
           {"test", assertion(part.part)},
           {"threshold", finite(part.part.threshold)},
+          {"tolerance", part.part.tolerance},
           {"estimate", finite(measure.estimate)},
           {"lower", finite(measure.lower)},
           {"upper", finite(measure.upper)},
@@ -22,6 +23,7 @@ Json part_json(const JudgedPart& part, const Measure& measure, const std::string
           {"n", measure.n},
           {"power", finite(measure.power)},
           {"power_against", measure.power_against},
+          {"post_hoc", measure.post_hoc},
           {"experiment", experiment},
           {"note", measure.note},
           {"likely_reason", told_reason(part, measure)}};
@@ -56,6 +58,13 @@ Json claim_json(const JudgedClaim& judged, const std::string& paper) {
   json["where"] = judged.claim.where;
   json["published"] = judged.claim.published;
   json["verdict"] = verdict_name(judged.verdict);
+  json["registered"] = judged.claim.registered;
+  json["changes"] = Json::array();
+  for (const ClaimChange& change : judged.claim.changes)
+    json["changes"].push_back({{"revision", change.revision},
+                               {"reason", change.reason},
+                               {"before", change.before},
+                               {"after", change.after}});
   json["parts"] = parts;
   return json;
 }

@@ -17,6 +17,7 @@ struct Section {
   std::map<std::string, std::vector<std::string>> pictures = {};  ///< figure's name -> SVG texts
   std::vector<std::string> problems = {};  ///< what could not be summarised or drawn
   std::size_t planned = 0, finished = 0, stale = 0;
+  std::string run = {};                             ///< what was run, by run_text
   double seconds = 0;                               ///< of its finished trials, summed
   std::map<std::string, std::size_t> origins = {};  ///< "revision 1a2b, AVX2" -> trials
 };
@@ -60,10 +61,23 @@ std::string render_markdown(const Document& document);
 /// Writes claims.json: an array with one object per claim, its parts inside.
 Json claims_json(const Document& document);
 
+/// How many claims have a verdict, those apart whose form changed after a result.
+struct Tally {
+  int registered = 0;  ///< judged as they were registered
+  int changed = 0;
+};
+
 /// Counts the verdicts of a paper, for the front page.
-std::map<Verdict, int> count_verdicts(const PaperVerdicts& paper);
-/// Writes a count of it: "14 undecided, 5 of them not run", which is of claims without any measure.
-std::string tally_text(const PaperVerdicts& paper, Verdict verdict, int count);
+std::map<Verdict, Tally> count_verdicts(const PaperVerdicts& paper);
+/// Writes a count of it: "14 + 2 undecided, 5 of them not run": 14 judged as registered, 2 changed
+/// after a result; not run are claims without any measure.
+std::string tally_text(const PaperVerdicts& paper, Verdict verdict, const Tally& tally);
+/// Explains the sum; empty if no claim of the paper changed.
+std::string tally_key(const PaperVerdicts& paper);
+
+/// Says what was run, from the finished trials, against what was planned: how many trials, the
+/// values of each of their inputs, the repeats of each cell.
+std::string run_text(const Results& results);
 
 /// Writes the sentence on which trials a section rests: "30 of 30 trials, revision ...".
 std::string origin_text(const Section& section);

@@ -75,7 +75,7 @@ class Summary;  // summary.hpp
 struct Experiment {
   std::string id;                         ///< "<paper>/<item>"; the source is experiments/<id>.cpp
   std::string item;                       ///< as the paper calls it: "Fig. 3 (top)"
-  std::string title;                      ///< a fact or a question in one line
+  std::string title;                      ///< a question in one line, which the verdicts answer
   std::string paper_did;                  ///< what the paper did, one paragraph
   PerProfile<std::string> settings = {};  ///< what this program runs, one paragraph per profile
   PerProfile<double> seconds = {};        ///< estimated time on 2 cores

@@ -8,7 +8,7 @@
 namespace boltzmark::experiments {
 
 /// How a series is drawn.
-enum class Mark { line, dashed, dotted, points, line_points, steps, bars };
+enum class Mark { line, dashed, dotted, points, line_points, rings, steps, bars };
 
 /// One curve, cloud or group of bars. With lower and upper it has a band (lines) or error bars
 /// (points, bars). Colours are the Okabe-Ito palette's; -1 takes the next one. Use black (0) for

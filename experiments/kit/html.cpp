@@ -19,9 +19,7 @@ std::string part_line(const JudgedPart& part, std::size_t parts) {
   if (part.measures.empty()) return text + "<span class=\"none\">not run</span></div>";
   for (std::size_t m = 0; m < part.measures.size(); ++m) {
     const Measure& measure = part.measures[m];
-    const std::string interval = interval_text(measure.lower, measure.upper);
-    text += fmt::format("{}<span class=\"number\">{}{}</span>", m ? "; " : "",
-                        number_text(measure.estimate), interval.empty() ? "" : " " + interval);
+    text += fmt::format("{}<span class=\"number\">{}</span>", m ? "; " : "", found_text(measure));
   }
   return text + "</div>";
 }
@@ -30,9 +28,8 @@ std::string power_of(const JudgedClaim& claim) {
   if (claim.claim.kind == 'E') return "exact";
   std::string text;
   for (const JudgedPart& part : claim.parts)
-    text +=
-        fmt::format("<div class=\"part\">{}</div>",
-                    part.measures.empty() ? "–" : decimals_text(part.measures.front().power, 2));
+    text += fmt::format("<div class=\"part\">{}</div>",
+                        part.measures.empty() ? "–" : power_text(part.measures.front()));
   return text;
 }
 
@@ -48,6 +45,14 @@ std::string asserted(const JudgedClaim& claim) {
 std::string committed(const JudgedClaim& claim, Profile profile) {
   const std::string text = html_escape(committed_text(claim, profile));
   return text.empty() ? "" : fmt::format("<div class=\"committed\">{}</div>", text);
+}
+
+std::string changed(const Claim& claim) {
+  std::string text;
+  for (const ClaimChange& change : claim.changes)
+    text += fmt::format("<div class=\"committed\">changed after a result; before: {}</div>",
+                        html_escape(change.before));
+  return text;
 }
 
 std::string claim_row(const JudgedClaim& claim, Profile profile) {
@@ -66,19 +71,21 @@ std::string claim_row(const JudgedClaim& claim, Profile profile) {
       "<tr><td class=\"id\">{} <span class=\"kind\" title=\"E exact, D direction, V value, C "
       "cost\">"
       "{}</span></td><td class=\"statement\">{}<div class=\"where\">{}</div></td>"
-      "<td class=\"verdict\">{}{}</td><td class=\"result\" data-label=\"Found\">{}</td>"
+      "<td class=\"verdict\">{}{}{}</td><td class=\"result\" data-label=\"Found\">{}</td>"
       "<td class=\"asserted\" data-label=\"Claimed\">{}</td>"
       "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",
       id, claim.claim.kind, html_escape(claim.claim.statement), where,
-      verdict_chip(claim.verdict, verdict_name(claim.verdict)), committed(claim, profile), results,
-      asserted(claim), power_of(claim));
+      verdict_chip(claim.verdict, verdict_name(claim.verdict)), changed(claim.claim),
+      committed(claim, profile), results, asserted(claim), power_of(claim));
 }
 
 std::string tally(const PaperVerdicts& paper) {
   std::string text = "<p class=\"tally\">";
   for (const auto& [verdict, count] : count_verdicts(paper))
     text += verdict_chip(verdict, tally_text(paper, verdict, count)) + " ";
-  return text + "</p>\n";
+  text += "</p>\n";
+  const std::string key = tally_key(paper);
+  return text + (key.empty() ? "" : fmt::format("<p class=\"key\">{}</p>\n", html_escape(key)));
 }
 
 std::string claims_html(const PaperVerdicts& paper, Profile profile) {
@@ -90,7 +97,7 @@ std::string claims_html(const PaperVerdicts& paper, Profile profile) {
       "<p class=\"key\">Each number is an estimate with its 95 % interval. A claim is undecided at "
       "this profile when the interval leaves it open or it was not run. Power is the probability "
       "that this profile's size decides the claim, against the effect named in the experiment's "
-      "section. Kinds: E exact, D direction, V value, C cost.</p>\n";
+      "section: from the design, or, called post hoc, from the spread that was seen. Kinds: E exact, D direction, V value, C cost.</p>\n";
   if (profile != Profile::paper)
     text +=
         "<p class=\"key\">Where the committed run at the largest settings so far, the paper's own "

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "experiments/kit/html_parts.hpp"
+#include "experiments/kit/plot.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/text.hpp"
 
@@ -43,7 +44,7 @@ std::string figure_html(const Section& section, const Figure& figure, const std:
   return text +
          fmt::format(
              "</div><figcaption>{} <a href=\"{}/{}-figure.csv\">CSV</a></figcaption></figure>\n",
-             html_escape(figure.caption), html_escape(folder), figure.name);
+             html_escape(figure.caption + beyond_text(figure)), html_escape(folder), figure.name);
 }
 
 std::string claim_details(const JudgedClaim& claim, const std::string& experiment) {
@@ -69,6 +70,8 @@ std::string claim_details(const JudgedClaim& claim, const std::string& experimen
   text += "</ul>";
   if (!claim.claim.note.empty())
     text += fmt::format("<p class=\"statistic\">{}</p>", html_escape(claim.claim.note));
+  for (const std::string& change : change_texts(claim.claim))
+    text += fmt::format("<p class=\"change\">{}</p>", html_escape(change));
   return text + "</div>\n";
 }
 
@@ -103,10 +106,11 @@ std::string section_html(const Document& document, const Section& section) {
   std::string text = fmt::format("<section id=\"{}\">\n", html_anchor(e.id));
   text += fmt::format("<h2><span class=\"item\">{}</span> {}</h2>\n", html_escape(e.item),
                       html_escape(e.title));
-  text +=
-      fmt::format("<dl><dt>In the paper</dt><dd>{}</dd><dt>Run here ({})</dt><dd>{}</dd></dl>\n",
-                  html_escape(e.paper_did), profile_name(document.profile),
-                  html_escape(e.settings.at(document.profile)));
+  text += fmt::format(
+      "<dl><dt>In the paper</dt><dd>{}</dd><dt>Run here</dt><dd>{}</dd>"
+      "<dt>Planned ({})</dt><dd>{}</dd></dl>\n",
+      html_escape(e.paper_did), html_escape(section.run), profile_name(document.profile),
+      html_escape(e.settings.at(document.profile)));
   text += summary_html(section, folder);
   text += section_claims(document, section);
   if (!e.deviations.empty()) {

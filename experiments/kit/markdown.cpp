@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/kit/document.hpp"
+#include "experiments/kit/plot.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/text.hpp"
 
@@ -20,7 +23,9 @@ std::string claim_rows(const JudgedClaim& claim, Profile profile) {
   }
   return fmt::format("| {} | {} | {} | {} {}{} | {} |\n", claim.claim.id, claim.claim.kind,
                      markdown_escape(claim.claim.statement), verdict_sign(claim.verdict),
-                     verdict_name(claim.verdict), committed.empty() ? "" : "; " + committed,
+                     verdict_name(claim.verdict),
+                     (claim.claim.changes.empty() ? "" : ", changed after a result") +
+                         (committed.empty() ? "" : "; " + committed),
                      results);
 }
 
@@ -29,6 +34,7 @@ std::string claims_markdown(const PaperVerdicts& paper, Profile profile) {
                                  markdown_escape(paper.file.reference));
   for (const auto& [verdict, count] : count_verdicts(paper))
     text += fmt::format("{} {}. ", verdict_sign(verdict), tally_text(paper, verdict, count));
+  text += tally_key(paper);
   text += "\n\n| claim | kind | statement | verdict | found (claimed) |\n|---|---|---|---|---|\n";
   for (const JudgedClaim& claim : paper.claims) text += claim_rows(claim, profile);
   return text + "\n";
@@ -56,13 +62,22 @@ std::string figure_markdown(const Section& section, const Figure& figure) {
     text += fmt::format("![{}](../{}/{}{}.svg)\n", markdown_escape(figure.caption),
                         section.experiment->id, figure.name,
                         count > 1 ? fmt::format("-{}", p + 1) : "");
-  return text + "\n" + markdown_escape(figure.caption) + "\n\n";
+  return text + "\n" + markdown_escape(figure.caption + beyond_text(figure)) + "\n\n";
+}
+
+bool measured_by(const JudgedClaim& claim, const std::string& experiment) {
+  return std::any_of(claim.parts.begin(), claim.parts.end(), [&](const JudgedPart& part) {
+    return std::count(part.experiments.begin(), part.experiments.end(), experiment) > 0;
+  });
 }
 
 std::string reasons(const Document& document, const Section& section) {
   std::string text;
   for (const PaperVerdicts& paper : document.papers)
-    for (const JudgedClaim& claim : paper.claims)
+    for (const JudgedClaim& claim : paper.claims) {
+      if (measured_by(claim, section.experiment->id))
+        for (const std::string& change : change_texts(claim.claim))
+          text += fmt::format("- {}: {}\n", claim.claim.id, markdown_escape(change));
       for (const JudgedPart& part : claim.parts)
         for (std::size_t m = 0; m < part.measures.size(); ++m) {
           if (part.experiments[m] != section.experiment->id) continue;
@@ -76,15 +91,17 @@ std::string reasons(const Document& document, const Section& section) {
           if (!reason.empty()) text += " Most likely reason: " + markdown_escape(sentence(reason));
           text += "\n";
         }
+    }
   return text.empty() ? "" : text + "\n";
 }
 
 std::string section_markdown(const Document& document, const Section& section) {
   const Experiment& e = *section.experiment;
-  std::string text =
-      fmt::format("## {}: {}\n\n**In the paper.** {}\n\n**Run here ({}).** {}\n\n",
-                  markdown_escape(e.item), markdown_escape(e.title), markdown_escape(e.paper_did),
-                  profile_name(document.profile), markdown_escape(e.settings.at(document.profile)));
+  std::string text = fmt::format(
+      "## {}: {}\n\n**In the paper.** {}\n\n**Run here.** {}\n\n**Planned ({}).** {}\n\n",
+      markdown_escape(e.item), markdown_escape(e.title), markdown_escape(e.paper_did),
+      markdown_escape(section.run), profile_name(document.profile),
+      markdown_escape(e.settings.at(document.profile)));
   for (const std::string& problem : section.problems)
     text += "**Problem:** " + markdown_escape(problem) + "\n\n";
   for (const auto& item : section.summary.items()) {

@@ -21,6 +21,10 @@ std::string plain_label(std::string_view text);
 /// Shapes  a band or error bar where a series has lower and upper
 std::string panel_script(const Panel& panel, const std::string& output_file, int width, int height);
 
+/// Says how many points of a figure lie beyond its axes, which are drawn at their edges, or cannot
+/// stand on a logarithmic one; empty if none.
+std::string beyond_text(const Figure& figure);
+
 /// How long gnuplot may take for one picture; ordinary ones take a fraction of a second.
 inline constexpr std::chrono::seconds kDrawingLimit{60};
 

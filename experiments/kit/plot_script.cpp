@@ -51,6 +51,44 @@ bool can_draw(const Axis& axis, double value) {
   return std::isfinite(value) && (!axis.log || value > 0);
 }
 
+/// Where a value lies against the ends that an axis is given: -1 below, 1 beyond, 0 within.
+int side_of(const Axis& axis, double value) {
+  return value < axis.low ? -1 : value > axis.high ? 1 : 0;
+}
+
+/// Which of a series' points the axes cut off: each of single points, of curves the first of each
+/// stretch.
+std::vector<std::size_t> marked_beyond(const Axis& x, const Axis& y, const Series& series) {
+  const bool single =
+      series.mark == Mark::points || series.mark == Mark::line_points || series.mark == Mark::rings;
+  std::vector<std::size_t> marked;
+  int last = 0;
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    if (!can_draw(x, series.x[i]) || !can_draw(y, series.y[i])) continue;
+    const int side = 3 * side_of(x, series.x[i]) + side_of(y, series.y[i]);
+    if (side != 0 && (single || side != last)) marked.push_back(i);
+    last = side;
+  }
+  return marked;
+}
+
+/// A triangle at the edge for each: x y and gnuplot's number of the mark, which points outwards.
+std::string edge_script(const Axis& x, const Axis& y, const Series& series) {
+  const auto held = [](const Axis& axis, double value) {
+    const int side = side_of(axis, value);
+    return csv_number(side < 0 ? axis.low : side > 0 ? axis.high : value);
+  };
+  std::string text;
+  for (const std::size_t i : marked_beyond(x, y, series)) {
+    const int up = side_of(y, series.y[i]);
+    text += fmt::format("{} {} {}\n", held(x, series.x[i]), held(y, series.y[i]),
+                        up > 0   ? 9
+                        : up < 0 ? 11
+                                 : 13);
+  }
+  return text;
+}
+
 // An end that is not given is gnuplot's, which ends a logarithmic axis at a power of ten; one with
 // ticks enough without ends beyond its data.
 std::string axis_script(const Axis& axis, char name, const Range& range) {
@@ -133,6 +171,8 @@ std::string series_script(const Series& series, const std::string& block, int co
       return strokes + fmt::format("{} using 1:2 with {} pt 7 ps 0.55 lw 1.5 {} {}", block,
                                    series.mark == Mark::points ? "points" : "linespoints", lc,
                                    title);
+    case Mark::rings:
+      return fmt::format("{} using 1:2 with points pt 6 ps 1.1 lw 1.5 {} {}", block, lc, title);
     case Mark::bars:
       return fmt::format("{} using 1:2:({}) with boxes fs solid 0.75 noborder {} {}", block,
                          csv_number(0.74 / static_cast<double>(bars)), lc, title) +
@@ -189,6 +229,11 @@ std::string graph_script(const Graph& graph, const std::string& prefix) {
   for (std::size_t s = 0; s < graph.series.size(); ++s) {
     const int colour = graph.series[s].colour < 0 ? static_cast<int>(s) : graph.series[s].colour;
     add(series_script(graph.series[s], fmt::format("${}{}", prefix, s), colour, bars));
+    const std::string edge = edge_script(graph.x, graph.y, graph.series[s]);
+    if (edge.empty()) continue;
+    text += fmt::format("${}e{} << EOD\n{}EOD\n", prefix, s, edge);
+    add(fmt::format("${}e{} using 1:2:3 with points pt variable ps 0.9 lc rgb palette[{}] notitle",
+                    prefix, s, colour % kColours + 1));
   }
   return text + plot + "\n";
 }
@@ -230,6 +275,32 @@ std::string plain_label(std::string_view text) {
     result += c;
   }
   return result;
+}
+
+std::string beyond_text(const Figure& figure) {
+  std::size_t beyond = 0, lost = 0;
+  const auto count = [&](const Axis& x, const Axis& y, const std::vector<Series>& all) {
+    for (const Series& series : all)
+      for (std::size_t i = 0; i < series.x.size(); ++i) {
+        if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
+        if (!can_draw(x, series.x[i]) || !can_draw(y, series.y[i]))
+          ++lost;
+        else if (side_of(x, series.x[i]) != 0 || side_of(y, series.y[i]) != 0)
+          ++beyond;
+      }
+  };
+  for (const Panel& panel : figure.panels) {
+    count(panel.x, panel.y, panel.series);
+    for (const Inset& inset : panel.insets) count(inset.x, inset.y, inset.series);
+  }
+  std::string text;
+  if (beyond > 0)
+    text += fmt::format(" {} point{} beyond the axes: marked at the edge.", beyond,
+                        beyond == 1 ? " lies" : "s lie");
+  if (lost > 0)
+    text += fmt::format(" {} point{} not positive and not on the logarithmic axis.", lost,
+                        lost == 1 ? " is" : "s are");
+  return text;
 }
 
 std::string panel_script(const Panel& panel, const std::string& output_file, int width,

@@ -13,6 +13,7 @@
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
 #include "experiments/kit/runner.hpp"
+#include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -84,6 +85,24 @@ void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& 
   }
 }
 
+/// Trials of a tree with changes could not be told from those of its revision.
+void check_clean(const std::string& made_by, const std::string& what) {
+  if (!is_clean(made_by))
+    throw InvalidArgument(
+        fmt::format("--keep: {} is of revision {} (must be of a clean one: commit what is changed)",
+                    what, made_by));
+}
+
+/// Refuses to keep trials of a tree with changes, those that the store holds from before too.
+void check_keep(const std::vector<PlannedExperiment>& plans) {
+  for (const PlannedExperiment& plan : plans)
+    for (const PlannedTrial& trial : plan.trials)
+      if (trial.finished && !trial.finished->from_reference)
+        check_clean(trial.finished->revision,
+                    fmt::format("{} {}", plan.experiment->id, trial.key.inputs.dump()));
+  check_clean(revision(), "this tree");
+}
+
 void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
   for (const PlannedExperiment& plan : plans)
     keep_in_reference(reference_path(*plan.experiment), plan.results(options.profile).trials(),
@@ -112,6 +131,7 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
   const CellFilter checked(options.only);
   const FolderLock lock(options.out);
   std::vector<PlannedExperiment> plans = plan_all(options, all);
+  if (options.keep) check_keep(plans);
   ReproduceResult before;
   count_reused(plans, before);
   if (!options.quiet) announce(plans, options);

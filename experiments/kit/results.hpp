@@ -16,6 +16,8 @@ class Results {
   Profile profile() const { return profile_; }
   const std::vector<Trial>& trials() const { return trials_; }
   std::size_t planned() const { return planned_.size(); }
+  /// The inputs of all planned trials, in their order.
+  const std::vector<Json>& plan() const { return planned_; }
   bool empty() const { return trials_.empty(); }
 
   /// Picks the trials whose inputs hold all of the filter's keys and values:

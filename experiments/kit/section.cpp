@@ -82,7 +82,8 @@ Section make_section(const Experiment& experiment, const PlannedExperiment& plan
   Section section{.experiment = &experiment,
                   .planned = results.planned(),
                   .finished = results.trials().size(),
-                  .stale = plan.stale};
+                  .stale = plan.stale,
+                  .run = run_text(results)};
   note_origins(section, results);
   try {
     experiment.summarise(results, section.summary);
@@ -110,19 +111,34 @@ std::string origin_text(const Section& section) {
   return text;
 }
 
-std::map<Verdict, int> count_verdicts(const PaperVerdicts& paper) {
-  std::map<Verdict, int> counts;
-  for (const JudgedClaim& claim : paper.claims) ++counts[claim.verdict];
+std::map<Verdict, Tally> count_verdicts(const PaperVerdicts& paper) {
+  std::map<Verdict, Tally> counts;
+  for (const JudgedClaim& claim : paper.claims)
+    ++(claim.claim.changes.empty() ? counts[claim.verdict].registered
+                                   : counts[claim.verdict].changed);
   return counts;
 }
 
-std::string tally_text(const PaperVerdicts& paper, Verdict verdict, int count) {
-  std::string text = fmt::format("{} {}", count, verdict_name(verdict));
+std::string tally_text(const PaperVerdicts& paper, Verdict verdict, const Tally& tally) {
+  std::string text = fmt::format("{}{} {}", tally.registered,
+                                 tally.changed > 0 ? fmt::format(" + {}", tally.changed) : "",
+                                 verdict_name(verdict));
   const auto not_run = std::count_if(paper.claims.begin(), paper.claims.end(),
                                      [](const JudgedClaim& claim) { return !claim.measured(); });
   if (verdict == Verdict::undecided && not_run > 0)
     text += fmt::format(", {} of them not run", not_run);
   return text;
+}
+
+std::string tally_key(const PaperVerdicts& paper) {
+  const auto changed =
+      std::count_if(paper.claims.begin(), paper.claims.end(),
+                    [](const JudgedClaim& claim) { return !claim.claim.changes.empty(); });
+  if (changed == 0) return "";
+  return fmt::format(
+      "Behind a + stand claims whose statistic, window or test changed after a result "
+      "was seen, {} in all; what the earlier form gave is said beside the verdict.",
+      changed);
 }
 
 }  // namespace boltzmark::experiments

@@ -62,8 +62,16 @@ std::string revision() {
   const std::string root = source_path("");
   const auto head = run_program({"git", "-C", root, "rev-parse", "--short=12", "HEAD"});
   if (head.status != 0) return "unknown";
-  const auto changes = run_program({"git", "-C", root, "status", "--porcelain", "-uno"});
-  return first_line(head.output) + (changes.output.empty() ? "" : "+changes");
+  const auto tracked = run_program({"git", "-C", root, "status", "--porcelain", "-uno", "--", ".",
+                                    ":(exclude)reports/reference"});
+  const auto sources = run_program({"git", "-C", root, "status", "--porcelain", "-uall", "--",
+                                    "lib", "experiments", "verification/checks"});
+  const bool clean = tracked.output.empty() && sources.output.empty();
+  return first_line(head.output) + (clean ? "" : "+changes");
+}
+
+bool is_clean(const std::string& revision) {
+  return revision != "unknown" && !revision.ends_with("+changes");
 }
 
 std::string cpu_name() {

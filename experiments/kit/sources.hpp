@@ -30,8 +30,11 @@ std::string sources_hash(const Experiment& experiment,
 std::map<std::string, std::string> data_hashes(const Experiment& experiment);
 
 /// Asks git for the revision of the source tree: "1a2b3c4d5e6f", with "+changes" if tracked files
-/// were changed; "unknown" without git.
+/// were changed or sources are there that are not tracked, the results in reports/reference apart;
+/// "unknown" without git.
 std::string revision();
+/// Tells whether this names a revision, and no changes to it.
+bool is_clean(const std::string& revision);
 
 /// Names the CPU model; "unknown" where /proc/cpuinfo does not.
 std::string cpu_name();

@@ -46,8 +46,8 @@ struct Measure {
   std::string claim;      ///< "B15"
   std::string part = {};  ///< one of the claim's parts, e.g. "3x3"; empty if it has none
   double estimate = std::numeric_limits<double>::quiet_NaN();
-  double lower =
-      std::numeric_limits<double>::quiet_NaN();  ///< 95 % interval; exact claims need none
+  double lower = std::numeric_limits<
+      double>::quiet_NaN();  ///< 95 % interval, and no other; exact claims need none
   double upper = std::numeric_limits<double>::quiet_NaN();
   /// One-sided p-value for the claim's direction; NaN: the interval decides.
   double p_value = std::numeric_limits<double>::quiet_NaN();
@@ -58,8 +58,9 @@ struct Measure {
   /// Probability that this profile's size decides the claim if the effect is `power_against`.
   double power = std::numeric_limits<double>::quiet_NaN();
   std::string power_against = {};  ///< "a share of 0.65"
-  bool decidable = true;           ///< false: undecided whatever the numbers (estimators disagree)
-  std::string note = {};           ///< a sentence for the report
+  bool post_hoc = false;  ///< the power rests on the spread that was seen, not on the design alone
+  bool decidable = true;  ///< false: undecided whatever the numbers (estimators disagree)
+  std::string note = {};  ///< a sentence for the report
   std::string likely_reason = {};  ///< the most likely reason, should it not be reproduced
 };
 

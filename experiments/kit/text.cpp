@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace boltzmark::experiments {
@@ -55,6 +56,12 @@ std::string number_text(double value) {
   return with_minus(text.substr(0, e)) + " × " + power;
 }
 
+std::string shortest_text(double value) {
+  const double size = std::abs(value);
+  if (size < 1e-3 || size >= 1e6 || !std::isfinite(value)) return number_text(value);
+  return with_minus(fmt::format("{}", value));
+}
+
 std::string decimals_text(double value, int digits) {
   if (!std::isfinite(value)) return not_finite(value);
   if (value != 0 && (std::abs(value) < 0.5 * std::pow(10.0, -digits) || std::abs(value) >= 1e7))
@@ -65,6 +72,25 @@ std::string decimals_text(double value, int digits) {
 std::string interval_text(double lower, double upper) {
   if (std::isnan(lower) && std::isnan(upper)) return "";
   return fmt::format("[{}, {}]", number_text(lower), number_text(upper));
+}
+
+std::string found_text(const Measure& measure) {
+  const double width = measure.upper - measure.lower;
+  const double most =
+      std::max({std::abs(measure.estimate), std::abs(measure.lower), std::abs(measure.upper)});
+  if (!std::isfinite(width) || !(width >= 1e-3) || most >= 1e6) {
+    const std::string interval = interval_text(measure.lower, measure.upper);
+    return number_text(measure.estimate) + (interval.empty() ? "" : " " + interval);
+  }
+  const int digits = std::max(0, 1 - static_cast<int>(std::floor(std::log10(width))));
+  const auto text = [&](double value) { return with_minus(fmt::format("{:.{}f}", value, digits)); };
+  return fmt::format("{} [{}, {}]", text(measure.estimate), text(measure.lower),
+                     text(measure.upper));
+}
+
+std::string power_text(const Measure& measure) {
+  return decimals_text(measure.power, 2) +
+         (measure.post_hoc && !std::isnan(measure.power) ? " post hoc" : "");
 }
 
 std::string cell_text(const Cell& cell, int digits) {
@@ -82,15 +108,13 @@ std::string cell_text(const Cell& cell, int digits) {
 }
 
 std::string measure_text(const Measure& measure) {
-  std::string text = number_text(measure.estimate);
-  const std::string interval = interval_text(measure.lower, measure.upper);
-  if (!interval.empty()) text += " " + interval;
+  std::string text = found_text(measure);
   if (!std::isnan(measure.p_value))
     text += measure.p_value < 1e-4 ? ", p < 0.0001" : fmt::format(", p = {:.2g}", measure.p_value);
   if (measure.n > 0) text += fmt::format(", n = {}", measure.n);
   if (!std::isnan(measure.power)) {
-    text +=
-        measure.power > 0.9995 ? ", power > 0.999" : fmt::format(", power {:.2f}", measure.power);
+    text += measure.post_hoc ? ", post hoc power " : ", power ";
+    text += measure.power > 0.9995 ? "> 0.999" : fmt::format("{:.2f}", measure.power);
     if (!measure.power_against.empty()) text += " against " + measure.power_against;
   }
   return text;
@@ -119,6 +143,15 @@ std::string committed_text(const JudgedClaim& claim, Profile profile) {
       said.run < said.parts ? fmt::format(", {} of {} parts", said.run, said.parts) : "";
   return fmt::format("at paper size{}: {}\u00a0{}", share, verdict_sign(said.verdict),
                      verdict_name(said.verdict));
+}
+
+std::vector<std::string> change_texts(const Claim& claim) {
+  std::vector<std::string> all;
+  for (const ClaimChange& change : claim.changes)
+    all.push_back(fmt::format("Changed after a result (revision {}): {} Before: {} After: {}",
+                              change.revision, sentence(change.reason), sentence(change.before),
+                              sentence(change.after)));
+  return all;
 }
 
 std::string sentence(const std::string& text) { return text.ends_with('.') ? text : text + '.'; }

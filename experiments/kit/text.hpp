@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiments/kit/claims.hpp"
 #include "experiments/kit/profile.hpp"
@@ -18,8 +19,15 @@ std::string markdown_escape(std::string_view text);
 std::string number_text(double value);
 /// Writes a number with a fixed number of decimals, or as above where that would show nothing.
 std::string decimals_text(double value, int digits);
+/// Writes a given number in full: "451.255", "10⁻¹²".
+std::string shortest_text(double value);
 /// Writes an interval, "[0.12, 0.31]"; empty if it has no ends.
 std::string interval_text(double lower, double upper);
+/// Writes a measure's estimate and interval with decimals that tell its ends apart:
+/// "451.252 [451.235, 451.269]".
+std::string found_text(const Measure& measure);
+/// Writes its power: "0.87", "0.87 post hoc".
+std::string power_text(const Measure& measure);
 /// Writes a cell of a table; "not run" where the profile has no value.
 std::string cell_text(const Cell& cell, int digits);
 
@@ -32,6 +40,10 @@ std::string verdict_sign(Verdict verdict);
 /// Writes what the committed report says otherwise: "at paper size: ✓ reproduced"; empty if it says
 /// the same, does not know the claim, or this is a report at that size.
 std::string committed_text(const JudgedClaim& claim, Profile profile);
+
+/// Writes what a claim was before a change of its form: "changed after a result; before: ...", one
+/// line a change.
+std::vector<std::string> change_texts(const Claim& claim);
 
 /// Ends a text with a full stop.
 std::string sentence(const std::string& text);

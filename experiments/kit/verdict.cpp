@@ -29,9 +29,13 @@ bool holds(Test test, double value, double threshold) {
 /// is convex, so its two ends decide.
 Verdict judge_interval(const ClaimPart& part, double lower, double upper) {
   if (std::isnan(lower) || std::isnan(upper)) return Verdict::undecided;
-  if (part.test == Test::contains)
-    return lower <= part.threshold && part.threshold <= upper ? Verdict::reproduced
-                                                              : Verdict::not_reproduced;
+  const double low = part.threshold - part.tolerance, high = part.threshold + part.tolerance;
+  const bool meets = lower <= high && low <= upper;
+  if (part.test == Test::contains) return meets ? Verdict::reproduced : Verdict::not_reproduced;
+  if (part.test == Test::equivalent)
+    return !meets                          ? Verdict::not_reproduced
+           : low <= lower && upper <= high ? Verdict::reproduced
+                                           : Verdict::undecided;
   if (part.test == Test::not_below)
     return upper >= part.threshold ? Verdict::reproduced : Verdict::not_reproduced;
   const int ends =
@@ -83,7 +87,8 @@ Verdict judge(const ClaimPart& part, char kind, const Measure& measure) {
   if (kind == 'E')
     return holds(part.test, measure.estimate, part.threshold) ? Verdict::reproduced
                                                               : Verdict::not_reproduced;
-  const bool by_interval = part.test == Test::contains || part.test == Test::not_below;
+  const bool by_interval =
+      part.test == Test::contains || part.test == Test::equivalent || part.test == Test::not_below;
   if (!std::isnan(measure.p_value) && !by_interval) {
     // An estimate on the other side of the threshold speaks against its own p-value.
     const bool on_side = holds(part.test, measure.estimate, part.threshold);
@@ -136,21 +141,25 @@ Verdict parse_verdict(const std::string& name) {
 }
 
 std::string assertion(const ClaimPart& part) {
+  std::string target = shortest_text(part.threshold);
+  if (part.tolerance > 0) target += " ± " + shortest_text(part.tolerance);
   switch (part.test) {
     case Test::less:
-      return "< " + number_text(part.threshold);
+      return "< " + target;
     case Test::greater:
-      return "> " + number_text(part.threshold);
+      return "> " + target;
     case Test::at_most:
-      return "≤ " + number_text(part.threshold);
+      return "≤ " + target;
     case Test::at_least:
-      return "≥ " + number_text(part.threshold);
+      return "≥ " + target;
     case Test::equal:
-      return "= " + number_text(part.threshold);
+      return "= " + target;
     case Test::contains:
-      return "interval contains " + number_text(part.threshold);
+      return (part.tolerance > 0 ? "interval meets " : "interval contains ") + target;
+    case Test::equivalent:
+      return "interval within " + target;
     case Test::not_below:
-      return "interval not below " + number_text(part.threshold);
+      return "interval not below " + target;
     case Test::reported:
       return "no direction promised";
   }

@@ -183,7 +183,7 @@ Experiment experiment() {
   return {
       .id = "salakhutdinov2010/coupling",
       .item = "Secs. 6.1, 8",
-      .title = "How slow and fast chains exchange states",
+      .title = "How should slow and fast chains exchange states?",
       .paper_did =
           "Exchanges states every 50 updates, with the last state that the fast chain had "
           "at k = 1, since swaps whenever it is there mostly hand the same states back and "

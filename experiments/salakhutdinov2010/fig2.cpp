@@ -246,7 +246,7 @@ Experiment experiment() {
   return {
       .id = "salakhutdinov2010/fig2",
       .item = "Fig. 2",
-      .title = "Wang-Landau moves between all sets of two spins; Gibbs and FPCD stay in one",
+      .title = "Which methods move between all sets of two spins, and which stay in one?",
       .paper_did =
           "Runs the Gibbs sampler, FPCD and the Wang-Landau algorithm for 100 updates on "
           "two spins that prefer to be equal, the four states being the sets.",

@@ -195,7 +195,7 @@ Experiment experiment() {
   return {
       .id = "salakhutdinov2010/spurious",
       .item = "Secs. 4.1, 6.1",
-      .title = "CAST finds a mode that the data do not have, FPCD does not",
+      .title = "Does CAST find a mode that the data do not have, and FPCD not?",
       .paper_did =
           "States that FPCD does not visit spurious modes far from the data, which the "
           "fast chain of CAST does. It shows no experiment.",

@@ -160,7 +160,7 @@ Experiment experiment() {
   return {
       .id = "salakhutdinov2010/update-cost",
       .item = "Abstract, Sec. 6",
-      .title = "What an update costs with each negative phase",
+      .title = "What does an update cost with each negative phase?",
       .paper_did =
           "States that adaptive tempering and CAST cost at most twice as much as SAP, and "
           "parallel tempering with 50 chains fifty times as much, in time and in memory. "

@@ -101,7 +101,7 @@ Experiment experiment() {
   return {
       .id = "yokoyama2019/fig2",
       .item = "Fig. 2",
-      .title = "Over-fitting is slower the more values a hidden unit has",
+      .title = "Is over-fitting slower the more values a hidden unit has?",
       .paper_did =
           "Trains RBMs with 4 + R hidden units, s = 1, 2, 4 and infinity, on 200 cases of a random "
           "8-4 binary RBM by CD-1 (full batch, Adam) and plots the KLD between the two, over |V|; "

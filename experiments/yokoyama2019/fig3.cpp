@@ -75,7 +75,7 @@ Experiment experiment() {
   return {
       .id = "yokoyama2019/fig3",
       .item = "Fig. 3",
-      .title = "The training log-likelihood grows faster the fewer values a hidden unit has",
+      .title = "Does the training log-likelihood grow faster the fewer values a hidden unit has?",
       .paper_did =
           "Plots the log-likelihood of the training cases, over |V|, in the runs of Fig. 2.",
       .settings = {.smoke = "2 experiments of 5,000 updates.",

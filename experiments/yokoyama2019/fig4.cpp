@@ -240,7 +240,7 @@ Experiment experiment() {
   return {
       .id = "yokoyama2019/fig4",
       .item = "Fig. 4",
-      .title = "The maximum of the likelihood moves away from the origin and blunts as s grows",
+      .title = "How do the maximum of the likelihood and its sharpness change as s grows?",
       .paper_did =
           "Plots the correlation α_s(w) of two spins that share |H| = 2 hidden units, and the "
           "log-likelihood of data with correlation 0.6, for s = 1, 2, 4 and infinity.",

@@ -199,7 +199,8 @@ Experiment experiment() {
   return {
       .id = "yokoyama2019/fig6",
       .item = "Fig. 6",
-      .title = "Continuous hidden units: a higher training error and a lower error on noisy images",
+      .title =
+          "Do continuous hidden units raise the training error and lower that on noisy images?",
       .paper_did =
           "Trains discriminative RBMs with 200 hidden units, s = 1 and infinity, on 1,000 images "
           "of "

@@ -105,8 +105,9 @@ void add_reproduce(Program& program) {
       &options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
       "Stop after this long, between trials or where a long one keeps its state; run again to go on.");
   command.flag(&options.fresh, "--fresh", "Ignore the trials that are stored.");
-  command.flag(&options.keep, "--keep",
-               "Merge finished trials into reports/reference of the source tree.");
+  command.flag(
+      &options.keep, "--keep",
+      "Merge finished trials into reports/reference of the source tree, which must have no changes.");
   command.action(
       [arguments](const Session& session) { return run_reproduce(*arguments, session); });
 }

@@ -198,6 +198,40 @@ TEST_CASE("the bootstrap gives the same bytes on one thread and on many") {
   CHECK(many.estimate < many.upper);
 }
 
+TEST_CASE("the bootstrap of strata draws one row less than each has, of its own rows") {
+  // Of the rows {0, 1} it draws one: the mean is 0 or 1, its standard deviation 1/2 = s / sqrt(2).
+  const std::vector<double> values{0, 1};
+  const std::vector<std::size_t> sizes{2, 5};
+  const auto statistic = [&](const boltzmark::Strata& rows) {
+    return values.at(rows.at(0).at(0)) + (rows.at(1).size() >= 4 ? 0 : 100) +
+           (rows.at(1).at(0) < 5 ? 0 : 100);
+  };
+  const auto found = boltzmark::bootstrap_strata(
+      sizes, statistic, {.key = boltzmark::make_key(4, "strata"), .replicates = 10000});
+  CHECK(found.estimate == 0);
+  CHECK(found.lower == 0);
+  CHECK(found.upper == 1);
+  CHECK(found.std_error == Approx(0.5).margin(2e-3));
+  CHECK_THROWS_AS(boltzmark::bootstrap_strata(std::vector<std::size_t>{2, 1}, statistic, {}),
+                  boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::bootstrap_strata({}, statistic, {}), boltzmark::InvalidArgument);
+}
+
+TEST_CASE("the bootstrap's error of a mean of few rows in strata is the unbiased one") {
+  // Rows 0 0 3 0: s^2 = 2.25, of their mean 2.25 / 4; four of four would give 3/4 of that.
+  const std::vector<double> values{0, 0, 3, 0};
+  const std::vector<std::size_t> sizes{4};
+  const auto mean = [&](const boltzmark::Strata& rows) {
+    double sum = 0;
+    for (const std::size_t row : rows[0]) sum += values[row];
+    return sum / static_cast<double>(rows[0].size());
+  };
+  const auto found = boltzmark::bootstrap_strata(
+      sizes, mean, {.key = boltzmark::make_key(5, "strata"), .replicates = 20000});
+  CHECK(found.estimate == 0.75);
+  CHECK(found.std_error == Approx(0.75).margin(0.02));  // five standard errors of 20,000 draws
+}
+
 TEST_CASE("class changes follow the script, ambiguous samples left out") {
   const std::vector<int> classes{-1, 0, 0, -1, 0, 2, -1, 2, 1, -1, 1, 2};
   const auto counts = boltzmark::count_class_changes(classes);

@@ -1,9 +1,15 @@
 // What the experiments of carlson2016 compute themselves from errors and transitions.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
+#include <string>
 
+#include "boltzmark/core/error.hpp"
 #include "experiments/carlson2016/support/crossing.hpp"
+#include "experiments/carlson2016/support/rung_errors.hpp"
 #include "experiments/carlson2016/support/rung_flux.hpp"
+#include "experiments/carlson2016/support/rung_summary.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -46,7 +52,104 @@ ErrorCell cell_of(double mean, double spread) {
   return sum_up_errors(outcomes);
 }
 
+/// A pool of chains: ten estimates by every method, each `size` off, of the last half by method
+/// RTS `late`.
+Trial pool_of(int rungs, int run, double size, double late, bool mixed = true) {
+  Json log_z = Json::object();
+  for (const char* method : {"RTS", "TS", "MBAR", "TI", "TI-RB"}) {
+    std::vector<double> all(10, kTruth + size);
+    if (std::string(method) == "RTS") std::fill(all.begin() + 5, all.end(), kTruth + late);
+    log_z[method] = all;
+  }
+  return {.inputs = {{"model", "cd25"},
+                     {"rungs", rungs},
+                     {"run", run},
+                     {"sweeps", 30000},
+                     {"mbar_estimates", 10}},
+          .outputs = {{"log_z", log_z},
+                      {"truth", kTruth},
+                      {"pool_log_z", kTruth},
+                      {"round_trips", 30},
+                      {"mixed", mixed}}};
+}
+
+/// Four runs at every K of the paper, five at K = 1001. RTS errs by 0.1, at 1001 in the second
+/// half of each pool by 0.3, at 11, where chains did not mix, by 1; the others by 0.1 and by 1.
+std::vector<Trial> pools_at_every_rungs() {
+  std::vector<Trial> trials;
+  for (const int rungs : kPaperRungs)
+    for (int run = 1; run <= (rungs == 1001 ? 5 : 4); ++run)
+      trials.push_back(rungs == 1001 ? pool_of(rungs, run, 0.1, 0.3)
+                       : rungs == 11 ? pool_of(rungs, run, 1, 1, false)
+                                     : pool_of(rungs, run, 0.1, 0.1));
+  return trials;
+}
+
+Results results_of(const std::vector<Trial>& trials) {
+  std::vector<Json> planned;
+  for (const Trial& trial : trials) planned.push_back(trial.inputs);
+  return {Profile::paper, planned, trials};
+}
+
+std::map<std::string, Measure> rung_claims(const std::vector<Trial>& trials) {
+  Summary summary;
+  add_rung_claims(results_of(trials), summary);
+  std::map<std::string, Measure> found;
+  for (const Measure& measure : summary.measures())
+    found[measure.claim + (measure.part.empty() ? "" : " " + measure.part)] = measure;
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "every estimate of every pool counts in Fig. 4, also where pools are more than elsewhere") {
+  const auto found = rung_claims(pools_at_every_rungs());
+  // At K = 1001 the mean square is (0.01 + 0.09) / 2, elsewhere 0.01.
+  CHECK(found.at("C36").estimate == Approx(std::sqrt(5.0)).epsilon(1e-9));
+  CHECK(found.at("C36").n == 4);
+}
+
+TEST_CASE("Fig. 4's claims are judged at every K they name, mixed or not, and the mixed beside") {
+  const auto found = rung_claims(pools_at_every_rungs());
+  // K = 11 .. 1001: MBAR over RTS is 1 but at 1001, 1 / sqrt 5.
+  CHECK(found.at("C20 K ≥ 11").estimate == Approx(std::pow(5, -1.0 / 14)).epsilon(1e-9));
+  CHECK(found.at("C20 where every run mixed").estimate ==
+        Approx(std::pow(5, -1.0 / 12)).epsilon(1e-9));
+  CHECK(found.at("C39 K ≥ 11").estimate == Approx(1.0).epsilon(1e-9));
+  CHECK(found.at("C39 where every run mixed").estimate == Approx(std::sqrt(5.0)).epsilon(1e-9));
+  CHECK_THAT(found.at("C39 K ≥ 11").note, Catch::Contains("did not mix at K = 11"));
+}
+
+TEST_CASE("intervals of Fig. 4 are over pools: estimates of one pool share its error") {
+  std::vector<Trial> trials;
+  for (int run = 1; run <= 4; ++run) trials.push_back(pool_of(26, run, 0.1 * run, 0.1 * run));
+  const Results results = results_of(trials);
+  const Estimate found = RungErrors(results, "cd25", "TS", {26}).estimates()[0];
+  // Squares .01 .04 .09 .16, three drawn: all .01 with probability 1/64, mean .02 with 3/64. Four of
+  // four would have .025 at 2.5 %.
+  CHECK(found.value == Approx(std::sqrt(0.075)).epsilon(1e-9));
+  CHECK(found.lower == Approx(std::sqrt(0.02)).epsilon(1e-9));
+  CHECK(found.upper > 0.35);
+}
+
+TEST_CASE("pools of unequal numbers of estimates are refused") {
+  std::vector<Trial> trials = {pool_of(26, 1, 0.1, 0.1), pool_of(26, 2, 0.1, 0.1)};
+  trials[1].outputs["log_z"]["TS"].erase(0);
+  const Results results = results_of(trials);
+  CHECK_NOTHROW(RungErrors(results, "cd25", "RTS", {26}));
+  CHECK_THROWS_AS(RungErrors(results, "cd25", "TS", {26}), InvalidArgument);
+  CHECK_THROWS_AS(RungErrors(results, "cd25", "RTS", {51}), InvalidArgument);
+}
+
+TEST_CASE("Fig. 4 rings the points whose chains did not mix, and no other") {
+  Summary summary;
+  add_rung_figure(results_of(pools_at_every_rungs()), summary);
+  const auto& figure = std::get<Figure>(summary.items().at(0));
+  const Series& rings = figure.panels.at(0).series.back();
+  CHECK(rings.mark == Mark::rings);
+  CHECK(rings.x == std::vector<double>(5, 11));
+}
 
 TEST_CASE("a crossing that the longest run does not reach lies beyond it, with no upper limit") {
   const Measure measure = crossing_of(0.1, 2, 1, {.log_z = kTruth});

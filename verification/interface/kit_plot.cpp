@@ -81,6 +81,29 @@ Run compare(const Folder& folder, const std::string& model, const std::string& o
 
 }  // namespace
 
+TEST_CASE("points beyond an axis are marked at its edge and counted, none is dropped silently") {
+  Figure figure{.name = "f", .caption = "c"};
+  figure.panels.push_back({.x = {.label = "x"},
+                           .y = {.label = "y", .low = -110, .high = -45},
+                           .series = {{.label = "AIS",
+                                       .x = {1, 2, 3, 4},
+                                       .y = {-100, 4.4, -221, -50},
+                                       .mark = Mark::points}}});
+  CHECK(beyond_text(figure) == " 2 points lie beyond the axes: marked at the edge.");
+  const std::string script = panel_script(figure.panels[0], "f.svg", 600, 360);
+  CHECK_THAT(script, Catch::Contains("$de0 << EOD\n2 -45 9\n3 -110 11\nEOD"));
+  CHECK_THAT(script, Catch::Contains("$de0 using 1:2:3 with points pt variable"));
+  figure.panels[0].series[0].mark = Mark::line;  // a curve: once where it leaves
+  figure.panels[0].series[0].y = {-100, 5, 6, -50};
+  CHECK_THAT(panel_script(figure.panels[0], "f.svg", 600, 360),
+             Catch::Contains("$de0 << EOD\n2 -45 9\nEOD"));
+  figure.panels[0].y = {.label = "y"};
+  CHECK(beyond_text(figure).empty());
+  CHECK_THAT(panel_script(figure.panels[0], "f.svg", 600, 360), !Catch::Contains("$de0"));
+  figure.panels[0].y.log = true;
+  CHECK(beyond_text(figure) == " 2 points are not positive and not on the logarithmic axis.");
+}
+
 TEST_CASE("a line is made printable by its controls and by what is no UTF-8, and by nothing else") {
   std::string printable = "p₁ → π … 中文 😀 ";
   for (char c = 0x20; c < 0x7f; ++c) printable += c;

@@ -1,16 +1,20 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/csv.hpp"
+#include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
 #include "experiments/kit/selection.hpp"
+#include "experiments/kit/sources.hpp"
 #include "experiments/kit/text.hpp"
 #include "verification/interface/kit_toys.hpp"
 
@@ -83,6 +87,78 @@ TEST_CASE("numbers for people keep a true minus sign and never show as nothing")
   CHECK(decimals_text(0.0001, 2) == "10⁻⁴");
   CHECK(interval_text(kNan, kNan).empty());
   CHECK(cell_text(NotRun{}, 2) == "not run");
+}
+
+TEST_CASE("a measure shows as many decimals as its interval needs, and its power for what it is") {
+  Measure measure{.claim = "C33", .estimate = 451.2519, .lower = 451.2351, .upper = 451.2687};
+  CHECK(found_text(measure) == "451.252 [451.235, 451.269]");
+  measure.power = 0.87;
+  CHECK_THAT(measure_text(measure), Catch::Contains(", power 0.87"));
+  measure.post_hoc = true;
+  CHECK_THAT(measure_text(measure), Catch::Contains(", post hoc power 0.87"));
+  CHECK(power_text(measure) == "0.87 post hoc");
+  CHECK(found_text({.claim = "C", .estimate = -0.5, .lower = -0.552, .upper = -0.448}) ==
+        "−0.50 [−0.55, −0.45]");
+  CHECK(found_text({.claim = "C", .estimate = 4438.1, .lower = 1764.7, .upper = 10333}) ==
+        "4438 [1765, 10333]");
+  CHECK(found_text({.claim = "C", .estimate = 0.25}) == "0.25");
+  CHECK(shortest_text(451.255) == "451.255");
+  CHECK(shortest_text(1e-12) == "10⁻¹²");
+}
+
+TEST_CASE("what was run is told by the trials, beside what was planned") {
+  std::vector<Json> planned;
+  for (const int sweeps : {1000, 10000, 1000000})
+    for (int repeat = 1; repeat <= 10; ++repeat)
+      planned.push_back({{"method", "rts"}, {"sweeps", sweeps}, {"repeat", repeat}});
+  std::vector<Trial> finished;
+  for (int i = 0; i < 14; ++i) finished.push_back({.inputs = planned[static_cast<std::size_t>(i)]});
+  CHECK(run_text({Profile::paper, planned, finished}) ==
+        "14 of 30 planned trials: 2 cells of 4 to 10 (of 10) repeats. method rts; sweeps 1000, "
+        "10000. No trial yet of: sweeps 1000000.");
+  CHECK(run_text({Profile::paper, planned, {}}) == "None of the 30 planned trials.");
+  finished.clear();
+  for (const Json& inputs : planned) finished.push_back({.inputs = inputs});
+  CHECK_THAT(run_text({Profile::paper, planned, finished}),
+             Catch::StartsWith("All 30 of 30 planned trials: 3 cells of 10 repeats."));
+}
+
+TEST_CASE("a claim that was changed after a result says so, and is counted apart") {
+  const TemporaryFolder out;
+  ClaimFile claims = toy_claims();
+  claims.claims[1].changes = {{.revision = "0123456",
+                               .reason = "It counted <five> of 200",
+                               .before = "reproduced, 0.4",
+                               .after = "undecided, 1.1"}};
+  reproduce({.out = out.path()}, toy_experiments(), {claims});
+  for (const char* file : {"index.html", "report.md"}) {
+    const std::string text = read_text(out.path() + "/quick/report/" + file);
+    for (const char* part : {"revision 0123456", "&lt;five&gt; of 200", "reproduced, 0.4",
+                             "undecided, 1.1", "1 + 1 reproduced", "changed after a result"})
+      CHECK_THAT(text, Catch::Contains(part));
+  }
+  const Json said = Json::parse(read_text(out.path() + "/quick/report/claims.json"));
+  CHECK(said[0]["changes"].empty());
+  CHECK(said[1]["changes"][0]["before"] == "reproduced, 0.4");
+}
+
+TEST_CASE("no trial of a tree with changes is kept") {
+  const TemporaryFolder out;
+  const auto toys = toy_experiments();
+  const ReproduceOptions options{.out = out.path()};
+  const auto plan = plan_experiment(toys[0], options, CellFilter(""));
+  for (const PlannedTrial& trial : plan.trials)
+    plan.store->append(trial.key, {.inputs = trial.key.inputs,
+                                   .outputs = {{"mean", 0.5}},
+                                   .revision = "0123456789ab+changes"});
+  ReproduceOptions keep = options;
+  keep.keep = true;
+  CHECK_THROWS_WITH(reproduce(keep, toys, {toy_claims()}),
+                    Catch::Contains("0123456789ab+changes (must be of a clean one"));
+  CHECK_FALSE(std::filesystem::exists(source_path("reports/reference/toy")));
+  CHECK(is_clean("0123456789ab"));
+  CHECK_FALSE(is_clean("0123456789ab+changes"));
+  CHECK_FALSE(is_clean("unknown"));
 }
 
 TEST_CASE("the report escapes what experiments and claims say, and loads nothing from elsewhere") {
@@ -184,16 +260,24 @@ TEST_CASE("the committed report is one of the claims as they are") {
   }
 }
 
-TEST_CASE("the README counts the verdicts of the committed report") {
-  std::map<std::string, std::map<std::string, int>> counts;
-  for (const Json& said : Json::parse(read_text(source_path("reports/reference/claims.json"))))
-    ++counts[said.at("paper")][said.at("verdict")];
+TEST_CASE("the README counts the verdicts of the committed report, changed claims apart") {
+  std::map<std::string, std::map<std::string, std::pair<int, int>>> counts;
+  for (const Json& said : Json::parse(read_text(source_path("reports/reference/claims.json")))) {
+    auto& [registered, changed] = counts[said.at("paper")][said.at("verdict")];
+    ++(said.at("changes").empty() ? registered : changed);
+  }
   const std::string readme = read_text(source_path("README.md"));
   for (auto& [paper, of] : counts) {
-    const int all = of["reproduced"] + of["not reproduced"] + of["undecided"] + of["reported"];
-    CHECK_THAT(readme, Catch::Contains(fmt::format("\n| {} | {} | {} | {} | {} | {} |\n", paper,
-                                                   all, of["reproduced"], of["not reproduced"],
-                                                   of["undecided"], of["reported"])));
+    int all = 0;
+    const auto cell = [&](const char* verdict) {
+      const auto& [registered, changed] = of[verdict];
+      all += registered + changed;
+      return changed > 0 ? fmt::format("{} + {}", registered, changed) : std::to_string(registered);
+    };
+    const std::string cells =
+        fmt::format("{} | {} | {} | {}", cell("reproduced"), cell("not reproduced"),
+                    cell("undecided"), cell("reported"));
+    CHECK_THAT(readme, Catch::Contains(fmt::format("\n| {} | {} | {} |\n", paper, all, cells)));
   }
 }
 

@@ -47,6 +47,23 @@ TEST_CASE("a ratio that should not fall is refuted only by an interval below") {
   CHECK(decide(Test::not_below, 1, interval(0.8, 0.9), 'D') == Verdict::not_reproduced);
 }
 
+TEST_CASE("a value may be met within a tolerance, which the interval itself does not take in") {
+  const ClaimPart near{.test = Test::contains, .threshold = 451.255, .tolerance = 0.1};
+  CHECK(judge(near, 'V', interval(451.3, 451.4)) == Verdict::reproduced);
+  CHECK(judge(near, 'V', interval(451.36, 451.4)) == Verdict::not_reproduced);
+  CHECK(assertion(near) == "interval meets 451.255 ± 0.1");
+}
+
+TEST_CASE(
+    "equivalence asks for all of the interval within the margin, and is undecided across it") {
+  const ClaimPart same{.test = Test::equivalent, .threshold = 1, .tolerance = 0.1};
+  CHECK(judge(same, 'D', interval(0.95, 1.05)) == Verdict::reproduced);
+  CHECK(judge(same, 'D', interval(1.01, 1.02)) == Verdict::reproduced);
+  CHECK(judge(same, 'D', interval(0.85, 1.05)) == Verdict::undecided);
+  CHECK(judge(same, 'D', interval(0.85, 1.15)) == Verdict::undecided);
+  CHECK(judge(same, 'D', interval(1.11, 1.15)) == Verdict::not_reproduced);
+}
+
 TEST_CASE("a one-sided p-value takes the place of the interval") {
   const auto with_p = [](double p) {
     const double estimate = p < 0.5 ? 0.1 : -0.1;

@@ -1,10 +1,12 @@
 // The README's table of experiments against the registry.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "experiments/kit/claims.hpp"
 #include "experiments/kit/experiment.hpp"
 #include "experiments/kit/files.hpp"
 
@@ -50,6 +52,21 @@ TEST_CASE("the README lists exactly the registered experiments, with their items
   std::sort(rows.begin(), rows.end());
   std::sort(registered.begin(), registered.end());
   CHECK(rows == registered);
+}
+
+TEST_CASE(
+    "the title of an experiment whose claims data decide asks, and leaves the answer to them") {
+  std::map<std::string, char> kinds;
+  for (const ClaimFile& file : read_all_claims())
+    for (const Claim& claim : file.claims) kinds[file.paper + claim.id] = claim.kind;
+  for (const Experiment& experiment : experiments()) {
+    if (experiment.checks) continue;  // "what the paper proves"
+    const bool decided_by_data = std::any_of(
+        experiment.claims.begin(), experiment.claims.end(),
+        [&](const std::string& id) { return kinds.at(experiment.paper() + id) != 'E'; });
+    INFO(experiment.id << ": " << experiment.title);
+    CHECK((!decided_by_data || experiment.title.ends_with('?')));
+  }
 }
 
 }  // namespace boltzmark::experiments

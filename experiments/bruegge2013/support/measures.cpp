@@ -60,10 +60,11 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
       test.p(direction == Alternative::greater ? Alternative::less : Alternative::greater);
   const bool too_few = std::exp2(-static_cast<double>(n)) >= kLevel;
   measure.power =
-      too_few ? 0
-              : signed_rank_power(n, 1, kLevel, Alternative::greater,
-                                  {.key = make_key(1, about.claim, "power"), .replicates = 1000})
-                    .estimate;
+      too_few || !about.decidable
+          ? 0
+          : signed_rank_power(n, 1, kLevel, Alternative::greater,
+                              {.key = make_key(1, about.claim, "power"), .replicates = 1000})
+                .estimate;
   measure.power_against = "a shift of one standard deviation of the differences";
   summary.add(std::move(measure));
 }

@@ -24,6 +24,18 @@ std::vector<double> after(const Results& results, const Way& way, const char* ou
   return values;
 }
 
+/// Iterations of every repeat until the rule holds and, then or later, the error is below a nat.
+std::vector<double> iterations_to_settle(const Results& results, const Way& way) {
+  std::vector<double> all;
+  for (const Trial* trial : results.where(inputs_of(way))) {
+    const std::vector<double> errors = numbers(trial->outputs.at("error"));
+    auto i = static_cast<std::size_t>(number(trial->outputs.at("iterations")));
+    while (i <= errors.size() && errors[i - 1] >= 1) ++i;
+    all.push_back(static_cast<double>(i));
+  }
+  return all;
+}
+
 double share_below(const std::vector<double>& values, double threshold) {
   const auto below = [&](double value) { return value < threshold; };
   return static_cast<double>(std::count_if(values.begin(), values.end(), below)) /
@@ -132,13 +144,15 @@ void add_initial_occupancies(const Results& results, Summary& summary) {
            "the largest of 100 errors after 5,000 correlated samples; the paper gives no number"},
       mean_interval(soft), soft.size());
   error.power = interval_power(mean_interval(soft), 0.2);
-  error.power_against = "a mean error of 0.3 nats (given the spread seen)";
+  error.power_against = "a mean error of 0.3 nats";
+  error.post_hoc = true;
   summary.add(error);
   const std::vector<double> stops = results.values(inputs_of(kSoftWay), "iterations");
   Measure stop = interval_measure({.claim = "C06", .part = "iterations to the stop rule"},
                                   mean_interval(stops), stops.size());
   stop.power = interval_power(mean_interval(stops), 1);
-  stop.power_against = "a mean of 9 iterations (given the spread seen)";
+  stop.power_against = "a mean of 9 iterations";
+  stop.post_hoc = true;
   stop.note = fmt::format(
       "the paper's own rule, max |r_k − c_k| < 0.1/K, holds after iteration 10 in {:.0f} % of runs",
       100 * share_below(after(results, kSoftWay, "excess", 10), 0.1));
@@ -150,30 +164,67 @@ void add_initial_occupancies(const Results& results, Summary& summary) {
   const Interval log_ratio = {std::log(interval.estimate), std::log(interval.lower),
                               std::log(interval.upper)};
   ratio.power = interval_power(log_ratio, std::log(2.0));
-  ratio.power_against = "a ratio of 20 (given the spread seen)";
+  ratio.power_against = "a ratio of 20";
+  ratio.post_hoc = true;
   ratio.likely_reason =
       "counts + 0.1 settle too, only later: rungs that are not visited are off by log of the "
       "floor, not by more";
   summary.add(ratio);
 }
 
-void add_initial_restarts(const Results& results, Summary& summary) {
-  const std::vector<double> ours = results.values(inputs_of(kSoftWay), "iterations");
+Table restart_table(const Results& results) {
+  Table table{.name = "restarts-784-500",
+              .caption =
+                  "Ways to start an iteration on the published 784-500 RBM, from base rates "
+                  "and Ẑ_k = 1: iterations until max |log(c_k / r_k)| < 1, and until the "
+                  "error of log Z is below a nat too; one more than there were if never.",
+              .columns = {{"x", "x"},
+                          {"b", "b"},
+                          {"runs", "runs"},
+                          {"to the rule", "rule", 1},
+                          {"to rule and error", "settled", 1},
+                          {"error at the rule / nats", "error_at_rule", 2},
+                          {"last error / nats", "last_error", 2}}};
+  for (const char* x : {"last", "fresh"})
+    for (const char* b : {"fresh", "last"}) {
+      const Way way{"soft", x, b};
+      std::vector<double> rule, at_rule, last;
+      for (const Trial* trial : results.where(inputs_of(way))) {
+        const std::vector<double> errors = numbers(trial->outputs.at("error"));
+        rule.push_back(number(trial->outputs.at("iterations")));
+        const auto stop = static_cast<std::size_t>(rule.back());
+        if (stop <= errors.size()) at_rule.push_back(errors[stop - 1]);
+        last.push_back(errors.back());
+      }
+      table.rows.push_back({std::string(x), std::string(b), static_cast<std::int64_t>(rule.size()),
+                            mean_cell(rule), mean_cell(iterations_to_settle(results, way)),
+                            mean_cell(at_rule), mean_cell(last)});
+    }
+  return table;
+}
+
+void add_initial_restarts(const Results& results, const std::string& part, Summary& summary) {
+  const std::vector<double> ours = iterations_to_settle(results, kSoftWay);
   std::vector<double> best;
+  std::string name;
   for (const Way& way : kOtherWays) {
-    const std::vector<double> other = results.values(inputs_of(way), "iterations");
+    const std::vector<double> other = iterations_to_settle(results, way);
     if (other.size() < 2 || other.size() != ours.size()) return;
-    if (best.empty() || mean(other) < mean(best)) best = other;
+    if (!best.empty() && mean(other) >= mean(best)) continue;
+    best = other;
+    name = fmt::format("{} x and {} b", way.x, way.b);
   }
   std::vector<double> differences;
   for (std::size_t i = 0; i < ours.size(); ++i) differences.push_back(ours[i] - best[i]);
   const Interval interval = mean_interval(differences);
-  Measure measure = interval_measure({.claim = "C08"}, interval, differences.size());
+  Measure measure = interval_measure({.claim = "C08", .part = part}, interval, differences.size());
   measure.power = interval_power(interval, 1);
-  measure.power_against = "a lead of one iteration (given the spread seen)";
-  measure.note =
-      "the best of the others is the one with the fewest iterations on average; runs that never "
-      "stopped count as one iteration more than there were";
+  measure.power_against = "a lead of one iteration";
+  measure.post_hoc = true;
+  measure.note = fmt::format(
+      "{:.1f} iterations; the best of the others is {}, {:.1f}; runs that never settled count as "
+      "one iteration more than there were",
+      mean(ours), name, mean(best));
   measure.likely_reason =
       "fresh rungs put states at an inverse temperature that they do not fit, which the last rungs "
       "do not; the paper does not say on which model it compared";

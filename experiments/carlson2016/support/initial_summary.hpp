@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -24,7 +26,10 @@ void add_initial_figure(const Results& results, Summary& summary);
 Table initial_table(const Results& results);
 /// Measures C06 and C07.
 void add_initial_occupancies(const Results& results, Summary& summary);
-/// Measures C08: paired differences from the best of the other three ways.
-void add_initial_restarts(const Results& results, Summary& summary);
+/// Tabulates how the ways to start an iteration do on the published RBM.
+Table restart_table(const Results& results);
+/// Measures a part of C08: paired differences from the best of the other three ways in the iterations
+/// until max |log(c_k / r_k)| < 1 and, from then on, an error below a nat.
+void add_initial_restarts(const Results& results, const std::string& part, Summary& summary);
 
 }  // namespace boltzmark::experiments

@@ -63,7 +63,8 @@ void add_score(const Interval& log_z, std::size_t runs, const std::string& note,
                            score, note)},
       {distance, std::max(0.0, distance - half), distance + half}, runs);
   measure.power = interval_power(log_z, 0.3 - 0.1);
-  measure.power_against = "a distance of 0.3 nats (given the spread seen)";
+  measure.power_against = "a distance of 0.3 nats";
+  measure.post_hoc = true;
   summary.add(std::move(measure));
 }
 
@@ -133,11 +134,10 @@ void add_published_values(const Results& results, int sweeps, Summary& summary) 
   if (all.size() < 4) return;
   const Interval mean = mean_interval(all);
   const std::string note = fmt::format("{} runs of RTS and AIS at {} sweeps", all.size(), sweeps);
-  Measure log_z =
-      interval_measure({.claim = "C33", .note = note + "; the interval is widened by 0.1"},
-                       {mean.estimate, mean.lower - 0.1, mean.upper + 0.1}, all.size());
+  Measure log_z = interval_measure({.claim = "C33", .note = note}, mean, all.size());
   log_z.power = interval_power(mean, 0.5 - 0.1);
-  log_z.power_against = "a value 0.5 nats away (given the spread seen)";
+  log_z.power_against = "a value 0.5 nats away";
+  log_z.post_hoc = true;
   summary.add(std::move(log_z));
   add_score(mean, all.size(), note, summary);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/kit/measures.hpp"
@@ -12,6 +13,22 @@ namespace {
 
 constexpr int kRatioReplicates = 2000;
 
+BootstrapOptions options_of(const RatioClaim& claim) {
+  return {.key = make_key(1, claim.claim, claim.part),
+          .replicates = kRatioReplicates,
+          .method = BootstrapMethod::percentile};
+}
+
+Measure measure_of(const RatioClaim& claim, const BootstrapInterval& found, std::size_t n) {
+  Measure measure = interval_measure({.claim = claim.claim, .part = claim.part}, found, n);
+  const double log_error = found.std_error / std::abs(found.estimate);
+  const double effect = std::abs(std::log(claim.against / claim.threshold));
+  measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
+  measure.power_against = fmt::format("a ratio of {:.3g}", claim.against);
+  measure.post_hoc = true;
+  return measure;
+}
+
 }  // namespace
 
 double rmse_of(std::span<const double> errors, std::span<const std::size_t> repeats) {
@@ -21,16 +38,13 @@ double rmse_of(std::span<const double> errors, std::span<const std::size_t> repe
 }
 
 Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic) {
-  const BootstrapInterval found = bootstrap_rows(repeats, statistic,
-                                                 {.key = make_key(1, claim.claim, claim.part),
-                                                  .replicates = kRatioReplicates,
-                                                  .method = BootstrapMethod::percentile});
-  Measure measure = interval_measure({.claim = claim.claim, .part = claim.part}, found, repeats);
-  const double log_error = found.std_error / std::abs(found.estimate);
-  const double effect = std::abs(std::log(claim.against / claim.threshold));
-  measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
-  measure.power_against = fmt::format("a ratio of {:.3g} (given the spread seen)", claim.against);
-  return measure;
+  return measure_of(claim, bootstrap_rows(repeats, statistic, options_of(claim)), repeats);
+}
+
+Measure ratio_measure(const RatioClaim& claim, std::span<const std::size_t> sizes,
+                      const StrataStatistic& statistic) {
+  return measure_of(claim, bootstrap_strata(sizes, statistic, options_of(claim)),
+                    *std::min_element(sizes.begin(), sizes.end()));
 }
 
 }  // namespace boltzmark::experiments

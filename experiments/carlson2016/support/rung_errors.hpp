@@ -1,10 +1,11 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/bootstrap.hpp"
+#include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
 
@@ -12,33 +13,40 @@ namespace boltzmark::experiments {
 std::vector<std::vector<double>> rung_errors(const Results& results, const std::string& model,
                                              int rungs, const std::string& method);
 
+/// Lists the numbers of rungs, of at least `least`, of which there are estimates by a method.
+std::vector<int> rungs_estimated(const Results& results, const std::string& model,
+                                 const std::string& method, int least);
+
 /// Tells whether the chains of every such pool mixed; exact pools have.
 bool rung_pools_mixed(const Results& results, const std::string& model, int rungs);
 
 /// Mean squares of the errors of one method at several numbers of rungs, from which RMSEs are made
-/// for any choice of bootstrap rows. A row is a pool where there are at least 5, and otherwise an
-/// estimate.
+/// for any choice of bootstrap rows. A row is a pool of chains: its estimates share its error. Of
+/// independent draws there is one large pool, and a row is an estimate.
 class RungErrors {
  public:
-  /// Only numbers of rungs of at least `least` whose pools mixed; of each pool the first `most`
-  /// estimates, or all.
-  RungErrors(const Results& results, const std::string& model, const std::string& method, int least,
-             int most = 0);
+  /// Of each pool the first `most` estimates, or all.
+  /// Throws  InvalidArgument if a number of rungs has no estimate, or its pools not equally many
+  RungErrors(const Results& results, const std::string& model, const std::string& method,
+             std::vector<int> rungs, int most = 0);
 
-  std::size_t rows() const { return rows_; }
   const std::vector<int>& rungs() const { return rungs_; }
+  /// The rows of each number of rungs: strata, since pools are independent.
+  std::vector<std::size_t> rows() const;
   bool has(int rungs) const;
 
-  double rmse(int rungs, std::span<const std::size_t> rows) const;
+  double rmse(int rungs, const Strata& rows) const;
   /// The largest RMSE over the smallest.
-  double spread(std::span<const std::size_t> rows) const;
+  double spread(const Strata& rows) const;
+  /// The RMSE at each number of rungs with its 95 % interval, by the bootstrap over rows; without
+  /// one where there is a single row.
+  std::vector<Estimate> estimates() const;
 
  private:
-  double rmse_of(std::size_t point, std::span<const std::size_t> rows) const;
+  double rmse_of(std::size_t point, const std::vector<std::size_t>& rows) const;
 
   std::vector<int> rungs_;
   std::vector<std::vector<double>> squares_;
-  std::size_t rows_ = 0;
 };
 
 }  // namespace boltzmark::experiments

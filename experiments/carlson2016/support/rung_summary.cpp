@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
 
+#include "boltzmark/core/error.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/carlson2016/support/rung_errors.hpp"
-#include "experiments/kit/errors.hpp"
+#include "experiments/kit/progress.hpp"
 #include "experiments/kit/published.hpp"
 
 namespace boltzmark::experiments {
@@ -17,14 +21,22 @@ const std::vector<std::string> kEstimators = {"RTS", "TS", "MBAR", "TI", "TI-RB"
 constexpr int kLeastRungs = 11;   // fewest rungs that C20 and C39 are about
 constexpr int kFewRungs = 26;     // C36 to C38 compare these
 constexpr int kManyRungs = 1001;  // with these
-using Rows = std::span<const std::size_t>;
 
-std::vector<double> all_errors(const Results& results, const RungPools& pools, int rungs,
-                               const std::string& method) {
-  std::vector<double> all;
-  for (const auto& pool : rung_errors(results, pools.model, rungs, method))
-    all.insert(all.end(), pool.begin(), pool.end());
-  return all;
+RungErrors errors_of(const Results& results, const RungPools& pools, const std::string& method) {
+  return {results, pools.model, method, rungs_estimated(results, pools.model, method, 0)};
+}
+
+/// Rings around the points of every estimator where chains did not mix.
+Series unmixed_rings(const Results& results, const RungPools& pools,
+                     const std::vector<Series>& curves) {
+  Series rings{.label = "chains did not mix", .mark = Mark::rings, .colour = 5};
+  for (const Series& curve : curves)
+    for (std::size_t i = 0; i < curve.x.size(); ++i)
+      if (!rung_pools_mixed(results, pools.model, static_cast<int>(curve.x[i]))) {
+        rings.x.push_back(curve.x[i]);
+        rings.y.push_back(curve.y[i]);
+      }
+  return rings;
 }
 
 Panel panel_of(const Results& results, const RungPools& pools, const Panel& frame) {
@@ -33,17 +45,17 @@ Panel panel_of(const Results& results, const RungPools& pools, const Panel& fram
   for (std::size_t m = 0; m < kEstimators.size(); ++m) {
     Series series{
         .label = kEstimators[m], .mark = Mark::line_points, .colour = static_cast<int>(m)};
-    for (const Json& rungs : results.inputs("rungs")) {
-      const std::vector<double> errors = all_errors(results, pools, rungs, kEstimators[m]);
-      if (errors.empty()) continue;
-      const Estimate found = rmse_estimate(errors);
-      series.x.push_back(rungs);
+    const RungErrors errors = errors_of(results, pools, kEstimators[m]);
+    series.x.assign(errors.rungs().begin(), errors.rungs().end());
+    for (const Estimate& found : errors.estimates()) {
       series.y.push_back(found.value);
       series.lower.push_back(found.lower);
       series.upper.push_back(found.upper);
     }
     if (!series.x.empty()) panel.series.push_back(std::move(series));
   }
+  if (Series rings = unmixed_rings(results, pools, panel.series); !rings.x.empty())
+    panel.series.push_back(std::move(rings));
   return panel;
 }
 
@@ -64,87 +76,142 @@ std::vector<RungPools> pools_run(const Results& results) {
   return found;
 }
 
-// What claims are judged on: the first `most` estimates of every pool, or all.
+/// What claims are judged on.
 struct Judged {
   const Results& results;
   RungPools pools;
 
-  RungErrors errors(const std::string& method, int least, int most = 0) const {
-    return {results, pools.model, method, least, most};
+  RungErrors errors(const std::string& method, std::vector<int> rungs, int most = 0) const {
+    return {results, pools.model, method, std::move(rungs), most};
+  }
+  std::vector<int> rungs(const std::string& method, int least) const {
+    return rungs_estimated(results, pools.model, method, least);
+  }
+  std::vector<int> mixed(std::vector<int> rungs) const {
+    rungs.erase(std::remove_if(rungs.begin(), rungs.end(),
+                               [&](int k) { return !rung_pools_mixed(results, pools.model, k); }),
+                rungs.end());
+    return rungs;
   }
   /// A spread over K can but grow with more of them: one over some is no test of the paper's.
   bool every_rungs() const { return results.inputs("rungs").size() >= kPaperRungs.size(); }
   std::string note(const std::vector<int>& rungs) const {
     std::string text = fmt::format("{}, K = {}", pools.title, fmt::join(rungs, ", "));
-    for (const Json& planned : results.inputs("rungs"))
-      if (!rung_pools_mixed(results, pools.model, planned))
-        text += fmt::format("; chains did not mix at K = {}", planned.get<int>());
+    for (const int k : rungs)
+      if (!rung_pools_mixed(results, pools.model, k))
+        text += fmt::format("; chains did not mix at K = {}", k);
     return text;
   }
 };
 
-void add_mbar(const Judged& judged, Summary& summary) {
+/// Adds a measure of errors at some numbers of rungs, each of which is a stratum.
+/// Throws  InvalidArgument if a method has not as many rows as the first
+void add_ratio(const RatioClaim& claim, const std::vector<const RungErrors*>& methods,
+               const std::string& note, bool decidable, const StrataStatistic& statistic,
+               Summary& summary) {
+  const std::vector<std::size_t> rows = methods.front()->rows();
+  for (const RungErrors* method : methods)
+    if (method->rows() != rows)
+      throw InvalidArgument(claim.claim + ": rows of two methods (must be as many)");
+  if (rows.empty() || *std::min_element(rows.begin(), rows.end()) < 2) return;
+  Measure measure = ratio_measure(claim, rows, statistic);
+  measure.note = note;
+  measure.decidable = decidable;
+  summary.add(measure);
+}
+
+void add_mbar(const Judged& judged, const std::string& part, const std::vector<int>& rungs,
+              Summary& summary) {
   int most = 0;
   for (const Json& count : judged.results.inputs("mbar_estimates"))
     most = std::max(most, count.get<int>());
-  const RungErrors rts = judged.errors("RTS", kLeastRungs, most),
-                   mbar = judged.errors("MBAR", kLeastRungs);
-  const std::size_t rows = std::min(rts.rows(), mbar.rows());
-  if (rows < 2) return;
-  Measure measure = ratio_measure({.claim = "C20", .against = 2}, rows, [&](Rows drawn) {
-    double sum = 0;
-    for (const int rungs : mbar.rungs())
-      sum += std::log(mbar.rmse(rungs, drawn) / rts.rmse(rungs, drawn));
-    return std::exp(sum / static_cast<double>(mbar.rungs().size()));
-  });
-  measure.note = "geometric mean over K, RTS on the same draws; " + judged.note(mbar.rungs());
-  measure.likely_reason =
-      "both use the same samples; MBAR takes the counts of rungs as they are, RTS as they should "
-      "be";
-  summary.add(measure);
+  const RungErrors rts = judged.errors("RTS", rungs, most), mbar = judged.errors("MBAR", rungs);
+  add_ratio(
+      {.claim = "C20", .part = part, .against = 2}, {&rts, &mbar},
+      "geometric mean over K, RTS on the same draws; " + judged.note(rungs), true,
+      [&](const Strata& rows) {
+        double sum = 0;
+        for (const int k : rungs) sum += std::log(mbar.rmse(k, rows) / rts.rmse(k, rows));
+        return std::exp(sum / static_cast<double>(rungs.size()));
+      },
+      summary);
 }
 
-void add_sensitivity(const Judged& judged, Summary& summary) {
-  const RungErrors rts = judged.errors("RTS", kLeastRungs), ti = judged.errors("TI", kLeastRungs);
-  if (rts.rungs().size() < 2 || rts.rows() < 2) return;
-  Measure measure = ratio_measure({.claim = "C39", .against = 0.5}, rts.rows(),
-                                  [&](Rows rows) { return rts.spread(rows) / ti.spread(rows); });
-  measure.note = judged.note(rts.rungs());
-  measure.decidable = judged.every_rungs();
-  summary.add(measure);
+void add_sensitivity(const Judged& judged, const std::string& part, const std::vector<int>& rungs,
+                     Summary& summary) {
+  if (rungs.size() < 2) return;
+  const RungErrors rts = judged.errors("RTS", rungs), ti = judged.errors("TI", rungs);
+  add_ratio(
+      {.claim = "C39", .part = part, .against = 0.5}, {&rts, &ti}, judged.note(rungs),
+      judged.every_rungs(), [&](const Strata& rows) { return rts.spread(rows) / ti.spread(rows); },
+      summary);
 }
 
 void add_at_many_rungs(const Judged& judged, Summary& summary) {
-  const RungErrors rts = judged.errors("RTS", kFewRungs), ts = judged.errors("TS", kFewRungs),
-                   ti = judged.errors("TI", kFewRungs), rb = judged.errors("TI-RB", kFewRungs);
-  if (!rts.has(kFewRungs) || !rts.has(kManyRungs) || rts.rows() < 2) return;
-  const auto add = [&](const RatioClaim& claim, const RowStatistic& statistic) {
-    Measure measure = ratio_measure(claim, rts.rows(), statistic);
-    measure.note = judged.note(rts.rungs());
-    if (claim.claim == "C36") measure.decidable = judged.every_rungs();
-    summary.add(measure);
+  const std::vector<int> rungs = judged.rungs("RTS", kFewRungs);
+  const RungErrors rts = judged.errors("RTS", rungs), ts = judged.errors("TS", rungs),
+                   ti = judged.errors("TI", rungs), rb = judged.errors("TI-RB", rungs);
+  if (!rts.has(kFewRungs) || !rts.has(kManyRungs)) return;
+  const auto add = [&](const RatioClaim& claim, bool decidable, const StrataStatistic& statistic) {
+    add_ratio(claim, {&rts, &ts, &ti, &rb}, judged.note(rungs), decidable, statistic, summary);
   };
-  const auto ratio = [](const RungErrors& a, const RungErrors& b, int rungs, Rows rows) {
-    return a.rmse(rungs, rows) / b.rmse(rungs, rows);
+  const auto ratio = [](const RungErrors& a, const RungErrors& b, int k, const Strata& rows) {
+    return a.rmse(k, rows) / b.rmse(k, rows);
   };
-  add({.claim = "C27", .against = 0.29},
-      [&](Rows rows) { return ratio(rb, ti, kManyRungs, rows); });
-  add({.claim = "C36", .threshold = 2, .against = 1.62},
-      [&](Rows rows) { return rts.spread(rows); });
-  add({.claim = "C37", .part = "at K = 1001", .threshold = 1.2, .against = 1.05},
-      [&](Rows rows) { return ratio(rb, rts, kManyRungs, rows); });
-  add({.claim = "C37", .part = "at K = 26 over K = 1001", .against = 9.1}, [&](Rows rows) {
-    return ratio(rb, rts, kFewRungs, rows) / ratio(rb, rts, kManyRungs, rows);
-  });
-  add({.claim = "C38", .threshold = 2, .against = 6.4},
-      [&](Rows rows) { return ts.rmse(kManyRungs, rows) / ts.rmse(kFewRungs, rows); });
+  add({.claim = "C27", .against = 0.29}, true,
+      [&](const Strata& rows) { return ratio(rb, ti, kManyRungs, rows); });
+  add({.claim = "C36", .threshold = 2, .against = 1.62}, judged.every_rungs(),
+      [&](const Strata& rows) { return rts.spread(rows); });
+  add({.claim = "C37", .part = "at K = 1001", .threshold = 1.2, .against = 1.05}, true,
+      [&](const Strata& rows) { return ratio(rb, rts, kManyRungs, rows); });
+  add({.claim = "C37", .part = "at K = 26 over K = 1001", .against = 9.1}, true,
+      [&](const Strata& rows) {
+        return ratio(rb, rts, kFewRungs, rows) / ratio(rb, rts, kManyRungs, rows);
+      });
+  add({.claim = "C38", .threshold = 2, .against = 6.4}, true,
+      [&](const Strata& rows) { return ts.rmse(kManyRungs, rows) / ts.rmse(kFewRungs, rows); });
+}
+
+/// Says how many of the planned runs of chains the verdicts rest on, and what the others take.
+std::string runs_text(const Results& results) {
+  std::map<std::size_t, std::vector<int>> by_runs;
+  std::size_t planned = 0;
+  double seconds = 0;
+  for (const Json& rungs : results.inputs("rungs")) {
+    const Json cell = {{"model", kChainPools.model}, {"rungs", rungs}};
+    const auto found = results.where(cell);
+    if (found.empty()) continue;
+    by_runs[found.size()].push_back(rungs);
+    planned = std::max(planned, results.planned(cell));
+    double spent = 0;
+    for (const Trial* pool : found) spent += pool->seconds / static_cast<double>(found.size());
+    seconds += spent * static_cast<double>(results.planned(cell) - found.size());
+  }
+  std::string text;
+  for (const auto& [runs, rungs] : by_runs)
+    text +=
+        fmt::format("{}{} runs at K = {}", text.empty() ? "" : "; ", runs, fmt::join(rungs, ", "));
+  text = fmt::format("{}: {}, of {} planned at each.", kChainPools.title, text, planned);
+  if (seconds > 0) text += fmt::format(" The others would take about {}.", duration_text(seconds));
+  return text +
+         " The paper has one run of 3,000,000 samples at each K, and 200 estimates of it. Estimates "
+         "of one run share its error: intervals are over runs.";
+}
+
+std::string mixing_text(const Results& results, const RungPools& pools, int rungs) {
+  if (std::string_view(pools.model) == kExactPools.model) return "independent";
+  return rung_pools_mixed(results, pools.model, rungs) ? "chains" : "chains that did not mix";
 }
 
 Table error_table(const Results& results) {
   Table table{.name = "rmse-table",
-              .caption = "Errors of log Z in nats, from 10,000 samples an estimate.",
+              .caption =
+                  "Errors of log Z in nats, from 10,000 samples an estimate. Intervals: over "
+                  "pools, where there are several.",
               .columns = {{"RBM", "model"},
                           {"K", "rungs"},
+                          {"samples", "samples"},
+                          {"pools", "pools"},
                           {"method", "method"},
                           {"estimates", "estimates"},
                           {"mean error", "mean_error"},
@@ -152,13 +219,22 @@ Table error_table(const Results& results) {
   for (const RungPools& pools : pools_run(results))
     for (const Json& rungs : results.inputs("rungs"))
       for (const std::string& method : kEstimators) {
-        const std::vector<double> errors = all_errors(results, pools, rungs, method);
-        double mean = 0;
-        for (const double error : errors) mean += error / static_cast<double>(errors.size());
-        table.rows.push_back({std::string(pools.title), rungs.get<std::int64_t>(), method,
-                              static_cast<std::int64_t>(errors.size()),
-                              errors.empty() ? Cell(NotRun{}) : Cell(mean),
-                              errors.empty() ? Cell(NotRun{}) : Cell(rmse_estimate(errors))});
+        std::vector<double> errors;
+        const auto by_pool = rung_errors(results, pools.model, rungs, method);
+        for (const auto& pool : by_pool) errors.insert(errors.end(), pool.begin(), pool.end());
+        std::vector<Cell> row = {std::string(pools.title),
+                                 rungs.get<std::int64_t>(),
+                                 mixing_text(results, pools, rungs),
+                                 static_cast<std::int64_t>(by_pool.size()),
+                                 method,
+                                 static_cast<std::int64_t>(errors.size()),
+                                 NotRun{},
+                                 NotRun{}};
+        if (!errors.empty()) {
+          row[6] = mean_of(errors);
+          row[7] = RungErrors(results, pools.model, method, {rungs.get<int>()}).estimates()[0];
+        }
+        table.rows.push_back(std::move(row));
       }
   return table;
 }
@@ -172,6 +248,7 @@ Table pool_table(const Results& results) {
                           {"K", "rungs"},
                           {"run", "run"},
                           {"round trips", "round_trips"},
+                          {"mixed", "mixed"},
                           {"log Z", "log_z"},
                           {"error", "error"}}};
   for (const Trial& pool : results.trials()) {
@@ -181,7 +258,8 @@ Table pool_table(const Results& results) {
         {std::string(chains ? kChainPools.title : kExactPools.title),
          pool.inputs.at("rungs").get<std::int64_t>(),
          chains ? Cell(pool.inputs.at("run").get<std::int64_t>()) : Cell(NotRun{}),
-         chains ? Cell(pool.outputs.at("round_trips").get<std::int64_t>()) : Cell(NotRun{}), log_z,
+         chains ? Cell(pool.outputs.at("round_trips").get<std::int64_t>()) : Cell(NotRun{}),
+         std::string(pool.outputs.value("mixed", true) ? "yes" : "no"), log_z,
          log_z - number(pool.outputs.at("truth"))});
   }
   return table;
@@ -194,12 +272,14 @@ void add_rung_figure(const Results& results, Summary& summary) {
                     .y = {.label = "RMSE of log Z / nats", .log = true, .low = 0.025, .high = 30},
                     .series = {},
                     .legend = "top right"};
-  Figure figure{.name = "rmse",
-                .caption =
-                    "RMSE of log Z from 10,000 samples drawn from one pool, against the "
-                    "number of inverse temperatures. Bars: 95 %, for normal errors. The published "
-                    "figure is of 784-500.",
-                .columns = 2};
+  Figure figure{
+      .name = "rmse",
+      .caption =
+          "RMSE of log Z from 10,000 samples drawn from one pool, against the "
+          "number of inverse temperatures. Bars: 95 % by the bootstrap, over runs of chains "
+          "(784-500) or over estimates (784-10, one pool of independent draws). The "
+          "published figure is of 784-500.",
+      .columns = 2};
   for (const RungPools& pools : pools_run(results))
     figure.panels.push_back(panel_of(results, pools, frame));
   figure.panels.push_back(published_panel(frame));
@@ -209,13 +289,21 @@ void add_rung_figure(const Results& results, Summary& summary) {
 void add_rung_tables(const Results& results, Summary& summary) {
   summary.add(error_table(results));
   summary.add(pool_table(results));
+  if (!results.where({{"model", kChainPools.model}}).empty()) summary.note(runs_text(results));
 }
 
 void add_rung_claims(const Results& results, Summary& summary) {
   const Judged judged{results, pools_run(results).back()};
-  add_mbar(judged, summary);
+  for (const bool all : {true, false}) {
+    const auto part = all ? "K ≥ 11" : "where every run mixed";
+    const auto chosen = [&](const std::string& method) {
+      const std::vector<int> rungs = judged.rungs(method, kLeastRungs);
+      return all ? rungs : judged.mixed(rungs);
+    };
+    add_mbar(judged, part, chosen("MBAR"), summary);
+    add_sensitivity(judged, part, chosen("TI"), summary);
+  }
   add_at_many_rungs(judged, summary);
-  add_sensitivity(judged, summary);
 }
 
 }  // namespace boltzmark::experiments

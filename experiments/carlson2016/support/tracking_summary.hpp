@@ -25,7 +25,7 @@ void add_tracking_figure(const TrackingCurves& run, Profile profile, Summary& su
 /// Lists tracked log-likelihoods beside AIS's.
 void add_tracking_checks(const TrackingCurves& run, Summary& summary);
 /// Measures C41: the mean |tracked - AIS|.
-void add_tracking_agreement(const TrackingCurves& run, int whole_run, Summary& summary);
+void add_tracking_agreement(const TrackingCurves& run, Summary& summary);
 /// Tabulates the tracking error by alpha and measures C43, worst over best.
 void add_tracking_alphas(const TrackingCurves& run, Summary& summary);
 /// Measures C42, decidable if the run has at least `whole_run` updates: what the log-likelihoods

@@ -54,6 +54,7 @@ Measure with_truth_error(Measure measure, const Truth& truth, double compared_rm
       measure.estimate + std::hypot(measure.upper - measure.estimate, high - measure.estimate);
   measure.p_value = std::nan("");
   measure.power = interval_power({measure.estimate, measure.lower, measure.upper}, distance);
+  measure.post_hoc = true;
   measure.decidable =
       measure.decidable && truth.refused == 0 && 3 * truth.std_error <= compared_rmse;
   measure.note += fmt::format("{}the truth is the mean of {} other RTS runs, standard error {:.3f}",

@@ -71,7 +71,8 @@ void add_consistency(const Results& results, Summary& summary) {
               .upper = found.upper,
               .n = static_cast<std::int64_t>(errors[0].size()),
               .power = normal_power(0.5 / found.std_error, 0.025, Alternative::greater),
-              .power_against = "a slope of 0 (given the spread seen)",
+              .power_against = "a slope of 0",
+              .post_hoc = true,
               .note = std::move(note),
               .likely_reason =
                   "the shortest runs are not in equilibrium yet: their errors, larger than the "

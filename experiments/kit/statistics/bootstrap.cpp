@@ -19,14 +19,20 @@ namespace {
 
 constexpr int least_replicates = 100;
 
-std::vector<double> replicate(std::size_t rows, const RowStatistic& statistic,
+/// Draws `count` rows of `rows`, with replacement.
+std::vector<std::size_t> draw_rows(std::size_t count, std::size_t rows, Stream& stream) {
+  std::vector<std::size_t> drawn(count);
+  for (auto& row : drawn) row = stream.below(rows);
+  return drawn;
+}
+
+/// Sorted replicates of what a statistic makes of a draw.
+std::vector<double> replicate(const std::function<double(Stream&)>& draw,
                               const BootstrapOptions& options) {
   std::vector<double> replicates(options.replicates);
   parallel_for(replicates.size(), [&](std::size_t r) {
     Stream stream(options.key, Purpose::bootstrap, r);
-    std::vector<std::size_t> drawn(rows);
-    for (auto& row : drawn) row = stream.below(rows);
-    replicates[r] = statistic(drawn);
+    replicates[r] = draw(stream);
   });
   for (const double value : replicates)
     if (std::isnan(value))
@@ -82,6 +88,27 @@ double standard_deviation(const std::vector<double>& values) {
   return std::sqrt(squares / (n - 1));
 }
 
+std::vector<std::size_t> all_rows(std::size_t rows) {
+  std::vector<std::size_t> all(rows);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+BootstrapInterval read_off(double estimate, const std::vector<double>& replicates, Levels levels) {
+  BootstrapInterval result;
+  result.estimate = estimate;
+  result.lower = quantile(replicates, levels.lower);
+  result.upper = quantile(replicates, levels.upper);
+  result.std_error = standard_deviation(replicates);
+  return result;
+}
+
+double check_finite(double estimate) {
+  if (!std::isfinite(estimate))
+    throw InvalidArgument(fmt::format("statistic = {} (must be finite)", estimate));
+  return estimate;
+}
+
 void check(std::size_t rows, const BootstrapOptions& options) {
   if (rows < 2) throw InvalidArgument(fmt::format("rows = {} (must be at least 2)", rows));
   if (options.replicates < least_replicates)
@@ -96,22 +123,30 @@ void check(std::size_t rows, const BootstrapOptions& options) {
 BootstrapInterval bootstrap_rows(std::size_t rows, const RowStatistic& statistic,
                                  const BootstrapOptions& options) {
   check(rows, options);
-  std::vector<std::size_t> all(rows);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  BootstrapInterval result;
-  result.estimate = statistic(all);
-  if (!std::isfinite(result.estimate))
-    throw InvalidArgument(fmt::format("statistic = {} (must be finite)", result.estimate));
-  const std::vector<double> replicates = replicate(rows, statistic, options);
+  const double estimate = check_finite(statistic(all_rows(rows)));
+  const std::vector<double> replicates =
+      replicate([&](Stream& stream) { return statistic(draw_rows(rows, rows, stream)); }, options);
   const double tail = (1 - options.level) / 2;
   Levels levels{tail, 1 - tail};
   if (options.method == BootstrapMethod::bca)
-    levels = bca_levels(replicates, result.estimate, acceleration(rows, statistic), tail)
-                 .value_or(levels);
-  result.lower = quantile(replicates, levels.lower);
-  result.upper = quantile(replicates, levels.upper);
-  result.std_error = standard_deviation(replicates);
-  return result;
+    levels = bca_levels(replicates, estimate, acceleration(rows, statistic), tail).value_or(levels);
+  return read_off(estimate, replicates, levels);
+}
+
+BootstrapInterval bootstrap_strata(std::span<const std::size_t> sizes,
+                                   const StrataStatistic& statistic,
+                                   const BootstrapOptions& options) {
+  check(sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end()), options);
+  Strata all;
+  for (const std::size_t rows : sizes) all.push_back(all_rows(rows));
+  const double estimate = check_finite(statistic(all));
+  const auto draw = [&](Stream& stream) {
+    Strata drawn;
+    for (const std::size_t rows : sizes) drawn.push_back(draw_rows(rows - 1, rows, stream));
+    return statistic(drawn);
+  };
+  const double tail = (1 - options.level) / 2;
+  return read_off(estimate, replicate(draw, options), {tail, 1 - tail});
 }
 
 BootstrapInterval bootstrap(std::span<const double> values, const Statistic& statistic,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "boltzmark/random/key.hpp"
 #include "experiments/kit/statistics/interval.hpp"
@@ -32,6 +33,10 @@ struct BootstrapInterval : Interval {
 using Statistic = std::function<double(std::span<const double>)>;
 /// A statistic of a resample given by row numbers, for pairs, strata and ratios.
 using RowStatistic = std::function<double(std::span<const std::size_t>)>;
+/// Row numbers, stratum by stratum.
+using Strata = std::vector<std::vector<std::size_t>>;
+/// A statistic of rows drawn from several strata.
+using StrataStatistic = std::function<double(const Strata&)>;
 
 /// Bootstraps a statistic of independent values.
 /// Randomness  replicate r draws from Stream(key, Purpose::bootstrap, r)
@@ -45,6 +50,15 @@ BootstrapInterval bootstrap(std::span<const double> values, const Statistic& sta
 /// Randomness, Throws  as above
 BootstrapInterval bootstrap_rows(std::size_t rows, const RowStatistic& statistic,
                                  const BootstrapOptions& options);
+
+/// Bootstraps a statistic of independent strata of `sizes` rows each, one less than it has drawn of
+/// each: the variance of a stratum's mean is then s^2 / n, however few rows it has, where n of n
+/// give (n - 1) / n of that.    [Rao and Wu 1988]
+/// The limits are percentiles whatever the method; threads, Randomness as above
+/// Throws  InvalidArgument if there is no stratum or one of fewer than 2 rows, and as above
+BootstrapInterval bootstrap_strata(std::span<const std::size_t> sizes,
+                                   const StrataStatistic& statistic,
+                                   const BootstrapOptions& options);
 
 /// Bootstraps a mean.
 BootstrapInterval bootstrap_mean(std::span<const double> values, const BootstrapOptions& options);

@@ -1,0 +1,177 @@
+// Over what, and within what, some claims are judged.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "experiments/bruegge2013/support/training.hpp"
+#include "experiments/carlson2016/support/tracking_summary.hpp"
+#include "experiments/carlson2016/support/variant_summary.hpp"
+#include "experiments/kit/results.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+const Experiment& experiment_of(const std::string& id) {
+  return *std::find_if(experiments().begin(), experiments().end(),
+                       [&](const Experiment& experiment) { return experiment.id == id; });
+}
+
+std::vector<Measure> measures_of(const std::string& id, const std::vector<Trial>& trials) {
+  std::vector<Json> planned;
+  for (const Trial& trial : trials) planned.push_back(trial.inputs);
+  Summary summary;
+  experiment_of(id).summarise(Results(Profile::paper, planned, trials), summary);
+  return summary.measures();
+}
+
+const Measure& find_measure(const std::vector<Measure>& all, const std::string& claim) {
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const Measure& measure) { return measure.claim == claim; });
+}
+
+/// Simulations on random RBMs whose moments exceed their formulas by some share.
+std::vector<Measure> moments_with(double excess) {
+  std::vector<Trial> trials;
+  for (int repeat = 1; repeat <= 12; ++repeat)
+    for (const char* chains : {"independent", "parallel"}) {
+      const double variance = 0.04, bias = repeat % 2 == 0 ? 0.005 : -0.005;
+      trials.push_back({.inputs = {{"study", "moments"}, {"chains", chains}, {"repeat", repeat}},
+                        .outputs = {{"bias", bias * (1 + excess)},
+                                    {"variance", variance * (1 + excess)},
+                                    {"formula_bias", bias},
+                                    {"formula_variance", variance}}});
+    }
+  Table table{.name = "t", .caption = "", .columns = {{"a", "a"}, {"b", "b"}, {"c", "c"}}};
+  Summary summary;
+  add_moment_ratios(Results(Profile::paper, {}, trials), table, summary);
+  return summary.measures();
+}
+
+/// 201 checkpoints of 20,000 updates: G rises by 10 nats from update 500 to 1,500; T is 1 ahead
+/// until update 400, 2 behind from then to 2,000, and 3 ahead later.
+std::vector<Trial> training_pairs() {
+  std::vector<Trial> trials;
+  for (int repeat = 1; repeat <= 12; ++repeat) {
+    std::vector<double> gibbs, flip;
+    for (int point = 0; point <= 200; ++point) {
+      const double rise = std::clamp((point - 5) / 10.0, 0.0, 1.0);
+      const double ahead = point == 0 ? 0 : point <= 4 ? 1 : point <= 20 ? -2 : 3;
+      gibbs.push_back(-20 + 10 * rise + 0.001 * repeat);
+      flip.push_back(gibbs.back() + ahead + 0.001 * repeat);
+    }
+    for (const char* rule : {"gibbs", "flip"})
+      trials.push_back(
+          {.inputs = {{"data", "bas"},
+                      {"negative", "cd:5"},
+                      {"rate", 0.05},
+                      {"repeat", repeat},
+                      {"rule", rule}},
+           .outputs = {{"log_likelihood", std::string(rule) == "gibbs" ? gibbs : flip}}});
+  }
+  return trials;
+}
+
+/// Autocorrelations that decay by some factor a lag.
+Json decaying(double factor) {
+  std::vector<double> acf(501);
+  for (std::size_t lag = 0; lag < acf.size(); ++lag)
+    acf[lag] = std::pow(factor, static_cast<double>(lag));
+  return {{"acf", acf}, {"decided", true}};
+}
+
+Measure area_between(double gibbs, double flip) {
+  std::vector<Trial> trials;
+  for (int model = 0; model < 4; ++model)
+    trials.push_back(
+        {.inputs = {{"model", model}},
+         .outputs = {{"gibbs", decaying(gibbs + 0.001 * model)}, {"flip", decaying(flip)}}});
+  return find_measure(measures_of("bruegge2013/fig4", trials), "B30");
+}
+
+/// Twelve runs of each way on the published RBM: when the rule held, and the errors after each of
+/// four iterations.
+std::vector<Trial> restarts() {
+  struct Found {
+    const char *x, *b;
+    int rule;
+    std::vector<double> errors;
+  };
+  const std::vector<Found> ways = {{"last", "fresh", 2, {30, 3, 0.5, 0.4}},    // settles after 3
+                                   {"last", "last", 1, {40, 40, 40, 40}},      // balances far off
+                                   {"fresh", "fresh", 4, {20, 9, 0.9, 0.9}},   // after 4
+                                   {"fresh", "last", 5, {9, 0.1, 0.1, 0.1}}};  // never balances
+  std::vector<Trial> trials;
+  for (const Found& way : ways)
+    for (int repeat = 1; repeat <= 12; ++repeat)
+      trials.push_back(
+          {.inputs = {{"occupancies", "soft"},
+                      {"x", way.x},
+                      {"b", way.b},
+                      {"model", "cd25"},
+                      {"repeat", repeat}},
+           .outputs = {{"iterations", way.rule + (way.rule == 2 && repeat == 1 ? 1 : 0)},
+                       {"error", way.errors}}});
+  return trials;
+}
+
+}  // namespace
+
+TEST_CASE("C11's formulas need only be right to the order that they are of, and no worse") {
+  // Variance 0.04: the next order may be 0.1 of the first.
+  for (const Measure& measure : moments_with(0.05))
+    CHECK(measure.estimate == Approx(0.5).epsilon(1e-9));
+  for (const Measure& measure : moments_with(-0.2))
+    CHECK(measure.estimate == Approx(-2.0).epsilon(1e-9));
+}
+
+TEST_CASE("C08 counts iterations until the rule holds and log Z is found, not the rule alone") {
+  const Measure measure = find_measure(measures_of("carlson2016/fig1", restarts()), "C08");
+  CHECK(measure.part == "784-500");
+  CHECK(measure.estimate == Approx(3 - 4));
+  CHECK_THAT(measure.note, Catch::Contains("fresh x and fresh b, 4.0"));
+}
+
+TEST_CASE("B24 is judged from where learning begins to a tenth of the updates") {
+  const auto measures = measures_of("bruegge2013/fig3-bottom", training_pairs());
+  CHECK(find_measure(measures, "B24").estimate == Approx(-2).margin(0.01));
+  CHECK_THAT(find_measure(measures, "B24").note, Catch::Contains("updates 600 to 2000"));
+  CHECK(find_measure(measures, "B25").estimate == Approx(3).margin(0.01));
+}
+
+TEST_CASE("B30 is decided only where energies stay alike under Gibbs sampling") {
+  CHECK(area_between(0.8, 0.5).decidable);
+  CHECK_FALSE(area_between(-0.1, -0.6).decidable);
+}
+
+TEST_CASE("C41 and C43 are over the checks in the paper's range, and one run decides neither") {
+  // AIS's training likelihood at the checks: -80 and -60 are in the range, -20 is beyond it.
+  const Json followers = Json::array({std::vector<double>{101, 101, 101, 101, 100.5},
+                                      std::vector<double>{81, 81, 81, 81, 80.5},
+                                      std::vector<double>{50, 50, 50, 50, 50}});
+  const TrackingCurves run(Json{{"update", {500, 1000, 1500}},
+                                {"train", {-80, -60, -20}},
+                                {"valid", {-90, -85, -95}},
+                                {"ais_update", {500, 1000, 1500}},
+                                {"ais_std_error", {0.1, 0.1, 0.1}},
+                                {"ais_log_z", {100, 80, 40}},
+                                {"tracked_log_z", {100.2, 80.4, 60}},
+                                {"train_log_f", {20, 20, 20}},
+                                {"valid_log_f", {10, -5, -55}},
+                                {"followers", followers}});
+  Summary summary;
+  add_tracking_agreement(run, summary);
+  add_tracking_alphas(run, summary);
+  const Measure& agreement = find_measure(summary.measures(), "C41");
+  const Measure& alphas = find_measure(summary.measures(), "C43");
+  CHECK(agreement.estimate == Approx(0.3).epsilon(1e-9));
+  CHECK(alphas.estimate == Approx(2.0).epsilon(1e-9));
+  for (const Measure* measure : {&agreement, &alphas}) {
+    CHECK(measure->n == 1);
+    CHECK_FALSE(measure->decidable);
+    CHECK(std::isnan(measure->lower));
+  }
+}
+
+}  // namespace boltzmark::experiments
