@@ -76,8 +76,10 @@ TEST_CASE("a method from outside the library is listed, run and booked as its ow
   CHECK(e.log_z == estimate_log_z("base-weights", target, settings).log_z);
 
   CHECK(method_work("base-weights", settings).moves == 40 * 100);
-  // 8 bytes a weight; a state and an input of 4 bytes for each of 10 units; b of 2 rungs.
-  CHECK(method_bytes("base-weights", settings, model) == 40 * 100 * 8 + 40 * 10 * 8 + 2 * 12);
+  // 8 bytes a weight; 320 of a chain, and a state and an input of 4 bytes for each of 10 units; b of
+  // 2 rungs, in a few copies.
+  CHECK(method_bytes("base-weights", settings, model) ==
+        40 * 100 * 8 + 40 * (320 + 10 * 8) + 2 * 4 * 12);
   CHECK_THROWS_AS(estimate_from("base-weights", run_tempering(target, settings)), InvalidArgument);
 }
 

@@ -100,7 +100,8 @@ TEST_CASE("the memory stated for a method holds what its run keeps") {
                         8.0 * static_cast<double>(store.log_f.size());
     const double stated = method_bytes("rts", settings, target.tempered_model().model);
     CHECK(stated > kept);
-    CHECK(stated < 4 * kept);  // half of the sweeps may be initial ones
+    // Half of the sweeps may be initial ones, and chains and rungs take a little.
+    CHECK(stated < 5 * kept);
   }
 }
 

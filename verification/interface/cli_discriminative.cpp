@@ -279,7 +279,7 @@ TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving
        "m.mat",
        ".npz"},
       {{"score", model, data}, data, "no classes"},
-      {{"score", model, data, "--labels", many_labels}, data, "label = 2"},
+      {{"score", model, data, "--labels", many_labels}, many_labels, "label = 2"},
       {{"score", model, "bas", "--labels", labels}, "bas", "has 40 classes"},
       {{"score", model, "artificial-modes-0.1"}, "artificial-modes-0.1", "16 units"},
       {{"score", model, data, "--labels", labels, "--method", "rts"}, "--method = rts", "exact"},

@@ -164,10 +164,7 @@ Eigen::MatrixXf Array::cases() const {
 
 void read_elements(ByteSource& source, Array& array) {
   array.place = source.place();
-  const std::uint64_t bytes = array_bytes(array.type, array.shape, array.place);
-  // The least that numbers are turned into is float32.
-  array.place.require_memory(bytes + bytes / element_size(array.type) * sizeof(float));
-  array.bytes = source.take(bytes, "data");
+  array.bytes = source.take(array_bytes(array.type, array.shape, array.place), "data");
   source.expect_end("data");
 }
 
