@@ -66,8 +66,7 @@ struct Array {
 
 class ByteSource;
 /// Reads all elements of an array whose type and shape are known, to the source's end.
-/// Throws  DataError if the source does not hold exactly these, or they do not fit into memory with
-/// what they are turned into
+/// Throws  DataError if the source does not hold exactly these, or they do not fit into memory
 void read_elements(ByteSource& source, Array& array);
 
 /// Reorders elements from Fortran order (the first index runs fastest) to C order.
