@@ -12,8 +12,7 @@
 namespace boltzmark::experiments::salakhutdinov2010_fig4 {
 namespace {
 
-constexpr int kTemperatures = 20, kFactor = 10;
-constexpr double kLowest = 0.9;
+constexpr int kTemperatures = 20;
 constexpr int kSide = 28;  // of an image of MNIST, in pixels
 
 struct Size {
@@ -27,14 +26,12 @@ constexpr PerProfile<Size> kSize{.smoke = {"mnist-20-30", 4, 10, 5, 3},
 std::vector<Json> trials(Profile profile) {
   const Size& size = kSize.at(profile);
   if (!has_model(deep_model_file(size.model))) return {};
-  return {{{"model", size.model},
-           {"chains", size.chains},
-           {"temperatures", kTemperatures},
-           {"lowest", kLowest},
-           {"factor", kFactor},
-           {"burn_in", size.burn_in},
-           {"steps", size.steps},
-           {"images", size.images}}};
+  return {inputs_of({.model = size.model,
+                     .chains = size.chains,
+                     .burn_in = size.burn_in,
+                     .steps = size.steps,
+                     .images = size.images,
+                     .temperatures = kTemperatures})};
 }
 
 const NearestLabels& training_images() {

@@ -12,8 +12,7 @@ namespace boltzmark::experiments::salakhutdinov2010_fig5 {
 namespace {
 
 constexpr const char *kModel = "norb-toy-dbm", *kFeatures = "norb-toy-rbm";
-constexpr int kTemperatures = 30, kFactor = 10;
-constexpr double kLowest = 0.9;
+constexpr int kTemperatures = 30;
 constexpr int kSide = 32;  // of a camera's image, in pixels
 
 struct Size {
@@ -26,16 +25,15 @@ constexpr PerProfile<Size> kSize{.smoke = {4, 3, 2, 3, ""},
 
 std::vector<Json> trials(Profile profile) {
   const Size& size = kSize.at(profile);
-  return {{{"model", kModel},
-           {"features", kFeatures},
-           {"cases", size.cases},
-           {"chains", size.chains},
-           {"temperatures", kTemperatures},
-           {"lowest", kLowest},
-           {"factor", kFactor},
-           {"burn_in", size.burn_in},
-           {"steps", size.steps},
-           {"images", size.images}}};
+  Json inputs = inputs_of({.model = kModel,
+                           .chains = size.chains,
+                           .burn_in = size.burn_in,
+                           .steps = size.steps,
+                           .images = size.images,
+                           .temperatures = kTemperatures});
+  inputs["features"] = kFeatures;
+  inputs["cases"] = size.cases;
+  return {inputs};
 }
 
 Layered model_of(const Json& inputs, const char* key) {

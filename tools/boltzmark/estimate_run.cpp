@@ -9,6 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/attempts.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/target_error.hpp"
@@ -82,7 +83,7 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
   const Stopwatch watch;
   outcome.bound = find_lower_bound(prepared.target, arguments.shared.seed, cases, outcome.visited,
                                    prepared.modes);
-  if (lowest_log_z(before) > lowest_log_z(outcome.bound)) outcome.bound = before;
+  outcome.bound = higher(outcome.bound, before);
   refuse_below(outcome.estimate, lowest_log_z(outcome.bound));
   if (std::isnan(outcome.bound.log_z))
     outcome.estimate.refuse(Status::not_converged,
@@ -112,7 +113,7 @@ EstimateOutcome run_to_target(EstimateRequest arguments, const LayeredTarget& ta
                           arguments.shared.sweeps = sweeps;
                           outcome = run_once(arguments, target, model, session, number);
                           seconds += outcome.seconds;
-                          attempts.push_back({sweeps, outcome.estimate.status});
+                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
                           return outcome.estimate;
                         });
   outcome.estimate = estimate;
@@ -144,31 +145,34 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
     return foretell(arguments.shared, arguments.method, model, sweeps);
   };
   EstimateOutcome outcome;
-  double seconds = 0, planned = foretold(arguments.shared.sweeps).seconds;
+  std::vector<Attempt> attempts;
+  double seconds = 0, planned = 0;
   const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
     if (std::isnan(outcome.bound.log_z)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
     const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
     if (next.bytes > available_memory()) return work + " do not fit into the memory";
-    planned += next.seconds;
-    if (planned <= arguments.max_seconds) return std::nullopt;
+    const double all = planned + next.seconds;
+    if (all <= arguments.max_seconds) return std::nullopt;
     return fmt::format("with {} it would be {} of two cores (--max-seconds)", work,
-                       human_seconds(planned));
+                       human_seconds(all));
   };
-  TriedEstimate tried =
+  Estimate estimate =
       estimate_until_ok({.sweeps = arguments.shared.sweeps,
                          .most = arguments.try_again ? kAttempts : 1,
                          .obstacle = obstacle},
                         [&](int sweeps, int number) {
                           arguments.shared.sweeps = sweeps;
+                          planned += foretold(sweeps).seconds;
                           const LowerBound before = outcome.bound;
                           outcome = run_once(arguments, prepared.target, model, session, number);
                           hold_to_bound(arguments, prepared, cases, before, outcome);
+                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
                           seconds += outcome.seconds;
                           return outcome.estimate;
                         });
-  outcome.estimate = std::move(tried.estimate);
-  outcome.attempts = std::move(tried.attempts);
+  outcome.estimate = std::move(estimate);
+  outcome.attempts = std::move(attempts);
   outcome.seconds = seconds;
   return outcome;
 }
@@ -189,6 +193,7 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   if (arguments.target_error > 0) {
     outcome = run_to_target(arguments, prepared.target, model, session);
     hold_to_bound(arguments, prepared, cases, {}, outcome);
+    outcome.attempts.back().status = outcome.estimate.status;
   } else {
     outcome = run_attempts(arguments, prepared, cases, model, session);
   }
@@ -213,6 +218,7 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   if (std::isnan(run.bound.log_z))
     outcome.estimate.warnings.emplace_back(
         "the samples were stored without a lower bound of log Z: none is known");
+  outcome.attempts = {{outcome.sweeps, outcome.estimate.status}};
   outcome.seconds = watch.seconds();
   return outcome;
 }

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/attempts.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/sample/sample_store.hpp"
@@ -24,6 +23,12 @@ struct EstimateRequest {
   double max_seconds = 60;  ///< foretold of all attempts, on two cores
   bool force = false;
   EstimateArguments shared;
+};
+
+/// A run that ended with some status.
+struct Attempt {
+  int sweeps = 0;
+  Status status = Status::ok;
 };
 
 /// An estimate and what it took.

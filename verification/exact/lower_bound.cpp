@@ -161,3 +161,13 @@ TEST_CASE("the bound is the same for any number of threads, and none where nats 
                                     Eigen::VectorXd::Zero(2));
   CHECK(std::isnan(bound_of(huge, options_of(4)).log_z));
 }
+
+TEST_CASE("of two bounds the one that is certainly higher is kept") {
+  const LowerBound sharp{.log_z = 5, .error_bound = 1e-9}, blurred{.log_z = 5.5, .error_bound = 1};
+  CHECK(higher(sharp, blurred).log_z == 5);
+  CHECK(higher(blurred, sharp).log_z == 5);
+  const LowerBound none;
+  CHECK(higher(none, sharp).log_z == 5);
+  CHECK(higher(sharp, none).log_z == 5);
+  CHECK(std::isnan(higher(none, none).log_z));
+}

@@ -53,6 +53,19 @@ TEST_CASE("a refused estimate is tried again with more sweeps, and all attempts 
   CHECK(first["attempts"] == Json::array({attempt(10000, "ok")}));
   CHECK(without_seconds(first) == without_seconds(plain));
 
+  // Whole ladders and stored samples have as many sweeps as were run.
+  const Json ladders = json_of(with({"--method", "ss", "--sweeps", "100"}));
+  CHECK(ladders["total_sweeps"] == ladders["sweeps"]);
+  const std::string dump = folder / "d.npz";
+  json_of(with({"--sweeps", "100", "--dump", dump}));
+  const Json stored = json_of({"estimate", "--from", dump});
+  CHECK(stored["total_sweeps"] == stored["sweeps"]);
+  REQUIRE(stored["attempts"].size() == 1);
+  CHECK(stored["attempts"][0]["status"] == stored["status"]);
+  const Json reached = json_of(with({"--sweeps", "1000", "--target-error", "0.1"}));
+  CHECK(reached["attempts"].size() >= 2);
+  CHECK(reached["attempts"].back()["status"] == reached["status"]);
+
   const Run text = run(with({"--sweeps", "100", "--auto"}));
   CHECK_THAT(text.out, Catch::Contains("100 sweeps not_converged, 200 sweeps not_converged"));
 }

@@ -99,6 +99,18 @@ std::vector<PixelRun> pixel_runs(const ImagePage& page, const std::string& bits)
 
 }  // namespace
 
+Json inputs_of(const ImageSampling& sampling) {
+  constexpr double kLowest = 0.9;
+  return {{"model", sampling.model},
+          {"chains", sampling.chains},
+          {"temperatures", sampling.temperatures},
+          {"lowest", kLowest},
+          {"factor", sampling.factor},
+          {"burn_in", sampling.burn_in},
+          {"steps", sampling.steps},
+          {"images", sampling.images}};
+}
+
 Json sample_images(const Layered& model, const Json& inputs, const Classify& classify,
                    const TrialContext& context) {
   const int count = inputs.at("chains"), burn_in = inputs.at("burn_in"), steps = inputs.at("steps"),

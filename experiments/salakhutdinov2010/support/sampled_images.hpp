@@ -15,6 +15,16 @@ namespace boltzmark::experiments {
 /// Tells the classes of visible states.  Shapes  [visible x samples] to [samples]
 using Classify = std::function<std::vector<int>(const Eigen::Ref<const Eigen::MatrixXf>&)>;
 
+/// How a model is sampled.
+struct ImageSampling {
+  std::string model;  ///< of datasets/models/salakhutdinov2010
+  int chains, burn_in, steps, images;
+  int temperatures;  ///< inverse ones, uniform from 1 to 0.9
+  int factor = 10;   ///< of adaptive weights
+};
+/// The inputs of a trial that samples so.
+Json inputs_of(const ImageSampling& sampling);
+
 /// Samples a model by Gibbs sampling and by adaptive simulated tempering side by side, chain by
 /// chain from the same uniformly random state.                  [salakhutdinov2010, Sec. 8, Fig. 4]
 ///   inputs   chains (of each), temperatures, lowest, factor, burn_in, steps between images, images

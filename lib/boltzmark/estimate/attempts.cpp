@@ -19,19 +19,17 @@ std::optional<std::string> obstacle_to(const AttemptOptions& options, int last_s
 
 }  // namespace
 
-TriedEstimate estimate_until_ok(const AttemptOptions& options, const EstimateRun& run) {
+Estimate estimate_until_ok(const AttemptOptions& options, const EstimateRun& run) {
   if (options.sweeps < 1 || options.most < 1)
     throw InvalidArgument(fmt::format("sweeps = {}, attempts = {} (must be at least 1)",
                                       options.sweeps, options.most));
-  TriedEstimate tried;
   int sweeps = options.sweeps;
   for (int number = 0;; ++number, sweeps *= kGrowth) {
-    tried.estimate = run(sweeps, number);
-    tried.attempts.push_back({sweeps, tried.estimate.status});
-    if (tried.estimate.status == Status::ok || number + 1 == options.most) return tried;
+    Estimate estimate = run(sweeps, number);
+    if (estimate.status == Status::ok || number + 1 == options.most) return estimate;
     if (const auto obstacle = obstacle_to(options, sweeps)) {
-      tried.estimate.warnings.push_back("not tried again: " + *obstacle);
-      return tried;
+      estimate.warnings.push_back("not tried again: " + *obstacle);
+      return estimate;
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "boltzmark/estimate/target_error.hpp"
 
@@ -19,24 +18,12 @@ struct AttemptOptions {
   Obstacle obstacle = {};  ///< none: any attempt may be started; not asked about the first
 };
 
-/// One attempt and what became of it.
-struct Attempt {
-  int sweeps = 0;
-  Status status = Status::ok;
-};
-
-/// The last attempt's estimate, and all attempts in order.
-struct TriedEstimate {
-  Estimate estimate;
-  std::vector<Attempt> attempts;
-};
-
 /// Tries until an estimate is ok, the attempts are used up, or an obstacle is in the way, which a
-/// warning then names.
+/// warning then names; gives the last attempt's estimate.
 ///   Lengths are fixed beforehand and each attempt's draws are its own: what a refused attempt found
 ///   decides nothing but that there is another one. The last one was still chosen by its status, so
 ///   that false oks are to be counted over the whole procedure: at most so many times one run's.
 /// Throws  InvalidArgument unless sweeps and most are at least 1
-TriedEstimate estimate_until_ok(const AttemptOptions& options, const EstimateRun& run);
+Estimate estimate_until_ok(const AttemptOptions& options, const EstimateRun& run);
 
 }  // namespace boltzmark

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -46,5 +47,10 @@ struct LowerBoundOptions {
 /// Cost        about 200 sweeps of 100 chains, and for every listed state an exponential a unit of the
 ///   other side
 LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundOptions& options);
+
+/// Returns the bound that is certainly higher, its error taken off; one without a number is lower.
+inline const LowerBound& higher(const LowerBound& a, const LowerBound& b) {
+  return b.log_z - b.error_bound > a.log_z - a.error_bound || std::isnan(a.log_z) ? b : a;
+}
 
 }  // namespace boltzmark
