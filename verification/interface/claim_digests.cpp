@@ -206,7 +206,7 @@ TEST_CASE("a claim's digest follows what is judged and not what is said beside i
   claim.note = "another";
   claim.published = "another";
   claim.where = "Sec. 9";
-  claim.changes = {{.revision = "0123456"}};
+  claim.changes.emplace_back().revision = "0123456";
   CHECK(text_digest(claim) == digest);
   const auto changed = [&](const auto& change) {
     Claim other = toy_claim();
