@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 
 #include "boltzmark/core/error.hpp"
@@ -33,18 +34,25 @@ double free_of_machine() {
   return machine_memory();
 }
 
-// What the group's files say; caches that it could give back count as taken.
-double free_of_group() {
+// The sum of the lines "name number" of these names.
+double sum_of_lines(const std::string& path, std::initializer_list<std::string_view> names) {
+  std::ifstream file(path);
+  std::string name;
+  double number = 0, sum = 0;
+  while (file >> name >> number)
+    if (std::find(names.begin(), names.end(), name) != names.end()) sum += number;
+  return sum;
+}
+
+double free_of_groups() {
   std::ifstream file("/proc/self/cgroup");
   double least = kNoLimit;
   for (std::string line; std::getline(file, line);) {
     const bool unified = line.starts_with("0::");
     if (!unified && line.find(":memory:") == std::string::npos) continue;
     const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-    const char* limit = unified ? "/memory.max" : "/memory.limit_in_bytes";
-    const char* taken = unified ? "/memory.current" : "/memory.usage_in_bytes";
     for (const std::string& group : {root + line.substr(line.rfind(':') + 1), root})
-      least = std::min(least, read_limit(group + limit, kNoLimit) - read_limit(group + taken, 0));
+      least = std::min(least, free_of_control_group(group));
   }
   return least;
 }
@@ -70,11 +78,23 @@ double free_of_limit(int resource, double taken) {
 
 }  // namespace
 
+double free_of_control_group(const std::string& folder) {
+  const std::string file = folder + "/memory.";
+  const double limit =
+      std::min(read_limit(file + "max", kNoLimit), read_limit(file + "limit_in_bytes", kNoLimit));
+  if (limit == kNoLimit) return kNoLimit;
+  const double taken = read_limit(file + "current", read_limit(file + "usage_in_bytes", 0));
+  const double caches =  // of version 1 with those of the groups below
+      std::max(sum_of_lines(file + "stat", {"inactive_file", "active_file"}),
+               sum_of_lines(file + "stat", {"total_inactive_file", "total_active_file"}));
+  return limit - std::max(0.0, taken - caches);
+}
+
 double machine_memory() { return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * page_bytes(); }
 
 double available_memory() {
   const Taken taken = taken_by_process();
-  return std::max(0.0, std::min({free_of_machine(), free_of_group(),
+  return std::max(0.0, std::min({free_of_machine(), free_of_groups(),
                                  free_of_limit(RLIMIT_AS, taken.address_space),
                                  free_of_limit(RLIMIT_DATA, taken.data)}));
 }

@@ -9,6 +9,12 @@ namespace boltzmark {
 /// no more than its limits and its control group leave.  Units  bytes
 double available_memory();
 
+/// Returns what a control group leaves: its limit less what it has taken, the caches of files apart,
+/// which it gives back. Infinite where there is no limit.
+/// `folder` has memory.max, memory.current and memory.stat, or memory.limit_in_bytes,
+/// memory.usage_in_bytes and memory.stat of version 1.  Units  bytes
+double free_of_control_group(const std::string& folder);
+
 /// Returns the memory of the machine.  Units  bytes
 double machine_memory();
 
