@@ -22,14 +22,22 @@ constexpr PerProfile<RunSize> kRun{.smoke = {40, 20, 64, 2, 20, 100},
                                    .quick = {600, 500, 100, 3, 50, 2000},
                                    .paper = {kPaperUpdates, 500, 2000, 20, 500, 10000}};
 
+constexpr PerProfile<int> kRuns{.smoke = 1, .quick = 1, .paper = 5};
+
+// The first run, which was kept before there were others, names no number.
 std::vector<Json> trials(Profile profile) {
   const RunSize& size = kRun.at(profile);
-  return {{{"updates", size.updates},
-           {"hidden", size.hidden},
-           {"chains", size.chains},
-           {"record_every", size.record_every},
-           {"ais_every", size.ais_every},
-           {"ais_temperatures", size.ais_temperatures}}};
+  std::vector<Json> all;
+  for (int run = 1; run <= kRuns.at(profile); ++run) {
+    all.push_back({{"updates", size.updates},
+                   {"hidden", size.hidden},
+                   {"chains", size.chains},
+                   {"record_every", size.record_every},
+                   {"ais_every", size.ais_every},
+                   {"ais_temperatures", size.ais_temperatures}});
+    if (run > 1) all.back()["run"] = run;
+  }
+  return all;
 }
 
 /// The partial update at other alphas, applied to the same full estimates.
@@ -96,13 +104,16 @@ Json run(const Json& inputs, const TrialContext& context) {
 
 void summarise(const Results& results, Summary& summary) {
   if (results.empty()) return;
-  const TrackingCurves run(results.trials().front().outputs);
-  add_tracking_figure(run, results.profile(), summary);
-  add_tracking_checks(run, summary);
-  if (results.profile() == Profile::smoke || run.errors.size() < 2) return;
-  add_tracking_agreement(run, summary);
-  add_tracking_alphas(run, summary);
-  add_early_stopping(run, kPaperUpdates, summary);
+  std::vector<TrackingCurves> runs;
+  for (const Trial& trial : results.trials()) runs.emplace_back(trial.outputs);
+  add_tracking_figure(runs.front(), results.profile(), summary);
+  add_tracking_checks(runs.front(), summary);
+  if (results.profile() == Profile::smoke) return;
+  add_tracking_agreement(runs, summary);
+  add_tracking_alphas(runs, summary);
+  // C42 is about the whole run.
+  if (results.profile() == Profile::paper)
+    add_early_stopping(runs, static_cast<int>(dna_cases().train.cols()), summary);
 }
 
 }  // namespace
@@ -120,9 +131,9 @@ Experiment experiment() {
       .settings = {.smoke = "40 updates of a 180-20 RBM with 64 chains.",
                    .quick = "The first 600 of 8,000 updates with 100 chains; AIS with 2,000 "
                             "temperatures every 50 updates.",
-                   .paper =
-                       "8,000 updates with 2,000 chains; AIS with 10,000 temperatures every 500."},
-      .seconds = {.smoke = 1, .quick = 16, .paper = 2400},
+                   .paper = "Five runs of 8,000 updates with 2,000 chains; AIS with 10,000 "
+                            "temperatures every 500."},
+      .seconds = {.smoke = 1, .quick = 16, .paper = 12000},
       .claims = {"C41", "C42", "C43"},
       .deviations =
           {"The paper does not state the validation cases, the CD-1 pretraining, the batch, the "
@@ -133,10 +144,10 @@ Experiment experiment() {
            "with so "
            "noisy a gradient longer runs also lose what they had gained. C42, which is about the "
            "whole run, is judged at the paper's size alone.",
-           "One run, whose checks are not independent: C41 and C43 need several seeds, and are "
-           "told, not judged, over the checks at which AIS finds a training likelihood in the "
+           "The checks of a run are not independent: a run is one value, and one run is told, not "
+           "judged. C41 and C43 are over the checks at which AIS finds a training likelihood in the "
            "paper's range. Our step is larger than the paper's: it leaves that range by update "
-           "2,000.",
+           "2,000. The figure and the table of checks show the first run.",
            "The RMSspectral step uses every singular triple. With the 30 largest of a randomised "
            "SVD, this project's first choice, a run at the paper's size stalled: -89.8 nats a "
            "training case after 8,000 updates, where the paper has -53 (revision bf57f1c). With "

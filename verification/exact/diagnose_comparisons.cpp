@@ -199,8 +199,9 @@ TEST_CASE("the bootstrap gives the same bytes on one thread and on many") {
 }
 
 TEST_CASE("the bootstrap of strata draws one row less than each has, of its own rows") {
-  // Of the rows {0, 1} it draws one: the mean is 0 or 1, its standard deviation 1/2 = s / sqrt(2).
-  const std::vector<double> values{0, 1};
+  // Of the rows {1, 3} it draws one: the mean has standard deviation 1 = s / sqrt(2), its logarithm
+  // log(3) / 2, and Student's quantile is that of one degree of freedom.
+  const std::vector<double> values{1, 3};
   const std::vector<std::size_t> sizes{2, 5};
   const auto statistic = [&](const boltzmark::Strata& rows) {
     return values.at(rows.at(0).at(0)) + (rows.at(1).size() >= 4 ? 0 : 100) +
@@ -208,13 +209,15 @@ TEST_CASE("the bootstrap of strata draws one row less than each has, of its own 
   };
   const auto found = boltzmark::bootstrap_strata(
       sizes, statistic, {.key = boltzmark::make_key(4, "strata"), .replicates = 10000});
-  CHECK(found.estimate == 0);
-  CHECK(found.lower == 0);
-  CHECK(found.upper == 1);
-  CHECK(found.std_error == Approx(0.5).margin(2e-3));
+  CHECK(found.estimate == 1);
+  CHECK(std::log(found.upper) == Approx(12.7062 * std::log(3.0) / 2).epsilon(0.005));
+  CHECK(found.lower * found.upper == Approx(1.0).epsilon(1e-9));
+  CHECK(found.std_error == Approx(1.0).epsilon(0.005));
   CHECK_THROWS_AS(boltzmark::bootstrap_strata(std::vector<std::size_t>{2, 1}, statistic, {}),
                   boltzmark::InvalidArgument);
   CHECK_THROWS_AS(boltzmark::bootstrap_strata({}, statistic, {}), boltzmark::InvalidArgument);
+  const auto zero = [](const boltzmark::Strata&) { return 0.0; };
+  CHECK_THROWS_AS(boltzmark::bootstrap_strata(sizes, zero, {}), boltzmark::InvalidArgument);
 }
 
 TEST_CASE("the bootstrap's error of a mean of few rows in strata is the unbiased one") {
@@ -230,6 +233,18 @@ TEST_CASE("the bootstrap's error of a mean of few rows in strata is the unbiased
       sizes, mean, {.key = boltzmark::make_key(5, "strata"), .replicates = 20000});
   CHECK(found.estimate == 0.75);
   CHECK(found.std_error == Approx(0.75).margin(0.02));  // five standard errors of 20,000 draws
+  // Of rows 1 4 9 16 the logarithm of the 64 means' root has a standard deviation of 0.268789, and
+  // Student's quantile with three degrees of freedom is 3.18245.
+  const std::vector<double> squares{1, 4, 9, 16};
+  const auto root = [&](const boltzmark::Strata& rows) {
+    double sum = 0;
+    for (const std::size_t row : rows[0]) sum += squares[row];
+    return std::sqrt(sum / static_cast<double>(rows[0].size()));
+  };
+  const auto limits = boltzmark::bootstrap_strata(
+      sizes, root, {.key = boltzmark::make_key(6, "strata"), .replicates = 20000});
+  CHECK(std::log(limits.upper / limits.estimate) == Approx(3.18245 * 0.268789).epsilon(0.03));
+  CHECK(limits.upper * limits.lower == Approx(7.5).epsilon(1e-9));
 }
 
 TEST_CASE("class changes follow the script, ambiguous samples left out") {

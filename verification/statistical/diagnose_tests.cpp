@@ -25,6 +25,8 @@ const StatisticalTest rank_ties{{.name = "the signed-rank test with ties", .devi
 const StatisticalTest rank_power{{.name = "the simulated power is right", .deviation = 0.05}};
 const StatisticalTest trend_size{{.name = "the trend test keeps its size", .deviation = 0.03}};
 const StatisticalTest bca_covers{{.name = "the BCa interval covers a mean", .deviation = 0.07}};
+const StatisticalTest strata_cover{
+    {.name = "the interval of a ratio of four covers", .deviation = 0.06}};
 const StatisticalTest median_covers{{.name = "the median interval covers", .deviation = 0.05}};
 const StatisticalTest family{{.name = "agreement keeps its family-wise level", .deviation = 0.05}};
 const StatisticalTest error_of_mean{{.name = "the bootstrap's standard error", .deviation = 0.02}};
@@ -86,6 +88,26 @@ TEST_CASE("the BCa interval covers the mean of 25 skewed values") {
         for (double& x : values) x = -std::log(s.uniform());
         const boltzmark::BootstrapOptions options{.key = {s(), s()}, .replicates = 1000};
         const auto interval = boltzmark::bootstrap_mean(values, options);
+        return interval.lower <= 1 && 1 <= interval.upper;
+      })));
+}
+
+TEST_CASE("the interval of a ratio of RMSEs of four runs each covers it as often as it says") {
+  // Percentiles of the same replicates cover 0.88 of the ratios.
+  check(decide_proportion(
+      strata_cover, 0.95, Claim::at_least, one_by_one<int>([](Stream& s) {
+        std::vector<double> squares(8);
+        for (double& x : squares) x = -std::log(s.uniform());
+        const auto mean = [&](const std::vector<std::size_t>& rows, std::size_t first) {
+          double sum = 0;
+          for (const std::size_t row : rows) sum += squares[first + row];
+          return sum / static_cast<double>(rows.size());
+        };
+        const auto ratio = [&](const boltzmark::Strata& rows) {
+          return std::sqrt(mean(rows[0], 0) / mean(rows[1], 4));
+        };
+        const auto interval = boltzmark::bootstrap_strata(std::vector<std::size_t>{4, 4}, ratio,
+                                                          {.key = {s(), s()}, .replicates = 300});
         return interval.lower <= 1 && 1 <= interval.upper;
       })));
 }

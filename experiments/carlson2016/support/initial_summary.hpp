@@ -16,6 +16,8 @@ struct Way {
 inline constexpr Way kSoftWay = {"soft", "last", "fresh"}, kHardWay = {"hard", "last", "fresh"};
 inline constexpr Way kOtherWays[] = {
     {"soft", "last", "last"}, {"soft", "fresh", "fresh"}, {"soft", "fresh", "last"}};
+/// The paper's way to start an iteration, first, and the others.
+inline constexpr Way kRestarts[] = {kSoftWay, kOtherWays[0], kOtherWays[1], kOtherWays[2]};
 
 /// The inputs that name a way.
 Json inputs_of(const Way& way);
@@ -29,7 +31,8 @@ void add_initial_occupancies(const Results& results, Summary& summary);
 /// Tabulates how the ways to start an iteration do on the published RBM.
 Table restart_table(const Results& results);
 /// Measures a part of C08: paired differences from the best of the other three ways in the iterations
-/// until max |log(c_k / r_k)| < 1 and, from then on, an error below a nat.
+/// until max |log(c_k / r_k)| < 1 has been met and the error is, to the end, below a nat. Pairs are
+/// of a number of repeat. Nothing is added where a way has fewer than two runs.
 void add_initial_restarts(const Results& results, const std::string& part, Summary& summary);
 
 }  // namespace boltzmark::experiments

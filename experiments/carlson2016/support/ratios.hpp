@@ -23,8 +23,8 @@ struct RatioClaim {
 /// Throws  InvalidArgument if there are fewer than 2 repeats or the statistic is not finite
 Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic);
 
-/// The same of a statistic of several independent strata of `sizes` rows; n is the size of the
-/// smallest.
+/// The same of a statistic of several independent strata of `sizes` rows, by bootstrap_strata; n is
+/// the size of the smallest.
 Measure ratio_measure(const RatioClaim& claim, std::span<const std::size_t> sizes,
                       const StrataStatistic& statistic);
 

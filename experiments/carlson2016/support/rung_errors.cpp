@@ -122,9 +122,8 @@ std::vector<Estimate> RungErrors::estimates() const {
       all.push_back({.value = root({{0}})});
       continue;
     }
-    const BootstrapInterval found = bootstrap_strata(
-        sizes, root,
-        {.key = make_key(1, "rmse", std::to_string(rungs_[point])), .replicates = 2000});
+    const BootstrapInterval found =
+        bootstrap_strata(sizes, root, {.key = make_key(1, "rmse", std::to_string(rungs_[point]))});
     all.push_back({.value = found.estimate, .lower = found.lower, .upper = found.upper});
   }
   return all;

@@ -9,7 +9,8 @@
 
 namespace boltzmark::experiments {
 
-/// The errors of one method from every pool with some number of rungs, pool by pool.
+/// The errors of one method from every pool with some number of rungs, in nats.
+/// Shapes  [pools][estimates of a pool]
 std::vector<std::vector<double>> rung_errors(const Results& results, const std::string& model,
                                              int rungs, const std::string& method);
 
@@ -31,22 +32,23 @@ class RungErrors {
              std::vector<int> rungs, int most = 0);
 
   const std::vector<int>& rungs() const { return rungs_; }
-  /// The rows of each number of rungs: strata, since pools are independent.
+  /// The rows of each number of rungs: strata, since pools are independent.  Shapes  [rungs()]
   std::vector<std::size_t> rows() const;
   bool has(int rungs) const;
 
+  /// The RMSE at one number of rungs, in nats, of the rows drawn of every stratum.
   double rmse(int rungs, const Strata& rows) const;
   /// The largest RMSE over the smallest.
   double spread(const Strata& rows) const;
-  /// The RMSE at each number of rungs with its 95 % interval, by the bootstrap over rows; without
-  /// one where there is a single row.
+  /// The RMSE at each number of rungs, in nats, with its 95 % interval by bootstrap_strata; without
+  /// one where there is a single row.  Shapes  [rungs()]
   std::vector<Estimate> estimates() const;
 
  private:
   double rmse_of(std::size_t point, const std::vector<std::size_t>& rows) const;
 
   std::vector<int> rungs_;
-  std::vector<std::vector<double>> squares_;
+  std::vector<std::vector<double>> squares_;  ///< nats squared [rungs][rows]
 };
 
 }  // namespace boltzmark::experiments

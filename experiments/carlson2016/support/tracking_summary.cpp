@@ -6,20 +6,19 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
-#include "experiments/kit/statistics/bootstrap.hpp"
-#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
-constexpr int kWindows = 20;  // a run's curve is averaged over this many stretches
-constexpr int kBatches = 5;   // of a stretch, for the error of its mean
+constexpr std::size_t kStretches = 20;  // of a run, over each of which its curve is averaged
 
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> out(a.size());
@@ -44,54 +43,93 @@ std::vector<std::size_t> checks_in_range(const TrackingCurves& run) {
   return inside;
 }
 
-std::string range_text(const TrackingCurves& run) {
-  const auto inside = checks_in_range(run);
-  std::vector<int> updates;
-  for (const std::size_t i : inside) updates.push_back(static_cast<int>(run.ais_update[i]));
-  return fmt::format(
-      "the checks in the paper's range of likelihood, updates {}; one run, whose "
-      "checks are not independent, decides nothing",
-      fmt::join(updates, ", "));
+std::vector<std::size_t> all_checks(const TrackingCurves& run) {
+  std::vector<std::size_t> all(run.errors.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+/// What a statistic of some checks is of every run that has such checks.
+using OfChecks = std::function<double(const TrackingCurves&, std::span<const std::size_t>)>;
+std::vector<double> over_runs(const std::vector<TrackingCurves>& runs,
+                              std::vector<std::size_t> (*checks)(const TrackingCurves&),
+                              const OfChecks& statistic) {
+  std::vector<double> values;
+  for (const TrackingCurves& run : runs)
+    if (const auto chosen = checks(run); !chosen.empty()) values.push_back(statistic(run, chosen));
+  return values;
+}
+
+std::string range_text(const std::vector<TrackingCurves>& runs) {
+  std::set<int> updates;
+  for (const TrackingCurves& run : runs)
+    for (const std::size_t i : checks_in_range(run))
+      updates.insert(static_cast<int>(run.ais_update[i]));
+  return fmt::format("the checks in the paper's range of likelihood, updates {}",
+                     fmt::join(updates, ", "));
+}
+
+/// A measure of one value a run: a run alone is told, not judged, for its checks are not
+/// independent. Nothing of no run.
+void add_over_runs(About about, const std::vector<double>& values, Summary& summary) {
+  if (values.empty()) return;
+  if (values.size() > 1) return summary.add(mean_measure(about, values));
+  about.note += "; one run decides nothing";
+  about.decidable = false;
+  Measure measure = start_measure(about, 1);
+  measure.estimate = values.front();
+  measure.power = 0;
+  measure.power_against = "anything, with one run";
+  summary.add(std::move(measure));
+}
+
+/// Adds a measure of the checks in the paper's range, beside which all checks are told.
+void add_of_checks(About about, const std::vector<TrackingCurves>& runs, const OfChecks& statistic,
+                   Summary& summary) {
+  about.note = fmt::format("over {}; over all checks it is {:.2f}", range_text(runs),
+                           mean_of(over_runs(runs, all_checks, statistic)));
+  add_over_runs(std::move(about), over_runs(runs, checks_in_range, statistic), summary);
 }
 
 /// max / min over alphas of the mean tracking error over some of the checks.
-double worst_to_best(std::span<const std::size_t> rows, const TrackingCurves& run) {
+double worst_to_best(const TrackingCurves& run, std::span<const std::size_t> rows) {
   std::vector<double> errors;
   for (const auto& of_alpha : run.follow) errors.push_back(mean_error(rows, of_alpha));
   return *std::max_element(errors.begin(), errors.end()) /
          *std::min_element(errors.begin(), errors.end());
 }
 
-/// Mean over a stretch of the run and half the width of its 95 % interval, from its batches.
-struct Stretch {
-  double mean, half_width;
-};
-Stretch stretch(const std::vector<double>& curve, int w) {
-  const std::size_t length = curve.size() / kWindows, batch = length / kBatches;
-  std::vector<double> batches;
-  for (std::size_t b = 0; b < kBatches; ++b) {
-    const auto first = curve.begin() + static_cast<std::ptrdiff_t>(w * length + b * batch);
-    batches.push_back(std::accumulate(first, first + static_cast<std::ptrdiff_t>(batch), 0.0) /
-                      static_cast<double>(batch));
-  }
-  const Interval mean = mean_interval(batches);
-  return {mean.estimate, (mean.upper - mean.lower) / 2};
+/// Means of a curve over a run's stretches.
+std::vector<double> stretch_means(const std::vector<double>& curve) {
+  const std::size_t length = curve.size() / kStretches;
+  std::vector<double> means;
+  for (std::size_t s = 0; s < kStretches; ++s)
+    means.push_back(mean_of(std::span(curve).subspan(s * length, length)));
+  return means;
 }
 
-void add_gain(const std::string& part, const Stretch& from, const Stretch& to, bool whole,
-              const std::string& note, Summary& summary) {
-  const double gain = to.mean - from.mean, half = std::hypot(from.half_width, to.half_width);
-  Measure measure =
-      interval_measure({.claim = "C42",
-                        .part = part,
-                        .note = note,
-                        .likely_reason = "other step sizes of the pretraining and full batches",
-                        .decidable = whole},
-                       {gain, gain - half, gain + half}, 1);
-  measure.power = normal_power(1.96 / half, 0.05, Alternative::greater);
-  measure.power_against = "1 nat";
-  measure.post_hoc = true;
-  summary.add(std::move(measure));
+/// How many stretches of a run its tracked likelihood is possible in: no mean of N training cases
+/// that differ can exceed -log N, and once it does log Z misses modes.
+std::size_t possible_stretches(const TrackingCurves& run, int cases) {
+  const double most = -std::log(cases);
+  const std::vector<double> train = stretch_means(run.train);
+  return static_cast<std::size_t>(
+      std::find_if(train.begin(), train.end(), [&](double mean) { return mean > most; }) -
+      train.begin());
+}
+
+/// The stretch, of the first `count`, where the validation likelihood is highest: of the mean over
+/// all runs but one, so that chance in the run that is judged does not choose for it; of that run
+/// itself where there is no other.
+std::size_t best_stretch(const std::vector<TrackingCurves>& runs, std::size_t judged,
+                         std::size_t count) {
+  std::vector<double> sums(count, 0.0);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == judged && runs.size() > 1) continue;
+    const std::vector<double> means = stretch_means(runs[i].valid);
+    for (std::size_t s = 0; s < count; ++s) sums[s] += means[s];
+  }
+  return static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
 }
 
 }  // namespace
@@ -171,64 +209,66 @@ void add_tracking_checks(const TrackingCurves& run, Summary& summary) {
   summary.add(std::move(table));
 }
 
-void add_tracking_agreement(const TrackingCurves& run, Summary& summary) {
-  Measure measure = start_measure(
+void add_tracking_agreement(const std::vector<TrackingCurves>& runs, Summary& summary) {
+  add_of_checks(
       {.claim = "C41",
-       .note = fmt::format("mean over {}; over all {} checks it is {:.2f}", range_text(run),
-                           run.errors.size(), mean_of(run.errors)),
-       .likely_reason = "outside the range neither the tracked log Z nor that of AIS finds all "
-                        "modes of a run that learns further than the paper's",
-       .decidable = false},
-      1);
-  measure.estimate = mean_error(checks_in_range(run), run.errors);
-  measure.power = 0;
-  measure.power_against = "anything, with one run";
-  summary.add(std::move(measure));
+       .likely_reason = "outside the range neither the tracked log Z nor that of AIS "
+                        "finds all modes of a run that learns further than the paper's"},
+      runs,
+      [](const TrackingCurves& run, std::span<const std::size_t> checks) {
+        return mean_error(checks, run.errors);
+      },
+      summary);
 }
 
-void add_tracking_alphas(const TrackingCurves& run, Summary& summary) {
+void add_tracking_alphas(const std::vector<TrackingCurves>& runs, Summary& summary) {
   Table table{.name = "alphas",
               .caption =
-                  "Mean |tracked - AIS| of log Z over the checks, by alpha of the partial "
-                  "update (Eq. 24).",
+                  "Mean |tracked - AIS| of log Z over the checks of all runs, by alpha of the "
+                  "partial update (Eq. 24).",
               .columns = {{"alpha", "alpha", 2}, {"error / nats", "error", 3}}};
-  for (std::size_t a = 0; a < run.follow.size(); ++a)
-    table.rows.push_back({kTrackingAlphas[a], mean_cell(run.follow[a])});
+  for (std::size_t a = 0; a < std::size(kTrackingAlphas); ++a) {
+    std::vector<double> errors;
+    for (const TrackingCurves& run : runs)
+      errors.insert(errors.end(), run.follow[a].begin(), run.follow[a].end());
+    table.rows.push_back({kTrackingAlphas[a], mean_cell(errors)});
+  }
   summary.add(std::move(table));
-  const auto in_range = checks_in_range(run);
-  if (in_range.empty()) return;
-  std::vector<std::size_t> all(run.errors.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  Measure measure = start_measure(
-      {.claim = "C43",
-       .note = fmt::format("over {}; over all {} checks it is {:.2f}", range_text(run),
-                           run.errors.size(), worst_to_best(all, run)),
-       .likely_reason = "smoothing leaves noise that grows with alpha; where every error is far "
-                        "below a nat no plot shows their ratio",
-       .decidable = false},
-      1);
-  measure.estimate = worst_to_best(in_range, run);
-  measure.power = 0;
-  measure.power_against = "anything, with one run";
-  summary.add(std::move(measure));
+  add_of_checks({.claim = "C43",
+                 .likely_reason = "smoothing leaves noise that grows with alpha; where every error "
+                                  "is far below a nat no plot shows their ratio"},
+                runs, worst_to_best, summary);
 }
 
-void add_early_stopping(const TrackingCurves& run, int whole_run, Summary& summary) {
-  if (run.valid.size() < kWindows * kBatches) return;
-  std::vector<Stretch> valid;
-  for (int w = 0; w < kWindows; ++w) valid.push_back(stretch(run.valid, w));
-  const auto best = static_cast<int>(
-      std::max_element(valid.begin(), valid.end(),
-                       [](const Stretch& a, const Stretch& b) { return a.mean < b.mean; }) -
-      valid.begin());
-  const bool whole = run.update.back() >= whole_run;
-  const std::string note =
-      fmt::format("validation is highest in updates {:.0f} to {:.0f} of {:.0f}",
-                  run.update.back() * best / kWindows, run.update.back() * (best + 1) / kWindows,
-                  run.update.back());
-  add_gain("validation falls", valid.back(), valid[best], whole, note, summary);
-  add_gain("training rises", stretch(run.train, best), stretch(run.train, kWindows - 1), whole,
-           note, summary);
+void add_early_stopping(const std::vector<TrackingCurves>& runs, int cases, Summary& summary) {
+  if (runs.front().valid.size() < kStretches) return;
+  std::size_t possible = kStretches;
+  for (const TrackingCurves& run : runs)
+    possible = std::min(possible, possible_stretches(run, cases));
+  if (possible < 2) return;
+  std::vector<double> falls, rises;
+  std::set<std::size_t> best;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::vector<double> valid = stretch_means(runs[i].valid),
+                              train = stretch_means(runs[i].train);
+    const std::size_t at = best_stretch(runs, i, possible);
+    falls.push_back(valid[at] - valid[possible - 1]);
+    rises.push_back(train[possible - 1] - train[at]);
+    best.insert(at + 1);
+  }
+  const double length = runs.front().update.back() / static_cast<double>(kStretches);
+  const std::string note = fmt::format(
+      "validation is highest in stretch {} of {:.0f} updates; judged up to update {:.0f}{}",
+      fmt::join(best, ", "), length, length * static_cast<double>(possible),
+      possible < kStretches ? ", after which the training likelihood is more than there can be"
+                            : "");
+  for (const auto& [part, values] :
+       {std::pair{"validation falls", falls}, std::pair{"training rises", rises}})
+    add_over_runs({.claim = "C42",
+                   .part = part,
+                   .note = note,
+                   .likely_reason = "other step sizes of the pretraining and full batches"},
+                  values, summary);
 }
 
 }  // namespace boltzmark::experiments

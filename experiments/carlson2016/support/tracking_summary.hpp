@@ -24,12 +24,14 @@ struct TrackingCurves {
 void add_tracking_figure(const TrackingCurves& run, Profile profile, Summary& summary);
 /// Lists tracked log-likelihoods beside AIS's.
 void add_tracking_checks(const TrackingCurves& run, Summary& summary);
-/// Measures C41: the mean |tracked - AIS|.
-void add_tracking_agreement(const TrackingCurves& run, Summary& summary);
-/// Tabulates the tracking error by alpha and measures C43, worst over best.
-void add_tracking_alphas(const TrackingCurves& run, Summary& summary);
-/// Measures C42, decidable if the run has at least `whole_run` updates: what the log-likelihoods
-/// change between the stretch where validation is highest and the last one.
-void add_early_stopping(const TrackingCurves& run, int whole_run, Summary& summary);
+/// Measures C41, one value a run: the mean |tracked - AIS| in nats over the checks at which AIS finds
+/// a training likelihood in the range of the published curve. One run decides none of these claims.
+void add_tracking_agreement(const std::vector<TrackingCurves>& runs, Summary& summary);
+/// Tabulates the tracking error by alpha and measures C43, worst over best, over the same checks.
+void add_tracking_alphas(const std::vector<TrackingCurves>& runs, Summary& summary);
+/// Measures C42: what the log-likelihoods change, in nats, between the stretch (a twentieth of a run)
+/// where validation is highest and the last one before that of the `cases` training cases exceeds
+/// -log(cases), which no run of cases that differ can. A run's stretch is chosen by the other runs.
+void add_early_stopping(const std::vector<TrackingCurves>& runs, int cases, Summary& summary);
 
 }  // namespace boltzmark::experiments

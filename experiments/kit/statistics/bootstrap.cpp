@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -136,17 +137,29 @@ BootstrapInterval bootstrap_rows(std::size_t rows, const RowStatistic& statistic
 BootstrapInterval bootstrap_strata(std::span<const std::size_t> sizes,
                                    const StrataStatistic& statistic,
                                    const BootstrapOptions& options) {
-  check(sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end()), options);
+  const std::size_t fewest = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
+  check(fewest, options);
   Strata all;
   for (const std::size_t rows : sizes) all.push_back(all_rows(rows));
   const double estimate = check_finite(statistic(all));
+  if (!(estimate > 0))
+    throw InvalidArgument(fmt::format("statistic = {} (must be positive)", estimate));
   const auto draw = [&](Stream& stream) {
     Strata drawn;
     for (const std::size_t rows : sizes) drawn.push_back(draw_rows(rows - 1, rows, stream));
     return statistic(drawn);
   };
-  const double tail = (1 - options.level) / 2;
-  return read_off(estimate, replicate(draw, options), {tail, 1 - tail});
+  std::vector<double> replicates = replicate(draw, options);
+  BootstrapInterval result;
+  result.estimate = estimate;
+  result.std_error = standard_deviation(replicates);
+  for (double& value : replicates) value = std::log(value);
+  const boost::math::students_t law(static_cast<double>(fewest - 1));
+  const double factor =
+      std::exp(quantile(law, (1 + options.level) / 2) * standard_deviation(replicates));
+  result.lower = estimate / factor;
+  result.upper = estimate * factor;
+  return result;
 }
 
 BootstrapInterval bootstrap(std::span<const double> values, const Statistic& statistic,

@@ -51,11 +51,15 @@ BootstrapInterval bootstrap(std::span<const double> values, const Statistic& sta
 BootstrapInterval bootstrap_rows(std::size_t rows, const RowStatistic& statistic,
                                  const BootstrapOptions& options);
 
-/// Bootstraps a statistic of independent strata of `sizes` rows each, one less than it has drawn of
-/// each: the variance of a stratum's mean is then s^2 / n, however few rows it has, where n of n
-/// give (n - 1) / n of that.    [Rao and Wu 1988]
-/// The limits are percentiles whatever the method; threads, Randomness as above
-/// Throws  InvalidArgument if there is no stratum or one of fewer than 2 rows, and as above
+/// Bootstraps a positive statistic of independent strata of `sizes` rows each, one less than it has
+/// drawn of each: the variance of a stratum's mean is then s^2 / n, however few rows it has, where n
+/// of n give (n - 1) / n of that.    [Rao and Wu 1988]
+/// The limits are those of the logarithm, its standard error by the replicates times Student's
+/// quantile with the smallest stratum's n - 1 degrees of freedom: with four rows percentiles of
+/// ratios cover seven to nine times in ten. Options' method is not used; std_error is that of the
+/// statistic; threads, Randomness as above
+/// Throws  InvalidArgument if there is no stratum or one of fewer than 2 rows, the statistic is not
+/// positive, and as above
 BootstrapInterval bootstrap_strata(std::span<const std::size_t> sizes,
                                    const StrataStatistic& statistic,
                                    const BootstrapOptions& options);
