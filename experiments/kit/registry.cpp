@@ -62,7 +62,8 @@
   X(yokoyama2019_fig6)                \
   X(yokoyama2019_conjectures)         \
   X(yokoyama2019_cases)               \
-  X(yokoyama2019_metropolised)
+  X(yokoyama2019_metropolised)        \
+  X(calibration_estimators)
 
 namespace boltzmark::experiments {
 

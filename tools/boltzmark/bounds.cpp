@@ -12,43 +12,6 @@
 
 namespace boltzmark::cli {
 
-Eigen::MatrixXf spread_cases(const Eigen::MatrixXf& cases, int count) {
-  const Eigen::Index all = cases.cols(), few = std::min<Eigen::Index>(count, all);
-  Eigen::MatrixXf some(cases.rows(), few);
-  for (Eigen::Index k = 0; k < few; ++k) some.col(k) = cases.col(k * all / few);
-  return some;
-}
-
-namespace {
-
-// The states nearest to some of the cases: what a score allows for rounding is none here.
-Eigen::MatrixXf nearest_states(Unit unit, const Eigen::MatrixXf& cases) {
-  Eigen::MatrixXf states = spread_cases(cases, kBoundCases);
-  if (!unit.is_discrete()) return states;
-  for (float& x : states.reshaped()) {
-    const auto k = static_cast<int>(std::lround((x - unit.lowest()) / unit.spacing()));
-    x = static_cast<float>(unit.value(std::clamp(k, 0, unit.steps())));
-  }
-  return states;
-}
-
-}  // namespace
-
-ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::MatrixXf& cases) {
-  return {.climbs = {.cases = nearest_states(model.layer(0).unit, cases),
-                     .key = make_key(seed, "lower bound")}};
-}
-
-LowerBound find_lower_bound(const LayeredTarget& target, std::uint64_t seed,
-                            const Eigen::MatrixXf& cases, std::span<const Chains> visited,
-                            const std::optional<Modes>& modes) {
-  const TemperedModel& tempered = target.tempered_model();
-  return lower_bound(tempered.model, tempered.base,
-                     {.search = mode_search(tempered.model, seed, cases),
-                      .modes = modes ? &*modes : nullptr,
-                      .visited = visited});
-}
-
 // A weight is a sum of so many terms at most, each a few times, whose sizes add up to the magnitude.
 double lowest_by_cases(const Layered& model, const Cases& cases, const Eigen::VectorXd& log_f) {
   constexpr double u = std::numeric_limits<double>::epsilon() / 2;
@@ -84,7 +47,7 @@ std::string certain_text(double lowest) {
 
 std::string describe_lower_bound(const Layered* model, const LowerBound& bound) {
   if (!std::isfinite(bound.log_z)) return {};
-  const std::string value = certain_text(lowest_log_z(bound));
+  const std::string value = certain_text(bound.lowest());
   if (model == nullptr) return value;
   if (!(bound.listed >= bound.mean_field)) return value + ", by mean field";
   const std::string listed = fmt::format("{} states of the {} side", grouped(bound.states),

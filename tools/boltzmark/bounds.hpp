@@ -14,25 +14,6 @@
 
 namespace boltzmark::cli {
 
-/// How many of a data set's cases the search for modes climbs from.
-inline constexpr int kBoundCases = 100;
-
-/// Returns so many cases of a data set, evenly spread, or all if they are fewer.
-Eigen::MatrixXf spread_cases(const Eigen::MatrixXf& cases, int count);
-
-/// How modes are searched for, for a lower bound or a base: from the states nearest to the cases too.
-ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::MatrixXf& cases);
-
-/// Finds a certified lower bound of a target's log Z, from its base, from some of the cases and from
-/// the states that a run met at b = 1.
-/// Randomness  a key of its own, whatever the run's: mode_search(.., seed, cases)
-LowerBound find_lower_bound(const LayeredTarget& target, std::uint64_t seed,
-                            const Eigen::MatrixXf& cases = {}, std::span<const Chains> visited = {},
-                            const std::optional<Modes>& modes = std::nullopt);
-
-/// Returns what log Z is certainly not below: the bound less its error bound.
-inline double lowest_log_z(const LowerBound& bound) { return bound.log_z - bound.error_bound; }
-
 /// Returns what log Z is certainly not below by log f(v) of the different cases, or lower bounds of
 /// it: the log of their sum, rounding taken off. NaN where visible units are not Bernoulli, a case is
 /// no state, or a number overflows.

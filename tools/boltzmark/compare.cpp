@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "bounds.hpp"
@@ -211,10 +212,10 @@ int run(const CompareRequest& arguments, const Session& session) {
   const LayeredTarget& target = prepared.target;
   experiments::make_folder(arguments.out);
   plan.truth = find_truth(arguments, model, session);
-  const LowerBound bound =
-      find_lower_bound(target, arguments.shared.seed, cases, {}, prepared.modes);
+  const LowerBound bound = find_lower_bound(
+      target, mode_search(model, arguments.shared.seed, cases), {}, prepared.modes);
   // A bound that is log Z itself would refuse by the truth what is to be held against it.
-  if (!bound.all_states) plan.lowest = lowest_log_z(bound);
+  if (!bound.all_states) plan.lowest = bound.lowest();
   std::vector<ComparisonTrial> trials;
   {
     Progress progress(session, "compare", planned_sweeps(plan), "sweeps");

@@ -13,6 +13,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
@@ -92,52 +93,37 @@ bool weighs_by_marginal(const std::string& method, const EstimateArguments& argu
 }
 
 /// A base, and how it came about.
-struct ChosenBase {
-  Base base;
+/// What b = 0 stands for, and how it is named.
+struct NamedBase {
+  ChosenBase chosen;
   std::string name;
-  std::optional<Modes> modes = std::nullopt;  ///< where they were searched for
 };
 
-// The better of the modes' base and the uniform one, where modes have a base.
-ChosenBase choose_auto(const Layered& model, const EstimateArguments& arguments,
-                       const Eigen::MatrixXf& cases) {
-  ChosenBase chosen{.base = Base::uniform(model), .name = "uniform"};
-  if (!model.layer(0).unit.is_bernoulli() ||
-      !(magnitude(list_side(model, smaller_side(model))) < kUnresolved))
-    return chosen;
-  chosen.modes = find_modes(model, chosen.base, mode_search(model, arguments.seed, cases));
-  const std::array bases = {chosen.base,
-                            base_of_modes(model, *chosen.modes, make_key(arguments.seed, "base"))};
-  const StreamKey key = make_key(arguments.seed, "base choice");
-  if (choose_base(model, bases, {.key = key, .summed_side = summed_side(model, arguments)}) == 0)
-    return chosen;
-  chosen.base = bases[1];
-  chosen.name = "modes";
-  return chosen;
-}
-
-ChosenBase make_base(const Layered& model, const std::string& path,
-                     const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
+NamedBase make_base(const Layered& model, const std::string& path,
+                    const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
   const bool data = arguments.base != "auto" && arguments.base != "uniform";
   if (!data && arguments.base_smoothing >= 0)
     throw InvalidArgument("--base-smoothing (must go with --base DATASET)");
-  if (arguments.base == "auto")
-    return about_file(path, [&] { return choose_auto(model, arguments, cases); });
-  if (!data) return {.base = Base::uniform(model), .name = arguments.base};
+  if (arguments.base == "auto") {
+    ChosenBase chosen = about_file(path, [&] {
+      return choose_auto_base(model, mode_search(model, arguments.seed, cases), arguments.seed,
+                              summed_side(model, arguments));
+    });
+    const char* name = chosen.of_modes ? "modes" : "uniform";
+    return {.chosen = std::move(chosen), .name = name};
+  }
+  if (!data) return {.chosen = {.base = Base::uniform(model)}, .name = arguments.base};
   const Dataset rates = load_cases_of(model, arguments.base, arguments.binarise);
   const auto count = static_cast<double>(rates.values.cols());
   const double smoothing =
       arguments.base_smoothing >= 0 ? arguments.base_smoothing : 5 * std::ceil(count / 100);
-  return {.base = about_file(arguments.base,
-                             [&] { return Base::from_data(model, rates.values, smoothing); }),
+  return {.chosen = {.base = about_file(
+                         arguments.base,
+                         [&] { return Base::from_data(model, rates.values, smoothing); })},
           .name = arguments.base};
 }
 
 }  // namespace
-
-StreamKey estimate_key(std::uint64_t seed, int run) {
-  return run == 0 ? make_key(seed, "estimate") : make_key(seed, "estimate", fmt::format("{}", run));
-}
 
 States parse_states(const std::string& text) {
   return text == "joint" ? States::joint : States::collapsed;
@@ -257,21 +243,21 @@ int exit_code(const Estimate& estimate, bool strict) {
 PreparedTarget make_target(const Layered& model, const std::string& path,
                            const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
   about_file(path, [&] { require_temperable(model); });
-  ChosenBase chosen = make_base(model, path, arguments, cases);
+  NamedBase base = make_base(model, path, arguments, cases);
   const Packing packing{.chains = arguments.chains,
                         .sweeps = static_cast<std::uint64_t>(std::max(arguments.sweeps, 0))};
   const int summed = summed_side(model, arguments);
-  return {.target =
-              about_file(path, [&] { return LayeredTarget(model, chosen.base, packing, summed); }),
-          .base = std::move(chosen.name),
-          .modes = std::move(chosen.modes)};
+  return {.target = about_file(
+              path, [&] { return LayeredTarget(model, base.chosen.base, packing, summed); }),
+          .base = std::move(base.name),
+          .modes = std::move(base.chosen.modes)};
 }
 
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments) {
   MethodSettings settings{.chains = arguments.chains,
                           .sweeps = arguments.sweeps,
                           .ladder = make_ladder(arguments),
-                          .key = estimate_key(arguments.seed)};
+                          .key = attempt_key(arguments.seed)};
   settings.log_prior =
       make_prior(arguments.prior, settings.ladder.value_or(Ladder::linear(kRungs)));
   if (!arguments.states.empty()) settings.states = parse_states(arguments.states);

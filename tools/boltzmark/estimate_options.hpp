@@ -93,7 +93,4 @@ void state_estimate(const Session& session, const std::string& method, const Lay
 void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,
                   MethodSettings& settings);
 
-/// The key of an estimate's draws; of several runs with a seed each has its own.
-StreamKey estimate_key(std::uint64_t seed, int run = 0);
-
 }  // namespace boltzmark::cli

@@ -11,6 +11,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/attempts.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/target_error.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -37,19 +38,11 @@ EstimateOutcome by_enumeration(const Layered& model, const Session& session) {
           .seconds = result.seconds};
 }
 
-std::vector<Chains> states_of(Populations& populations) {
-  std::vector<Chains> states;
-  for (int g = 0; g < populations.groups(); ++g)
-    states.push_back(
-        dynamic_cast<LayeredPopulation&>(populations.group(g)).tempered_chains().states());
-  return states;
-}
-
 EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
                          const Layered& model, const Session& session, int number) {
   const Stopwatch watch;
   MethodSettings settings = make_settings(model, arguments.shared);
-  settings.key = estimate_key(arguments.shared.seed, number);
+  settings.key = attempt_key(arguments.shared.seed, number);
   const int sweeps = settings.sweeps;
   settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
   state_estimate(session, arguments.method, model, arguments.shared, settings);
@@ -71,7 +64,7 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   } else {
     outcome.estimate = estimate_log_z(arguments.method, target, settings);
   }
-  outcome.visited = states_of(top.states);
+  outcome.visited = visited_states(top);
   outcome.seconds = watch.seconds();
   return outcome;
 }
@@ -81,13 +74,11 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
                    const Eigen::MatrixXf& cases, const LowerBound& before,
                    EstimateOutcome& outcome) {
   const Stopwatch watch;
-  outcome.bound = find_lower_bound(prepared.target, arguments.shared.seed, cases, outcome.visited,
-                                   prepared.modes);
-  outcome.bound = higher(outcome.bound, before);
-  refuse_below(outcome.estimate, lowest_log_z(outcome.bound));
-  if (std::isnan(outcome.bound.log_z))
-    outcome.estimate.refuse(Status::not_converged,
-                            "parameters are so large that a double does not resolve a nat");
+  const ModeSearch search =
+      mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
+  outcome.bound =
+      higher(find_lower_bound(prepared.target, search, outcome.visited, prepared.modes), before);
+  boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
   outcome.seconds += watch.seconds();
 }
 
@@ -214,7 +205,7 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   outcome.estimate =
       about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
   outcome.bound = run.bound;
-  refuse_below(outcome.estimate, lowest_log_z(run.bound));
+  refuse_below(outcome.estimate, run.bound.lowest());
   if (std::isnan(run.bound.log_z))
     outcome.estimate.warnings.emplace_back(
         "the samples were stored without a lower bound of log Z: none is known");

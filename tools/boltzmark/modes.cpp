@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "bounds.hpp"

@@ -10,6 +10,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/datasets/binarise.hpp"
@@ -63,7 +64,9 @@ Estimate log_z_by_sampling(const Layered& model, const Eigen::MatrixXf& cases,
   adapt_ladder(target, arguments.shared, settings);
   settings.progress = [&](double share) { progress.show(share * settings.sweeps); };
   Estimate estimate = estimate_log_z(arguments.method, target, settings);
-  lowest = lowest_log_z(find_lower_bound(target, arguments.shared.seed, cases, {}, prepared.modes));
+  lowest =
+      find_lower_bound(target, mode_search(model, arguments.shared.seed, cases), {}, prepared.modes)
+          .lowest();
   return estimate;
 }
 

@@ -22,6 +22,9 @@ struct LowerBound {
   std::uint64_t states = 0;    ///< that are listed, all different
   bool all_states = false;     ///< there are no others: the bound is log Z
   int modes = 0;               ///< that were found
+
+  /// What log Z is certainly not below.
+  double lowest() const { return log_z - error_bound; }
 };
 
 /// What a lower bound is made of besides what it finds itself.
@@ -50,7 +53,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
 
 /// Returns the bound that is certainly higher, its error taken off; one without a number is lower.
 inline const LowerBound& higher(const LowerBound& a, const LowerBound& b) {
-  return b.log_z - b.error_bound > a.log_z - a.error_bound || std::isnan(a.log_z) ? b : a;
+  return b.lowest() > a.lowest() || std::isnan(a.log_z) ? b : a;
 }
 
 }  // namespace boltzmark

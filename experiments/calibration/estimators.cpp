@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "boltzmark/core/normal.hpp"
+#include "experiments/calibration/support/held_runs.hpp"
+#include "experiments/calibration/support/outcomes.hpp"
+#include "experiments/kit/measures.hpp"
+
+namespace boltzmark::experiments::calibration_estimators {
+namespace {
+
+/// What one profile runs on every model of the zoo.
+struct RunSize {
+  int models;  ///< every so many of the zoo
+  int sweeps;  ///< of the first attempt
+  int seeds;
+  int attempts;
+};
+constexpr PerProfile<RunSize> kRun{
+    .smoke = {17, 100, 1, 2}, .quick = {1, 500, 1, 4}, .paper = {1, 10000, 18, 4}};
+constexpr int kChains = 100;
+
+std::vector<Json> trials(Profile profile) {
+  const RunSize& size = kRun.at(profile);
+  std::vector<Json> all;
+  for (int seed = 1; seed <= size.seeds; ++seed)
+    for (std::size_t i = 0; i < zoo().size(); i += static_cast<std::size_t>(size.models))
+      all.push_back({{"model", zoo()[i].name},
+                     {"seed", seed},
+                     {"sweeps", size.sweeps},
+                     {"attempts", size.attempts}});
+  return all;
+}
+
+Json run(const Json& inputs, const TrialContext& context) {
+  const KnownModel made = make_zoo_model(inputs.at("model"));
+  const std::uint64_t seed = (std::uint64_t{context.key.high} << 32) + context.key.low;
+  HeldRuns runs(made.model, kChains, inputs.at("sweeps"), seed);
+  Json methods = Json::object();
+  double done = 0;
+  for (const Method& method : registered_methods()) {
+    const HeldEstimate held = runs.estimate(method.name, inputs.at("attempts"));
+    methods[method.name] = {{"log_z", held.estimate.log_z},
+                            {"std_error", held.estimate.std_error},
+                            {"lower", held.estimate.lower},
+                            {"upper", held.estimate.upper},
+                            {"status", std::string(name(held.estimate.status))},
+                            {"attempts", held.statuses},
+                            {"lower_bound", held.lowest},
+                            {"sweeps", held.sweeps}};
+    context.progress(++done / static_cast<double>(registered_methods().size()));
+  }
+  return {{"log_z", made.known.log_z}, {"methods", methods}};
+}
+
+using Outcomes = std::vector<ZooOutcome>;
+
+bool is_ok(const ZooOutcome& outcome) { return outcome.ok; }
+bool is_wrong(const ZooOutcome& outcome) { return outcome.wrong(); }
+bool is_covered(const ZooOutcome& outcome) { return outcome.covered; }
+bool is_right_but_refused(const ZooOutcome& outcome) { return !outcome.ok && outcome.right(); }
+/// The estimates whose error has a part that is no noise: a sum over rungs for an integral.
+bool by_integration(const ZooOutcome& outcome) { return outcome.method.starts_with("ti"); }
+
+Cell share_cell(const Outcomes& outcomes, bool (*holds)(const ZooOutcome&)) {
+  if (outcomes.empty()) return NotRun{};
+  const Interval share = share_of(outcomes, holds);
+  return Estimate{100 * share.estimate, 100 * share.lower, 100 * share.upper};
+}
+
+std::vector<Column> columns_after(const char* name, const char* key) {
+  return {{name, key},
+          {"runs", "runs"},
+          {"ok", "ok"},
+          {"of these false / %", "false_percent", 2},
+          {"of these covered / %", "covered_percent", 1},
+          {"refused though right, of all / %", "refused_percent", 1}};
+}
+
+std::vector<Cell> row_of(const std::string& name, const Outcomes& outcomes) {
+  const Outcomes ok = keep(outcomes, is_ok);
+  return {name,
+          static_cast<std::int64_t>(outcomes.size()),
+          static_cast<std::int64_t>(ok.size()),
+          share_cell(ok, is_wrong),
+          share_cell(ok, is_covered),
+          share_cell(outcomes, is_right_but_refused)};
+}
+
+constexpr const char* kWords =
+    "False: more than 5 standard errors and 0.5 nats from log Z; covered: by the stated 95 % "
+    "interval; right: within 2 standard errors and 0.5 nats. Intervals: 95 %, the wider of the "
+    "exact one of a proportion and the bootstrap over models.";
+
+std::vector<std::string> families() {
+  std::vector<std::string> names;
+  for (const ZooModel& model : zoo())
+    if (std::find(names.begin(), names.end(), model.family()) == names.end())
+      names.push_back(model.family());
+  return names;
+}
+
+void add_tables(const Outcomes& held_out, const Outcomes& training, const Outcomes& unfindable,
+                Summary& summary) {
+  Table methods{.name = "methods",
+                .caption = std::string("Estimates of the models held out, by method. ") + kWords,
+                .columns = columns_after("method", "method")};
+  for (const Method& method : registered_methods())
+    methods.rows.push_back(row_of(method.name, keep(held_out, [&](const ZooOutcome& outcome) {
+                                    return outcome.method == method.name;
+                                  })));
+  summary.add(std::move(methods));
+  Table table{.name = "families",
+              .caption =
+                  "The same by family of models, all methods; the half that statuses may be "
+                  "tuned on and the wells that were declared unfindable apart.",
+              .columns = columns_after("models", "models")};
+  for (const std::string& family : families())
+    table.rows.push_back(row_of(family, keep(held_out, [&](const ZooOutcome& outcome) {
+                                  return outcome.model->family() == family;
+                                })));
+  table.rows.push_back(row_of("all held out", held_out));
+  table.rows.push_back(row_of("training half", training));
+  table.rows.push_back(row_of("unfindable wells", unfindable));
+  summary.add(std::move(table));
+}
+
+/// How often intervals of any level cover log Z: the share of ok estimates whose error is within the
+/// normal quantile times the standard error.
+Series coverage(const char* label, const Outcomes& ok, int colour) {
+  Series series{.label = fmt::format("{} ({})", label, ok.size()), .colour = colour};
+  for (const double level : {.05, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .98, .99}) {
+    const double errors = normal_quantile(0.5 + level / 2);
+    const auto within = std::count_if(ok.begin(), ok.end(), [&](const ZooOutcome& outcome) {
+      return std::abs(outcome.error) <= errors * outcome.std_error;
+    });
+    series.x.push_back(level);
+    series.y.push_back(static_cast<double>(within) / static_cast<double>(ok.size()));
+  }
+  return series;
+}
+
+void add_figure(const Outcomes& held_out, Summary& summary) {
+  Panel cover{.title = "estimates that are ok",
+              .x = {.label = "level of the interval", .low = 0, .high = 1},
+              .y = {.label = "share that covers log Z", .low = 0, .high = 1},
+              .legend = "top left"};
+  cover.series.push_back(
+      {.label = "as stated", .x = {0, 1}, .y = {0, 1}, .mark = Mark::dashed, .colour = 0});
+  int colour = 0;
+  for (const Source source : {Source::tempered, Source::annealed, Source::adaptive,
+                              Source::continuous, Source::parallel}) {
+    ++colour;
+    const Outcomes ok = keep(held_out, [&](const ZooOutcome& outcome) {
+      return outcome.ok && find_method(outcome.method).source == source;
+    });
+    if (!ok.empty())
+      cover.series.push_back(coverage(std::string(name(source)).c_str(), ok, colour));
+  }
+  Panel scatter{.title = "all estimates",
+                .x = {.label = "stated standard error / nats", .log = true},
+                .y = {.label = "|error of log Z| / nats", .log = true},
+                .legend = "top left"};
+  for (const bool ok : {true, false}) {
+    Series points{.label = ok ? "ok" : "refused", .mark = Mark::points, .colour = ok ? 2 : 1};
+    for (const ZooOutcome& outcome : held_out)
+      if (outcome.ok == ok && outcome.std_error > 0 && std::isfinite(outcome.error) &&
+          outcome.error != 0) {
+        points.x.push_back(outcome.std_error);
+        points.y.push_back(std::abs(outcome.error));
+      }
+    if (!points.x.empty()) scatter.series.push_back(std::move(points));
+  }
+  summary.add(Figure{.name = "calibration",
+                     .caption = "Models held out. Left: how often intervals log Z ± z standard "
+                                "errors of estimates that are ok cover log Z, by what moves the "
+                                "chains, against their level. Right: errors against what was "
+                                "stated; above five times the standard error and 0.5 nats an ok "
+                                "would be false.",
+                     .panels = {std::move(cover), std::move(scatter)},
+                     .columns = 2,
+                     .height = 420});
+}
+
+Measure share_measure(const About& about, const Outcomes& outcomes,
+                      bool (*holds)(const ZooOutcome&), double distance, const char* against) {
+  const Interval share = share_of(outcomes, holds);
+  Measure measure = interval_measure(about, share, outcomes.size());
+  measure.power = interval_power(share, distance);
+  measure.power_against = against;
+  measure.post_hoc = true;
+  return measure;
+}
+
+/// The family with the largest share of false estimates, by its upper limit.
+void add_worst_family(const Outcomes& ok, Summary& summary) {
+  Interval worst{0, 0, -1};
+  std::string name;
+  std::size_t runs = 0;
+  for (const std::string& family : families()) {
+    const Outcomes of_family =
+        keep(ok, [&](const ZooOutcome& outcome) { return outcome.model->family() == family; });
+    const Interval share = share_of(of_family, is_wrong);
+    if (of_family.empty() || share.upper <= worst.upper) continue;
+    worst = share;
+    name = family;
+    runs = of_family.size();
+  }
+  Measure measure = interval_measure(
+      {.claim = "K02", .note = fmt::format("the family is {}, of {} ok estimates", name, runs)},
+      worst, runs);
+  measure.power = interval_power(worst, 0.01);
+  measure.power_against = "a share that is 1 % less";
+  measure.post_hoc = true;
+  summary.add(std::move(measure));
+}
+
+void add_claims(const Outcomes& held_out, Summary& summary) {
+  const Outcomes ok = keep(held_out, is_ok);
+  if (ok.empty()) return;
+  summary.add(share_measure({.claim = "K01"}, ok, is_wrong, 0.003, "a share that is 0.3 % less"));
+  add_worst_family(ok, summary);
+  summary.add(share_measure({.claim = "K03", .part = "all methods"}, ok, is_covered, 0.01,
+                            "a share that is 1 % off"));
+  if (const Outcomes integrated = keep(ok, by_integration); !integrated.empty())
+    summary.add(share_measure({.claim = "K03", .part = "thermodynamic integration"}, integrated,
+                              is_covered, 0.01, "a share that is 1 % off"));
+  summary.add(share_measure({.claim = "K04"}, held_out, is_right_but_refused, 0.1, "a share of 0"));
+}
+
+void summarise(const Results& results, Summary& summary) {
+  if (results.empty()) return;
+  const Outcomes all = read_outcomes(results);
+  const auto part = [&](bool training, bool unfindable) {
+    return keep(all, [&](const ZooOutcome& outcome) {
+      return outcome.model->training == training && outcome.model->unfindable == unfindable;
+    });
+  };
+  Outcomes unfindable = part(true, true);
+  for (const ZooOutcome& outcome : part(false, true)) unfindable.push_back(outcome);
+  const Outcomes held_out = part(false, false);
+  add_tables(held_out, part(true, false), unfindable, summary);
+  if (held_out.empty()) return;
+  add_figure(held_out, summary);
+  if (results.profile() != Profile::smoke) add_claims(held_out, summary);
+}
+
+}  // namespace
+
+Experiment experiment() {
+  return {
+      .id = "calibration/estimators",
+      .item = "Calibration",
+      .title = "May an estimate that says ok be believed, and is a refused one wrong?",
+      .paper_did =
+          "No paper asks. `boltzmark estimate` is run by every method on models whose log Z is "
+          "known by enumeration, by parts or by Kaufman's formula; half of them are held out: no "
+          "status was tuned on them, and the claims are about those.",
+      .settings =
+          {.smoke = "Every 17th model, 100 sweeps, two attempts.",
+           .quick = "All models, one seed; the first attempt has 500 sweeps of 100 chains, and a "
+                    "refused estimate is tried again with 1,000, 2,000 and 4,000.",
+           .paper = "The same from the command line's 10,000 sweeps on, 18 seeds: 24,000 runs."},
+      .seconds = {.smoke = 2, .quick = 60, .paper = 10000},
+      .claims = {"K01", "K02", "K03", "K04"},
+      .deviations =
+          {"The methods that read samples share each attempt's run, so that their outcomes on a "
+           "model are alike: intervals are over models where these are wider.",
+           "--max-seconds, which the command line foretells, ends no attempt here.",
+           "The aims stood before these models were run; the defaults had been tried by hand on "
+           "others of the same families, with other seeds."},
+      .data = zoo_data(),
+      .trials = trials,
+      .cost = [](const Json&) { return 1.0; },
+      .run = run,
+      .summarise = summarise,
+  };
+}
+
+}  // namespace boltzmark::experiments::calibration_estimators

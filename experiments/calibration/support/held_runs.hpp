@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/methods.hpp"
+
+namespace boltzmark::experiments {
+
+/// An estimate after its attempts.
+struct HeldEstimate {
+  boltzmark::Estimate estimate;
+  int sweeps = 0;                     ///< that all attempts had
+  double lowest = 0;                  ///< what log Z is certainly not below, as far as was found
+  std::vector<std::string> statuses;  ///< of the attempts
+};
+
+/// What `boltzmark estimate MODEL` does by any method, the base chosen, refused estimates tried again
+/// and each held to a certified lower bound; but that the methods which read samples share each
+/// attempt's run.
+class HeldRuns {
+ public:
+  /// Randomness  seed, as the command line's    Throws  InvalidArgument as choose_auto_base
+  HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed);
+
+  /// Throws  InvalidArgument as estimate_log_z
+  HeldEstimate estimate(const std::string& method, int attempts);
+
+ private:
+  /// One attempt's run, shared, and the bound by the states that it met.
+  struct Attempt {
+    TopStates top;
+    MethodRuns runs;
+    std::optional<LowerBound> bound = std::nullopt;
+    Attempt(const LayeredTarget& target, const MethodSettings& settings);
+  };
+
+  Attempt& attempt(int sweeps, int number);
+  const LowerBound& bound_of(const Method& method, Attempt& attempt);
+
+  std::uint64_t seed_;
+  int chains_, sweeps_;
+  ModeSearch search_;
+  ChosenBase base_;
+  LayeredTarget target_;
+  LowerBound searched_;  ///< by the searches alone
+  std::map<int, std::unique_ptr<Attempt>> attempts_;
+};
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,95 @@
+#include "experiments/calibration/support/outcomes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+
+#include "experiments/kit/statistics/bootstrap.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kWrongErrors = 5, kRightErrors = 2, kNats = 0.5;
+
+/// What holds of the outcomes of one model.
+struct Tally {
+  double holds = 0, all = 0;
+};
+
+Interval over_models(const std::vector<Tally>& models) {
+  const auto share = [&](std::span<const std::size_t> rows) {
+    Tally sum;
+    for (const std::size_t row : rows) {
+      sum.holds += models[row].holds;
+      sum.all += models[row].all;
+    }
+    return sum.holds / sum.all;
+  };
+  return bootstrap_rows(models.size(), share,
+                        {.key = make_key(1, "calibration"),
+                         .replicates = 2000,
+                         .method = BootstrapMethod::percentile});
+}
+
+}  // namespace
+
+bool ZooOutcome::wrong() const {
+  return std::abs(error) > kWrongErrors * std_error && std::abs(error) > kNats;
+}
+
+bool ZooOutcome::right() const {
+  return std::abs(error) <= kRightErrors * std_error && std::abs(error) <= kNats;
+}
+
+std::vector<ZooOutcome> read_outcomes(const Results& results) {
+  std::vector<ZooOutcome> all;
+  for (const Trial& trial : results.trials()) {
+    const ZooModel& model = find_zoo_model(trial.inputs.at("model"));
+    const double truth = number(trial.outputs.at("log_z"));
+    for (const auto& [method, said] : trial.outputs.at("methods").items()) {
+      ZooOutcome outcome{.model = &model,
+                         .method = method,
+                         .error = number(said.at("log_z")) - truth,
+                         .std_error = number(said.at("std_error")),
+                         .ok = said.at("status") == "ok"};
+      outcome.covered = number(said.at("lower")) <= truth && truth <= number(said.at("upper"));
+      all.push_back(std::move(outcome));
+    }
+  }
+  return all;
+}
+
+std::vector<ZooOutcome> keep(const std::vector<ZooOutcome>& outcomes,
+                             const std::function<bool(const ZooOutcome&)>& holds) {
+  std::vector<ZooOutcome> kept;
+  std::copy_if(outcomes.begin(), outcomes.end(), std::back_inserter(kept), holds);
+  return kept;
+}
+
+Interval share_of(const std::vector<ZooOutcome>& outcomes,
+                  const std::function<bool(const ZooOutcome&)>& holds) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (outcomes.empty()) return {kNone, kNone, kNone};
+  std::map<const ZooModel*, Tally> by_model;
+  std::uint64_t count = 0;
+  for (const ZooOutcome& outcome : outcomes) {
+    Tally& tally = by_model[outcome.model];
+    tally.all += 1;
+    tally.holds += holds(outcome) ? 1 : 0;
+    count += holds(outcome) ? 1U : 0U;
+  }
+  Interval share = proportion_interval(count, outcomes.size());
+  if (by_model.size() < 2) return share;
+  std::vector<Tally> models;
+  for (const ZooModel& model : zoo())  // in an order that is the same everywhere
+    if (const auto found = by_model.find(&model); found != by_model.end())
+      models.push_back(found->second);
+  const Interval clustered = over_models(models);
+  share.lower = std::min(share.lower, clustered.lower);
+  share.upper = std::max(share.upper, clustered.upper);
+  return share;
+}
+
+}  // namespace boltzmark::experiments

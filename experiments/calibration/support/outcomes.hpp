@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/calibration/support/zoo.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+
+namespace boltzmark::experiments {
+
+/// What a run of a method on a model of the zoo ended with.
+struct ZooOutcome {
+  const ZooModel* model = nullptr;
+  std::string method = {};
+  double error = 0;      ///< log Z estimated less the true one, in nats
+  double std_error = 0;  ///< stated
+  bool ok = false;
+  bool covered = false;  ///< by the stated 95 % interval
+
+  /// More than 5 standard errors and 0.5 nats off.
+  bool wrong() const;
+  /// Within 2 standard errors, and 0.5 nats.
+  bool right() const;
+};
+
+/// Reads the outcomes of all trials that are finished; runs without a number are refused ones.
+std::vector<ZooOutcome> read_outcomes(const Results& results);
+
+/// Keeps the outcomes of which something holds.
+std::vector<ZooOutcome> keep(const std::vector<ZooOutcome>& outcomes,
+                             const std::function<bool(const ZooOutcome&)>& holds);
+
+/// The share of outcomes of which something holds, with a 95 % interval: the wider, on either side, of
+/// the exact one of a proportion and of the bootstrap over models, whose runs share what is hard
+/// about them. Undefined (NaN) without outcomes.
+Interval share_of(const std::vector<ZooOutcome>& outcomes,
+                  const std::function<bool(const ZooOutcome&)>& holds);
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,87 @@
+#include "boltzmark/estimate/held.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/model/sides.hpp"
+#include "boltzmark/sample/annealing/base_choice.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kSearchCases = 100;  // that the search for modes climbs from
+
+// The states nearest to some of the cases: what a score allows for rounding is none here.
+Eigen::MatrixXf nearest_states(Unit unit, const Eigen::MatrixXf& cases) {
+  Eigen::MatrixXf states = spread_cases(cases, kSearchCases);
+  if (!unit.is_discrete()) return states;
+  for (float& x : states.reshaped()) {
+    const auto k = static_cast<int>(std::lround((x - unit.lowest()) / unit.spacing()));
+    x = static_cast<float>(unit.value(std::clamp(k, 0, unit.steps())));
+  }
+  return states;
+}
+
+}  // namespace
+
+Eigen::MatrixXf spread_cases(const Eigen::MatrixXf& cases, int count) {
+  const Eigen::Index all = cases.cols(), few = std::min<Eigen::Index>(count, all);
+  Eigen::MatrixXf some(cases.rows(), few);
+  for (Eigen::Index k = 0; k < few; ++k) some.col(k) = cases.col(k * all / few);
+  return some;
+}
+
+ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::MatrixXf& cases) {
+  return {.climbs = {.cases = nearest_states(model.layer(0).unit, cases),
+                     .key = make_key(seed, "lower bound")}};
+}
+
+ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
+                            int summed_side) {
+  ChosenBase chosen{.base = Base::uniform(model)};
+  if (!model.layer(0).unit.is_bernoulli() ||
+      !(magnitude(list_side(model, smaller_side(model))) < kUnresolved))
+    return chosen;
+  chosen.modes = find_modes(model, chosen.base, search);
+  const std::array bases = {chosen.base,
+                            base_of_modes(model, *chosen.modes, make_key(seed, "base"))};
+  const StreamKey key = make_key(seed, "base choice");
+  chosen.of_modes = choose_base(model, bases, {.key = key, .summed_side = summed_side}) == 1;
+  if (chosen.of_modes) chosen.base = bases[1];
+  return chosen;
+}
+
+LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
+                            std::span<const Chains> visited, const std::optional<Modes>& modes) {
+  const TemperedModel& tempered = target.tempered_model();
+  return lower_bound(tempered.model, tempered.base,
+                     {.search = search, .modes = modes ? &*modes : nullptr, .visited = visited});
+}
+
+std::vector<Chains> visited_states(TopStates& top) {
+  std::vector<Chains> states;
+  for (int g = 0; g < top.states.groups(); ++g)
+    states.push_back(
+        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states());
+  return states;
+}
+
+void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
+  refuse_below(estimate, bound.lowest());
+  if (std::isnan(bound.log_z))
+    estimate.refuse(Status::not_converged,
+                    "parameters are so large that a double does not resolve a nat");
+}
+
+StreamKey attempt_key(std::uint64_t seed, int number) {
+  return number == 0 ? make_key(seed, "estimate")
+                     : make_key(seed, "estimate", fmt::format("{}", number));
+}
+
+}  // namespace boltzmark
