@@ -76,8 +76,10 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
   const Stopwatch watch;
   const ModeSearch search =
       mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
-  outcome.bound =
-      higher(find_lower_bound(prepared.target, search, outcome.visited, prepared.modes), before);
+  const LowerBound found =
+      find_lower_bound(prepared.target, search, outcome.visited, prepared.modes);
+  hold_to_visits(found, outcome.estimate);
+  outcome.bound = higher(found, before);
   boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
   outcome.seconds += watch.seconds();
 }

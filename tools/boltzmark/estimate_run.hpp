@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/exact/modes/lower_bound.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "estimate_options.hpp"
@@ -44,7 +44,7 @@ struct EstimateOutcome {
   LowerBound bound = {};
   std::optional<KnownLogZ> known = {};    ///< by the model's file
   std::optional<SampleStore> store = {};  ///< of a run that is to be dumped
-  std::vector<Chains> visited = {};       ///< states that it met at b = 1
+  VisitedStates visited = {};             ///< by the run, at b = 1
 };
 
 /// Estimates log Z of a model as it is asked for: once, until a standard error is reached, or until

@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/target/layered_target.hpp"
@@ -68,6 +69,46 @@ TEST_CASE("a bound is the sum over what it lists: one state, both, and a state t
   const LowerBound two = bound_of(one_hidden(), given);
   CHECK(two.listed == Approx(std::log(16.0)).epsilon(1e-14));
   CHECK(two.states == 2);
+}
+
+TEST_CASE("a bound tells how often a run met the states that the search listed without it") {
+  // The hidden unit's states: on, the mode, which alone the search lists, 12 of 16; off, 4.
+  std::vector<Chains> states(2, Chains(one_hidden(), 2));  // off, off; off, on
+  states[1].set(1, 0, 1, 1);
+  const std::vector<int> visits{2, 1, 0, 1};
+  LowerBoundOptions options = modes_alone();
+  options.visited = states;
+  options.visits = visits;
+  const LowerBound bound = bound_of(one_hidden(), options);
+  CHECK(bound.searched == Approx(std::log(12.0)).epsilon(1e-12));
+  CHECK(bound.met == 0.25);
+  CHECK(bound.visits == Approx(16.0 / 6).epsilon(1e-12));
+  CHECK(bound.listed == Approx(std::log(16.0)).epsilon(1e-14));
+  CHECK(std::isnan(bound_of(one_hidden(), modes_alone()).met));
+}
+
+TEST_CASE("an estimate is refused whose run was too seldom in the states that must hold its mass") {
+  // Of 100 visits none: the upper limit of level 1 - 1e-4 is 1 - 1e-4^(1/100).
+  const double limit = 1 - std::pow(1e-4, 1.0 / 100);
+  const auto refused = [](double met, double demanded, double std_error) {
+    LowerBound bound;
+    bound.log_z = 0;
+    bound.error_bound = 0;
+    bound.searched = std::log(demanded);
+    bound.met = met;
+    bound.visits = 100;
+    Estimate estimate{.log_z = 0, .std_error = std_error, .lower = -1, .upper = 1};
+    hold_to_visits(bound, estimate);
+    CHECK((estimate.status == Status::ok || estimate.status == Status::not_converged));
+    return estimate.status != Status::ok;
+  };
+  CHECK_FALSE(refused(0, 0.99 * limit, 0));
+  CHECK(refused(0, 1.01 * limit, 0));
+  CHECK_FALSE(refused(0, 1.01 * limit, 0.01));  // four errors higher
+  CHECK_FALSE(refused(0.5, 0.6, 0));
+  CHECK(refused(0.5, 0.75, 0));
+  CHECK_FALSE(refused(1, 1.5, 0));
+  CHECK_FALSE(refused(std::nan(""), 0.9, 0));
 }
 
 TEST_CASE("mean field's bound is log Z of independent units of any type, discrete or not") {
@@ -144,6 +185,16 @@ TEST_CASE("an estimate is refused where its upper limit is below the bound, and 
   CHECK(refused(13, Status::unvisited_rung) == Status::below_bound);
   CHECK(refused(11, Status::not_converged) == Status::not_converged);
   CHECK(name(Status::below_bound) == "below_bound");
+  // Thermodynamic integration's limits are wider than its error says: five errors and half a nat.
+  const auto wide = [](double lowest, double std_error) {
+    Estimate estimate{.log_z = 10, .std_error = std_error, .lower = 5, .upper = 20};
+    refuse_below(estimate, lowest);
+    return estimate.status;
+  };
+  CHECK(wide(10.99, 0.2) == Status::ok);
+  CHECK(wide(11.01, 0.2) == Status::below_bound);
+  CHECK(wide(10.49, 0.01) == Status::ok);
+  CHECK(wide(10.51, 0.01) == Status::below_bound);
 }
 
 TEST_CASE("the bound is the same for any number of threads, and none where nats are not resolved") {

@@ -33,19 +33,20 @@ HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
 const LowerBound& HeldRuns::bound_of(const Method& method, Attempt& attempt) {
   if (method.source != Source::tempered) return searched_;
   if (!attempt.bound)
-    attempt.bound = higher(
-        find_lower_bound(target_, search_, visited_states(attempt.top), base_.modes), searched_);
+    attempt.bound = find_lower_bound(target_, search_, visited_states(attempt.top), base_.modes);
   return *attempt.bound;
 }
 
 HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
   HeldEstimate held;
-  LowerBound bound = searched_;
+  LowerBound bound;
   held.estimate =
       estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps, int number) {
         Attempt& run = attempt(sweeps, number);
         boltzmark::Estimate estimate = run.runs.estimate(method);
-        bound = higher(bound_of(find_method(method), run), bound);
+        const LowerBound& found = bound_of(find_method(method), run);
+        hold_to_visits(found, estimate);
+        bound = higher(found, bound);
         hold_to_bound(bound, estimate);
         held.sweeps += sweeps;
         held.lowest = bound.lowest();

@@ -6,5 +6,7 @@ namespace boltzmark {
 /// Throws  std::domain_error if freedom is not positive or probability is outside [0, 1]
 double students_t_quantile(double freedom, double probability);
 double chi_squared_quantile(double freedom, double probability);
+/// Throws  also if a or b is not positive
+double beta_quantile(double a, double b, double probability);
 
 }  // namespace boltzmark

@@ -62,13 +62,16 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
 }
 
 void refuse_below(Estimate& estimate, double lowest) {
-  if (!(estimate.upper < lowest)) return;
+  constexpr double kErrors = 5, kNats = 0.5;
+  const bool above_limit = estimate.upper < lowest;
+  if (!above_limit && !(estimate.log_z + std::max(kErrors * estimate.std_error, kNats) < lowest))
+    return;
   estimate.refuse(
       Status::below_bound,
-      fmt::format("log Z is certainly at least {:.8g}, above the upper limit: the chains "
-                  "missed most of the mass; run more sweeps, or use a base that is "
-                  "closer to the model",
-                  lowest));
+      fmt::format("log Z is certainly at least {:.8g}, {}: the chains missed most of the mass; run "
+                  "more sweeps, or use a base that is closer to the model",
+                  lowest,
+                  above_limit ? "above the upper limit" : "more than five standard errors above"));
 }
 
 }  // namespace boltzmark

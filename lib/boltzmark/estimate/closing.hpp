@@ -30,7 +30,9 @@ inline RatioRange range_of(const Eigen::MatrixXd& log_ratio) {
 Estimate closed(Estimate estimate, const RatioRange& range = {});
 
 /// Refuses an estimate whose upper limit lies below a number that log Z certainly is not below, such
-/// as exact/modes/lower_bound.hpp finds, less its error bound. NaN: there is no such number.
+/// as exact/modes/lower_bound.hpp finds, less its error bound; or that lies itself five standard errors
+/// and half a nat below it, for the limits of thermodynamic integration are those of sums that
+/// bracket the integral. NaN: there is no such number.
 /// Status  below_bound
 void refuse_below(Estimate& estimate, double lowest);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/model/sides.hpp"
@@ -57,19 +58,22 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   return chosen;
 }
 
-LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
-                            std::span<const Chains> visited, const std::optional<Modes>& modes) {
-  const TemperedModel& tempered = target.tempered_model();
-  return lower_bound(tempered.model, tempered.base,
-                     {.search = search, .modes = modes ? &*modes : nullptr, .visited = visited});
+VisitedStates visited_states(TopStates& top) {
+  VisitedStates visited{.visits = top.visits};
+  for (int g = 0; g < top.states.groups(); ++g)
+    visited.states.push_back(
+        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states());
+  return visited;
 }
 
-std::vector<Chains> visited_states(TopStates& top) {
-  std::vector<Chains> states;
-  for (int g = 0; g < top.states.groups(); ++g)
-    states.push_back(
-        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states());
-  return states;
+LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
+                            const VisitedStates& visited, const std::optional<Modes>& modes) {
+  const TemperedModel& tempered = target.tempered_model();
+  return lower_bound(tempered.model, tempered.base,
+                     {.search = search,
+                      .modes = modes ? &*modes : nullptr,
+                      .visited = visited.states,
+                      .visits = visited.visits});
 }
 
 void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
@@ -77,6 +81,19 @@ void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
   if (std::isnan(bound.log_z))
     estimate.refuse(Status::not_converged,
                     "parameters are so large that a double does not resolve a nat");
+}
+
+void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
+  constexpr double kLevel = 1 - 1e-4, kErrors = 4;
+  if (!(bound.met < 1) || !std::isfinite(bound.searched)) return;
+  const double demanded =
+      std::exp(bound.searched - estimate.log_z - kErrors * std::max(estimate.std_error, 0.0));
+  const double in = bound.met * bound.visits;
+  if (!(demanded > beta_quantile(in + 1, bound.visits - in, kLevel))) return;
+  estimate.refuse(Status::not_converged,
+                  fmt::format("chains were {:.1f} % of their time at b = 1 in states that hold at "
+                              "least {:.0f} % of such a Z: they hardly met some modes",
+                              100 * bound.met, 100 * std::min(demanded, 1.0)));
 }
 
 StreamKey attempt_key(std::uint64_t seed, int number) {

@@ -37,20 +37,33 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::Ma
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
                             int summed_side = 1);
 
-/// Finds a certified lower bound of a target's log Z, from its base, from the search and from the
-/// states that a run met at b = 1. The modes: those that the search found already; none: it is made.
-LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
-                            std::span<const Chains> visited = {},
-                            const std::optional<Modes>& modes = std::nullopt);
+/// States of layers that a run met at b = 1, and how often each chain was there.
+struct VisitedStates {
+  std::vector<Chains> states = {};
+  std::vector<int> visits = {};  ///< [chains], in the order of the states
+};
 
-/// Returns the states of layers that a run met at b = 1.
-/// Throws  std::bad_cast if its target is of another kind
-std::vector<Chains> visited_states(TopStates& top);
+/// Returns them.  Throws  std::bad_cast if the run's target is of another kind
+VisitedStates visited_states(TopStates& top);
+
+/// Finds a certified lower bound of a target's log Z, from its base, from the search and from the
+/// states that a run met. The modes: those that the search found already; none: it is made.
+LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
+                            const VisitedStates& visited = {},
+                            const std::optional<Modes>& modes = std::nullopt);
 
 /// Refuses an estimate that a lower bound refutes, or of a model of which a double does not resolve a
 /// nat: one that has no lower bound.
 /// Status  below_bound, not_converged
 void hold_to_bound(const LowerBound& bound, Estimate& estimate);
+
+/// Refuses the estimate of a run whose chains, at b = 1, were in the states that the search listed
+/// less often than the estimate itself demands: these states hold e^(searched - log Z) of all mass.
+/// So a mode that was found and hardly met is told long before its mass alone exceeds the estimate.
+///   The share demanded, by an estimate four standard errors higher, is held against the upper limit of
+///   the share that was met, of level 1 - 1e-4 (Clopper and Pearson 1934, of effective visits).
+/// Status  not_converged
+void hold_to_visits(const LowerBound& bound, Estimate& estimate);
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

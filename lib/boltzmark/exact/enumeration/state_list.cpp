@@ -77,7 +77,7 @@ ListedState climb(const Bipartite& sides, ListedState state, int max_rounds) {
 
 StateList::StateList(const Bipartite& sides) : sides_(sides) { check_magnitude(sides); }
 
-std::uint64_t StateList::hash_of(const Indices& state) const {
+std::uint64_t StateList::hash_of(std::span<const char16_t> state) const {
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < state.size(); ++i) hash ^= mark(static_cast<int>(i), state[i]);
   return hash;

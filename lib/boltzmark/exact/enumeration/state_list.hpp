@@ -50,6 +50,10 @@ class StateList {
   void grow(std::size_t most_states);
 
   std::size_t states() const { return listed_.size(); }
+  /// Tells whether a state, or another of its hash, is there.  Shapes  [units of the side]
+  bool contains(std::span<const char16_t> indices) const {
+    return listed_.contains(hash_of(indices));
+  }
   /// Returns the indices of the likeliest state.
   std::u16string likeliest() const;
   /// Returns the log of the sum of all weights.  Units  nats
@@ -70,7 +74,7 @@ class StateList {
     char16_t index = 0;
   };
 
-  std::uint64_t hash_of(const Indices& state) const;
+  std::uint64_t hash_of(std::span<const char16_t> state) const;
   Indices state_of(const Candidate& candidate) const;
   std::vector<Candidate> neighbours(std::size_t origin) const;
   void add(const Candidate& candidate);

@@ -17,18 +17,39 @@ namespace {
 
 constexpr int kChains = 64, kMeanFieldUpdates = 30;
 
-// The states of a side that a run met and that Gibbs sweeps of some chains from the modes visit.
-SideStates visited_states(const Layered& model, const Modes& modes,
-                          const LowerBoundOptions& options, Chains& last) {
+// The modes and the states of their side that Gibbs sweeps of some chains from them visit.
+SideStates searched_states(const Layered& model, const Modes& modes,
+                           const LowerBoundOptions& options, Chains& last) {
   SideStates states(model, modes.parity);
   states.add(modes.states);
-  for (const Chains& chains : options.visited) states.add(chains);
   sweep_from_modes(model, modes, last.chains(), options.gibbs_sweeps,
                    derive_key(options.search.climbs.key, "gibbs"), [&](const Chains& chains) {
                      states.add(chains);
                      last = chains;
                    });
   return states;
+}
+
+// Adds the states that a run met; tells how often these were among those that the search listed.
+void add_visited(const Layered& model, const LowerBoundOptions& options, StateList& list,
+                 LowerBound& result) {
+  result.searched = list.log_sum() - list.error_bound();
+  SideStates states(model, result.parity);
+  double all = 0, squares = 0, met = 0;
+  std::size_t next = 0;
+  for (const Chains& chains : options.visited)
+    for (int c = 0; c < chains.chains(); ++c, ++next) {
+      const double visits = options.visits.empty() ? 1 : options.visits[next];
+      if (visits == 0) continue;  // where it is no state that was met
+      all += visits;
+      squares += visits * visits;
+      if (list.contains(states[states.add(chains, c)])) met += visits;
+    }
+  if (all > 0) {
+    result.met = met / all;
+    result.visits = all * all / squares;
+  }
+  list.add(states);
 }
 
 /// A product law over a side: each unit's law is proportional to e^{input x}.
@@ -134,7 +155,9 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
     const Modes modes =
         options.modes != nullptr ? *options.modes : find_modes(model, base, options.search);
     StateList list(sides);
-    list.add(visited_states(model, modes, options, starts));
+    list.add(searched_states(model, modes, options, starts));
+    list.grow(static_cast<std::size_t>(options.most_states) / 2);
+    add_visited(model, options, list, result);
     list.grow(static_cast<std::size_t>(options.most_states));
     result.modes = modes.count();
     result.states = list.states();

@@ -23,6 +23,12 @@ struct LowerBound {
   bool all_states = false;     ///< there are no others: the bound is log Z
   int modes = 0;               ///< that were found
 
+  /// Log of the sum of f over the states that are listed without those of the run, less what rounding
+  /// may add; of these states a run that knows log Z meets e^(searched - log Z) at b = 1.
+  double searched = kNone;
+  double met = kNone;  ///< the share of the run's visits that were in them
+  double visits = 0;   ///< the independent visits that this share is as good as
+
   /// What log Z is certainly not below.
   double lowest() const { return log_z - error_bound; }
 };
@@ -33,16 +39,17 @@ struct LowerBoundOptions {
   const Modes* modes = nullptr;  ///< found already, by that search; null: they are searched for
   int gibbs_sweeps = 20;         ///< from the modes, whose states are listed too
   int most_states = 1 << 14;     ///< where the list ends, but for those given and visited
-  std::span<const Chains> visited = {};  ///< states that a run met at b = 1
+  std::span<const Chains> visited = {};  ///< states that a run met at b = 1, of independent chains
+  std::span<const int> visits = {};      ///< of each, chain by chain; empty: one
 };
 
 /// Computes a certified lower bound of log Z, the larger of
 ///   log sum over a list of different states x of the smaller side of m(x) f(x),
 /// f the marginal with the other side summed out, m(x) the reference measure; and
 ///   E_q[log f] + H(q)                                                        [Jensen's inequality]
-/// of a product law q over that side. The list has the modes, the states of a few Gibbs sweeps from
-/// them and those given; then it grows from its likeliest state to this one's neighbours, in which
-/// one unit's value is one step away, and so on. q is mean field's, from the modes and from where those
+/// of a product law q over that side. The list has the modes and the states of a few Gibbs sweeps from
+/// them; it grows from its likeliest state to this one's neighbours, in which one unit's value is one
+/// step away, and so on, to half its length; then it takes those given, and grows on. q is mean field's, from the modes and from where those
 /// sweeps end. Where the side is not discrete the second alone is there, from random states.
 /// Randomness  options.search.climbs.key, of streams of its own
 /// Accuracy    error_bound, as that of an enumeration
