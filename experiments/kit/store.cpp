@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
@@ -61,9 +62,9 @@ TrialStore::TrialStore(std::string path, Access access) : path_(std::move(path))
   file_ =
       open(path_.c_str(),
            O_CLOEXEC | (access_ == Access::read ? O_RDONLY : O_RDWR | O_CREAT | O_APPEND), 0666);
+  if (file_ < 0 && access_ == Access::append) throw_unwritable(path_, errno, "must be writable");
   if (file_ < 0)
-    throw DataError(fmt::format("{}: {} (must be {})", path_, std::strerror(errno),
-                                access_ == Access::read ? "readable" : "writable"));
+    throw DataError(fmt::format("{}: {} (must be readable)", path_, std::strerror(errno)));
   read_lines();
 }
 
