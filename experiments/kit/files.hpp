@@ -21,8 +21,10 @@ void make_folder(const std::string& path);
 /// Holds a folder's lock file while it lives, so that two runs cannot share a folder.
 class FolderLock {
  public:
-  /// Throws  DataError if another process holds it or the folder cannot be written
-  explicit FolderLock(const std::string& folder);
+  enum class IfHeld { refuse, wait };
+  /// Throws  DataError if another process holds it and is not to be waited for, or the folder
+  ///   cannot be written
+  explicit FolderLock(const std::string& folder, IfHeld if_held = IfHeld::refuse);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;

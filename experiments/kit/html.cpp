@@ -176,7 +176,7 @@ std::string page_head(const std::string& title) {
 
 std::string render_page(const std::string& title, const Section& section, const Json& facts) {
   return page_head(title) + "<header>" + html_element("h1", title) +
-         "</header>\n<main>\n<section>\n" + summary_html(section, ".") + "</section>\n" +
+         "</header>\n<main>\n<section>\n" + summary_html(section) + "</section>\n" +
          provenance(facts) + "</main></body></html>\n";
 }
 

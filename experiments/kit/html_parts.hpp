@@ -9,6 +9,11 @@ namespace boltzmark::experiments {
 /// Makes an id of a page's element: "bruegge2013-fig1" of "bruegge2013/fig1".
 std::string html_anchor(const std::string& id);
 
+/// Links to a CSV file as data that the page carries, so that the link holds wherever the page is
+/// moved to; a file of over 32 KiB is named by its path instead.
+///   path is relative to the folder of results
+std::string csv_link(const std::string& path, const std::string& csv);
+
 /// Writes an element around a text.
 std::string html_element(const std::string& name, const std::string& text);
 
@@ -18,9 +23,8 @@ std::string verdict_class(Verdict verdict);
 /// Writes a text beside the sign of a verdict.
 std::string verdict_chip(Verdict verdict, const std::string& text);
 
-/// Writes the problems, tables, figures and notes of a section, in its order; its CSV files are in
-/// a folder.
-std::string summary_html(const Section& section, const std::string& folder);
+/// Writes the problems, tables, figures and notes of a section, in its order.
+std::string summary_html(const Section& section);
 
 /// Writes an experiment's part of a report.
 std::string section_html(const Document& document, const Section& section);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "experiments/kit/csv.hpp"
 #include "experiments/kit/html_parts.hpp"
 #include "experiments/kit/plot.hpp"
 #include "experiments/kit/progress.hpp"
@@ -8,10 +9,14 @@
 namespace boltzmark::experiments {
 namespace {
 
-std::string table_html(const Table& table, const std::string& folder) {
+/// Where a file of a section stands in the folder of results.
+std::string file_of(const Section& section, const std::string& name) {
+  return (section.experiment ? section.experiment->id + "/" : "") + name;
+}
+
+std::string table_html(const Section& section, const Table& table) {
   std::string text = "<div class=\"table\"><p class=\"caption\">" + html_escape(table.caption);
-  if (!table.timing)
-    text += fmt::format(" <a href=\"{}/{}.csv\">CSV</a>", html_escape(folder), table.name);
+  if (!table.timing) text += csv_link(file_of(section, table.name + ".csv"), table_csv(table));
   text += "</p><div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const bool words =
@@ -34,7 +39,7 @@ std::string table_html(const Table& table, const std::string& folder) {
   return text + "</tbody></table></div></div>\n";
 }
 
-std::string figure_html(const Section& section, const Figure& figure, const std::string& folder) {
+std::string figure_html(const Section& section, const Figure& figure) {
   std::string text = fmt::format("<figure><div class=\"panels columns-{}\">", figure.columns);
   const auto pictures = section.pictures.find(figure.name);
   if (pictures != section.pictures.end())
@@ -42,9 +47,9 @@ std::string figure_html(const Section& section, const Figure& figure, const std:
       text += fmt::format("<div class=\"panel\" role=\"img\" aria-label=\"{}\">{}</div>\n",
                           html_escape(figure.caption), svg);
   return text +
-         fmt::format(
-             "</div><figcaption>{} <a href=\"{}/{}-figure.csv\">CSV</a></figcaption></figure>\n",
-             html_escape(figure.caption + beyond_text(figure)), html_escape(folder), figure.name);
+         fmt::format("</div><figcaption>{}{}</figcaption></figure>\n",
+                     html_escape(figure.caption + beyond_text(figure)),
+                     csv_link(file_of(section, figure.name + "-figure.csv"), figure_csv(figure)));
 }
 
 std::string claim_details(const JudgedClaim& claim, const std::string& experiment) {
@@ -87,14 +92,13 @@ std::string section_claims(const Document& document, const Section& section) {
 
 }  // namespace
 
-std::string summary_html(const Section& section, const std::string& folder) {
+std::string summary_html(const Section& section) {
   std::string text;
   for (const std::string& problem : section.problems)
     text += fmt::format("<p class=\"problem\">{}</p>\n", html_escape(problem));
   for (const auto& item : section.summary.items()) {
-    if (const auto* table = std::get_if<Table>(&item)) text += table_html(*table, folder);
-    if (const auto* figure = std::get_if<Figure>(&item))
-      text += figure_html(section, *figure, folder);
+    if (const auto* table = std::get_if<Table>(&item)) text += table_html(section, *table);
+    if (const auto* figure = std::get_if<Figure>(&item)) text += figure_html(section, *figure);
     if (const auto* note = std::get_if<std::string>(&item)) text += html_element("p", *note);
   }
   return text;
@@ -102,7 +106,6 @@ std::string summary_html(const Section& section, const std::string& folder) {
 
 std::string section_html(const Document& document, const Section& section) {
   const Experiment& e = *section.experiment;
-  const std::string folder = "../" + e.id;
   std::string text = fmt::format("<section id=\"{}\">\n", html_anchor(e.id));
   text += fmt::format("<h2><span class=\"item\">{}</span> {}</h2>\n", html_escape(e.item),
                       html_escape(e.title));
@@ -111,7 +114,7 @@ std::string section_html(const Document& document, const Section& section) {
       "<dt>Planned ({})</dt><dd>{}</dd></dl>\n",
       html_escape(e.paper_did), html_escape(section.run), profile_name(document.profile),
       html_escape(e.settings.at(document.profile)));
-  text += summary_html(section, folder);
+  text += summary_html(section);
   text += section_claims(document, section);
   if (!e.deviations.empty()) {
     text += "<h3>Deviations from the paper</h3><ul>\n";

@@ -54,11 +54,11 @@ std::string experiment_folder(const std::string& out, Profile profile,
 }
 
 PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
-                                  const CellFilter& only) {
+                                  const CellFilter& only, TrialStore::Access access) {
   PlannedExperiment plan{
       .experiment = &experiment,
       .store = std::make_unique<TrialStore>(
-          experiment_folder(options.out, options.profile, experiment) + "/trials.jsonl")};
+          experiment_folder(options.out, options.profile, experiment) + "/trials.jsonl", access)};
   const std::string sources = sources_hash(experiment);
   const auto reference = options.profile == Profile::paper
                              ? read_reference(reference_path(experiment))

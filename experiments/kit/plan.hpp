@@ -38,7 +38,8 @@ struct PlannedExperiment {
 /// paper profile in reports/reference, matched on inputs alone.
 /// Throws  InvalidArgument if the experiment lists a trial twice
 PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
-                                  const CellFilter& only);
+                                  const CellFilter& only,
+                                  TrialStore::Access access = TrialStore::Access::append);
 
 /// Returns DIR/<profile>/<id>.
 std::string experiment_folder(const std::string& out, Profile profile,

@@ -24,10 +24,14 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-Progress::Progress(std::size_t trials, double estimated_seconds, bool visible)
-    : trials_(trials), total_(std::max(estimated_seconds, 1e-9)), start_(now_seconds()) {
-  if (visible && trials > 0 && isatty(STDERR_FILENO))
-    drawer_ = std::thread([this] { draw_loop(); });
+Progress::Progress(std::size_t trials, double estimated_seconds, bool visible,
+                   std::chrono::milliseconds between_lines)
+    : trials_(trials),
+      total_(std::max(estimated_seconds, 1e-9)),
+      start_(now_seconds()),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      between_(terminal_ ? std::chrono::milliseconds(200) : between_lines) {
+  if (visible && trials > 0) drawer_ = std::thread([this] { draw_loop(); });
 }
 
 Progress::~Progress() {
@@ -38,7 +42,7 @@ Progress::~Progress() {
   wake_.notify_all();
   if (!drawer_.joinable()) return;
   drawer_.join();
-  fmt::print(stderr, "\r\033[K");
+  if (terminal_) fmt::print(stderr, "\r\033[K");
 }
 
 void Progress::advance(const void* trial, double weight, double fraction, const std::string& name) {
@@ -56,24 +60,44 @@ void Progress::finish(const void* trial, double weight) {
 
 void Progress::draw_loop() {
   std::unique_lock lock(mutex_);
-  while (!stop_) {
-    draw();
-    wake_.wait_for(lock, std::chrono::milliseconds(200));
-  }
+  if (terminal_) draw();
+  while (!wake_.wait_for(lock, between_, [this] { return stop_; }))
+    if (terminal_)
+      draw();
+    else
+      write_line();
+}
+
+double Progress::share_done() const {
+  double done = done_;
+  for (const auto& [trial, part] : running_) done += part;
+  return std::clamp(done / total_, 0.0, 1.0);
+}
+
+/// Foretells by the rate so far, once there is one.
+std::string Progress::left_text(double share) const {
+  if (share <= 0.01) return "";
+  return duration_text((now_seconds() - start_) * (1 - share) / share) + " left";
+}
+
+void Progress::write_line() {
+  const double share = share_done();
+  std::string left = left_text(share);
+  if (left.empty()) left = "about " + duration_text(total_ * (1 - share)) + " on 2 cores left";
+  fmt::print(stderr, "after {}: {} of {} trials, {:.0f} %, {}; now {}\n",
+             duration_text(now_seconds() - start_), finished_, trials_, 100 * share, left, name_);
+  std::fflush(stderr);
 }
 
 void Progress::draw() {
-  double done = done_;
-  for (const auto& [trial, part] : running_) done += part;
-  const double share = std::clamp(done / total_, 0.0, 1.0);
+  const double share = share_done();
   const double elapsed = now_seconds() - start_;
   const int filled = static_cast<int>(std::lround(20 * share));
-  const std::string left =
-      share > 0.01 ? duration_text(elapsed * (1 - share) / share) + " left" : "";
   fmt::print(stderr, "\r\033[K{}{} {:3.0f} %  {}/{} trials, {:.2g}/s  {}  {}",
              std::string(static_cast<std::size_t>(filled), '#'),
              std::string(static_cast<std::size_t>(20 - filled), '-'), 100 * share, finished_,
-             trials_, static_cast<double>(finished_) / std::max(elapsed, 1e-3), left, name_);
+             trials_, static_cast<double>(finished_) / std::max(elapsed, 1e-3), left_text(share),
+             name_);
   std::fflush(stderr);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <map>
@@ -12,11 +13,12 @@ namespace boltzmark::experiments {
 /// Writes a duration for people: "45 s", "3 min 20 s", "5 h 10 min".
 std::string duration_text(double seconds);
 
-/// Draws a bar with rate and time left on stderr while it lives, if that is a terminal.
-/// Work is measured in estimated seconds, so that long trials weigh more.
+/// Draws a bar with rate and time left on stderr while it lives; where that is no terminal, writes a
+/// line of what is done now and then. Work is measured in estimated seconds, so that long trials weigh more.
 class Progress {
  public:
-  Progress(std::size_t trials, double estimated_seconds, bool visible);
+  Progress(std::size_t trials, double estimated_seconds, bool visible,
+           std::chrono::milliseconds between_lines = std::chrono::minutes(1));
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -29,11 +31,16 @@ class Progress {
  private:
   void draw_loop();
   void draw();
+  void write_line();
+  double share_done() const;
+  std::string left_text(double share) const;
   std::size_t trials_, finished_ = 0;
   double total_, done_ = 0;
   std::map<const void*, double> running_;
   std::string name_;
   double start_;
+  bool terminal_;
+  std::chrono::milliseconds between_;  ///< two drawings, or lines
   bool stop_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -6,75 +6,43 @@
 #include <filesystem>
 
 #include "boltzmark/core/simd.hpp"
-#include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
-std::vector<PlannedExperiment>::iterator find_plan(std::vector<PlannedExperiment>& plans,
-                                                   const Experiment& maker) {
-  return std::find_if(plans.begin(), plans.end(),
-                      [&](const PlannedExperiment& plan) { return plan.experiment == &maker; });
+bool knows(const ClaimFile& file, const Measure& measure) {
+  const auto claim = std::find_if(file.claims.begin(), file.claims.end(),
+                                  [&](const Claim& c) { return c.id == measure.claim; });
+  return claim != file.claims.end() &&
+         std::any_of(claim->parts.begin(), claim->parts.end(),
+                     [&](const ClaimPart& part) { return part.name == measure.part; });
 }
 
-/// Plans the makers of trials that are not yet planned and have results in the folder.
-std::vector<PlannedExperiment> complete(std::vector<PlannedExperiment> given,
-                                        const ReproduceOptions& options,
-                                        const std::vector<Experiment>& all) {
-  std::vector<PlannedExperiment> plans;
-  for (const Experiment* maker : select_makers(all, {})) {
-    const auto found = find_plan(given, *maker);
-    if (found != given.end())
-      plans.push_back(std::move(*found));
-    else if (std::filesystem::exists(experiment_folder(options.out, options.profile, *maker) +
-                                     "/trials.jsonl"))
-      plans.push_back(plan_experiment(*maker, options, CellFilter("")));
-  }
-  return plans;
-}
-
-/// Makes the section of every experiment whose trials are planned; the others are missing.
-void make_sections(Document& document, std::vector<PlannedExperiment> plans,
-                   const std::vector<Experiment>& all, const std::string& out) {
-  for (const Experiment& experiment : all) {
-    const auto plan = find_plan(plans, maker_of_trials(all, experiment));
-    if (plan == plans.end())
-      document.missing.push_back(&experiment);
-    else
-      document.sections.push_back(
-          make_section(experiment, *plan, document.profile,
-                       experiment_folder(out, document.profile, experiment)));
-  }
-}
-
-/// Takes a section's measures, turning those that the claims file does not know into problems.
-void collect_measures(Section& section, const ClaimFile& file, std::vector<SourcedMeasure>& all) {
-  for (const Measure& measure : section.summary.measures()) {
-    const auto claim = std::find_if(file.claims.begin(), file.claims.end(),
-                                    [&](const Claim& c) { return c.id == measure.claim; });
-    const bool known =
-        claim != file.claims.end() &&
-        std::any_of(claim->parts.begin(), claim->parts.end(),
-                    [&](const ClaimPart& part) { return part.name == measure.part; });
-    if (known)
-      all.push_back({section.experiment->id, measure});
-    else
+/// Turns measures that the claims file does not know into problems.
+void check_measures(Section& section, const std::vector<ClaimFile>& files) {
+  const auto file = std::find_if(files.begin(), files.end(), [&](const ClaimFile& f) {
+    return f.paper == section.experiment->paper();
+  });
+  if (file == files.end()) return;
+  for (const Measure& measure : section.summary.measures())
+    if (!knows(*file, measure))
       section.problems.push_back(
           fmt::format("measure of {} \"{}\": not in the claims file", measure.claim, measure.part));
-  }
 }
 
 void judge_papers(Document& document, const std::vector<ClaimFile>& claims) {
+  document.papers.clear();
   for (const ClaimFile& file : claims) {
     std::vector<SourcedMeasure> measures;
     bool present = false;
-    for (Section& section : document.sections)
-      if (section.experiment->paper() == file.paper) {
-        present = true;
-        collect_measures(section, file, measures);
-      }
+    for (const Section& section : document.sections) {
+      if (section.experiment->paper() != file.paper) continue;
+      present = true;
+      for (const Measure& measure : section.summary.measures())
+        if (knows(file, measure)) measures.push_back({section.experiment->id, measure});
+    }
     if (present) document.papers.push_back({file, judge_all(file, measures)});
   }
 }
@@ -84,23 +52,22 @@ constexpr const char* kRounding =
     "chains and how often a model is swept; never on the threads. SSE4 and AVX2 sum two-valued "
     "units alike, AVX-512 also by tables of four weights, AMX by tiles of 32.";
 
-Json make_manifest(const ReproduceOptions& options, const Document& document) {
-  Json manifest{{"revision", revision()},
-                {"compiler", compiler_name()},
-                {"cpu", cpu_name()},
-                {"simd", simd_path()},
-                {"rounding", kRounding},
-                {"seed", options.seed},
-                {"profile", profile_name(options.profile)},
-                {"version", BOLTZMARK_VERSION},
-                {"data", Json::object()},
-                {"seconds", Json::object()}};
-  for (const Section& section : document.sections) {
-    for (const auto& [file, hash] : data_hashes(*section.experiment)) manifest["data"][file] = hash;
-    if (section.experiment->trials_of.empty())
-      manifest["seconds"][section.experiment->id] = section.seconds;
-  }
-  return manifest;
+/// What is known before anything has run.
+Json make_manifest(const ReproduceOptions& options) {
+  return {{"revision", revision()},
+          {"compiler", compiler_name()},
+          {"cpu", cpu_name()},
+          {"simd", simd_path()},
+          {"rounding", kRounding},
+          {"seed", options.seed},
+          {"profile", profile_name(options.profile)},
+          {"version", BOLTZMARK_VERSION},
+          {"data", Json::object()},
+          {"seconds", Json::object()}};
+}
+
+void note_data(Json& manifest, const Experiment& experiment) {
+  for (const auto& [file, hash] : data_hashes(experiment)) manifest["data"][file] = hash;
 }
 
 void note_outcome(const Document& document, ReproduceResult& result) {
@@ -115,21 +82,97 @@ void note_outcome(const Document& document, ReproduceResult& result) {
 
 }  // namespace
 
-void write_report(const ReproduceOptions& options, std::vector<PlannedExperiment> given,
-                  const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
-                  ReproduceResult& result) {
-  Document document{.profile = options.profile};
-  make_sections(document, complete(std::move(given), options, all), all, options.out);
-  judge_papers(document, claims);
-  document.manifest = make_manifest(options, document);
-  document.has_speed_page = std::filesystem::exists(options.out + "/" + kSpeedPage);
-  const std::string root = fmt::format("{}/{}", options.out, profile_name(options.profile));
-  write_text(root + "/manifest.json", document.manifest.dump(2) + "\n");
-  write_text(root + "/report/claims.json", claims_json(document).dump(2) + "\n");
-  write_text(root + "/report/report.md", render_markdown(document));
-  write_text(root + "/report/index.html", render_html(document));
-  result.report = root + "/report/index.html";
-  note_outcome(document, result);
+ReportWriter::ReportWriter(const ReproduceOptions& options, const std::vector<Experiment>& all,
+                           const std::vector<ClaimFile>& claims,
+                           const std::vector<PlannedExperiment>& plans)
+    : out_(options.out),
+      root_(fmt::format("{}/{}", options.out, profile_name(options.profile))),
+      all_(all),
+      claims_(claims),
+      plans_(plans) {
+  document_.profile = options.profile;
+  document_.manifest = make_manifest(options);
+  for (const Experiment* maker : select_makers(all, {})) {
+    const bool planned =
+        std::any_of(plans.begin(), plans.end(),
+                    [&](const PlannedExperiment& plan) { return plan.experiment == maker; });
+    if (!planned && std::filesystem::exists(
+                        experiment_folder(options.out, options.profile, *maker) + "/trials.jsonl"))
+      others_.push_back(plan_experiment(*maker, options, CellFilter(""), TrialStore::Access::read));
+  }
+}
+
+std::vector<const PlannedExperiment*> ReportWriter::all_plans() const {
+  std::vector<const PlannedExperiment*> plans;
+  for (const PlannedExperiment& plan : plans_) plans.push_back(&plan);
+  for (const PlannedExperiment& plan : others_) plans.push_back(&plan);
+  return plans;
+}
+
+void ReportWriter::write_manifest() {
+  Json manifest = document_.manifest;
+  for (const PlannedExperiment* plan : all_plans()) note_data(manifest, *plan->experiment);
+  write_text(root_ + "/manifest.json", manifest.dump(2) + "\n");
+}
+
+void ReportWriter::draw_finished() {
+  const FolderLock lock(root_, FolderLock::IfHeld::wait);
+  for (const PlannedExperiment* plan : all_plans())
+    if (!plan->results(document_.profile).trials().empty()) draw(*plan);
+}
+
+void ReportWriter::renew(const PlannedExperiment& ended) {
+  const std::lock_guard guard(mutex_);
+  const FolderLock lock(root_, FolderLock::IfHeld::wait);
+  draw(ended);
+  write();
+}
+
+void ReportWriter::finish(ReproduceResult& result) {
+  const FolderLock lock(root_, FolderLock::IfHeld::wait);
+  for (const PlannedExperiment* plan : all_plans()) draw(*plan);
+  write();
+  for (const Section& section : document_.sections) {
+    note_data(document_.manifest, *section.experiment);
+    if (section.experiment->trials_of.empty())
+      document_.manifest["seconds"][section.experiment->id] = section.seconds;
+  }
+  write_text(root_ + "/manifest.json", document_.manifest.dump(2) + "\n");
+  result.report = root_ + "/report/index.html";
+  if (!result.interrupted) note_outcome(document_, result);
+}
+
+void ReportWriter::draw(const PlannedExperiment& plan) {
+  for (const Experiment& experiment : all_) {
+    if (&maker_of_trials(all_, experiment) != plan.experiment) continue;
+    const auto at = std::lower_bound(
+        document_.sections.begin(), document_.sections.end(), &experiment,
+        [](const Section& section, const Experiment* other) { return section.experiment < other; });
+    const bool known = at != document_.sections.end() && at->experiment == &experiment;
+    if (known && at->problems.empty() &&
+        at->finished == plan.results(document_.profile).trials().size())
+      continue;  // a run only adds trials
+    Section section = make_section(experiment, plan, document_.profile,
+                                   experiment_folder(out_, document_.profile, experiment));
+    check_measures(section, claims_);
+    if (known)
+      *at = std::move(section);
+    else
+      document_.sections.insert(at, std::move(section));
+  }
+}
+
+void ReportWriter::write() {
+  document_.missing.clear();
+  for (const Experiment& experiment : all_)
+    if (std::none_of(document_.sections.begin(), document_.sections.end(),
+                     [&](const Section& section) { return section.experiment == &experiment; }))
+      document_.missing.push_back(&experiment);
+  judge_papers(document_, claims_);
+  document_.has_speed_page = std::filesystem::exists(out_ + "/" + kSpeedPage);
+  write_text(root_ + "/report/claims.json", claims_json(document_).dump(2) + "\n");
+  write_text(root_ + "/report/report.md", render_markdown(document_));
+  write_text(root_ + "/report/index.html", render_html(document_));
 }
 
 }  // namespace boltzmark::experiments

@@ -135,11 +135,17 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
   ReproduceResult before;
   count_reused(plans, before);
   if (!options.quiet) announce(plans, options);
-  ReproduceResult result = run_trials(plans, options);
+  ReportWriter writer(options, all, claims, plans);
+  writer.write_manifest();
+  if (before.reused < before.planned) writer.draw_finished();
+  ReproduceResult result =
+      run_trials(plans, options, [&](const PlannedExperiment& ended) { writer.renew(ended); });
   result.planned = before.planned;
   result.reused = before.reused;
   if (options.keep) keep(plans, options);
-  if (!result.interrupted) write_report(options, std::move(plans), all, claims, result);
+  if (result.interrupted && !options.quiet)
+    fmt::print(stderr, "writing the report of what is finished\n");
+  writer.finish(result);
   return result;
 }
 
@@ -152,11 +158,12 @@ ReproduceResult report(const ReportOptions& options) {
       fmt::format("{}/{}/manifest.json", options.out, profile_name(options.profile));
   if (!std::filesystem::exists(manifest))
     throw DataError(manifest + ": is missing (must be written by `boltzmark reproduce` first)");
-  const FolderLock lock(options.out);
   const ReproduceOptions as_run{
       .profile = options.profile, .seed = stored_seed(manifest), .out = options.out};
   ReproduceResult result;
-  write_report(as_run, {}, experiments(), read_all_claims(), result);
+  const std::vector<ClaimFile> claims = read_all_claims();
+  const std::vector<PlannedExperiment> none;
+  ReportWriter(as_run, experiments(), claims, none).finish(result);
   return result;
 }
 

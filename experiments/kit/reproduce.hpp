@@ -39,8 +39,9 @@ struct ReproduceResult {
   int exit_code() const;
 };
 
-/// Runs experiments trial by trial into a store that survives kill -9, then writes the report.
-/// Progress goes to stderr, the bar only on a terminal.
+/// Runs experiments trial by trial into a store that survives kill -9, and writes the report: anew
+/// as each experiment ends, and at last, after Ctrl-C too.
+/// Progress goes to stderr, as a bar on a terminal, else a line a minute.
 /// Randomness  every trial's streams are keyed by (seed, id, inputs): CSV files are the same bytes
 ///   for any jobs and threads, and after kill and resume
 /// Throws  InvalidArgument for unknown ids or keys; DataError if the folder is in use or unwritable
@@ -53,7 +54,7 @@ struct ReportOptions {
 };
 
 /// Writes DIR/<profile>/report/{index.html,report.md,claims.json} from the trials in the store, of
-/// the seed that manifest.json names.
+/// the seed that manifest.json names; also while a run goes on in that folder.
 /// Throws  DataError if there is no store
 ReproduceResult report(const ReportOptions& options);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -25,13 +26,19 @@ struct Task {
 /// One call's work, shared by its workers.
 class Work {
  public:
-  Work(const ReproduceOptions& options, int threads, Progress& progress)
-      : options_(options), threads_(threads), progress_(progress), revision_(revision()) {}
+  Work(const ReproduceOptions& options, int threads, Progress& progress,
+       const std::function<void(const PlannedExperiment&)>& on_ended)
+      : options_(options),
+        threads_(threads),
+        progress_(progress),
+        on_ended_(on_ended),
+        revision_(revision()) {}
 
   /// Runs tasks, `jobs` at once; each job's parallel loops have an equal share of the threads.
   void run(std::vector<Task>& tasks, int jobs) {
     if (tasks.empty()) return;
     jobs = static_cast<int>(std::min<std::size_t>(jobs, tasks.size()));
+    for (const Task& task : tasks) ++left_[task.plan];
     std::atomic<std::size_t> next{0};
     const auto worker = [&] {
       tbb::task_arena arena(std::max(1, threads_ / jobs));
@@ -73,13 +80,32 @@ class Work {
       const std::lock_guard lock(mutex_);
       ++result_.ran;
     } catch (const Interrupted&) {
-      // stopped() reports it
+      return progress_.finish(task.trial, task.trial->seconds);  // stopped() reports it
     } catch (const std::exception& error) {
-      const std::lock_guard lock(mutex_);
-      result_.failures.push_back(
-          fmt::format("{} {}: {}", experiment.id, key.inputs.dump(), error.what()));
+      fail(fmt::format("{} {}: {}", experiment.id, key.inputs.dump(), error.what()));
     }
     progress_.finish(task.trial, task.trial->seconds);
+    note_end(*task.plan);
+  }
+
+  void fail(std::string message) {
+    const std::lock_guard lock(mutex_);
+    result_.failures.push_back(std::move(message));
+  }
+
+  /// Whoever ends an experiment's last trial sees what the others wrote, by the lock.
+  bool is_last(const PlannedExperiment& plan) {
+    const std::lock_guard lock(mutex_);
+    return --left_[&plan] == 0;
+  }
+
+  void note_end(const PlannedExperiment& plan) {
+    if (!is_last(plan) || !on_ended_) return;
+    try {
+      on_ended_(plan);
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
   }
 
   TrialContext make_context(const Task& task) {
@@ -103,6 +129,8 @@ class Work {
   const ReproduceOptions& options_;
   int threads_;
   Progress& progress_;
+  const std::function<void(const PlannedExperiment&)>& on_ended_;
+  std::map<const PlannedExperiment*, std::size_t> left_;  ///< trials that have not ended
   std::string revision_;
   double start_ = now_seconds();
   std::mutex mutex_;
@@ -122,7 +150,8 @@ std::vector<Task> tasks_to_run(std::vector<PlannedExperiment>& plans, bool alone
 
 }  // namespace
 
-ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
+ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                           const std::function<void(const PlannedExperiment&)>& on_ended) {
   std::vector<Task> alone = tasks_to_run(plans, true);
   std::vector<Task> together = tasks_to_run(plans, false);
   double seconds = 0;
@@ -133,7 +162,7 @@ ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const Reproduc
   const ThreadLimit limit(threads);
   const InterruptGuard guard;
   Progress progress(alone.size() + together.size(), seconds, !options.quiet);
-  Work work(options, threads, progress);
+  Work work(options, threads, progress, on_ended);
   work.run(alone, 1);
   work.run(together, jobs);
   return work.take_result();

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
@@ -56,16 +57,19 @@ Json open_line(const std::string& text) {
   return line;
 }
 
-TrialStore::TrialStore(std::string path) : path_(std::move(path)) {
-  make_folder(std::filesystem::path(path_).parent_path().string());
-  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+TrialStore::TrialStore(std::string path, Access access) : path_(std::move(path)), access_(access) {
+  if (access_ == Access::append) make_folder(std::filesystem::path(path_).parent_path().string());
+  file_ =
+      open(path_.c_str(),
+           O_CLOEXEC | (access_ == Access::read ? O_RDONLY : O_RDWR | O_CREAT | O_APPEND), 0666);
+  if (file_ < 0 && access_ == Access::append) throw_unwritable(path_, errno, "must be writable");
   if (file_ < 0)
-    throw DataError(fmt::format("{}: {} (must be writable)", path_, std::strerror(errno)));
+    throw DataError(fmt::format("{}: {} (must be readable)", path_, std::strerror(errno)));
   read_lines();
 }
 
 TrialStore::~TrialStore() {
-  fsync(file_);
+  if (access_ == Access::append) fsync(file_);
   close(file_);
 }
 
@@ -74,7 +78,8 @@ void TrialStore::read_lines() {
   std::size_t start = 0;
   for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
     remember(text.substr(start, end - start));
-  if (start < text.size() && ftruncate(file_, static_cast<off_t>(start)) != 0)
+  if (access_ == Access::append && start < text.size() &&
+      ftruncate(file_, static_cast<off_t>(start)) != 0)
     throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
 }
 

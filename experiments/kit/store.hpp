@@ -31,13 +31,15 @@ std::string seal_line(Json line);
 Json open_line(const std::string& text);
 
 /// The finished trials of one experiment: `trials.jsonl`, one line each, only ever appended to.
-/// Invariant  the file holds whole lines: one torn by a crash is cut off when the file is opened.
+/// Invariant  the file holds whole lines: one torn by a crash is cut off when the file is opened to append.
 ///   Safe to use from several threads.
 class TrialStore {
  public:
-  /// Opens the file, making it and its folder if need be.
-  /// Throws  DataError if it cannot be opened for appending
-  explicit TrialStore(std::string path);
+  /// What a reader leaves alone: a last line without its end, which a run may be writing.
+  enum class Access { append, read };
+  /// Opens the file; to append, makes it and its folder if need be.
+  /// Throws  DataError if it cannot be opened
+  explicit TrialStore(std::string path, Access access = Access::append);
   ~TrialStore();
   TrialStore(const TrialStore&) = delete;
   TrialStore& operator=(const TrialStore&) = delete;
@@ -56,6 +58,7 @@ class TrialStore {
   void remember(const std::string& line);
 
   std::string path_;
+  Access access_;
   int file_ = -1;
   mutable std::mutex mutex_;
   std::map<std::string, Trial> trials_;           ///< by TrialKey::text

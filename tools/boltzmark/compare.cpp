@@ -104,17 +104,20 @@ void print_cells(const ComparisonPlan& plan, const std::optional<std::string>& s
                  const std::vector<ComparisonCell>& cells, const std::string& folder,
                  const std::vector<std::string>& written) {
   TextTable table({"method", ">sweeps", ">bias", ">std dev", ">RMSE", ">std error", ">covered",
-                   ">refused", ">seconds"});
+                   ">refused", ">rank", ">seconds"});
   for (const ComparisonCell& c : cells) {
     const experiments::ErrorCell& e = c.errors;
     table.add({c.method, fmt::format("{}", c.sweeps), cell_text(e, e.mean), cell_text(e, e.std_dev),
                cell_text(e, e.rmse), cell_text(e, e.mean_std_error),
-               fmt::format("{}/{}", e.covered, e.ok()), fmt::format("{}", e.refused),
-               fmt::format("{:.3g}", c.seconds)});
+               fmt::format("{}/{}", e.covered, e.ok()),
+               fmt::format("{}{}", e.refused, c.refused() ? "*" : ""),
+               c.rank > 0 ? fmt::format("{}", c.rank) : "-", fmt::format("{:.3g}", c.seconds)});
   }
   print(
       fmt::format("True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n"
                   "covered: 95 % intervals of the repeats with status ok that hold the truth\n"
+                  "rank: by RMSE at that number of sweeps; * at least half of the repeats have "
+                  "another status: no rank, and a ring in the figures\n"
                   "{}\n",
                   plan.truth, plan.repeats, plan.shared.chains,
                   summed ? fmt::format("Marginal weights sum out the {} layers.\n", *summed) : "") +
@@ -142,6 +145,7 @@ void print_json(const ComparisonPlan& plan, const std::optional<std::string>& su
                           .set("rmse_lower", number(e.lower))
                           .set("rmse_upper", number(e.upper))
                           .set("mean_std_error", number(e.mean_std_error))
+                          .set("rank", c.rank > 0 ? std::optional<double>(c.rank) : std::nullopt)
                           .set("unit_updates", c.unit_updates)
                           .set("seconds", c.seconds));
   }
@@ -245,8 +249,8 @@ void add_compare(Program& program) {
                "share each run, as they would in use.",
       .notes =
           "JSON keys: truth, summed (layers, as of estimate), cells [method, sweeps, repeats, refused,\n"
-          "covered, mean, bias, std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, unit_updates,\n"
-          "seconds], files.",
+          "covered, mean, bias, std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, rank (null if\n"
+          "refused), unit_updates, seconds], files.",
       .examples = {"boltzmark compare rbm.npz",
                    "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
                    "20 --base mnist",

@@ -63,11 +63,25 @@ ComparisonCell sum_up_cell(const ComparisonPlan& plan, const std::vector<Compari
   return cell;
 }
 
-// A curve per method: y with its limits against sweeps.
+void rank_cells(std::vector<ComparisonCell>& cells) {
+  const auto ranked = [](const ComparisonCell& c) {
+    return !c.refused() && !c.errors.errors.empty();
+  };
+  for (ComparisonCell& cell : cells)
+    if (ranked(cell))
+      cell.rank = 1 + static_cast<int>(std::count_if(
+                          cells.begin(), cells.end(), [&](const ComparisonCell& other) {
+                            return ranked(other) && other.sweeps == cell.sweeps &&
+                                   other.errors.rmse < cell.errors.rmse;
+                          }));
+}
+
+// A curve per method: y with its limits against sweeps; rings around the points that are refused.
 template <class Values>
 std::vector<Series> curves(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
                            const Values& values) {
   std::vector<Series> all;
+  Series rings{.label = "refused", .mark = experiments::Mark::rings, .colour = 0};
   for (const std::string& method : plan.methods) {
     Series series{.label = method, .mark = experiments::Mark::line_points};
     for (const ComparisonCell& cell : cells) {
@@ -77,9 +91,13 @@ std::vector<Series> curves(const ComparisonPlan& plan, const std::vector<Compari
       series.y.push_back(y);
       series.lower.push_back(lower);
       series.upper.push_back(upper);
+      if (!cell.refused()) continue;
+      rings.x.push_back(cell.sweeps);
+      rings.y.push_back(y);
     }
     if (!series.x.empty()) all.push_back(std::move(series));
   }
+  if (!rings.x.empty()) all.push_back(std::move(rings));
   return all;
 }
 
@@ -126,6 +144,7 @@ std::vector<ComparisonCell> sum_up(const ComparisonPlan& plan, const Layered& mo
   for (const std::string& method : plan.methods)
     for (const int sweeps : plan.sweeps)
       cells.push_back(sum_up_cell(plan, trials, method, sweeps, model.units()));
+  rank_cells(cells);
   return cells;
 }
 
@@ -142,7 +161,8 @@ Table comparison_table(const ComparisonPlan& plan, const std::vector<ComparisonC
                           {"RMSE", "rmse"},
                           {"mean standard error", "mean_std_error"},
                           {"covered", "covered"},
-                          {"unit updates", "unit_updates"}}};
+                          {"unit updates", "unit_updates"},
+                          {"rank", "rank"}}};
   for (const ComparisonCell& c : cells) {
     const experiments::ErrorCell& e = c.errors;
     const bool any = !e.errors.empty();
@@ -152,7 +172,8 @@ Table comparison_table(const ComparisonPlan& plan, const std::vector<ComparisonC
          number(plan.truth + e.mean), number(e.mean), number(e.std_dev),
          any ? Cell(experiments::Estimate{e.rmse, e.lower, e.upper}) : Cell(experiments::NotRun{}),
          number(e.mean_std_error),
-         e.ok() > 0 ? Cell(e.coverage().estimate) : Cell(experiments::NotRun{}), c.unit_updates});
+         e.ok() > 0 ? Cell(e.coverage().estimate) : Cell(experiments::NotRun{}), c.unit_updates,
+         c.rank > 0 ? Cell(std::int64_t{c.rank}) : Cell(experiments::NotRun{})});
   }
   return table;
 }

@@ -37,6 +37,10 @@ struct ComparisonCell {
   experiments::ErrorCell errors = {};
   double unit_updates = 0;  ///< that were made
   double seconds = 0;       ///< mean
+  int rank = 0;             ///< by RMSE at this number of sweeps; 0: refused, or without a number
+
+  /// At least half of the repeats were refused: a point to be marked, and not to be ranked.
+  bool refused() const { return 2 * errors.refused >= errors.estimates; }
 };
 
 /// Runs every method at every number of sweeps `repeats` times; methods that read samples share a
@@ -48,7 +52,7 @@ std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const La
 /// Counts the sweeps that run_comparison will make.
 double planned_sweeps(const ComparisonPlan& plan);
 
-/// Sums the trials up, one cell a method and number of sweeps.
+/// Sums the trials up, one cell a method and number of sweeps, and ranks those that are not refused.
 std::vector<ComparisonCell> sum_up(const ComparisonPlan& plan, const Layered& model,
                                    const std::vector<ComparisonTrial>& trials);
 
@@ -57,7 +61,7 @@ experiments::Table comparison_table(const ComparisonPlan& plan,
                                     const std::vector<ComparisonCell>& cells);
 /// Lists every estimate, for CSV.
 experiments::Table trials_table(const std::vector<ComparisonTrial>& trials);
-/// Draws RMSE and bias against sweeps, a figure each.
+/// Draws RMSE and bias against sweeps, a figure each; refused points are ringed.
 std::vector<experiments::Figure> comparison_figures(const ComparisonPlan& plan,
                                                     const std::string& model,
                                                     const std::vector<ComparisonCell>& cells);

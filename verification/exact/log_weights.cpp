@@ -1,6 +1,8 @@
 // Means of importance weights, their errors, and the tail of their law.
 #include "boltzmark/sample/annealing/log_weights.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -134,6 +136,18 @@ TEST_CASE("Pareto k tells weights of finite variance from those without") {
   CHECK(std::isnan(pareto_shape(std::vector<double>(20, 0.0))));   // too few for a tail
   CHECK(std::isnan(pareto_shape(std::vector<double>(200, 0.0))));  // no tail
   CHECK_THROWS_AS(pareto_shape(std::vector<double>{0, std::nan("")}), InvalidArgument);
+}
+
+TEST_CASE("weights refused for their tail alone say so, and not that they are few") {
+  Eigen::VectorXd log_weights(2000);
+  for (int i = 0; i < 2000; ++i) log_weights[i] = -0.6 * std::log((i + 0.5) / 2000);
+  const Estimate heavy = estimate_from_weights(summarise(log_weights), Bound::lower);
+  CHECK(heavy.effective_samples > kFewEffectiveSamples);
+  CHECK(heavy.status == Status::few_effective_samples);
+  REQUIRE(heavy.warnings.size() == 1);
+  CHECK_THAT(heavy.warnings[0],
+             Catch::StartsWith("Pareto k = ") &&
+                 Catch::Contains(fmt::format("that {:.4g} effective", heavy.effective_samples)));
 }
 
 TEST_CASE("an interval reaches the limit that normal log weights have on the side of their tail") {

@@ -13,6 +13,13 @@
 
 namespace boltzmark {
 
+void throw_unwritable(const std::string& path, int error, std::string_view must) {
+  const std::string what =
+      fmt::format("{}: cannot be written: {} ({})", path, std::strerror(error), must);
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) throw Error(what);
+  throw DataError(what);
+}
+
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), draft_(path_ + ".XXXXXX") {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -33,9 +40,7 @@ AtomicFile::~AtomicFile() {
   if (!draft_.empty()) ::unlink(draft_.c_str());
 }
 
-void AtomicFile::fail(std::string_view must) const {
-  throw DataError(fmt::format("{}: cannot be written: {} ({})", path_, std::strerror(errno), must));
-}
+void AtomicFile::fail(std::string_view must) const { throw_unwritable(path_, errno, must); }
 
 void AtomicFile::write(const void* data, std::size_t size) {
   if (size > 0 && std::fwrite(data, 1, size, file_) != size) fail("must fit on the disk");

@@ -9,6 +9,10 @@ namespace boltzmark {
 /// When a file that was committed survives a loss of power: at once, or once the system wrote it.
 enum class Durability { disk, system };
 
+/// Throws what a failed write is, by errno: Error where the disk is full or a file may not grow,
+/// which is nobody's wrong input; else DataError.  must: what the path must be
+[[noreturn]] void throw_unwritable(const std::string& path, int error, std::string_view must);
+
 /// A file that appears under its name whole, or not at all: written beside it, then renamed.
 class AtomicFile {
  public:
@@ -21,10 +25,10 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Appends bytes.  Throws  DataError if they do not fit
+  /// Appends bytes.  Throws  Error if they do not fit
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Makes the file appear under its name.  Throws  DataError
+  /// Makes the file appear under its name.  Throws  Error if it does not fit, DataError
   void commit(Durability durability = Durability::disk);
 
  private:

@@ -37,7 +37,9 @@ void refuse_heavy_tail(Estimate& estimate, double pareto_k) {
   if (pareto_k > 0.5)
     estimate.refuse(
         Status::few_effective_samples,
-        fmt::format("Pareto k = {:.2f} of the weights (above 0.5): run more sweeps", pareto_k));
+        fmt::format("Pareto k = {:.2f} of the weights (above 0.5): a tail so heavy that {:.4g} "
+                    "effective samples count too many; run more sweeps",
+                    pareto_k, estimate.effective_samples));
 }
 
 double student(int count) { return students_t_quantile(count - 1, 0.975); }

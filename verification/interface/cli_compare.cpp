@@ -1,0 +1,92 @@
+// What compare says of points that no estimate stands behind, and full disks.
+#include <catch2/catch.hpp>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "boltzmark/exact/known/known_model.hpp"
+#include "cli_json.hpp"
+#include "cli_models.hpp"
+#include "io_files.hpp"
+
+namespace {
+
+using namespace cli_test;
+
+/// The last cell of each line of a CSV file, its head aside.
+std::vector<std::string> last_cells_of(const std::string& csv) {
+  std::vector<std::string> cells;
+  std::istringstream text(csv);
+  std::string line;
+  std::getline(text, line);
+  while (std::getline(text, line)) cells.push_back(line.substr(line.rfind(',') + 1));
+  return cells;
+}
+
+}  // namespace
+
+TEST_CASE("compare marks points whose estimates were refused, and ranks the others by RMSE") {
+  const io_test::Folder folder;
+  const std::string model =
+      saved(boltzmark::make_known_model("random:30:6:0.1:1").model, folder / "m.npz");
+  const std::string out = folder / "compared";
+  const Arguments command = {"compare",   model, "--methods", "rts,ais,ti", "--sweeps", "20,3000",
+                             "--repeats", "4",   "--chains",  "10",         "--out",    out};
+  const Json cells = json_of(command)["cells"];
+  const std::string table = run(command).out;
+  int marked = 0;
+  std::map<int, std::map<double, int>> ranks;  // sweeps -> RMSE -> rank
+  std::vector<std::string> told;
+  for (const Json& cell : cells) {
+    INFO(cell.dump());
+    const bool refused = 2 * cell["refused"].get<int>() >= cell["repeats"].get<int>();
+    CHECK(cell["rank"].is_null() == refused);
+    marked += refused;
+    told.push_back(refused ? "" : std::to_string(cell["rank"].get<int>()));
+    if (!refused)
+      ranks[cell["sweeps"].get<int>()][cell["rmse"].get<double>()] = cell["rank"].get<int>();
+    CHECK((table.find(std::to_string(cell["refused"].get<int>()) + "*") != std::string::npos ||
+           !refused));
+  }
+  CHECK(marked >= 1);
+  CHECK(ranks[3000].size() >= 2);
+  for (const auto& [sweeps, by_rmse] : ranks) {
+    int expected = 0;
+    for (const auto& [rmse, rank] : by_rmse) CHECK(rank == ++expected);
+  }
+  CHECK(last_cells_of(io_test::read_all(out + "/compare.csv")) == told);
+  for (const char* figure : {"/rmse.svg", "/bias.svg"})
+    CHECK_THAT(io_test::read_all(out + figure), Catch::Contains("refused"));
+
+  const std::string sound = folder / "sound";
+  json_of({"compare", model, "--methods", "rts", "--sweeps", "3000", "--repeats", "2", "--chains",
+           "10", "--out", sound});
+  CHECK_THAT(io_test::read_all(sound + "/rmse.svg"), !Catch::Contains("refused"));
+}
+
+TEST_CASE("a full disk ends every command that writes with exit code 1 and one line") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(60, 20, 0.2, 1), folder / "m.npz");
+  std::string rows;
+  for (int i = 0; i < 200; ++i) rows += i % 2 ? "0,1,0,1\n" : "1,0,1,0\n";
+  const std::string data = folder.write("data.csv", rows);
+  // No file may grow beyond one block: what a full disk looks like, whoever runs this.
+  const std::string full = "trap '' XFSZ; ulimit -f 1";
+  const std::vector<Arguments> commands = {
+      {"make", "random:60:20:0.1:1", "--out", folder / "made.npz"},
+      {"convert", model, folder / "copy.mat"},
+      {"sample", model, "--out", folder / "drawn.npz"},
+      {"train", data, "--hidden", "500", "--updates", "1", "--out", folder / "trained.npz"},
+      {"estimate", model, "--sweeps", "500", "--dump", folder / "dump.npz"},
+      {"compare", model, "--sweeps", "50", "--repeats", "20", "--out", folder / "compared"},
+      {"reproduce", "bruegge2013/fig2", "--profile", "smoke", "--out", folder / "results"},
+  };
+  for (const Arguments& command : commands) {
+    INFO(command.front());
+    const Run result = run_under(full, command);
+    INFO(result.err);
+    CHECK(result.code == 1);
+    CHECK(result.err.find("cannot be written") != std::string::npos);
+  }
+}
