@@ -16,6 +16,7 @@
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
+#include "conventions.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/interrupt.hpp"
 #include "output.hpp"
@@ -157,6 +158,7 @@ std::string Program::help() const {
       "  --threads N  at most N threads; results never depend on it\n"
       "\nMODEL is an .npz file (W, b, c) or a .mat file (vishid, visbiases, hidbiases).\n"
       "DATASET is NAME[:train|valid|test|fit] of 'boltzmark list datasets', or a file.\n"
+      "'boltzmark help conventions' has energies, base, ladder and what each method needs.\n"
       "Exit codes: 0 done; 2 bad usage or input; 3 an exact check or an exact claim does not\n"
       "hold; 4 an estimate that is not ok, with --strict; 1 anything else, Ctrl-C too.\n"
       "Environment: BOLTZMARK_DATA names further data folders, separated by ':'; BOLTZMARK_SIMD\n"
@@ -200,6 +202,10 @@ int Program::dispatch(const std::vector<std::string>& arguments) {
   const bool asks_help = first == "--help" || first == "-h" || first == "help";
   if (asks_help && rest.empty()) {
     print(help());
+    return 0;
+  }
+  if (asks_help && rest.front() == "conventions") {
+    print(conventions());
     return 0;
   }
   if (asks_help) return run_command(find(rest.front()), {"--help"});
