@@ -42,6 +42,7 @@ verify: build  ## run every exact check on the rules and samplers
 	@$(BUILD)/boltzmark verify $(ARGS)
 
 bench: configure  ## time the engine against Eigen and NumPy; OUT/bench/speed.html
+	@tools/setup bench || echo "boltzmark: bench goes on with what there is of NumPy" >&2
 	@cmake --build $(BUILD) -j $(JOBS) --target bench $(QUIET)
 	@$(BUILD)/bench --folder=$(OUT)/bench --benchmark_repetitions=7 --benchmark_min_time=0.05 \
 	  --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=false $(ARGS)

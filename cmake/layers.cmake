@@ -113,3 +113,12 @@ function(boltzmark_umbrella)
   target_link_libraries(boltzmark_all INTERFACE ${layers})
   install(TARGETS boltzmark_all EXPORT boltzmark-targets COMPONENT library)
 endfunction()
+
+# Installs what `boltzmark help PAGE` prints, made when it is installed, so that it is never another's.
+function(boltzmark_install_page page file folder)
+  set(made ${PROJECT_BINARY_DIR}/generated/pages/${page})
+  install(CODE "file(MAKE_DIRECTORY \"${made}\")
+    execute_process(COMMAND \"$<TARGET_FILE:boltzmark>\" help ${page}
+      OUTPUT_FILE \"${made}/${file}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
+  install(FILES ${made}/${file} DESTINATION ${folder} COMPONENT program)
+endfunction()

@@ -16,6 +16,7 @@
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/numpy_baseline.hpp"
 #include "experiments/speed/page.hpp"
+#include "experiments/speed/workload.hpp"
 
 namespace boltzmark::speed {
 namespace {
@@ -58,12 +59,17 @@ void add(Contender contender) {
 
 namespace {
 
+// With as many threads as it is timed with at most.
+std::string numpy_text() {
+  return has_numpy() ? describe_numpy(numpy_facts(thread_counts().back())) : "not installed";
+}
+
 void add_all() {
   benchmark::AddCustomContext("simd", simd_path());
   benchmark::AddCustomContext("cpu", experiments::cpu_name());
   benchmark::AddCustomContext("compiler", experiments::compiler_name());
   benchmark::AddCustomContext("revision", experiments::revision());
-  benchmark::AddCustomContext("numpy", numpy_version());
+  benchmark::AddCustomContext("numpy", numpy_text());
   add_sweeps();
   add_scaling();
   add_draws();

@@ -86,17 +86,14 @@ class Worker {
 
 bool has_numpy() { return !python().empty(); }
 
-std::string numpy_version() {
-  if (!has_numpy()) return "not installed";
-  const std::string ask = command(1) + " --version";
+NumpyFacts numpy_facts(int threads) {
+  const std::string ask = command(threads) + " --version";
   std::FILE* answer = popen(ask.c_str(), "r");
-  if (answer == nullptr) return "unknown";
-  std::array<char, 256> line{};
+  if (answer == nullptr) throw Error("sh: cannot be run");
+  std::array<char, 1024> line{};
   const bool read = std::fgets(line.data(), line.size(), answer) != nullptr;
   pclose(answer);
-  std::string text = read ? line.data() : "unknown";
-  if (text.ends_with('\n')) text.pop_back();
-  return text;
+  return parse_numpy_facts(read ? line.data() : "nothing");
 }
 
 double time_numpy(const std::string& line, int threads) {

@@ -2,13 +2,15 @@
 
 #include <string>
 
+#include "experiments/speed/numpy_facts.hpp"
+
 namespace boltzmark::speed {
 
 /// Tells whether there is a Python with NumPy.
 bool has_numpy();
 
-/// Names NumPy's version and its BLAS as it reports them, or "not installed".
-std::string numpy_version();
+/// Asks NumPy what it is, with this many BLAS threads; NumPy must be there.
+NumpyFacts numpy_facts(int threads);
 
 /// Does a line of numpy_baseline.py in a process that stays, with this many BLAS threads, and
 /// returns the seconds it took.  Throws  Error if the process ends

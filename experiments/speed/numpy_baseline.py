@@ -2,9 +2,14 @@
 all repeats together.
 
     sweep VISIBLE HIDDEN CHAINS REPEATS       one Gibbs sweep
+    cd VISIBLE HIDDEN CASES REPEATS           one update of contrastive divergence, CD-1
     anneal VISIBLE HIDDEN CHAINS REPEATS      one temperature of annealed importance sampling
     log_z VISIBLE HIDDEN 0 REPEATS            log Z by enumeration of the hidden states
+
+With --version it says in JSON what does its matrix products, with which kernels and threads.
 """
+import ctypes
+import json
 import os
 import sys
 import time
@@ -22,16 +27,29 @@ class Rbm:
         self.v = np.zeros((chains, visible), np.float32)
         self.log_weights = np.zeros(chains)
 
-    def draw(self, x):
+    def mean(self, x):
         np.negative(x, out=x)
         np.exp(x, out=x)
         x += 1
-        np.reciprocal(x, out=x)
-        return (rng.random(x.shape, np.float32) < x).astype(np.float32)
+        return np.reciprocal(x, out=x)
+
+    def draw(self, x):
+        return (rng.random(x.shape, np.float32) < self.mean(x)).astype(np.float32)
 
     def sweep(self):
         h = self.draw(self.v @ self.w + self.c)
         self.v = self.draw(h @ self.w.T + self.b)
+
+    def cd(self):
+        cases = self.v
+        positive = self.mean(cases @ self.w + self.c)
+        h = (rng.random(positive.shape, np.float32) < positive).astype(np.float32)
+        v = self.draw(h @ self.w.T + self.b)
+        negative = self.mean(v @ self.w + self.c)
+        rate = np.float32(1e-6 / len(cases))  # so small that the model stays what it is
+        self.w += rate * (cases.T @ positive - v.T @ negative)
+        self.b += rate * (cases - v).sum(axis=0)
+        self.c += rate * (positive - negative).sum(axis=0)
 
     def anneal(self):
         b, step = np.float32(0.5), np.float32(1e-3)
@@ -56,15 +74,39 @@ class Rbm:
 
 
 def blas():
-    """The library behind matrix products: what is mapped once one was made."""
+    """The libraries behind matrix products: what is mapped once one was made."""
     np.ones((2, 2)) @ np.ones((2, 2))
     with open("/proc/self/maps") as maps:
-        files = {os.path.basename(line.split()[-1]) for line in maps if "blas" in line}
-    return ", ".join(sorted(files)) or "unknown"
+        files = {line.split()[-1] for line in maps if "/" in line}
+    names = ("blas", "blis", "mkl", "atlas")
+    return sorted(file for file in files if any(n in os.path.basename(file) for n in names))
+
+
+def ask_openblas(files, question, answer):
+    """What OpenBLAS says of itself, by whatever name a build gives the function; None without it."""
+    for file in files:
+        if "openblas" in os.path.basename(file):
+            for name in (f"{a}openblas_{question}{b}" for a in ("", "scipy_") for b in ("", "64_")):
+                function = getattr(ctypes.CDLL(file), name, None)
+                if function is not None:
+                    function.restype = answer
+                    return function()
+    return None
+
+
+def version():
+    files = blas()
+    core = ask_openblas(files, "get_corename", ctypes.c_char_p)
+    return {
+        "version": np.__version__,
+        "blas": [os.path.basename(file) for file in files],
+        "core": core.decode() if core else None,
+        "threads": ask_openblas(files, "get_num_threads", ctypes.c_int),
+    }
 
 
 if "--version" in sys.argv:
-    print(f"NumPy {np.__version__} with {blas()}")
+    print(json.dumps(version()))
     sys.exit()
 
 models = {}

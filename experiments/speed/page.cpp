@@ -10,6 +10,7 @@
 #include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/speed/contender.hpp"
+#include "experiments/speed/numpy_facts.hpp"
 
 namespace boltzmark::speed {
 namespace {
@@ -112,8 +113,7 @@ void add_table(const Timings& timings, Summary& summary) {
     table.rows.push_back(
         {place.family, place.size, place.contender, std::int64_t{place.threads}, times.best,
          times.median, ours ? ratio(timings.fastest(place, "Eigen"), times.median) : Cell("–"),
-         ours ? ratio(timings.fastest(place, "NumPy"), times.median) : Cell("–"),
-         share(kDrawsAlone),
+         ours ? ratio(timings.fastest(place, kNumpy), times.median) : Cell("–"), share(kDrawsAlone),
          share(place.contender.ends_with(", float") ? kFloatArithmeticAlone : kArithmeticAlone),
          share(kSweepsAlone), share(kProductsAlone)});
   }
@@ -133,12 +133,12 @@ void add_ratios(const Timings& timings, Summary& summary) {
     const bool scaling = place.family == kChainScaling || place.family == kSizeScaling;
     if (!scaling && place.contender == "boltzmark" && place.threads == 1 &&
         std::find(works.begin(), works.end(), work) == works.end() &&
-        (timings.fastest(place, "Eigen") || timings.fastest(place, "NumPy")))
+        (timings.fastest(place, "Eigen") || timings.fastest(place, kNumpy)))
       works.push_back(work);
   }
   for (std::size_t w = 0; w < works.size(); ++w)
     panel.x.ticks.emplace_back(std::to_string(w + 1), static_cast<double>(w));
-  for (const std::string baseline : {"Eigen", "NumPy"}) {
+  for (const std::string& baseline : {std::string("Eigen"), std::string(kNumpy)}) {
     Series series{.label = "than " + baseline, .mark = Mark::points};
     for (std::size_t w = 0; w < works.size(); ++w) {
       const Place place{works[w].first, works[w].second, "boltzmark", 1};
@@ -192,6 +192,21 @@ void add_scaling(const Timings& timings, Summary& summary) {
   if (!figure.panels.empty()) summary.add(std::move(figure));
 }
 
+// A ratio to a NumPy that nobody in need of speed would use flatters: a line instead.
+void tell_of_numpy(const Timings& timings, const Json& context, Summary& summary) {
+  const auto timed = [&](const char* name) {
+    return std::any_of(timings.places().begin(), timings.places().end(),
+                       [&](const Place& place) { return place.contender == name; });
+  };
+  const std::string numpy = context.value("numpy", "not installed");
+  if (timed(kNumpy))
+    summary.note("The peer is " + numpy + ".");
+  else
+    summary.note(fmt::format("No ratio to NumPy: {}. {}",
+                             timed(kSlowNumpy) ? "it is " + numpy : "it was not timed",
+                             kInstallNumpy));
+}
+
 Json read_bench(const std::string& file) {
   Json bench = Json::parse(read_text(file), nullptr, false);
   if (!bench.is_object() || !bench.contains("benchmarks") || !bench.contains("context"))
@@ -205,6 +220,7 @@ void write_page(const std::string& folder) {
   const Json bench = read_bench(folder + "/bench.json");
   const Timings timings(bench);
   Section section;
+  tell_of_numpy(timings, bench["context"], section.summary);
   add_ratios(timings, section.summary);
   add_scaling(timings, section.summary);
   add_table(timings, section.summary);

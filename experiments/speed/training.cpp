@@ -77,6 +77,7 @@ void add_training() {
              for (int u = 0; u < updates; ++u) baseline::contrastive_divergence(*rbm);
            };
          }});
+    add_numpy(work, fmt::format("cd {} {} {} {}", size.visible, size.hidden, size.chains, updates));
   }
 }
 

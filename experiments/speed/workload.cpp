@@ -34,8 +34,9 @@ std::vector<int> thread_counts() {
 
 void add_numpy(const std::string& work, const std::string& line) {
   if (!has_numpy()) return;
+  static const std::string name = has_fast_blas(numpy_facts(1)) ? kNumpy : kSlowNumpy;
   for (const int threads : thread_counts())
-    add({.work = work, .name = "NumPy", .threads = threads, .timed = [line, threads] {
+    add({.work = work, .name = name, .threads = threads, .timed = [line, threads] {
            return time_numpy(line, threads);
          }});
 }

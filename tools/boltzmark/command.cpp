@@ -126,6 +126,7 @@ void Command::choice(std::string* target, const std::string& shown,
       }
     refuse(name, text, join_or(choices));
   });
+  arguments_.back().choices = std::move(choices);
 }
 
 void Command::integer(int* target, const std::string& shown, int low, const std::string& help) {

@@ -43,6 +43,7 @@ struct Argument {
   bool required = false;
   bool many = false;                  ///< may be given several times
   bool flag = false;                  ///< takes no value
+  std::vector<std::string> choices;   ///< the words that it takes; empty: any text
   bool writes = false;                ///< names a file that the command writes
   bool given = false;                 ///< once parsed
   const std::string* text = nullptr;  ///< where a text goes; null: it takes no text
@@ -80,7 +81,9 @@ class Command {
 
   const std::string& name() const { return texts_.name; }
   const std::string& summary() const { return texts_.summary; }
+  const CommandTexts& texts() const { return texts_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
+  std::string usage() const;  ///< in a line
   std::string help() const;
   /// Tells whether an argument was given, whatever its value.
   bool given(const std::string& name) const;
@@ -94,7 +97,6 @@ class Command {
  private:
   Argument& add(const std::string& shown, const std::string& help,
                 std::function<void(const std::string&)> take);
-  std::string usage() const;
 
   CommandTexts texts_;
   std::vector<Argument> arguments_;

@@ -9,6 +9,7 @@
 #include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/io/formats/file_kind.hpp"
 #include "estimate_options.hpp"
+#include "image.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -19,6 +20,8 @@ namespace {
 struct DescribeArguments {
   std::string subject;
   std::string binarise;  ///< empty: not given
+  ImageRequest image;
+  bool force = false;
 };
 
 template <class Values>
@@ -190,13 +193,35 @@ bool is_model_file(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return false;
   const FileKind kind = file_kind(path);
-  return kind == FileKind::zip || kind == FileKind::matlab;
+  return (kind == FileKind::zip && !holds_states(path)) || kind == FileKind::matlab;
+}
+
+// Weights of the first hidden units, as many as fit: black the least, white the greatest, grey 0.
+void draw_weights(const Eigen::MatrixXd& weights, const ImageRequest& image) {
+  if (image.file.empty()) return;
+  const ImageShape shape = image_shape(image, static_cast<int>(weights.rows()));
+  const double most = std::max(weights.cwiseAbs().maxCoeff(), 1e-300);
+  const Eigen::MatrixXd grey =
+      weights.leftCols(std::min<Eigen::Index>(weights.cols(), kMostImages)).array() / (2 * most) +
+      0.5;
+  write_images(image.file, grey.cast<float>(), shape);
+}
+
+void draw_cases(const Dataset& data, const ImageRequest& image) {
+  if (image.file.empty()) return;
+  const bool known = image.shape.empty() && data.rows * data.cols == data.values.rows();
+  const ImageShape shape = known ? ImageShape{data.rows, data.cols}
+                                 : image_shape(image, static_cast<int>(data.values.rows()));
+  const Eigen::Index shown = std::min<Eigen::Index>(data.values.cols(), kMostImages);
+  write_images(image.file, grey_values(data.values.leftCols(shown), Unit::gaussian()), shape);
 }
 
 int run(const DescribeArguments& arguments, const Session& session) {
+  arguments.image.check(arguments.force);
   if (is_model_file(arguments.subject)) {
     if (is_discriminative_file(arguments.subject)) {
       const DiscriminativeRbm model = read_discriminative(arguments.subject);
+      draw_weights(model.input_weights().transpose(), arguments.image);
       if (session.json)
         print(json_classifier(arguments.subject, model));
       else
@@ -205,6 +230,7 @@ int run(const DescribeArguments& arguments, const Session& session) {
     }
     const Layered model = load_model(arguments.subject);
     const std::optional<KnownLogZ> known = load_known_log_z(arguments.subject, model);
+    draw_weights(model.weights(0), arguments.image);
     if (session.json)
       print(json_model(arguments.subject, model, known));
     else
@@ -212,6 +238,7 @@ int run(const DescribeArguments& arguments, const Session& session) {
     return 0;
   }
   const Dataset data = load_cases(arguments.subject, arguments.binarise, "train");
+  draw_cases(data, arguments.image);
   if (session.json)
     print(json_dataset(data));
   else
@@ -237,11 +264,18 @@ void add_describe(Program& program) {
           "hidden_biases, class_biases; of a data set: kind, name,\n"
           "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
       .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",
-                   "boltzmark describe cases.csv.gz --json"},
+                   "boltzmark describe cases.csv.gz --json",
+                   "boltzmark describe rbm.npz --image weights.svg"},
   });
   command.positional(&arguments->subject, "MODEL|DATASET",
                      "A model file, a data set's NAME[:train|valid|test|fit], or a file of cases.");
   command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
+  arguments->image.add_to(
+      command,
+      "the weights from the visible layer to each of the first 100 hidden units (black "
+      "below 0, white above), or the first 100 cases,");
+  command.flag(&arguments->force, "--force", "Replace the image if it exists.");
+  command.writes({"--image"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
-#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "bounds.hpp"
 #include "estimate_options.hpp"
+#include "image.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -26,7 +25,7 @@ struct ModesRequest {
   std::string data;
   std::string binarise = EstimateArguments().binarise;
   std::string out;
-  std::string image;
+  ImageRequest image;
   int starts = FixedPointSearch().starts;
   std::uint64_t seed = 1;
   bool force = false;
@@ -71,35 +70,11 @@ void write_states(const Layered& model, const Modes& modes, const std::string& p
   file.commit();
 }
 
-// The side of a visible layer that is a square image.
-int image_side(const Layered& model) {
-  const int side = static_cast<int>(std::lround(std::sqrt(model.size(0))));
-  if (side * side != model.size(0) || model.layer(0).unit.has_scale())
-    throw InvalidArgument(fmt::format(
-        "--image (must go with a square number of visible units, not {})", model.size(0)));
-  return side;
-}
-
-// The likeliest modes' visible values, row by row, as a grey PGM file: the least value black.
-void write_image(const Layered& model, const Modes& modes, const std::string& path) {
-  constexpr int kMost = 100, kAcross = 10, kGap = 1;
-  const int side = image_side(model), count = std::min(modes.count(), kMost);
-  const int across = std::min(count, kAcross), down = (count + across - 1) / across;
-  const int width = across * (side + kGap) + kGap, height = down * (side + kGap) + kGap;
-  const Unit unit = model.layer(0).unit;
-  std::string pixels(static_cast<std::size_t>(width * height), static_cast<char>(128));
-  for (int k = 0; k < count; ++k)
-    for (int u = 0; u < model.size(0); ++u) {
-      const int x = k % across * (side + kGap) + kGap + u % side;
-      const int y = k / across * (side + kGap) + kGap + u / side;
-      const double grey = (static_cast<double>(modes.states.get(0, u, k)) - unit.lowest()) /
-                          (unit.highest() - unit.lowest());
-      pixels[static_cast<std::size_t>(y * width + x)] = static_cast<char>(std::lround(255 * grey));
-    }
-  AtomicFile file(path);
-  file.write(fmt::format("P5\n{} {}\n255\n", width, height));
-  file.write(pixels);
-  file.commit();
+void write_image(const Layered& model, const Modes& modes, const ImageRequest& image) {
+  const Eigen::MatrixXf visible =
+      modes.states.get_layer(0).leftCols(std::min(modes.count(), kMostImages));
+  write_images(image.file, grey_values(visible, model.layer(0).unit),
+               image_shape(image, model.size(0)));
 }
 
 void print_modes(const Layered& model, const Found& found, const ModesRequest& arguments,
@@ -132,16 +107,12 @@ int run(const ModesRequest& arguments, const Session& session) {
   const Layered model = load_model(arguments.model);
   if (!arguments.out.empty() && !arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
-  if (!arguments.image.empty()) {
-    if (!arguments.image.ends_with(".pgm"))
-      throw DataError(arguments.image + ": its name does not say the format (must end in .pgm)");
-    image_side(model);
-  }
-  for (const std::string& path : {arguments.out, arguments.image})
-    if (!path.empty()) check_output(path, arguments.force);
+  if (!arguments.image.file.empty()) image_shape(arguments.image, model.size(0));
+  arguments.image.check(arguments.force);
+  if (!arguments.out.empty()) check_output(arguments.out, arguments.force);
   const Found found = search(model, arguments, session);
   if (!arguments.out.empty()) write_states(model, found.modes, arguments.out);
-  if (!arguments.image.empty()) write_image(model, found.modes, arguments.image);
+  if (!arguments.image.file.empty()) write_image(model, found.modes, arguments.image);
   print_modes(model, found, arguments, session);
   return 0;
 }
@@ -177,9 +148,7 @@ void add_modes(Program& program) {
                "Cases to climb from too, as many at most, evenly spread.");
   command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
   command.text(&arguments->out, "--out FILE", "Write the modes' states (.npz).");
-  command.text(
-      &arguments->image, "--image FILE",
-      "Draw the visible values of the likeliest 100, where these are a square image (.pgm).");
+  arguments->image.add_to(command, "the visible values of the likeliest 100");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace files that exist.");
   command.writes({"--out", "--image"});

@@ -16,8 +16,10 @@
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
+#include "conventions.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/interrupt.hpp"
+#include "manual.hpp"
 #include "output.hpp"
 
 namespace boltzmark::cli {
@@ -122,6 +124,34 @@ void take(const Command& command, const Values& values) {
   }
 }
 
+// What the help says below the list of commands.
+constexpr const char* kClosing =
+    "Every command takes\n"
+    "  --help       its arguments, options and examples (also: boltzmark help COMMAND)\n"
+    "  --json       one JSON object on stdout and nothing else there\n"
+    "  --quiet      no plan and no progress on stderr\n"
+    "  --threads N  at most N threads; results never depend on it\n"
+    "\nMODEL is an .npz file (W, b, c) or a .mat file (vishid, visbiases, hidbiases).\n"
+    "DATASET is NAME[:train|valid|test|fit] of 'boltzmark list datasets', or a file.\n"
+    "'boltzmark help conventions' has energies, base, ladder and what each method needs;\n"
+    "'boltzmark help man|bash|zsh|fish' prints the manual page and completions.\n"
+    "Exit codes: 0 done; 2 bad usage or input; 3 an exact check or an exact claim does not\n"
+    "hold; 4 an estimate that is not ok, with --strict; 1 anything else, Ctrl-C too.\n"
+    "Environment: BOLTZMARK_DATA names further data folders, separated by ':'; BOLTZMARK_SIMD\n"
+    "names the SIMD path (amx, avx512, avx2, sse4; default: the best but amx).\n"
+    "\nExamples\n"
+    "  boltzmark reproduce bruegge2013 --profile smoke\n"
+    "  boltzmark train mnist --hidden 16 --negative pcd:10 --updates 2000 --out rbm.npz\n"
+    "  boltzmark exact rbm.npz\n";
+
+void add_common(Command& command, Session& session, bool& help_wanted) {
+  command.integer(&session.threads, "--threads N", 1,
+                  "Use at most N threads (default: all cores); results never depend on it.");
+  command.flag(&session.json, "--json", "Print one JSON object on stdout and nothing else there.");
+  command.flag(&session.quiet, "--quiet", "Print no plan and no progress on stderr.");
+  command.flag(&help_wanted, "--help", "Print this help.");
+}
+
 }  // namespace
 
 Command& Program::command(CommandTexts texts) {
@@ -149,33 +179,13 @@ std::string Program::help() const {
       "of published papers regenerated and judged claim by claim.\n\nCommands\n";
   for (const auto& command : commands_)
     text += fmt::format("  {:<11}{}\n", command->name(), command->summary());
-  text +=
-      "\nEvery command takes\n"
-      "  --help       its arguments, options and examples (also: boltzmark help COMMAND)\n"
-      "  --json       one JSON object on stdout and nothing else there\n"
-      "  --quiet      no plan and no progress on stderr\n"
-      "  --threads N  at most N threads; results never depend on it\n"
-      "\nMODEL is an .npz file (W, b, c) or a .mat file (vishid, visbiases, hidbiases).\n"
-      "DATASET is NAME[:train|valid|test|fit] of 'boltzmark list datasets', or a file.\n"
-      "Exit codes: 0 done; 2 bad usage or input; 3 an exact check or an exact claim does not\n"
-      "hold; 4 an estimate that is not ok, with --strict; 1 anything else, Ctrl-C too.\n"
-      "Environment: BOLTZMARK_DATA names further data folders, separated by ':'; BOLTZMARK_SIMD\n"
-      "names the SIMD path (amx, avx512, avx2, sse4; default: the best but amx).\n"
-      "\nExamples\n"
-      "  boltzmark reproduce bruegge2013 --profile smoke\n"
-      "  boltzmark train mnist --hidden 16 --negative pcd:10 --updates 2000 --out rbm.npz\n"
-      "  boltzmark exact rbm.npz\n";
-  return text;
+  return text + "\n" + kClosing;
 }
 
 int Program::run_command(Command& command, std::vector<std::string> arguments) const {
   Session session;
   bool help_wanted = false;
-  command.integer(&session.threads, "--threads N", 1,
-                  "Use at most N threads (default: all cores); results never depend on it.");
-  command.flag(&session.json, "--json", "Print one JSON object on stdout and nothing else there.");
-  command.flag(&session.quiet, "--quiet", "Print no plan and no progress on stderr.");
-  command.flag(&help_wanted, "--help", "Print this help.");
+  add_common(command, session, help_wanted);
   for (std::string& argument : arguments)
     if (argument == "-h") argument = "--help";
   const Values values = parse(command, std::move(arguments));
@@ -193,6 +203,32 @@ int Program::run_command(Command& command, std::vector<std::string> arguments) c
   return command.act(session);
 }
 
+bool Program::print_page(const std::string& name) const {
+  Session session;
+  bool help_wanted = false;
+  Commands all;
+  const auto made = [&] {
+    for (const auto& command : commands_) {
+      add_common(*command, session, help_wanted);
+      all.push_back(command.get());
+    }
+    return all;
+  };
+  if (name == "conventions")
+    print(conventions());
+  else if (name == "man")
+    print(man_page(made(), kClosing));
+  else if (name == "bash")
+    print(bash_completions(made()));
+  else if (name == "zsh")
+    print(zsh_completions(made()));
+  else if (name == "fish")
+    print(fish_completions(made()));
+  else
+    return false;
+  return true;
+}
+
 int Program::dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError("no command (must be given one; see 'boltzmark --help')");
   const std::string& first = arguments.front();
@@ -202,6 +238,7 @@ int Program::dispatch(const std::vector<std::string>& arguments) {
     print(help());
     return 0;
   }
+  if (asks_help && print_page(rest.front())) return 0;
   if (asks_help) return run_command(find(rest.front()), {"--help"});
   if (first == "--version") {
     print("boltzmark " BOLTZMARK_VERSION "\n");

@@ -20,6 +20,8 @@ class Program {
 
  private:
   std::string help() const;
+  /// Prints what `help` has besides commands: conventions, man, bash, zsh, fish; false: no such page.
+  bool print_page(const std::string& name) const;
   int dispatch(const std::vector<std::string>& arguments);
   int run_command(Command& command, std::vector<std::string> arguments) const;
   Command& find(const std::string& name) const;

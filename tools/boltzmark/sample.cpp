@@ -12,6 +12,7 @@
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/negative.hpp"
 #include "experiments/kit/interrupt.hpp"
+#include "image.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -29,6 +30,7 @@ struct SampleArguments {
   std::string given;     ///< a data set whose hidden units are drawn; empty: chains
   std::string binarise;  ///< empty: not given
   std::string out;
+  ImageRequest image;
   int chains = 100;
   int sweeps = 1000;
   int every = 0;
@@ -149,6 +151,26 @@ void write(const Layered& model, const SampleArguments& arguments, const Kept& k
   file.commit();
 }
 
+// The visible layer of the chains: of one kept sweep the first hundred, of more a row for each of the
+// first ten, ten kept sweeps of it from the first to the last.
+void draw_image(const Layered& model, const SampleArguments& arguments, const Kept& kept) {
+  constexpr int kAcross = kImagesAcross;
+  const auto times = static_cast<int>(kept.sweeps.size()), across = std::min(times, kAcross);
+  const int chains = std::min(arguments.chains, times == 1 ? kMostImages : kMostImages / kAcross);
+  const int units = model.size(0);
+  Eigen::MatrixXf values(units, chains * across);
+  for (int image = 0; image < values.cols(); ++image) {
+    const int step = image % across;
+    const std::size_t time = across == 1 ? 0 : std::size_t(step) * (times - 1) / (across - 1);
+    const std::size_t first = (time * arguments.chains + image / across) * units;
+    const KeptLayer& layer = kept.layers[0];
+    for (int u = 0; u < units; ++u)
+      values(u, image) = layer.bits.empty() ? layer.values[first + u] : layer.bits[first + u];
+  }
+  write_images(arguments.image.file, grey_values(std::move(values), model.layer(0).unit),
+               image_shape(arguments.image, units), times == 1 ? kImagesAcross : across);
+}
+
 void print_result(const SampleArguments& arguments, const Kept& kept, double seconds,
                   const Session& session) {
   double mean = 0;
@@ -199,7 +221,8 @@ double ladder_bytes(const Sampler& sampler) {
 
 // What moves chains is of no use to cases, whose hidden units are drawn once.
 int run_given(const SampleArguments& arguments, const Command& command, const Session& session) {
-  for (const char* option : {"--sampler", "--rule", "--chains", "--sweeps", "--every", "--start"})
+  for (const char* option : {"--sampler", "--rule", "--chains", "--sweeps", "--every", "--start",
+                             "--image", "--image-shape"})
     if (command.given(option))
       throw InvalidArgument(std::string(option) + " is given (must not be, with --given)");
   return sample_given({.model = arguments.model,
@@ -218,6 +241,8 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
   if (!arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
   check_output(arguments.out, arguments.force);
+  if (!arguments.image.file.empty()) image_shape(arguments.image, model.size(0));
+  arguments.image.check(arguments.force);
   const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
   const double state_bytes =
       kept * arguments.chains * (model.units() + 8.0) +
@@ -237,6 +262,7 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
   const Kept states =
       about_file(arguments.model, [&] { return draw(model, *sampler, arguments, session); });
   write(model, arguments, states);
+  if (!arguments.image.file.empty()) draw_image(model, arguments, states);
   print_result(arguments, states, watch.seconds(), session);
   return 0;
 }
@@ -251,6 +277,7 @@ constexpr const char* kSampleNotes =
     "from which the chain that is at b = 1 now set out, which tells the chains of a ladder apart; of\n"
     "tt always T - 1. Of st also log_weights float64 [K, chains, T]: the logarithms of the chain's\n"
     "adaptive weights, relative to that of b = 1.\n"
+    "`describe` and `score` take FILE.npz as a data set, every kept visible state a case.\n"
     "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy, seed, seconds; with\n"
     "--given: out, data, cases, units, seed, seconds.";
 
@@ -268,6 +295,7 @@ void add_sample(Program& program) {
                    "boltzmark sample rbm.npz --chains 10 --sweeps 500 --every 5 --out trace.npz",
                    "boltzmark sample dbm.npz --sampler tt:20:0.9 --every 10 --out mixed.npz",
                    "boltzmark sample rbm.npz --start mnist:test --sweeps 1 --out one.npz",
+                   "boltzmark sample rbm.npz --start mnist --every 100 --out s.npz --image s.png",
                    "boltzmark sample rbm.npz --given mnist:fit --out hidden.npy"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
@@ -289,9 +317,11 @@ void add_sample(Program& program) {
                "Draw the hidden units of an RBM once given each case, instead of chains, and write "
                "them to FILE (.npy) as a data set, [cases, units]; uint8 of Bernoulli units.");
   command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
+  arguments->image.add_to(
+      command, "the visible layer of 100 chains, or of 10, a row each, at 10 kept sweeps,");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
-  command.flag(&arguments->force, "--force", "Replace FILE if it exists.");
-  command.writes({"--out"});
+  command.flag(&arguments->force, "--force", "Replace files that exist.");
+  command.writes({"--out", "--image"});
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }

@@ -1,10 +1,8 @@
-# Installs the engine of BUILD into an empty folder, then builds and runs the consumer, and the README's
-# example, against it.
+# Installs the engine of BUILD into an empty folder, then builds the README's CMakeLists.txt and mine.cpp,
+# as printed and nothing more, against it and runs them on a model whose log Z is known.
 cmake_minimum_required(VERSION 3.25)
 set(here ${BUILD}/consumer)
 file(REMOVE_RECURSE ${here})
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/CMakeLists.txt ${CMAKE_CURRENT_LIST_DIR}/main.cpp
-  DESTINATION ${here}/source)
 
 # Writes the README's lines in a language to a file.
 function(extract language file)
@@ -19,16 +17,18 @@ function(extract language file)
   string(SUBSTRING "${text}" 0 ${end} text)
   file(WRITE ${here}/source/${file} "${text}")
 endfunction()
-extract(cmake README.cmake)
+extract(cmake CMakeLists.txt)
 extract(cpp mine.cpp)
 
+# The standard that a user's environment may name is not asked, nor is a warning let pass.
+unset(ENV{CXXFLAGS})
 set(flags)
 if(SANITIZE)
   set(flags "-fsanitize=address,undefined")
 endif()
 foreach(step
     "--install;${BUILD};--prefix;${here}/prefix;--component;library"
-    "-S;${here}/source;-B;${here}/build;-G;${GENERATOR};-DCMAKE_CXX_COMPILER=${COMPILER};-DCMAKE_CXX_FLAGS=${flags};-DCMAKE_PREFIX_PATH=${here}/prefix"
+    "-S;${here}/source;-B;${here}/build;-G;${GENERATOR};-Werror=dev;-DCMAKE_CXX_COMPILER=${COMPILER};-DCMAKE_CXX_FLAGS=${flags};-DCMAKE_PREFIX_PATH=${here}/prefix"
     "--build;${here}/build")
   execute_process(COMMAND ${CMAKE_COMMAND} ${step} OUTPUT_VARIABLE output ERROR_VARIABLE output
     RESULT_VARIABLE failed)
@@ -36,10 +36,26 @@ foreach(step
     message(FATAL_ERROR "cmake ${step}\n${output}")
   endif()
 endforeach()
-execute_process(COMMAND ${here}/build/consumer ${here}/rbm.npz COMMAND_ERROR_IS_FATAL ANY)
+
+# Every layer says what standard its headers are in, for a compiler whose default is an older one.
+file(GLOB_RECURSE targets ${here}/prefix/boltzmark-targets.cmake)
+file(STRINGS ${targets} layers REGEX "^add_library\\(boltzmark::[a-z]+ STATIC")
+file(STRINGS ${targets} standards
+  REGEX "INTERFACE_COMPILE_FEATURES \"cxx_std_20\"")
+list(LENGTH layers layer_count)
+list(LENGTH standards standard_count)
+if(NOT layer_count EQUAL standard_count OR layer_count EQUAL 0)
+  message(FATAL_ERROR "${standard_count} of ${layer_count} layers carry cxx_std_20")
+endif()
+
+execute_process(COMMAND ${BUILD}/boltzmark make random:4:3:1:1 --out ${here}/rbm.npz --json
+  OUTPUT_VARIABLE made COMMAND_ERROR_IS_FATAL ANY)
+string(JSON known GET "${made}" log_z)
 execute_process(COMMAND ${here}/build/mine ${here}/rbm.npz OUTPUT_VARIABLE output
   COMMAND_ERROR_IS_FATAL ANY)
-message("${output}")
-if(NOT output MATCHES "by RTS -?[0-9.]+ .*\\|pT - p\\| = [0-9.]+e-1[0-9]")
+message("log Z = ${known}\n${output}")
+string(REGEX MATCH "^-?[0-9]+\\.[0-9][0-9][0-9]" digits "${known}")
+if(NOT output MATCHES "log Z = ${digits}" OR
+    NOT output MATCHES "by RTS -?[0-9.]+ .*\\|pT - p\\| = [0-9.]+e-1[0-9]")
   message(FATAL_ERROR "the README's example does not hold")
 endif()

@@ -34,7 +34,7 @@ struct DatasetInfo {
 };
 
 /// Loads a data set: NAME[:train|valid|test|fit], or a file (IDX, .amat, .csv, .npy, binary matrix;
-/// each also gzipped; recognised by content).
+/// each also gzipped; or states of chains, .npz; recognised by content).
 ///   Grey levels, bytes of images beyond 0 and 1, go through `binarise`; so do whole numbers of
 ///   0..255 that are no images where it is asked for. Other values stay as they are.
 /// Without a split, a name means `default_split`; a file is always whole.
@@ -43,6 +43,10 @@ struct DatasetInfo {
 /// alike); InvalidArgument if default_split is none
 Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise = {},
                      std::string_view default_split = "train");
+
+/// Tells whether a file holds states of a model, `visible` [.., units] and no weights, as `sample` and
+/// `modes` write them.  Throws  DataError if it is a damaged .npz file
+bool holds_states(const std::string& path);
 
 /// Lists the data sets with names, for `list datasets`.
 std::vector<DatasetInfo> registered_datasets();

@@ -198,7 +198,29 @@ void take_array(const Array& array, const BinariseOptions& options, Dataset& dat
   data.cols = static_cast<int>(array.shape[2]);
 }
 
+// Every visible state that an .npz file of chains has kept, [.., units], is a case.
+void take_states(const std::string& path, const BinariseOptions& options, Dataset& data) {
+  Array visible = Npz(path).read("visible");
+  if (visible.shape.size() == 3)
+    visible.shape = {visible.shape[0] * visible.shape[1], visible.shape[2]};
+  visible.expect_dimensions(2);
+  take_array(visible, options, data);
+}
+
+// For the digest of a file whose parts were read elsewhere.
+void read_to_end(ByteSource& source) {
+  std::array<char, 1 << 16> bytes{};
+  while (source.read(bytes.data(), bytes.size()) == bytes.size()) {
+  }
+}
+
 }  // namespace
+
+bool holds_states(const std::string& path) {
+  if (file_kind(path) != FileKind::zip) return false;
+  const Npz file(path);
+  return file.contains("visible") && !file.contains("W") && !file.contains("W0");
+}
 
 Dataset load_mnist(Split split, const BinariseOptions& options) {
   const bool test = split == Split::test;
@@ -331,8 +353,12 @@ Dataset load_case_file(const std::string& path, const BinariseOptions& options) 
       break;
     }
     default:
-      source.place().refuse("is no data set",
-                            "must be IDX, .amat, .csv, .npy or a binary matrix, or one gzipped");
+      if (!holds_states(path))
+        source.place().refuse("is no data set",
+                              "must be IDX, .amat, .csv, .npy or a binary matrix, or one gzipped, "
+                              "or states as `sample` writes them");
+      take_states(path, options, data);
+      read_to_end(source);
   }
   data.name = path;
   data.sha256 = hash.finish();
