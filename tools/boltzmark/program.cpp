@@ -263,8 +263,8 @@ int Program::run(const std::vector<std::string>& arguments) {
   } catch (const DataError& error) {
     complain(error.what());
     return 2;
-  } catch (const experiments::Interrupted&) {
-    complain("interrupted");
+  } catch (const experiments::Interrupted& error) {
+    complain(error.what());
     return 1;
   } catch (const std::bad_alloc&) {
     complain(

@@ -39,6 +39,8 @@ TrainArguments complete(TrainArguments arguments) {
     if (arguments.momentum > 0) refuse("--momentum", "not be, with --discriminative");
     if (arguments.weight_decay > 0) refuse("--weight-decay", "not be, with --discriminative");
     if (arguments.rate_decay > 0) refuse("--rate-decay", "not be, with --discriminative");
+    if (!arguments.validate.empty()) refuse("--validate", "not be, with --discriminative");
+    if (!arguments.curves.empty()) refuse("--curves", "not be, with --discriminative");
   } else {
     const char* must = "come with --discriminative";
     if (!arguments.labels.empty()) refuse("--labels", must);
@@ -46,6 +48,10 @@ TrainArguments complete(TrainArguments arguments) {
   const auto fill = [](std::string& value, const char* otherwise) {
     if (value.empty()) value = otherwise;
   };
+  if (arguments.evaluate == 0 && !arguments.validate.empty())
+    refuse("--validate", "come with --evaluate");
+  if (arguments.evaluate == 0 && !arguments.curves.empty())
+    refuse("--curves", "come with --evaluate");
   const bool deep = arguments.hidden.size() > 1;
   if (!deep && arguments.mean_field > 0)
     refuse("--mean-field", "come with two --hidden or more: an RBM's means are exact");
@@ -135,6 +141,7 @@ int train(const TrainArguments& arguments, const Session& session) {
                          .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
   if constexpr (std::is_same_v<Training, TrainRun>)
     if (!arguments.pretrain.empty()) pretrain(training, arguments, loop, session);
+  if (!arguments.curves.empty()) check_curves(arguments.curves, arguments.force);
   const std::uint64_t resumed_at = resume(training.trainer(), loop, session);
   training.state_cost();
   make_updates(training.trainer(), loop, session, [&] { training.evaluate(); });
@@ -170,8 +177,8 @@ constexpr const char* kTrainNotes =
     "the same model for any number of threads.\n"
     "JSON keys: out, visible, visible_units, hidden (of the first hidden layer), layers (all sizes),\n"
     "hidden_units, negative, rule, optimiser,\n"
-    "learning_rate, batch, updates, resumed_at, seed, evaluations [update, mean_log_likelihood],\n"
-    "seconds, warnings; with --discriminative:\n"
+    "learning_rate, batch, updates, resumed_at, seed, evaluations [update, mean_log_likelihood, and\n"
+    "with --validate validation_mean_log_likelihood], seconds, warnings; with --discriminative:\n"
     "out, inputs, hidden, classes, hidden_units, binarise, optimiser, learning_rate, batch,\n"
     "updates, resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds,\n"
     "warnings.";
@@ -193,6 +200,8 @@ void add_train(Program& program) {
       .examples =
           {"boltzmark train bas --hidden 16 --negative pt:10:1 --rule flip --evaluate 1000 "
            "--out bas.npz",
+           "boltzmark train mnist:fit --hidden 16 --evaluate 500 --validate mnist:valid "
+           "--curves curves --out small.npz",
            "boltzmark train mnist:fit --hidden 500 --negative cd:25 --updates 100000 "
            "--checkpoint mnist.part --out mnist.npz",
            "boltzmark train bas --hidden 16 --visible-units 1 --hidden-units 4 --out x4.npz",
@@ -264,6 +273,14 @@ void add_train(Program& program) {
                   "Print the exact mean log-likelihood of the cases (at most 40 enumerated units; "
                   "with --discriminative also the error rate) before the first update, after every "
                   "EVERY updates and at the end.");
+  command.text(&arguments->validate, "--validate DATASET",
+               "At each evaluation also tell the mean log-likelihood of these cases (default of a "
+               "name: valid).");
+  command.text(
+      &arguments->curves, "--curves DIR",
+      "Write update, learning rate, norm of the weights and log-likelihoods of every "
+      "evaluation to DIR/curves.csv, and draw them in DIR/curves.svg; of a run that goes on, "
+      "from there.");
   command.text(
       &arguments->binarise, "--binarise B",
       "How grey levels become values: threshold:LEVEL, sample:SEED, grey or fresh, drawn anew "
@@ -273,8 +290,8 @@ void add_train(Program& program) {
                "Save the run to FILE every 30 s, on Ctrl-C and at the end; go on from it if it "
                "exists.");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
-  command.flag(&arguments->force, "--force", "Replace MODEL if it exists.");
-  command.writes({"--out", "--checkpoint"});
+  command.flag(&arguments->force, "--force", "Replace MODEL and curves that exist.");
+  command.writes({"--out", "--checkpoint", "--curves"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

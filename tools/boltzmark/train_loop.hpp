@@ -62,8 +62,18 @@ std::uint64_t resume(Trainer& trainer, const LoopOptions& options, const Session
   return trainer.updates();
 }
 
+/// Ctrl-C during training: says where the run was saved, if it was.
+class TrainingInterrupted final : public experiments::Interrupted {
+ public:
+  TrainingInterrupted(std::uint64_t updates, const std::string& checkpoint);
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
 /// Makes all updates; saves the run every 30 s and at the end.
-/// Throws  Interrupted on Ctrl-C, after saving the checkpoint
+/// Throws  TrainingInterrupted on Ctrl-C, after saving the checkpoint
 template <class Trainer>
 void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
                   const std::function<void()>& evaluate) {
@@ -80,7 +90,7 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     progress.show(static_cast<double>(trainer.updates()));
     if (experiments::interrupt_requested()) {
       save_checkpoint(trainer, options);
-      throw experiments::Interrupted();
+      throw TrainingInterrupted(trainer.updates(), options.checkpoint);
     }
     if (watch.seconds() - saved > save_seconds) {
       save_checkpoint(trainer, options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "boltzmark/core/checkpoint.hpp"
@@ -106,12 +107,11 @@ bool holds_bits(const Eigen::MatrixXf& values) {
   return (values.array() == 0 || values.array() == 1).all();
 }
 
-Dataset load_training(const TrainArguments& arguments) {
-  Dataset data = arguments.draws_cases()
-                     ? load_dataset(arguments.dataset,
-                                    {.kind = BinariseOptions::Kind::grey, .images_only = false})
-                     : load_cases(arguments.dataset, arguments.binarise, "train",
-                                  Unit::parse(arguments.visible_units));
+Dataset load_training(const TrainArguments& arguments, const std::string& spec, const char* split) {
+  Dataset data =
+      arguments.draws_cases()
+          ? load_dataset(spec, {.kind = BinariseOptions::Kind::grey, .images_only = false}, split)
+          : load_cases(spec, arguments.binarise, split, Unit::parse(arguments.visible_units));
   if (arguments.draws_cases()) {
     say_header(data);
     require_grey_levels(data, arguments.binarise);
@@ -123,26 +123,44 @@ Dataset load_training(const TrainArguments& arguments) {
 TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
     : arguments_(arguments),
       session_(session),
-      data_(load_training(arguments)),
+      data_(load_training(arguments, arguments.dataset, "train")),
       standardisation_(standardise(arguments, data_)),
       trainer_(make_trainer()) {
-  if (arguments_.evaluate > 0) cases_.emplace(evaluated_cases());
+  if (arguments_.evaluate > 0) cases_.emplace(evaluated_cases(data_));
+  if (arguments_.validate.empty()) return;
+  Dataset data = load_training(arguments, arguments.validate, "valid");
+  if (data.values.rows() != data_.values.rows())
+    throw DataError(fmt::format("{}: has {} units (must have {}, as {})", data.name,
+                                data.values.rows(), data_.values.rows(), data_.name));
+  if (standardisation_) standardisation_->apply(data.values);
+  validation_cases_.emplace(evaluated_cases(data));
 }
 
-std::shared_ptr<CaseSource> TrainRun::make_source(StreamKey key) const {
+std::shared_ptr<CaseSource> TrainRun::make_source_of(const Dataset& data, StreamKey key) const {
   const Unit unit = Unit::parse(arguments_.visible_units);
-  if (arguments_.draws_cases()) return std::make_shared<DrawnCases>(data_.values, unit, key);
-  return std::make_shared<GivenCases>(data_.values, unit);
+  if (arguments_.draws_cases()) return std::make_shared<DrawnCases>(data.values, unit, key);
+  return std::make_shared<GivenCases>(data.values, unit);
 }
 
 // Of cases that are drawn anew, those of the first update stand for all.
-Eigen::MatrixXf TrainRun::evaluated_cases() const {
-  if (!arguments_.draws_cases()) return data_.values;
-  Chains chains(model(), static_cast<int>(data_.values.cols()));
+Cases TrainRun::evaluated_cases(const Dataset& data) const {
+  if (!arguments_.draws_cases()) return Cases(data.values);
+  Chains chains(model(), static_cast<int>(data.values.cols()));
   std::vector<int> all(static_cast<std::size_t>(chains.chains()));
   std::iota(all.begin(), all.end(), 0);
-  make_source(make_key(arguments_.seed, "train"))->fill(chains, all, 0);
-  return chains.get_layer(0);
+  make_source_of(data, make_key(arguments_.seed, "train"))->fill(chains, all, 0);
+  return Cases(chains.get_layer(0));
+}
+
+double TrainRun::log_likelihood(const Cases& cases) const {
+  return exact_mean_log_likelihood(model(), cases) -
+         (standardisation_ ? standardisation_->log_volume() : 0);
+}
+
+double TrainRun::weight_norm() const {
+  double sum = 0;
+  for (const Eigen::MatrixXd& weights : model().weights()) sum += weights.squaredNorm();
+  return std::sqrt(sum);
 }
 
 Trainer TrainRun::make_trainer(std::optional<Layered> given) const {
@@ -241,8 +259,10 @@ std::string TrainRun::model_name() const {
 
 double TrainRun::evaluation_seconds() const {
   if (!cases_) return 0;
-  return plan_enumeration(model()).seconds +
-         log_unnormalised_seconds(model(), cases_->distinct()) / thread_count();
+  const std::size_t cases =
+      cases_->distinct() + (validation_cases_ ? validation_cases_->distinct() : 0);
+  return (validation_cases_ ? 2 : 1) * plan_enumeration(model()).seconds +
+         log_unnormalised_seconds(model(), cases) / thread_count();
 }
 
 namespace {
@@ -272,12 +292,26 @@ std::string TrainRun::heading() const {
 }
 
 void TrainRun::evaluate() {
-  const double value = exact_mean_log_likelihood(model(), *cases_) -
-                       (standardisation_ ? standardisation_->log_volume() : 0);
-  evaluations_.push_back({trainer_.updates(), value});
-  if (session_.json) return;
-  if (evaluations_.size() == 1) print("    update  mean log-likelihood / nats\n");
-  print(fmt::format("{:>10}  {:.6f}\n", trainer_.updates(), value));
+  const TrainOptions& options = trainer_.options();
+  Evaluation now{.update = trainer_.updates(), .mean_log_likelihood = log_likelihood(*cases_)};
+  if (validation_cases_) now.validation = log_likelihood(*validation_cases_);
+  now.learning_rate = options.learning_rate * options.optimiser.rate_factor(trainer_.updates());
+  now.weight_norm = weight_norm();
+  const bool fell_before = fell_far(evaluations_);
+  evaluations_.push_back(now);
+  if (!arguments_.curves.empty()) write_curves(evaluations_, arguments_.curves);
+  if (!session_.json) print_evaluation(now);
+  if (!session_.quiet && !session_.json && !fell_before && fell_far(evaluations_))
+    complain(fall_text(evaluations_));
+}
+
+void TrainRun::print_evaluation(const Evaluation& now) const {
+  if (evaluations_.size() == 1)
+    print(now.validation ? "    update  mean log-likelihood / nats: training, validation\n"
+                         : "    update  mean log-likelihood / nats\n");
+  print(fmt::format("{:>10}  {:.6f}", now.update, now.mean_log_likelihood));
+  if (now.validation) print(fmt::format("  {:.6f}", *now.validation));
+  print("\n");
   finish_output();
 }
 
@@ -287,20 +321,27 @@ void TrainRun::save_model() const {
 }
 
 std::vector<std::string> TrainRun::warnings() const {
-  if (!model().layer(0).unit.is_bernoulli() || holds_bits(data_.values) ||
-      arguments_.binarise == "grey" || arguments_.draws_cases())
-    return {};
-  return {"values between 0 and 1 are taken as means (--binarise is for images of bytes)"};
+  std::vector<std::string> all;
+  if (model().layer(0).unit.is_bernoulli() && !holds_bits(data_.values) &&
+      arguments_.binarise != "grey" && !arguments_.draws_cases())
+    all.emplace_back(
+        "values between 0 and 1 are taken as means (--binarise is for images of bytes)");
+  if (fell_far(evaluations_)) all.push_back(fall_text(evaluations_));
+  return all;
 }
 
 void TrainRun::print_result(std::uint64_t resumed_at) const {
+  if (!arguments_.curves.empty()) draw_curves(evaluations_, arguments_.curves);
   const TrainOptions& options = trainer_.options();
   if (session_.json) {
     std::vector<JsonObject> evaluations;
-    for (const Evaluation& evaluation : evaluations_)
+    for (const Evaluation& evaluation : evaluations_) {
       evaluations.push_back(JsonObject()
                                 .set("update", evaluation.update)
                                 .set("mean_log_likelihood", evaluation.mean_log_likelihood));
+      if (evaluation.validation)
+        evaluations.back().set("validation_mean_log_likelihood", *evaluation.validation);
+    }
     print(JsonObject()
               .set("out", arguments_.out)
               .set("visible", model().size(0))

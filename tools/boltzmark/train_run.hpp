@@ -14,6 +14,7 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "command.hpp"
 #include "progress.hpp"
+#include "train_curves.hpp"
 
 namespace boltzmark::cli {
 
@@ -26,6 +27,8 @@ struct TrainArguments {
   std::string rule;                                     ///< empty: gibbs
   std::string binarise;                                 ///< empty: not given
   std::string labels;
+  std::string validate;  ///< a data set; empty: none
+  std::string curves;    ///< a folder; empty: none
   std::string checkpoint;
   std::string out;
   std::string optimiser;      ///< empty: sgd, or adamax with --discriminative
@@ -73,12 +76,6 @@ int batch_of(const TrainArguments& arguments, int cases, const std::string& data
 /// Counts the evaluations of a run, about.
 double evaluation_count(const TrainArguments& arguments);
 
-/// An exact mean log-likelihood on the way.
-struct Evaluation {
-  std::uint64_t update = 0;
-  double mean_log_likelihood = 0;
-};
-
 /// What a product of a minibatch takes, on a core with AVX-512 or, times two, AVX2; in seconds.
 inline constexpr double kTrainingProduct = 2e-11;
 
@@ -99,7 +96,9 @@ class TrainRun {
 
   Trainer& trainer() { return trainer_; }
   /// Makes a source of the cases, whose draws are of a key.
-  std::shared_ptr<CaseSource> make_source(StreamKey key) const;
+  std::shared_ptr<CaseSource> make_source(StreamKey key) const {
+    return make_source_of(data_, key);
+  }
   /// Begins anew from another model of the same shape.
   void start_from(Layered model) { trainer_ = make_trainer(std::move(model)); }
   /// States time and memory on stderr.
@@ -111,6 +110,7 @@ class TrainRun {
 
  private:
   const Layered& model() const { return trainer_.model(); }
+  std::shared_ptr<CaseSource> make_source_of(const Dataset& data, StreamKey key) const;
   struct TrainingCost {
     double seconds = 0, bytes = 0;
   };
@@ -118,7 +118,10 @@ class TrainRun {
   TrainingCost cost_of(const std::vector<int>& sizes, double chain_sweeps, int batch) const;
   void require_room(const TrainOptions& options) const;
   Trainer make_trainer(std::optional<Layered> start = {}) const;
-  Eigen::MatrixXf evaluated_cases() const;
+  Cases evaluated_cases(const Dataset& data) const;
+  double log_likelihood(const Cases& cases) const;
+  double weight_norm() const;
+  void print_evaluation(const Evaluation& now) const;
   Layered initial_model(StreamKey key) const;
   Layered start_model(std::span<const int> sizes, NetworkUnits units) const;
   std::string model_name() const;
@@ -130,7 +133,8 @@ class TrainRun {
   Dataset data_;
   std::optional<Standardisation> standardisation_;  ///< of Gaussian units' cases
   Trainer trainer_;
-  std::optional<Cases> cases_;
+  std::optional<Cases> cases_;             ///< that are evaluated: of training
+  std::optional<Cases> validation_cases_;  ///< and of --validate
   std::vector<Evaluation> evaluations_;
   Stopwatch watch_;
 };
