@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <regex>
@@ -159,6 +160,9 @@ TEST_CASE(
     CHECK(pictures >= 1);
     CHECK(found_in(page, "class=\"panel[^>]*>(<a class=\"enlarge\" href=\"#)").size() == pictures);
     CHECK(found_in(page, "(<svg[^>]* width=\")").empty());
+    auto ids = found_in(page, "[ ]id=[\"']([^\"']*)");
+    std::sort(ids.begin(), ids.end());
+    CHECK(std::adjacent_find(ids.begin(), ids.end()) == ids.end());
     const std::string style = page.substr(0, page.find("</style>"));
     CHECK_THAT(style, Catch::Contains(".scroll, .wide { overflow-x: auto; }") &&
                           Catch::Contains(".panel svg { display: block; width: 100%; height: auto; "
