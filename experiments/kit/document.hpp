@@ -55,8 +55,9 @@ std::string render_page(const std::string& title, const Section& section, const 
 /// The page that `make bench` leaves in a folder of results; the report links to it.
 inline constexpr const char* kSpeedPage = "bench/speed.html";
 
-/// Writes the pages of a report.
-std::string render_html(const Document& document);
+/// Writes the pages of a report, by file name: index.html, the opening page that a busy reader
+/// needs, and one page a paper. They link to each other and to data that they carry.
+std::map<std::string, std::string> render_html(const Document& document);
 std::string render_markdown(const Document& document);
 /// Writes claims.json: an array with one object per claim, its parts inside.
 Json claims_json(const Document& document);

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/html_parts.hpp"
@@ -67,32 +65,25 @@ std::string claim_row(const JudgedClaim& claim, Profile profile) {
     }
   std::string results;
   for (const JudgedPart& part : claim.parts) results += part_line(part, claim.parts.size());
+  if (!claim.claim.statistic.empty())
+    results += fmt::format("<div class=\"statistic\">{}</div>", html_escape(claim.claim.statistic));
   return fmt::format(
-      "<tr><td class=\"id\">{} <span class=\"kind\" title=\"E exact, D direction, V value, C "
+      "<tr id=\"claim-{}\"><td class=\"id\">{} <span class=\"kind\" title=\"E exact, D direction, V value, C "
       "cost\">"
       "{}</span></td><td class=\"statement\">{}<div class=\"where\">{}</div></td>"
       "<td class=\"verdict\">{}{}{}</td><td class=\"result\" data-label=\"Found\">{}</td>"
       "<td class=\"asserted\" data-label=\"Claimed\">{}</td>"
       "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",
-      id, claim.claim.kind, html_escape(claim.claim.statement), where,
+      html_anchor(claim.claim.id), id, claim.claim.kind, html_escape(claim.claim.statement), where,
       verdict_chip(claim.verdict, verdict_name(claim.verdict)), changed(claim.claim),
       committed(claim, profile), results, asserted(claim), power_of(claim));
-}
-
-std::string tally(const PaperVerdicts& paper) {
-  std::string text = "<p class=\"tally\">";
-  for (const auto& [verdict, count] : count_verdicts(paper))
-    text += verdict_chip(verdict, tally_text(paper, verdict, count)) + " ";
-  text += "</p>\n";
-  const std::string key = tally_key(paper);
-  return text + (key.empty() ? "" : fmt::format("<p class=\"key\">{}</p>\n", html_escape(key)));
 }
 
 std::string claims_html(const PaperVerdicts& paper, Profile profile) {
   std::string text = fmt::format("<section id=\"claims-{}\">\n", html_anchor(paper.file.paper));
   text += html_element("h2", "Claims: " + paper.file.title);
   text += fmt::format("<p class=\"reference\">{}</p>\n", html_escape(paper.file.reference));
-  text += tally(paper);
+  text += tally_html(paper);
   text +=
       "<p class=\"key\">Each number is an estimate with its 95 % interval. A claim is undecided at "
       "this profile when the interval leaves it open or it was not run. Power is the probability "
@@ -104,45 +95,10 @@ std::string claims_html(const PaperVerdicts& paper, Profile profile) {
         "where they were run (reports/reference/index.html), says otherwise, that stands below the "
         "verdict.</p>\n";
   text +=
-      "<table class=\"claims\"><thead><tr><th>Claim</th><th>Statement</th><th>Verdict</th>"
+      "<div class=\"wide\" tabindex=\"0\"><table class=\"claims\"><thead><tr><th>Claim</th><th>Statement</th><th>Verdict</th>"
       "<th>Found</th><th>Claimed</th><th>Power</th></tr></thead><tbody>\n";
   for (const JudgedClaim& claim : paper.claims) text += claim_row(claim, profile);
-  return text + "</tbody></table>\n</section>\n";
-}
-
-/// The links of one paper.
-std::string paper_contents(const Document& document, const std::string& paper) {
-  std::string text = fmt::format("<h3>{}</h3><ul>\n", html_escape(paper));
-  for (const PaperVerdicts& judged : document.papers)
-    if (judged.file.paper == paper)
-      text += fmt::format("<li><a href=\"#claims-{}\">Claims</a> and verdicts</li>\n",
-                          html_anchor(paper));
-  for (const Section& section : document.sections)
-    if (section.experiment->paper() == paper)
-      text += fmt::format(
-          "<li><a href=\"#{}\">{}</a> {}</li>\n", html_anchor(section.experiment->id),
-          html_escape(section.experiment->item), html_escape(section.experiment->title));
-  for (const Experiment* missing : document.missing)
-    if (missing->paper() == paper)
-      text += fmt::format("<li class=\"none\">{} {}: not run</li>\n", html_escape(missing->item),
-                          html_escape(missing->title));
-  return text + "</ul>\n";
-}
-
-std::string contents(const Document& document) {
-  std::vector<std::string> papers;
-  const auto note = [&](const Experiment& experiment) {
-    if (std::find(papers.begin(), papers.end(), experiment.paper()) == papers.end())
-      papers.push_back(experiment.paper());
-  };
-  for (const Section& section : document.sections) note(*section.experiment);
-  for (const Experiment* missing : document.missing) note(*missing);
-  std::string text = "<nav aria-label=\"Contents\"><h2>Contents</h2>\n";
-  for (const std::string& paper : papers) text += paper_contents(document, paper);
-  text += "<h3>About</h3><ul>\n";
-  if (document.has_speed_page)
-    text += fmt::format("<li><a href=\"../../{}\">Speed</a></li>\n", kSpeedPage);
-  return text + "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n";
+  return text + "</tbody></table></div>\n</section>\n";
 }
 
 std::string provenance(const Json& manifest) {
@@ -180,19 +136,43 @@ std::string render_page(const std::string& title, const Section& section, const 
          provenance(facts) + "</main></body></html>\n";
 }
 
-std::string render_html(const Document& document) {
-  const std::string profile = profile_name(document.profile);
-  std::string page = page_head("Boltzmark report, profile " + profile);
-  page += fmt::format(
-      "<header><h1>Boltzmark report</h1><p>Profile <b>{}</b> · revision {} · {} · {}</p></header>\n"
-      "<main>\n",
-      profile, html_escape(document.manifest.value("revision", "")),
+namespace {
+
+std::string page_header(const Document& document, const std::string& above) {
+  return fmt::format(
+      "<header>{}<p>Profile <b>{}</b> · revision {} · {} · {}</p></header>\n<main>\n", above,
+      profile_name(document.profile), html_escape(document.manifest.value("revision", "")),
       html_escape(document.manifest.value("simd", "")),
       html_escape(document.manifest.value("cpu", "")));
-  page += contents(document);
-  for (const PaperVerdicts& paper : document.papers) page += claims_html(paper, document.profile);
-  for (const Section& section : document.sections) page += section_html(document, section);
-  return page + provenance(document.manifest) + "</main></body></html>\n";
+}
+
+std::string paper_html(const Document& document, const std::string& paper) {
+  std::string page = page_head("Boltzmark report: " + paper) +
+                     page_header(document, "<p><a href=\"index.html\">Boltzmark report</a></p>" +
+                                               html_element("h1", paper)) +
+                     "<nav aria-label=\"Contents\">" + experiments_html(document, paper, "") +
+                     "</nav>\n";
+  for (const PaperVerdicts& judged : document.papers)
+    if (judged.file.paper == paper) page += claims_html(judged, document.profile);
+  for (const Section& section : document.sections)
+    if (section.experiment->paper() == paper) page += section_html(document, section);
+  return page + "</main></body></html>\n";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> render_html(const Document& document) {
+  std::map<std::string, std::string> pages;
+  for (const Section& section : document.sections) {
+    const std::string paper = section.experiment->paper();
+    std::string& page = pages[paper_page(paper)];
+    if (page.empty()) page = paper_html(document, paper);
+  }
+  pages["index.html"] = page_head("Boltzmark report, profile " + profile_name(document.profile)) +
+                        page_header(document, html_element("h1", "Boltzmark report")) +
+                        opening_html(document) + provenance(document.manifest) +
+                        "</main></body></html>\n";
+  return pages;
 }
 
 }  // namespace boltzmark::experiments

@@ -42,6 +42,26 @@ std::string html_element(const std::string& name, const std::string& text) {
   return fmt::format("<{0}>{1}</{0}>\n", name, html_escape(text));
 }
 
+std::string paper_page(const std::string& paper) { return html_anchor(paper) + ".html"; }
+
+std::string tally_html(const PaperVerdicts& paper) {
+  std::string text = "<p class=\"tally\">";
+  for (const auto& [verdict, count] : count_verdicts(paper))
+    text += verdict_chip(verdict, tally_text(paper, verdict, count)) + " ";
+  text += "</p>\n";
+  const std::string key = tally_key(paper);
+  return text + (key.empty() ? "" : fmt::format("<p class=\"key\">{}</p>\n", html_escape(key)));
+}
+
+// The picture is the target of its own link, which the style sheet shows large.
+std::string picture_html(const std::string& svg, const std::string& id, const std::string& label) {
+  const char* kind = svg.find("<image") != std::string::npos ? "panel pixels" : "panel";
+  return fmt::format(
+      "<div class=\"{}\" id=\"{}\"><a class=\"enlarge\" href=\"#{}\" aria-label=\"Enlarge: "
+      "{}\">{}</a><a class=\"close\" href=\"#of-{}\">Close</a></div>\n",
+      kind, id, id, html_escape(label), svg, id);
+}
+
 std::string verdict_class(Verdict verdict) {
   std::string name = verdict_name(verdict);
   for (char& c : name)

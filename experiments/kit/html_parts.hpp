@@ -23,6 +23,23 @@ std::string verdict_class(Verdict verdict);
 /// Writes a text beside the sign of a verdict.
 std::string verdict_chip(Verdict verdict, const std::string& text);
 
+/// Names the page of a paper.
+std::string paper_page(const std::string& paper);
+
+/// Writes the verdicts of a paper with their counts.
+std::string tally_html(const PaperVerdicts& paper);
+
+/// Writes the opening page's main part: of each paper what stands, what does not, what is open and
+/// what that would cost, with a figure; then all experiments, with the verdicts of their claims.
+std::string opening_html(const Document& document);
+
+/// Lists the experiments of a paper with the verdicts of their claims.  page is empty within it
+std::string experiments_html(const Document& document, const std::string& paper,
+                             const std::string& page);
+
+/// Writes one picture of a figure, which a click enlarges and which needs no script for that.
+std::string picture_html(const std::string& svg, const std::string& id, const std::string& label);
+
 /// Writes the problems, tables, figures and notes of a section, in its order.
 std::string summary_html(const Section& section);
 

@@ -43,9 +43,12 @@ std::string figure_html(const Section& section, const Figure& figure) {
   std::string text = fmt::format("<figure><div class=\"panels columns-{}\">", figure.columns);
   const auto pictures = section.pictures.find(figure.name);
   if (pictures != section.pictures.end())
-    for (const std::string& svg : pictures->second)
-      text += fmt::format("<div class=\"panel\" role=\"img\" aria-label=\"{}\">{}</div>\n",
-                          html_escape(figure.caption), svg);
+    for (std::size_t p = 0; p < pictures->second.size(); ++p) {
+      const std::string id =
+          fmt::format("{}-{}", html_anchor(file_of(section, figure.name)), p + 1);
+      text += fmt::format("<div id=\"of-{}\">", id) +
+              picture_html(pictures->second[p], id, figure.caption) + "</div>";
+    }
   return text +
          fmt::format("</div><figcaption>{}{}</figcaption></figure>\n",
                      html_escape(figure.caption + beyond_text(figure)),

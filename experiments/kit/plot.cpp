@@ -34,7 +34,8 @@ std::string finish_svg(const std::string& path, const std::string& prefix) {
   const std::size_t start = svg.find("<svg");
   if (start == std::string::npos || svg.find("</svg>") == std::string::npos)
     throw Error(path + ": gnuplot wrote no picture");
-  for (const char* name : {"gpDot", "gpPt", "gpPat", "gnuplot_plot_", "textbox", "greybox"}) {
+  for (const char* name :
+       {"gpDot", "gpPt", "gpPat", "gnuplot_plot_", "gnuplot_canvas", "textbox", "greybox"}) {
     replace_all(svg, fmt::format("id=\"{}", name), fmt::format("id=\"{}-{}", prefix, name));
     replace_all(svg, fmt::format("id='{}", name), fmt::format("id='{}-{}", prefix, name));
     replace_all(svg, fmt::format("#{}", name), fmt::format("#{}-{}", prefix, name));

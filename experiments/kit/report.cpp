@@ -172,7 +172,8 @@ void ReportWriter::write() {
   document_.has_speed_page = std::filesystem::exists(out_ + "/" + kSpeedPage);
   write_text(root_ + "/report/claims.json", claims_json(document_).dump(2) + "\n");
   write_text(root_ + "/report/report.md", render_markdown(document_));
-  write_text(root_ + "/report/index.html", render_html(document_));
+  for (const auto& [name, page] : render_html(document_))
+    write_text(root_ + "/report/" + name, page);
 }
 
 }  // namespace boltzmark::experiments

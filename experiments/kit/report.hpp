@@ -16,7 +16,7 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
 
 /// Writes the report of everything that a folder holds at one profile, and renews it while a run
 /// goes on there: each experiment's CSV and SVG files, manifest.json, report/index.html,
-/// report/report.md and report/claims.json. An experiment is drawn again only when trials of it were
+/// report/<paper>.html, report/report.md and report/claims.json. An experiment is drawn again only when trials of it were
 /// added. Two processes take turns; each file is replaced whole.
 class ReportWriter {
  public:

@@ -78,7 +78,7 @@ std::string found_text(const Measure& measure) {
   const double width = measure.upper - measure.lower;
   const double most =
       std::max({std::abs(measure.estimate), std::abs(measure.lower), std::abs(measure.upper)});
-  if (!std::isfinite(width) || !(width >= 1e-3) || most >= 1e6) {
+  if (!std::isfinite(width) || !(width >= 1e-9) || most < 1e-3 || most >= 1e6) {
     const std::string interval = interval_text(measure.lower, measure.upper);
     return number_text(measure.estimate) + (interval.empty() ? "" : " " + interval);
   }

@@ -66,9 +66,9 @@ int run_report(const experiments::ReportOptions& given, const std::string& profi
 }
 
 constexpr const char* kReproduceNotes =
-    "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html and\n"
-    "report.md, DIR/PROFILE/manifest.json. Exit code 3 if an exact claim (kind E) does not hold;\n"
-    "claims of other kinds do not change it.\n"
+    "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html,\n"
+    "PAPER.html and report.md, DIR/PROFILE/manifest.json. Exit code 3 if an exact claim (kind E)\n"
+    "does not hold; claims of other kinds do not change it.\n"
     "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time,\n"
     "report, seconds.";
 
@@ -117,8 +117,9 @@ void add_report(Program& program) {
   Command& command = program.command({
       .name = "report",
       .summary = "write the report again from the stored trials",
-      .about = "Writes index.html (self-contained), report.md and claims.json from the trials that "
-               "'boltzmark reproduce' stored, without running anything.",
+      .about =
+          "Writes index.html and a page a paper (self-contained), report.md and claims.json from the trials that "
+          "'boltzmark reproduce' stored, without running anything.",
       .notes = kReproduceNotes,
       .examples = {"boltzmark report --out results", "boltzmark report --profile smoke"},
   });

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <regex>
@@ -10,6 +11,7 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/html_parts.hpp"
 #include "experiments/kit/report.hpp"
+#include "experiments/kit/text.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {
@@ -122,6 +124,62 @@ TEST_CASE("a page carries the CSV that it links to, byte by byte, and names a la
   const std::string named = csv_link("toy/one/table.csv", std::string(200000, '7'));
   CHECK_THAT(named, Catch::Contains("200 kB") && Catch::Contains("<code>toy/one/table.csv</code>"));
   CHECK_THAT(named, !Catch::Contains("href"));
+}
+
+TEST_CASE(
+    "the opening page says what stands, what does not, what is open and what that would cost") {
+  const TemporaryFolder out;
+  ClaimFile claims = toy_claims();
+  claims.claims[0].parts[0].threshold = -1;   // not reproduced
+  claims.claims[1].parts[0].threshold = 0.5;  // undecided, its interval being 0.8 wide
+  auto toys = many_toys();
+  for (Experiment& toy : toys) toy.seconds.paper = 7200;
+  reproduce({.ids = {"toy/one"}, .out = out.path(), .quiet = true}, toys, {claims});
+  const std::string page = read_text(out.path() + "/quick/report/index.html");
+  for (const char* said : {"What does not stand: 1", "What nobody can decide yet: 1",
+                           "2 h 0 min on 2 cores", "toy.html#claim-T01", "toy.html#toy-one",
+                           "not run", "1 not reproduced", "<figure", "id=\"provenance\""})
+    CHECK_THAT(page, Catch::Contains(said));
+  CHECK_THAT(page, !Catch::Contains("<table"));
+  const std::string paper = read_text(out.path() + "/quick/report/toy.html");
+  for (const char* said : {"href=\"index.html\"", "<div class=\"statistic\">zero</div>",
+                           "title=\"not reproduced\">✗&nbsp;1</span>"})
+    CHECK_THAT(paper, Catch::Contains(said));
+}
+
+TEST_CASE(
+    "a page fits a narrow screen: tables scroll, pictures shrink, nothing has a fixed width") {
+  const TemporaryFolder out;
+  reproduce({.ids = {"toy/one"}, .out = out.path(), .quiet = true}, many_toys(), {toy_claims()});
+  for (const char* name : {"/index.html", "/toy.html"}) {
+    const std::string page = read_text(out.path() + "/quick/report" + name);
+    const std::size_t tables = found_in(page, "(<table)").size();
+    CHECK(found_in(page, "(<div class=\"(?:scroll|wide)\" tabindex=\"0\"><table)").size() ==
+          tables);
+    const std::size_t pictures = found_in(page, "(<svg)").size();
+    CHECK(pictures >= 1);
+    CHECK(found_in(page, "class=\"panel[^>]*>(<a class=\"enlarge\" href=\"#)").size() == pictures);
+    CHECK(found_in(page, "(<svg[^>]* width=\")").empty());
+    auto ids = found_in(page, "[ ]id=[\"']([^\"']*)");
+    std::sort(ids.begin(), ids.end());
+    CHECK(std::adjacent_find(ids.begin(), ids.end()) == ids.end());
+    const std::string style = page.substr(0, page.find("</style>"));
+    CHECK_THAT(style, Catch::Contains(".scroll, .wide { overflow-x: auto; }") &&
+                          Catch::Contains(".panel svg { display: block; width: 100%; height: auto; "
+                                          "max-width: min(100%,") &&
+                          Catch::Contains("prefers-color-scheme: dark") &&
+                          Catch::Contains(".panel:not(.pixels) { filter: invert"));
+    for (const std::string& rem : found_in(style, "[ ;{](?:min-)?width: ([0-9.]+)rem"))
+      CHECK(std::stod(rem) <= 20);  // of 25 rem, 400 px
+    for (const std::string& pixels : found_in(style, "[ ;{](?:min-)?width: ([0-9.]+)px"))
+      CHECK(std::stod(pixels) <= 320);
+  }
+}
+
+TEST_CASE("an interval narrower than a thousandth shows its ends") {
+  const Measure narrow{
+      .claim = "C34", .estimate = -86.31021, .lower = -86.31027, .upper = -86.31015};
+  CHECK(found_text(narrow) == "−86.31021 [−86.31027, −86.31015]");
 }
 
 }  // namespace

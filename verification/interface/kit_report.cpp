@@ -131,7 +131,7 @@ TEST_CASE("a claim that was changed after a result says so, and is counted apart
                                .before = "reproduced, 0.4",
                                .after = "undecided, 1.1"}};
   reproduce({.out = out.path()}, toy_experiments(), {claims});
-  for (const char* file : {"index.html", "report.md"}) {
+  for (const char* file : {"toy.html", "report.md"}) {
     const std::string text = read_text(out.path() + "/quick/report/" + file);
     for (const char* part : {"revision 0123456", "&lt;five&gt; of 200", "reproduced, 0.4",
                              "undecided, 1.1", "1 + 1 reproduced", "changed after a result"})
@@ -164,7 +164,8 @@ TEST_CASE("no trial of a tree with changes is kept") {
 TEST_CASE("the report escapes what experiments and claims say, and loads nothing from elsewhere") {
   const TemporaryFolder out;
   const ReproduceResult result = reproduce({.out = out.path()}, toy_experiments(), {toy_claims()});
-  const std::string page = read_text(result.report);
+  const std::string page =
+      read_text(result.report) + read_text(out.path() + "/quick/report/toy.html");
   CHECK_THAT(page, Catch::Contains("A &amp; B"));
   CHECK_THAT(page, Catch::Contains("Fig. &lt;1&gt;"));
   CHECK_THAT(page, Catch::Contains("Means &amp; &lt;tags&gt;"));
@@ -236,7 +237,7 @@ TEST_CASE("the committed report's verdicts stand beside those of the smaller pro
     const TemporaryFolder out;
     reproduce({.profile = profile, .out = out.path()}, toy_experiments(), {claims});
     const bool beside = profile != Profile::paper;
-    for (const char* page : {"index.html", "report.md"}) {
+    for (const char* page : {"toy.html", "report.md"}) {
       const std::string text =
           read_text(out.path() + "/" + profile_name(profile) + "/report/" + page);
       CHECK((text.find("at paper size: ✗\u00a0not reproduced") != std::string::npos) == beside);
