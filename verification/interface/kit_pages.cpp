@@ -176,6 +176,10 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the committed report links to nothing that is not there") {
+  CHECK(dead_links(source_path("reports/reference")) == std::vector<std::string>{});
+}
+
 TEST_CASE("an interval narrower than a thousandth shows its ends") {
   const Measure narrow{
       .claim = "C34", .estimate = -86.31021, .lower = -86.31027, .upper = -86.31015};

@@ -124,7 +124,7 @@ TEST_CASE("a report that cannot be renewed is a failure, not the end of the run"
     CHECK(exists_file(out.path() + "/quick/toy/" + id + "/trials.jsonl"));
 }
 
-TEST_CASE("a reader of a store leaves a line alone that is being written; a writer cuts it off") {
+TEST_CASE("a reader of a store leaves a line alone that is being written, a writer cuts it off") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/trials.jsonl";
   const TrialKey key{.inputs = {{"size", "small"}}, .simd = "s", .sources = "a"};
