@@ -50,6 +50,7 @@ std::string values_text(const std::string& key, const std::set<Json>& values) {
   if (values.size() > kListed && values.begin()->is_number())
     return fmt::format("{} {} to {} ({} values)", key, value_text(*values.begin()),
                        value_text(*values.rbegin()), values.size());
+  if (values.size() > 2 * kListed) return fmt::format("{} {} values", key, values.size());
   std::vector<std::string> texts;
   for (const Json& value : values) texts.push_back(value_text(value));
   return fmt::format("{} {}", key, fmt::join(texts, ", "));

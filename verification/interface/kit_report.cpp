@@ -117,6 +117,13 @@ TEST_CASE("what was run is told by the trials, beside what was planned") {
         "14 of 30 planned trials: 2 cells of 4 to 10 (of 10) repeats. method rts; sweeps 1000, "
         "10000. No trial yet of: sweeps 1000000.");
   CHECK(run_text({Profile::paper, planned, {}}) == "None of the 30 planned trials.");
+  std::vector<Json> named;
+  std::vector<Trial> all_named;
+  for (int i = 0; i < 25; ++i) {
+    named.push_back({{"name", "n" + std::to_string(i)}});
+    all_named.push_back({.inputs = named.back(), .outputs = {{"x", 1}}});
+  }
+  CHECK_THAT(run_text({Profile::paper, named, all_named}), Catch::EndsWith("name 25 values."));
   finished.clear();
   for (const Json& inputs : planned) finished.push_back({.inputs = inputs});
   CHECK_THAT(run_text({Profile::paper, planned, finished}),
