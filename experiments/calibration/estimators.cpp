@@ -147,7 +147,7 @@ void add_figure(const Outcomes& held_out, Summary& summary) {
   Panel cover{.title = "estimates that are ok",
               .x = {.label = "level of the interval", .low = 0, .high = 1},
               .y = {.label = "share that covers log Z", .low = 0, .high = 1},
-              .legend = "top left"};
+              .legend = "bottom right"};
   cover.series.push_back(
       {.label = "as stated", .x = {0, 1}, .y = {0, 1}, .mark = Mark::dashed, .colour = 0});
   int colour = 0;
@@ -256,7 +256,7 @@ Experiment experiment() {
       .item = "Calibration",
       .title = "May an estimate that says ok be believed, and is a refused one wrong?",
       .paper_did =
-          "No paper asks. `boltzmark estimate` is run by every method on models whose log Z is "
+          "No paper asks. The command estimate is run by every method on models whose log Z is "
           "known by enumeration, by parts or by Kaufman's formula; half of them are held out: no "
           "status was tuned on them, and the claims are about those.",
       .settings =

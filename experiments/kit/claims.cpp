@@ -180,6 +180,18 @@ ClaimFile read_claims(const std::string& path) {
   return file;
 }
 
+namespace {
+
+/// The place of a paper's first experiment in the registry.
+std::ptrdiff_t place_of(const std::string& paper) {
+  const std::vector<Experiment>& all = experiments();
+  return std::find_if(all.begin(), all.end(),
+                      [&](const Experiment& experiment) { return experiment.paper() == paper; }) -
+         all.begin();
+}
+
+}  // namespace
+
 std::vector<ClaimFile> read_all_claims() {
   std::vector<std::string> paths;
   const std::string folder = source_path("reports/claims");
@@ -190,6 +202,9 @@ std::vector<ClaimFile> read_all_claims() {
   std::sort(paths.begin(), paths.end());
   std::vector<ClaimFile> files;
   for (const std::string& path : paths) files.push_back(read_claims(path));
+  std::stable_sort(files.begin(), files.end(), [](const ClaimFile& a, const ClaimFile& b) {
+    return place_of(a.paper) < place_of(b.paper);
+  });
   read_committed(source_path("reports/reference/claims.json"), files);
   return files;
 }
