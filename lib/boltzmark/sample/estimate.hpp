@@ -14,7 +14,7 @@ enum class Status {
   few_effective_samples,  ///< too few of them, or weights with Pareto k above 0.5
   not_converged,   ///< too few round trips between the ends of the ladder, or a failed solver
   unvisited_rung,  ///< a rung was never visited; there may be no number
-  below_bound      ///< the upper limit lies below a certified lower bound of log Z
+  below_bound      ///< below a certified lower bound of log Z, by its limits or by five errors
 };
 inline constexpr double kFewEffectiveSamples = 50;
 
