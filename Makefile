@@ -50,11 +50,15 @@ bench: configure  ## time the engine against Eigen and NumPy; OUT/bench/speed.ht
 mutants: setup  ## show that each planted bug is caught by a test
 	@JOBS=$(JOBS) verification/mutants/run $(ARGS)
 
-sanitize: setup  ## run the property and interface tests under ASan and UBSan
-	@cmake -S . -B $(BUILD)-sanitize -G Ninja --log-level=WARNING -DBOLTZMARK_SANITIZE=ON \
-	  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" $(CONFIGURE) >/dev/null
+SANITIZED = -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" $(CONFIGURE)
+sanitize: setup  ## run the property and interface tests under ASan and UBSan, those of threads under TSan
+	@cmake -S . -B $(BUILD)-sanitize -DBOLTZMARK_SANITIZE=ON $(SANITIZED) >/dev/null
 	@cmake --build $(BUILD)-sanitize -j $(JOBS) --target property_tests interface_tests $(QUIET)
 	@ctest --test-dir $(BUILD)-sanitize -j $(JOBS) -R '^(property|interface):' $(ARGS)
+	@cmake -S . -B $(BUILD)-races -DBOLTZMARK_SANITIZE=thread $(SANITIZED) >/dev/null
+	@cmake --build $(BUILD)-races -j $(JOBS) --target exact_tests interface_tests $(QUIET)
+	@ctest --test-dir $(BUILD)-races -j $(JOBS) -R '^(exact|interface):.*(thread|jobs)' $(ARGS)
 
 fuzz:  ## fuzz the readers of model and data files for FUZZ_SECONDS
 	@tools/setup fuzz
@@ -74,4 +78,4 @@ format:  ## rewrite the sources in the project's style
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:  ## remove the build folders, never the results
-	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz build-mutants
+	@rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-races $(BUILD)-fuzz build-mutants

@@ -56,7 +56,7 @@ Json run_spectrum(const Json& inputs, const TrialContext& context) {
 
 /// CD-5 on Bars and Stripes, learning rate 0.05: one rule throughout, or G first and T later.
 Json run_schedule(const Json& inputs, const TrialContext& context) {
-  static const Eigen::MatrixXf data = load_dataset("bas").values;
+  static const CaseValues data = load_dataset("bas").values;
   static const Cases cases(data);
   const StreamKey key =
       context.shared_key(fmt::format("repeat {}", inputs.at("repeat").get<int>()));

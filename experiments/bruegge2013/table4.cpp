@@ -33,7 +33,7 @@ std::string data_of(const std::string& set) {
 }
 
 Eigen::MatrixXf draw_starts(const std::string& set, int starts, StreamKey key) {
-  const Eigen::MatrixXf data = load_dataset(data_of(set)).values;
+  const CaseValues data = load_dataset(data_of(set)).values;
   Eigen::MatrixXf chosen(data.rows(), starts);
   Stream stream(key, Purpose::start);
   for (int i = 0; i < starts; ++i)

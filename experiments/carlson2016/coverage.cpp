@@ -64,7 +64,7 @@ std::vector<Json> trials(Profile profile) {
 
 // An RBM that an RBM of Bars and Stripes becomes after some training, its 30 patterns its modes.
 Layered train_rbm(StreamKey key) {
-  const Eigen::MatrixXf data = load_dataset("bas").values;
+  const CaseValues data = load_dataset("bas").values;
   Trainer trainer(initial_rbm(static_cast<int>(data.rows()), kHidden, kInitialSd, key), data,
                   {.negative = Negative::pcd(5), .learning_rate = kRate}, key);
   for (int update = 0; update < kUpdates; ++update) trainer.step();

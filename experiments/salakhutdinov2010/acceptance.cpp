@@ -39,10 +39,7 @@ Chains start_at_test_images(const Layered& model, int count, StreamKey key) {
   const Dataset data = load_dataset("mnist:test", parse_binarise("sample:1"));
   Chains chains(model, count);
   chains.randomise(key);
-  Eigen::MatrixXf images(data.values.rows(), count);
-  Eigen::Index next = 0;
-  for (const int c : spread_cases(data, count)) images.col(next++) = data.values.col(c);
-  chains.set_layer(0, images);
+  chains.set_layer(0, data.values.select(spread_cases(data, count)));
   return chains;
 }
 

@@ -37,7 +37,7 @@ std::vector<Json> trials(Profile profile) {
 const NearestLabels& training_images() {
   static const NearestLabels images = [] {
     const Dataset data = load_dataset("mnist:train");
-    return NearestLabels(data.values, data.labels);
+    return NearestLabels(data.values.matrix(), data.labels);
   }();
   return images;
 }

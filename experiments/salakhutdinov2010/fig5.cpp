@@ -47,8 +47,8 @@ Classify categories(const Json& inputs) {
       return std::vector<int>(static_cast<std::size_t>(states.cols()), 0);
     };
   const Dataset data = load_dataset(cases, {.kind = BinariseOptions::Kind::grey});
-  const NearestLabels nearest(likeliest_features(model_of(inputs, "features"), data.values),
-                              data.labels);
+  const NearestLabels nearest(
+      likeliest_features(model_of(inputs, "features"), data.values.matrix()), data.labels);
   return [nearest](const auto& states) { return nearest.classes(states); };
 }
 

@@ -29,8 +29,8 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-const Eigen::MatrixXf& training_cases() {
-  static const Eigen::MatrixXf cases = load_dataset("artificial-modes-0.01").values;
+const CaseValues& training_cases() {
+  static const CaseValues cases = load_dataset("artificial-modes-0.01").values;
   return cases;
 }
 

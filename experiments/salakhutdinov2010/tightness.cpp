@@ -47,7 +47,7 @@ Eigen::MatrixXf test_cases(const Json& inputs) {
     if (!inputs.contains("class") ||
         data.labels[static_cast<std::size_t>(c)] == inputs.at("class").get<int>())
       chosen.push_back(c);
-  return data.values(Eigen::all, chosen);
+  return data.values.select(chosen);
 }
 
 std::vector<double> enumerated(const Layered& model, const Eigen::MatrixXf& cases) {

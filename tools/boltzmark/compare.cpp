@@ -210,7 +210,7 @@ int run(const CompareRequest& arguments, const Session& session) {
                       .shared = arguments.shared};
   refuse_idle_options(plan.methods, arguments.shared);
   const Layered model = load_model(arguments.model);
-  const Eigen::MatrixXf cases = make_settings(model, arguments.shared).cases;
+  const CaseValues cases = make_settings(model, arguments.shared).cases;
   state_comparison(plan, model, session);
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
   const LayeredTarget& target = prepared.target;

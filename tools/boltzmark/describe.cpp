@@ -152,7 +152,11 @@ int class_count(const Dataset& data) {
 }
 
 double share_of_non_binary(const Dataset& data) {
-  return ((data.values.array() != 0) && (data.values.array() != 1)).cast<double>().mean();
+  return data.values.mean([](float x) { return x != 0 && x != 1 ? 1 : 0; });
+}
+
+double mean_activity(const Dataset& data) {
+  return data.values.mean([](float x) { return x; });
 }
 
 void print_dataset(const Dataset& data) {
@@ -166,7 +170,7 @@ void print_dataset(const Dataset& data) {
                           ? "0 and 1"
                           : fmt::format("from {:.4g} to {:.4g}, not binary", data.values.minCoeff(),
                                         data.values.maxCoeff()));
-  facts.add("mean activity", fmt::format("{:.6g}", data.values.cast<double>().mean()));
+  facts.add("mean activity", fmt::format("{:.6g}", mean_activity(data)));
   facts.add("SHA-256", data.sha256);
   facts.add("provenance", data.provenance);
   print(facts.text());
@@ -184,7 +188,7 @@ JsonObject json_dataset(const Dataset& data) {
     object.set_null("image");
   return object.set("classes", class_count(data))
       .set("binary", share_of_non_binary(data) == 0)
-      .set("mean_activity", double{data.values.cast<double>().mean()})
+      .set("mean_activity", mean_activity(data))
       .set("sha256", data.sha256)
       .set("provenance", data.provenance);
 }

@@ -100,7 +100,7 @@ struct NamedBase {
 };
 
 NamedBase make_base(const Layered& model, const std::string& path,
-                    const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
+                    const EstimateArguments& arguments, const CaseValues& cases) {
   const bool data = arguments.base != "auto" && arguments.base != "uniform";
   if (!data && arguments.base_smoothing >= 0)
     throw InvalidArgument("--base-smoothing (must go with --base DATASET)");
@@ -241,7 +241,7 @@ int exit_code(const Estimate& estimate, bool strict) {
 }
 
 PreparedTarget make_target(const Layered& model, const std::string& path,
-                           const EstimateArguments& arguments, const Eigen::MatrixXf& cases) {
+                           const EstimateArguments& arguments, const CaseValues& cases) {
   about_file(path, [&] { require_temperable(model); });
   NamedBase base = make_base(model, path, arguments, cases);
   const Packing packing{.chains = arguments.chains,

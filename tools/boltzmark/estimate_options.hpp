@@ -74,7 +74,7 @@ struct PreparedTarget {
 /// Randomness  keys of their own, whatever the run's
 /// Throws  DataError naming the file or the data set, InvalidArgument about the options
 PreparedTarget make_target(const Layered& model, const std::string& path,
-                           const EstimateArguments& arguments, const Eigen::MatrixXf& cases);
+                           const EstimateArguments& arguments, const CaseValues& cases);
 
 /// Turns the options into settings, the ladder's file and the data of RAISE read.
 /// Throws  as make_base

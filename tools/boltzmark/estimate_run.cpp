@@ -71,8 +71,7 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
 
 // Holds the estimate to what log Z is certainly not below, be it known from before or found now.
 void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepared,
-                   const Eigen::MatrixXf& cases, const LowerBound& before,
-                   EstimateOutcome& outcome) {
+                   const CaseValues& cases, const LowerBound& before, EstimateOutcome& outcome) {
   const Stopwatch watch;
   const ModeSearch search =
       mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
@@ -132,7 +131,7 @@ Foretold foretell(EstimateArguments arguments, const std::string& method, const 
 
 // Runs once, or until the estimate is ok.
 EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& prepared,
-                             const Eigen::MatrixXf& cases, const Layered& model,
+                             const CaseValues& cases, const Layered& model,
                              const Session& session) {
   const auto foretold = [&](int sweeps) {
     return foretell(arguments.shared, arguments.method, model, sweeps);
@@ -179,7 +178,7 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   const Stopwatch watch;
   const MethodSettings settings = make_settings(model, arguments.shared);
   require_memory_of(arguments.method, model, arguments.shared, settings);
-  const Eigen::MatrixXf& cases = settings.cases;
+  const CaseValues& cases = settings.cases;
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
   const double seconds = watch.seconds();
   EstimateOutcome outcome;

@@ -100,7 +100,7 @@ void fit_values(Unit unit, Dataset& data) {
                     "--binarise is for grey levels)",
                     data.name, most, highest, unit.name()));
   if (unit.lowest() == 0 || data.values.minCoeff() < 0) return;
-  data.values = (2 * data.values.array() - 1).matrix();
+  data.values = data.values.mapped([](float x) { return 2 * x - 1; });
 }
 
 Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise,
@@ -116,7 +116,7 @@ Dataset load_cases_of(const Layered& model, const std::string& spec, const std::
 
 Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise) {
   Dataset data = load_cases_of(model, spec, binarise);
-  about_file(data.name, [&] { require_states(model.layer(0).unit, data.values); });
+  about_file(data.name, [&] { require_states(model.layer(0).unit, data.values.matrix()); });
   return data;
 }
 

@@ -46,7 +46,7 @@ int sample_given(const GivenArguments& arguments, const Session& session) {
   const Dataset data = load_states(model, arguments.dataset, arguments.binarise);
   const Stopwatch watch;
   const Eigen::MatrixXf hidden = about_file(arguments.model, [&] {
-    return draw_hidden(model, data.values, make_key(arguments.seed, "sample"));
+    return draw_hidden(model, data.values.matrix(), make_key(arguments.seed, "sample"));
   });
   if (model.layer(1).unit.is_bernoulli())
     write_npy<std::uint8_t>(arguments.out, hidden, ElementType::uint8);

@@ -53,7 +53,7 @@ double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double m
 }
 
 // Writes the lower bound that climbs from the cases, too, find.
-Estimate log_z_by_sampling(const Layered& model, const Eigen::MatrixXf& cases,
+Estimate log_z_by_sampling(const Layered& model, const CaseValues& cases,
                            const ScoreArguments& arguments, const Session& session,
                            double& lowest) {
   MethodSettings settings = make_settings(model, arguments.shared);
@@ -251,7 +251,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
                fmt::format("exact score over {} states and {} cases", grouped(plan.states),
                            grouped(static_cast<std::uint64_t>(data.values.cols()))),
                plan.seconds + log_unnormalised_seconds(model, cases.distinct()) / thread_count(),
-               plan.bytes + 8.0 * static_cast<double>(data.values.size()),
+               plan.bytes + data.values.bytes() + 4.0 * static_cast<double>(data.values.size()),
                "lower --threads or take fewer cases");
   }
   about_file(arguments.dataset, [&] { check_cases(model, cases); });

@@ -52,16 +52,15 @@ TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const D
   const auto n = static_cast<double>(chosen.size());
   Progress progress(session, "true cases", n, "cases");
   std::vector<double> log_f;
-  Eigen::MatrixXf states(data.values.rows(), static_cast<Eigen::Index>(chosen.size()));
+  const Eigen::MatrixXf states = data.values.select(chosen);
   TrueCases result{.cases = static_cast<int>(chosen.size())};
   int refused = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    states.col(static_cast<Eigen::Index>(i)) = data.values.col(chosen[i]);
     MethodSettings own = settings;
     own.key = derive_key(settings.key, fmt::format("score case {}", chosen[i]));
     own.progress = [&](double share) { progress.show(static_cast<double>(i) + share); };
     const Estimate estimate =
-        estimate_log_f("ais", model, data.values.col(chosen[i]).cast<double>(), own);
+        estimate_log_f("ais", model, states.col(static_cast<Eigen::Index>(i)).cast<double>(), own);
     log_f.push_back(estimate.log_z);
     result.mean_log_f += estimate.log_z / n;
     result.std_error = std::hypot(result.std_error, estimate.std_error / n);

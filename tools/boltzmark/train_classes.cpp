@@ -73,7 +73,8 @@ void ClassTrainRun::state_cost() const {
       fmt::format("{} updates of a discriminative {}-{}-{} RBM", grouped(arguments_.updates),
                   model().inputs(), model().hidden(), model().classes()),
       update * arguments_.updates + evaluation_count(arguments_) * cases_.count() * case_seconds,
-      12.0 * static_cast<double>(data_.values.size()) + 48 * products, kLessTraining);
+      data_.values.bytes() + 8.0 * static_cast<double>(data_.values.size()) + 48 * products,
+      kLessTraining);
 }
 
 void ClassTrainRun::evaluate() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
@@ -34,8 +35,10 @@ std::vector<int> sizes_of(const Layered& model) {
 std::optional<Standardisation> standardise(const TrainArguments& arguments, Dataset& data) {
   if (!Unit::parse(arguments.visible_units).has_scale()) return std::nullopt;
   return about_file(data.name, [&] {
-    Standardisation standardisation(data.values);
-    standardisation.apply(data.values);
+    Eigen::MatrixXf values = data.values.matrix();
+    Standardisation standardisation(values);
+    standardisation.apply(values);
+    data.values = std::move(values);
     return standardisation;
   });
 }
@@ -103,8 +106,8 @@ double evaluation_count(const TrainArguments& arguments) {
   return arguments.evaluate > 0 ? 2.0 + arguments.updates / arguments.evaluate : 0.0;
 }
 
-bool holds_bits(const Eigen::MatrixXf& values) {
-  return (values.array() == 0 || values.array() == 1).all();
+bool holds_bits(const CaseValues& values) {
+  return values.all([](float x) { return x == 0 || x == 1; });
 }
 
 Dataset load_training(const TrainArguments& arguments, const std::string& spec, const char* split) {
@@ -132,7 +135,11 @@ TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
   if (data.values.rows() != data_.values.rows())
     throw DataError(fmt::format("{}: has {} units (must have {}, as {})", data.name,
                                 data.values.rows(), data_.values.rows(), data_.name));
-  if (standardisation_) standardisation_->apply(data.values);
+  if (standardisation_) {
+    Eigen::MatrixXf values = data.values.matrix();
+    standardisation_->apply(values);
+    data.values = std::move(values);
+  }
   validation_cases_.emplace(evaluated_cases(data));
 }
 
@@ -204,9 +211,8 @@ TrainRun::TrainingCost TrainRun::cost_of(const std::vector<int>& sizes, double c
   const double sides = sizes.size() == 2 ? 4 : 6 + 2.0 * arguments_.mean_field;
   const double update = chain_sweeps * (2 * products * kTrainingProduct + units * 1e-9) +
                         sides * batch * products * kTrainingProduct;
-  return {
-      .seconds = update * arguments_.updates / thread_count(),
-      .bytes = 4.0 * static_cast<double>(data_.values.size()) + 8 * batch * units + 48 * products};
+  return {.seconds = update * arguments_.updates / thread_count(),
+          .bytes = data_.values.bytes() + 8 * batch * units + 48 * products};
 }
 
 // Before there is a model. Whole ladders and other chains come to the batch's.

@@ -46,7 +46,7 @@ TEST_CASE("Bars and Stripes holds 30 patterns, all-0 and all-1 twice, with the k
   double ceiling = 0;
   for (const auto& [pattern, count] : patterns) ceiling += count / 32.0 * std::log(count / 32.0);
   CHECK(ceiling == Approx(-3.379093).margin(5e-7));  // the published digits
-  CHECK(load_dataset("bas:test").values == data.values);
+  CHECK(load_dataset("bas:test").values.matrix() == data.values.matrix());
   CHECK(data.sha256 == "03116e6919ea83a5f91260a30a8c53dfc651729d88dde73e089016e225c45888");
 }
 
@@ -70,8 +70,9 @@ TEST_CASE("Artificial Modes holds 2,500 noisy copies of each mode, the same on e
         "18fd9d3d7a4004c83784fcf3964fd3011a4bbb78ce96caf44c1baf7d497d4ec0");
   CHECK(load_dataset("artificial-modes-0.01:test").sha256 ==
         "40df2207fdfa715721e143dccbbfb71e5293df11869dc86905a23889ef84a5a0");
-  CHECK(load_dataset("artificial-modes-0.1:valid").values == data.values.rightCols(2000));
-  CHECK(load_dataset("artificial-modes-0.1:fit").values == data.values.leftCols(8000));
+  CHECK(load_dataset("artificial-modes-0.1:valid").values.matrix() ==
+        data.values.matrix().rightCols(2000));
+  CHECK(load_dataset("artificial-modes-0.1:fit").values.matrix() == data.values.leftCols(8000));
   CHECK(bits(load_dataset("artificial-modes-0"), 3) == modes[3]);
 }
 
@@ -85,37 +86,40 @@ TEST_CASE("MNIST has its published class counts, and its splits are parts of one
   CHECK(train.values.rows() == 784);
   CHECK(train.values.cols() == 60000);
   CHECK(train.rows == 28);
-  CHECK(is_binary(test.values));
+  CHECK(is_binary(test.values.matrix()));
   const Dataset valid = load_dataset("mnist:valid");
-  CHECK(valid.values == train.values.rightCols(10000));
+  CHECK(valid.values.matrix() == train.values.matrix().rightCols(10000));
   CHECK(valid.labels == std::vector<int>(train.labels.end() - 10000, train.labels.end()));
   const Dataset fit = load_dataset("mnist:fit");
-  CHECK(fit.values == train.values.leftCols(50000));
+  CHECK(fit.values.matrix() == train.values.leftCols(50000));
   CHECK(fit.name == "mnist:fit");
 }
 
 TEST_CASE("MNIST is binarised at > 127, by sampling, or left grey, pixel by pixel") {
   const Dataset grey = load_dataset("mnist:test", {.kind = BinariseOptions::Kind::grey});
   const Dataset sharp = load_dataset("mnist", {}, "test");
-  CHECK(sharp.values == (grey.values.array() > 127.5F / 255).cast<float>().matrix());
+  CHECK(sharp.values.matrix() ==
+        (grey.values.matrix().array() > 127.5F / 255).cast<float>().matrix());
   const BinariseOptions options = parse_binarise("sample:7");
   const Dataset sampled = load_dataset("mnist:test", options);
-  CHECK(is_binary(sampled.values));
-  CHECK(load_dataset("mnist:test", options).values == sampled.values);
-  CHECK(load_dataset("mnist:test", parse_binarise("sample:8")).values != sampled.values);
+  CHECK(is_binary(sampled.values.matrix()));
+  CHECK(load_dataset("mnist:test", options).values.matrix() == sampled.values.matrix());
+  CHECK(load_dataset("mnist:test", parse_binarise("sample:8")).values.matrix() !=
+        sampled.values.matrix());
   // Levels 0 and 255 are never and always on.
-  CHECK((grey.values.array() == 0).select(sampled.values, 0).isZero(0));
-  CHECK((grey.values.array() == 1).select(1 - sampled.values.array(), 0).isZero(0));
+  CHECK((grey.values.matrix().array() == 0).select(sampled.values.matrix(), 0).isZero(0));
+  CHECK(
+      (grey.values.matrix().array() == 1).select(1 - sampled.values.matrix().array(), 0).isZero(0));
   // The sum of 7.84 million Bernoulli draws: false alarm below 1e-9 at 6.1 standard deviations.
-  const Eigen::ArrayXXd p = grey.values.cast<double>().array();
+  const Eigen::ArrayXXd p = grey.values.matrix().cast<double>().array();
   const double sigma = std::sqrt((p * (1 - p)).sum());
-  CHECK(std::abs(sampled.values.cast<double>().sum() - p.sum()) < 6.1 * sigma);
+  CHECK(std::abs(sampled.values.matrix().cast<double>().sum() - p.sum()) < 6.1 * sigma);
 }
 
 TEST_CASE("a sampled case is the same in every split") {
   const BinariseOptions options = parse_binarise("sample:3");
-  CHECK(load_dataset("mnist:valid", options).values ==
-        load_dataset("mnist:train", options).values.rightCols(10000));
+  CHECK(load_dataset("mnist:valid", options).values.matrix() ==
+        load_dataset("mnist:train", options).values.matrix().rightCols(10000));
 }
 
 TEST_CASE("dna has its published class counts and splits") {
@@ -126,9 +130,9 @@ TEST_CASE("dna has its published class counts and splits") {
   // StatLog: training 464 ei, 485 ie, 1051 n; test 303, 280, 603.
   CHECK(counts(train.labels) == std::vector<int>{464, 485, 1051});
   CHECK(counts(test.labels) == std::vector<int>{303, 280, 603});
-  CHECK(is_binary(train.values));
-  CHECK(load_dataset("dna:valid").values == train.values.rightCols(600));
-  CHECK(load_dataset("dna:fit").values == train.values.leftCols(1400));
+  CHECK(is_binary(train.values.matrix()));
+  CHECK(load_dataset("dna:valid").values.matrix() == train.values.matrix().rightCols(600));
+  CHECK(load_dataset("dna:fit").values.matrix() == train.values.leftCols(1400));
 }
 
 TEST_CASE("binarise options read back as they are written, and others are refused") {

@@ -171,7 +171,7 @@ TEST_CASE("hidden units drawn given the cases of a data set are a data set") {
     REQUIRE(hidden.values(1, n) == static_cast<float>(n % 2));
   }
   // 3,000 draws at 1/3: 6.1 standard deviations of 26.
-  CHECK(std::abs(hidden.values.row(2).sum() - 1000) < 6.1 * 26);
+  CHECK(std::abs(hidden.values.matrix().row(2).sum() - 1000) < 6.1 * 26);
   const std::string bytes = io_test::read_all(out);
   REQUIRE(run({"sample", path, "--given", data, "--out", out, "--force", "--seed", "2", "--threads",
                "1"})

@@ -54,7 +54,7 @@ TEST_CASE("arrays with a header of version 1, 2 or 3 are read, and no other") {
     std::string file = first.substr(0, 6);
     file += {version, '\0', first[8], first[9], '\0', '\0'};
     CHECK(read_npy_file(folder.write("a.npy", file + rest)).matrix() == table());
-    CHECK(load_dataset(folder / "a.npy").values == table().transpose().cast<float>());
+    CHECK(load_dataset(folder / "a.npy").values.matrix() == table().transpose().cast<float>());
   }
   for (const char version : {'\x00', '\x04'}) {
     std::string file = first;
@@ -73,9 +73,9 @@ TEST_CASE("a case is the first index of an array, its pixels run row by row") {
   CHECK(data.values(5, 0) == 50.0F / 255);
   CHECK(data.values(11, 1) == 230.0F / 255);
   const Dataset binary = load_dataset(fixture("u1_cube.npy"));
-  CHECK(binary.values.sum() == 11);  // the levels 130 .. 230 pass 127
+  CHECK(binary.values.matrix().sum() == 11);  // the levels 130 .. 230 pass 127
   const Dataset floats = load_dataset(fixture("f4_c.npy"));
-  CHECK(floats.values == table().transpose().cast<float>());
+  CHECK(floats.values.matrix() == table().transpose().cast<float>());
 }
 
 TEST_CASE("models that NumPy saved are read, stored or deflated, float32 or float64") {

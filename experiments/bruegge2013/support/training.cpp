@@ -26,7 +26,7 @@ bool can_be_significant(std::size_t pairs) {
 
 /// A data set in both forms that training needs.
 struct Prepared {
-  Eigen::MatrixXf values;
+  CaseValues values;
   Cases cases;
   explicit Prepared(const std::string& name) : values(load_dataset(name).values), cases(values) {}
 };

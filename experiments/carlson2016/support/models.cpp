@@ -73,7 +73,7 @@ Base carlson_base(const std::string& model, const std::string& base) {
   if (model != "cd25") return Base::from_data(layered, data.values, count);
   // Asymmetric: a pixel that is always on would have the rate 1, but none is.
   const auto cases = static_cast<double>(data.values.cols());
-  const Eigen::VectorXd sums = data.values.rowwise().sum().cast<double>();
+  const Eigen::VectorXd sums = data.values.matrix().rowwise().sum().cast<double>();
   result.logits[0] = (sums.array() + count).log() - (cases - sums.array()).log();
   return result;
 }

@@ -26,7 +26,7 @@ StreamKey key_of(const TrackedTrainingOptions& options, std::string_view part) {
 Eigen::MatrixXf all_cases() {
   const DnaCases& cases = dna_cases();
   Eigen::MatrixXf all(cases.train.rows(), cases.train.cols() + cases.valid.cols());
-  all << cases.train, cases.valid;
+  all << cases.train.matrix(), cases.valid.matrix();
   return all;
 }
 
@@ -45,7 +45,7 @@ const DnaCases& dna_cases() {
 }
 
 Layered pretrain_dna(const TrackedTrainingOptions& options) {
-  const Eigen::MatrixXf& data = dna_cases().train;
+  const CaseValues& data = dna_cases().train;
   const StreamKey key = key_of(options, "pretraining");
   Trainer trainer(initial_rbm(static_cast<int>(data.rows()), options.hidden, kPretrainingSd, key),
                   data, {.negative = Negative::cd(1), .learning_rate = 0.05, .batch = 100}, key);
@@ -54,7 +54,7 @@ Layered pretrain_dna(const TrackedTrainingOptions& options) {
 }
 
 Base dna_base(const Layered& model) {
-  const Eigen::MatrixXf& data = dna_cases().train;
+  const CaseValues& data = dna_cases().train;
   return Base::from_data(model, data, 5.0 * static_cast<double>((data.cols() + 99) / 100));
 }
 

@@ -10,8 +10,8 @@ namespace boltzmark::experiments {
 
 /// The dna set as Sec. 4.4 uses it: 1,400 cases to train on and 600 held out.
 struct DnaCases {
-  Eigen::MatrixXf train;  ///< [180 x 1400]
-  Eigen::MatrixXf valid;  ///< [180 x 600]
+  CaseValues train;  ///< [180 x 1400]
+  CaseValues valid;  ///< [180 x 600]
 };
 /// Loads it once in a process.
 const DnaCases& dna_cases();

@@ -29,15 +29,15 @@ constexpr double kSmoothing = 0.05;   // of the base's rates, in shares of the c
 constexpr double kPretraining = 0.3;  // of a trial, as progress shows it
 
 Eigen::MatrixXf spread(const Dataset& data, int count) {
-  return data.values(Eigen::all, spread_cases(data, count));
+  return data.values.select(spread_cases(data, count));
 }
 
 /// The images of MNIST, as training and evaluation need them.
 struct Images {
-  Eigen::MatrixXf grey = load_dataset("mnist:fit", {.kind = BinariseOptions::Kind::grey}).values;
+  CaseValues grey = load_dataset("mnist:fit", {.kind = BinariseOptions::Kind::grey}).values;
   Eigen::MatrixXf train = spread(load_dataset("mnist:fit", parse_binarise("sample:1")), kEvaluated);
   Dataset test = load_dataset("mnist:test", parse_binarise("sample:1"));
-  Eigen::MatrixXf rates = grey.rowwise().mean();  // one case, which stands for all
+  Eigen::MatrixXf rates = grey.matrix().rowwise().mean();  // one case, which stands for all
 };
 
 /// Loads them once in a process.

@@ -19,7 +19,7 @@ constexpr double kInitialWeights = 0.01;  // standard deviation
 
 /// Training cases in both forms that a run needs.
 struct ModesCases {
-  Eigen::MatrixXf values;
+  CaseValues values;
   Cases cases;
   explicit ModesCases(const std::string& name) : values(load_dataset(name).values), cases(values) {}
 };

@@ -9,6 +9,14 @@
 
 #include "boltzmark/core/error.hpp"
 
+// TBB is not built with the thread sanitizer, which has to be told what a loop orders.
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#else
+#define __tsan_acquire(place) static_cast<void>(place)
+#define __tsan_release(place) static_cast<void>(place)
+#endif
+
 namespace boltzmark {
 
 struct ThreadLimit::Control {
@@ -33,8 +41,16 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
   if (count == 1) return body(0);
   // A thread that waits for the others takes no work of an outer loop meanwhile: bodies may keep
   // scratch of their thread across a loop of their own.
-  tbb::this_task_arena::isolate(
-      [&] { tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { body(i); }); });
+  char begun = 0, ended = 0;
+  __tsan_release(&begun);
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+      __tsan_acquire(&begun);
+      body(i);
+      __tsan_release(&ended);
+    });
+  });
+  __tsan_acquire(&ended);
 }
 
 }  // namespace boltzmark

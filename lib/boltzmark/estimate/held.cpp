@@ -19,7 +19,7 @@ namespace {
 constexpr int kSearchCases = 100;  // that the search for modes climbs from
 
 // The states nearest to some of the cases: what a score allows for rounding is none here.
-Eigen::MatrixXf nearest_states(Unit unit, const Eigen::MatrixXf& cases) {
+Eigen::MatrixXf nearest_states(Unit unit, const CaseValues& cases) {
   Eigen::MatrixXf states = spread_cases(cases, kSearchCases);
   if (!unit.is_discrete()) return states;
   for (float& x : states.reshaped()) {
@@ -31,14 +31,14 @@ Eigen::MatrixXf nearest_states(Unit unit, const Eigen::MatrixXf& cases) {
 
 }  // namespace
 
-Eigen::MatrixXf spread_cases(const Eigen::MatrixXf& cases, int count) {
+Eigen::MatrixXf spread_cases(const CaseValues& cases, int count) {
   const Eigen::Index all = cases.cols(), few = std::min<Eigen::Index>(count, all);
   Eigen::MatrixXf some(cases.rows(), few);
   for (Eigen::Index k = 0; k < few; ++k) some.col(k) = cases.col(k * all / few);
   return some;
 }
 
-ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::MatrixXf& cases) {
+ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases) {
   return {.climbs = {.cases = nearest_states(model.layer(0).unit, cases),
                      .key = make_key(seed, "lower bound")}};
 }

@@ -22,13 +22,13 @@ struct ChosenBase {
 
 /// Returns so many cases of a data set, evenly spread, or all if they are fewer.
 /// Shapes  [visible x cases]
-Eigen::MatrixXf spread_cases(const Eigen::MatrixXf& cases, int count);
+Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 
 /// How modes are searched for, for a base and for a lower bound: from the states nearest to some of
 /// the cases too, at most 100 of them, evenly spread.
 /// Shapes  cases [visible x cases]; none: empty
 /// Randomness  a key of its own, whatever the run's
-ModeSearch mode_search(const Layered& model, std::uint64_t seed, const Eigen::MatrixXf& cases = {});
+ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
 
 /// Chooses the better of the uniform base and that of the modes by choose_base. Uniform where the
 /// visible units are not Bernoulli, or parameters so large that a double does not resolve a nat.

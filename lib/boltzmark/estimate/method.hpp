@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "boltzmark/core/progress.hpp"
+#include "boltzmark/model/case_values.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
@@ -22,7 +23,7 @@ struct MethodSettings {
   States states = States::collapsed;
   bool keep_log_f = false;  ///< keep collapsed densities in the store
   StreamKey key = {};
-  Eigen::MatrixXf cases = {};       ///< observed states for RAISE [visible x cases]; empty: sampled
+  CaseValues cases = {};            ///< observed states for RAISE [visible x cases]; empty: sampled
   TopStates* top_states = nullptr;  ///< takes a tempered run's states at b = 1
   Progress progress = nullptr;      ///< the share done; may throw to stop
 };

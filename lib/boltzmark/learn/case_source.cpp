@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
@@ -20,10 +22,10 @@ float* first_value(Chains& chains, int chain) {
 
 }  // namespace
 
-GivenCases::GivenCases(const Eigen::MatrixXf& data, Unit unit) : data_(data), unit_(unit) {
+GivenCases::GivenCases(CaseValues data, Unit unit) : data_(std::move(data)), unit_(unit) {
   const auto lowest = static_cast<float>(unit.lowest());
   const auto highest = static_cast<float>(unit.highest());
-  if (!data.allFinite() || !(data.array() >= lowest && data.array() <= highest).all())
+  if (!data_.all([&](float x) { return std::isfinite(x) && x >= lowest && x <= highest; }))
     throw InvalidArgument(
         fmt::format("data = a value outside [{}, {}] (must be within, for {} units)", lowest,
                     highest, unit.name()));
@@ -32,12 +34,12 @@ GivenCases::GivenCases(const Eigen::MatrixXf& data, Unit unit) : data_(data), un
 bool GivenCases::are_values() const {
   if (unit_.has_scale()) return true;
   const auto low = static_cast<float>(unit_.lowest()), high = static_cast<float>(unit_.highest());
-  return (data_.array() == low || data_.array() == high).all();
+  return data_.all([&](float x) { return x == low || x == high; });
 }
 
 void GivenCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t) {
   for (int c = 0; c < static_cast<int>(cases.size()); ++c) {
-    const float* values = data_.col(cases[c]).data();
+    const Eigen::VectorXf values = data_.col(cases[c]);
     float* out = first_value(chains, c);
     for (int u = 0; u < units(); ++u)
       out[static_cast<std::size_t>(u) * kChainBlock] = unit_.stored(values[u]);
@@ -45,12 +47,17 @@ void GivenCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t)
 }
 
 std::uint64_t GivenCases::hash(std::uint64_t seed) const {
-  const auto* values = reinterpret_cast<const char*>(data_.data());
-  return hash_bytes({values, sizeof(float) * static_cast<std::size_t>(data_.size())}, seed);
+  for (Eigen::Index c = 0; c < data_.cols(); ++c) {
+    const Eigen::VectorXf values = data_.col(c);  // whatever they are held as
+    seed = hash_bytes({reinterpret_cast<const char*>(values.data()),
+                       sizeof(float) * static_cast<std::size_t>(values.size())},
+                      seed);
+  }
+  return hash_bytes({}, seed ^ static_cast<std::uint64_t>(data_.rows()));
 }
 
-DrawnCases::DrawnCases(const Eigen::MatrixXf& means, Unit unit, StreamKey key)
-    : GivenCases(means, unit), key_(key) {
+DrawnCases::DrawnCases(CaseValues means, Unit unit, StreamKey key)
+    : GivenCases(std::move(means), unit), key_(key) {
   if (unit.has_scale())
     throw InvalidArgument("unit = Gaussian (must have a least and a greatest value to draw)");
 }

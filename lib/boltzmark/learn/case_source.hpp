@@ -1,9 +1,9 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 
+#include "boltzmark/model/case_values.hpp"
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/transition/chains.hpp"
 
@@ -30,9 +30,9 @@ class CaseSource {
 /// Cases as they are given.
 class GivenCases : public CaseSource {
  public:
-  /// Shapes  data [units x cases]; it must outlive this
+  /// Shapes  data [units x cases]
   /// Throws  InvalidArgument if a value is outside the unit's range, or not finite
-  GivenCases(const Eigen::MatrixXf& data, Unit unit);
+  GivenCases(CaseValues data, Unit unit);
 
   int units() const override { return static_cast<int>(data_.rows()); }
   int cases() const override { return static_cast<int>(data_.cols()); }
@@ -42,10 +42,10 @@ class GivenCases : public CaseSource {
   std::uint64_t hash(std::uint64_t seed) const override;
 
  protected:
-  const Eigen::MatrixXf& data() const { return data_; }
+  const CaseValues& data() const { return data_; }
 
  private:
-  const Eigen::MatrixXf& data_;
+  CaseValues data_;
   Unit unit_;
 };
 
@@ -56,7 +56,7 @@ class GivenCases : public CaseSource {
 class DrawnCases final : public GivenCases {
  public:
   /// Throws  InvalidArgument as GivenCases, or if units are Gaussian
-  DrawnCases(const Eigen::MatrixXf& means, Unit unit, StreamKey key);
+  DrawnCases(CaseValues means, Unit unit, StreamKey key);
 
   bool are_values() const override { return true; }
   bool vary() const override { return true; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -10,8 +11,7 @@
 
 namespace boltzmark {
 
-LabelledCases::LabelledCases(const Eigen::Ref<const Eigen::MatrixXf>& inputs,
-                             std::vector<int> labels, int classes)
+LabelledCases::LabelledCases(const CaseValues& inputs, std::vector<int> labels, int classes)
     : inputs_(static_cast<int>(inputs.rows())), classes_(classes), labels_(std::move(labels)) {
   if (inputs.rows() < 1 || inputs.cols() < 1)
     throw InvalidArgument(fmt::format("inputs = [{} x {}] (must have an input and a case or more)",
@@ -22,13 +22,15 @@ LabelledCases::LabelledCases(const Eigen::Ref<const Eigen::MatrixXf>& inputs,
   for (const int label : labels_)
     if (label < 0 || label >= classes)
       throw InvalidArgument(fmt::format("label = {} (must be 0..{})", label, classes - 1));
-  if (!inputs.allFinite()) throw InvalidArgument("inputs = NaN or infinity (must be finite)");
+  if (!inputs.all([](float x) { return std::isfinite(x); }))
+    throw InvalidArgument("inputs = NaN or infinity (must be finite)");
   starts_.push_back(0);
   for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+    const Eigen::VectorXf values = inputs.col(c);
     for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
-      if (inputs(i, c) == 0) continue;
+      if (values[i] == 0) continue;
       places_.push_back(static_cast<std::uint32_t>(i));
-      values_.push_back(inputs(i, c));
+      values_.push_back(values[i]);
     }
     starts_.push_back(places_.size());
   }

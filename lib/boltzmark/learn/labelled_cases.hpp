@@ -1,11 +1,11 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "boltzmark/learn/class_kernel.hpp"
+#include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {
 
@@ -15,8 +15,7 @@ class LabelledCases {
   /// Shapes  inputs [inputs x cases], labels [cases], each in 0..classes - 1
   /// Throws  InvalidArgument if shapes disagree, there is no case, a value is not finite, or a
   /// label is outside its range
-  LabelledCases(const Eigen::Ref<const Eigen::MatrixXf>& inputs, std::vector<int> labels,
-                int classes);
+  LabelledCases(const CaseValues& inputs, std::vector<int> labels, int classes);
 
   int inputs() const { return inputs_; }
   int classes() const { return classes_; }

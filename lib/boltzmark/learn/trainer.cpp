@@ -53,19 +53,19 @@ std::unique_ptr<Sampler> sampler_of(const Layered& model, CaseSource& source,
                        .learning_rate = options.learning_rate});
 }
 
-std::shared_ptr<CaseSource> given(const Layered& model, const Eigen::MatrixXf& data) {
-  return std::make_shared<GivenCases>(data, model.layer(kVisible).unit);
+std::shared_ptr<CaseSource> given(const Layered& model, CaseValues data) {
+  return std::make_shared<GivenCases>(std::move(data), model.layer(kVisible).unit);
 }
 
 }  // namespace
 
-Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options,
-                 StreamKey key, std::shared_ptr<const Draws> draws)
-    : Trainer(model, given(model, data), options, key, std::move(draws)) {}
+Trainer::Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
+                 std::shared_ptr<const Draws> draws)
+    : Trainer(model, given(model, std::move(data)), options, key, std::move(draws)) {}
 
-Trainer::Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options,
-                 StreamKey key, std::unique_ptr<Sampler> sampler)
-    : Trainer(model, given(model, data), options, key, std::move(sampler)) {}
+Trainer::Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
+                 std::unique_ptr<Sampler> sampler)
+    : Trainer(model, given(model, std::move(data)), options, key, std::move(sampler)) {}
 
 Trainer::Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
                  StreamKey key, std::shared_ptr<const Draws> draws)

@@ -48,25 +48,20 @@ struct TrainOptions {
 class Trainer final : public Ascent {
  public:
   /// Makes the sampler that options.negative names.
-  /// Shapes  data [visible x cases], values in the range of the visible units; it must outlive the
-  /// trainer
+  /// Shapes  data [visible x cases], values in the range of the visible units
   /// Throws  InvalidArgument if the model has Gaussian hidden units, is deep where the sampler serves
   /// RBMs only or the visible layer is Gaussian, a sampler is to temper a Gaussian layer, shapes
   /// differ, or an option is outside its range
-  Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options, StreamKey key,
+  Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
           std::shared_ptr<const Draws> draws = nullptr);
   /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps.
-  Trainer(Layered model, const Eigen::MatrixXf& data, const TrainOptions& options, StreamKey key,
+  Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
           std::unique_ptr<Sampler> sampler);
   /// The same, of cases that a source gives.
   Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
           StreamKey key, std::shared_ptr<const Draws> draws = nullptr);
   Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
           StreamKey key, std::unique_ptr<Sampler> sampler);
-  Trainer(Layered, Eigen::MatrixXf&&, const TrainOptions&, StreamKey,
-          std::shared_ptr<const Draws> = nullptr) = delete;
-  Trainer(Layered, Eigen::MatrixXf&&, const TrainOptions&, StreamKey,
-          std::unique_ptr<Sampler>) = delete;
 
   /// Makes updates up to options().updates; calls `record` before the first one, after every
   /// `every` and after the last.  Throws  InvalidArgument if every < 1; what `record` throws

@@ -28,7 +28,7 @@ void check_base(const Layered& model, const Base& base) {
   }
 }
 
-void check_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& data, double count) {
+void check_data(const Layered& model, const CaseValues& data, double count) {
   if (!model.layer(0).unit.is_bernoulli()) {
     throw InvalidArgument("visible units = " + model.layer(0).unit.name() +
                           " (must be Bernoulli for a base of data rates)");
@@ -37,7 +37,7 @@ void check_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& d
     throw InvalidArgument(fmt::format("shape of data = {}x{} (must be {}xcases, a case or more)",
                                       data.rows(), data.cols(), model.size(0)));
   }
-  if (!(data.array() >= 0 && data.array() <= 1).all()) {
+  if (!data.all([](float x) { return x >= 0 && x <= 1; })) {
     throw InvalidArgument("data = a value outside [0, 1] (must be within, for rates)");
   }
   if (!(count >= 0) || std::isinf(count)) {
@@ -56,14 +56,14 @@ Base Base::uniform(const Layered& model) {
   return base;
 }
 
-Base Base::from_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& data,
-                     double count) {
+Base Base::from_data(const Layered& model, const CaseValues& data, double count) {
   check_data(model, data, count);
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(data.rows());
+  for (Eigen::Index c = 0; c < data.cols(); ++c) sums += data.col(c).cast<double>();
   const double cases = static_cast<double>(data.cols());
   Base base = uniform(model);
   for (int i = 0; i < model.size(0); ++i) {
-    const double sum = data.row(i).cast<double>().sum();
-    const double on = sum + count, off = cases - sum + count;
+    const double on = sums[i] + count, off = cases - sums[i] + count;
     if (!(on > 0 && off > 0)) {
       throw InvalidArgument(
           fmt::format("base rate of visible unit {} = {} (must be inside (0, 1); smooth with a "

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "boltzmark/model/case_values.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
@@ -22,8 +23,7 @@ struct Base {
   /// Shapes  data [visible x cases], values in {0, 1} or [0, 1]
   /// Throws  InvalidArgument if the visible layer is not Bernoulli, shapes differ, or a rate would
   /// be 0 or 1
-  static Base from_data(const Layered& model, const Eigen::Ref<const Eigen::MatrixXf>& data,
-                        double count);
+  static Base from_data(const Layered& model, const CaseValues& data, double count);
 };
 
 /// Refuses a model whose tempering would need a base of other parameters than logits: one with a

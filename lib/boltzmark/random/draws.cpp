@@ -9,6 +9,8 @@
 // Highway wants its own header after foreach_target.
 #include <hwy/highway.h>
 
+#include "boltzmark/random/audit.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -77,11 +79,6 @@ void fill_keys(StreamKey key, StreamKey (&keys)[kRounds]) {
   }
 }
 
-std::uint32_t last_word(const DrawRange& range) {
-  return static_cast<std::uint32_t>(Purpose::unit_update) + range.layer +
-         (static_cast<std::uint32_t>(range.sweep >> 32) << 8);
-}
-
 // The low halves of two words, the first one's below.
 HWY_INLINE Vector pair(Vector a, Vector b) {
   return hn::Or(hn::And(a, hn::Set(Wide(), 0xffffffffU)), hn::ShiftLeft<32>(b));
@@ -102,7 +99,7 @@ void fill_chain(std::uint32_t* HWY_RESTRICT out, const DrawRange& range, StreamK
   const auto all = [&](std::uint32_t word) { return hn::Set(d, std::uint64_t{word}); };
   for (std::uint32_t u = 0; u < range.units; u += kUnits) {
     Counters c{hn::Add(all((range.first_unit + u) / 4), hn::Iota(d, 0)), all(range.first_chain),
-               all(static_cast<std::uint32_t>(range.sweep)), all(last_word(range))};
+               all(static_cast<std::uint32_t>(range.sweep)), all(range.last_word())};
     for (const StreamKey& round : keys) turn(c, round);
     HWY_ALIGN std::uint64_t draws[kUnits / 2];
     hn::StoreInterleaved2(pair(c.c0, c.c1), pair(c.c2, c.c3), d, draws);
@@ -115,7 +112,7 @@ void fill(std::uint32_t* HWY_RESTRICT out, const DrawRange& range, StreamKey key
   const Wide d;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(Words()));
   const auto sweep_low = static_cast<std::uint32_t>(range.sweep);
-  const std::uint32_t purpose = last_word(range);
+  const std::uint32_t purpose = range.last_word();
   StreamKey keys[kRounds];
   fill_keys(key, keys);
   for (std::uint32_t u = 0; u < range.units; u += 4 * kTogether)
@@ -149,7 +146,20 @@ HWY_AFTER_NAMESPACE();
 namespace boltzmark {
 HWY_EXPORT(fill);
 
+namespace {
+
+void show(const DrawAudit& audit, StreamKey key, const DrawRange& range) {
+  for (std::uint32_t u = 0; u < range.units; u += 4)
+    for (std::uint32_t c = 0; c < range.chains; ++c)
+      audit(key, {(range.first_unit + u) / 4, range.first_chain + c,
+                  static_cast<std::uint32_t>(range.sweep), range.last_word()});
+}
+
+}  // namespace
+
 void PhiloxDraws::fill(std::uint32_t* out, const DrawRange& range) const {
+  if (const DrawAudit* audit = draw_audit.load(std::memory_order_relaxed))
+    show(*audit, key_, range);
   HWY_DYNAMIC_DISPATCH(fill)(out, range, key_);
 }
 

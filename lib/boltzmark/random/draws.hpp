@@ -14,6 +14,12 @@ struct DrawRange {
   std::uint32_t first_chain = 0;  ///< a multiple of 16, unless chains = 1
   std::uint32_t chains = 0;       ///< a multiple of 16, or 1
   std::uint64_t sweep = 0;
+
+  /// Returns the last word of the counters.
+  std::uint32_t last_word() const {
+    return static_cast<std::uint32_t>(Purpose::unit_update) + layer +
+           (static_cast<std::uint32_t>(sweep >> 32) << 8);
+  }
 };
 
 /// The source of the draws of unit updates. A kernel calls fill once per range, so that the same

@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/normal.hpp"
+#include "boltzmark/random/audit.hpp"
 
 namespace boltzmark {
 
@@ -21,8 +22,11 @@ Stream::Stream(StreamKey key, Purpose purpose, std::uint64_t index)
 
 std::uint32_t Stream::operator()() {
   if (left_ == 0) {
-    draws_ = philox(key_, {block_++, static_cast<std::uint32_t>(index_),
-                           static_cast<std::uint32_t>(index_ >> 32), purpose_});
+    const std::array counter = {block_++, static_cast<std::uint32_t>(index_),
+                                static_cast<std::uint32_t>(index_ >> 32), purpose_};
+    draws_ = philox(key_, counter);
+    if (const DrawAudit* audit = draw_audit.load(std::memory_order_relaxed))
+      (*audit)(key_, counter);
     left_ = 4;
   }
   return draws_[4 - left_--];

@@ -45,7 +45,7 @@ MethodWork ais_work(const MethodSettings& settings) {
 double no_bytes(const MethodSettings&) { return 0; }
 
 // Sets a group's visible units to cases first_chain, first_chain + 1, ..; they wrap around.
-void set_cases(Population& population, int first_chain, const Eigen::MatrixXf& cases) {
+void set_cases(Population& population, int first_chain, const CaseValues& cases) {
   Eigen::MatrixXf states(cases.rows(), population.chains());
   for (int c = 0; c < population.chains(); ++c)
     states.col(c) = cases.col((first_chain + c) % cases.cols());

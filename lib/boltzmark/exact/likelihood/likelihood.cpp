@@ -184,28 +184,24 @@ double exact_mean_log_likelihood(const Layered& model, const Cases& cases) {
   return mean_log_likelihood(model, cases, exact_log_z(model).log_z);
 }
 
-Cases::Cases(const Eigen::Ref<const Eigen::MatrixXf>& data)
+Cases::Cases(const CaseValues& data)
     : visible_(static_cast<int>(data.rows())), count_(static_cast<std::size_t>(data.cols())) {
   if (data.rows() < 1 || data.cols() < 1) {
     throw InvalidArgument("data = " + std::to_string(data.rows()) + " x " +
                           std::to_string(data.cols()) + " (must have a unit and a case)");
   }
-  bool binary = true;
-  for (Eigen::Index c = 0; c < data.cols(); ++c) {
-    for (Eigen::Index i = 0; i < data.rows(); ++i) {
-      const float x = data(i, c);
-      if (!std::isfinite(x)) throw InvalidArgument("data = not finite (must be finite)");
-      binary = binary && (x == 0.0F || x == 1.0F);
-    }
-  }
+  if (!data.all([](float x) { return std::isfinite(x); }))
+    throw InvalidArgument("data = not finite (must be finite)");
+  const bool binary = data.all([](float x) { return x == 0.0F || x == 1.0F; });
   std::unordered_multimap<std::uint64_t, std::size_t> known;
   std::vector<Eigen::Index> first;  // where each distinct case first stands
   starts_.push_back(0);
   for (Eigen::Index c = 0; c < data.cols(); ++c) {
-    const std::uint64_t hash = hash_of(data.col(c).data(), data.rows());
+    const Eigen::VectorXf values = data.col(c);
+    const std::uint64_t hash = hash_of(values.data(), values.size());
     const auto [begin, end] = known.equal_range(hash);
     auto same = begin;
-    while (same != end && data.col(first[same->second]) != data.col(c)) ++same;
+    while (same != end && data.col(first[same->second]) != values) ++same;
     if (same != end) {
       weights_[same->second] += 1;
       continue;
@@ -214,9 +210,9 @@ Cases::Cases(const Eigen::Ref<const Eigen::MatrixXf>& data)
     first.push_back(c);
     weights_.push_back(1);
     for (Eigen::Index i = 0; i < data.rows(); ++i) {
-      if (data(i, c) == 0.0F) continue;
+      if (values[i] == 0.0F) continue;
       units_.push_back(static_cast<std::uint32_t>(i));
-      if (!binary) values_.push_back(data(i, c));
+      if (!binary) values_.push_back(values[i]);
     }
     starts_.push_back(units_.size());
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "boltzmark/model/case_values.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
@@ -14,7 +15,7 @@ class Cases {
  public:
   /// Shapes  data [visible x cases], column = case
   /// Throws  InvalidArgument if there is no case, no unit, or a value is not finite
-  explicit Cases(const Eigen::Ref<const Eigen::MatrixXf>& data);
+  explicit Cases(const CaseValues& data);
 
   int visible() const { return visible_; }
   std::size_t count() const { return count_; }              ///< all cases, equal ones included

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -24,19 +26,25 @@ bool parse_all(std::string_view text, Number& value) {
 
 /// Converts one case; one plain loop per kind, for the compiler to vectorise.
 void convert(const unsigned char* levels, std::uint64_t units, const BinariseOptions& options,
-             Stream draws, float* out) {
+             Stream draws, unsigned char* out) {
   const int limit = options.threshold;
   switch (options.kind) {
     case Kind::threshold:
-      for (std::uint64_t i = 0; i < units; ++i) out[i] = levels[i] > limit ? 1.0F : 0.0F;
+      for (std::uint64_t i = 0; i < units; ++i) out[i] = levels[i] > limit;
       return;
     case Kind::grey:
-      for (std::uint64_t i = 0; i < units; ++i) out[i] = static_cast<float>(levels[i]) / 255.0F;
+      std::copy_n(levels, units, out);
       return;
     case Kind::sample:
-      for (std::uint64_t i = 0; i < units; ++i)
-        out[i] = draws.bernoulli(levels[i] / 255.0) ? 1.0F : 0.0F;
+      for (std::uint64_t i = 0; i < units; ++i) out[i] = draws.bernoulli(levels[i] / 255.0);
   }
+}
+
+CaseValues::Meanings meanings_of(Kind kind) {
+  CaseValues::Meanings meanings{0, 1};
+  if (kind == Kind::grey)
+    for (int level = 0; level < 256; ++level) meanings[level] = static_cast<float>(level) / 255.0F;
+  return meanings;
 }
 
 }  // namespace
@@ -69,11 +77,11 @@ std::string binarise_text(const BinariseOptions& options) {
   return fmt::format("threshold:{}", options.threshold);
 }
 
-Eigen::MatrixXf binarise(const Array& levels, const CaseRange& range,
-                         const BinariseOptions& options, std::string_view set) {
+CaseValues binarise(const Array& levels, const CaseRange& range, const BinariseOptions& options,
+                    std::string_view set) {
   const std::uint64_t units = levels.count() / levels.shape[0];
   const StreamKey key = make_key(options.seed, "binarise", set);
-  Eigen::MatrixXf out(units, range.count);
+  CaseValues::Levels out(units * range.count);
   parallel_for((range.count + kCasesPerTask - 1) / kCasesPerTask, [&](std::size_t task) {
     const std::uint64_t end = std::min(range.count, (task + 1) * kCasesPerTask);
     for (std::uint64_t i = task * kCasesPerTask; i < end; ++i) {
@@ -82,7 +90,7 @@ Eigen::MatrixXf binarise(const Array& levels, const CaseRange& range,
               Stream(key, Purpose::data, number), out.data() + i * units);
     }
   });
-  return out;
+  return {std::move(out), static_cast<Eigen::Index>(units), meanings_of(options.kind)};
 }
 
 }  // namespace boltzmark

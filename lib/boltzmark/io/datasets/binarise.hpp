@@ -1,11 +1,11 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "boltzmark/io/formats/array.hpp"
+#include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {
 
@@ -34,10 +34,11 @@ struct CaseRange {
   std::uint64_t count = 0;
 };
 
-/// Turns grey levels into values.  Shapes  levels uint8 [cases, ..], result [units x range.count]
+/// Turns grey levels into values, held as bytes.
+/// Shapes  levels uint8 [cases, ..], result [units x range.count]
 /// Randomness  `sample` draws one uint32 per pixel, keyed by (seed, set, case), so that a case is
 /// the same in every split
-Eigen::MatrixXf binarise(const Array& levels, const CaseRange& range,
-                         const BinariseOptions& options, std::string_view set);
+CaseValues binarise(const Array& levels, const CaseRange& range, const BinariseOptions& options,
+                    std::string_view set);
 
 }  // namespace boltzmark

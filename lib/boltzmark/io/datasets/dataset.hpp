@@ -1,18 +1,18 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {
 
 /// Cases to train or score a model on.
 struct Dataset {
   std::string name;          ///< as asked for, with the split: "mnist:train", or the file's path
-  Eigen::MatrixXf values;    ///< [units x cases]
+  CaseValues values;         ///< [units x cases]
   std::vector<int> labels;   ///< class of each case; empty if there are none
   int rows = 0;              ///< height of the images; 0 if cases are no images
   int cols = 0;              ///< width

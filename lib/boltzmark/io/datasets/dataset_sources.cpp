@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -97,10 +96,8 @@ constexpr std::uint64_t kModeCases = 10000, kModesHeldOut = 2000;
 constexpr std::uint64_t kModesSeed = 1;
 
 /// Computes the digest of binary values written as bytes, case after case.
-std::string digest_of(const Eigen::MatrixXf& values) {
-  const Eigen::Matrix<unsigned char, Eigen::Dynamic, Eigen::Dynamic> bytes =
-      values.cast<unsigned char>();
-  return sha256(bytes.data(), static_cast<std::size_t>(bytes.size()));
+std::string digest_of(const CaseValues& values) {
+  return sha256(values.levels()->data(), values.levels()->size());
 }
 
 bool mode_pixel(std::uint64_t mode, int pixel) {
@@ -147,19 +144,14 @@ bool holds_levels(const Array& array) {
          std::any_of(array.bytes.begin(), array.bytes.end(), [](unsigned char b) { return b > 1; });
 }
 
-/// Makes bytes of whole numbers of 0..255; none of anything else.
-std::optional<Array> levels_of(const Eigen::MatrixXf& values) {
-  if (!(values.array() >= 0 && values.array() <= 255 && values.array() == values.array().round())
-           .all())
-    return std::nullopt;
-  Array array{.type = ElementType::uint8,
-              .shape = {static_cast<std::uint64_t>(values.cols()),
-                        static_cast<std::uint64_t>(values.rows())},
-              .bytes = {},
-              .place = {}};
-  for (const float value : values.reshaped())
-    array.bytes.push_back(static_cast<unsigned char>(value));
-  return array;
+/// Tells how many cases have all units alike.
+Eigen::Index constant_cases(const CaseValues& values) {
+  Eigen::Index constant = 0;
+  for (Eigen::Index c = 0; c < values.cols(); ++c) {
+    const Eigen::VectorXf units = values.col(c);
+    constant += units.minCoeff() == units.maxCoeff() ? 1 : 0;
+  }
+  return constant;
 }
 
 void binarise_levels(const Array& levels, const BinariseOptions& options, Dataset& data,
@@ -168,34 +160,37 @@ void binarise_levels(const Array& levels, const BinariseOptions& options, Datase
   data.grey_levels = true;
   data.provenance = ", " + binarise_text(options);
   if (options.kind != BinariseOptions::Kind::threshold || data.values.rows() == 1) return;
-  const Eigen::Index constant =
-      (data.values.colwise().minCoeff().array() == data.values.colwise().maxCoeff().array())
-          .count();
+  const Eigen::Index constant = constant_cases(data.values);
   if (static_cast<double>(constant) > kMostConstant * static_cast<double>(data.values.cols()))
     place.refuse(fmt::format("by {} {} of {} cases have all units alike", binarise_text(options),
                              constant, data.values.cols()),
                  "must differ within most cases: ask for another --binarise");
 }
 
-void take_values(const Eigen::MatrixXf& values, const BinariseOptions& options, Dataset& data,
+void take_values(const CaseValues& values, const BinariseOptions& options, Dataset& data,
                  const Place& place) {
-  std::optional<Array> levels;
-  if (!options.images_only) levels = levels_of(values);
-  if (levels && holds_levels(*levels))
-    binarise_levels(*levels, options, data, place);
-  else
-    data.values = values;
+  data.values = values;
+  if (options.images_only || values.levels() == nullptr || values.maxCoeff() <= 1) return;
+  binarise_levels({.type = ElementType::uint8,
+                   .shape = {static_cast<std::uint64_t>(values.cols()),
+                             static_cast<std::uint64_t>(values.rows())},
+                   .bytes = *values.levels(),
+                   .place = place},
+                  options, data, place);
 }
 
-void take_array(const Array& array, const BinariseOptions& options, Dataset& data) {
+void take_array(Array array, const BinariseOptions& options, Dataset& data) {
   const bool images = array.shape.size() == 3;
-  if (array.count() > 0 && holds_levels(array) && (images || !options.images_only))
+  if (images) {
+    data.rows = static_cast<int>(array.shape[1]);
+    data.cols = static_cast<int>(array.shape[2]);
+  }
+  if (images && array.count() > 0 && holds_levels(array)) {
     binarise_levels(array, options, data, array.place);
-  else
-    take_values(array.cases(), options, data, array.place);
-  if (!images) return;
-  data.rows = static_cast<int>(array.shape[1]);
-  data.cols = static_cast<int>(array.shape[2]);
+    return;
+  }
+  const Place place = array.place;
+  take_values(std::move(array).cases(), options, data, place);
 }
 
 // Every visible state that an .npz file of chains has kept, [.., units], is a case.
@@ -204,7 +199,7 @@ void take_states(const std::string& path, const BinariseOptions& options, Datase
   if (visible.shape.size() == 3)
     visible.shape = {visible.shape[0] * visible.shape[1], visible.shape[2]};
   visible.expect_dimensions(2);
-  take_array(visible, options, data);
+  take_array(std::move(visible), options, data);
 }
 
 // For the digest of a file whose parts were read elsewhere.
@@ -256,8 +251,8 @@ Dataset load_dna(Split split) {
   const CaseRange range = split == Split::test ? CaseRange{kTrainCases, cases - kTrainCases}
                                                : training_range(split, kTrainCases, kHeldOut);
   Dataset data;
-  data.values = table.cases.middleCols(static_cast<Eigen::Index>(range.first),
-                                       static_cast<Eigen::Index>(range.count));
+  data.values = CaseValues::compact(table.cases.middleCols(static_cast<Eigen::Index>(range.first),
+                                                           static_cast<Eigen::Index>(range.count)));
   for (std::uint64_t i = range.first; i < range.first + range.count; ++i) {
     const auto* known = std::find(kClasses.begin(), kClasses.end(), table.labels[i]);
     data.labels.push_back(static_cast<int>(known - kClasses.begin()));
@@ -271,14 +266,15 @@ Dataset bars_and_stripes() {
   constexpr int kPatterns = 1 << kSide;
   Dataset data;
   data.rows = data.cols = kSide;
-  data.values.resize(kPixels, 2 * kPatterns);
+  Eigen::MatrixXf values(kPixels, 2 * kPatterns);
   for (int number = 0; number < kPatterns; ++number) {
     for (int pixel = 0; pixel < kPixels; ++pixel) {
       const int row = pixel / kSide, column = pixel % kSide;
-      data.values(pixel, number) = static_cast<float>(number >> row & 1);
-      data.values(pixel, kPatterns + number) = static_cast<float>(number >> column & 1);
+      values(pixel, number) = static_cast<float>(number >> row & 1);
+      values(pixel, kPatterns + number) = static_cast<float>(number >> column & 1);
     }
   }
+  data.values = CaseValues::compact(std::move(values));
   data.provenance = "generated: all 4x4 images of equal rows, then all of equal columns";
   data.sha256 = digest_of(data.values);
   return data;
@@ -295,16 +291,17 @@ Dataset artificial_modes(Split split, double flip_probability) {
       make_key(kModesSeed, "artificial-modes", fmt::format("{}", flip_probability));
   Dataset data;
   data.rows = data.cols = kSide;
-  data.values.resize(kPixels, static_cast<Eigen::Index>(range.count));
+  CaseValues::Levels levels;
   for (std::uint64_t i = 0; i < range.count; ++i) {
     const std::uint64_t number = range.first + i, mode = number % 4;
     Stream draws(key, Purpose::data, number);
     for (int pixel = 0; pixel < kPixels; ++pixel) {
       const bool flipped = draws.bernoulli(flip_probability);
-      data.values(pixel, static_cast<Eigen::Index>(i)) = mode_pixel(mode, pixel) != flipped;
+      levels.push_back(mode_pixel(mode, pixel) != flipped);
     }
     data.labels.push_back(static_cast<int>(mode));
   }
+  data.values = {std::move(levels), kPixels};
   data.provenance =
       fmt::format("generated: 2,500 copies of each of 4 modes, pixels flipped with probability {}",
                   flip_probability);
@@ -348,7 +345,7 @@ Dataset load_case_file(const std::string& path, const BinariseOptions& options) 
     case FileKind::text: {
       const Separator separator = separator_of(path, head);
       TextTable table = read_text(source, separator);
-      take_values(std::move(table.cases), options, data, source.place());
+      take_values(CaseValues::compact(std::move(table.cases)), options, data, source.place());
       data.header = fmt::format("{}", fmt::join(table.header, ","));
       break;
     }

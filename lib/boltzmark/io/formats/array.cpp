@@ -49,6 +49,17 @@ void convert(const Array& array, Out* out) {
   });
 }
 
+// Tells whether every element is a whole number of 0..255.
+bool holds_levels(const Array& array) {
+  bool all = true;
+  with_elements(array, [&](const auto* values) {
+    all = std::all_of(values, values + array.count(), [](auto x) {
+      return x >= 0 && x <= 255 && x == static_cast<unsigned char>(x);
+    });
+  });
+  return all;
+}
+
 void expect_finite(const Array& array, bool finite) {
   if (!finite) array.place.refuse("holds NaN or infinity", "must be finite");
 }
@@ -147,14 +158,21 @@ std::vector<std::int32_t> Array::integers() const {
   return out;
 }
 
-Eigen::MatrixXf Array::cases() const {
+CaseValues Array::cases() && {
   if (shape.size() < 2) {
     place.refuse(fmt::format("has {} dimensions, {}", shape.size(), shape_text(shape)),
                  "must have two or more: cases, then units");
   }
   if (count() == 0) place.refuse("is empty, " + shape_text(shape), "must hold elements");
+  const auto units = static_cast<Eigen::Index>(count() / shape[0]);
+  if (element_size(type) == 1 && type != ElementType::int8) return {std::move(bytes), units};
+  if (holds_levels(*this)) {
+    CaseValues::Levels levels(count());
+    convert(*this, levels.data());
+    return {std::move(levels), units};
+  }
   place.require_memory(count() * sizeof(float));
-  Eigen::MatrixXf out(count() / shape[0], shape[0]);
+  Eigen::MatrixXf out(units, shape[0]);
   convert(*this, out.data());
   if (is_float(type) && !out.allFinite()) {
     place.refuse("holds NaN, infinity or a number beyond float32", "must be finite");

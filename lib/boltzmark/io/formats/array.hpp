@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boltzmark/io/place.hpp"
+#include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {
 
@@ -58,10 +59,11 @@ struct Array {
   /// Converts integers or booleans of one dimension.  Throws  DataError if it holds other types or
   /// values outside int32
   std::vector<std::int32_t> integers() const;
-  /// Converts an array whose first index is the case.  Shapes  [units x cases], units = product of
-  /// the other dimensions     Throws  DataError if it has fewer than two dimensions, is empty, or
-  /// holds NaN, infinity or numbers beyond float32
-  Eigen::MatrixXf cases() const;
+  /// Converts an array whose first index is the case; bytes are taken over, not copied.
+  /// Shapes  [units x cases], units = product of the other dimensions
+  /// Throws  DataError if it has fewer than two dimensions, is empty, or holds NaN, infinity or
+  /// numbers beyond float32
+  CaseValues cases() &&;
 };
 
 class ByteSource;
