@@ -73,22 +73,28 @@ std::vector<int> parse_sweeps(const std::string& list) {
   return sweeps;
 }
 
-double find_truth(const CompareRequest& arguments, const Layered& model, const Session& session) {
-  if (arguments.truth.empty())
-    if (const auto known = load_known_log_z(arguments.model, model)) return known->log_z;
-  if (!arguments.truth.empty() && arguments.truth != "exact") {
-    std::size_t read = 0;
-    double number = NAN;
-    try {
-      number = std::stod(arguments.truth, &read);
-    } catch (const std::exception&) {
-      read = 0;
-    }
-    if (read != arguments.truth.size() || !std::isfinite(number))
-      throw InvalidArgument(
-          fmt::format("--truth = {} (must be exact, or log Z as a number)", arguments.truth));
-    return number;
+// The log Z that the options or the model's file say, before anything is written or summed.
+std::optional<double> given_truth(const CompareRequest& arguments, const Layered& model) {
+  if (arguments.truth.empty()) {
+    const auto known = load_known_log_z(arguments.model, model);
+    return known ? std::optional(known->log_z) : std::nullopt;
   }
+  if (arguments.truth == "exact") return std::nullopt;
+  std::size_t read = 0;
+  double number = NAN;
+  try {
+    number = std::stod(arguments.truth, &read);
+  } catch (const std::exception&) {
+    read = 0;
+  }
+  if (read != arguments.truth.size() || !std::isfinite(number))
+    throw InvalidArgument(
+        fmt::format("--truth = {} (must be exact, or log Z as a number)", arguments.truth));
+  return number;
+}
+
+double enumerated_truth(const CompareRequest& arguments, const Layered& model,
+                        const Session& session) {
   if (!plan_enumeration(model).possible)
     throw DataError(arguments.model +
                     ": cannot be enumerated (must have a side of at most 40 units, or --truth "
@@ -210,12 +216,13 @@ int run(const CompareRequest& arguments, const Session& session) {
                       .shared = arguments.shared};
   refuse_idle_options(plan.methods, arguments.shared);
   const Layered model = load_model(arguments.model);
+  const std::optional<double> given = given_truth(arguments, model);
   const CaseValues cases = make_settings(model, arguments.shared).cases;
   state_comparison(plan, model, session);
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
   const LayeredTarget& target = prepared.target;
   experiments::make_folder(arguments.out);
-  plan.truth = find_truth(arguments, model, session);
+  plan.truth = given ? *given : enumerated_truth(arguments, model, session);
   const LowerBound bound = find_lower_bound(
       target, mode_search(model, arguments.shared.seed, cases), {}, prepared.modes);
   // A bound that is log Z itself would refuse by the truth what is to be held against it.

@@ -107,10 +107,19 @@ TEST_CASE("a model's arrays are held to each other before any is read") {
 TEST_CASE("a data file whose numbers do not fit into memory is refused before they are made") {
   if (!kSmallMachines) return;
   const io_test::Folder folder;
-  const std::string header = boltzmark::npy_header(boltzmark::ElementType::uint8, {200000, 1000});
-  const std::string path = folder.write("d.npy", header);
-  std::filesystem::resize_file(path, header.size() + 200000000);  // a hole
-  // Where the bytes would fit, but not their numbers.
+  const auto holes = [&](const char* name, boltzmark::ElementType type, std::uint64_t cases) {
+    const std::string header = boltzmark::npy_header(type, {cases, 1000});
+    const std::string path = folder.write(name, header);
+    std::filesystem::resize_file(path, header.size() + cases * 1000 * element_size(type));
+    return path;
+  };
+  // Bytes stay what they are.
+  const std::string bytes = holes("bytes.npy", boltzmark::ElementType::uint8, 200000);
+  CHECK(run_small(900, {"describe", bytes}).code == 0);
+  // Where the file would fit, but not its numbers.
+  const std::string path = holes("integers.npy", boltzmark::ElementType::int16, 200000);
+  std::ofstream(path, std::ios::binary | std::ios::in | std::ios::ate).seekp(-1, std::ios::end)
+      << '\x01';  // 256, no byte
   check_refused(run_small(900, {"describe", path}),
                 {path, "needs 763 MiB (must fit into the", "free"});
 }
