@@ -56,6 +56,7 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
       .set("total_sweeps", total_sweeps(outcome.attempts))
       .set("attempts", attempt_objects(outcome.attempts))
       .set("temperatures", outcome.temperatures)
+      .set("sampler", outcome.sampler)
       .set("summed", outcome.summed)
       .set("effective_samples", finite(estimate.effective_samples))
       .set("seconds", outcome.seconds)
@@ -96,6 +97,7 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
   facts.add("work", fmt::format("{} sweeps of {} chains, {} rungs, {}",
                                 grouped(static_cast<std::uint64_t>(outcome.sweeps)), outcome.chains,
                                 outcome.temperatures, human_seconds(outcome.seconds)));
+  if (outcome.sampler == "parallel") facts.add("sampler", "parallel tempering");
   if (outcome.summed) facts.add("summed out", *outcome.summed + " layers");
   if (!outcome.base.empty()) facts.add("base", outcome.base);
   for (const std::string& warning : estimate.warnings) facts.add("warning", warning);
@@ -183,8 +185,9 @@ constexpr const char* kEstimateNotes =
     "errors and half a nat below it, is refused as below_bound; and one whose chains were too seldom\n"
     "in those states at b = 1 as not_converged.\n"
     "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps (of the last attempt),\n"
-    "total_sweeps, attempts (of each sweeps and status), temperatures, summed (odd or even; null\n"
-    "without marginal weights), effective_samples, seconds, seed, base (uniform, modes or the data\n"
+    "total_sweeps, attempts (of each sweeps and status), temperatures, sampler (tempering or\n"
+    "parallel; null without samples of the rungs), summed (odd or even; null without marginal\n"
+    "weights), effective_samples, seconds, seed, base (uniform, modes or the data\n"
     "set), lower_bound, lower_bound_error, lower_bound_of (side, states, all_states, modes, listed,\n"
     "mean_field), known_log_z (what the model's file says, see `make`), status, warnings; null where\n"
     "there is none.";

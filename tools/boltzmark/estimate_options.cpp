@@ -86,10 +86,18 @@ Eigen::VectorXd make_prior(const std::string& prior, const Ladder& ladder) {
   return log_prior;
 }
 
+// Whether a method reads samples of parallel tempering.
+bool by_replicas(const Method& method, const EstimateArguments& arguments) {
+  if (!method.any_tempering) return false;
+  return arguments.sampler.empty() ? method.source == Source::parallel
+                                   : arguments.sampler == "parallel";
+}
+
 // Annealed chains are weighed, and rungs drawn of collapsed states, by the density of one side.
 bool weighs_by_marginal(const std::string& method, const EstimateArguments& arguments) {
   const Method& found = find_method(method);
-  return found.source == Source::annealed || (found.reads.states && arguments.states != "joint");
+  return found.source == Source::annealed ||
+         (found.reads.states && arguments.states != "joint" && !by_replicas(found, arguments));
 }
 
 /// A base, and how it came about.
@@ -123,6 +131,28 @@ NamedBase make_base(const Layered& model, const std::string& path,
           .name = arguments.base};
 }
 
+// Lists the methods that do not need rungs that were drawn.
+std::string readers_of_any_tempering() {
+  std::vector<std::string_view> names;
+  for (const Method& method : registered_methods())
+    if (method.any_tempering) names.push_back(method.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void refuse_fixed_rungs(const std::vector<std::string>& methods,
+                        const EstimateArguments& arguments) {
+  if (arguments.sampler != "parallel") return;
+  for (const std::string& name : methods) {
+    if (name == "exact") continue;
+    const Method& method = find_method(name);
+    if (method.source == Source::tempered && !method.any_tempering)
+      throw InvalidArgument(fmt::format(
+          "--sampler = parallel (must be tempering with {}, which needs rungs that were "
+          "drawn; {} read both)",
+          name, readers_of_any_tempering()));
+  }
+}
+
 }  // namespace
 
 States parse_states(const std::string& text) {
@@ -143,6 +173,9 @@ std::vector<std::string> given_options(const EstimateArguments& arguments) {
   compare("--base-smoothing", arguments.base_smoothing, none.base_smoothing);
   compare("--prior", arguments.prior, none.prior);
   compare("--states", arguments.states, none.states);
+  compare("--sampler", arguments.sampler, none.sampler);
+  compare("--bundles", arguments.bundles, none.bundles);
+  compare("--burn-in", arguments.burn_in, none.burn_in);
   compare("--summed", arguments.summed, none.summed);
   compare("--data", arguments.data, none.data);
   compare("--binarise", arguments.binarise, none.binarise);
@@ -155,6 +188,14 @@ std::string parity_name(int parity) { return parity == 1 ? "odd" : "even"; }
 int summed_side(const Layered& model, const EstimateArguments& arguments) {
   if (arguments.summed == "larger") return larger_side(model);
   return arguments.summed == "even" ? 0 : 1;
+}
+
+std::optional<std::string> sampler_of(const std::string& method,
+                                      const EstimateArguments& arguments) {
+  const Method& found = find_method(method);
+  if (by_replicas(found, arguments)) return "parallel";
+  return found.any_tempering || found.source == Source::tempered ? std::optional("tempering")
+                                                                 : std::nullopt;
 }
 
 std::optional<std::string> summed_layers(const std::string& method, const Layered& model,
@@ -172,10 +213,15 @@ std::optional<std::string> summed_layers(const std::string& method, const Layere
 std::vector<std::string> idle_options(const std::string& method,
                                       const EstimateArguments& arguments) {
   if (method == "exact") return given_options(arguments);
-  const Reads& reads = find_method(method).reads;
-  const bool data = !arguments.data.empty();
-  const bool untempered = reads.cases && data;
+  const Method& found = find_method(method);
+  const Reads& reads = found.reads;
+  const bool data = !arguments.data.empty(), replicas = by_replicas(found, arguments);
+  const bool untempered = (reads.cases && data) || replicas;
   std::vector<std::string> idle;
+  if (!arguments.sampler.empty() && !found.any_tempering && found.source != Source::tempered)
+    idle.emplace_back("--sampler");
+  if (arguments.bundles > 0 && !replicas) idle.emplace_back("--bundles");
+  if (arguments.burn_in >= 0 && !replicas) idle.emplace_back("--burn-in");
   if (!arguments.states.empty() && (!reads.states || untempered)) idle.emplace_back("--states");
   if (arguments.prior != "uniform" && (!reads.log_prior || untempered))
     idle.emplace_back("--prior");
@@ -186,6 +232,7 @@ std::vector<std::string> idle_options(const std::string& method,
 
 void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments) {
+  refuse_fixed_rungs(methods, arguments);
   for (const std::string& option : idle_options(methods.front(), arguments))
     if (std::all_of(methods.begin(), methods.end(), [&](const std::string& method) {
           const std::vector<std::string> idle = idle_options(method, arguments);
@@ -219,6 +266,17 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                "uniform).");
   command.choice(&arguments.states, "--states S", {"joint", "collapsed"},
                  "Whether rungs are drawn given (v, h) or given v alone (default: collapsed).");
+  command.choice(&arguments.sampler, "--sampler S", {"tempering", "parallel"},
+                 "What samples the rungs: simulated tempering, or parallel tempering, which " +
+                     readers_of_any_tempering() +
+                     " can read too (default: tempering, of ss parallel).");
+  command.integer(
+      &arguments.bundles, "--bundles B", 5,
+      "Independent ladders of parallel tempering, of one chain a rung each; --sweeps of "
+      "--chains are shared among them (default: as many as --chains give, or one).");
+  command.integer(&arguments.burn_in, "--burn-in N", 0,
+                  "Sweeps of each chain of parallel tempering before any is kept (default: a fifth "
+                  "of them).");
   command.choice(&arguments.summed, "--summed S", {"odd", "even", "larger"},
                  "Which layers are summed out where ais, smc and raise weigh a state, and of "
                  "collapsed ones: odd (an RBM's hidden units), even, or those with more units "
@@ -261,6 +319,11 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
   settings.log_prior =
       make_prior(arguments.prior, settings.ladder.value_or(Ladder::linear(kRungs)));
   if (!arguments.states.empty()) settings.states = parse_states(arguments.states);
+  if (!arguments.sampler.empty())
+    settings.tempering =
+        arguments.sampler == "parallel" ? Tempering::parallel : Tempering::simulated;
+  settings.bundles = arguments.bundles;
+  settings.burn_in = arguments.burn_in;
   if (!arguments.data.empty())
     settings.cases = load_states(model, arguments.data, arguments.binarise).values;
   return settings;

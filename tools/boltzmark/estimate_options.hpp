@@ -23,8 +23,11 @@ struct EstimateArguments {
   std::string base = "auto";
   double base_smoothing = -1;  ///< below 0: not given
   std::string prior = "uniform";
-  std::string states;  ///< empty: the default
-  std::string summed;  ///< empty: the default
+  std::string states;   ///< empty: the default
+  std::string sampler;  ///< empty: the method's own
+  int bundles = 0;      ///< 0: not given
+  int burn_in = -1;     ///< below 0: not given
+  std::string summed;   ///< empty: the default
   std::string data;
   std::string binarise;  ///< empty: not given
   std::uint64_t seed = 1;
@@ -61,6 +64,10 @@ int summed_side(const Layered& model, const EstimateArguments& arguments);
 /// Throws  InvalidArgument if they have the visible units, and the method is to observe those
 std::optional<std::string> summed_layers(const std::string& method, const Layered& model,
                                          const EstimateArguments& arguments);
+
+/// Names what samples the rungs, tempering or parallel; none where a method does so by itself.
+std::optional<std::string> sampler_of(const std::string& method,
+                                      const EstimateArguments& arguments);
 
 /// What chains are moved on, and how its base came about.
 struct PreparedTarget {

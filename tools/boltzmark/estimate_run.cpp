@@ -56,14 +56,13 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   EstimateOutcome outcome{.chains = work.chains,
                           .sweeps = pilot + work.sweeps,
                           .temperatures = work.temperatures,
+                          .sampler = sampler_of(arguments.method, arguments.shared),
                           .summed = summed_layers(arguments.method, model, arguments.shared)};
-  if (!arguments.dump.empty()) {
-    TemperedRun run = run_tempering(target, settings);
-    outcome.estimate = estimate_from(arguments.method, run);
-    outcome.store = std::move(run.store);
-  } else {
-    outcome.estimate = estimate_log_z(arguments.method, target, settings);
-  }
+  MethodRuns runs(target, settings);
+  outcome.estimate = runs.estimate(arguments.method);
+  if (!arguments.dump.empty())
+    outcome.store =
+        settings.tempering == Tempering::parallel ? runs.replicas() : runs.tempered().store;
   outcome.visited = visited_states(top);
   outcome.seconds = watch.seconds();
   return outcome;
@@ -202,7 +201,8 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   if (!arguments.shared.states.empty()) states = parse_states(arguments.shared.states);
   EstimateOutcome outcome{.chains = static_cast<int>(store.chains()),
                           .sweeps = static_cast<int>(store.sweeps()),
-                          .temperatures = store.rungs()};
+                          .temperatures = store.rungs(),
+                          .sampler = store.random_rungs ? "tempering" : "parallel"};
   outcome.estimate =
       about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
   outcome.bound = run.bound;

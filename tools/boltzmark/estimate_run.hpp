@@ -37,7 +37,8 @@ struct EstimateOutcome {
   int chains = 0;
   int sweeps = 0;
   int temperatures = 0;
-  std::optional<std::string> summed = {};  ///< the layers that marginal weights summed out
+  std::optional<std::string> sampler = {};  ///< of the rungs, where there are samples of them
+  std::optional<std::string> summed = {};   ///< the layers that marginal weights summed out
   double seconds = 0;
   std::vector<Attempt> attempts = {};  ///< the last one's numbers are those above
   std::string base = {};

@@ -112,6 +112,123 @@ TEST_CASE("no method trusts samples whose chains do not mix") {
 }
 
 TEST_CASE(
+    "replicas that exchange rungs but seldom travel are refused, those that stay are not judged") {
+  Stream stream(make_key(5, "replicas"), Purpose::test);
+  SampleStore mixed = estimate_test::independent_store(
+      {.variance = 2}, {.rungs = 5, .sweeps = kMixingSweeps, .chains = kMixingChains}, stream);
+  SampleStore seldom = once_up(mixed), still = mixed;
+  for (SampleStore* store : {&mixed, &seldom, &still}) store->random_rungs = false;
+  // A chain a rung, none of which moves: samples of their laws, which nothing can be said against.
+  for (Index c = 0; c < kMixingChains; ++c)
+    for (Index s = 0; s < kMixingSweeps; ++s) {
+      const int rung = static_cast<int>(c % 5);
+      const double b = still.ladder[rung];
+      still.rung(s, c) = rung;
+      still.log_ratio(s, c) = 2 * b + std::sqrt(2) * stream.normal();
+    }
+  int readers = 0;
+  for (const Method& method : registered_methods()) {
+    if (!method.any_tempering || !method.from_store) continue;
+    ++readers;
+    INFO(method.name);
+    CHECK(estimate_from(method.name, mixed).status == Status::ok);
+    CHECK(estimate_from(method.name, still).status == Status::ok);
+    const Estimate refused = estimate_from(method.name, seldom);
+    CHECK(refused.status == Status::not_converged);
+    CHECK(says_round_trips(refused));
+  }
+  CHECK(readers == 6);
+}
+
+TEST_CASE("a method reads parallel tempering, live and stored, if and only if it says so") {
+  Eigen::MatrixXd weights(6, 4);
+  for (Index i = 0; i < weights.size(); ++i) weights.data()[i] = std::sin(1 + 37.0 * i);
+  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(6), Eigen::VectorXd::Zero(4));
+  const LayeredTarget target(model, Base::uniform(model));
+  const MethodSettings settings{.chains = 40,
+                                .sweeps = 300,
+                                .ladder = Ladder::linear(5),
+                                .tempering = Tempering::parallel,
+                                .key = make_key(1)};
+  const SampleStore store = run_replicas(target, settings);
+  CHECK(store.bundle() == 5);
+  CHECK(store.chains() == 40);
+  CHECK(store.sweeps() == 240);  // of 300, a fifth being burn-in
+  for (const Method& method : registered_methods()) {
+    INFO(method.name);
+    if (method.any_tempering) {
+      const Estimate live = estimate_log_z(method.name, target, settings);
+      CHECK(live.status == Status::ok);
+      if (!method.from_store) continue;
+      const Estimate stored = estimate_from(method.name, store);
+      CHECK(stored.log_z == live.log_z);
+      CHECK(stored.std_error == live.std_error);
+      CHECK(MethodRuns(target, settings).estimate(method.name).log_z == live.log_z);
+      continue;
+    }
+    if (method.source == Source::tempered)
+      CHECK_THROWS_AS(estimate_log_z(method.name, target, settings), InvalidArgument);
+    if (method.from_store) CHECK_THROWS_AS(estimate_from(method.name, store), InvalidArgument);
+  }
+}
+
+TEST_CASE("bundles and burn-in are as they are asked for, at equal moves") {
+  const auto work = [](MethodSettings settings) {
+    settings.chains = 40;
+    settings.sweeps = 300;
+    settings.ladder = Ladder::linear(5);
+    return replica_options(settings);
+  };
+  CHECK(work({}).bundles == 8);
+  CHECK(work({}).burn_in + work({}).sweeps == 300);
+  CHECK(work({.bundles = 16}).burn_in == 30);  // of 150
+  CHECK(work({.bundles = 16}).sweeps == 120);
+  CHECK(work({.bundles = 6}).sweeps == 320);  // of 400
+  CHECK(work({.burn_in = 0}).sweeps == 300);
+  CHECK(work({.bundles = 16, .burn_in = 149}).sweeps == 1);
+  CHECK_THROWS_AS(work({.bundles = 16, .burn_in = 150}), InvalidArgument);
+  CHECK_THROWS_AS(work({.bundles = 1300}), InvalidArgument);  // a sweep each
+  CHECK(method_work("bar", {.chains = 40,
+                            .sweeps = 300,
+                            .ladder = Ladder::linear(5),
+                            .tempering = Tempering::parallel,
+                            .bundles = 16})
+            .chains == 80);
+}
+
+TEST_CASE("chains of a bundle are one group: errors and sums worked out by hand") {
+  // 40 bundles of 2 chains, 2 sweeps; a bundle's values are all 1, or all -1.
+  Eigen::MatrixXd influences(2, 80);
+  for (Index c = 0; c < 80; ++c) influences.col(c).setConstant(c / 2 % 2 == 0 ? 1 : -1);
+  Estimate chains{.log_z = 0}, bundles{.log_z = 0};
+  set_error(chains, influences);
+  set_error(bundles, influences, 2);
+  CHECK(chains.std_error == Approx(std::sqrt(80.0 / 79 * 80 * 4) / 160).epsilon(1e-14));
+  CHECK(bundles.std_error == Approx(std::sqrt(40.0 / 39 * 40 * 16) / 160).epsilon(1e-14));
+  SampleStore store{.ladder = Ladder::linear(2),
+                    .log_prior = Eigen::VectorXd::Constant(2, -std::log(2)),
+                    .log_z_hat = Eigen::VectorXd::Zero(2),
+                    .log_ratio = influences,
+                    .rung = Eigen::MatrixXi(2, 80)};
+  for (Index c = 0; c < 80; ++c) store.rung.col(c) << static_cast<int>(c % 2), 1 - c % 2;
+  const RungSums drawn = sum_by_rung(store, Assignment::hard);
+  CHECK(drawn.groups() == 80);
+  store.random_rungs = false;
+  const RungSums fixed = sum_by_rung(store, Assignment::hard);
+  REQUIRE(fixed.groups() == 40);
+  CHECK(fixed.batches == 1);
+  CHECK(fixed.weight == Eigen::MatrixXd::Constant(2, 40, 2));
+  for (Index g = 0; g < 40; ++g) {
+    CHECK(fixed.first(0, g) == (g % 2 == 0 ? 2 : -2));
+    CHECK(fixed.second(1, g) == 2);
+  }
+  CHECK(fixed.first.sum() == drawn.first.sum());
+  store.log_ratio.conservativeResize(2, 79);  // no whole bundles
+  store.rung.conservativeResize(2, 79);
+  CHECK(store.bundle() == 1);
+}
+
+TEST_CASE(
     "a run that is too short for its ladder is refused for its round trips by every sampler") {
   // Energies that vary by 40 at b = 0: neighbouring rungs hardly overlap.
   Eigen::MatrixXd weights(20, 10);

@@ -117,6 +117,12 @@ TEST_CASE("no method of estimating log Z makes a draw twice") {
         estimate_log_z(method.name, LayeredTarget(*model, Base::uniform(*model)),
                        audited_settings());
       });
+    if (method.any_tempering && method.source == Source::tempered)
+      check_no_reuse(method.name + " over parallel tempering", [&] {
+        MethodSettings settings = audited_settings();
+        settings.tempering = Tempering::parallel;
+        estimate_log_z(method.name, LayeredTarget(deep, Base::uniform(deep)), settings);
+      });
     const ContinuousTarget mixture(std::make_shared<GaussianMixture>(), std::make_shared<Hmc>(),
                                    StepSizes(Ladder::linear(2), Eigen::Vector2d(6, 0.8)));
     check_no_reuse(method.name + " of a mixture",

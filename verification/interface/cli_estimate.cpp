@@ -39,27 +39,12 @@ TEST_CASE("every method estimates log Z of an easy model within 5 of its standar
   for (const std::string& method : all) {
     const Json result = json_of(with({"estimate", path, "--method", method}, kShort));
     INFO(result.dump());
-    CHECK(keys(result) == Keys{"method",
-                               "log_z",
-                               "std_error",
-                               "lower",
-                               "upper",
-                               "chains",
-                               "sweeps",
-                               "total_sweeps",
-                               "attempts",
-                               "temperatures",
-                               "summed",
-                               "effective_samples",
-                               "seconds",
-                               "seed",
-                               "base",
-                               "lower_bound",
-                               "lower_bound_error",
-                               "lower_bound_of",
-                               "known_log_z",
-                               "status",
-                               "warnings"});
+    CHECK(keys(result) ==
+          Keys{"method",  "log_z",       "std_error",         "lower",          "upper",
+               "chains",  "sweeps",      "total_sweeps",      "attempts",       "temperatures",
+               "sampler", "summed",      "effective_samples", "seconds",        "seed",
+               "base",    "lower_bound", "lower_bound_error", "lower_bound_of", "known_log_z",
+               "status",  "warnings"});
     CHECK(result["method"] == method);
     // Stepping stones have whole ladders: 12 of 5 chains, whose 640 sweeps make the same moves.
     const bool ladders = method == "ss";
@@ -124,6 +109,63 @@ TEST_CASE("an estimate from a dump is the one that the run gave") {
   const Run damaged = run({"estimate", "--from", path});
   CHECK(damaged.code == 2);
   CHECK(damaged.err.find("has no array beta") != std::string::npos);
+}
+
+TEST_CASE(
+    "samples of parallel tempering are asked for, told, stored and read back, and only where read") {
+  const io_test::Folder folder;
+  const auto model = easy_rbm();
+  const double truth = brute_log_z(model);
+  const std::string path = saved(model, folder / "m.npz"), dump = folder / "d.npz";
+  const Arguments bundled = with(kShort, {"--sampler", "parallel", "--bundles", "8"});
+  for (const std::string method :
+       {"ti-riemann", "ti", "ti-simpson", "ti-corrected", "bar", "mbar", "ss"}) {
+    INFO(method);
+    const Json other = json_of(with({"estimate", path, "--method", method}, kShort));
+    const Json result = json_of(with({"estimate", path, "--method", method}, bundled));
+    CHECK(other["sampler"] == (method == "ss" ? "parallel" : "tempering"));
+    CHECK(result["sampler"] == "parallel");
+    CHECK(result["status"] == "ok");
+    CHECK(result["chains"] == 40);
+    CHECK(result["sweeps"] == 960);  // as many moves as 600 of 64 chains
+    CHECK(std::abs(result["log_z"].get<double>() - truth) <
+          5 * result["std_error"].get<double>() + 1e-12);
+    CHECK(result["log_z"] != other["log_z"]);
+    const Json longer =
+        json_of(with({"estimate", path, "--method", method, "--burn-in", "500"}, bundled));
+    CHECK(longer["log_z"] != result["log_z"]);
+    CHECK(longer["std_error"] != result["std_error"]);
+    if (method == "ss") continue;
+    const Json dumped =
+        json_of(with({"estimate", path, "--method", method, "--dump", dump, "--force"}, bundled));
+    const Json stored = json_of({"estimate", "--from", dump, "--method", method});
+    for (const char* key : {"log_z", "std_error", "sampler", "status"}) {
+      CHECK(dumped[key] == result[key]);
+      CHECK(stored[key] == result[key]);
+    }
+  }
+  CHECK(json_of(with({"estimate", path, "--method", "ss", "--sampler", "tempering"},
+                     kShort))["sampler"] == "tempering");
+  const auto refused = [&](const Arguments& options, const std::string& said) {
+    check_refused(run(with({"estimate", path}, options)), {said});
+  };
+  for (const char* method : {"rts", "ts", "sd", "rsd", "rts-mixed", "ti-rb"})
+    refused({"--method", method, "--sampler", "parallel"},
+            "--sampler = parallel (must be tempering");
+  refused({"--method", "ais", "--sampler", "parallel"}, "--sampler (must be left out");
+  refused({"--method", "bar", "--bundles", "8"}, "--bundles (must be left out");
+  refused({"--method", "bar", "--burn-in", "8"}, "--burn-in (must be left out");
+  refused({"--method", "ss", "--bundles", "4"}, "--bundles = 4 (must be an integer from 5");
+  refused({"--method", "bar", "--sampler", "parallel", "--prior", "exp:1"},
+          "--prior (must be left");
+  refused({"--method", "ti", "--sampler", "parallel", "--states", "joint"},
+          "--states (must be left");
+  refused({"--method", "ti", "--sampler", "parallel", "--burn-in", "20000"},
+          "burn-in = 20000 (must be less than the 10000 sweeps");
+  const Json compared =
+      json_of({"compare", path, "--methods", "bar,ti,ais", "--sampler", "parallel", "--sweeps",
+               "300", "--repeats", "3", "--temperatures", "5", "--out", folder / "compare"});
+  CHECK(compared["cells"].size() == 3);
 }
 
 TEST_CASE("an estimate that the machine's memory cannot hold is refused before it starts") {

@@ -100,7 +100,7 @@ Estimate bar(const SampleStore& store) {
     add_influences(make_pair(store, samples, k), ratios[k], samples[k], samples[k + 1], influences);
   }
   estimate.log_z = estimate.log_z_rungs[store.rungs() - 1];
-  set_error(estimate, influences);
+  set_error(estimate, influences, store.bundle());
   if (!std::all_of(ratios.begin(), ratios.end(), [](const Ratio& r) { return r.converged; }))
     estimate.refuse(Status::not_converged, "a ratio of neighbouring rungs was not solved");
   judge_mixing(estimate, store);

@@ -203,7 +203,7 @@ void set_errors(const SampleStore& store, const Visited& visited, const VectorXd
   MatrixXd influences(store.sweeps(), store.chains());
   for (Index i = 0; i < values.size(); ++i)
     influences.data()[i] = store.samples() * (values[i] - means[store.rung.data()[i]]);
-  set_error(estimate, influences);
+  set_error(estimate, influences, store.bundle());
 }
 
 }  // namespace

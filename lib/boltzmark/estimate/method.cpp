@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -55,8 +56,44 @@ Ladder tempering_ladder(const MethodSettings& settings) {
 }
 
 MethodWork tempering_work(const MethodSettings& settings) {
+  if (settings.tempering == Tempering::parallel) return replica_work(settings);
   return {settings.chains, settings.sweeps, tempering_ladder(settings).rungs(),
           double{1} * settings.chains * settings.sweeps};
+}
+
+ReplicaOptions replica_options(const MethodSettings& settings) {
+  const Ladder ladder = tempering_ladder(settings);
+  const int bundles =
+      settings.bundles > 0 ? settings.bundles : std::max(1, settings.chains / ladder.rungs());
+  const std::int64_t sweeps =
+      std::int64_t{settings.sweeps} * settings.chains / (std::int64_t{bundles} * ladder.rungs());
+  if (sweeps < 2)
+    throw InvalidArgument(fmt::format(
+        "sweeps = {} of {} chains (must be worth 2 sweeps of a chain on each of {} rungs{})",
+        settings.sweeps, settings.chains, ladder.rungs(),
+        bundles > 1 ? fmt::format(" of {} bundles", bundles) : ""));
+  const std::int64_t burn_in = settings.burn_in < 0 ? sweeps / 5 : settings.burn_in;
+  if (burn_in >= sweeps)
+    throw InvalidArgument(
+        fmt::format("burn-in = {} (must be less than the {} sweeps that each chain of {} makes)",
+                    burn_in, sweeps, bundles * ladder.rungs()));
+  return {.ladder = ladder,
+          .bundles = bundles,
+          .burn_in = burn_in,
+          .sweeps = sweeps - burn_in,
+          .key = settings.key,
+          .progress = settings.progress};
+}
+
+MethodWork replica_work(const MethodSettings& settings) {
+  const ReplicaOptions options = replica_options(settings);
+  const int rungs = options.ladder.rungs(), chains = options.bundles * rungs;
+  const auto sweeps = static_cast<int>(options.burn_in + options.sweeps);
+  return {chains, sweeps, rungs, double{1} * chains * sweeps};
+}
+
+SampleStore run_replicas(const Target& target, const MethodSettings& settings) {
+  return parallel_tempering_samples(target, replica_options(settings)).samples;
 }
 
 States default_states(const SampleStore& store) {

@@ -9,9 +9,16 @@
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/model/case_values.hpp"
 #include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
+
+/// What samples every rung of a ladder.
+enum class Tempering {
+  simulated,  ///< each chain draws its rung: rungs are random
+  parallel    ///< bundles of a chain a rung, which exchange rungs: each has a fixed share
+};
 
 /// The settings that all methods share.
 struct MethodSettings {
@@ -22,6 +29,10 @@ struct MethodSettings {
   Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
   States states = States::collapsed;
   bool keep_log_f = false;  ///< keep collapsed densities in the store
+  /// Whose samples a method reads that reads samples of rungs; none: those it names itself.
+  std::optional<Tempering> tempering = std::nullopt;
+  int bundles = 0;   ///< of parallel tempering, a chain a rung each; 0: what `chains` allow, or one
+  int burn_in = -1;  ///< sweeps of parallel tempering before any is kept; below 0: a fifth
   StreamKey key = {};
   CaseValues cases = {};            ///< observed states for RAISE [visible x cases]; empty: sampled
   TopStates* top_states = nullptr;  ///< takes a tempered run's states at b = 1
@@ -79,7 +90,8 @@ struct Method {
   std::function<Estimate(const TemperedRun&)> from_run = nullptr;
   /// Does so from a stored one; null if a store alone does not do.
   std::function<Estimate(const SampleStore&, States)> from_store = nullptr;
-  bool reads_log_f = false;  ///< can use collapsed states
+  bool reads_log_f = false;    ///< can use collapsed states
+  bool any_tempering = false;  ///< can read samples of parallel tempering as well as of simulated
 
   /// Throws  InvalidArgument if it has no name, or if a function is missing or of another source
   void check() const;
@@ -108,6 +120,16 @@ States default_states(const SampleStore& store);
 /// Randomness  settings.key: each chain's units and rung, whatever the threads
 /// Throws      InvalidArgument on settings out of range; what settings.progress throws
 TemperedRun run_tempering(const Target& target, const MethodSettings& settings);
+
+/// Returns how parallel tempering is run: whole ladders, and the sweeps that make the same moves as
+/// the settings' chains.
+/// Throws  InvalidArgument if a chain would make fewer than 2 sweeps, or none after the burn-in
+ReplicaOptions replica_options(const MethodSettings& settings);
+/// Returns the work of these.
+MethodWork replica_work(const MethodSettings& settings);
+/// Samples by parallel tempering.
+/// Randomness, Throws  as parallel_tempering_samples and replica_options
+SampleStore run_replicas(const Target& target, const MethodSettings& settings);
 
 /// Makes a method that reads more of a tempered run than its samples.
 Method reader_of_runs(std::string name, std::string summary,

@@ -75,6 +75,22 @@ Estimate make_estimate(const Method& method, const RatioRange& range, const Func
   return closed(function(arguments...), range);
 }
 
+void need_any_tempering(const Method& method) {
+  if (!method.any_tempering)
+    throw InvalidArgument(
+        fmt::format("method = {} (must be {} to read rungs that were not drawn)", method.name,
+                    names_of(" or ", [](const Method& m) { return m.any_tempering; })));
+}
+
+void check_tempering(const Method& method, const MethodSettings& settings) {
+  if (method.source == Source::tempered && settings.tempering == Tempering::parallel)
+    need_any_tempering(method);
+}
+
+Estimate estimate_from_replicas(const Method& method, const SampleStore& store) {
+  return make_estimate(method, range_of(store.log_ratio), method.from_store, store, States::joint);
+}
+
 }  // namespace
 
 const std::deque<Method>& registered_methods() { return registry(); }
@@ -100,6 +116,7 @@ Estimate estimate_from(std::string_view name, const SampleStore& store,
     throw InvalidArgument(fmt::format(
         "method = {} (must be {} to choose its states)", name,
         names_of(" or ", [](const Method& m) { return m.from_store && m.reads_log_f; })));
+  if (method.from_store && !store.random_rungs) need_any_tempering(method);
   return make_estimate(method, range_of(store.log_ratio), method.from_store, store,
                        states.value_or(default_states(store)));
 }
@@ -107,7 +124,11 @@ Estimate estimate_from(std::string_view name, const SampleStore& store,
 Estimate estimate_log_z(std::string_view name, const Target& target,
                         const MethodSettings& settings) {
   const Method& method = find_method(name);
-  if (method.from_run) return estimate_from(name, run_tempering(target, settings));
+  check_tempering(method, settings);
+  if (method.from_run)
+    return settings.tempering == Tempering::parallel
+               ? estimate_from_replicas(method, run_replicas(target, settings))
+               : estimate_from(name, run_tempering(target, settings));
   return make_estimate(method, RatioRange{}, method.run, target, settings);
 }
 
@@ -116,10 +137,17 @@ const TemperedRun& MethodRuns::tempered() {
   return *run_;
 }
 
-Estimate MethodRuns::estimate(std::string_view method) {
-  return find_method(method).source == Source::tempered
-             ? estimate_from(method, tempered())
-             : estimate_log_z(method, *target_, settings_);
+const SampleStore& MethodRuns::replicas() {
+  if (!replicas_) replicas_ = run_replicas(*target_, settings_);
+  return *replicas_;
+}
+
+Estimate MethodRuns::estimate(std::string_view name) {
+  const Method& method = find_method(name);
+  if (method.source != Source::tempered) return estimate_log_z(name, *target_, settings_);
+  check_tempering(method, settings_);
+  return settings_.tempering == Tempering::parallel ? estimate_from_replicas(method, replicas())
+                                                    : estimate_from(name, tempered());
 }
 
 MethodWork method_work(std::string_view method, const MethodSettings& settings) {

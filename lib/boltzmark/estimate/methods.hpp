@@ -32,10 +32,11 @@ Estimate estimate_from(std::string_view method, const TemperedRun& run);
 /// asked for, or needs what is not stored
 Estimate estimate_from(std::string_view method, const SampleStore& store,
                        std::optional<States> states = std::nullopt);
-/// Estimates log Z by any method. Only RAISE with cases needs a target of layers.
-/// Randomness  as run_tempering
-/// Throws      InvalidArgument if there is no such method, or on settings out of range; what
-///   settings.progress throws
+/// Estimates log Z by any method. Only RAISE with cases needs a target of layers. Samples of parallel
+/// tempering (settings.tempering) serve methods of any_tempering.
+/// Randomness  as run_tempering, or run_replicas
+/// Throws      InvalidArgument if there is no such method, it cannot read the samples asked for, or on
+///   settings out of range; what settings.progress throws
 Estimate estimate_log_z(std::string_view method, const Target& target,
                         const MethodSettings& settings);
 
@@ -49,6 +50,9 @@ class MethodRuns {
   /// Returns the tempered run, which the first call makes.
   /// Randomness, Throws  as run_tempering
   const TemperedRun& tempered();
+  /// Returns the samples of parallel tempering, which the first call makes.
+  /// Randomness, Throws  as run_replicas
+  const SampleStore& replicas();
   /// Estimates log Z by any method.
   /// Randomness, Throws  as estimate_log_z
   Estimate estimate(std::string_view method);
@@ -57,6 +61,7 @@ class MethodRuns {
   const Target* target_;
   MethodSettings settings_;
   std::optional<TemperedRun> run_;
+  std::optional<SampleStore> replicas_;
 };
 
 /// Computes about how many bytes a method needs: its chains, its ladder, and what it keeps of every

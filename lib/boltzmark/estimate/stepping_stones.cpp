@@ -86,10 +86,10 @@ class Ratios {
 
 SteppingStones stepping_stones(const SampleStore& store) {
   store.check();
-  const int chains_per_group = store.random_rungs ? 1 : store.rungs();
-  if (store.chains() % chains_per_group != 0)
+  if (!store.random_rungs && store.bundle() != store.rungs())
     throw InvalidArgument(fmt::format("chains = {} (must be bundles of {}, one a rung)",
-                                      store.chains(), chains_per_group));
+                                      store.chains(), store.rungs()));
+  const auto chains_per_group = static_cast<int>(store.bundle());
   SteppingStones stones;
   stones.forward = Ratios(store, Direction::forward).estimate(chains_per_group);
   stones.backward = Ratios(store, Direction::backward).estimate(chains_per_group);

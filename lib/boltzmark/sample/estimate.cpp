@@ -84,14 +84,15 @@ void set_error(Estimate& estimate, InfluenceSums sums) {
                                 estimate.effective_samples, needed));
 }
 
-void set_error(Estimate& estimate, const Eigen::MatrixXd& influences) {
-  const Eigen::Index sweeps = influences.rows();
-  const int batches = batches_per_chain(influences.cols(), sweeps);
-  Eigen::VectorXd groups(influences.cols() * batches);
+void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, Eigen::Index bundle) {
+  const Eigen::Index sweeps = influences.rows(), bundles = influences.cols() / bundle;
+  const int batches = batches_per_chain(bundles, sweeps);
+  Eigen::VectorXd groups(bundles * batches);
   for (Eigen::Index g = 0; g < groups.size(); ++g) {
     const Eigen::Index batch = g % batches;
     const Eigen::Index first = batch * sweeps / batches, last = (batch + 1) * sweeps / batches;
-    groups[g] = influences.col(g / batches).segment(first, last - first).sum();
+    groups[g] =
+        influences.middleCols(g / batches * bundle, bundle).middleRows(first, last - first).sum();
   }
   const auto samples = static_cast<double>(influences.size());
   set_error(estimate, {.groups = groups,

@@ -59,8 +59,9 @@ void set_error(Estimate& estimate, InfluenceSums sums);
 
 /// Sets the error of an estimate from the influence value of every sample: values are summed over
 /// batches of consecutive sweeps, as RungSums groups them.
-/// Shapes  influences [sweeps x chains], of mean 0
-/// Throws  InvalidArgument if there is only one sample
-void set_error(Estimate& estimate, const Eigen::MatrixXd& influences);
+/// Shapes  influences [sweeps x chains], of mean 0; so many consecutive chains, which may depend on
+///   each other, make one group
+/// Throws  InvalidArgument if there is only one group
+void set_error(Estimate& estimate, const Eigen::MatrixXd& influences, Eigen::Index bundle = 1);
 
 }  // namespace boltzmark

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/exponentials.hpp"
@@ -48,7 +49,7 @@ void sum_group(const SampleStore& store, Assignment assignment, const Densities&
 template <class Densities>
 RungSums sum_all(const SampleStore& store, Assignment assignment, bool has_ratio,
                  const Densities& densities) {
-  const int batches = batches_per_chain(store.chains(), store.sweeps());
+  const int batches = batches_per_chain(store.chains() / store.bundle(), store.sweeps());
   const Eigen::Index groups = store.chains() * batches;
   RungSums sums{.weight = Eigen::MatrixXd::Zero(store.rungs(), groups)};
   if (has_ratio) sums.first = sums.second = sums.weight;
@@ -63,6 +64,20 @@ RungSums sum_all(const SampleStore& store, Assignment assignment, bool has_ratio
               has_ratio, group, sums, squares[g]);
   });
   for (const Eigen::Vector3d& s : squares) sums.end_squares += s;
+  return sums;
+}
+
+// Adds the groups of a bundle's chains to one a batch.
+RungSums joined_in_bundles(RungSums sums, Eigen::Index bundle) {
+  const auto join = [&](Eigen::MatrixXd& groups) {
+    const Eigen::Index batches = sums.batches, bundles = groups.cols() / batches / bundle;
+    Eigen::MatrixXd joined = Eigen::MatrixXd::Zero(groups.rows(), bundles * batches);
+    for (Eigen::Index g = 0; g < groups.cols(); ++g)
+      joined.col(g / batches / bundle * batches + g % batches) += groups.col(g);
+    groups = std::move(joined);
+  };
+  for (Eigen::MatrixXd* groups : {&sums.weight, &sums.first, &sums.second})
+    if (groups->size() > 0) join(*groups);
   return sums;
 }
 
@@ -197,10 +212,11 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {
     throw InvalidArgument("store (must hold rungs drawn by simulated tempering for q(b | x))");
   Eigen::VectorXd betas(store.rungs());
   for (int k = 0; k < store.rungs(); ++k) betas[k] = store.ladder[k];
-  return sum_all(store, assignment, true,
-                 [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
-                   out = betas * store.log_ratio(s, chain);
-                 });
+  RungSums sums = sum_all(store, assignment, true,
+                          [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
+                            out = betas * store.log_ratio(s, chain);
+                          });
+  return store.bundle() > 1 ? joined_in_bundles(std::move(sums), store.bundle()) : sums;
 }
 
 RungSums sum_collapsed(const SampleStore& store) {

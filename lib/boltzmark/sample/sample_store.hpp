@@ -27,6 +27,11 @@ struct SampleStore {
   Eigen::Index sweeps() const { return log_ratio.rows(); }
   Eigen::Index chains() const { return log_ratio.cols(); }
   double samples() const { return static_cast<double>(log_ratio.size()); }
+  /// Returns how many consecutive chains may depend on each other: one of simulated tempering, or a
+  /// bundle of parallel tempering, a chain a rung.
+  Eigen::Index bundle() const {
+    return !random_rungs && chains() % rungs() == 0 ? Eigen::Index{rungs()} : 1;
+  }
 
   /// Throws  InvalidArgument if shapes disagree, a rung is outside 0..rungs-1, or a value is not
   /// finite
@@ -69,7 +74,8 @@ struct RungSums {
   /// Sums of w_1n^2, w_Kn^2 and w_1n w_Kn over all samples.
   Eigen::VectorXd end_squares = Eigen::VectorXd::Zero(3);
   double samples = 0;
-  int batches = 1;  ///< of consecutive sweeps, per chain: group = chain * batches + batch
+  /// Of consecutive sweeps, per chain or bundle of chains: group = chain * batches + batch.
+  int batches = 1;
 
   Eigen::Index rungs() const { return weight.rows(); }
   Eigen::Index groups() const { return weight.cols(); }

@@ -21,6 +21,12 @@ Estimate integrate(const SampleStore& store, States) {
 constexpr double kTransitionMatrices = 8;  // sums, law, what solves for it
 constexpr double kPlaceBytes = 20;         // of a sample in the lists of rungs
 
+// Reads samples of parallel tempering too.
+Method of_any_tempering(Method method) {
+  method.any_tempering = true;
+  return method;
+}
+
 // Adds what a method makes of every sample besides its influence.
 Method with_sample_bytes(Method method, double bytes) {
   method.sweep_bytes = [kept = method.sweep_bytes, bytes](const MethodSettings& settings) {
@@ -53,23 +59,24 @@ Method ts_method() {
 }
 
 Method ti_riemann_method() {
-  return reader_of_stores("ti-riemann", "thermodynamic integration, left sum",
-                          integrate<Quadrature::left>);
+  return of_any_tempering(reader_of_stores("ti-riemann", "thermodynamic integration, left sum",
+                                           integrate<Quadrature::left>));
 }
 
 Method ti_method() {
-  return reader_of_stores("ti", "thermodynamic integration, trapezoid",
-                          integrate<Quadrature::trapezoid>);
+  return of_any_tempering(reader_of_stores("ti", "thermodynamic integration, trapezoid",
+                                           integrate<Quadrature::trapezoid>));
 }
 
 Method ti_simpson_method() {
-  return reader_of_stores("ti-simpson", "thermodynamic integration, Simpson's rule",
-                          integrate<Quadrature::simpson>);
+  return of_any_tempering(reader_of_stores(
+      "ti-simpson", "thermodynamic integration, Simpson's rule", integrate<Quadrature::simpson>));
 }
 
 Method ti_corrected_method() {
-  return reader_of_stores("ti-corrected", "trapezoid corrected by variances [Friel et al. 2014]",
-                          integrate<Quadrature::corrected>);
+  return of_any_tempering(reader_of_stores("ti-corrected",
+                                           "trapezoid corrected by variances [Friel et al. 2014]",
+                                           integrate<Quadrature::corrected>));
 }
 
 Method ti_rb_method() {
@@ -80,10 +87,10 @@ Method ti_rb_method() {
 }
 
 Method bar_method() {
-  return with_sample_bytes(
+  return of_any_tempering(with_sample_bytes(
       reader_of_stores("bar", "Bennett's acceptance ratio between neighbouring rungs",
                        [](const SampleStore& store, States) { return bar(store); }),
-      40);
+      40));
 }
 
 Method mbar_method() {
@@ -92,7 +99,7 @@ Method mbar_method() {
                        [](const SampleStore& store, States) { return Estimate(mbar(store)); });
   method.cell_seconds = 6.8e-8;  // iterations
   method.square_matrices = 28;   // of 16 blocks of samples, and of the covariance
-  return with_sample_bytes(std::move(method), 50);
+  return of_any_tempering(with_sample_bytes(std::move(method), 50));
 }
 
 Method sd_method() {

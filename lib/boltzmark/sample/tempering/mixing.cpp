@@ -22,7 +22,9 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains) {
 }
 
 void judge_mixing(Estimate& estimate, const SampleStore& store) {
-  if (store.random_rungs) judge_round_trips(estimate, round_trips(store), store.chains());
+  const auto stay = [&] { return (store.rung.rowwise() - store.rung.row(0)).isZero(); };
+  if (store.random_rungs || !stay())
+    judge_round_trips(estimate, round_trips(store), store.chains());
 }
 
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains) {
