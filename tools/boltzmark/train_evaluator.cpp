@@ -165,7 +165,8 @@ double Evaluator::seconds(const Layered& model, double count) const {
 double Evaluator::bytes(const Layered& model) const {
   if (!tracker_) return 0;
   const TrackerOptions tracker = tracker_options(options_);
-  return weight_bytes(model) +
+  const double means = model.is_rbm() ? 0 : 12.0 * model.units() * options_.training.distinct();
+  return means + weight_bytes(model) +
          double{1} * tracker.chains * (8.0 * model.units() + kRungBytes * tracker.ladder.rungs());
 }
 
