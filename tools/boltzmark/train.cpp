@@ -147,11 +147,11 @@ int train(const TrainArguments& arguments, const Session& session) {
                    .updates = static_cast<std::uint64_t>(arguments.updates),
                    .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
   bool whole = true;  // the evaluations from the start are known
+  loop.record = [&] { return training.record(); };
+  loop.take_record = [&](std::string_view record) {
+    whole = !record.empty() && training.take_record(record);
+  };
   if constexpr (std::is_same_v<Training, TrainRun>) {
-    loop.record = [&] { return training.record(); };
-    loop.take_record = [&](std::string_view record) {
-      whole = !record.empty() && training.take_record(record);
-    };
     std::error_code error;
     if (!std::filesystem::exists(arguments.checkpoint, error)) training.check_curves(false);
     if (!arguments.pretrain.empty()) pretrain(training, arguments, loop, session);
@@ -160,10 +160,8 @@ int train(const TrainArguments& arguments, const Session& session) {
   if constexpr (std::is_same_v<Training, TrainRun>) training.check_curves(whole && resumed_at > 0);
   say_resumed(resumed_at, loop, session);
   if (!whole && resumed_at > 0 && arguments.evaluate > 0 && !session.quiet)
-    complain(
-        fmt::format("evaluations begin at update {}: {} has none before of this --evaluate, "
-                    "--validate and --evaluate-sweeps",
-                    resumed_at, arguments.checkpoint));
+    complain(fmt::format("evaluations begin at update {}: {} has none before that were made as now",
+                         resumed_at, arguments.checkpoint));
   training.state_cost();
   make_updates(training.trainer(), loop, session, [&] { training.evaluate(); });
   training.save_model();

@@ -380,10 +380,6 @@ TEST_CASE("options of training that say nothing or too much are refused by their
       {{"--hidden", "2", "--hidden", "2", "--pretrain", "5,6", "--start", "m.npz"},
        "--start is given"},
       {{"--hidden", "1048577"}, "1 to 1048576"},
-      {{"--hidden", "2", "--visible-units", "continuous", "--hidden-units", "continuous",
-        "--evaluate", "5"},
-       "both are continuous"},
-      {{"--hidden", "50", "--visible-units", "continuous", "--evaluate", "5"}, "50 units"},
   };
   for (const auto& [more, reason] : all) {
     Arguments arguments = {"train", "bas", "--out", out};

@@ -92,6 +92,18 @@ TEST_CASE("a model of more than 40 units a side is evaluated by a tracked log Z"
   CHECK(std::abs(first["mean_log_likelihood"].get<double>() + 41 * std::log(2.0)) < room);
 }
 
+TEST_CASE("a model of which neither side can be enumerated is evaluated by a tracked log Z") {
+  const io_test::Folder folder;
+  const Json found =
+      json_of({"train", "bas", "--hidden", "2", "--visible-units", "continuous", "--hidden-units",
+               "continuous", "--initial-sd", "0", "--updates", "0", "--evaluate", "1",
+               "--evaluate-sweeps", "1500", "--out", folder / "m.npz"})["evaluations"][0];
+  // Without parameters log Z is the volume of 18 units on [-1, 1], and log f(v) that of two.
+  CHECK(found["status"] == "ok");
+  CHECK(found["log_z"].get<double>() == Approx(18 * std::log(2.0)).margin(1e-3));
+  CHECK(found["mean_log_likelihood"].get<double>() == Approx(-16 * std::log(2.0)).margin(1e-3));
+}
+
 TEST_CASE("an evaluation whose log Z cannot be trusted is marked wherever it stands") {
   const io_test::Folder folder;
   const Arguments few = {"--evaluate", "150", "--evaluate-sweeps", "2", "--force"};
