@@ -299,11 +299,11 @@ void add_train(Program& program) {
   command.integer(
       &arguments->evaluate_sweeps, "--evaluate-sweeps N", 2,
       "Track log Z by RTS [carlson2016]: at each evaluation 32 chains of its own, on 100 rungs from "
-      "the rates of the cases, go on for N sweeps from where they were, under the parameters of now; "
-      "the last four fifths or more of these sweeps give log Z, its standard error and a status, "
-      "not_converged where the chains made too few round trips between the ends of the ladder. The "
-      "first evaluation costs twice as much. Of a deep model the bound of the mean log-likelihood by "
-      "--mean-field is told (default: 3000 where more than 40 units would be enumerated; given, also "
+      "the rates of the cases, go on for N sweeps from where they were, under the parameters of now, "
+      "or, if these have changed too much, start anew for up to N more; most of the sweeps give log "
+      "Z, its standard error and a status, not_converged where the chains made too few round trips "
+      "between the ends of the ladder. Of a deep model the bound of the mean log-likelihood by "
+      "--mean-field is told (default: 5000 where more than 40 units would be enumerated; given, also "
       "where fewer would be).");
   command.text(&arguments->validate, "--validate DATASET",
                "At each evaluation also tell the mean log-likelihood of these cases (default of a "

@@ -57,6 +57,27 @@ TEST_CASE("a tracked log Z is that of enumeration, whatever the model was before
   }
 }
 
+TEST_CASE("a tracker starts anew where the model has changed too much to go on") {
+  Stream stream(make_key(6, "log Z tracker"), Purpose::test);
+  Eigen::MatrixXd weights(60, 14);
+  for (double& w : weights.reshaped()) w = stream.uniform(-1, 1);
+  const auto model = [&](double scale) {
+    return Layered::rbm(scale * weights, Eigen::VectorXd::Constant(60, scale),
+                        Eigen::VectorXd::Constant(14, -scale));
+  };
+  LogZTracker tracker(
+      Base::uniform(model(0)),
+      {.chains = 32, .sweeps = 1000, .ladder = Ladder::linear(40), .key = make_key(9)});
+  for (const double scale : {0.0, 1.0, -1.0}) {
+    const TrackedLogZ found = tracker.look(model(scale));
+    INFO(scale << ": " << found.estimate.log_z << " +- " << found.estimate.std_error << ", "
+               << found.round_trips);
+    CHECK(found.estimate.status == Status::ok);
+    CHECK(std::abs(found.estimate.log_z - exact_log_z(model(scale)).log_z) <
+          8 * found.estimate.std_error + 1e-4);
+  }
+}
+
 TEST_CASE("a tracked log Z has the same bytes for any threads and after a restore") {
   LogZTracker whole = tracker_of(followed());
   const Looks expected = look_at(whole, 0, 4);

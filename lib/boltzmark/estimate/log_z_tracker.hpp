@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "boltzmark/core/checkpoint.hpp"
@@ -13,7 +14,7 @@ namespace boltzmark {
 /// How log Z is followed.
 struct TrackerOptions {
   int chains = 32;
-  int sweeps = 3000;  ///< of every chain at a look; the first look makes twice as many
+  int sweeps = 5000;  ///< of every chain at a look, and at most as many again where it starts anew
   Ladder ladder = Ladder::linear(100);
   StreamKey key = {};
 };
@@ -29,6 +30,8 @@ struct TrackedLogZ {
 ///   A look holds the chains on their rungs for 1/25 of its sweeps; Zhat is renewed from the
 ///   occupancies of at most five rounds of as many, until none is off by more than a nat; over the
 ///   rest it stays, for an estimate with its error.   [carlson2016, Secs. 2.4, 4.4, Eqs. 12 and 16]
+///   Where no round is so even, the model has changed too much: chains and Zhat start anew, as they do
+///   at the first look, from the initial stage of simulated tempering, one annealed pass before it.
 /// Randomness  of its own key and the number of the look
 /// Invariant   the same bytes for any number of threads, and after save and restore
 class LogZTracker {
@@ -48,9 +51,18 @@ class LogZTracker {
   void restore(const Layered& model, CheckpointReader& in);
 
  private:
-  TrackedTempering go_on(const Layered& model) const;
+  using Target = std::shared_ptr<const TemperedModel>;
+  /// Where rounds left Zhat.
+  struct Settled {
+    int sweeps = 0;  ///< made
+    bool even = false;
+  };
+  StreamKey key_of(const char* part) const;
+  std::unique_ptr<TrackedTempering> begin(const Target& target, const char* part,
+                                          const TrackedPlace& place) const;
+  TrackedPlace initial_place(const Target& target) const;
   int round_sweeps() const;
-  int settle(TrackedTempering& chains) const;
+  Settled settle(TrackedTempering& chains) const;
 
   Base base_;
   TrackerOptions options_;
