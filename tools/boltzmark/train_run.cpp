@@ -44,14 +44,13 @@ bool is_bernoulli(const std::string& units) {
   return units.empty() || Unit::parse(units).is_bernoulli();
 }
 
-// Of the evaluations: it tells other cases from these.
 std::uint64_t hash_of(const Eigen::MatrixXf& values) {
   return hash_bytes({reinterpret_cast<const char*>(values.data()),
                      static_cast<std::size_t>(values.size()) * sizeof(float)},
                     static_cast<std::uint64_t>(values.rows()));
 }
 
-// What a tempered chain starts from: the rates of the cases, where units have some.
+// The rates of the cases, where units have some.
 Base base_of(const Layered& model, const Eigen::MatrixXf& values) {
   if (!model.layer(0).unit.is_bernoulli()) return Base::uniform(model);
   return Base::from_data(model, values, 5 * std::ceil(static_cast<double>(values.cols()) / 100));
@@ -299,17 +298,17 @@ void TrainRun::state_cost() const {
   const TrainingCost cost = cost_of(
       sizes_of(model()), trainer_.sampler().chain_sweeps(options.negative.sweeps), options.batch);
   const double evaluations = evaluation_count(arguments_);
-  const bool tracked = curves().tracked;
   state_plan(
       session_,
-      fmt::format(
-          "{} updates of a {} by {}{}", grouped(arguments_.updates), model_name(),
-          options.negative.description(),
-          tracked ? fmt::format(", evaluated {:.0f} times by a tracked log Z", evaluations) : ""),
+      fmt::format("{} updates of a {} by {}{}", grouped(arguments_.updates), model_name(),
+                  options.negative.description(),
+                  curves().tracked
+                      ? fmt::format(", evaluated {:.0f} times by a tracked log Z", evaluations)
+                      : ""),
       cost.seconds + (evaluator_ ? evaluator_->seconds(model(), evaluations) : 0),
       cost.bytes + sampler_bytes(trainer_.sampler()) +
           (evaluator_ ? evaluator_->bytes(model()) : 0),
-      tracked ? "lower --hidden, --batch, --chains or --evaluate-sweeps" : kLessTraining);
+      curves().tracked ? "lower --hidden, --batch, --chains or --evaluate-sweeps" : kLessTraining);
 }
 
 std::string TrainRun::heading() const {
