@@ -38,6 +38,7 @@
 // log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.
 #include "boltzmark/estimate/case_likelihood.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/rts.hpp"
 

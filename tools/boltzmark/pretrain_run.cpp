@@ -77,7 +77,7 @@ void pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
       .heading = fmt::format("boltzmark train 1, pretraining {}\n", arguments.pretrain),
       .must = loop.must,
       .updates = pretraining.total_updates()};
-  resume(pretraining, own, session);
+  say_resumed(resume(pretraining, own), own, session);
   state_plan(session,
              fmt::format("{} updates of pretraining, before the training",
                          grouped(pretraining.total_updates())),

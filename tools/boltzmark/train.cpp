@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <string_view>
+#include <system_error>
 #include <type_traits>
 
 #include "boltzmark/core/error.hpp"
 #include "input.hpp"
+#include "output.hpp"
 #include "pretrain_run.hpp"
 #include "program.hpp"
 #include "train_classes.hpp"
@@ -41,6 +45,7 @@ TrainArguments complete(TrainArguments arguments) {
     if (arguments.rate_decay > 0) refuse("--rate-decay", "not be, with --discriminative");
     if (!arguments.validate.empty()) refuse("--validate", "not be, with --discriminative");
     if (!arguments.curves.empty()) refuse("--curves", "not be, with --discriminative");
+    if (arguments.evaluate_sweeps > 0) refuse("--evaluate-sweeps", "not be, with --discriminative");
   } else {
     const char* must = "come with --discriminative";
     if (!arguments.labels.empty()) refuse("--labels", must);
@@ -52,6 +57,8 @@ TrainArguments complete(TrainArguments arguments) {
     refuse("--validate", "come with --evaluate");
   if (arguments.evaluate == 0 && !arguments.curves.empty())
     refuse("--curves", "come with --evaluate");
+  if (arguments.evaluate == 0 && arguments.evaluate_sweeps > 0)
+    refuse("--evaluate-sweeps", "come with --evaluate");
   const bool deep = arguments.hidden.size() > 1;
   if (!deep && arguments.mean_field > 0)
     refuse("--mean-field", "come with two --hidden or more: an RBM's means are exact");
@@ -134,15 +141,27 @@ void check(const TrainArguments& arguments) {
 template <class Training>
 int train(const TrainArguments& arguments, const Session& session) {
   Training training(arguments, session);
-  const LoopOptions loop{.checkpoint = arguments.checkpoint,
-                         .heading = training.heading(),
-                         .must = Training::kSameRun,
-                         .updates = static_cast<std::uint64_t>(arguments.updates),
-                         .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
-  if constexpr (std::is_same_v<Training, TrainRun>)
+  LoopOptions loop{.checkpoint = arguments.checkpoint,
+                   .heading = training.heading(),
+                   .must = Training::kSameRun,
+                   .updates = static_cast<std::uint64_t>(arguments.updates),
+                   .evaluate = static_cast<std::uint64_t>(arguments.evaluate)};
+  bool whole = true;  // the evaluations from the start are known
+  loop.record = [&] { return training.record(); };
+  loop.take_record = [&](std::string_view record) {
+    whole = !record.empty() && training.take_record(record);
+  };
+  if constexpr (std::is_same_v<Training, TrainRun>) {
+    std::error_code error;
+    if (!std::filesystem::exists(arguments.checkpoint, error)) training.check_curves(false);
     if (!arguments.pretrain.empty()) pretrain(training, arguments, loop, session);
-  if (!arguments.curves.empty()) check_curves(arguments.curves, arguments.force);
-  const std::uint64_t resumed_at = resume(training.trainer(), loop, session);
+  }
+  const std::uint64_t resumed_at = resume(training.trainer(), loop);
+  if constexpr (std::is_same_v<Training, TrainRun>) training.check_curves(whole && resumed_at > 0);
+  say_resumed(resumed_at, loop, session);
+  if (!whole && resumed_at > 0 && arguments.evaluate > 0 && !session.quiet)
+    complain(fmt::format("evaluations begin at update {}: {} has none before that were made as now",
+                         resumed_at, arguments.checkpoint));
   training.state_cost();
   make_updates(training.trainer(), loop, session, [&] { training.evaluate(); });
   training.save_model();
@@ -177,8 +196,10 @@ constexpr const char* kTrainNotes =
     "the same model for any number of threads.\n"
     "JSON keys: out, visible, visible_units, hidden (of the first hidden layer), layers (all sizes),\n"
     "hidden_units, negative, rule, optimiser,\n"
-    "learning_rate, batch, updates, resumed_at, seed, evaluations [update, mean_log_likelihood, and\n"
-    "with --validate validation_mean_log_likelihood], seconds, warnings; with --discriminative:\n"
+    "learning_rate, batch, updates, resumed_at, seed, evaluations [update, mean_log_likelihood, with\n"
+    "--validate validation_mean_log_likelihood, and with a tracked log Z also log_z, log_z_std_error,\n"
+    "status, round_trips; of a deep model then mean_log_likelihood_bound and so on], seconds,\n"
+    "warnings; with --discriminative:\n"
     "out, inputs, hidden, classes, hidden_units, binarise, optimiser, learning_rate, batch,\n"
     "updates, resumed_at, seed, evaluations [update, error_rate, mean_log_likelihood], seconds,\n"
     "warnings.";
@@ -269,18 +290,30 @@ void add_train(Program& program) {
                "start at cases.");
   command.text(&arguments->start, "--start MODEL",
                "Start from a model of the same layers and units, persistent chains from cases.");
-  command.integer(&arguments->evaluate, "--evaluate EVERY", 1,
-                  "Print the exact mean log-likelihood of the cases (at most 40 enumerated units; "
-                  "with --discriminative also the error rate) before the first update, after every "
-                  "EVERY updates and at the end.");
+  command.integer(
+      &arguments->evaluate, "--evaluate EVERY", 1,
+      "Print the mean log-likelihood of the cases before the first update, after every EVERY updates "
+      "and at the end: exact where at most 40 units would be enumerated, else with a tracked log Z "
+      "(--evaluate-sweeps); with --discriminative the error rate too. The model's bytes are the same "
+      "with and without.");
+  command.integer(
+      &arguments->evaluate_sweeps, "--evaluate-sweeps N", 2,
+      "Track log Z by RTS [carlson2016]: at each evaluation 32 chains of its own, on 100 rungs from "
+      "the rates of the cases, go on for N sweeps from where they were, under the parameters of now, "
+      "or, if these have changed too much, start anew for up to N more; most of the sweeps give log "
+      "Z, its standard error and a status, not_converged where the chains made too few round trips "
+      "between the ends of the ladder. Of a deep model the bound of the mean log-likelihood by "
+      "--mean-field is told (default: 5000 where more than 40 units would be enumerated; given, also "
+      "where fewer would be).");
   command.text(&arguments->validate, "--validate DATASET",
                "At each evaluation also tell the mean log-likelihood of these cases (default of a "
                "name: valid).");
   command.text(
       &arguments->curves, "--curves DIR",
-      "Write update, learning rate, norm of the weights and log-likelihoods of every "
-      "evaluation to DIR/curves.csv, and draw them in DIR/curves.svg; of a run that goes on, "
-      "from there.");
+      "Write update, learning rate, norm of the weights, log-likelihoods, log Z with its error and "
+      "status, and round trips of the tracker's and the negative phase's ladders of every evaluation "
+      "to DIR/curves.csv, and draw them in DIR/curves.svg, those not to be trusted as rings. A run "
+      "that goes on from a checkpoint goes on with them.");
   command.text(
       &arguments->binarise, "--binarise B",
       "How grey levels become values: threshold:LEVEL, sample:SEED, grey or fresh, drawn anew "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -77,11 +78,44 @@ void ClassTrainRun::state_cost() const {
       kLessTraining);
 }
 
+std::string ClassTrainRun::record() const {
+  if (arguments_.evaluate == 0) return "";
+  CheckpointWriter out;
+  out.write(static_cast<std::uint64_t>(arguments_.evaluate));
+  out.write(static_cast<std::uint64_t>(evaluations_.size()));
+  for (const auto& [update, score] : evaluations_) {
+    out.write(update);
+    out.write(std::vector<int>{score.cases, score.errors});
+    out.write(Eigen::Vector2d(score.mean_log_likelihood, score.std_error_cases));
+  }
+  return out.finish();
+}
+
+// Without the evaluation that ended a shorter run, if a longer one has none there.
+bool ClassTrainRun::take_record(std::string_view record) {
+  CheckpointReader in(record);
+  const auto every = static_cast<std::uint64_t>(arguments_.evaluate);
+  if (every == 0 || in.read() != every) return false;
+  std::vector<int> counts(2);
+  Eigen::VectorXd numbers(2);
+  for (std::uint64_t left = in.read(); left > 0; --left) {
+    const std::uint64_t update = in.read();
+    in.read(counts);
+    in.read(numbers);
+    if (update % every == 0)
+      evaluations_.push_back({update, {counts[0], counts[1], numbers[0], numbers[1]}});
+  }
+  in.finish();
+  return true;
+}
+
 void ClassTrainRun::evaluate() {
+  if (!evaluations_.empty() && evaluations_.back().update == trainer_.updates()) return;
   evaluations_.push_back({trainer_.updates(), score_classes(model(), cases_)});
   if (session_.json) return;
   const ClassScore& score = evaluations_.back().score;
-  if (evaluations_.size() == 1) print("    update  error rate  mean log-likelihood / nats\n");
+  if (!printed_) print("    update  error rate  mean log-likelihood / nats\n");
+  printed_ = true;
   print(fmt::format("{:>10}  {:>10.6f}  {:.6f}\n", trainer_.updates(), score.error_rate(),
                     score.mean_log_likelihood));
   finish_output();
@@ -130,7 +164,7 @@ void ClassTrainRun::print_result(std::uint64_t resumed_at) const {
   facts.add("inputs", "grey levels of images by " + binarise_text(arguments_.class_binarise()));
   facts.add("time", human_seconds(watch_.seconds()));
   for (const std::string& warning : warnings_) facts.add("warning", warning);
-  if (!evaluations_.empty()) print("\n");
+  if (printed_) print("\n");
   print(facts.text());
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "boltzmark/io/datasets/dataset.hpp"
@@ -32,6 +33,10 @@ class ClassTrainRun {
   DiscriminativeTrainer& trainer() { return trainer_; }
   /// States time and memory on stderr.
   void state_cost() const;
+  /// Returns what a checkpoint holds of the evaluations, and goes on from it.
+  std::string record() const;
+  /// Returns  false if --evaluate was another.  Throws  DataError if it is damaged
+  bool take_record(std::string_view record);
   /// Notes and prints how good the model is now.
   void evaluate();
   void save_model() const;
@@ -48,6 +53,7 @@ class ClassTrainRun {
   std::vector<std::string> warnings_;
   DiscriminativeTrainer trainer_;
   std::vector<ClassEvaluation> evaluations_;
+  bool printed_ = false;  ///< an evaluation was
   Stopwatch watch_;
 };
 

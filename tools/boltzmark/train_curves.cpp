@@ -4,71 +4,166 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
+#include <utility>
 
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/plot.hpp"
 #include "input.hpp"
-#include "output.hpp"
 
 namespace boltzmark::cli {
 namespace {
 
+using experiments::csv_number;
+using experiments::Series;
+
 using Curve = std::function<double(const Evaluation&)>;
 
-experiments::Series series(const std::vector<Evaluation>& evaluations, const std::string& label,
-                           const Curve& value) {
-  experiments::Series curve{.label = label, .mark = experiments::Mark::line_points};
-  for (const Evaluation& evaluation : evaluations) {
+bool is_trusted(const Evaluation& evaluation) {
+  return evaluation.status == Status::ok && std::isfinite(evaluation.mean_log_likelihood);
+}
+
+// The first and the last that can be trusted; none: null.
+std::pair<const Evaluation*, const Evaluation*> trusted_ends(const Curves& curves) {
+  const auto& all = curves.evaluations;
+  const auto first = std::find_if(all.begin(), all.end(), is_trusted);
+  if (first == all.end()) return {nullptr, nullptr};
+  return {&*first, &*std::find_if(all.rbegin(), all.rend(), is_trusted)};
+}
+
+// A curve with its 95 % of log Z, through what can be trusted; or, beside it, the rest.
+Series series(const Curves& curves, const std::string& label, int colour, bool trusted,
+              const Curve& value) {
+  constexpr double kInterval = 1.96;
+  Series curve{.label = trusted ? label : label + ", log Z not to be trusted", .colour = colour};
+  curve.mark = trusted ? experiments::Mark::line_points : experiments::Mark::rings;
+  for (const Evaluation& evaluation : curves.evaluations) {
+    const double y = value(evaluation);
+    if (is_trusted(evaluation) != trusted || !std::isfinite(y)) continue;
     curve.x.push_back(static_cast<double>(evaluation.update));
-    curve.y.push_back(value(evaluation));
+    curve.y.push_back(y);
+    if (!curves.tracked || !trusted) continue;
+    curve.lower.push_back(y - kInterval * evaluation.log_z_std_error);
+    curve.upper.push_back(y + kInterval * evaluation.log_z_std_error);
   }
   return curve;
 }
 
-}  // namespace
-
-bool fell_far(const std::vector<Evaluation>& evaluations) {
-  if (evaluations.empty()) return false;
-  const double start = evaluations.front().mean_log_likelihood;
-  return evaluations.back().mean_log_likelihood < start - 1 - 0.1 * std::abs(start);
+void add_series(experiments::Panel& panel, const Curves& curves, const std::string& label,
+                int colour, const Curve& value) {
+  for (const bool trusted : {true, false})
+    if (Series drawn = series(curves, label, colour, trusted, value); !drawn.x.empty())
+      panel.series.push_back(std::move(drawn));
 }
 
-std::string fall_text(const std::vector<Evaluation>& evaluations) {
+template <class Number>
+std::string optional_cell(const std::optional<Number>& value) {
+  return value ? csv_number(static_cast<double>(*value)) : "";
+}
+
+std::string row(const Evaluation& e) {
+  return fmt::format("{},{},{},{},{},{},{},{},{},{}\n", e.update, csv_number(e.learning_rate),
+                     csv_number(e.weight_norm), csv_number(e.mean_log_likelihood),
+                     optional_cell(e.validation), csv_number(e.log_z),
+                     csv_number(e.log_z_std_error), name(e.status), optional_cell(e.round_trips),
+                     optional_cell(e.negative_round_trips));
+}
+
+std::string curves_text(const Curves& curves) {
+  std::string text = fmt::format(
+      "update,learning_rate,weight_norm,{0},validation_{0},log_z,log_z_std_error,status,"
+      "round_trips,negative_round_trips\n",
+      curves.likelihood_name());
+  for (const Evaluation& evaluation : curves.evaluations) text += row(evaluation);
+  return text;
+}
+
+}  // namespace
+
+bool fell_far(const Curves& curves) {
+  const auto [first, last] = trusted_ends(curves);
+  if (first == nullptr) return false;
+  const double start = first->mean_log_likelihood;
+  return last->mean_log_likelihood < start - 1 - 0.1 * std::abs(start);
+}
+
+std::string fall_text(const Curves& curves) {
+  const auto [first, last] = trusted_ends(curves);
   return fmt::format(
       "at update {} the mean log-likelihood is {:.6g}, far below {:.6g} at update {}: training has "
       "gone wrong (a lower --learning-rate may help)",
-      evaluations.back().update, evaluations.back().mean_log_likelihood,
-      evaluations.front().mean_log_likelihood, evaluations.front().update);
+      last->update, last->mean_log_likelihood, first->mean_log_likelihood, first->update);
 }
 
-void check_curves(const std::string& folder, bool replace) {
+std::string refused_text(const Curves& curves) {
+  const auto& all = curves.evaluations;
+  const auto refused = std::count_if(all.begin(), all.end(),
+                                     [](const auto& one) { return one.status != Status::ok; });
+  if (refused == 0) return "";
+  return fmt::format(
+      "log Z of {} of {} evaluations is not to be trusted: see their status (more "
+      "--evaluate-sweeps may help)",
+      refused, all.size());
+}
+
+std::string evaluation_heading(const Curves& curves) {
+  const bool validated =
+      !curves.evaluations.empty() && curves.evaluations.front().validation.has_value();
+  return fmt::format("    update  {}mean log-likelihood / nats{}{}\n",
+                     curves.bound ? "bound of the " : "", validated ? ": training, validation" : "",
+                     curves.tracked ? " (+- by log Z), status" : "");
+}
+
+std::string evaluation_line(const Curves& curves, const Evaluation& evaluation) {
+  const auto said = [&](double value) {
+    return curves.tracked ? fmt::format("  {:.6f} +- {:.2g}", value, evaluation.log_z_std_error)
+                          : fmt::format("  {:.6f}", value);
+  };
+  return fmt::format("{:>10}{}{}{}\n", evaluation.update, said(evaluation.mean_log_likelihood),
+                     evaluation.validation ? said(*evaluation.validation) : "",
+                     curves.tracked ? fmt::format("  {}", name(evaluation.status)) : "");
+}
+
+std::vector<JsonObject> evaluation_objects(const Curves& curves) {
+  std::vector<JsonObject> all;
+  const std::string likelihood = curves.likelihood_name();
+  for (const Evaluation& one : curves.evaluations) {
+    JsonObject& object = all.emplace_back();
+    object.set("update", one.update).set(likelihood, finite(one.mean_log_likelihood));
+    if (one.validation) object.set("validation_" + likelihood, finite(*one.validation));
+    if (curves.tracked)
+      object.set("log_z", finite(one.log_z))
+          .set("log_z_std_error", finite(one.log_z_std_error))
+          .set("status", std::string(name(one.status)))
+          .set("round_trips", *one.round_trips);
+  }
+  return all;
+}
+
+void check_curves(const std::string& folder, bool replace, const Curves* own) {
   experiments::make_folder(folder);
-  for (const char* name : {"/curves.csv", "/curves.svg"}) check_output(folder + name, replace);
+  const std::string table = folder + "/curves.csv";
+  std::error_code error;
+  if (own != nullptr && !replace && std::filesystem::is_regular_file(table, error))
+    replace = experiments::read_text(table).starts_with(curves_text(*own));
+  for (const std::string& path : {table, folder + "/curves.svg"}) check_output(path, replace);
 }
 
-void write_curves(const std::vector<Evaluation>& evaluations, const std::string& folder) {
-  using experiments::csv_number;
-  std::string text =
-      "update,learning_rate,weight_norm,mean_log_likelihood,validation_mean_log_likelihood\n";
-  for (const Evaluation& e : evaluations)
-    text += fmt::format("{},{},{},{},{}\n", e.update, csv_number(e.learning_rate),
-                        csv_number(e.weight_norm), csv_number(e.mean_log_likelihood),
-                        e.validation ? csv_number(*e.validation) : "");
-  experiments::write_text(folder + "/curves.csv", text);
+void write_curves(const Curves& curves, const std::string& folder) {
+  experiments::write_text(folder + "/curves.csv", curves_text(curves));
 }
 
-void draw_curves(const std::vector<Evaluation>& evaluations, const std::string& folder) {
+void draw_curves(const Curves& curves, const std::string& folder) {
   experiments::Panel panel{.x = {.label = "update"},
-                           .y = {.label = "mean log-likelihood / nats"},
+                           .y = {.label = curves.bound ? "bound of the mean log-likelihood / nats"
+                                                       : "mean log-likelihood / nats"},
                            .series = {},
                            .legend = "bottom right"};
-  panel.series.push_back(
-      series(evaluations, "training", [](const auto& e) { return e.mean_log_likelihood; }));
-  if (evaluations.front().validation)
-    panel.series.push_back(
-        series(evaluations, "validation", [](const auto& e) { return *e.validation; }));
+  add_series(panel, curves, "training", 0, [](const auto& e) { return e.mean_log_likelihood; });
+  if (curves.evaluations.front().validation)
+    add_series(panel, curves, "validation", 1, [](const auto& e) { return *e.validation; });
   try {
     experiments::draw_figure({.name = "curves", .caption = "", .panels = {std::move(panel)}},
                              folder);

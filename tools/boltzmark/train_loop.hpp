@@ -24,7 +24,17 @@ struct LoopOptions {
   std::string must;            ///< how the message about another heading ends: "same --initial-sd"
   std::uint64_t updates = 0;   ///< in all
   std::uint64_t evaluate = 0;  ///< how often `evaluate` is called; 0: never
+  /// Returns what else a checkpoint is to hold, and takes it back; null: nothing.
+  std::function<std::string()> record = nullptr;
+  std::function<void(std::string_view)> take_record = nullptr;
 };
+
+/// Heads a record of so many bytes between the heading and the trainer's checkpoint.
+inline std::string record_heading(std::size_t bytes) {
+  return fmt::format("evaluations of {} bytes\n", bytes);
+}
+/// Takes the record off the front of what follows the heading; empty if there is none.
+std::string_view take_record_off(std::string_view& bytes);
 
 /// Saves a trainer's checkpoint: whole or not at all.
 template <class Trainer>
@@ -32,6 +42,8 @@ void save_checkpoint(const Trainer& trainer, const LoopOptions& options) {
   if (options.checkpoint.empty()) return;
   AtomicFile file(options.checkpoint);
   file.write(options.heading);
+  if (const std::string record = options.record ? options.record() : ""; !record.empty())
+    file.write(record_heading(record.size()) + record);
   file.write(trainer.checkpoint());
   file.commit();
 }
@@ -39,7 +51,7 @@ void save_checkpoint(const Trainer& trainer, const LoopOptions& options) {
 /// Goes on from the checkpoint if there is one; returns the updates made.
 /// Throws  DataError if it is another run's
 template <class Trainer>
-std::uint64_t resume(Trainer& trainer, const LoopOptions& options, const Session& session) {
+std::uint64_t resume(Trainer& trainer, const LoopOptions& options) {
   const std::string& path = options.checkpoint;
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return 0;
@@ -50,17 +62,21 @@ std::uint64_t resume(Trainer& trainer, const LoopOptions& options, const Session
     throw DataError(fmt::format("{}: is no checkpoint of this run (must come from the {})", path,
                                 options.must));
   try {
-    trainer.restore(std::string_view(bytes).substr(options.heading.size()));
+    std::string_view rest = std::string_view(bytes).substr(options.heading.size());
+    const std::string_view record = take_record_off(rest);
+    trainer.restore(rest);
+    if (options.take_record) options.take_record(record);
   } catch (const DataError& refusal) {
     throw DataError(fmt::format("{}: {}", path, refusal.what()));
   }
   if (trainer.updates() > options.updates)
     throw DataError(fmt::format("{}: has made {} updates (must be at most --updates, {})", path,
                                 trainer.updates(), options.updates));
-  if (!session.quiet && trainer.updates() > 0)
-    fmt::print(stderr, "boltzmark: going on from update {} of {}\n", trainer.updates(), path);
   return trainer.updates();
 }
+
+/// Says so, if a run goes on.
+void say_resumed(std::uint64_t updates, const LoopOptions& options, const Session& session);
 
 /// Ctrl-C during training: says where the run was saved, if it was.
 class TrainingInterrupted final : public experiments::Interrupted {

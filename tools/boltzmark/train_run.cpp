@@ -31,14 +31,18 @@ std::vector<int> sizes_of(const Layered& model) {
   return sizes;
 }
 
+void apply(const Standardisation& standardisation, Dataset& data) {
+  Eigen::MatrixXf values = data.values.matrix();
+  standardisation.apply(values);
+  data.values = std::move(values);
+}
+
 // Standardises the cases of Gaussian units.
 std::optional<Standardisation> standardise(const TrainArguments& arguments, Dataset& data) {
   if (!Unit::parse(arguments.visible_units).has_scale()) return std::nullopt;
   return about_file(data.name, [&] {
-    Eigen::MatrixXf values = data.values.matrix();
-    Standardisation standardisation(values);
-    standardisation.apply(values);
-    data.values = std::move(values);
+    Standardisation standardisation(data.values.matrix());
+    apply(standardisation, data);
     return standardisation;
   });
 }
@@ -47,12 +51,10 @@ bool is_bernoulli(const std::string& units) {
   return units.empty() || Unit::parse(units).is_bernoulli();
 }
 
-void check_evaluation(const EnumerationPlan& plan) {
-  if (plan.possible) return;
-  const std::string what =
-      plan.side.empty() ? "needs a side of discrete units (both are continuous"
-                        : fmt::format("would enumerate {} units (must be at most 40", plan.units);
-  throw InvalidArgument("--evaluate " + what + "; leave --evaluate out)");
+// The rates of the cases, where units have some.
+Base base_of(const Layered& model, const CaseValues& values) {
+  if (!model.layer(0).unit.is_bernoulli()) return Base::uniform(model);
+  return Base::from_data(model, values, 5 * std::ceil(static_cast<double>(values.cols()) / 100));
 }
 
 /// How the parameters start.
@@ -129,18 +131,41 @@ TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
       data_(load_training(arguments, arguments.dataset, "train")),
       standardisation_(standardise(arguments, data_)),
       trainer_(make_trainer()) {
-  if (arguments_.evaluate > 0) cases_.emplace(evaluated_cases(data_));
-  if (arguments_.validate.empty()) return;
-  Dataset data = load_training(arguments, arguments.validate, "valid");
+  if (arguments_.evaluate > 0) evaluator_.emplace(make_evaluator());
+}
+
+Evaluator TrainRun::make_evaluator() const {
+  EvaluatorOptions options{.every = arguments_.evaluate,
+                           .training = evaluated_cases(data_),
+                           .log_volume = standardisation_ ? standardisation_->log_volume() : 0,
+                           .mean_field = {.updates = arguments_.mean_field},
+                           .sweeps = tracked_sweeps(model()),
+                           .key = derive_key(make_key(arguments_.seed, "train"), "evaluation")};
+  if (options.sweeps > 0) options.base = base_of(model(), data_.values);
+  if (arguments_.validate.empty()) return Evaluator(std::move(options));
+  Dataset data = load_training(arguments_, arguments_.validate, "valid");
   if (data.values.rows() != data_.values.rows())
     throw DataError(fmt::format("{}: has {} units (must have {}, as {})", data.name,
                                 data.values.rows(), data_.values.rows(), data_.name));
-  if (standardisation_) {
-    Eigen::MatrixXf values = data.values.matrix();
-    standardisation_->apply(values);
-    data.values = std::move(values);
-  }
-  validation_cases_.emplace(evaluated_cases(data));
+  options.validation_hash = data.values.hash(0);
+  if (standardisation_) apply(*standardisation_, data);
+  options.validation = evaluated_cases(data);
+  return Evaluator(std::move(options));
+}
+
+// Those of a look at a tracked log Z; 0 where it is enumerated.
+int TrainRun::tracked_sweeps(const Layered& model) const {
+  const EnumerationPlan plan = plan_enumeration(model);
+  if (plan.possible && arguments_.evaluate_sweeps == 0) return 0;
+  if (model.has_scales())
+    throw InvalidArgument(
+        plan.possible
+            ? std::string("--evaluate-sweeps is given (must not be, with --visible-units gaussian: "
+                          "a Gaussian layer is not tempered)")
+            : fmt::format("--evaluate would enumerate {} units (must be at most {}, with "
+                          "--visible-units gaussian, which are not tempered; leave --evaluate out)",
+                          plan.units, kMostEnumeratedUnits));
+  return arguments_.evaluate_sweeps > 0 ? arguments_.evaluate_sweeps : TrackerOptions().sweeps;
 }
 
 std::shared_ptr<CaseSource> TrainRun::make_source_of(const Dataset& data, StreamKey key) const {
@@ -157,17 +182,6 @@ Cases TrainRun::evaluated_cases(const Dataset& data) const {
   std::iota(all.begin(), all.end(), 0);
   make_source_of(data, make_key(arguments_.seed, "train"))->fill(chains, all, 0);
   return Cases(chains.get_layer(0));
-}
-
-double TrainRun::log_likelihood(const Cases& cases) const {
-  return exact_mean_log_likelihood(model(), cases) -
-         (standardisation_ ? standardisation_->log_volume() : 0);
-}
-
-double TrainRun::weight_norm() const {
-  double sum = 0;
-  for (const Eigen::MatrixXd& weights : model().weights()) sum += weights.squaredNorm();
-  return std::sqrt(sum);
 }
 
 Trainer TrainRun::make_trainer(std::optional<Layered> given) const {
@@ -187,7 +201,7 @@ Trainer TrainRun::make_trainer(std::optional<Layered> given) const {
   return about_file(data_.name, [&] {
     if (!given) require_room(options);
     Layered start = given ? std::move(*given) : initial_model(key);
-    if (arguments_.evaluate > 0) check_evaluation(plan_enumeration(start));
+    if (arguments_.evaluate > 0) tracked_sweeps(start);  // refuses
     return Trainer(std::move(start), make_source(key), options, key);
   });
 }
@@ -199,20 +213,26 @@ std::vector<int> TrainRun::sizes() const {
 }
 
 // A draw and its decision cost 1 ns; the statistics of both phases are 4 sides' worth of products,
-// an update of mean field 2. Of a weight there are the model's, the gradient's and the step's, and
-// both packed directions.
+// an update of mean field 2; the step and the packing of both directions 3 ns a weight. Of a weight
+// there are the model's, the gradient's and the step's, and both packed directions. Kernels take
+// units and chains in blocks.
 TrainRun::TrainingCost TrainRun::cost_of(const std::vector<int>& sizes, double chain_sweeps,
                                          int batch) const {
-  double products = 0, units = sizes.front();
+  const auto padded = [](double count) { return kChainBlock * std::ceil(count / kChainBlock); };
+  double weights = 0, products = 0, units = sizes.front();
   for (std::size_t l = 1; l < sizes.size(); ++l) {
-    products += double{1} * sizes[l - 1] * sizes[l];
+    weights += double{1} * sizes[l - 1] * sizes[l];
+    products += padded(sizes[l - 1]) * padded(sizes[l]);
     units += sizes[l];
   }
   const double sides = sizes.size() == 2 ? 4 : 6 + 2.0 * arguments_.mean_field;
-  const double update = chain_sweeps * (2 * products * kTrainingProduct + units * 1e-9) +
-                        sides * batch * products * kTrainingProduct;
-  return {.seconds = update * arguments_.updates / thread_count(),
-          .bytes = data_.values.bytes() + 8 * batch * units + 48 * products};
+  const double cases = padded(batch);
+  const double update =
+      chain_sweeps * cases / batch * (2 * products * kTrainingProduct + units * 1e-9) +
+      sides * cases * products * kTrainingProduct + 3e-9 * products;
+  return {
+      .seconds = update * arguments_.updates / thread_count(),
+      .bytes = data_.values.bytes() + 8 * cases * units + 48 * weights + 8 * (products - weights)};
 }
 
 // Before there is a model. Whole ladders and other chains come to the batch's.
@@ -263,14 +283,6 @@ std::string TrainRun::model_name() const {
                      model().is_rbm() ? "RBM" : "Boltzmann machine");
 }
 
-double TrainRun::evaluation_seconds() const {
-  if (!cases_) return 0;
-  const std::size_t cases =
-      cases_->distinct() + (validation_cases_ ? validation_cases_->distinct() : 0);
-  return (validation_cases_ ? 2 : 1) * plan_enumeration(model()).seconds +
-         log_unnormalised_seconds(model(), cases) / thread_count();
-}
-
 namespace {
 
 // What the sampler keeps is what it saves.
@@ -286,38 +298,51 @@ void TrainRun::state_cost() const {
   const TrainOptions& options = trainer_.options();
   const TrainingCost cost = cost_of(
       sizes_of(model()), trainer_.sampler().chain_sweeps(options.negative.sweeps), options.batch);
-  state_plan(session_,
-             fmt::format("{} updates of a {} by {}", grouped(arguments_.updates), model_name(),
-                         options.negative.description()),
-             cost.seconds + evaluation_count(arguments_) * evaluation_seconds(),
-             cost.bytes + sampler_bytes(trainer_.sampler()), kLessTraining);
+  const double evaluations = evaluation_count(arguments_);
+  state_plan(
+      session_,
+      fmt::format("{} updates of a {} by {}{}", grouped(arguments_.updates), model_name(),
+                  options.negative.description(),
+                  curves().tracked
+                      ? fmt::format(", evaluated {:.0f} times by a tracked log Z", evaluations)
+                      : ""),
+      cost.seconds + (evaluator_ ? evaluator_->seconds(model(), evaluations) : 0),
+      cost.bytes + sampler_bytes(trainer_.sampler()) +
+          (evaluator_ ? evaluator_->bytes(model()) : 0),
+      curves().tracked ? "lower --hidden, --batch, --chains or --evaluate-sweeps" : kLessTraining);
 }
 
 std::string TrainRun::heading() const {
   return fmt::format("boltzmark train 1, initial {}\n", initial_text(arguments_));
 }
 
-void TrainRun::evaluate() {
-  const TrainOptions& options = trainer_.options();
-  Evaluation now{.update = trainer_.updates(), .mean_log_likelihood = log_likelihood(*cases_)};
-  if (validation_cases_) now.validation = log_likelihood(*validation_cases_);
-  now.learning_rate = options.learning_rate * options.optimiser.rate_factor(trainer_.updates());
-  now.weight_norm = weight_norm();
-  const bool fell_before = fell_far(evaluations_);
-  evaluations_.push_back(now);
-  if (!arguments_.curves.empty()) write_curves(evaluations_, arguments_.curves);
-  if (!session_.json) print_evaluation(now);
-  if (!session_.quiet && !session_.json && !fell_before && fell_far(evaluations_))
-    complain(fall_text(evaluations_));
+const Curves& TrainRun::curves() const {
+  static const Curves none;
+  return evaluator_ ? evaluator_->curves() : none;
 }
 
-void TrainRun::print_evaluation(const Evaluation& now) const {
-  if (evaluations_.size() == 1)
-    print(now.validation ? "    update  mean log-likelihood / nats: training, validation\n"
-                         : "    update  mean log-likelihood / nats\n");
-  print(fmt::format("{:>10}  {:.6f}", now.update, now.mean_log_likelihood));
-  if (now.validation) print(fmt::format("  {:.6f}", *now.validation));
-  print("\n");
+bool TrainRun::take_record(std::string_view record) {
+  return evaluator_ && evaluator_->restore(record, model());
+}
+
+void TrainRun::check_curves(bool goes_on) const {
+  if (!arguments_.curves.empty())
+    cli::check_curves(arguments_.curves, arguments_.force, goes_on ? &curves() : nullptr);
+}
+
+void TrainRun::evaluate() {
+  const bool fell_before = fell_far(curves());
+  if (!evaluator_->evaluate(trainer_)) return;
+  if (!arguments_.curves.empty()) write_curves(curves(), arguments_.curves);
+  if (!session_.json) print_evaluation(curves().evaluations.back());
+  if (!session_.quiet && !session_.json && !fell_before && fell_far(curves()))
+    complain(fall_text(curves()));
+}
+
+void TrainRun::print_evaluation(const Evaluation& now) {
+  if (!printed_) print(evaluation_heading(curves()));
+  printed_ = true;
+  print(evaluation_line(curves(), now));
   finish_output();
 }
 
@@ -332,22 +357,15 @@ std::vector<std::string> TrainRun::warnings() const {
       arguments_.binarise != "grey" && !arguments_.draws_cases())
     all.emplace_back(
         "values between 0 and 1 are taken as means (--binarise is for images of bytes)");
-  if (fell_far(evaluations_)) all.push_back(fall_text(evaluations_));
+  if (fell_far(curves())) all.push_back(fall_text(curves()));
+  if (const std::string text = refused_text(curves()); !text.empty()) all.push_back(text);
   return all;
 }
 
 void TrainRun::print_result(std::uint64_t resumed_at) const {
-  if (!arguments_.curves.empty()) draw_curves(evaluations_, arguments_.curves);
+  if (!arguments_.curves.empty()) draw_curves(curves(), arguments_.curves);
   const TrainOptions& options = trainer_.options();
   if (session_.json) {
-    std::vector<JsonObject> evaluations;
-    for (const Evaluation& evaluation : evaluations_) {
-      evaluations.push_back(JsonObject()
-                                .set("update", evaluation.update)
-                                .set("mean_log_likelihood", evaluation.mean_log_likelihood));
-      if (evaluation.validation)
-        evaluations.back().set("validation_mean_log_likelihood", *evaluation.validation);
-    }
     print(JsonObject()
               .set("out", arguments_.out)
               .set("visible", model().size(0))
@@ -363,7 +381,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
               .set("updates", trainer_.updates())
               .set("resumed_at", resumed_at)
               .set("seed", arguments_.seed)
-              .set("evaluations", evaluations)
+              .set("evaluations", evaluation_objects(curves()))
               .set("seconds", watch_.seconds())
               .set("warnings", warnings()));
     return;
@@ -377,7 +395,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
                         options.optimiser.name(), options.learning_rate));
   for (const std::string& warning : warnings()) facts.add("warning", warning);
   facts.add("time", human_seconds(watch_.seconds()));
-  if (!evaluations_.empty()) print("\n");
+  if (printed_) print("\n");
   print(facts.text());
 }
 

@@ -6,15 +6,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "command.hpp"
 #include "progress.hpp"
-#include "train_curves.hpp"
+#include "train_evaluator.hpp"
 
 namespace boltzmark::cli {
 
@@ -47,6 +47,7 @@ struct TrainArguments {
   int batch = 0;
   int updates = 10000;
   int evaluate = 0;
+  int evaluate_sweeps = 0;  ///< of a tracked log Z; 0: not given
   std::uint64_t seed = 1;
   bool force = false;
 
@@ -103,6 +104,12 @@ class TrainRun {
   void start_from(Layered model) { trainer_ = make_trainer(std::move(model)); }
   /// States time and memory on stderr.
   void state_cost() const;
+  /// Returns what a checkpoint holds of the evaluations, and goes on from it.
+  std::string record() const { return evaluator_ ? evaluator_->save() : ""; }
+  /// Returns  false if it is of evaluations of another kind, or there are none to be made
+  bool take_record(std::string_view record);
+  /// Refuses to replace curves that are not those of the run that goes on.  Throws  DataError
+  void check_curves(bool goes_on) const;
   /// Notes and prints how good the model is now.
   void evaluate();
   void save_model() const;
@@ -119,13 +126,13 @@ class TrainRun {
   void require_room(const TrainOptions& options) const;
   Trainer make_trainer(std::optional<Layered> start = {}) const;
   Cases evaluated_cases(const Dataset& data) const;
-  double log_likelihood(const Cases& cases) const;
-  double weight_norm() const;
-  void print_evaluation(const Evaluation& now) const;
+  Evaluator make_evaluator() const;
+  int tracked_sweeps(const Layered& model) const;
+  const Curves& curves() const;
+  void print_evaluation(const Evaluation& now);
   Layered initial_model(StreamKey key) const;
   Layered start_model(std::span<const int> sizes, NetworkUnits units) const;
   std::string model_name() const;
-  double evaluation_seconds() const;
   std::vector<std::string> warnings() const;
 
   const TrainArguments& arguments_;
@@ -133,9 +140,8 @@ class TrainRun {
   Dataset data_;
   std::optional<Standardisation> standardisation_;  ///< of Gaussian units' cases
   Trainer trainer_;
-  std::optional<Cases> cases_;             ///< that are evaluated: of training
-  std::optional<Cases> validation_cases_;  ///< and of --validate
-  std::vector<Evaluation> evaluations_;
+  std::optional<Evaluator> evaluator_;
+  bool printed_ = false;  ///< an evaluation was
   Stopwatch watch_;
 };
 

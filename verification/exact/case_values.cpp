@@ -51,10 +51,15 @@ TEST_CASE("both ways to hold values of cases give the same numbers") {
     CHECK(values.mean([](float x) { return x; }) == 264.0 / 6);  // 0 + 7 + 1 + 1 + 0 + 255
     CHECK(values.all([](float x) { return x != 2; }));
     CHECK_FALSE(values.all([](float x) { return x != 7; }));
+    CHECK(values.hash(5) == floats.hash(5));
+    CHECK(values.hash(5) != values.hash(6));
     const CaseValues signs = values.mapped([](float x) { return 2 * x - 1; });
     CHECK(signs.matrix() == (2 * three_levels().array() - 1).matrix());
     CHECK(signs.minCoeff() == -1);
     CHECK(signs.mean([](float x) { return x; }) == 87);
   }
   CHECK(bytes.mapped([](float x) { return -x; }).bytes() == 6);
+  CHECK(bytes.mapped([](float x) { return -x; }).hash(5) != bytes.hash(5));
+  const Eigen::MatrixXf other_shape = three_levels().reshaped(2, 3);
+  CHECK(CaseValues(other_shape).hash(5) != bytes.hash(5));
 }

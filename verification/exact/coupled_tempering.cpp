@@ -295,6 +295,38 @@ TEST_CASE("a run of coupled or adaptive chains resumed at any update gives the s
   }
 }
 
+TEST_CASE("tempered chains count the round trips that they make by themselves") {
+  const Layered model = dyadic_network({4, 3}, {0, 0});
+  const StreamKey key = make_key(6, "trips");
+  AdaptiveChains chains({.model = model,
+                         .packing = {.chains = kPairs},
+                         .key = key,
+                         .draws = std::make_shared<PhiloxDraws>(key)},
+                        1, {.inverse_temperatures = uniform_ladder(3, 0.25)});
+  std::vector<bool> reached(kPairs, false);
+  std::uint64_t trips = 0, carried = 0;
+  for (int n = 1; n <= 400; ++n) {
+    chains.sweep();
+    chains.move_rungs();
+    for (int c = 0; c < kPairs; ++c) {
+      const int rung = chains.rung(1 + c);
+      if (rung == 0) reached[c] = true;
+      if (rung == 2) {
+        trips += reached[c] ? 1 : 0;
+        reached[c] = false;
+      }
+    }
+    REQUIRE(chains.round_trips() == trips);
+    if (n % 5 != 0) continue;
+    const int taken = n / 5 % kPairs;  // brought back: no trip of its own
+    carried += reached[taken] ? 1 : 0;
+    chains.return_to_top(1 + taken);
+    reached[taken] = false;
+  }
+  CHECK(trips > 20);
+  CHECK(carried > 5);
+}
+
 TEST_CASE("half of the chains are slow, and settings that cannot be are refused") {
   const Layered model = dyadic_network({4, 3}, {0, 0});
   const auto made = [&](const Negative& negative, int cases) {

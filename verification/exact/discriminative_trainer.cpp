@@ -132,6 +132,13 @@ TEST_CASE("a discriminative checkpoint cut short, damaged, or of other inputs is
   refuses(Unit::continuous(), cases, options, make_key(2));
   refuses(Unit::continuous(), cases, {.learning_rate = 2 * options.learning_rate, .batch = 4},
           make_key(1));
+  refuses(Unit::continuous(), cases, options, {.low = make_key(1).low, .high = ~make_key(1).high});
+  for (double Optimiser::*setting :
+       {&Optimiser::mean_decay, &Optimiser::scale_decay, &Optimiser::epsilon}) {
+    DiscriminativeOptions other = options;
+    other.optimiser.*setting *= 0.5;
+    refuses(Unit::continuous(), cases, other, make_key(1));
+  }
   // One label and one input alone.
   std::vector<int> labels(12);
   Eigen::MatrixXf inputs(2, 12);

@@ -10,6 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "enumeration_models.hpp"
@@ -83,6 +84,24 @@ TEST_CASE("a checkpoint of another model or precision, or a damaged one, is refu
   }
   CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/"}), DataError);
   CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/nowhere/at/all"}), DataError);
+}
+
+TEST_CASE("a checkpoint of an enumeration is refused on another SIMD path", "[log_z][checkpoint]") {
+  const TemporaryFile file;
+  const Layered model = random_rbm(20, 8, 0.3, 4);
+  {
+    const ForcedSimdPath first(simd_paths().back());
+    exact_log_z(model, {.checkpoint = file.path});
+    CHECK_NOTHROW(exact_log_z(model, {.checkpoint = file.path}));
+  }
+  for (const std::string& path : simd_paths()) {
+    const ForcedSimdPath other(path);
+    INFO(path);
+    if (path == simd_paths().back())
+      CHECK_NOTHROW(exact_log_z(model, {.checkpoint = file.path}));
+    else
+      CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = file.path}), DataError);
+  }
 }
 
 TEST_CASE("a checkpoint is refused where one number alone of what is enumerated is another",

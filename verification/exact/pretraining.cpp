@@ -265,6 +265,13 @@ TEST_CASE("a checkpoint of pretraining that is damaged or of other inputs is ref
   const Eigen::MatrixXf turned = 1 - data.array();
   Pretraining stranger = small_pretraining(turned, {1, 1, 1});
   CHECK_THROWS_AS(stranger.restore(bytes), DataError);
+  Eigen::MatrixXf moved = data;  // one case, and the order of two
+  moved(3, 7) = 1 - moved(3, 7);
+  CHECK_THROWS_AS(small_pretraining(moved, {1, 1, 1}).restore(bytes), DataError);
+  moved = data;
+  moved.col(4).swap(moved.col(6));
+  REQUIRE(moved != data);
+  CHECK_THROWS_AS(small_pretraining(moved, {1, 1, 1}).restore(bytes), DataError);
   // One input alone.
   const auto refuses = [&](std::vector<int> sizes, NetworkUnits units, PretrainingOptions options,
                            StreamKey key) {
@@ -276,6 +283,7 @@ TEST_CASE("a checkpoint of pretraining that is damaged or of other inputs is ref
   refuses({9, 6, 5, 3}, {}, options, make_key(4));
   refuses({9, 6, 5, 4}, {.hidden = Unit::multivalued(1)}, options, make_key(4));
   refuses({9, 6, 5, 4}, {}, options, make_key(5));
+  refuses({9, 6, 5, 4}, {}, options, {.low = make_key(4).low, .high = ~make_key(4).high});
   refuses({9, 6, 5, 4}, {}, {.epochs = {1, 1, 1}, .batch = 7}, make_key(4));
   refuses({9, 6, 5, 4}, {}, {.epochs = {1, 1, 1}, .batch = 8, .learning_rate = 0.06}, make_key(4));
   refuses({9, 6, 5, 4}, {}, {.epochs = {1, 1, 2}, .batch = 8}, make_key(4));

@@ -222,6 +222,27 @@ TEST_CASE("discriminative training gives the same bytes for any threads, and aft
   CHECK(io_test::read_all(folder / "one.npz") == io_test::read_all(folder / "two.npz"));
 }
 
+TEST_CASE("a discriminative run that goes on tells all evaluations of one that was never stopped") {
+  const io_test::Folder folder;
+  const auto told = [&](const char* updates, const char* every, const char* part) {
+    const Run result = run(training(folder, "m.npz",
+                                    {"--updates", updates, "--evaluate", every, "--checkpoint",
+                                     folder / part, "--json", "--force"}));
+    INFO(result.err);
+    REQUIRE(result.code == 0);
+    return std::pair(Json::parse(result.out)["evaluations"], result.err);
+  };
+  const Json whole = told("90", "20", "whole").first;
+  CHECK(whole.size() == 6);
+  const Json part = told("50", "20", "part").first;
+  CHECK(part.back()["update"] == 50);
+  CHECK(told("50", "20", "part").first == part);
+  CHECK(told("90", "20", "part").first == whole);
+  const auto [other, said] = told("100", "25", "part");
+  CHECK(other.front()["update"] == 100);
+  CHECK_THAT(said, Catch::Contains("evaluations begin at update 90"));
+}
+
 TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving nothing behind") {
   const io_test::Folder folder;
   const std::string data = cases(folder), labels = classes(folder), out = folder / "out.npz";

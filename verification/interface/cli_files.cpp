@@ -5,8 +5,11 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
 
@@ -147,4 +150,31 @@ TEST_CASE("two runs cannot write one file, and a lock goes with its holder") {
               .code == 0);
   CHECK_FALSE(std::filesystem::exists(folder / ".m.npz.lock"));
   CHECK_FALSE(std::filesystem::exists(folder / ".c2.lock"));
+}
+
+TEST_CASE("of runs that enumerate with one checkpoint one goes on, and the others say why not") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", part = folder / "part";
+  boltzmark::write_model(random_rbm(30, 25, 0.5, 1), model);
+  const Arguments arguments = {"exact", model, "--checkpoint", part, "--json", "--quiet"};
+  const double log_z = json_of({"exact", model})["log_z"];
+  std::vector<std::unique_ptr<Process>> all;
+  for (int i = 0; i < 4; ++i) all.push_back(std::make_unique<Process>(arguments));
+  int done = 0;
+  for (const auto& process : all) {
+    const Run result = process->wait();
+    INFO(result.code << " " << result.err);
+    if (result.code != 0) {
+      check_refused(result, {part + ": is being written by another run"});
+      continue;
+    }
+    ++done;
+    CHECK(Json::parse(result.out)["log_z"] == log_z);
+  }
+  CHECK(done >= 1);
+  // One that is held for certain is refused, and nothing of it changes.
+  const boltzmark::experiments::FileLock held(part);
+  const std::string kept = io_test::read_all(part);
+  check_refused(run(arguments), {part + ": is being written by another run"});
+  CHECK(io_test::read_all(part) == kept);
 }

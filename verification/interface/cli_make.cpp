@@ -4,6 +4,7 @@
 #include <string>
 
 #include "boltzmark/io/formats/npz.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "cli_json.hpp"
 #include "cli_program.hpp"
 
@@ -70,6 +71,82 @@ TEST_CASE("changed parameters drop the log Z that a file says, and a damaged one
   // Single precision has other parameters.
   REQUIRE(run({"convert", path, folder / "float.npz", "--precision", "float"}).code == 0);
   CHECK(json_of({"describe", folder / "float.npz"})["log_z"].is_null());
+}
+
+TEST_CASE("a file's log Z is dropped where one number alone of its parameters is another") {
+  const io_test::Folder folder;
+  const auto network = [](const std::vector<int>& units) {
+    std::vector<boltzmark::Layer> layers(units.size());
+    std::vector<Eigen::MatrixXd> weights;
+    for (std::size_t l = 0; l < units.size(); ++l) {
+      const auto size = static_cast<Eigen::Index>(4 - l);
+      layers[l] = {boltzmark::Unit::from_code(units[l]), Eigen::VectorXd::LinSpaced(size, -1, 1)};
+      if (layers[l].unit.has_scale()) layers[l].sigma0 = Eigen::VectorXd::Ones(size);
+      if (l > 0) weights.push_back(Eigen::MatrixXd::Constant(size + 1, size, 0.25));
+    }
+    weights[0](0, 1) = -0.5;
+    return boltzmark::Layered(std::move(layers), std::move(weights));
+  };
+  // The file of one model with the truth of another's.
+  const auto with_truth_of = [&](const boltzmark::Layered& model, const std::string& truth) {
+    const std::string path = folder / "mixed.npz", own = folder / "own.npz";
+    boltzmark::write_model(model, own);
+    const boltzmark::Npz parameters(own), known(truth);
+    boltzmark::NpzWriter file(path);
+    for (const boltzmark::Npz* from : {&parameters, &known})
+      for (const std::string& name : from->names()) {
+        if (from == &known && !name.starts_with("log_z")) continue;
+        const boltzmark::Array array = from->read(name);
+        const auto as = [&]<class Number>(Number) {
+          std::vector<Number> values(array.bytes.size() / sizeof(Number));
+          std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
+          file.add(name, std::span<const Number>(values), array.shape);
+        };
+        if (array.type == boltzmark::ElementType::float64) as(double{});
+        if (array.type == boltzmark::ElementType::int32) as(std::int32_t{});
+        if (array.type == boltzmark::ElementType::int64) as(std::int64_t{});
+        if (array.type == boltzmark::ElementType::uint8) as(std::uint8_t{});
+      }
+    file.commit();
+    return json_of({"describe", path})["log_z"];
+  };
+  const auto changed = [](const boltzmark::Layered& model, int layer, const auto& change) {
+    std::vector<boltzmark::Layer> layers;
+    for (int l = 0; l < model.layers(); ++l) layers.push_back(model.layer(l));
+    std::vector<Eigen::MatrixXd> weights = model.weights();
+    change(layers[static_cast<std::size_t>(layer)], weights);
+    return boltzmark::Layered(std::move(layers), std::move(weights));
+  };
+  using Weights = std::vector<Eigen::MatrixXd>;
+  for (const std::vector<int>& units : {std::vector<int>{0, 0}, {0, 3, 2}, {-2, 0}}) {
+    const boltzmark::Layered model = network(units);
+    const std::string truth = folder / "truth.npz";
+    boltzmark::write_known_model(model, {.log_z = 5, .error = 0, .by = "me"}, truth);
+    CHECK(with_truth_of(model, truth) == 5.0);
+    const auto dropped = [&](const char* what, int layer, const auto& change) {
+      INFO(what << " of layer " << layer << " of " << units.size());
+      CHECK(with_truth_of(changed(model, layer, change), truth).is_null());
+    };
+    for (int l = 0; l < model.layers(); ++l) {
+      dropped("a bias", l, [](boltzmark::Layer& layer, Weights&) { layer.bias[1] += 1e-12; });
+      if (l + 1 == model.layers()) continue;
+      dropped("a weight", l, [&](boltzmark::Layer&, Weights& weights) {
+        weights[static_cast<std::size_t>(l)](2, 1) += 1e-12;
+      });
+    }
+    dropped("two weights' places", 0, [](boltzmark::Layer&, Weights& weights) {
+      std::swap(weights[0](0, 1), weights[0](1, 0));
+    });
+    if (units[0] == -2)
+      dropped("a sigma", 0, [](boltzmark::Layer& layer, Weights&) { layer.sigma0[2] = 1.5; });
+    else
+      dropped("the units", 0, [](boltzmark::Layer& layer, Weights&) {
+        layer.unit = boltzmark::Unit::multivalued(1);
+      });
+    dropped("the hidden units", 1, [](boltzmark::Layer& layer, Weights&) {
+      layer.unit = boltzmark::Unit::multivalued(5);
+    });
+  }
 }
 
 TEST_CASE("a model that cannot be made leaves nothing behind") {

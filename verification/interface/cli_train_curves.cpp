@@ -4,32 +4,12 @@
 #include <filesystem>
 
 #include "boltzmark/io/model_file.hpp"
+#include "cli_curves.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
 
-namespace {
-
 using namespace cli_test;
-
-Arguments bas_training(const std::string& out, const Arguments& more) {
-  Arguments all = {"train", "bas", "--hidden", "8", "--updates", "300", "--out", out};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
-std::vector<std::vector<std::string>> csv_rows(const std::string& path) {
-  std::istringstream text(io_test::read_all(path));
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(text, line);) {
-    rows.emplace_back();
-    std::istringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
-  }
-  return rows;
-}
-
-}  // namespace
 
 TEST_CASE("validation and curves are exact, and change no byte of the trained model") {
   const io_test::Folder folder;
@@ -53,8 +33,9 @@ TEST_CASE("validation and curves are exact, and change no byte of the trained mo
   const auto rows = csv_rows(curves + "/curves.csv");
   REQUIRE(rows.size() == 5);
   CHECK(rows[0] == std::vector<std::string>{"update", "learning_rate", "weight_norm",
-                                            "mean_log_likelihood",
-                                            "validation_mean_log_likelihood"});
+                                            "mean_log_likelihood", "validation_mean_log_likelihood",
+                                            "log_z", "log_z_std_error", "status", "round_trips",
+                                            "negative_round_trips"});
   CHECK(rows[4][0] == "300");
   CHECK(std::stod(rows[1][1]) == 0.05);
   CHECK(std::stod(rows[4][1]) == Approx(0.05 * 100 / 400));
@@ -62,8 +43,14 @@ TEST_CASE("validation and curves are exact, and change no byte of the trained mo
         Approx(boltzmark::read_model(seen).weights(0).norm()).epsilon(1e-12));
   CHECK(std::stod(rows[4][3]) == last["mean_log_likelihood"].get<double>());
   CHECK(std::stod(rows[4][4]) == last["validation_mean_log_likelihood"].get<double>());
+  CHECK(std::stod(rows[4][5]) == Approx(json_of({"exact", seen})["log_z"].get<double>()));
+  CHECK(rows[4][6] == "0");
+  CHECK(rows[4][7] == "ok");
+  REQUIRE(rows[4].size() == 9);
+  CHECK(rows[4][8].empty());  // no ladder, no trips
   const std::string drawn = io_test::read_all(curves + "/curves.svg");
   CHECK(drawn.find("validation") != std::string::npos);
+  CHECK(drawn.find("not to be trusted") == std::string::npos);
 }
 
 TEST_CASE("a likelihood far below its start is told once, and one that rises is not") {

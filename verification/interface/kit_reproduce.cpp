@@ -241,9 +241,13 @@ TEST_CASE("a kept state that is damaged, or is to be ignored, is not gone on fro
   CHECK_FALSE(checkpoint.read());
   checkpoint.write("state\nof two lines");
   CHECK(checkpoint.read() == "state\nof two lines");
-  TrialKey other = key;
-  other.sources = "b";  // another build's: not read, and replaced
-  CHECK_FALSE(TrialCheckpoint(out.path(), other).read());
+  // One part alone of the key. Another build's state is not read, and replaced.
+  TrialKey others[] = {key, key, key, key};
+  others[0].sources = "b";
+  others[1].simd = "t";
+  others[2].seed = 2;
+  others[3].inputs["size"] = "large";
+  for (const TrialKey& other : others) CHECK_FALSE(TrialCheckpoint(out.path(), other).read());
   const auto file = std::filesystem::directory_iterator(out.path() + "/checkpoints")->path();
   const std::string bytes = read_text(file.string());
   for (const std::string& damaged :

@@ -46,15 +46,7 @@ void GivenCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t)
   }
 }
 
-std::uint64_t GivenCases::hash(std::uint64_t seed) const {
-  for (Eigen::Index c = 0; c < data_.cols(); ++c) {
-    const Eigen::VectorXf values = data_.col(c);  // whatever they are held as
-    seed = hash_bytes({reinterpret_cast<const char*>(values.data()),
-                       sizeof(float) * static_cast<std::size_t>(values.size())},
-                      seed);
-  }
-  return hash_bytes({}, seed ^ static_cast<std::uint64_t>(data_.rows()));
-}
+std::uint64_t GivenCases::hash(std::uint64_t seed) const { return data_.hash(seed); }
 
 DrawnCases::DrawnCases(CaseValues means, Unit unit, StreamKey key)
     : GivenCases(std::move(means), unit), key_(key) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
@@ -111,6 +112,17 @@ double CaseValues::mean(const std::function<double(float)>& of) const {
   for (std::size_t level = 0; level < counts_.size(); ++level)
     if (counts_[level] > 0) sum += static_cast<double>(counts_[level]) * of(meanings_[level]);
   return sum / static_cast<double>(size());
+}
+
+std::uint64_t CaseValues::hash(std::uint64_t seed) const {
+  Eigen::VectorXf values(rows_);
+  for (Eigen::Index c = 0; c < cols_; ++c) {
+    copy_case(c, values.data());
+    seed = hash_bytes({reinterpret_cast<const char*>(values.data()),
+                       sizeof(float) * static_cast<std::size_t>(rows_)},
+                      seed);
+  }
+  return hash_bytes({}, seed ^ static_cast<std::uint64_t>(rows_));
 }
 
 CaseValues CaseValues::mapped(const std::function<float(float)>& function) const {

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -55,6 +56,8 @@ class CaseValues {
   float maxCoeff() const;
   /// Averages a number of each value over all.
   double mean(const std::function<double(float)>& of) const;
+  /// Mixes the values into a hash, whatever they are held as.
+  std::uint64_t hash(std::uint64_t seed) const;
   /// Applies a function to every value.
   CaseValues mapped(const std::function<float(float)>& function) const;
 

@@ -41,6 +41,10 @@ class LayeredPopulation final : public Population {
   void set_model(std::shared_ptr<const TemperedModel> model) {
     chains_.set_model(std::move(model));
   }
+  /// Replaces a layer's states.  Shapes  states [units x chains], values of the units
+  void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
+    chains_.set_layer(layer, states);
+  }
   const TemperedChains& tempered_chains() const { return chains_; }
 
  private:

@@ -40,6 +40,7 @@ AdaptiveChains::AdaptiveChains(const SamplerSetup& setup, int plain, AdaptiveOpt
       states_(setup.model, plain + setup.packing.chains),
       tops_(setup.model, setup.packing.chains),
       rungs_(static_cast<std::size_t>(tempered()), rungs() - 1),
+      from_bottom_(rungs_.size(), 0),
       weights_(rungs(), tempered(), options_.factor, options_.weights),
       chain_temperatures_(static_cast<std::size_t>(states_.chains()), 1.0F) {
   start(setup);
@@ -74,7 +75,17 @@ void AdaptiveChains::move_rungs() {
       put_on_rung(plain_ + c, to);
   }
   weights_.update(rungs_);
+  count_trips();
   keep_tops();
+}
+
+void AdaptiveChains::count_trips() {
+  for (std::size_t c = 0; c < rungs_.size(); ++c) {
+    if (rungs_[c] == 0) from_bottom_[c] = 1;
+    if (rungs_[c] + 1 < rungs()) continue;
+    round_trips_ += static_cast<std::uint64_t>(from_bottom_[c]);
+    from_bottom_[c] = 0;
+  }
 }
 
 // Laid out like unit draws, four units: proposal, acceptance, and two that nothing reads.
@@ -98,6 +109,7 @@ void AdaptiveChains::exchange(int first, int second) {
 void AdaptiveChains::return_to_top(int chain) {
   states_.copy_chain(chain, tops_, chain - plain_);
   put_on_rung(chain, rungs() - 1);
+  from_bottom_[chain - plain_] = 0;  // it did not come back by itself
 }
 
 void AdaptiveChains::keep_tops() {
@@ -126,6 +138,8 @@ void AdaptiveChains::save(CheckpointWriter& out) const {
   save_states(states_, out);
   save_states(tops_, out);
   out.write(rungs_);
+  out.write(from_bottom_);
+  out.write(round_trips_);
   weights_.save(out);
 }
 
@@ -134,6 +148,8 @@ void AdaptiveChains::restore(CheckpointReader& in) {
   restore_states(states_, in);
   restore_states(tops_, in);
   in.read(rungs_);
+  in.read(from_bottom_);
+  round_trips_ = in.read();
   weights_.restore(in);
   for (int c = 0; c < tempered(); ++c) put_on_rung(plain_ + c, rungs_[c]);
 }

@@ -51,6 +51,8 @@ class AdaptiveChains {
   /// Throws  InvalidArgument unless it is a tempered chain and there is such a rung
   void set_rung(int chain, int rung);
   std::uint64_t sweeps() const { return sweeps_; }
+  /// Counts how often tempered chains went from b = 1 to the lowest rung and back by rung steps.
+  std::uint64_t round_trips() const { return round_trips_; }
 
   /// The states of all chains, the plain ones first.
   Chains& states() { return states_; }
@@ -69,6 +71,7 @@ class AdaptiveChains {
   void draw_rung_steps();
   void put_on_rung(int chain, int rung);
   void keep_top(int chain);
+  void count_trips();
 
   AdaptiveOptions options_;
   int plain_;
@@ -76,8 +79,10 @@ class AdaptiveChains {
   Rule rule_;
   std::shared_ptr<const Draws> draws_;
   Chains states_;
-  Chains tops_;             ///< the last states at b = 1, of the tempered chains
-  std::vector<int> rungs_;  ///< of the tempered chains
+  Chains tops_;                   ///< the last states at b = 1, of the tempered chains
+  std::vector<int> rungs_;        ///< of the tempered chains
+  std::vector<int> from_bottom_;  ///< whether each was at the lowest rung since it left b = 1
+  std::uint64_t round_trips_ = 0;
   AdaptiveWeights weights_;
   std::uint64_t sweeps_ = 0;
   std::vector<float> chain_temperatures_;  ///< inverse ones, of all chains

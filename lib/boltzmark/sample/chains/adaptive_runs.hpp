@@ -25,6 +25,8 @@ class AdaptiveRuns final : public Sampler {
   /// Those on which the last run ended; b = 1 before any.
   std::vector<int> rungs() const override { return ends_; }
   std::vector<double> log_weights() const override;
+  /// Those within runs.
+  std::optional<std::uint64_t> round_trips() const override { return chains_.round_trips(); }
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
 

@@ -47,6 +47,8 @@ class CoupledChains final : public Sampler {
   void advance(int sweeps) override;
   double chain_sweeps(int sweeps) const override { return 2.0 * chains() * sweeps; }
   void copy_states(Chains& out) const override;
+  /// Those of the fast chains.
+  std::optional<std::uint64_t> round_trips() const override { return chains_.round_trips(); }
   void save(CheckpointWriter& out) const override { chains_.save(out); }
   void restore(CheckpointReader& in) override { chains_.restore(in); }
 

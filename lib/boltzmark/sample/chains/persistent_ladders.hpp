@@ -28,6 +28,7 @@ class PersistentLadders final : public Sampler {
   void copy_states(Chains& out) const override;
   /// Those from which the chains that are at b = 1 now set out: which of a ladder's chains it is.
   std::vector<int> rungs() const override;
+  std::optional<std::uint64_t> round_trips() const override { return ladders_.round_trips(); }
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
 

@@ -25,6 +25,8 @@ class PersistentTransitions final : public Sampler {
   std::vector<int> rungs() const override {
     return std::vector<int>(static_cast<std::size_t>(chains()), options_.sweeps() / 2);
   }
+  /// An accepted transition is one.
+  std::optional<std::uint64_t> round_trips() const override { return accepted_; }
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
 

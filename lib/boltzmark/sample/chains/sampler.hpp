@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +55,9 @@ class Sampler {
   /// Returns log g of adaptive weights, relative to that of b = 1.
   /// Shapes  [chains x rungs], a chain's rungs side by side, or empty
   virtual std::vector<double> log_weights() const { return {}; }
+  /// Returns how often all chains went from b = 1 to the lowest rung of a ladder and back by its own
+  /// moves so far; none without a ladder.
+  virtual std::optional<std::uint64_t> round_trips() const { return std::nullopt; }
 
   /// Is told the gradient that its states took part in, before anything is added to it.
   virtual void follow(const Parameters& gradient);

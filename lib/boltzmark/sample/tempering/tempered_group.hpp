@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "boltzmark/random/stream.hpp"
@@ -28,6 +29,8 @@ class TemperedGroup {
 
   /// Puts every chain on a uniformly drawn rung.
   void draw_uniform_rungs();
+  /// Puts every chain on a rung.  Shapes  rungs [chains], each 0..rungs-1
+  void set_rungs(std::vector<int> rungs) { rungs_ = std::move(rungs); }
   /// Makes sweeps with every chain on its rung, and records nothing.
   void hold(Eigen::Index sweeps);
   /// Makes sweeps first..last-1 of the record's with the rungs' weights log r_k - log Zhat_k.

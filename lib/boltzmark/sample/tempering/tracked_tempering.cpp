@@ -20,6 +20,7 @@ SimulatedTemperingOptions run_options(const TrackingOptions& options) {
   return {.chains = options.chains,
           .sweeps = options.sweeps,
           .ladder = options.ladder,
+          .states = options.states,
           .key = options.key};
 }
 
@@ -32,22 +33,39 @@ Eigen::VectorXd prior(const TrackingOptions& options) {
   return options.log_prior;
 }
 
-void check(const TrackingOptions& options, const Eigen::VectorXd& log_z_hat, int settle_sweeps) {
-  if (options.sweeps < 1 || settle_sweeps < 1)
-    throw InvalidArgument(fmt::format("sweeps, settle_sweeps = {}, {} (must be at least 1)",
-                                      options.sweeps, settle_sweeps));
+void need_sweeps(const char* name, int sweeps) {
+  if (sweeps < 1) throw InvalidArgument(fmt::format("{} = {} (must be at least 1)", name, sweeps));
+}
+
+void check_log_z_hat(const Eigen::VectorXd& log_z_hat, Eigen::Index rungs) {
+  if (log_z_hat.size() != rungs || !log_z_hat.allFinite())
+    throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {} finite ones, one a rung)",
+                                      log_z_hat.size(), rungs));
+}
+
+void check(const TrackingOptions& options, const Eigen::VectorXd& log_z_hat) {
+  need_sweeps("sweeps", options.sweeps);
   if (!(options.alpha >= 0 && options.alpha <= 1))
     throw InvalidArgument(fmt::format("alpha = {} (must be in [0, 1])", options.alpha));
-  if (log_z_hat.size() != options.ladder.rungs() || !log_z_hat.allFinite())
-    throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {} finite ones, one a rung)",
-                                      log_z_hat.size(), options.ladder.rungs()));
+  check_log_z_hat(log_z_hat, options.ladder.rungs());
+}
+
+void check(const TrackedPlace& place, const TemperedModel& model, const TrackingOptions& options) {
+  const auto on_ladder = [&](int rung) { return rung >= 0 && rung < options.ladder.rungs(); };
+  bool fits = static_cast<int>(place.states.size()) == model.model.layers() &&
+              static_cast<int>(place.rungs.size()) == options.chains &&
+              std::all_of(place.rungs.begin(), place.rungs.end(), on_ladder);
+  for (std::size_t l = 0; fits && l < place.states.size(); ++l)
+    fits = place.states[l].rows() == model.model.size(static_cast<int>(l)) &&
+           place.states[l].cols() == options.chains;
+  if (!fits)
+    throw InvalidArgument("place (must be of the model's layers, the chains and the rungs)");
 }
 
 }  // namespace
 
 TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& model,
-                                   const TrackingOptions& options, const Eigen::VectorXd& log_z_hat,
-                                   int settle_sweeps)
+                                   const TrackingOptions& options, const Eigen::VectorXd& log_z_hat)
     : model_(model),
       options_(run_options(options)),
       sweeps_(options.sweeps),
@@ -60,15 +78,74 @@ TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& m
         layered_.push_back(population.get());
         return population;
       }) {
-  check(options, log_z_hat, settle_sweeps);
+  check(options, log_z_hat);
   top_weights_.resize(static_cast<std::size_t>(options.chains));
   for (int g = 0; g < populations_.groups(); ++g)
     groups_.emplace_back(populations_.group(g), populations_.first_chain(g), options_);
+}
+
+TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& model,
+                                   const TrackingOptions& options, const Eigen::VectorXd& log_z_hat,
+                                   int settle_sweeps)
+    : TrackedTempering(model, options, log_z_hat) {
+  need_sweeps("settle_sweeps", settle_sweeps);
   parallel_for(groups_.size(), [&](std::size_t g) {
     populations_.group(static_cast<int>(g)).draw_base();
     groups_[g].draw_uniform_rungs();
     groups_[g].hold(settle_sweeps);
   });
+}
+
+TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& model,
+                                   const TrackingOptions& options, const TrackedPlace& place)
+    : TrackedTempering(model, options, place.log_z_hat) {
+  check(place, *model, options);
+  put(place);
+}
+
+void TrackedTempering::put(const TrackedPlace& place) {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const int first = populations_.first_chain(static_cast<int>(g));
+    const int count = layered_[g]->chains();
+    for (std::size_t l = 0; l < place.states.size(); ++l)
+      layered_[g]->set_layer(static_cast<int>(l), place.states[l].middleCols(first, count));
+    groups_[g].set_rungs({place.rungs.begin() + first, place.rungs.begin() + first + count});
+  }
+}
+
+TrackedPlace TrackedTempering::place() const {
+  Chains states(model_->model, options_.chains);
+  copy_states(states);
+  TrackedPlace place{.states = {}, .rungs = {}, .log_z_hat = log_z_hat_};
+  for (int l = 0; l < states.layers(); ++l) place.states.push_back(states.get_layer(l));
+  for (const TemperedGroup& group : groups_)
+    place.rungs.insert(place.rungs.end(), group.rungs().begin(), group.rungs().end());
+  return place;
+}
+
+void TrackedTempering::set_log_z_hat(const Eigen::VectorXd& log_z_hat) {
+  check_log_z_hat(log_z_hat, log_z_hat_.size());
+  log_z_hat_ = log_z_hat;
+}
+
+void TrackedTempering::hold(int sweeps) {
+  parallel_for(groups_.size(), [&](std::size_t g) {
+    layered_[g]->set_model(model_);
+    groups_[g].hold(sweeps);
+  });
+}
+
+TrackedSamples TrackedTempering::keep(int sweeps) {
+  need_sweeps("sweeps", sweeps);
+  const Eigen::VectorXd log_weight = log_prior_ - log_z_hat_;
+  TemperedRecord record(log_weight.size(), options_.chains, sweeps,
+                        batches_per_chain(options_.chains, sweeps));
+  parallel_for(groups_.size(), [&](std::size_t g) {
+    layered_[g]->set_model(model_);
+    groups_[g].run(log_weight, record, 0, sweeps);
+  });
+  const std::int64_t trips = record.trips();
+  return {.sums = record.finish(), .trips = trips};
 }
 
 void TrackedTempering::set_model(const Layered& model) {

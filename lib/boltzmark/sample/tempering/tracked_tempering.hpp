@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,21 @@ struct TrackingOptions {
   Ladder ladder = Ladder::linear(100);
   Eigen::VectorXd log_prior = {};  ///< log r_k up to a constant [rungs]; empty: uniform
   double alpha = 0.2;              ///< of the partial update; 0 leaves Zhat as it is
+  States states = States::joint;
   StreamKey key = {};
+};
+
+/// Where a tracked run stands: what another one goes on from, with draws of its own.
+struct TrackedPlace {
+  std::vector<Eigen::MatrixXf> states;  ///< per layer [units x chains]
+  std::vector<int> rungs;               ///< [chains]
+  Eigen::VectorXd log_z_hat;            ///< [rungs]
+};
+
+/// What tracked chains were seen doing while Zhat stayed.
+struct TrackedSamples {
+  RungSums sums;           ///< soft
+  std::int64_t trips = 0;  ///< round trips between the ends of the ladder
 };
 
 /// Simulated tempering that goes on while its model changes a little between updates of Zhat:
@@ -37,6 +52,10 @@ class TrackedTempering final : public Sampler {
   TrackedTempering(const std::shared_ptr<const TemperedModel>& model,
                    const TrackingOptions& options, const Eigen::VectorXd& log_z_hat,
                    int settle_sweeps);
+  /// Goes on from a place.
+  /// Throws  InvalidArgument if shapes differ, a rung is outside the ladder, or as above
+  TrackedTempering(const std::shared_ptr<const TemperedModel>& model,
+                   const TrackingOptions& options, const TrackedPlace& place);
   TrackedTempering(const TrackedTempering&) = delete;
   TrackedTempering& operator=(const TrackedTempering&) = delete;
 
@@ -52,6 +71,15 @@ class TrackedTempering final : public Sampler {
   /// Throws  InvalidArgument: the chains' rungs and draws cannot be saved yet
   void save(CheckpointWriter& out) const override;
   void restore(CheckpointReader& in) override;
+
+  /// Moves every chain at its own rung, and leaves rungs and Zhat as they are.
+  void hold(int sweeps);
+  /// Moves every chain and its rung, and leaves Zhat as it is.  Throws  InvalidArgument if sweeps < 1
+  TrackedSamples keep(int sweeps);
+  /// Goes on with another Zhat.  Throws  InvalidArgument if it is not of finite values, one a rung
+  void set_log_z_hat(const Eigen::VectorXd& log_z_hat);
+  /// Returns where the run stands, without its place in the draws.
+  TrackedPlace place() const;
 
   /// The running estimate of log Z at b = 1.
   double log_z() const { return log_z_hat_[log_z_hat_.size() - 1]; }
@@ -69,6 +97,9 @@ class TrackedTempering final : public Sampler {
   void copy_states(Chains& out) const override;
 
  private:
+  TrackedTempering(const std::shared_ptr<const TemperedModel>& model,
+                   const TrackingOptions& options, const Eigen::VectorXd& log_z_hat);
+  void put(const TrackedPlace& place);
   void update_log_z(const Eigen::MatrixXd& probabilities);
 
   std::shared_ptr<const TemperedModel> model_;

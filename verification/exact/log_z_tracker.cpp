@@ -1,0 +1,129 @@
+// What following log Z promises beside its accuracy: the same bytes for any threads and after a
+// restore, draws of its own at each look, and no trust where chains did not travel.
+#include "boltzmark/estimate/log_z_tracker.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/random/stream.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+Layered followed_model(std::uint64_t index) {
+  Stream stream(make_key(5, "log Z tracker"), Purpose::test, index);
+  Eigen::MatrixXd weights(6, 4);
+  for (double& w : weights.reshaped()) w = stream.uniform(-1, 1);
+  return Layered::rbm(weights, Eigen::VectorXd::Constant(6, -0.5), Eigen::VectorXd::Constant(4, 1));
+}
+
+TrackerOptions followed(int sweeps = 100) {
+  return {.chains = 20, .sweeps = sweeps, .ladder = Ladder::linear(5), .key = make_key(9)};
+}
+
+using Looks = std::vector<std::tuple<double, double, std::int64_t>>;
+
+Looks look_at(LogZTracker& tracker, std::uint64_t from, std::uint64_t to) {
+  Looks all;
+  for (std::uint64_t index = from; index < to; ++index) {
+    const TrackedLogZ found = tracker.look(followed_model(index));
+    all.emplace_back(found.estimate.log_z, found.estimate.std_error, found.round_trips);
+  }
+  return all;
+}
+
+LogZTracker tracker_of(const TrackerOptions& options) {
+  return {Base::uniform(followed_model(0)), options};
+}
+
+}  // namespace
+
+TEST_CASE("a tracked log Z is that of enumeration, whatever the model was before") {
+  LogZTracker tracker = tracker_of(followed(2000));
+  for (std::uint64_t index = 0; index < 4; ++index) {
+    const TrackedLogZ found = tracker.look(followed_model(index));
+    CHECK(found.estimate.status == Status::ok);
+    CHECK(found.round_trips > 200);
+    // Eight standard errors: never by chance. An error of a rung's prior or of the base is larger.
+    CHECK(found.estimate.std_error < 0.02);
+    CHECK(std::abs(found.estimate.log_z - exact_log_z(followed_model(index)).log_z) <
+          8 * found.estimate.std_error);
+  }
+}
+
+TEST_CASE("a tracker starts anew where the model has changed too much to go on") {
+  // From one look to the next log Z moves by hundreds of nats, of which Zhat knows nothing.
+  const auto model = [](double scale) {
+    return Layered::rbm(Eigen::MatrixXd::Constant(600, 2, 0.01),
+                        Eigen::VectorXd::Constant(600, scale), Eigen::VectorXd::Zero(2));
+  };
+  LogZTracker tracker(
+      Base::uniform(model(0)),
+      {.chains = 32, .sweeps = 2000, .ladder = Ladder::linear(50), .key = make_key(9)});
+  for (const double scale : {0.0, 1.0, -1.0}) {
+    const TrackedLogZ found = tracker.look(model(scale));
+    INFO(scale << ": " << found.estimate.log_z << " +- " << found.estimate.std_error << ", "
+               << found.round_trips);
+    CHECK(found.estimate.status == Status::ok);
+    CHECK(std::abs(found.estimate.log_z - exact_log_z(model(scale)).log_z) <
+          8 * found.estimate.std_error + 1e-4);
+  }
+}
+
+TEST_CASE("a tracked log Z has the same bytes for any threads and after a restore") {
+  LogZTracker whole = tracker_of(followed());
+  const Looks expected = look_at(whole, 0, 4);
+  {
+    const ThreadLimit limit(1);
+    LogZTracker one = tracker_of(followed());
+    CHECK(look_at(one, 0, 4) == expected);
+  }
+  LogZTracker stopped = tracker_of(followed());
+  look_at(stopped, 0, 2);
+  CheckpointWriter out;
+  stopped.save(out);
+  const std::string bytes = out.finish();
+  CheckpointReader in(bytes);
+  LogZTracker resumed = tracker_of(followed());
+  resumed.restore(followed_model(2), in);
+  in.finish();
+  CHECK(look_at(resumed, 2, 4) == Looks(expected.begin() + 2, expected.end()));
+  // It goes on from where its chains were: a new one finds another number.
+  LogZTracker anew = tracker_of(followed());
+  CHECK(look_at(anew, 2, 4) != Looks(expected.begin() + 2, expected.end()));
+}
+
+TEST_CASE("looks at one model draw anew, and a copy leaves its original as it was") {
+  LogZTracker tracker = tracker_of(followed());
+  tracker.look(followed_model(0));
+  const TrackedLogZ aside = LogZTracker(tracker).look(followed_model(0));
+  const TrackedLogZ first = tracker.look(followed_model(0));
+  CHECK(aside.estimate.log_z == first.estimate.log_z);
+  CHECK(tracker.look(followed_model(0)).estimate.log_z != first.estimate.log_z);
+  CHECK(tracker.looks() == 3);
+}
+
+TEST_CASE("a tracked log Z of chains that made too few round trips is refused") {
+  LogZTracker tracker = tracker_of(followed(2));
+  const TrackedLogZ found = tracker.look(followed_model(0));
+  CHECK(found.round_trips < 20);
+  CHECK(found.estimate.status == Status::not_converged);
+}
+
+TEST_CASE("a tracker refuses settings outside their range, and models that have no base") {
+  CHECK_THROWS_AS(tracker_of(followed(1)), InvalidArgument);
+  TrackerOptions bad = followed();
+  bad.chains = 1;
+  CHECK_THROWS_AS(tracker_of(bad), InvalidArgument);
+  LogZTracker tracker = tracker_of(followed());
+  tracker.look(followed_model(0));
+  const Layered other =
+      Layered::rbm(Eigen::MatrixXd::Zero(6, 3), Eigen::VectorXd::Zero(6), Eigen::VectorXd::Zero(3));
+  CHECK_THROWS_AS(tracker.look(other), InvalidArgument);
+}
