@@ -58,8 +58,7 @@ sanitize: setup  ## run the property and interface tests under ASan and UBSan, t
 	@ctest --test-dir $(BUILD)-sanitize -j $(JOBS) -R '^(property|interface):' $(ARGS)
 	@cmake -S . -B $(BUILD)-races -DBOLTZMARK_SANITIZE=thread $(SANITIZED) >/dev/null
 	@cmake --build $(BUILD)-races -j $(JOBS) --target exact_tests interface_tests $(QUIET)
-	@TSAN_OPTIONS=suppressions=$(CURDIR)/verification/races.txt \
-	  ctest --test-dir $(BUILD)-races -j $(JOBS) -R '^(exact|interface):.*(thread|jobs)' $(ARGS)
+	@ctest --test-dir $(BUILD)-races -j $(JOBS) -R '^(exact|interface):.*(thread|jobs)' $(ARGS)
 
 fuzz:  ## fuzz the readers of model and data files for FUZZ_SECONDS
 	@tools/setup fuzz

@@ -114,18 +114,20 @@ TEST_CASE("no method trusts samples whose chains do not mix") {
 TEST_CASE(
     "replicas that exchange rungs but seldom travel are refused, those that stay are not judged") {
   Stream stream(make_key(5, "replicas"), Purpose::test);
-  SampleStore mixed = estimate_test::independent_store(
-      {.variance = 2}, {.rungs = 5, .sweeps = kMixingSweeps, .chains = kMixingChains}, stream);
-  SampleStore seldom = once_up(mixed), still = mixed;
-  for (SampleStore* store : {&mixed, &seldom, &still}) store->random_rungs = false;
-  // A chain a rung, none of which moves: samples of their laws, which nothing can be said against.
-  for (Index c = 0; c < kMixingChains; ++c)
-    for (Index s = 0; s < kMixingSweeps; ++s) {
-      const int rung = static_cast<int>(c % 5);
-      const double b = still.ladder[rung];
-      still.rung(s, c) = rung;
-      still.log_ratio(s, c) = 2 * b + std::sqrt(2) * stream.normal();
-    }
+  // Bundles of 5 chains that all go up a rung, from the top to the bottom, every so many sweeps;
+  // D is of its rung's law.
+  const auto replicas = [&](Index sweeps_a_step) {
+    SampleStore store = estimate_test::store_on(Ladder::linear(5), kMixingSweeps, kMixingChains);
+    store.random_rungs = false;
+    for (Index c = 0; c < kMixingChains; ++c)
+      for (Index s = 0; s < kMixingSweeps; ++s) {
+        const int rung = static_cast<int>((c + s / sweeps_a_step) % 5);
+        store.rung(s, c) = rung;
+        store.log_ratio(s, c) = 2 * store.ladder[rung] + std::sqrt(2) * stream.normal();
+      }
+    return store;
+  };
+  const SampleStore mixed = replicas(1), seldom = replicas(150), still = replicas(kMixingSweeps);
   int readers = 0;
   for (const Method& method : registered_methods()) {
     if (!method.any_tempering || !method.from_store) continue;

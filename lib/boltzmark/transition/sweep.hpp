@@ -1,11 +1,10 @@
 #pragma once
 
-#include <tbb/cache_aligned_allocator.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "boltzmark/core/aligned.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/draws.hpp"
@@ -59,9 +58,9 @@ class PackedModel {
     /// products, fresh_tables  [panel][neighbour][unit in panel]
     /// tables    [panel][group of kTableUnits neighbours][unit in panel][kTableEntries]
     /// rows      [neighbour][units padded to whole row strides]
-    std::vector<float, tbb::cache_aligned_allocator<float>> weights = {};
+    AlignedVector<float> weights = {};
     /// tiles     [stripe of kTileUnits][tile][part][unit in stripe][neighbour in tile]
-    std::vector<Bfloat16, tbb::cache_aligned_allocator<Bfloat16>> tiles = {};
+    AlignedVector<Bfloat16> tiles = {};
   };
   enum class Form { products, tables, fresh_tables, tiles, rows };
   struct PackedLayer {

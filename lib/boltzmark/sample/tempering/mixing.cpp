@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace boltzmark {
 namespace {
@@ -10,6 +11,22 @@ namespace {
 // A chain forgets its start at b = 0 alone.
 constexpr double kTripsPerChain = 2;
 constexpr double kLeastTrips = 20;  // of all chains
+
+// Tells whether chains are bundles that have one on every rung at every sweep, and not always the
+// same.
+bool exchange_rungs(const SampleStore& store) {
+  if (store.bundle() == 1) return false;
+  bool moved = false;
+  for (Eigen::Index first = 0; first < store.chains(); first += store.bundle())
+    for (Eigen::Index s = 0; s < store.sweeps(); ++s) {
+      const auto rungs = store.rung.row(s).segment(first, store.bundle());
+      std::vector<bool> taken(static_cast<std::size_t>(store.bundle()), false);
+      for (const int rung : rungs) taken[static_cast<std::size_t>(rung)] = true;
+      if (!std::all_of(taken.begin(), taken.end(), [](bool t) { return t; })) return false;
+      moved = moved || rungs != store.rung.row(0).segment(first, store.bundle());
+    }
+  return moved;
+}
 
 double needed_trips(Eigen::Index chains) {
   return std::max(kLeastTrips, kTripsPerChain * static_cast<double>(chains));
@@ -22,8 +39,7 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains) {
 }
 
 void judge_mixing(Estimate& estimate, const SampleStore& store) {
-  const auto stay = [&] { return (store.rung.rowwise() - store.rung.row(0)).isZero(); };
-  if (store.random_rungs || !stay())
+  if (store.random_rungs || exchange_rungs(store))
     judge_round_trips(estimate, round_trips(store), store.chains());
 }
 

@@ -12,8 +12,8 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
-/// Does so with the trips of a store, for all estimators on samples, unless every chain stays on a
-/// rung of its own.
+/// Does so with the trips of a store, for all estimators on samples, where its chains drew their rungs
+/// or exchange them.
 void judge_mixing(Estimate& estimate, const SampleStore& store);
 
 /// Refuses an estimate if a rung has no samples, and says how many have none.

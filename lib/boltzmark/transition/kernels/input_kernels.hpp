@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/core/aligned.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/kernels/layer_update.hpp"
@@ -257,7 +258,7 @@ class Inputs {
   const PackedModel::PackedLayer& layer_;
   Form form_;
   // Tables and tiles: the states of each coupling's neighbours.
-  std::vector<std::vector<std::uint32_t, tbb::cache_aligned_allocator<std::uint32_t>>> states_;
+  std::vector<AlignedVector<std::uint32_t>> states_;
   std::vector<float> inputs_;  // rows: [chain][unit]
 };
 

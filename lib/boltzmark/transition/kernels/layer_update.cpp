@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "boltzmark/core/aligned.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/transition/kernels/panel.hpp"
 
@@ -73,7 +74,7 @@ HWY_INLINE void for_each_panel(const LayerInputs& job, const Body& body) {
   const int last = end_panel(job);
   const Inputs inputs(job);
   const int stripe = inputs.stripe();
-  std::vector<float, tbb::cache_aligned_allocator<float>> sums(
+  AlignedVector<float> sums(
       static_cast<std::size_t>(job.last_block - job.first_block) * stripe * kPanelSize);
   for (int panel = job.first_panel; panel < last; panel += stripe) {
     inputs.sum(panel, sums.data());

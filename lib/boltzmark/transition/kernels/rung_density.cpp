@@ -1,9 +1,8 @@
-#include <tbb/cache_aligned_allocator.h>
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "boltzmark/core/aligned.hpp"
 #include "boltzmark/transition/tempered_density.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,7 +20,7 @@ using namespace densities;
 // Multiplies the nodes' products by (1 + t) of up to kTogether units, so that each product is
 // loaded and stored once for all of them.
 constexpr int kTogether = 4;
-using Aligned = std::vector<double, tbb::cache_aligned_allocator<double>>;
+using Aligned = AlignedVector<double>;
 
 // t = ratio^k of kTogether units at rung k, and the powers of ratio that lead to later rungs.
 class GeometricTerms {
