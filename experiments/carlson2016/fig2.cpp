@@ -197,7 +197,7 @@ void add_figure(const Results& results, Summary& summary) {
 }
 
 void summarise(const Results& results, Summary& summary) {
-  if (results.trials().size() < 2) return;
+  if (results.trials().size() < 3) return;  // the bootstrap of all but the worst needs two
   add_figure(results, summary);
   add_table(results, summary);
   add_spread(results, true, summary);

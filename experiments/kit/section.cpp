@@ -36,6 +36,8 @@ class SectionFiles {
   void write_figure(const Figure& figure) {
     write_text(folder_ + "/" + figure.name + "-figure.csv", figure_csv(figure));
     written_.insert(figure.name + "-figure.csv");
+    // A script, unlike a panel, has nothing to draw axes for before its trials are run.
+    if (!figure.script.empty() && figure.data.size() < 2) return;
     try {
       section_.pictures[figure.name] = draw_figure(figure, folder_);
     } catch (const std::exception& error) {

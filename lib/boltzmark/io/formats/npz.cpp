@@ -156,12 +156,11 @@ ElementType parse_type(std::string descr, const Place& place) {
   }
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"f2", "float16"}, {"f16", "float128"}, {"c8", "complex64"}, {"c16", "complex128"}};
-  constexpr const char* kMust = "must be float32 or float64, or for data bool or integers";
   for (const auto& [code, known] : kOthers)
     if (descr.size() > 1 && descr.substr(1) == code)
-      place.refuse(fmt::format("holds {}", known), kMust);
+      place.refuse(fmt::format("holds {}", known), "must be float32 or float64");
   place.refuse(fmt::format("holds type '{}'", descr.substr(0, 16)),
-               std::string(kMust) + ", little endian");
+               "must be float32 or float64, or for data bool or integers, little endian");
 }
 
 constexpr std::string_view kEnding = ".npy";
