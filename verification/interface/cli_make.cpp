@@ -80,7 +80,9 @@ TEST_CASE("a file's log Z is dropped where one number alone of its parameters is
     std::vector<Eigen::MatrixXd> weights;
     for (std::size_t l = 0; l < units.size(); ++l) {
       const auto size = static_cast<Eigen::Index>(4 - l);
-      layers[l] = {boltzmark::Unit::from_code(units[l]), Eigen::VectorXd::LinSpaced(size, -1, 1)};
+      layers[l] = {.unit = boltzmark::Unit::from_code(units[l]),
+                   .bias = Eigen::VectorXd::LinSpaced(size, -1, 1),
+                   .sigma0 = {}};
       if (layers[l].unit.has_scale()) layers[l].sigma0 = Eigen::VectorXd::Ones(size);
       if (l > 0) weights.push_back(Eigen::MatrixXd::Constant(size + 1, size, 0.25));
     }

@@ -23,7 +23,7 @@ std::string wide_data(const io_test::Folder& folder) {
   std::string text;
   for (int c = 0; c < 60; ++c)
     for (int i = 0; i < 41; ++i) {
-      const bool on = (i / 14 == c % 3) != (i * 7 + c * 11) % 13 < 2;
+      const bool on = (i / 14 == c % 3) != ((i * 7 + c * 11) % 13 < 2);
       text += fmt::format("{}{}", on ? 1 : 0, i < 40 ? "," : "\n");
     }
   return folder.write("wide.csv", text);
