@@ -193,6 +193,14 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   return outcome;
 }
 
+EstimateOutcome run_held(const EstimateRequest& arguments, const PreparedTarget& prepared,
+                         const CaseValues& cases, const Session& session) {
+  EstimateOutcome outcome =
+      run_once(arguments, prepared.target, prepared.target.tempered_model().model, session, 0);
+  hold_to_bound(arguments, prepared, cases, {}, outcome);
+  return outcome;
+}
+
 EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   const Stopwatch watch;
   const StoredRun run = load_store(arguments.from);
@@ -206,6 +214,7 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   outcome.estimate =
       about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
   outcome.bound = run.bound;
+  hold_to_visits(run.bound, outcome.estimate);
   refuse_below(outcome.estimate, run.bound.lowest());
   if (std::isnan(run.bound.log_z))
     outcome.estimate.warnings.emplace_back(

@@ -53,6 +53,9 @@ struct EstimateOutcome {
 /// Throws  as the methods; DataError naming a file
 EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& model,
                              const Session& session);
+/// Estimates it once on a target that is prepared; the search for modes climbs from cases too.
+EstimateOutcome run_held(const EstimateRequest& arguments, const PreparedTarget& prepared,
+                         const CaseValues& cases, const Session& session);
 /// Estimates log Z from samples that --dump wrote.
 EstimateOutcome estimate_stored(const EstimateRequest& arguments);
 

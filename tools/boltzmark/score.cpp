@@ -18,6 +18,7 @@
 #include "boltzmark/io/discriminative_file.hpp"
 #include "bounds.hpp"
 #include "estimate_options.hpp"
+#include "estimate_run.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -52,22 +53,18 @@ double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double m
                        static_cast<double>(cases.count()));
 }
 
-// Writes the lower bound that climbs from the cases, too, find.
+// As `estimate` does; writes the lower bound that climbs from the cases, too, find.
 Estimate log_z_by_sampling(const Layered& model, const CaseValues& cases,
                            const ScoreArguments& arguments, const Session& session,
                            double& lowest) {
-  MethodSettings settings = make_settings(model, arguments.shared);
-  state_estimate(session, arguments.method, model, arguments.shared, settings);
+  require_memory_of(arguments.method, model, arguments.shared,
+                    make_settings(model, arguments.shared));
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
-  const LayeredTarget& target = prepared.target;
-  Progress progress(session, arguments.method, settings.sweeps, "sweeps");
-  adapt_ladder(target, arguments.shared, settings);
-  settings.progress = [&](double share) { progress.show(share * settings.sweeps); };
-  Estimate estimate = estimate_log_z(arguments.method, target, settings);
-  lowest =
-      find_lower_bound(target, mode_search(model, arguments.shared.seed, cases), {}, prepared.modes)
-          .lowest();
-  return estimate;
+  const EstimateOutcome outcome =
+      run_held({.model = arguments.model, .method = arguments.method, .shared = arguments.shared},
+               prepared, cases, session);
+  lowest = outcome.bound.lowest();
+  return outcome.estimate;
 }
 
 Estimate exact_log_z(const Layered& model, const Session& session) {
@@ -109,6 +106,13 @@ void refuse_impossible(const Layered& model, Score& result) {
                               "the true cases would be more probable than 1: log Z is too low");
 }
 
+// The cases are states too: together they may prove more than the search.
+void hold_to_cases(double lowest, Score& result) {
+  if (!(lowest > result.lowest || std::isnan(result.lowest))) return;
+  result.lowest = lowest;
+  if (result.log_z.status != Status::below_bound) refuse_below(result.log_z, lowest);
+}
+
 Score score(const Layered& model, const Dataset& data, const Cases& cases,
             const ScoreArguments& arguments, const Session& session) {
   const Stopwatch watch;
@@ -127,13 +131,12 @@ Score score(const Layered& model, const Dataset& data, const Cases& cases,
     add_bound(model, cases, arguments, result);
     if (!arguments.enumerate_cases) log_f = result.bound->log_f;
   }
-  if (!exact) result.lowest = std::fmax(result.lowest, lowest_by_cases(model, cases, log_f));
+  if (!exact) hold_to_cases(lowest_by_cases(model, cases, log_f), result);
   if (arguments.deep.true_cases > 0) add_true_cases(model, data, arguments, session, result);
   result.seconds = watch.seconds();
   if (arguments.enumerate_cases &&
       !std::isfinite(result.mean_log_f))  // before what else there is to say
     result.log_z = closed({.log_z = Estimate::kNone, .warnings = {"log f of the cases overflows"}});
-  refuse_below(result.log_z, result.lowest);
   refuse_impossible(model, result);
   if (result.true_cases)
     for (const std::string& warning : result.true_cases->warnings)

@@ -44,6 +44,17 @@ double read_number(const Npz& file, const char* name) {
   return read_shaped(file, name, {1}, "one number").vector()[0];
 }
 
+void read_visited(const Npz& file, LowerBound& bound) {
+  const Eigen::VectorXd visited =
+      read_shaped(file, "visited", {3}, "searched, met, visits").vector();
+  if (!(visited.allFinite() && visited[1] >= 0 && visited[1] <= 1 && visited[2] > 0))
+    throw InvalidArgument(fmt::format("visited = {}, {}, {} (must be finite, a share and positive)",
+                                      visited[0], visited[1], visited[2]));
+  bound.searched = visited[0];
+  bound.met = visited[1];
+  bound.visits = visited[2];
+}
+
 }  // namespace
 
 void save_store(const StoredRun& run, const std::string& path) {
@@ -65,6 +76,10 @@ void save_store(const StoredRun& run, const std::string& path) {
   if (std::isfinite(run.bound.log_z)) {
     file.add("lower_bound", std::span(&run.bound.log_z, 1), {1});
     file.add("lower_bound_error", std::span(&run.bound.error_bound, 1), {1});
+  }
+  if (std::isfinite(run.bound.searched) && run.bound.visits > 0) {
+    const double visited[] = {run.bound.searched, run.bound.met, run.bound.visits};
+    file.add("visited", std::span(visited), {3});
   }
   if (!store.log_f.empty()) file.add("log_f", std::span(store.log_f), {sweeps, chains, rungs});
   file.commit();
@@ -95,6 +110,7 @@ StoredRun load_store(const std::string& path) {
     if (file.contains("lower_bound"))
       run.bound = {.log_z = read_number(file, "lower_bound"),
                    .error_bound = read_number(file, "lower_bound_error")};
+    if (file.contains("visited")) read_visited(file, run.bound);
     return run;
   });
 }

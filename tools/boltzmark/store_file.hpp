@@ -10,16 +10,16 @@ namespace boltzmark::cli {
 /// The samples of a run, and what its log Z is certainly not below.
 struct StoredRun {
   SampleStore store;
-  LowerBound bound = {};  ///< of a file: its number and error alone, or none
+  LowerBound bound = {};  ///< of a file: its number, error and visits alone, or none
 };
 
 /// Writes a sample store as .npz: float64 D and int32 rung [sweeps, chains]; beta, log_prior and
 /// log_z_hat [rungs]; log_f [sweeps, chains, rungs] if collapsed densities were kept; random_rungs;
-/// lower_bound and lower_bound_error where there is a bound.
+/// lower_bound and lower_bound_error where there is a bound; visited: LowerBound's searched, met, visits.
 /// Throws  DataError naming the file
 void save_store(const StoredRun& run, const std::string& path);
 
-/// Reads what save_store wrote; every array is checked. Files of earlier versions have no bound.
+/// Reads what save_store wrote; every array is checked. Files of earlier versions have no bound, or no visits.
 /// Throws  DataError naming the file
 StoredRun load_store(const std::string& path);
 

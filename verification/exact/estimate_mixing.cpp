@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "gaussian_tempering.hpp"
 
@@ -140,6 +141,44 @@ TEST_CASE(
     CHECK(says_round_trips(refused));
   }
   CHECK(readers == 6);
+}
+
+TEST_CASE("round trips are judged only where every bundle exchanges its rungs") {
+  // Two bundles of two chains: the first exchanges once, the second's chains share a rung.
+  SampleStore store = estimate_test::store_on(Ladder::linear(2), 2, 4);
+  store.random_rungs = false;
+  store.rung << 0, 1, 0, 1, 1, 0, 0, 1;
+  const auto refused = [&] {
+    Estimate estimate;
+    judge_mixing(estimate, store);
+    return estimate.status == Status::not_converged;
+  };
+  CHECK(refused());
+  store.rung << 0, 1, 0, 0, 1, 0, 0, 1;
+  CHECK_FALSE(refused());
+  store.rung << 0, 1, 0, 1, 0, 1, 1, 0;  // the second alone exchanges
+  CHECK(refused());
+}
+
+TEST_CASE("batches of chains need more effective samples than chains: worked out by hand") {
+  const auto status = [](Index groups, int batches, double effective) {
+    Estimate estimate{.log_z = 0};
+    Eigen::VectorXd sums(groups);
+    for (Index g = 0; g < groups; ++g) sums[g] = g % 4 < 2 ? 1 : -1;
+    const auto n = static_cast<double>(groups);
+    const double squared_error = n / (n - 1) * n / 1e6;
+    set_error(estimate, {.groups = sums,
+                         .batches = batches,
+                         .samples = 1000,
+                         .mean_square = effective * squared_error});
+    CHECK(estimate.std_error == Approx(std::sqrt(squared_error)).epsilon(1e-14));
+    CHECK(estimate.effective_samples == Approx(effective).epsilon(1e-12));
+    return estimate.status;
+  };
+  CHECK(status(8, 1, 51) == Status::ok);
+  CHECK(status(8, 1, 49) == Status::few_effective_samples);
+  CHECK(status(8, 2, 97) == Status::ok);  // 12 a batch; four pairs are too few to join
+  CHECK(status(8, 2, 95) == Status::few_effective_samples);
 }
 
 TEST_CASE("a method reads parallel tempering, live and stored, if and only if it says so") {

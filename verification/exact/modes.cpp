@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -80,6 +81,15 @@ TEST_CASE(
             CHECK(log_weight_beside(sides, state, i, index, scratch) <= log_f + slack);
         }
     }
+  }
+}
+
+TEST_CASE("every climb ends in one mode, and an escape is none") {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Stream stream(make_key(seed, "climbs"), Purpose::test);
+    const Modes modes = modes_of(draw_small_unit_model(stream, 4, 512), search_of(seed, 16));
+    CHECK(modes.climbs == 16);
+    CHECK(std::accumulate(modes.basins.begin(), modes.basins.end(), 0) == modes.climbs);
   }
 }
 

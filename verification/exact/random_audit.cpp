@@ -12,6 +12,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
@@ -148,6 +149,38 @@ TEST_CASE("no attempt, base or search of an estimate makes a draw that another o
   CHECK(std::ranges::all_of(drawn.again, [&](const DrawnBlock& block) {
     return std::get<0>(block) == compared.low && std::get<1>(block) == compared.high;
   }));
+}
+
+TEST_CASE("nothing of an estimate with another seed makes a draw of the first one") {
+  const Layered model = initial_rbm(20, 12, 1, make_key(1));
+  const LayeredTarget target(model, Base::uniform(model));
+  const auto base = [&](std::uint64_t seed) {
+    choose_auto_base(model, mode_search(model, seed), seed, 0);
+  };
+  const auto bound = [&](std::uint64_t seed) {
+    find_lower_bound(target, mode_search(model, seed));
+  };
+  const auto attempt = [&](std::uint64_t seed) {
+    MethodSettings settings = audited_settings();
+    settings.key = attempt_key(seed);
+    estimate_log_z("rts", target, settings);
+  };
+  for (const std::function<void(std::uint64_t)>& part :
+       {std::function<void(std::uint64_t)>(base), {bound}, {attempt}}) {
+    const std::size_t alone = drawn_by([&] { part(1); }).again.size();
+    CHECK(drawn_by([&] { part(2); }).again.size() == alone);
+    CHECK(drawn_by([&] { part(1), part(2); }).again.size() == 2 * alone);
+  }
+}
+
+TEST_CASE("looks that follow log Z of a model make no draw twice") {
+  const Layered model = initial_rbm(9, 6, 1, make_key(1));
+  check_no_reuse("looks", [&] {
+    LogZTracker tracker(
+        Base::uniform(model),
+        {.chains = 20, .sweeps = 60, .ladder = Ladder::linear(5), .key = make_key(3)});
+    for (int look = 0; look < 4; ++look) tracker.look(model);
+  });
 }
 
 TEST_CASE("no trainer makes a draw twice, whatever its negative phase") {

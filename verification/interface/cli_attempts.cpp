@@ -1,5 +1,9 @@
 // Estimates that are tried again, and exit codes that tell of refused ones.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
 
 #include "boltzmark/exact/known/known_model.hpp"
 #include "cli_json.hpp"
@@ -112,6 +116,35 @@ TEST_CASE("a refused estimate ends with exit code 4 where that is asked for, its
   CHECK(json_of(of({"score", hole, cases, "--method", "ais"}, refused))["status"] != "ok");
   json_of(of({"score", hole, cases, "--method", "ais", "--strict"}, refused), 4);
   CHECK(json_of({"score", hole, cases, "--strict"})["status"] == "ok");  // exact
+}
+
+TEST_CASE("score says of log Z what estimate says of it, refusals included") {
+  const io_test::Folder folder;
+  const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "h.npz"),
+                    gentle = saved(random_rbm(60, 6, 0.1, 2), folder / "g.npz");
+  std::string two;
+  for (int unit = 0; unit < 120; ++unit)
+    two += fmt::format("{}{}", unit * unit % 3 == 1 ? 1 : 0, unit % 60 == 59 ? "\n" : ",");
+  const std::string cases = folder.write("c.csv", two);
+  std::set<std::string> statuses;
+  for (const std::string& model : {hole, gentle})
+    for (const char* method : {"rts", "ti", "ais"})
+      for (const char* sweeps : {"60", "3000"}) {
+        INFO(model << " " << method << " " << sweeps);
+        const Arguments options = {"--method", method, "--sweeps", sweeps, "--base", "uniform"};
+        Arguments estimate = {"estimate", model}, score = {"score", model, cases};
+        estimate.insert(estimate.end(), options.begin(), options.end());
+        score.insert(score.end(), options.begin(), options.end());
+        const Json said = json_of(estimate), scored = json_of(score);
+        CHECK(scored["log_z"] == said["log_z"]);
+        CHECK(scored["std_error"] == said["std_error"]);
+        CHECK(scored["status"] == said["status"]);
+        CHECK(scored["warnings"] == said["warnings"]);
+        statuses.insert(said["status"]);
+      }
+  CHECK(statuses.contains("ok"));
+  CHECK(statuses.contains("below_bound"));
+  CHECK(statuses.size() >= 3);
 }
 
 TEST_CASE("attempts that nothing would make are refused in one line") {

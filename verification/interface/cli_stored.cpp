@@ -106,6 +106,34 @@ TEST_CASE("an array of a dump that does not fit the others is refused by its nam
       "log_f", [](StoredArray& a) { std::swap(a.shape[1], a.shape[2]); }, "log_f has shape");
 }
 
+TEST_CASE("samples that were stored are held to the states that the run met, as the run was") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(8, 5, 0.5, 3), folder / "m.npz"),
+                    dump = folder / "d.npz", changed = folder / "c.npz";
+  const Json live = json_of({"estimate", model, "--chains", "30", "--sweeps", "2000",
+                             "--temperatures", "8", "--dump", dump});
+  REQUIRE(live["status"] == "ok");
+  StoredArrays whole = read_stored(dump);
+  REQUIRE(whole.contains("visited"));
+  const std::vector<double> visited = whole["visited"].values;
+  CHECK(visited[0] <= double{live["lower_bound"]} + 1e-9);
+  CHECK((visited[1] > 0 && visited[1] <= 1 && visited[2] > 1));
+  const auto read = [&](const std::vector<double>& values) {
+    whole["visited"].values = values;
+    return Arguments{"estimate", "--from", write_stored(whole, changed)};
+  };
+  CHECK(json_of(read(visited))["status"] == "ok");
+  const Json unmet = json_of(read({visited[0], 0, 30}));
+  CHECK(unmet["status"] == "not_converged");
+  CHECK(unmet["log_z"] == live["log_z"]);
+  CHECK_THAT(unmet["warnings"].dump(), Catch::Contains("hardly met some modes"));
+  for (const std::vector<double>& bad :
+       {std::vector<double>{visited[0], 1.5, 30}, {visited[0], 0.5, 0}, {visited[0], -0.1, 30}})
+    check_refused(run(read(bad)), {changed, "visited = "});
+  whole.erase("visited");  // as earlier versions wrote it
+  CHECK(json_of({"estimate", "--from", write_stored(whole, changed)})["status"] == "ok");
+}
+
 TEST_CASE("collapsed densities that are not those of the states stored beside them are refused") {
   const io_test::Folder folder;
   const std::string dump = folder / "d.npz", changed = folder / "c.npz";
