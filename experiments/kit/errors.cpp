@@ -67,6 +67,10 @@ Outcome make_outcome(const boltzmark::Estimate& estimate, double truth) {
           .ok = estimate.status == Status::ok};
 }
 
+Interval ErrorCell::bias() const {
+  return empty() ? Interval{mean, mean, mean} : mean_interval(errors);
+}
+
 Interval ErrorCell::coverage() const { return proportion_interval(covered, ok()); }
 
 double ErrorCell::scaled_spread() const { return spread_of(scaled); }

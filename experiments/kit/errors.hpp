@@ -50,6 +50,8 @@ struct ErrorCell {
   std::vector<double> scaled;  ///< error / std_error, of those that are ok
 
   int ok() const { return estimates - refused; }
+  /// The mean error with Student's 95 % interval, of width 0 where there is but one error.
+  Interval bias() const;
   bool empty() const { return errors.size() < 2; }
   /// The share of ok estimates whose interval holds the truth.    [Clopper and Pearson 1934]
   /// Throws  InvalidArgument if none is ok

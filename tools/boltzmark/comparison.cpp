@@ -218,8 +218,8 @@ std::vector<experiments::Figure> comparison_figures(const ComparisonPlan& plan,
                           .guides = {{.at = 0}},
                           .legend = "outside right"};
   bias.series = curves(plan, cells, [](const experiments::ErrorCell& e) {
-    const double half = 1.96 * e.std_dev / std::sqrt(static_cast<double>(e.errors.size()));
-    return std::array{e.mean, e.mean - half, e.mean + half};
+    const Interval bias = e.bias();
+    return std::array{bias.estimate, bias.lower, bias.upper};
   });
   return {{.name = "rmse", .caption = title, .panels = {std::move(rmse)}},
           {.name = "bias", .caption = title, .panels = {std::move(bias)}}};

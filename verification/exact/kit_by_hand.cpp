@@ -185,6 +185,10 @@ TEST_CASE("the errors of estimates add up to moments, coverage and spread by han
   CHECK(cell.mean == 1);
   CHECK(cell.std_dev == Approx(std::sqrt(14.0 / 3)));
   CHECK(cell.rmse == Approx(std::sqrt(4.5)));
+  // Student's t of three degrees: 3.182446.
+  CHECK(cell.bias().upper == Approx(1 + 3.182446 * std::sqrt(14.0 / 12)).epsilon(kTables));
+  CHECK(cell.bias().lower == Approx(1 - 3.182446 * std::sqrt(14.0 / 12)).epsilon(kTables));
+  CHECK(experiments::sum_up_errors({outcomes.data(), 1}).bias().upper == -1);
   CHECK(cell.mean_std_error == 1);
   // Chi-squared of four degrees: 11.143287 and 0.484419.
   CHECK(cell.lower == Approx(std::sqrt(18 / 11.143287)).epsilon(kTables));

@@ -31,8 +31,9 @@ TEST_CASE("compare marks points whose estimates were refused, and ranks the othe
   const std::string model =
       saved(boltzmark::make_known_model("random:30:6:0.1:1").model, folder / "m.npz");
   const std::string out = folder / "compared";
-  const Arguments command = {"compare",   model, "--methods", "rts,ais,ti", "--sweeps", "20,3000",
-                             "--repeats", "4",   "--chains",  "10",         "--out",    out};
+  const Arguments command = {"compare",  model,          "--methods", "rts,ais,ti",
+                             "--sweeps", "20,2000,3000", "--repeats", "4",
+                             "--chains", "10",           "--out",     out};
   const Json cells = json_of(command)["cells"];
   const std::string table = run(command).out;
   int marked = 0;
@@ -51,6 +52,7 @@ TEST_CASE("compare marks points whose estimates were refused, and ranks the othe
   }
   CHECK(marked >= 1);
   CHECK(ranks[3000].size() >= 2);
+  CHECK(ranks[2000].size() >= 2);
   for (const auto& [sweeps, by_rmse] : ranks) {
     int expected = 0;
     for (const auto& [rmse, rank] : by_rmse) CHECK(rank == ++expected);
@@ -63,6 +65,31 @@ TEST_CASE("compare marks points whose estimates were refused, and ranks the othe
   json_of({"compare", model, "--methods", "rts", "--sweeps", "3000", "--repeats", "2", "--chains",
            "10", "--out", sound});
   CHECK_THAT(io_test::read_all(sound + "/rmse.svg"), !Catch::Contains("refused"));
+}
+
+TEST_CASE("the repeats of compare are estimates of the seeds that follow the first") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(20, 6, 0.3, 2), folder / "m.npz");
+  const Arguments options = {"--sweeps", "100", "--chains", "12", "--base", "uniform"};
+  const auto with = [&](Arguments first) {
+    first.insert(first.end(), options.begin(), options.end());
+    return first;
+  };
+  const std::string out = folder / "compared";
+  json_of(
+      with({"compare", model, "--methods", "ais", "--repeats", "6", "--seed", "7", "--out", out}));
+  std::istringstream text(io_test::read_all(out + "/estimates.csv"));
+  std::string line;
+  std::getline(text, line);
+  REQUIRE(line.starts_with("method,sweeps,repeat,log_z,"));
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    REQUIRE(std::getline(text, line));
+    const double log_z = json_of(with(
+        {"estimate", model, "--method", "ais", "--seed", std::to_string(7 + repeat)}))["log_z"];
+    INFO(line);
+    REQUIRE(line.starts_with("ais,100," + std::to_string(repeat) + ","));
+    CHECK(std::stod(line.substr(line.find(',', 8) + 1)) == log_z);
+  }
 }
 
 TEST_CASE("a full disk ends every command that writes with exit code 1 and one line") {

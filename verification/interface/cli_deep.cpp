@@ -51,6 +51,10 @@ TEST_CASE("the score of a deep model is exact where it can be enumerated, its bo
     CHECK(std::abs(sampled["true_mean_log_likelihood"].get<double>() - truth) <
           8 * sampled["true_std_error"].get<double>() + 1e-9);
     CHECK(sampled["true_status"] == "ok");
+    const double error_of_cases =
+        json_of({"score", path, data, "--sweeps", "500", "--true-cases", "5"})["true_std_error"];
+    CHECK(sampled["true_std_error"].get<double>() ==
+          Approx(std::hypot(error_of_cases, sampled["std_error"].get<double>())).epsilon(1e-9));
     CHECK(sampled["true_bound"].get<double>() ==
           Approx(sampled["bound"].get<double>()).margin(1e-9));
   }
