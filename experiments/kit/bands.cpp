@@ -16,6 +16,14 @@ void add_mean(Series& series, double x, const std::vector<double>& values) {
   series.upper.push_back(mean.upper);
 }
 
+void add_normal(Series& series, double x, double y, double std_error) {
+  constexpr double kHalfWidth = 1.96;
+  series.x.push_back(x);
+  series.y.push_back(y);
+  series.lower.push_back(y - kHalfWidth * std_error);
+  series.upper.push_back(y + kHalfWidth * std_error);
+}
+
 Series band(Series series, const std::vector<double>& x,
             const std::vector<std::vector<double>>& curves) {
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -332,7 +332,8 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
 double estimator_seconds(const std::string& method, const MethodSettings& settings) {
   const MethodWork work = method_work(method, settings);
   const double cells = double{1} * work.chains * work.sweeps * work.temperatures;
-  return cells * find_method(method).cell_seconds / thread_count();
+  const Method& used = find_method(method);
+  return cells * (used.cell_seconds + used.pair_seconds * work.temperatures) / thread_count();
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <utility>
 
+#include "experiments/kit/bands.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/plot.hpp"
@@ -36,17 +37,18 @@ std::pair<const Evaluation*, const Evaluation*> trusted_ends(const Curves& curve
 // A curve with its 95 % of log Z, through what can be trusted; or, beside it, the rest.
 Series series(const Curves& curves, const std::string& label, int colour, bool trusted,
               const Curve& value) {
-  constexpr double kInterval = 1.96;
   Series curve{.label = trusted ? label : label + ", log Z not to be trusted", .colour = colour};
   curve.mark = trusted ? experiments::Mark::line_points : experiments::Mark::rings;
   for (const Evaluation& evaluation : curves.evaluations) {
     const double y = value(evaluation);
     if (is_trusted(evaluation) != trusted || !std::isfinite(y)) continue;
-    curve.x.push_back(static_cast<double>(evaluation.update));
+    const auto x = static_cast<double>(evaluation.update);
+    if (curves.tracked && trusted) {
+      experiments::add_normal(curve, x, y, evaluation.log_z_std_error);
+      continue;
+    }
+    curve.x.push_back(x);
     curve.y.push_back(y);
-    if (!curves.tracked || !trusted) continue;
-    curve.lower.push_back(y - kInterval * evaluation.log_z_std_error);
-    curve.upper.push_back(y + kInterval * evaluation.log_z_std_error);
   }
   return curve;
 }

@@ -170,6 +170,37 @@ TEST_CASE("the bottom-up pass doubles the weights but for those into the top lay
   }
 }
 
+TEST_CASE("mean field's tolerance is of values, whatever their unit") {
+  for (const int code : {0, 1, 3}) {
+    const Layered model = draw_network({5, 4, 4}, {0, code, code}, 1);
+    const Eigen::MatrixXf cases = draw_cases(model, 12);
+    constexpr float kMoved = 0.02F;
+    const auto means = [&](int updates) {
+      Chains chains(model, 12);
+      chains.set_layer(0, cases);
+      MeanField(model, {.updates = updates}).fill(chains);
+      return chains;
+    };
+    int moving = 12, told = 0;
+    for (int updates = 1; moving > 0; ++updates) {
+      const Chains before = means(updates - 1), after = means(updates);
+      moving = 0;
+      for (int c = 0; c < 12; ++c) {
+        double most = 0;
+        for (const int l : {1, 2})
+          most = std::max<double>(
+              most, (after.get_layer(l).col(c) - before.get_layer(l).col(c)).cwiseAbs().maxCoeff());
+        moving += most > kMoved ? 1 : 0;
+      }
+      Chains chains(model, 12);
+      chains.set_layer(0, cases);
+      CHECK(MeanField(model, {.updates = updates, .tolerance = kMoved}).fill(chains) == moving);
+      told += moving > 0 && moving < 12 ? 1 : 0;
+    }
+    CHECK(told > 0);
+  }
+}
+
 TEST_CASE("mean field tells how many cases had not converged") {
   // Weights of order 1.5: one update is not enough.
   const Layered model = draw_network({4, 6, 6}, {0, 0, 0}, 1.5);

@@ -213,6 +213,11 @@ TEST_CASE("a measure's interval, its power and its band are Student's and the no
   CHECK(series.y == std::vector<double>{2, 10});
   CHECK(series.upper[0] - 2 == Approx(12.706205).epsilon(kTables));
   CHECK(series.upper[1] == 10);
+  Series point;
+  add_normal(point, 3, 10, 0.5);
+  CHECK(point.x == std::vector<double>{3});
+  CHECK(point.lower[0] == Approx(9.02).epsilon(1e-12));
+  CHECK(point.upper[0] == Approx(10.98).epsilon(1e-12));
   // Six pairs, all greater: p = 1/64. Of four the least p is 1/16, which decides nothing.
   const Measure six = paired_measure("C", "", {2, 3, 4, 5, 6, 7}, {1, 1, 1, 1, 1, 1}, true, "");
   CHECK(six.p_value == 1.0 / 64);

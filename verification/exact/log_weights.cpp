@@ -132,6 +132,12 @@ TEST_CASE("Pareto k tells weights of finite variance from those without") {
     std::vector<double> logs;
     for (int i = 0; i < 4000; ++i) logs.push_back(-k * std::log((i + 0.5) / 4000) + 1000);
     CHECK(std::abs(pareto_shape(logs) - (190 * k + 5) / 200) < 0.05);
+    // The weights fall with i: the tail is the first 190 less the next, relative to the first.
+    std::vector<double> tail;
+    for (int i = 0; i < 190; ++i)
+      tail.push_back(std::exp(logs[i] - logs[0]) - std::exp(logs[190] - logs[0]));
+    const double fitted = (190 * fit_generalised_pareto(tail).shape + 5) / 200;
+    CHECK(pareto_shape(logs) == Approx(fitted).epsilon(1e-12));
   }
   CHECK(std::isnan(pareto_shape(std::vector<double>(20, 0.0))));   // too few for a tail
   CHECK(std::isnan(pareto_shape(std::vector<double>(200, 0.0))));  // no tail

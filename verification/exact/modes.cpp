@@ -2,6 +2,7 @@
 #include "boltzmark/exact/modes/modes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -13,8 +14,11 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/state_list.hpp"
 #include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/learn/initial.hpp"
 #include "boltzmark/model/sides.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/annealing/base_choice.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "well_models.hpp"
 
@@ -187,4 +191,29 @@ TEST_CASE("the base of the greatest mean log weight is chosen, and the first of 
   CHECK(chosen({opposite, uniform}) == 1);
   CHECK(chosen({near, near}) == 0);
   CHECK_THROWS_AS(chosen({}), InvalidArgument);
+}
+
+TEST_CASE("bases are compared with the side summed out that is asked for") {
+  int differ = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Layered model = initial_rbm(7, 3, 1.5, make_key(seed));
+    Base other = Base::uniform(model);
+    other.logits[0] = 0.7 * model.bias(0);
+    const std::vector<Base> bases = {Base::uniform(model), other};
+    std::array<std::size_t, 2> chosen = {};
+    for (const int side : {0, 1}) {
+      const BaseChoice choice{.chains = 4, .sweeps = 6, .key = make_key(seed), .summed_side = side};
+      std::array<double, 2> means = {};
+      for (std::size_t k = 0; k < 2; ++k)
+        means[k] =
+            annealed_importance_sampling(
+                LayeredTarget(model, bases[k], {}, side),
+                {.ladder = Ladder::linear(7), .chains = 4, .sweeps = 6, .key = make_key(seed)})
+                .mean_log_weight;
+      chosen[static_cast<std::size_t>(side)] = choose_base(model, bases, choice);
+      CHECK(chosen[static_cast<std::size_t>(side)] == (means[1] > means[0] ? 1 : 0));
+    }
+    differ += chosen[0] != chosen[1] ? 1 : 0;
+  }
+  CHECK(differ > 0);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -116,6 +117,52 @@ TEST_CASE("a refused estimate ends with exit code 4 where that is asked for, its
   CHECK(json_of(of({"score", hole, cases, "--method", "ais"}, refused))["status"] != "ok");
   json_of(of({"score", hole, cases, "--method", "ais", "--strict"}, refused), 4);
   CHECK(json_of({"score", hole, cases, "--strict"})["status"] == "ok");  // exact
+}
+
+TEST_CASE(
+    "attempts are held to all seconds that they would take, foretold in proportion to sweeps") {
+  const io_test::Folder folder;
+  const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "m.npz");
+  const auto with = [&](double seconds) {
+    return json_of({"estimate", hole, "--base", "uniform", "--sweeps", "200", "--auto",
+                    "--max-seconds", fmt::format("{}", seconds)});
+  };
+  const Json none = with(1e-6);
+  REQUIRE(none["attempts"].size() == 1);
+  std::smatch said;
+  const std::string warning = none["warnings"].back();
+  INFO(warning);
+  REQUIRE(std::regex_search(warning, said,
+                            std::regex("with 400 sweeps it would be ([0-9.]+) (us|ms|s) ")));
+  const double two = std::stod(said[1]) * (said[2] == "us" ? 1e-6 : said[2] == "ms" ? 1e-3 : 1);
+  // 200 + 400 sweeps; of 1,400 all are made, of 3,000 the last 1,600 are not although they would fit.
+  CHECK(with(two * 2000 / 600)["attempts"].size() == 3);
+  CHECK(with(two * 3200 / 600)["attempts"].size() == 4);
+  CHECK(with(two * 1300 / 600)["attempts"].size() == 2);
+}
+
+TEST_CASE("the bound of all attempts is no lower than that of the first") {
+  const io_test::Folder folder;
+  for (const char* seed : {"1", "2", "3", "4", "5", "6"}) {
+    const std::string model =
+        saved(boltzmark::make_known_model(fmt::format("random:40:24:0.5:{}", seed)).model,
+              folder / "m.npz");
+    const Arguments options = {"estimate", model,      "--base", "uniform", "--sweeps",
+                               "30",       "--chains", "20",     "--seed",  seed};
+    Arguments all = options;
+    all.emplace_back("--auto");
+    const Json first = json_of(options), last = json_of(all);
+    REQUIRE(last["attempts"].size() >= 3);
+    CHECK(last["lower_bound"].get<double>() >= first["lower_bound"].get<double>());
+  }
+}
+
+TEST_CASE("the sweeps of an adaptive ladder's pilot are those of the run too") {
+  const io_test::Folder folder;
+  const Json found = json_of({"estimate", saved(random_rbm(8, 5, 0.5, 3), folder / "m.npz"),
+                              "--ladder", "adaptive", "--sweeps", "1000"});
+  CHECK(found["sweeps"] == 1000);
+  CHECK(found["total_sweeps"] == 1000);
 }
 
 TEST_CASE("score says of log Z what estimate says of it, refusals included") {

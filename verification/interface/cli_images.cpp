@@ -135,9 +135,10 @@ TEST_CASE("describe draws each hidden unit's weights in the visible units' shape
 TEST_CASE("sample draws the states that it writes: chains, or chains along the kept sweeps") {
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(4, 3, 1, 5), folder / "m.npz");
-  const auto states = [&](const std::string& every, const std::string& chains) {
+  const auto states = [&](const std::string& every, const std::string& chains,
+                          const std::string& sweeps = "4") {
     REQUIRE(run({"sample", model, "--out", folder / "s.npz", "--image", folder / "s.pgm",
-                 "--sweeps", "4", "--every", every, "--chains", chains, "--force"})
+                 "--sweeps", sweeps, "--every", every, "--chains", chains, "--force"})
                 .code == 0);
     return boltzmark::Npz(folder / "s.npz").read("visible").bytes;
   };
@@ -157,6 +158,12 @@ TEST_CASE("sample draws the states that it writes: chains, or chains along the k
   CHECK(times.height == 10);
   for (int chain = 0; chain < 3; ++chain)
     for (int kept = 0; kept < 2; ++kept) shows(times, kept, chain, all, 4 * (3 * kept + chain));
+  // Of 24 kept sweeps ten, from the first to the last.
+  const auto many = states("1", "3", "24");
+  const Drawn tenths = read_pgm(folder / "s.pgm");
+  CHECK(tenths.width == 31);
+  for (int image = 0; image < 10; ++image)
+    shows(tenths, image, 1, many, 4 * (3 * (image * 23 / 9) + 1));
 }
 
 TEST_CASE("describe and score take what sample writes as a data set, every kept state a case") {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
@@ -61,6 +62,11 @@ void toy_summarise(const Results& results, Summary& summary) {
 }
 
 }  // namespace
+
+bool lacks_model(const Trial& trial) {
+  const std::string file = trial.inputs.value("file", "");
+  return file.ends_with(".mat") && !find_data_file("", file);
+}
 
 std::atomic<int> toy_runs{0};
 

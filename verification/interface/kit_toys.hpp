@@ -23,6 +23,9 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+/// Tells whether a trial is of a model that is not in the source tree, nor on this machine.
+bool lacks_model(const Trial& trial);
+
 /// How often trials of the toy experiment have run in this process.
 extern std::atomic<int> toy_runs;
 

@@ -85,6 +85,7 @@ struct Method {
   std::function<double(const MethodSettings&)> rung_bytes = nullptr;
   double square_matrices = 0;  ///< of rungs x rungs doubles, that are there at once
   double cell_seconds = 0;     ///< besides the sweeps, of a sample and a rung on one thread
+  double pair_seconds = 0;     ///< and of a sample and a pair of rungs
 
   /// Estimates log Z from a tempered run that other methods read too; source `tempered` has it.
   std::function<Estimate(const TemperedRun&)> from_run = nullptr;
