@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -45,6 +46,10 @@ std::string finish_svg(const std::string& path, const std::string& prefix) {
   return svg.substr(start);
 }
 
+// Once a gnuplot has hung, the next ones have no minute each: a report has a hundred figures.
+std::atomic<bool> gnuplot_hung = false;
+constexpr std::chrono::milliseconds kLimitAfterHanging{2000};
+
 /// Runs gnuplot in the folder of a picture, which a former run may have left there.
 /// Returns  the picture
 std::string run_gnuplot(const std::vector<std::string>& arguments, const std::string& folder,
@@ -54,7 +59,9 @@ std::string run_gnuplot(const std::vector<std::string>& arguments, const std::st
   std::filesystem::remove(path);
   std::vector<std::string> all = {"gnuplot", "--default-settings"};
   all.insert(all.end(), arguments.begin(), arguments.end());
+  if (gnuplot_hung) limit = std::min(limit, kLimitAfterHanging);
   const ProgramResult result = run_program(all, folder, limit);
+  gnuplot_hung = result.timed_out;
   if (result.status == 0) return finish_svg(path, prefix);
   std::error_code ignored;
   std::filesystem::remove(path, ignored);  // half a picture

@@ -32,8 +32,8 @@ inline constexpr std::chrono::seconds kDrawingLimit{60};
 /// panels. A figure with a script reads `<name>-figure.csv` from the folder. gnuplot runs in that
 /// folder, whose name it thus never reads, and without the user's settings.
 /// Returns  the SVG texts, ids made unique by the figure's name
-/// Throws  Error with gnuplot's message if it fails, is not there or takes longer than the limit;
-///   a former picture is gone then
+/// Throws  Error with gnuplot's message if it fails, is not there or takes longer than the limit,
+///   than 2 s where the one before it did; a former picture is gone then
 std::vector<std::string> draw_figure(const Figure& figure, const std::string& folder,
                                      std::chrono::milliseconds limit = kDrawingLimit);
 

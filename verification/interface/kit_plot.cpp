@@ -254,6 +254,9 @@ TEST_CASE("a gnuplot that hangs is ended, and leaves neither a picture nor its s
   setenv("PATH", (fake_gnuplot(folder, "exec sleep 600") + ":" + path).c_str(), 1);
   CHECK_THROWS_WITH(draw_figure(figure_of("x"), folder / ".", 50ms),
                     Catch::Contains("took longer than 0.05 s") && Catch::Contains("f.svg"));
+  // Those after it have no whole minute.
+  CHECK_THROWS_WITH(draw_figure(figure_of("x"), folder / "."),
+                    Catch::Contains("took longer than 2 s"));
   setenv("PATH", path.c_str(), 1);
   CHECK_FALSE(std::filesystem::exists(folder / "f.svg"));
   CHECK_FALSE(std::filesystem::exists(folder / "f.gp"));
