@@ -1,6 +1,7 @@
 // That what an interrupted run left, any part of an experiment's trials, can be reported.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -54,6 +55,19 @@ std::vector<std::string> refuted(const Experiment& experiment, const Summary& su
   return ids;
 }
 
+/// All trials of profile smoke, of which a part is much less than one of a fixture.
+std::vector<Trial> smoke_trials(const Experiment& experiment) {
+  std::vector<Trial> all;
+  for (const Json& inputs : experiment.trials(Profile::smoke)) {
+    TrialContext context;
+    context.experiment = experiment.id;
+    context.key = make_key(context.seed, experiment.id, inputs.dump());
+    all.push_back(
+        {.inputs = inputs, .outputs = Json::parse(experiment.run(inputs, context).dump())});
+  }
+  return all;
+}
+
 /// Parts as a stop leaves them: none, the first few, some of every kind, and single ones.
 std::vector<std::vector<Trial>> parts_of(const std::vector<Trial>& all) {
   std::vector<std::vector<Trial>> parts = {{}};
@@ -83,6 +97,30 @@ TEST_CASE("any part of an experiment's trials is summed up and refutes no exact 
       CHECK(refuted(experiment, summary, files).empty());
     }
   }
+}
+
+TEST_CASE("no single trial of profile smoke refutes an exact claim") {
+  constexpr double kCheap = 0.5;  // seconds of all
+  const std::vector<ClaimFile> files = read_all_claims();
+  int experiments_run = 0;
+  for (const Experiment& experiment : experiments()) {
+    const bool exact = std::any_of(files.begin(), files.end(), [&](const ClaimFile& file) {
+      return std::any_of(file.claims.begin(), file.claims.end(), [&](const Claim& claim) {
+        return claim.kind == 'E' && file.paper == experiment.paper() &&
+               std::find(experiment.claims.begin(), experiment.claims.end(), claim.id) !=
+                   experiment.claims.end();
+      });
+    });
+    if (!exact || !experiment.trials_of.empty() || experiment.seconds.at(Profile::smoke) > kCheap)
+      continue;
+    ++experiments_run;
+    const std::vector<Trial> all = smoke_trials(experiment);
+    for (const Trial& trial : all) {
+      INFO(experiment.id << " " << trial.inputs);
+      CHECK(refuted(experiment, summary_of(experiment, all, {trial}), files).empty());
+    }
+  }
+  CHECK(experiments_run >= 3);
 }
 
 TEST_CASE("an experiment of which no trial has ended has a section without a fault") {
