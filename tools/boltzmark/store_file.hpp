@@ -15,11 +15,13 @@ struct StoredRun {
 
 /// Writes a sample store as .npz: float64 D and int32 rung [sweeps, chains]; beta, log_prior and
 /// log_z_hat [rungs]; log_f [sweeps, chains, rungs] if collapsed densities were kept; random_rungs;
-/// lower_bound and lower_bound_error where there is a bound; visited: LowerBound's searched, met, visits.
+/// lower_bound and lower_bound_error where there is a bound; visited: LowerBound's searched, met and
+/// visits.
 /// Throws  DataError naming the file
 void save_store(const StoredRun& run, const std::string& path);
 
-/// Reads what save_store wrote; every array is checked. Files of earlier versions have no bound, or no visits.
+/// Reads what save_store wrote; every array is checked. Files of earlier versions have no bound, or no
+/// visits.
 /// Throws  DataError naming the file
 StoredRun load_store(const std::string& path);
 

@@ -221,4 +221,13 @@ TEST_CASE("of two bounds the one that is certainly higher is kept") {
   CHECK(higher(none, sharp).log_z == 5);
   CHECK(higher(sharp, none).log_z == 5);
   CHECK(std::isnan(higher(none, none).log_z));
+  // Visits are of the run that is held to them.
+  LowerBound run = blurred, earlier = sharp;
+  run.searched = 4, run.met = 0.5, run.visits = 30;
+  earlier.searched = 3, earlier.met = 0, earlier.visits = 7;
+  for (const LowerBound& bound : {higher(run, earlier), higher(run, blurred)}) {
+    CHECK(bound.searched == 4);
+    CHECK(bound.met == 0.5);
+    CHECK(bound.visits == 30);
+  }
 }

@@ -2,7 +2,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
@@ -323,69 +322,6 @@ TEST_CASE("a figure of nothing that was run is drawn, and says so") {
   for (const char* panel : {"1", "2"})
     CHECK_THAT(read_text(fmt::format("{}/quick/toy/one/empty-{}.svg", out.path(), panel)),
                Catch::Contains("nothing to draw"));
-}
-
-TEST_CASE(
-    "a plan takes what is kept at the paper's profile alone, and calls no finished trial stale") {
-  const TemporaryFolder out;
-  const auto finished = [&](Profile profile) {
-    const auto& all = experiments();
-    const auto fig1 = std::find_if(all.begin(), all.end(), [](const Experiment& experiment) {
-      return experiment.id == "bruegge2013/fig1";
-    });
-    // Its trials, some of which are kept, are the same at all profiles.
-    const PlannedExperiment plan =
-        plan_experiment(*fig1, {.profile = profile, .out = out.path()}, CellFilter(""));
-    return plan.trials.size() - plan.count_to_run();
-  };
-  CHECK(finished(Profile::paper) == 2);
-  CHECK(finished(Profile::quick) == 0);
-  CHECK(finished(Profile::smoke) == 0);
-
-  const Experiment toy = toy_experiments()[0];
-  run({.jobs = 1, .out = out.path()});
-  const std::string path = out.path() + "/quick/toy/one/trials.jsonl";
-  const std::string own = read_text(path), first = own.substr(0, own.find('\n') + 1);
-  Json other = open_line(first.substr(0, first.size() - 1));
-  other["sources"] = "of another build";
-  const auto stale = [&](const std::string& lines) {
-    write_text(path, lines);
-    return plan_experiment(toy, {.out = out.path()}, CellFilter("")).stale;
-  };
-  CHECK(stale(own + other.dump() + "\n") == 0);
-  CHECK(stale(own.substr(first.size()) + other.dump() + "\n") == 1);
-}
-
-TEST_CASE("the time of a selection is its share of the experiment's by cost") {
-  const TemporaryFolder out;
-  Experiment toy = toy_experiments()[0];
-  toy.seconds.quick = 60;
-  const auto seconds = [&](const char* only) {
-    return plan_experiment(toy, {.out = out.path()}, CellFilter(only)).seconds_to_run();
-  };
-  CHECK(seconds("size=small") == Approx(30));  // all 12 alike
-  toy.cost = [](const Json& inputs) { return inputs.at("size") == "small" ? 2 : 18; };
-  CHECK(seconds("size=small") == Approx(6));
-  CHECK(seconds("size=large,repeat=1") == Approx(9));
-  CHECK(seconds("") == Approx(60));
-}
-
-/// The toy experiment, and one that counts the toy's trials.
-std::vector<Experiment> toy_and_view() {
-  auto all = toy_experiments();
-  all.push_back({.id = "toy/view",
-                 .item = "Fig. 2",
-                 .title = "The same trials",
-                 .paper_did = "Nothing",
-                 .trials_of = "toy/one",
-                 .summarise = [](const Results& results, Summary& summary) {
-                   summary.add(
-                       Table{.name = "count",
-                             .caption = "Trials",
-                             .columns = {{"trials", "trials"}},
-                             .rows = {{static_cast<std::int64_t>(results.trials().size())}}});
-                 }});
-  return all;
 }
 
 TEST_CASE("an experiment that shows another's trials stores none of its own") {

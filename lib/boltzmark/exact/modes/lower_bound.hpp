@@ -58,9 +58,15 @@ struct LowerBoundOptions {
 ///   other side
 LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundOptions& options);
 
-/// Returns the bound that is certainly higher, its error taken off; one without a number is lower.
-inline const LowerBound& higher(const LowerBound& a, const LowerBound& b) {
-  return b.lowest() > a.lowest() || std::isnan(a.log_z) ? b : a;
+/// Returns the bound that is certainly higher, its error taken off, with the visits of the first: they
+/// are of its run. One without a number is lower.
+inline LowerBound higher(const LowerBound& now, const LowerBound& before) {
+  if (!(before.lowest() > now.lowest() || std::isnan(now.log_z))) return now;
+  LowerBound bound = before;
+  bound.searched = now.searched;
+  bound.met = now.met;
+  bound.visits = now.visits;
+  return bound;
 }
 
 }  // namespace boltzmark
