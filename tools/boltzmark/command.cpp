@@ -97,8 +97,13 @@ void Command::positional(std::string* target, const std::string& shown, const st
 }
 
 void Command::positionals(std::vector<std::string>* target, const std::string& shown,
-                          const std::string& help) {
-  add(shown, help, [target](const std::string& text) { target->push_back(text); }).many = true;
+                          const std::string& help, bool required) {
+  Argument& argument = add(shown, help, [target, shown, required](const std::string& text) {
+    if (required && text.empty()) throw InvalidArgument(shown + " is empty (must be given)");
+    target->push_back(text);
+  });
+  argument.many = true;
+  argument.required = required;
 }
 
 void Command::text(std::string* target, const std::string& shown, const std::string& help) {
@@ -205,7 +210,7 @@ std::string Command::usage() const {
     if (argument.is_option() && argument.required) text += " " + argument.shown;
     if (!argument.is_option())
       text += argument.required
-                  ? " " + argument.shown
+                  ? fmt::format(" {}{}", argument.shown, argument.many ? "..." : "")
                   : fmt::format(" [{}{}]", argument.shown, argument.many ? "..." : "");
   }
   return text + " [options]";

@@ -61,7 +61,7 @@ class Command {
 
   void positional(std::string* target, const std::string& shown, const std::string& help);
   void positionals(std::vector<std::string>* target, const std::string& shown,
-                   const std::string& help);
+                   const std::string& help, bool required = false);
   void text(std::string* target, const std::string& shown, const std::string& help);
   void required_text(std::string* target, const std::string& shown, const std::string& help);
   void choice(std::string* target, const std::string& shown, std::vector<std::string> choices,

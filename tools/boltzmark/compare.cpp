@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,7 +26,7 @@ namespace boltzmark::cli {
 namespace {
 
 struct CompareRequest {
-  std::string model;
+  std::vector<std::string> models;
   std::string methods = "rts,ais,mbar,ti";
   std::string sweeps = "100,1000";
   std::string truth;  ///< empty: what the model file says, or else exact
@@ -73,13 +74,18 @@ std::vector<int> parse_sweeps(const std::string& list) {
   return sweeps;
 }
 
-// The log Z that the options or the model's file say, before anything is written or summed.
-std::optional<double> given_truth(const CompareRequest& arguments, const Layered& model) {
-  if (arguments.truth.empty()) {
-    const auto known = load_known_log_z(arguments.model, model);
-    return known ? std::optional(known->log_z) : std::nullopt;
-  }
-  if (arguments.truth == "exact") return std::nullopt;
+/// A model that methods are compared on.
+struct Subject {
+  std::string path;
+  std::string name;  ///< in tables and figures
+  Layered model;
+  std::optional<double> truth = {};  ///< known before anything is summed
+  CaseValues cases = {};
+};
+
+// The log Z that --truth says; none: it is the file's or to be enumerated.
+std::optional<double> given_truth(const CompareRequest& arguments) {
+  if (arguments.truth.empty() || arguments.truth == "exact") return std::nullopt;
   std::size_t read = 0;
   double number = NAN;
   try {
@@ -90,28 +96,55 @@ std::optional<double> given_truth(const CompareRequest& arguments, const Layered
   if (read != arguments.truth.size() || !std::isfinite(number))
     throw InvalidArgument(
         fmt::format("--truth = {} (must be exact, or log Z as a number)", arguments.truth));
+  if (arguments.models.size() > 1)
+    throw InvalidArgument(
+        fmt::format("--truth = {} (must be left out, or exact: there are {} models)",
+                    arguments.truth, arguments.models.size()));
   return number;
 }
 
-double enumerated_truth(const CompareRequest& arguments, const Layered& model,
-                        const Session& session) {
-  if (!plan_enumeration(model).possible)
-    throw DataError(arguments.model +
-                    ": cannot be enumerated (must have a side of at most 40 units, or --truth "
-                    "must be a number, such as a long estimate's log Z)");
-  return enumerate_log_z(model, session).log_z;
+// A file's name, or its path where another model has the same name.
+std::string name_of(const std::string& path, const std::vector<std::string>& paths) {
+  const auto last = [](const std::string& p) {
+    return std::filesystem::path(p).filename().string();
+  };
+  const auto same = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
+    return last(other) == last(path);
+  });
+  return same > 1 ? path : last(path);
+}
+
+// Reads all models and what is known of them, before anything is written or summed.
+std::vector<Subject> load_subjects(const CompareRequest& arguments) {
+  const std::optional<double> given = given_truth(arguments);
+  std::vector<Subject> subjects;
+  for (const std::string& path : arguments.models) {
+    if (std::count(arguments.models.begin(), arguments.models.end(), path) > 1)
+      throw InvalidArgument(fmt::format("MODEL = {} (must be named once)", path));
+    Subject subject{
+        .path = path, .name = name_of(path, arguments.models), .model = load_model(path)};
+    subject.truth = given;
+    if (arguments.truth.empty())
+      if (const auto known = load_known_log_z(path, subject.model)) subject.truth = known->log_z;
+    if (!subject.truth && !plan_enumeration(subject.model).possible)
+      throw DataError(path +
+                      ": cannot be enumerated (must have a side of at most 40 units, or --truth "
+                      "must be a number, such as a long estimate's log Z)");
+    subject.cases =
+        about_file(path, [&] { return make_settings(subject.model, arguments.shared); }).cases;
+    subjects.push_back(std::move(subject));
+  }
+  return subjects;
 }
 
 std::string cell_text(const experiments::ErrorCell& errors, double value) {
   return errors.errors.empty() ? "-" : fmt::format("{:.4g}", value);
 }
 
-void print_cells(const ComparisonPlan& plan, const std::optional<std::string>& summed,
-                 const std::vector<ComparisonCell>& cells, const std::string& folder,
-                 const std::vector<std::string>& written) {
+void print_comparison(const ComparisonPlan& plan, const Comparison& comparison, bool named) {
   TextTable table({"method", ">sweeps", ">bias", ">std dev", ">RMSE", ">std error", ">covered",
                    ">refused", ">rank", ">seconds"});
-  for (const ComparisonCell& c : cells) {
+  for (const ComparisonCell& c : comparison.cells) {
     const experiments::ErrorCell& e = c.errors;
     table.add({c.method, fmt::format("{}", c.sweeps), cell_text(e, e.mean), cell_text(e, e.std_dev),
                cell_text(e, e.rmse), cell_text(e, e.mean_std_error),
@@ -119,32 +152,41 @@ void print_cells(const ComparisonPlan& plan, const std::optional<std::string>& s
                fmt::format("{}{}", e.refused, c.refused() ? "*" : ""),
                c.rank > 0 ? fmt::format("{}", c.rank) : "-", fmt::format("{:.3g}", c.seconds)});
   }
-  print(
-      fmt::format("True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n"
-                  "covered: 95 % intervals of the repeats with status ok that hold the truth\n"
-                  "rank: by RMSE at that number of sweeps; * at least half of the repeats have "
-                  "another status: no rank, and a ring in the figures\n"
-                  "{}\n",
-                  plan.truth, plan.repeats, plan.shared.chains,
-                  summed ? fmt::format("Marginal weights sum out the {} layers.\n", *summed) : "") +
-      table.text() + fmt::format("\nWritten: {}/{}\n", folder, fmt::join(written, ", ")));
+  print(fmt::format("\n{}True log Z {:.6f} nats; {} repeats of {} chains. Errors in nats.\n{}\n",
+                    named ? comparison.model + ": " : "", comparison.truth, plan.repeats,
+                    plan.shared.chains,
+                    comparison.summed ? fmt::format("Marginal weights sum out the {} layers.\n",
+                                                    *comparison.summed)
+                                      : "") +
+        table.text());
 }
 
-void print_json(const ComparisonPlan& plan, const std::optional<std::string>& summed,
-                const std::vector<ComparisonCell>& cells, const std::vector<std::string>& written) {
+void print_comparisons(const ComparisonPlan& plan, const std::vector<Comparison>& comparisons,
+                       const std::string& folder, const std::vector<std::string>& written) {
+  print(
+      "covered: 95 % intervals of the repeats with status ok that hold the truth\n"
+      "rank: by RMSE at that number of sweeps; * at least half of the repeats have "
+      "another status: no rank, and a ring in the figures\n");
+  for (const Comparison& comparison : comparisons)
+    print_comparison(plan, comparison, comparisons.size() > 1);
+  print(fmt::format("\nWritten: {}/{}\n", folder, fmt::join(written, ", ")));
+}
+
+std::vector<JsonObject> cell_objects(const Comparison& comparison) {
   std::vector<JsonObject> entries;
-  for (const ComparisonCell& c : cells) {
+  for (const ComparisonCell& c : comparison.cells) {
     const experiments::ErrorCell& e = c.errors;
     const auto number = [&](double x) {
       return e.errors.empty() ? std::nullopt : std::optional(x);
     };
     entries.push_back(JsonObject()
+                          .set("model", comparison.model)
                           .set("method", c.method)
                           .set("sweeps", c.sweeps)
                           .set("repeats", e.estimates)
                           .set("refused", e.refused)
                           .set("covered", e.covered)
-                          .set("mean", number(plan.truth + e.mean))
+                          .set("mean", number(comparison.truth + e.mean))
                           .set("bias", number(e.mean))
                           .set("std_dev", number(e.std_dev))
                           .set("rmse", number(e.rmse))
@@ -155,28 +197,46 @@ void print_json(const ComparisonPlan& plan, const std::optional<std::string>& su
                           .set("unit_updates", c.unit_updates)
                           .set("seconds", c.seconds));
   }
+  return entries;
+}
+
+void print_json(const std::vector<Comparison>& comparisons,
+                const std::vector<std::string>& written) {
+  std::vector<JsonObject> models, cells;
+  for (const Comparison& comparison : comparisons) {
+    models.push_back(JsonObject()
+                         .set("model", comparison.model)
+                         .set("truth", comparison.truth)
+                         .set("summed", comparison.summed));
+    for (JsonObject& cell : cell_objects(comparison)) cells.push_back(std::move(cell));
+  }
+  const Comparison& first = comparisons.front();
+  const bool one = comparisons.size() == 1;
   print(JsonObject()
-            .set("truth", plan.truth)
-            .set("summed", summed)
-            .set("cells", entries)
+            .set("truth", one ? std::optional(first.truth) : std::nullopt)
+            .set("summed", one ? first.summed : std::nullopt)
+            .set("models", models)
+            .set("cells", cells)
             .set("files", written));
 }
 
 // The table is there without its figures: one that cannot be drawn is named on stderr.
 // Returns  the names of the files
-std::vector<std::string> write_results(const ComparisonPlan& plan, const std::string& model,
-                                       const std::vector<ComparisonTrial>& trials,
-                                       const std::vector<ComparisonCell>& cells,
+std::vector<std::string> write_results(const ComparisonPlan& plan,
+                                       const std::vector<Comparison>& comparisons,
                                        const std::string& folder) {
   std::vector<std::string> written;
-  for (const experiments::Table& table : {comparison_table(plan, cells), trials_table(trials)}) {
+  for (const experiments::Table& table :
+       {comparison_table(comparisons), trials_table(comparisons)}) {
     written.push_back(table.name + ".csv");
     experiments::write_text(folder + "/" + written.back(), experiments::table_csv(table));
   }
-  for (const experiments::Figure& figure : comparison_figures(plan, model, cells)) {
+  for (const experiments::Figure& figure : comparison_figures(plan, comparisons)) {
     try {
-      experiments::draw_figure(figure, folder);
-      written.push_back(figure.name + ".svg");
+      const auto pictures = experiments::draw_figure(figure, folder);
+      for (std::size_t p = 1; p <= pictures.size(); ++p)
+        written.push_back(pictures.size() > 1 ? fmt::format("{}-{}.svg", figure.name, p)
+                                              : figure.name + ".svg");
     } catch (const std::exception& error) {
       complain(fmt::format("figure {} is missing: {}", figure.name, error.what()));
     }
@@ -184,21 +244,26 @@ std::vector<std::string> write_results(const ComparisonPlan& plan, const std::st
   return written;
 }
 
-void state_comparison(const ComparisonPlan& plan, const Layered& model, const Session& session) {
+void state_comparison(const ComparisonPlan& plan, const std::vector<Subject>& subjects,
+                      const Session& session) {
   EstimateArguments longest = plan.shared;
   longest.sweeps = *std::max_element(plan.sweeps.begin(), plan.sweeps.end());
-  const MethodSettings settings = make_settings(model, longest);
-  double bytes = 0, estimates = 0;
-  for (const std::string& method : plan.methods) {
-    bytes = std::max(bytes, method_bytes(method, settings, model));
-    estimates += plan.repeats * estimator_seconds(method, settings);
-  }
   const double sweeps = planned_sweeps(plan);
+  double bytes = 0, weights = 0, seconds = 0;
+  for (const Subject& subject : subjects) {
+    const MethodSettings settings = make_settings(subject.model, longest);
+    weights += weight_bytes(subject.model);
+    seconds += sweep_seconds(subject.model, sweeps * longest.chains);
+    for (const std::string& method : plan.methods) {
+      bytes = std::max(bytes, method_bytes(method, settings, subject.model));
+      seconds += plan.repeats * estimator_seconds(method, settings);
+    }
+  }
+  const double all = sweeps * static_cast<double>(subjects.size());
   state_plan(session,
-             fmt::format("{} sweeps of {} chains", grouped(static_cast<std::uint64_t>(sweeps)),
+             fmt::format("{} sweeps of {} chains", grouped(static_cast<std::uint64_t>(all)),
                          longest.chains),
-             sweep_seconds(model, sweeps * longest.chains) + estimates, bytes + weight_bytes(model),
-             "lower --chains, --sweeps or --temperatures");
+             seconds, bytes + weights, "lower --chains, --sweeps or --temperatures");
 }
 
 // The layers that are summed out by any of the methods that weigh by a marginal.
@@ -209,38 +274,49 @@ std::optional<std::string> summed_by_any(const ComparisonPlan& plan, const Layer
   return any;
 }
 
-int run(const CompareRequest& arguments, const Session& session) {
-  ComparisonPlan plan{.methods = parse_methods(arguments.methods),
-                      .sweeps = parse_sweeps(arguments.sweeps),
-                      .repeats = arguments.repeats,
-                      .shared = arguments.shared};
-  refuse_idle_options(plan.methods, arguments.shared);
-  const Layered model = load_model(arguments.model);
-  const std::optional<double> given = given_truth(arguments, model);
-  const CaseValues cases = make_settings(model, arguments.shared).cases;
-  state_comparison(plan, model, session);
-  const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
+Comparison compare_on(const ComparisonPlan& plan, Subject& subject, const Session& session,
+                      const std::function<void(double)>& report) {
+  const PreparedTarget prepared =
+      make_target(subject.model, subject.path, plan.shared, subject.cases);
   const LayeredTarget& target = prepared.target;
-  experiments::make_folder(arguments.out);
-  plan.truth = given ? *given : enumerated_truth(arguments, model, session);
-  const LowerBound bound = find_lower_bound(
-      target, mode_search(model, arguments.shared.seed, cases), {}, prepared.modes);
+  Comparison comparison{
+      .model = subject.name,
+      .truth = subject.truth ? *subject.truth : enumerate_log_z(subject.model, session).log_z,
+      .summed = summed_by_any(plan, subject.model)};
+  const ModeSearch search = mode_search(subject.model, plan.shared.seed, subject.cases);
+  const FoundStates found{.modes = prepared.modes,
+                          .states = tempered_search(subject.model, plan.shared.seed)};
+  const LowerBound bound = find_lower_bound(target, search, {}, found);
   // A bound that is log Z itself would refuse by the truth what is to be held against it.
-  if (!bound.all_states) plan.lowest = bound.lowest();
-  std::vector<ComparisonTrial> trials;
+  if (!bound.all_states) comparison.lowest = bound.lowest();
+  run_comparison(plan, target, find_states(target, search, found), report, comparison);
+  return comparison;
+}
+
+int run(const CompareRequest& arguments, const Session& session) {
+  const ComparisonPlan plan{.methods = parse_methods(arguments.methods),
+                            .sweeps = parse_sweeps(arguments.sweeps),
+                            .repeats = arguments.repeats,
+                            .shared = arguments.shared};
+  refuse_idle_options(plan.methods, arguments.shared);
+  std::vector<Subject> subjects = load_subjects(arguments);
+  state_comparison(plan, subjects, session);
+  experiments::make_folder(arguments.out);
+  std::vector<Comparison> comparisons;
   {
-    Progress progress(session, "compare", planned_sweeps(plan), "sweeps");
-    trials = run_comparison(plan, model, target, [&](double done) { progress.show(done); });
+    const double sweeps = planned_sweeps(plan);
+    Progress progress(session, "compare", sweeps * static_cast<double>(subjects.size()), "sweeps");
+    for (Subject& subject : subjects) {
+      const double before = sweeps * static_cast<double>(comparisons.size());
+      comparisons.push_back(
+          compare_on(plan, subject, session, [&](double done) { progress.show(before + done); }));
+    }
   }
-  const std::vector<ComparisonCell> cells = sum_up(plan, model, trials);
-  const std::optional<std::string> summed = summed_by_any(plan, model);
-  const std::vector<std::string> written =
-      write_results(plan, std::filesystem::path(arguments.model).filename().string(), trials, cells,
-                    arguments.out);
+  const std::vector<std::string> written = write_results(plan, comparisons, arguments.out);
   if (session.json)
-    print_json(plan, summed, cells, written);
+    print_json(comparisons, written);
   else
-    print_cells(plan, summed, cells, arguments.out, written);
+    print_comparisons(plan, comparisons, arguments.out, written);
   return 0;
 }
 
@@ -251,19 +327,24 @@ void add_compare(Program& program) {
   Command& command = program.command({
       .name = "compare",
       .summary = "bias, RMSE and coverage of estimators of log Z on a model",
-      .about = "Runs each method several times at equal cost and holds the estimates against the "
-               "true log Z: a table, two CSV files and two figures. Methods that read samples "
-               "share each run, as they would in use.",
+      .about =
+          "Runs each method several times at equal cost and holds the estimates against the "
+          "true log Z: a table, two CSV files and two figures, with a panel a model; of several "
+          "models a figure of all too. Methods that read samples share each run, as they would "
+          "in use.",
       .notes =
-          "JSON keys: truth, summed (layers, as of estimate), cells [method, sweeps, repeats, refused,\n"
-          "covered, mean, bias, std_dev, rmse, rmse_lower, rmse_upper, mean_std_error, rank (null if\n"
-          "refused), unit_updates, seconds], files.",
+          "JSON keys: truth, summed (layers, as of estimate; both null of several models), models [model,\n"
+          "truth, summed], cells [model, method, sweeps, repeats, refused, covered, mean, bias, std_dev,\n"
+          "rmse, rmse_lower, rmse_upper, mean_std_error, rank (null if refused), unit_updates, seconds],\n"
+          "files.",
       .examples = {"boltzmark compare rbm.npz",
                    "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
                    "20 --base mnist",
+                   "boltzmark compare one.npz two.npz --methods rts,ais --out out/both",
                    "boltzmark compare big.npz --truth 451.255 --out out/big"},
   });
-  command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
+  command.positionals(&arguments->models, "MODEL",
+                      "The model files (.npz or .mat), one or several.", true);
   command.text(&arguments->methods, "--methods A,B,C",
                "Methods, as `list estimators` names them (default: rts,ais,mbar,ti).");
   command.text(&arguments->sweeps, "--sweeps N,M",
@@ -271,8 +352,8 @@ void add_compare(Program& program) {
   command.integer(&arguments->repeats, "--repeats R", 2, "Repeats of each (default: 10).");
   command.text(
       &arguments->truth, "--truth T",
-      "exact (by enumeration, at most 40 units) or a number (default: what the model's file "
-      "says, see `make`, or else exact).");
+      "exact (by enumeration, at most 40 units) or, of one model, a number (default: what the "
+      "model's file says, see `make`, or else exact).");
   command.text(&arguments->out, "--out DIR", "Folder of the results (default: out/compare).");
   add_estimate_options(command, arguments->shared, false);
   command.writes({"--out"});

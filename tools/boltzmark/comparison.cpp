@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "experiments/kit/plot.hpp"
 #include "progress.hpp"
 
@@ -21,9 +23,17 @@ bool shares_run(const std::string& method) {
   return find_method(method).source == Source::tempered;
 }
 
+LowerBound visits_of(MethodRuns& runs, const SearchedStates& searched) {
+  const VisitedStates visited = visited_states(runs.top_states());
+  LowerBound bound;
+  searched.count(visited.states, visited.visits, bound);
+  return bound;
+}
+
 // Each method once; `ran` is called after every run of the sampler.
 std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods,
                                          const LayeredTarget& target,
+                                         const SearchedStates& searched,
                                          const MethodSettings& settings,
                                          const std::function<void()>& ran) {
   std::vector<ComparisonTrial> trials;
@@ -40,19 +50,20 @@ std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods
     const Stopwatch watch;
     ComparisonTrial trial{.method = method, .estimate = runs.estimate(method)};
     trial.seconds = watch.seconds() + (shares ? *shared_seconds : 0);
+    hold_to_visits(visits_of(runs, searched), trial.estimate);
     if (!shares) ran();
     trials.push_back(std::move(trial));
   }
   return trials;
 }
 
-ComparisonCell sum_up_cell(const ComparisonPlan& plan, const std::vector<ComparisonTrial>& trials,
-                           const std::string& method, int sweeps, int units) {
+ComparisonCell sum_up_cell(const Comparison& comparison, const std::string& method, int sweeps,
+                           int units) {
   ComparisonCell cell{.method = method, .sweeps = sweeps};
   std::vector<experiments::Outcome> outcomes;
-  for (const ComparisonTrial& trial : trials) {
+  for (const ComparisonTrial& trial : comparison.trials) {
     if (trial.method != method || trial.sweeps != sweeps) continue;
-    outcomes.push_back(experiments::make_outcome(trial.estimate, plan.truth));
+    outcomes.push_back(experiments::make_outcome(trial.estimate, comparison.truth));
     cell.seconds += trial.seconds;
     cell.unit_updates += trial.moves * units;
   }
@@ -76,29 +87,78 @@ void rank_cells(std::vector<ComparisonCell>& cells) {
                           }));
 }
 
-// A curve per method: y with its limits against sweeps; rings around the points that are refused.
+/// A cell where it is drawn.
+struct Point {
+  double x = 0;
+  const ComparisonCell* cell = nullptr;
+};
+
+std::vector<Point> by_sweeps(const Comparison& comparison) {
+  std::vector<Point> points;
+  for (const ComparisonCell& cell : comparison.cells)
+    points.push_back({static_cast<double>(cell.sweeps), &cell});
+  return points;
+}
+
+std::array<double, 3> rmse_of(const experiments::ErrorCell& e) {
+  return {e.rmse, e.lower, e.upper};
+}
+std::array<double, 3> bias_of(const experiments::ErrorCell& e) {
+  const Interval bias = e.bias();
+  return {bias.estimate, bias.lower, bias.upper};
+}
+
+// A curve per method: y with its limits at the points; rings around those that are refused.
 template <class Values>
-std::vector<Series> curves(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells,
-                           const Values& values) {
+std::vector<Series> curves(const ComparisonPlan& plan, const std::vector<Point>& points,
+                           const Values& values,
+                           experiments::Mark mark = experiments::Mark::line_points) {
   std::vector<Series> all;
   Series rings{.label = "refused", .mark = experiments::Mark::rings, .colour = 0};
   for (const std::string& method : plan.methods) {
-    Series series{.label = method, .mark = experiments::Mark::line_points};
-    for (const ComparisonCell& cell : cells) {
+    Series series{.label = method, .mark = mark};
+    for (const Point& point : points) {
+      const ComparisonCell& cell = *point.cell;
       if (cell.method != method || cell.errors.errors.empty()) continue;
       const auto [y, lower, upper] = values(cell.errors);
-      series.x.push_back(cell.sweeps);
+      series.x.push_back(point.x);
       series.y.push_back(y);
       series.lower.push_back(lower);
       series.upper.push_back(upper);
       if (!cell.refused()) continue;
-      rings.x.push_back(cell.sweeps);
+      rings.x.push_back(point.x);
       rings.y.push_back(y);
     }
     if (!series.x.empty()) all.push_back(std::move(series));
   }
   if (!rings.x.empty()) all.push_back(std::move(rings));
   return all;
+}
+
+// All models in one: RMSE at the most sweeps, the methods side by side at each model.
+experiments::Figure models_figure(const ComparisonPlan& plan,
+                                  const std::vector<Comparison>& comparisons,
+                                  const experiments::Axis& rmse) {
+  const int most = *std::max_element(plan.sweeps.begin(), plan.sweeps.end());
+  const auto methods = static_cast<double>(plan.methods.size());
+  experiments::Panel panel{
+      .title =
+          fmt::format("{} sweeps of {} chains, {} repeats", most, plan.shared.chains, plan.repeats),
+      .x = {.label = "model", .low = 0.5, .high = static_cast<double>(comparisons.size()) + 0.5},
+      .y = rmse,
+      .legend = "outside right"};
+  std::vector<Point> points;
+  for (std::size_t m = 0; m < comparisons.size(); ++m) {
+    panel.x.ticks.emplace_back(experiments::plain_label(comparisons[m].model), m + 1.0);
+    for (const ComparisonCell& cell : comparisons[m].cells) {
+      if (cell.sweeps != most) continue;
+      const auto method = std::find(plan.methods.begin(), plan.methods.end(), cell.method);
+      const auto place = static_cast<double>(method - plan.methods.begin());
+      points.push_back({static_cast<double>(m) + 1 + 0.7 * ((place + 0.5) / methods - 0.5), &cell});
+    }
+  }
+  panel.series = curves(plan, points, rmse_of, experiments::Mark::points);
+  return {.name = "models", .caption = panel.title, .panels = {panel}};
 }
 
 }  // namespace
@@ -112,10 +172,10 @@ double planned_sweeps(const ComparisonPlan& plan) {
   return sweeps * plan.repeats * (static_cast<double>(own) + (shared ? 1 : 0));
 }
 
-std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const Layered& model,
-                                            const LayeredTarget& target,
-                                            const std::function<void(double)>& report) {
-  std::vector<ComparisonTrial> trials;
+void run_comparison(const ComparisonPlan& plan, const LayeredTarget& target,
+                    const SearchedStates& searched, const std::function<void(double)>& report,
+                    Comparison& comparison) {
+  const Layered& model = target.tempered_model().model;
   double done = 0;
   for (const int sweeps : plan.sweeps)
     for (int repeat = 0; repeat < plan.repeats; ++repeat) {
@@ -126,32 +186,27 @@ std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const La
       adapt_ladder(target, arguments, settings);
       settings.progress = [&](double share) { report(done + share * sweeps); };
       for (ComparisonTrial& trial :
-           run_methods(plan.methods, target, settings, [&] { report(done += sweeps); })) {
-        refuse_below(trial.estimate, plan.lowest);
+           run_methods(plan.methods, target, searched, settings, [&] { report(done += sweeps); })) {
+        refuse_below(trial.estimate, comparison.lowest);
         trial.sweeps = sweeps;
         trial.repeat = repeat;
         trial.moves = method_work(trial.method, settings).moves +
                       double{1} * (sweeps - settings.sweeps) * settings.chains;
-        trials.push_back(std::move(trial));
+        comparison.trials.push_back(std::move(trial));
       }
     }
-  return trials;
-}
-
-std::vector<ComparisonCell> sum_up(const ComparisonPlan& plan, const Layered& model,
-                                   const std::vector<ComparisonTrial>& trials) {
-  std::vector<ComparisonCell> cells;
   for (const std::string& method : plan.methods)
     for (const int sweeps : plan.sweeps)
-      cells.push_back(sum_up_cell(plan, trials, method, sweeps, model.units()));
-  rank_cells(cells);
-  return cells;
+      comparison.cells.push_back(sum_up_cell(comparison, method, sweeps, model.units()));
+  rank_cells(comparison.cells);
 }
 
-Table comparison_table(const ComparisonPlan& plan, const std::vector<ComparisonCell>& cells) {
+Table comparison_table(const std::vector<Comparison>& comparisons) {
   Table table{.name = "compare",
               .caption = "Errors of log Z in nats.",
-              .columns = {{"method", "method"},
+              .columns = {{"model", "model"},
+                          {"log Z", "truth"},
+                          {"method", "method"},
                           {"sweeps", "sweeps"},
                           {"repeats", "repeats"},
                           {"refused", "refused"},
@@ -163,25 +218,28 @@ Table comparison_table(const ComparisonPlan& plan, const std::vector<ComparisonC
                           {"covered", "covered"},
                           {"unit updates", "unit_updates"},
                           {"rank", "rank"}}};
-  for (const ComparisonCell& c : cells) {
-    const experiments::ErrorCell& e = c.errors;
-    const bool any = !e.errors.empty();
-    const auto number = [&](double x) { return any ? Cell(x) : Cell(experiments::NotRun{}); };
-    table.rows.push_back(
-        {c.method, std::int64_t{c.sweeps}, std::int64_t{e.estimates}, std::int64_t{e.refused},
-         number(plan.truth + e.mean), number(e.mean), number(e.std_dev),
-         any ? Cell(experiments::Estimate{e.rmse, e.lower, e.upper}) : Cell(experiments::NotRun{}),
-         number(e.mean_std_error),
-         e.ok() > 0 ? Cell(e.coverage().estimate) : Cell(experiments::NotRun{}), c.unit_updates,
-         c.rank > 0 ? Cell(std::int64_t{c.rank}) : Cell(experiments::NotRun{})});
-  }
+  for (const Comparison& comparison : comparisons)
+    for (const ComparisonCell& c : comparison.cells) {
+      const experiments::ErrorCell& e = c.errors;
+      const auto number = [&](const auto& value) {
+        return e.errors.empty() ? Cell(experiments::NotRun{}) : Cell(value);
+      };
+      table.rows.push_back(
+          {comparison.model, comparison.truth, c.method, std::int64_t{c.sweeps},
+           std::int64_t{e.estimates}, std::int64_t{e.refused}, number(comparison.truth + e.mean),
+           number(e.mean), number(e.std_dev),
+           number(experiments::Estimate{e.rmse, e.lower, e.upper}), number(e.mean_std_error),
+           e.ok() > 0 ? Cell(e.coverage().estimate) : Cell(experiments::NotRun{}), c.unit_updates,
+           c.rank > 0 ? Cell(std::int64_t{c.rank}) : Cell(experiments::NotRun{})});
+    }
   return table;
 }
 
-Table trials_table(const std::vector<ComparisonTrial>& trials) {
+Table trials_table(const std::vector<Comparison>& comparisons) {
   Table table{.name = "estimates",
               .caption = "Every estimate.",
-              .columns = {{"method", "method"},
+              .columns = {{"model", "model"},
+                          {"method", "method"},
                           {"sweeps", "sweeps"},
                           {"repeat", "repeat"},
                           {"log Z", "log_z"},
@@ -190,39 +248,40 @@ Table trials_table(const std::vector<ComparisonTrial>& trials) {
                           {"upper", "upper"},
                           {"effective samples", "effective_samples"},
                           {"status", "status"}}};
-  for (const ComparisonTrial& t : trials)
-    table.rows.push_back({t.method, std::int64_t{t.sweeps}, std::int64_t{t.repeat},
-                          t.estimate.log_z, t.estimate.std_error, t.estimate.lower,
-                          t.estimate.upper, t.estimate.effective_samples,
-                          std::string(name(t.estimate.status))});
+  for (const Comparison& comparison : comparisons)
+    for (const ComparisonTrial& t : comparison.trials)
+      table.rows.push_back({comparison.model, t.method, std::int64_t{t.sweeps},
+                            std::int64_t{t.repeat}, t.estimate.log_z, t.estimate.std_error,
+                            t.estimate.lower, t.estimate.upper, t.estimate.effective_samples,
+                            std::string(name(t.estimate.status))});
   return table;
 }
 
 std::vector<experiments::Figure> comparison_figures(const ComparisonPlan& plan,
-                                                    const std::string& model,
-                                                    const std::vector<ComparisonCell>& cells) {
-  const std::string title =
-      fmt::format("{}: log Z = {:.3f}, {} chains, {} repeats", experiments::plain_label(model),
-                  plan.truth, plan.shared.chains, plan.repeats);
-  const experiments::Axis sweeps{.label = "sweeps per chain", .log = true};
-  experiments::Panel rmse{.title = title,
-                          .x = sweeps,
-                          .y = {.label = "RMSE of log Z / nats (bars: 95 %)", .log = true},
-                          .legend = "outside right"};
-  rmse.series = curves(plan, cells, [](const experiments::ErrorCell& e) {
-    return std::array{e.rmse, e.lower, e.upper};
-  });
-  experiments::Panel bias{.title = title,
-                          .x = sweeps,
-                          .y = {.label = "mean error of log Z / nats (bars: 95 %)"},
-                          .guides = {{.at = 0}},
-                          .legend = "outside right"};
-  bias.series = curves(plan, cells, [](const experiments::ErrorCell& e) {
-    const Interval bias = e.bias();
-    return std::array{bias.estimate, bias.lower, bias.upper};
-  });
-  return {{.name = "rmse", .caption = title, .panels = {std::move(rmse)}},
-          {.name = "bias", .caption = title, .panels = {std::move(bias)}}};
+                                                    const std::vector<Comparison>& comparisons) {
+  const experiments::Axis sweeps{.label = "sweeps per chain", .log = true},
+      rmse{.label = "RMSE of log Z / nats (bars: 95 %)", .log = true},
+      bias{.label = "mean error of log Z / nats (bars: 95 %)"};
+  const std::string runs = fmt::format("{} chains, {} repeats", plan.shared.chains, plan.repeats);
+  std::vector<experiments::Figure> figures = {{.name = "rmse", .caption = runs},
+                                              {.name = "bias", .caption = runs}};
+  for (const Comparison& comparison : comparisons) {
+    const std::string title =
+        fmt::format("{}: log Z = {:.3f}, {}", experiments::plain_label(comparison.model),
+                    comparison.truth, runs);
+    const auto panel = [&](const experiments::Axis& y, const auto& values) {
+      return experiments::Panel{.title = title,
+                                .x = sweeps,
+                                .y = y,
+                                .series = curves(plan, by_sweeps(comparison), values),
+                                .legend = "outside right"};
+    };
+    figures[0].panels.push_back(panel(rmse, rmse_of));
+    figures[1].panels.push_back(panel(bias, bias_of));
+    figures[1].panels.back().guides = {{.at = 0}};
+  }
+  if (comparisons.size() > 1) figures.push_back(models_figure(plan, comparisons, rmse));
+  return figures;
 }
 
 }  // namespace boltzmark::cli

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "boltzmark/exact/modes/lower_bound.hpp"
 #include "estimate_options.hpp"
 #include "experiments/kit/errors.hpp"
 #include "experiments/kit/summary.hpp"
@@ -15,8 +17,6 @@ struct ComparisonPlan {
   std::vector<std::string> methods;
   std::vector<int> sweeps;
   int repeats = 10;
-  double truth = 0;
-  double lowest = Estimate::kNone;  ///< what log Z is certainly not below, if that is known
   EstimateArguments shared;
 };
 
@@ -43,27 +43,33 @@ struct ComparisonCell {
   bool refused() const { return 2 * errors.refused >= errors.estimates; }
 };
 
-/// Runs every method at every number of sweeps `repeats` times; methods that read samples share a
-/// run. `report` hears the sweeps done.
-std::vector<ComparisonTrial> run_comparison(const ComparisonPlan& plan, const Layered& model,
-                                            const LayeredTarget& target,
-                                            const std::function<void(double)>& report);
+/// What log Z of a model is held to, and what came out.
+struct Comparison {
+  std::string model;  ///< as it is named in tables and figures
+  double truth = 0;
+  double lowest = Estimate::kNone;         ///< what log Z is certainly not below, if that is known
+  std::optional<std::string> summed = {};  ///< the layers that any method's weights sum out
+  std::vector<ComparisonTrial> trials = {};
+  std::vector<ComparisonCell> cells = {};  ///< the trials summed up, those not refused ranked
+};
+
+/// Runs every method at every number of sweeps `repeats` times on a model, methods that read samples
+/// in a shared run, holds each estimate to the lowest log Z and to the states that a search found,
+/// and sums up. `report` hears the sweeps done.
+void run_comparison(const ComparisonPlan& plan, const LayeredTarget& target,
+                    const SearchedStates& searched, const std::function<void(double)>& report,
+                    Comparison& comparison);
 
 /// Counts the sweeps that run_comparison will make.
 double planned_sweeps(const ComparisonPlan& plan);
 
-/// Sums the trials up, one cell a method and number of sweeps, and ranks those that are not refused.
-std::vector<ComparisonCell> sum_up(const ComparisonPlan& plan, const Layered& model,
-                                   const std::vector<ComparisonTrial>& trials);
-
-/// Lays the cells out as a table for CSV, without times.
-experiments::Table comparison_table(const ComparisonPlan& plan,
-                                    const std::vector<ComparisonCell>& cells);
+/// Lays the cells of all models out as a table for CSV, without times.
+experiments::Table comparison_table(const std::vector<Comparison>& comparisons);
 /// Lists every estimate, for CSV.
-experiments::Table trials_table(const std::vector<ComparisonTrial>& trials);
-/// Draws RMSE and bias against sweeps, a figure each; refused points are ringed.
+experiments::Table trials_table(const std::vector<Comparison>& comparisons);
+/// Draws RMSE and bias against sweeps, a figure each with a panel a model; and of several models RMSE
+/// against the model, at the most sweeps. Refused points are ringed.
 std::vector<experiments::Figure> comparison_figures(const ComparisonPlan& plan,
-                                                    const std::string& model,
-                                                    const std::vector<ComparisonCell>& cells);
+                                                    const std::vector<Comparison>& comparisons);
 
 }  // namespace boltzmark::cli

@@ -50,8 +50,6 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   adapt_ladder(target, arguments.shared, settings);
   const int pilot = sweeps - settings.sweeps;
   settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
-  TopStates top(target, settings.chains, settings.key);
-  settings.top_states = &top;
   const MethodWork work = method_work(arguments.method, settings);
   EstimateOutcome outcome{.chains = work.chains,
                           .sweeps = pilot + work.sweeps,
@@ -63,21 +61,32 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   if (!arguments.dump.empty())
     outcome.store =
         settings.tempering == Tempering::parallel ? runs.replicas() : runs.tempered().store;
-  outcome.visited = visited_states(top);
+  outcome.visited = visited_states(runs.top_states());
   outcome.seconds = watch.seconds();
   return outcome;
 }
 
+// What the search for modes found, and a tempered one where the method's run is none as thorough.
+FoundStates find_before(const EstimateRequest& arguments, const PreparedTarget& prepared) {
+  const Layered& model = prepared.target.tempered_model().model;
+  const bool thorough = find_method(arguments.method).source == Source::tempered &&
+                        arguments.shared.sampler != "parallel" &&
+                        arguments.shared.states != "joint";
+  FoundStates found{.modes = prepared.modes};
+  if (!thorough) found.states = tempered_search(model, arguments.shared.seed);
+  return found;
+}
+
 // Holds the estimate to what log Z is certainly not below, be it known from before or found now.
 void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepared,
-                   const CaseValues& cases, const LowerBound& before, EstimateOutcome& outcome) {
+                   const CaseValues& cases, const FoundStates& found, const LowerBound& before,
+                   EstimateOutcome& outcome) {
   const Stopwatch watch;
   const ModeSearch search =
       mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
-  const LowerBound found =
-      find_lower_bound(prepared.target, search, outcome.visited, prepared.modes);
-  hold_to_visits(found, outcome.estimate);
-  outcome.bound = higher(found, before);
+  const LowerBound now = find_lower_bound(prepared.target, search, outcome.visited, found);
+  hold_to_visits(now, outcome.estimate);
+  outcome.bound = higher(now, before);
   boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
   outcome.seconds += watch.seconds();
 }
@@ -130,8 +139,8 @@ Foretold foretell(EstimateArguments arguments, const std::string& method, const 
 
 // Runs once, or until the estimate is ok.
 EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& prepared,
-                             const CaseValues& cases, const Layered& model,
-                             const Session& session) {
+                             const CaseValues& cases, const FoundStates& found,
+                             const Layered& model, const Session& session) {
   const auto foretold = [&](int sweeps) {
     return foretell(arguments.shared, arguments.method, model, sweeps);
   };
@@ -157,7 +166,7 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
                           planned += foretold(sweeps).seconds;
                           const LowerBound before = outcome.bound;
                           outcome = run_once(arguments, prepared.target, model, session, number);
-                          hold_to_bound(arguments, prepared, cases, before, outcome);
+                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
                           attempts.push_back({outcome.sweeps, outcome.estimate.status});
                           seconds += outcome.seconds;
                           return outcome.estimate;
@@ -179,14 +188,15 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   require_memory_of(arguments.method, model, arguments.shared, settings);
   const CaseValues& cases = settings.cases;
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
+  const FoundStates found = find_before(arguments, prepared);
   const double seconds = watch.seconds();
   EstimateOutcome outcome;
   if (arguments.target_error > 0) {
     outcome = run_to_target(arguments, prepared.target, model, session);
-    hold_to_bound(arguments, prepared, cases, {}, outcome);
+    hold_to_bound(arguments, prepared, cases, found, {}, outcome);
     outcome.attempts.back().status = outcome.estimate.status;
   } else {
-    outcome = run_attempts(arguments, prepared, cases, model, session);
+    outcome = run_attempts(arguments, prepared, cases, found, model, session);
   }
   outcome.base = prepared.base;
   outcome.seconds += seconds;
@@ -195,9 +205,13 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
 
 EstimateOutcome run_held(const EstimateRequest& arguments, const PreparedTarget& prepared,
                          const CaseValues& cases, const Session& session) {
+  const Stopwatch watch;
+  const FoundStates found = find_before(arguments, prepared);
+  const double seconds = watch.seconds();
   EstimateOutcome outcome =
       run_once(arguments, prepared.target, prepared.target.tempered_model().model, session, 0);
-  hold_to_bound(arguments, prepared, cases, {}, outcome);
+  hold_to_bound(arguments, prepared, cases, found, {}, outcome);
+  outcome.seconds += seconds;
   return outcome;
 }
 

@@ -14,10 +14,10 @@ namespace boltzmark::cli {
 
 /// What `estimate` is asked for.
 struct EstimateRequest {
-  std::string model;
+  std::string model = {};
   std::string method = "rts";
-  std::string dump;
-  std::string from;
+  std::string dump = {};
+  std::string from = {};
   double target_error = 0;  ///< 0: none
   bool try_again = false;   ///< a refused estimate, with more sweeps
   double max_seconds = 60;  ///< foretold of all attempts, on two cores

@@ -1,8 +1,10 @@
 // Certified lower bounds of log Z: by hand, of planted models, and what they refuse.
 #include "boltzmark/exact/modes/lower_bound.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/verifier.hpp"
@@ -75,7 +78,7 @@ TEST_CASE("a bound tells how often a run met the states that the search listed w
   // The hidden unit's states: on, the mode, which alone the search lists, 12 of 16; off, 4.
   std::vector<Chains> states(2, Chains(one_hidden(), 2));  // off, off; off, on
   states[1].set(1, 0, 1, 1);
-  const std::vector<int> visits{2, 1, 0, 1};
+  const std::vector<double> visits{2, 1, 0, 1};
   LowerBoundOptions options = modes_alone();
   options.visited = states;
   options.visits = visits;
@@ -85,6 +88,71 @@ TEST_CASE("a bound tells how often a run met the states that the search listed w
   CHECK(bound.visits == Approx(16.0 / 6).epsilon(1e-12));
   CHECK(bound.listed == Approx(std::log(16.0)).epsilon(1e-14));
   CHECK(std::isnan(bound_of(one_hidden(), modes_alone()).met));
+}
+
+TEST_CASE(
+    "searched states tell of a run what a bound does, and states found apart are among them") {
+  std::vector<Chains> off(1, Chains(one_hidden(), 1));
+  const std::vector<double> visits{0.5};
+  LowerBoundOptions options = modes_alone();
+  const Base base = Base::uniform(one_hidden());
+  LowerBound told;
+  SearchedStates(one_hidden(), base, options).count(off, visits, told);
+  CHECK(told.searched == Approx(std::log(12.0)).epsilon(1e-12));
+  CHECK(told.met == 0);
+  CHECK(told.visits == 1);
+  options.found = off;
+  SearchedStates(one_hidden(), base, options).count(off, visits, told);
+  CHECK(told.searched == Approx(std::log(16.0)).epsilon(1e-12));
+  CHECK(told.met == 1);
+  CHECK(bound_of(one_hidden(), options).searched == told.searched);
+  LowerBound none;
+  const Layered no_list = free_units(Unit::continuous(), Unit::continuous());
+  SearchedStates(no_list, Base::uniform(no_list), options_of(1)).count({}, {}, none);
+  CHECK(std::isnan(none.searched));
+}
+
+TEST_CASE("methods tell the states of their own runs at b = 1, and keep those of the shared one") {
+  const Layered model = golf_hole(12, 6, 1).model;
+  const LayeredTarget target(model, Base::uniform(model));
+  MethodRuns runs(target, {.chains = 20, .sweeps = 200, .key = make_key(5)});
+  const auto told = [&](const char* method) {
+    runs.estimate(method);
+    return visited_states(runs.top_states()).visits;
+  };
+  const auto sum = [](const std::vector<double>& x) {
+    return std::accumulate(x.begin(), x.end(), 0.0);
+  };
+  const std::vector<double> shared = told("rts"), annealed = told("ais");
+  CHECK(*std::max_element(annealed.begin(), annealed.end()) == 1);
+  CHECK(sum(annealed) < 20);
+  CHECK(sum(told("raise")) >= 1);
+  CHECK(sum(told("smc")) == 0);  // whose chains share ancestors
+  CHECK(told("ti") == shared);
+  const TemperedRun alone =
+      run_tempering(target, {.chains = 20, .sweeps = 200, .key = make_key(5)});
+  CHECK(sum(shared) == (alone.store.rung.array() == alone.store.rungs() - 1).count());
+}
+
+TEST_CASE("a short tempered search finds wells that climbs and a base of other modes hide") {
+  int hidden = 0;
+  for (const char* family : {"well:60:20:0.5:7", "well:60:22:0.5:2", "well:100:20:1:3"}) {
+    const KnownModel well = make_known_model(family);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const ModeSearch search = mode_search(well.model, seed);
+      const ChosenBase chosen = choose_auto_base(well.model, search, seed);
+      const LayeredTarget target(well.model, chosen.base);
+      INFO(family << " " << seed);
+      const auto bound = [&](std::vector<Chains> states) {
+        return find_lower_bound(target, search, {}, {chosen.modes, std::move(states)});
+      };
+      hidden += bound({}).searched < well.known.log_z - 1;
+      const LowerBound found = bound(tempered_search(well.model, seed));
+      CHECK(found.searched > well.known.log_z - 0.7);
+      CHECK(found.lowest() <= well.known.log_z);
+    }
+  }
+  CHECK(hidden >= 6);  // of 9
 }
 
 TEST_CASE("an estimate is refused whose run was too seldom in the states that must hold its mass") {

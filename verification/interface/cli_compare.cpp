@@ -1,5 +1,6 @@
 // What compare says of points that no estimate stands behind, and full disks.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <map>
 #include <sstream>
 #include <string>
@@ -81,15 +82,103 @@ TEST_CASE("the repeats of compare are estimates of the seeds that follow the fir
   std::istringstream text(io_test::read_all(out + "/estimates.csv"));
   std::string line;
   std::getline(text, line);
-  REQUIRE(line.starts_with("method,sweeps,repeat,log_z,"));
+  REQUIRE(line.starts_with("model,method,sweeps,repeat,log_z,"));
   for (int repeat = 0; repeat < 6; ++repeat) {
     REQUIRE(std::getline(text, line));
     const double log_z = json_of(with(
         {"estimate", model, "--method", "ais", "--seed", std::to_string(7 + repeat)}))["log_z"];
     INFO(line);
-    REQUIRE(line.starts_with("ais,100," + std::to_string(repeat) + ","));
-    CHECK(std::stod(line.substr(line.find(',', 8) + 1)) == log_z);
+    const std::string head = "m.npz,ais,100," + std::to_string(repeat) + ",";
+    REQUIRE(line.starts_with(head));
+    CHECK(std::stod(line.substr(head.size())) == log_z);
   }
+}
+
+TEST_CASE("compare of several models gives of each what it gives of it alone, in one figure too") {
+  const io_test::Folder folder;
+  const std::string one = saved(random_rbm(12, 5, 0.5, 1), folder / "one.npz"),
+                    two = folder / "two.npz";
+  json_of({"make", "ising:4:0.3", "--out", two});
+  const auto compared = [&](Arguments models, const std::string& out) {
+    Arguments command = {"compare"};
+    command.insert(command.end(), models.begin(), models.end());
+    for (const char* option : {"--methods", "rts,ais", "--sweeps", "50,200", "--repeats", "3",
+                               "--chains", "10", "--out"})
+      command.emplace_back(option);
+    command.push_back(folder / out);
+    return json_of(command);
+  };
+  const Json both = compared({one, two}, "both");
+  CHECK(both["truth"].is_null());
+  CHECK(both["summed"].is_null());
+  CHECK(both["files"] == Json({"compare.csv", "estimates.csv", "rmse-1.svg", "rmse-2.svg",
+                               "bias-1.svg", "bias-2.svg", "models.svg"}));
+  REQUIRE(both["models"].size() == 2);
+  REQUIRE(both["cells"].size() == 8);
+  std::string lines;
+  for (std::size_t m = 0; m < 2; ++m) {
+    const std::string name = m == 0 ? "one.npz" : "two.npz";
+    const Json alone = compared({m == 0 ? one : two}, name + "-alone");
+    CHECK(both["models"][m] ==
+          Json({{"model", name}, {"truth", alone["truth"]}, {"summed", alone["summed"]}}));
+    for (std::size_t c = 0; c < 4; ++c) {
+      Json cell = both["cells"][4 * m + c], own = alone["cells"][c];
+      CHECK(cell["model"] == name);
+      cell.erase("seconds"), own.erase("seconds");
+      CHECK(cell == own);
+    }
+    const std::string csv = io_test::read_all(folder / (name + "-alone/compare.csv"));
+    lines += csv.substr(m == 0 ? 0 : csv.find('\n') + 1);
+  }
+  CHECK(io_test::read_all(folder / "both/compare.csv") == lines);
+  const double truth = both["models"][0]["truth"];
+  CHECK(truth == json_of({"exact", one})["log_z"]);
+  const std::string figure = io_test::read_all(folder / "both/models.svg");
+  for (const char* word : {">one.npz<", ">two.npz<", ">rts<", ">ais<"})
+    CHECK_THAT(figure, Catch::Contains(word));
+  CHECK_THAT(io_test::read_all(folder / "both/rmse-2.svg"), Catch::Contains("two.npz"));
+  CHECK_THAT(run({"compare", one, two, "--sweeps", "20", "--repeats", "2", "--chains", "4", "--out",
+                  folder / "text"})
+                 .out,
+             Catch::Contains("one.npz: True log Z") && Catch::Contains("two.npz: True log Z"));
+}
+
+TEST_CASE("compare refuses models named twice, a number for several, and one that has no truth") {
+  const io_test::Folder folder;
+  const std::string one = saved(random_rbm(12, 5, 0.5, 1), folder / "one.npz"),
+                    two = saved(random_rbm(9, 4, 0.5, 2), folder / "two.npz"),
+                    large = saved(random_rbm(60, 60, 0.1, 3), folder / "large.npz"),
+                    out = folder / "out";
+  check_refused(run({"compare", one, two, one, "--out", out}), {one, "must be named once"});
+  check_refused(run({"compare", one, two, "--truth", "5", "--out", out}),
+                {"--truth = 5", "there are 2 models"});
+  check_refused(run({"compare", one, large, "--out", out}), {large, "cannot be enumerated"});
+  check_refused(run({"compare", "--out", out}), {"MODEL is missing"});
+  check_refused(run({"compare", one, "", "--out", out}), {"MODEL is empty"});
+  CHECK_FALSE(std::filesystem::exists(out));
+  const std::string inner = folder / "inner";
+  std::filesystem::create_directory(inner);
+  const std::string same = saved(random_rbm(9, 4, 0.5, 2), inner + "/one.npz");
+  const Json cells = json_of({"compare", one, same, "--methods", "ais", "--sweeps", "20",
+                              "--repeats", "2", "--chains", "4", "--out", out})["cells"];
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0]["model"] == one);
+  CHECK(cells[1]["model"] == same);
+}
+
+TEST_CASE("compare refuses runs that were too seldom in the states that a search found") {
+  // 0.55 of the mass is one state in 2^20: annealed chains say Z of the other half.
+  const io_test::Folder folder;
+  const std::string well = folder / "well.npz";
+  json_of({"make", "well:60:20:0.1:4", "--out", well});
+  const std::string out = folder / "out";
+  const Json cells = json_of({"compare", well, "--methods", "ais", "--sweeps", "1000", "--repeats",
+                              "4", "--base", "uniform", "--out", out})["cells"];
+  REQUIRE(cells.size() == 1);
+  CHECK(double{cells[0]["bias"]} < -0.5);
+  CHECK(double{cells[0]["mean_std_error"]} < 0.1);
+  CHECK(cells[0]["refused"] == 4);
+  CHECK(cells[0]["rank"].is_null());
 }
 
 TEST_CASE("a full disk ends every command that writes with exit code 1 and one line") {

@@ -241,7 +241,7 @@ TEST_CASE("compare writes its tables and figures, and covers the truth") {
   const std::string out = folder / "compared";
   const Json result = json_of({"compare", path, "--methods", "rts,ais,mbar", "--sweeps", "200,600",
                                "--repeats", "4", "--temperatures", "5", "--out", out});
-  CHECK(keys(result) == Keys{"truth", "summed", "cells", "files"});
+  CHECK(keys(result) == Keys{"truth", "summed", "models", "cells", "files"});
   CHECK(result["files"] == Json{"compare.csv", "estimates.csv", "rmse.svg", "bias.svg"});
   CHECK(result["cells"].size() == 6);
   CHECK(result["truth"].get<double>() == Approx(brute_log_z(easy_rbm())).epsilon(1e-12));
@@ -271,12 +271,13 @@ TEST_CASE("the repeats of compare are the estimates of as many seeds, no two ali
   std::istringstream csv(io_test::read_all(out + "/estimates.csv"));
   std::string line;
   std::getline(csv, line);
-  CHECK(line.starts_with("method,sweeps,repeat,log_z,"));
+  CHECK(line.starts_with("model,method,sweeps,repeat,log_z,"));
   int lines = 0;
   for (; std::getline(csv, line); ++lines) {
     std::istringstream words(line);
-    std::string method, sweeps, repeat, log_z;
-    for (std::string* word : {&method, &sweeps, &repeat, &log_z}) std::getline(words, *word, ',');
+    std::string model, method, sweeps, repeat, log_z;
+    for (std::string* word : {&model, &method, &sweeps, &repeat, &log_z})
+      std::getline(words, *word, ',');
     INFO(line);
     const Json alone = json_of(with({"estimate", path, "--method", method, "--sweeps", sweeps,
                                      "--seed", std::to_string(7 + std::stoi(repeat))},

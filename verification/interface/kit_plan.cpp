@@ -57,23 +57,5 @@ TEST_CASE("the time of a selection is its share of the experiment's by cost") {
   CHECK(seconds("") == Approx(60));
 }
 
-/// The toy experiment, and one that counts the toy's trials.
-std::vector<Experiment> toy_and_view() {
-  auto all = toy_experiments();
-  all.push_back({.id = "toy/view",
-                 .item = "Fig. 2",
-                 .title = "The same trials",
-                 .paper_did = "Nothing",
-                 .trials_of = "toy/one",
-                 .summarise = [](const Results& results, Summary& summary) {
-                   summary.add(
-                       Table{.name = "count",
-                             .caption = "Trials",
-                             .columns = {{"trials", "trials"}},
-                             .rows = {{static_cast<std::int64_t>(results.trials().size())}}});
-                 }});
-  return all;
-}
-
 }  // namespace
 }  // namespace boltzmark::experiments

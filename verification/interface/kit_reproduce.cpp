@@ -30,6 +30,24 @@ ReproduceResult run(ReproduceOptions options) {
   return reproduce(options, toy_experiments(), {toy_claims()});
 }
 
+/// The toy experiment, and one that counts the toy's trials.
+std::vector<Experiment> toy_and_view() {
+  auto all = toy_experiments();
+  all.push_back({.id = "toy/view",
+                 .item = "Fig. 2",
+                 .title = "The same trials",
+                 .paper_did = "Nothing",
+                 .trials_of = "toy/one",
+                 .summarise = [](const Results& results, Summary& summary) {
+                   summary.add(
+                       Table{.name = "count",
+                             .caption = "Trials",
+                             .columns = {{"trials", "trials"}},
+                             .rows = {{static_cast<std::int64_t>(results.trials().size())}}});
+                 }});
+  return all;
+}
+
 /// A trial of 100 draws that keeps where it is; `steps` counts those made by this process.
 Experiment long_experiment(int& steps, const std::function<void(int)>& after_step) {
   Experiment experiment = toy_experiments()[0];

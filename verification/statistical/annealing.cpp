@@ -3,10 +3,12 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
@@ -28,6 +30,12 @@ const StatisticalTest kSummedCoverage({.name = "annealing: coverage, either side
                                        .false_alarm = 1e-9,
                                        .deviation = 0.1,
                                        .cases = 4});
+
+// Without the weights the states are those of the base, 0.2 and more away; without the last move the
+// hidden ones are.
+const StatisticalTest kAnnealedLaw({.name = "annealed states: law of the state",
+                                    .false_alarm = 1e-9,
+                                    .deviation = 0.04});
 
 AnnealingOptions annealing(int rungs, int chains, StreamKey key) {
   return {.ladder = Ladder::linear(rungs), .chains = chains, .sweeps = 2 * (rungs - 1), .key = key};
@@ -126,6 +134,49 @@ TEST_CASE("the joined stepping stones of parallel tempering hold log Z as often 
                                .samples)
         .joined;
   });
+}
+
+TEST_CASE("states that annealed chains end in are samples of the model by their weights") {
+  const Layered model = peaked_model();
+  const LayeredTarget target(model, Base::uniform(model));
+  const StateSpace space(model);
+  const auto number_of = [&](const Chains& chains, int chain) {
+    std::size_t state = 0;
+    for (int u = 0; u < space.units(); ++u)
+      state += space.place(u).stride * static_cast<std::size_t>(chains.get(
+                                           space.place(u).layer, space.place(u).unit, chain));
+    return state;
+  };
+  std::vector<double> law(space.states());
+  for (std::size_t x = 0; x < law.size(); ++x) {
+    Eigen::Vector2d v, h;
+    for (int u = 0; u < space.units(); ++u)
+      (space.place(u).layer == 0 ? v : h)[space.place(u).unit] = space.value(u, x);
+    law[x] = std::exp(v.dot(model.weights(0) * h) + model.layer(0).bias.dot(v) +
+                      model.layer(1).bias.dot(h));
+  }
+  const double z = std::accumulate(law.begin(), law.end(), 0.0);
+  for (double& p : law) p /= z;
+  const Decision decision =
+      decide_frequencies(kAnnealedLaw, law, [&](std::size_t n, StreamKey key) {
+        std::vector<std::size_t> states;
+        for (std::uint64_t run = 0; states.size() < n; ++run) {
+          Stream stream(key, Purpose::test, run);
+          AnnealingOptions options = annealing(2, 4000, key_of(stream));
+          TopStates top(target, options.chains, options.key);
+          options.top_states = &top;
+          annealed_importance_sampling(target, options);
+          const VisitedStates visited = visited_states(top);
+          std::size_t c = 0;
+          for (const Chains& chains : visited.states)
+            for (int chain = 0; chain < chains.chains(); ++chain, ++c)
+              if (stream.uniform() < visited.visits[c]) states.push_back(number_of(chains, chain));
+        }
+        states.resize(n);
+        return states;
+      });
+  INFO(decision.summary);
+  CHECK(decision.holds);
 }
 
 TEST_CASE("intervals hold log Z of a DBM as often as they say, whichever side is summed out") {

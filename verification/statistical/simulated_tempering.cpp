@@ -93,10 +93,11 @@ std::vector<std::size_t> states_by_visits(const TableTarget& target, TopStates& 
   for (int g = 0; g < top.states.groups(); ++g)
     top.states.group(g).log_ratio({ratios.data() + top.states.first_chain(g),
                                    static_cast<std::size_t>(top.states.group(g).chains())});
-  const int most = *std::max_element(top.visits.begin(), top.visits.end());
+  const double most = *std::max_element(top.visits.begin(), top.visits.end());
   std::vector<std::size_t> states;
   for (std::size_t c = 0; c < ratios.size(); ++c) {
-    if (top.visits[c] <= static_cast<int>(stream.below(static_cast<std::uint64_t>(most)))) continue;
+    if (top.visits[c] <= static_cast<double>(stream.below(static_cast<std::uint64_t>(most))))
+      continue;
     states.push_back(state_of(target, ratios[c]));
   }
   return states;

@@ -1,15 +1,10 @@
 #include "experiments/calibration/support/held_runs.hpp"
 
+#include <numeric>
+
 #include "boltzmark/estimate/attempts.hpp"
 
 namespace boltzmark::experiments {
-
-HeldRuns::Attempt::Attempt(const LayeredTarget& target, const MethodSettings& settings)
-    : top(target, settings.chains, settings.key), runs(target, [&] {
-        MethodSettings with_states = settings;
-        with_states.top_states = &top;
-        return with_states;
-      }()) {}
 
 HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed)
     : seed_(seed),
@@ -19,7 +14,9 @@ HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t s
       base_(choose_auto_base(model, search_, seed)),
       target_(model, base_.base, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)},
               1),
-      searched_(find_lower_bound(target_, search_, {}, base_.modes)) {}
+      climbed_{.modes = base_.modes},
+      found_{.modes = base_.modes, .states = tempered_search(model, seed)},
+      searched_(find_lower_bound(target_, search_, {}, found_)) {}
 
 HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
   std::unique_ptr<Attempt>& found = attempts_[number];
@@ -30,11 +27,15 @@ HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
   return *found;
 }
 
-const LowerBound& HeldRuns::bound_of(const Method& method, Attempt& attempt) {
-  if (method.source != Source::tempered) return searched_;
-  if (!attempt.bound)
-    attempt.bound = find_lower_bound(target_, search_, visited_states(attempt.top), base_.modes);
-  return *attempt.bound;
+LowerBound HeldRuns::bound_of(const Method& method, Attempt& attempt) {
+  const bool shared = method.source == Source::tempered;
+  if (shared && attempt.bound) return *attempt.bound;
+  const VisitedStates visited = visited_states(attempt.runs.top_states());
+  const auto visits = std::accumulate(visited.visits.begin(), visited.visits.end(), 0.0);
+  if (visits == 0) return searched_;
+  const LowerBound bound = find_lower_bound(target_, search_, visited, shared ? climbed_ : found_);
+  if (shared) attempt.bound = bound;
+  return bound;
 }
 
 HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
@@ -44,7 +45,7 @@ HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
       estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps, int number) {
         Attempt& run = attempt(sweeps, number);
         boltzmark::Estimate estimate = run.runs.estimate(method);
-        const LowerBound& found = bound_of(find_method(method), run);
+        const LowerBound found = bound_of(find_method(method), run);
         hold_to_visits(found, estimate);
         bound = higher(found, bound);
         hold_to_bound(bound, estimate);

@@ -33,20 +33,20 @@ class HeldRuns {
  private:
   /// One attempt's run, shared, and the bound by the states that it met.
   struct Attempt {
-    TopStates top;
     MethodRuns runs;
     std::optional<LowerBound> bound = std::nullopt;
-    Attempt(const LayeredTarget& target, const MethodSettings& settings);
+    Attempt(const LayeredTarget& target, const MethodSettings& settings) : runs(target, settings) {}
   };
 
   Attempt& attempt(int sweeps, int number);
-  const LowerBound& bound_of(const Method& method, Attempt& attempt);
+  LowerBound bound_of(const Method& method, Attempt& attempt);
 
   std::uint64_t seed_;
   int chains_, sweeps_;
   ModeSearch search_;
   ChosenBase base_;
   LayeredTarget target_;
+  FoundStates climbed_, found_;  ///< by the climbs alone; by a tempered search too
   LowerBound searched_;  ///< by the searches alone
   std::map<int, std::unique_ptr<Attempt>> attempts_;
 };

@@ -29,6 +29,10 @@ Eigen::MatrixXf nearest_states(Unit unit, const CaseValues& cases) {
   return states;
 }
 
+LowerBoundOptions bound_options(const ModeSearch& search, const FoundStates& found) {
+  return {.search = search, .modes = found.modes ? &*found.modes : nullptr, .found = found.states};
+}
+
 }  // namespace
 
 Eigen::MatrixXf spread_cases(const CaseValues& cases, int count) {
@@ -66,14 +70,30 @@ VisitedStates visited_states(TopStates& top) {
   return visited;
 }
 
+std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed) {
+  const LayeredTarget target(model, Base::uniform(model));
+  SimulatedTemperingOptions options{.chains = 100,
+                                    .sweeps = 300,
+                                    .states = States::collapsed,
+                                    .key = make_key(seed, "tempered search")};
+  TopStates top(target, options.chains, options.key);
+  options.top_states = &top;
+  simulated_tempering(target, options);
+  return visited_states(top).states;
+}
+
 LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
-                            const VisitedStates& visited, const std::optional<Modes>& modes) {
-  const TemperedModel& tempered = target.tempered_model();
-  return lower_bound(tempered.model, tempered.base,
-                     {.search = search,
-                      .modes = modes ? &*modes : nullptr,
-                      .visited = visited.states,
-                      .visits = visited.visits});
+                            const VisitedStates& visited, const FoundStates& found) {
+  LowerBoundOptions options = bound_options(search, found);
+  options.visited = visited.states;
+  options.visits = visited.visits;
+  return lower_bound(target.tempered_model().model, target.tempered_model().base, options);
+}
+
+SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search,
+                           const FoundStates& found) {
+  return {target.tempered_model().model, target.tempered_model().base,
+          bound_options(search, found)};
 }
 
 void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
@@ -91,8 +111,8 @@ void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
   const double in = bound.met * bound.visits;
   if (!(demanded > beta_quantile(in + 1, bound.visits - in, kLevel))) return;
   estimate.refuse(Status::not_converged,
-                  fmt::format("chains were {:.1f} % of their time at b = 1 in states that hold at "
-                              "least {:.0f} % of such a Z: they hardly met some modes",
+                  fmt::format("{:.1f} % of the run's samples at b = 1 are in states that hold at "
+                              "least {:.0f} % of such a Z: it hardly met some modes",
                               100 * bound.met, 100 * std::min(demanded, 1.0)));
 }
 

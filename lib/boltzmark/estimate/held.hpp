@@ -37,27 +37,44 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
                             int summed_side = 1);
 
-/// States of layers that a run met at b = 1, and how often each chain was there.
+/// States of layers that a run met at b = 1, and how often each chain was there, or its weight.
 struct VisitedStates {
   std::vector<Chains> states = {};
-  std::vector<int> visits = {};  ///< [chains], in the order of the states
+  std::vector<double> visits = {};  ///< [chains], in the order of the states
 };
 
 /// Returns them.  Throws  std::bad_cast if the run's target is of another kind
 VisitedStates visited_states(TopStates& top);
 
-/// Finds a certified lower bound of a target's log Z, from its base, from the search and from the
-/// states that a run met. The modes: those that the search found already; none: it is made.
+/// Searches for states by a short tempered run of the model from the uniform base, whatever a run's
+/// base: it finds wells that no climb leads to, which annealed chains pass by, and which a base of
+/// other modes hides. Rungs are drawn by collapsed states: by joint ones a well of one in 2^22 states
+/// was never met.
+/// Randomness  a key of its own of the seed, whatever the run's
+/// Cost        300 sweeps of 100 chains
+std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed);
+
+/// What is known of a model's mass before a run, for its bound.
+struct FoundStates {
+  std::optional<Modes> modes = std::nullopt;  ///< of the search; none: it is made
+  std::vector<Chains> states = {};            ///< of tempered_search, where it was made
+};
+
+/// Finds a certified lower bound of a target's log Z, from its base, from the search, from what was
+/// found and from the states that a run met.
 LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
-                            const VisitedStates& visited = {},
-                            const std::optional<Modes>& modes = std::nullopt);
+                            const VisitedStates& visited = {}, const FoundStates& found = {});
+
+/// Finds the states that several runs of a target are held to, by the same search.
+SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search,
+                           const FoundStates& found = {});
 
 /// Refuses an estimate that a lower bound refutes, or of a model of which a double does not resolve a
 /// nat: one that has no lower bound.
 /// Status  below_bound, not_converged
 void hold_to_bound(const LowerBound& bound, Estimate& estimate);
 
-/// Refuses the estimate of a run whose chains, at b = 1, were in the states that the search listed
+/// Refuses the estimate of a run whose samples at b = 1 were in the states that the search listed
 /// less often than the estimate itself demands: these states hold e^(searched - log Z) of all mass.
 /// So a mode that was found and hardly met is told long before its mass alone exceeds the estimate.
 ///   The share demanded, by an estimate four standard errors higher, is held against the upper limit of

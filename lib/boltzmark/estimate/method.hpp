@@ -34,9 +34,10 @@ struct MethodSettings {
   int bundles = 0;   ///< of parallel tempering, a chain a rung each; 0: what `chains` allow, or one
   int burn_in = -1;  ///< sweeps of parallel tempering before any is kept; below 0: a fifth
   StreamKey key = {};
-  CaseValues cases = {};            ///< observed states for RAISE [visible x cases]; empty: sampled
-  TopStates* top_states = nullptr;  ///< takes a tempered run's states at b = 1
-  Progress progress = nullptr;      ///< the share done; may throw to stop
+  CaseValues cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
+  /// Takes the states at b = 1 of simulated tempering's, AIS's and RAISE's chains; others leave it.
+  TopStates* top_states = nullptr;
+  Progress progress = nullptr;  ///< the share done; may throw to stop
 };
 
 /// What a method makes of its settings.

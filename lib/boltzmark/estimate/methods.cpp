@@ -133,7 +133,11 @@ Estimate estimate_log_z(std::string_view name, const Target& target,
 }
 
 const TemperedRun& MethodRuns::tempered() {
-  if (!run_) run_ = run_tempering(*target_, settings_);
+  if (!run_) {
+    MethodSettings settings = settings_;
+    settings.top_states = &shared_top_.emplace(*target_, settings.chains, settings.key);
+    run_ = run_tempering(*target_, settings);
+  }
   return *run_;
 }
 
@@ -144,10 +148,16 @@ const SampleStore& MethodRuns::replicas() {
 
 Estimate MethodRuns::estimate(std::string_view name) {
   const Method& method = find_method(name);
-  if (method.source != Source::tempered) return estimate_log_z(name, *target_, settings_);
   check_tempering(method, settings_);
-  return settings_.tempering == Tempering::parallel ? estimate_from_replicas(method, replicas())
-                                                    : estimate_from(name, tempered());
+  if (method.source == Source::tempered && settings_.tempering != Tempering::parallel) {
+    const TemperedRun& run = tempered();
+    last_top_ = &*shared_top_;
+    return estimate_from(name, run);
+  }
+  MethodSettings settings = settings_;
+  settings.top_states = last_top_ = &own_top_.emplace(*target_, settings.chains, settings.key);
+  return method.source == Source::tempered ? estimate_from_replicas(method, replicas())
+                                           : estimate_log_z(name, *target_, settings);
 }
 
 MethodWork method_work(std::string_view method, const MethodSettings& settings) {

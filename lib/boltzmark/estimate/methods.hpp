@@ -46,6 +46,8 @@ class MethodRuns {
  public:
   MethodRuns(const Target& target, MethodSettings settings)
       : target_(&target), settings_(std::move(settings)) {}
+  MethodRuns(const MethodRuns&) = delete;
+  MethodRuns& operator=(const MethodRuns&) = delete;
 
   /// Returns the tempered run, which the first call makes.
   /// Randomness, Throws  as run_tempering
@@ -56,10 +58,15 @@ class MethodRuns {
   /// Estimates log Z by any method.
   /// Randomness, Throws  as estimate_log_z
   Estimate estimate(std::string_view method);
+  /// Returns the states at b = 1 that the run behind the last estimate met, without visits where its
+  /// method tells none.  Invariant  there was an estimate
+  TopStates& top_states() { return *last_top_; }
 
  private:
   const Target* target_;
   MethodSettings settings_;
+  std::optional<TopStates> shared_top_, own_top_;  ///< of the tempered run; of another method's
+  TopStates* last_top_ = nullptr;
   std::optional<TemperedRun> run_;
   std::optional<SampleStore> replicas_;
 };

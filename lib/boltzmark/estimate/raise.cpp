@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
@@ -9,7 +11,7 @@ namespace boltzmark {
 namespace {
 
 // The weights of the chains that were at b = 1, by their visits there.
-Estimate weigh(const Eigen::VectorXd& log_weights, const std::vector<int>& visits) {
+Estimate weigh(const Eigen::VectorXd& log_weights, const std::vector<double>& visits) {
   std::vector<double> logs, counts;
   for (std::size_t c = 0; c < visits.size(); ++c) {
     if (visits[c] == 0) continue;
@@ -37,8 +39,10 @@ Estimate raise_from_tempering(const Target& target, SimulatedTemperingOptions te
     throw InvalidArgument(
         fmt::format("chains = {} and {} (must be equal)", tempering.chains, annealing.chains));
   require_marginal_moves(target);
-  TopStates top(target, tempering.chains, tempering.key);
-  tempering.top_states = &top;
+  std::optional<TopStates> own;
+  if (tempering.top_states == nullptr)
+    tempering.top_states = &own.emplace(target, tempering.chains, tempering.key);
+  TopStates& top = *tempering.top_states;
   const TemperedRun run = simulated_tempering(target, tempering);
   const AnnealingResult result =
       reverse_annealing(target, annealing, [&](Population& population, int first_chain) {

@@ -13,6 +13,7 @@ namespace boltzmark {
 /// far as the run has mixed. Status  that of estimate_from_weights and of the run's mixing;
 /// not_converged, without an
 ///   estimate, if fewer than two chains were at b = 1
+/// tempering.top_states, if given, takes the states.
 /// Throws  InvalidArgument as simulated_tempering and reverse_annealing, or if chains differ
 Estimate raise_from_tempering(const Target& target, SimulatedTemperingOptions tempering,
                               const AnnealingOptions& annealing);

@@ -19,6 +19,7 @@ AnnealingOptions annealing_options(const MethodSettings& settings) {
           .chains = settings.chains,
           .sweeps = settings.sweeps,
           .key = settings.key,
+          .top_states = settings.top_states,
           .progress = settings.progress};
 }
 
@@ -87,6 +88,7 @@ Estimate raise_from_samples(const Target& target, const MethodSettings& settings
                                .ladder = tempering_ladder(settings),
                                .log_prior = settings.log_prior,
                                .states = settings.states,
+                               .top_states = settings.top_states,
                                .key = settings.key,
                                .progress = part(0, share)},
                               annealing);

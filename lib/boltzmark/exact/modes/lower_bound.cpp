@@ -17,6 +17,12 @@ namespace {
 
 constexpr int kChains = 64, kMeanFieldUpdates = 30;
 
+Chains random_starts(const Layered& model, const LowerBoundOptions& options) {
+  Chains starts(model, kChains);
+  starts.randomise(derive_key(options.search.climbs.key, "mean field"));
+  return starts;
+}
+
 // The modes and the states of their side that Gibbs sweeps of some chains from them visit.
 SideStates searched_states(const Layered& model, const Modes& modes,
                            const LowerBoundOptions& options, Chains& last) {
@@ -30,26 +36,38 @@ SideStates searched_states(const Layered& model, const Modes& modes,
   return states;
 }
 
-// Adds the states that a run met; tells how often these were among those that the search listed.
-void add_visited(const Layered& model, const LowerBoundOptions& options, StateList& list,
-                 LowerBound& result) {
+// Lists the states around the modes, to half the length; the sweeps from these end in `starts`.
+Modes list_around_modes(const Layered& model, const Base& base, const LowerBoundOptions& options,
+                        StateList& list, Chains& starts) {
+  Modes modes = options.modes != nullptr ? *options.modes : find_modes(model, base, options.search);
+  SideStates states = searched_states(model, modes, options, starts);
+  for (const Chains& chains : options.found) states.add(chains);
+  list.add(states);
+  list.grow(static_cast<std::size_t>(options.most_states) / 2);
+  return modes;
+}
+
+// Tells how often a run was in the states listed so far; returns all that it met.
+SideStates count_visits(const Layered& model, const StateList& list,
+                        std::span<const Chains> visited, std::span<const double> visits,
+                        LowerBound& result) {
   result.searched = list.log_sum() - list.error_bound();
   SideStates states(model, result.parity);
   double all = 0, squares = 0, met = 0;
   std::size_t next = 0;
-  for (const Chains& chains : options.visited)
+  for (const Chains& chains : visited)
     for (int c = 0; c < chains.chains(); ++c, ++next) {
-      const double visits = options.visits.empty() ? 1 : options.visits[next];
-      if (visits == 0) continue;  // where it is no state that was met
-      all += visits;
-      squares += visits * visits;
-      if (list.contains(states[states.add(chains, c)])) met += visits;
+      const double weight = visits.empty() ? 1 : visits[next];
+      if (weight == 0) continue;  // where it is no state that was met
+      all += weight;
+      squares += weight * weight;
+      if (list.contains(states[states.add(chains, c)])) met += weight;
     }
   if (all > 0) {
     result.met = met / all;
     result.visits = all * all / squares;
   }
-  list.add(states);
+  return states;
 }
 
 /// A product law over a side: each unit's law is proportional to e^{input x}.
@@ -149,15 +167,11 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   LowerBound result{.parity = smaller_side(model)};
   const Bipartite sides = list_side(model, result.parity);
   if (!(magnitude(sides) < kUnresolved)) return result;
-  Chains starts(model, kChains);
-  starts.randomise(derive_key(options.search.climbs.key, "mean field"));
+  Chains starts = random_starts(model, options);
   if (std::isfinite(log2_states(model, result.parity))) {
-    const Modes modes =
-        options.modes != nullptr ? *options.modes : find_modes(model, base, options.search);
     StateList list(sides);
-    list.add(searched_states(model, modes, options, starts));
-    list.grow(static_cast<std::size_t>(options.most_states) / 2);
-    add_visited(model, options, list, result);
+    const Modes modes = list_around_modes(model, base, options, list, starts);
+    list.add(count_visits(model, list, options.visited, options.visits, result));
     list.grow(static_cast<std::size_t>(options.most_states));
     result.modes = modes.count();
     result.states = list.states();
@@ -173,6 +187,32 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   result.mean_field = bound.value;
   take(bound, result);
   return result;
+}
+
+struct SearchedStates::List {
+  Layered model;
+  Bipartite sides;
+  StateList states{sides};
+};
+
+SearchedStates::SearchedStates(const Layered& model, const Base& base,
+                               const LowerBoundOptions& options) {
+  const int parity = smaller_side(model);
+  Bipartite sides = list_side(model, parity);
+  if (!(magnitude(sides) < kUnresolved) || !std::isfinite(log2_states(model, parity))) return;
+  list_.reset(new List{model, std::move(sides)});
+  Chains starts = random_starts(model, options);
+  list_around_modes(model, base, options, list_->states, starts);
+}
+
+SearchedStates::SearchedStates(SearchedStates&&) noexcept = default;
+SearchedStates::~SearchedStates() = default;
+
+void SearchedStates::count(std::span<const Chains> states, std::span<const double> visits,
+                           LowerBound& bound) const {
+  if (!list_) return;
+  bound.parity = smaller_side(list_->model);
+  count_visits(list_->model, list_->states, states, visits, bound);
 }
 
 }  // namespace boltzmark

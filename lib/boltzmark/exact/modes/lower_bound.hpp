@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 
 #include "boltzmark/exact/modes/modes.hpp"
@@ -39,8 +40,9 @@ struct LowerBoundOptions {
   const Modes* modes = nullptr;  ///< found already, by that search; null: they are searched for
   int gibbs_sweeps = 20;         ///< from the modes, whose states are listed too
   int most_states = 1 << 14;     ///< where the list ends, but for those given and visited
+  std::span<const Chains> found = {};  ///< states that another search found, listed with the modes
   std::span<const Chains> visited = {};  ///< states that a run met at b = 1, of independent chains
-  std::span<const int> visits = {};      ///< of each, chain by chain; empty: one
+  std::span<const double> visits = {};   ///< of each, chain by chain; empty: one
 };
 
 /// Computes a certified lower bound of log Z, the larger of
@@ -57,6 +59,25 @@ struct LowerBoundOptions {
 /// Cost        about 200 sweeps of 100 chains, and for every listed state an exponential a unit of the
 ///   other side
 LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundOptions& options);
+
+/// What a search lists of a model's states whatever a run meets, to hold several runs to.
+class SearchedStates {
+ public:
+  /// The options' visited states are not looked at.
+  /// Randomness, Throws, Cost  as lower_bound
+  SearchedStates(const Layered& model, const Base& base, const LowerBoundOptions& options);
+  SearchedStates(SearchedStates&&) noexcept;
+  ~SearchedStates();
+
+  /// Tells how often a run was in them at b = 1, of its states and each chain's visits (empty: one):
+  /// sets searched, met and visits. Leaves them where the side is not discrete.
+  void count(std::span<const Chains> states, std::span<const double> visits,
+             LowerBound& bound) const;
+
+ private:
+  struct List;
+  std::unique_ptr<List> list_;  ///< null where the side is not discrete or not resolved
+};
 
 /// Returns the bound that is certainly higher, its error taken off, with the visits of the first: they
 /// are of its run. One without a number is lower.

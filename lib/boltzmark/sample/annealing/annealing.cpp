@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -29,6 +30,7 @@ void ascend(Population& population, const AnnealingOptions& options, ProgressMet
     log_weights += step;
     if (k + 1 < options.ladder.rungs()) move_at(population, options, k, meter);
   }
+  if (options.top_states != nullptr) population.move(std::vector<float>(population.chains(), 1.0F));
 }
 
 void descend(Population& population, const AnnealingOptions& options, ProgressMeter& meter,
@@ -40,6 +42,12 @@ void descend(Population& population, const AnnealingOptions& options, ProgressMe
     population.log_increment(options.ladder.single(k - 1), options.ladder.single(k), increments);
     log_weights -= step;
   }
+}
+
+void hand_over(Populations populations, const Eigen::VectorXd& log_weights, TopStates& top) {
+  const Eigen::ArrayXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
+  top.states = std::move(populations);
+  top.visits.assign(weights.begin(), weights.end());
 }
 
 // Each population makes its whole anneal in one task: chains never wait for each other.
@@ -60,6 +68,8 @@ AnnealingResult run(const Target& target, const AnnealingOptions& options, Bound
   result.estimate = estimate_from_weights(summary, bound);
   result.pareto_k = summary.pareto_k;
   result.mean_log_weight = result.log_weights.mean();
+  if (bound == Bound::lower && options.top_states != nullptr)
+    hand_over(std::move(populations), result.log_weights, *options.top_states);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/annealing/log_weights.hpp"
+#include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/target/target.hpp"
 
@@ -18,6 +19,8 @@ struct AnnealingOptions {
   int chains = 100;            ///< at least 2
   std::int64_t sweeps = 9900;  ///< per chain, spread evenly over the rungs above the lowest
   StreamKey key = {};
+  /// Takes what chains that ascend end in, moved once at b = 1; no number depends on it.
+  TopStates* top_states = nullptr;
   Progress progress = {};
 
   /// Throws  InvalidArgument if chains < 2 or sweeps < 0

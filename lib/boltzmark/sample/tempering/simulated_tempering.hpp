@@ -8,6 +8,7 @@
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/target/target.hpp"
 
@@ -39,16 +40,6 @@ struct InitialRound {
   Eigen::VectorXd occupancy = {};  ///< c_k, normalised [rungs]
   /// max_k |log(c_k / r_k)|; the rounds stop below 1
   double imbalance = 0;
-};
-
-/// One state at b = 1 of every chain: drawn evenly from those in which kept sweeps left it there.
-/// Weighted by these visits, the states are samples of the target. The last visit of every chain
-/// would be none: a chain is found at b = 1 long before it leaves where it leaves seldom.
-struct TopStates {
-  Populations states;
-  std::vector<int> visits;  ///< [chains]; where 0 the state is none
-  TopStates(const Target& target, int chains, StreamKey key)
-      : states(target, chains, key), visits(static_cast<std::size_t>(chains), 0) {}
 };
 
 /// The settings of a tempered run. `sweeps` is the total per chain, initial stage included.

@@ -132,7 +132,7 @@ void TemperedGroup::keep(int chain, Eigen::Index sweep, SampleStore& store) cons
 // The n-th replaces the one kept with probability 1/n, so that each is kept as often.
 void TemperedGroup::offer_top_state(int chain) {
   TopStates& top = *options_->top_states;
-  const int visits = ++top.visits[static_cast<std::size_t>(first_chain_ + chain)];
+  const double visits = ++top.visits[static_cast<std::size_t>(first_chain_ + chain)];
   if (choices_[chain].below(static_cast<std::uint64_t>(visits)) == 0)
     top.states.at(first_chain_).copy_chain(chain, *population_, chain);
 }
