@@ -47,7 +47,7 @@ class HeldRuns {
   ChosenBase base_;
   LayeredTarget target_;
   FoundStates climbed_, found_;  ///< by the climbs alone; by a tempered search too
-  LowerBound searched_;  ///< by the searches alone
+  LowerBound searched_;          ///< by the searches alone
   std::map<int, std::unique_ptr<Attempt>> attempts_;
 };
 

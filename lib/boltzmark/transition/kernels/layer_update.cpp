@@ -74,8 +74,8 @@ HWY_INLINE void for_each_panel(const LayerInputs& job, const Body& body) {
   const int last = end_panel(job);
   const Inputs inputs(job);
   const int stripe = inputs.stripe();
-  AlignedVector<float> sums(
-      static_cast<std::size_t>(job.last_block - job.first_block) * stripe * kPanelSize);
+  AlignedVector<float> sums(static_cast<std::size_t>(job.last_block - job.first_block) * stripe *
+                            kPanelSize);
   for (int panel = job.first_panel; panel < last; panel += stripe) {
     inputs.sum(panel, sums.data());
     const int count = std::min(stripe, last - panel);
