@@ -48,7 +48,8 @@ Eigen::Index batch_size_for(double tau, double samples) {
 bool fill_batch_means(BatchTime& result, const Eigen::Ref<const Eigen::MatrixXd>& chains,
                       double tau) {
   Eigen::Index size = batch_size_for(tau, static_cast<double>(chains.size()));
-  while (static_cast<double>(chains.rows() / size * chains.cols()) >= least_batches) {
+  const auto batches = [&] { return chains.rows() / size * chains.cols(); };
+  while (static_cast<double>(batches()) >= least_batches) {
     result = batch_means_time(chains, size);
     if (batch_per_tau * result.tau <= static_cast<double>(size)) return true;
     size = static_cast<Eigen::Index>(std::ceil(1.01 * batch_per_tau * result.tau));

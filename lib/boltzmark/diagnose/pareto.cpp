@@ -34,7 +34,7 @@ double profile_log_likelihood(const std::vector<double>& x, double theta) {
 std::vector<double> theta_grid(const std::vector<double>& sorted) {
   const double n = static_cast<double>(sorted.size());
   const int points = 30 + static_cast<int>(std::sqrt(n));
-  const double quartile = sorted[static_cast<std::size_t>(n / 4 + 0.5) - 1];
+  const double quartile = sorted[static_cast<std::size_t>(std::floor(n / 4 + 0.5)) - 1];
   std::vector<double> grid(points);
   for (int j = 0; j < points; ++j)
     grid[j] = 1 / sorted.back() + (1 - std::sqrt(points / (j + 0.5))) / (3 * quartile);

@@ -19,7 +19,7 @@ VectorXd damped(const Mixture& mixture, const VectorXd& counts, const VectorXd& 
   const double before = at.value + counts.dot(z);
   double share = std::min(1.0, 10 / step.cwiseAbs().maxCoeff());
   for (int halving = 0; halving < 12; ++halving, share *= 0.5) {
-    const VectorXd next = z + share * step;
+    VectorXd next = z + share * step;
     const double after = mixture(next, false).value + counts.dot(next);
     if (after <= before - 1e-4 * share * squared_decrement) return next;
   }

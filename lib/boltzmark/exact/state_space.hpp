@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -82,8 +83,8 @@ class StateSpace {
 
  private:
   std::vector<Place> places_;
-  std::vector<int> sides_[2];
-  std::size_t side_states_[2] = {1, 1};
+  std::array<std::vector<int>, 2> sides_;
+  std::array<std::size_t, 2> side_states_ = {1, 1};
   Eigen::VectorXd bias_;      // [units]
   Eigen::MatrixXd coupling_;  // [units x units], symmetric
   std::vector<int> sizes_;    // of the layers

@@ -59,16 +59,16 @@ std::shared_ptr<CaseSource> given(const Layered& model, CaseValues data) {
 
 }  // namespace
 
-Trainer::Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
+Trainer::Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
                  std::shared_ptr<const Draws> draws)
     : Trainer(model, given(model, std::move(data)), options, key, std::move(draws)) {}
 
-Trainer::Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
+Trainer::Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
                  std::unique_ptr<Sampler> sampler)
     : Trainer(model, given(model, std::move(data)), options, key, std::move(sampler)) {}
 
-Trainer::Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
-                 StreamKey key, std::shared_ptr<const Draws> draws)
+Trainer::Trainer(const Layered& model, const std::shared_ptr<CaseSource>& source,
+                 const TrainOptions& options, StreamKey key, std::shared_ptr<const Draws> draws)
     : Trainer(model, source, options, key,
               sampler_of(model, *source, options, key, std::move(draws))) {}
 

@@ -52,14 +52,14 @@ class Trainer final : public Ascent {
   /// Throws  InvalidArgument if the model has Gaussian hidden units, is deep where the sampler serves
   /// RBMs only or the visible layer is Gaussian, a sampler is to temper a Gaussian layer, shapes
   /// differ, or an option is outside its range
-  Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
+  Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
           std::shared_ptr<const Draws> draws = nullptr);
   /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps.
-  Trainer(Layered model, CaseValues data, const TrainOptions& options, StreamKey key,
+  Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
           std::unique_ptr<Sampler> sampler);
   /// The same, of cases that a source gives.
-  Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
-          StreamKey key, std::shared_ptr<const Draws> draws = nullptr);
+  Trainer(const Layered& model, const std::shared_ptr<CaseSource>& source,
+          const TrainOptions& options, StreamKey key, std::shared_ptr<const Draws> draws = nullptr);
   Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
           StreamKey key, std::unique_ptr<Sampler> sampler);
 

@@ -53,7 +53,7 @@ void sum_inputs(Unit unit, const Eigen::Ref<const Eigen::ArrayXXd>& inputs, Stat
 CaseRow exponentiate_table(const Eigen::VectorXd& scale, StateTable& table) {
   auto used = table.view.leftCols(scale.size());
   used.rowwise() += scale.transpose().array();
-  const CaseRow highest = used.rowwise().maxCoeff();
+  CaseRow highest = used.rowwise().maxCoeff();
   used.colwise() -= highest;
   exponentiate(std::span(table.data.get(), static_cast<std::size_t>(used.size())), 0);
   table.view.rightCols(table.view.cols() - scale.size()).setZero();

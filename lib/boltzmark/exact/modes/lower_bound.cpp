@@ -190,6 +190,11 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
 }
 
 struct SearchedStates::List {
+  List(const Layered& of, Bipartite listed) : model(of), sides(std::move(listed)) {}
+  // `states` looks at `sides`.
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
+
   Layered model;
   Bipartite sides;
   StateList states{sides};
@@ -200,7 +205,7 @@ SearchedStates::SearchedStates(const Layered& model, const Base& base,
   const int parity = smaller_side(model);
   Bipartite sides = list_side(model, parity);
   if (!(magnitude(sides) < kUnresolved) || !std::isfinite(log2_states(model, parity))) return;
-  list_.reset(new List{model, std::move(sides)});
+  list_ = std::make_unique<List>(model, std::move(sides));
   Chains starts = random_starts(model, options);
   list_around_modes(model, base, options, list_->states, starts);
 }

@@ -54,7 +54,7 @@ bool holds_levels(const Array& array) {
   bool all = true;
   with_elements(array, [&](const auto* values) {
     all = std::all_of(values, values + array.count(), [](auto x) {
-      return x >= 0 && x <= 255 && x == static_cast<unsigned char>(x);
+      return x >= 0 && x <= 255 && x == static_cast<decltype(x)>(static_cast<unsigned char>(x));
     });
   });
   return all;
@@ -147,6 +147,7 @@ std::vector<std::int32_t> Array::integers() const {
   std::vector<std::int32_t> out(count());
   with_elements(*this, [&](const auto* values) {
     for (std::size_t i = 0; i < out.size(); ++i) {
+      // An int8 is a number here.  NOLINTNEXTLINE(bugprone-signed-char-misuse)
       out[i] = static_cast<std::int32_t>(values[i]);
       const bool same_sign = (values[i] < 0) == (out[i] < 0);
       if (!same_sign ||

@@ -360,23 +360,23 @@ void NpzWriter::add_bytes(std::string_view name, ElementType type,
 }
 
 void NpzWriter::add(std::string_view name, std::span<const double> values,
-                    std::vector<std::uint64_t> shape) {
+                    const std::vector<std::uint64_t>& shape) {
   add_bytes(name, ElementType::float64, shape, values.data(), values.size());
 }
 void NpzWriter::add(std::string_view name, std::span<const float> values,
-                    std::vector<std::uint64_t> shape) {
+                    const std::vector<std::uint64_t>& shape) {
   add_bytes(name, ElementType::float32, shape, values.data(), values.size());
 }
 void NpzWriter::add(std::string_view name, std::span<const std::int32_t> values,
-                    std::vector<std::uint64_t> shape) {
+                    const std::vector<std::uint64_t>& shape) {
   add_bytes(name, ElementType::int32, shape, values.data(), values.size());
 }
 void NpzWriter::add(std::string_view name, std::span<const std::int64_t> values,
-                    std::vector<std::uint64_t> shape) {
+                    const std::vector<std::uint64_t>& shape) {
   add_bytes(name, ElementType::int64, shape, values.data(), values.size());
 }
 void NpzWriter::add(std::string_view name, std::span<const std::uint8_t> values,
-                    std::vector<std::uint64_t> shape) {
+                    const std::vector<std::uint64_t>& shape) {
   add_bytes(name, ElementType::uint8, shape, values.data(), values.size());
 }
 void NpzWriter::add(std::string_view name, const Eigen::MatrixXd& matrix) {

@@ -56,14 +56,16 @@ class NpzWriter {
   /// Adds one array.  Shapes  product of shape = values.size()
   /// Throws  InvalidArgument if the shape disagrees or the name is taken; DataError if the disk is
   /// full
-  void add(std::string_view name, std::span<const double> values, std::vector<std::uint64_t> shape);
-  void add(std::string_view name, std::span<const float> values, std::vector<std::uint64_t> shape);
+  void add(std::string_view name, std::span<const double> values,
+           const std::vector<std::uint64_t>& shape);
+  void add(std::string_view name, std::span<const float> values,
+           const std::vector<std::uint64_t>& shape);
   void add(std::string_view name, std::span<const std::int32_t> values,
-           std::vector<std::uint64_t> shape);
+           const std::vector<std::uint64_t>& shape);
   void add(std::string_view name, std::span<const std::int64_t> values,
-           std::vector<std::uint64_t> shape);
+           const std::vector<std::uint64_t>& shape);
   void add(std::string_view name, std::span<const std::uint8_t> values,
-           std::vector<std::uint64_t> shape);
+           const std::vector<std::uint64_t>& shape);
   void add(std::string_view name, const Eigen::MatrixXd& matrix);
   void add(std::string_view name, const Eigen::MatrixXf& matrix);
   void add(std::string_view name, const Eigen::VectorXd& vector);

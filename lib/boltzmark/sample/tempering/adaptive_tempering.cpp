@@ -63,7 +63,8 @@ class Island {
     }
     group_.draw_uniform_rungs();
     group_.hold(initial_sweeps_ - smc);
-    first_stage_ = std::floor(kFirstStage * (options.sweeps / 2 - initial_sweeps_));
+    const int half = options.sweeps / 2;
+    first_stage_ = std::floor(kFirstStage * (half - initial_sweeps_));
   }
 
   /// The sweeps that the start took.

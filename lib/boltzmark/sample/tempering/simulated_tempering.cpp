@@ -210,7 +210,7 @@ TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOp
 }
 
 Ladder adaptive_ladder(const Target& target, const AdaptiveLadderOptions& options) {
-  const Ladder linear = Ladder::linear(options.rungs);
+  Ladder linear = Ladder::linear(options.rungs);
   if (options.rungs == 2) return linear;
   const TemperedRun pilot = simulated_tempering(target, {.chains = options.chains,
                                                          .sweeps = options.sweeps,
