@@ -127,9 +127,10 @@ std::vector<Subject> load_subjects(const CompareRequest& arguments) {
     if (arguments.truth.empty())
       if (const auto known = load_known_log_z(path, subject.model)) subject.truth = known->log_z;
     if (!subject.truth && !plan_enumeration(subject.model).possible)
-      throw DataError(path +
-                      ": cannot be enumerated (must have a side of at most 40 units, or --truth "
-                      "must be a number, such as a long estimate's log Z)");
+      throw DataError(
+          path +
+          ": cannot be enumerated (must have a side of at most 40 units, or be compared "
+          "alone with a number for --truth, such as a long estimate's log Z)");
     subject.cases =
         about_file(path, [&] { return make_settings(subject.model, arguments.shared); }).cases;
     subjects.push_back(std::move(subject));
