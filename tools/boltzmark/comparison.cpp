@@ -43,7 +43,10 @@ std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods
     const bool shares = shares_run(method);
     if (shares && !shared_seconds) {
       const Stopwatch watch;
-      runs.tempered();
+      if (settings.tempering == Tempering::parallel)
+        runs.replicas();
+      else
+        runs.tempered();
       shared_seconds = watch.seconds();
       ran();
     }
