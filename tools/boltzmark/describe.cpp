@@ -103,7 +103,7 @@ JsonObject json_model(const std::string& path, const Layered& model,
     object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
   if (known)
     return object.set("log_z", known->log_z)
-        .set("log_z_error", known->error)
+        .set("log_z_error", finite(known->error))
         .set("log_z_by", known->by);
   return object.set_null("log_z").set_null("log_z_error").set_null("log_z_by");
 }

@@ -12,6 +12,7 @@
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/chains.hpp"
+#include "experiments/kit/printable.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 
@@ -55,8 +56,11 @@ std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered
 }
 
 std::string known_text(const KnownLogZ& known) {
-  return fmt::format("{:.6f} nats by {}, within {}", known.log_z, known.by,
-                     short_number(known.error));
+  std::string text =
+      fmt::format("{:.6f} nats by {}", known.log_z,
+                  known.by.empty() ? "what the file says" : experiments::printable_line(known.by));
+  if (std::isfinite(known.error)) text += ", within " + short_number(known.error);
+  return text;
 }
 
 std::string layer_name(const Layered& model, int layer) {

@@ -73,6 +73,28 @@ TEST_CASE("changed parameters drop the log Z that a file says, and a damaged one
   CHECK(json_of({"describe", folder / "float.npz"})["log_z"].is_null());
 }
 
+TEST_CASE(
+    "a log Z is read that NumPy saved as a number, with or without its error and how it is known") {
+  const Json scalar = json_of({"describe", io_test::fixture("known_scalar.npz")});
+  CHECK(scalar["log_z"] == 1.25);
+  CHECK(scalar["log_z_error"].is_null());
+  CHECK(scalar["log_z_by"] == "");
+  const Json text = json_of({"describe", io_test::fixture("known_text.npz")});
+  CHECK(text["log_z"] == 1.25);
+  CHECK(text["log_z_error"] == 0.5);
+  CHECK(text["log_z_by"] == "a sum");
+  // What a terminal would obey is shown as text.
+  const std::string escape = io_test::fixture("known_unicode.npz");
+  CHECK(json_of({"describe", escape})["log_z_error"] == 0.0);
+  CHECK(run({"describe", escape}).out.find('\x1b') == std::string::npos);
+  CHECK(run({"describe", escape}).out.find("a sum") != std::string::npos);
+  check_refused(run({"describe", io_test::fixture("known_texts.npz")}),
+                {"log_z_by", "(2)", "text"});
+  const Json estimate =
+      json_of({"estimate", io_test::fixture("known_scalar.npz"), "--sweeps", "200"});
+  CHECK(estimate["known_log_z"] == 1.25);
+}
+
 TEST_CASE("a file's log Z is dropped where one number alone of its parameters is another") {
   const io_test::Folder folder;
   const auto network = [](const std::vector<int>& units) {

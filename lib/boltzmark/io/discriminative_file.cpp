@@ -52,10 +52,7 @@ DiscriminativeRbm read_discriminative(const std::string& path) {
 std::optional<BinariseOptions> read_binarise(const std::string& path) {
   const Npz file(path);
   if (!file.contains("binarise")) return std::nullopt;
-  std::string text;
-  for (const std::int32_t letter : file.read("binarise").integers())
-    text += static_cast<char>(letter);
-  return as_file_fault(path, [&] { return parse_binarise(text); });
+  return as_file_fault(path, [&] { return parse_binarise(file.read_text("binarise")); });
 }
 
 void write_discriminative(const DiscriminativeRbm& model, const std::string& path,

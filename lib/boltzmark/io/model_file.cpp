@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -158,13 +159,25 @@ void write_npz_model(NpzWriter& file, const Layered& model, FilePrecision precis
   if (!model.is_binary()) file.add("units", units, {units.size()});
 }
 
-/// Reads one finite number.
+/// Reads one finite number, a scalar or the only one in an array.
 double read_number(const Npz& file, std::string_view name) {
-  const Array array = file.read(name);
+  Array array = file.read(name);
+  if (array.shape.empty()) array.shape = {1};
   const Eigen::VectorXd values = array.vector();
   if (values.size() != 1)
     array.place.refuse("has " + shape_text(array.shape), "must be one number");
   return values[0];
+}
+
+/// Tells whether a file names other parameters, by their hash, than a model's as those that its log Z
+/// is of. A file that names none was written by something else, and is taken at its word.
+bool names_other_parameters(const Npz& file, const Layered& model) {
+  if (!file.contains("log_z_of")) return false;
+  const Array of = file.read("log_z_of");
+  const std::int64_t digest = digest_of(model);
+  if (of.type != ElementType::int64 || of.bytes.size() != sizeof digest)
+    of.place.refuse("has " + shape_text(of.shape), "must be one int64");
+  return std::memcmp(of.bytes.data(), &digest, sizeof digest) != 0;
 }
 
 void write_mat_model(const Layered& model, const std::string& path, FilePrecision precision) {
@@ -239,14 +252,13 @@ std::optional<KnownLogZ> read_known_log_z(const std::string& path, const Layered
   if (file_kind(path) != FileKind::zip) return std::nullopt;
   const Npz file(path);
   if (!file.contains("log_z")) return std::nullopt;
-  KnownLogZ known{read_number(file, "log_z"), read_number(file, "log_z_error"), {}};
-  for (const std::int32_t letter : file.read("log_z_by").integers())
-    known.by += static_cast<char>(letter);
-  const Array of = file.read("log_z_of");
-  const std::int64_t digest = digest_of(model);
-  if (of.type != ElementType::int64 || of.bytes.size() != sizeof digest)
-    of.place.refuse("has " + shape_text(of.shape), "must be one int64");
-  if (std::memcmp(of.bytes.data(), &digest, sizeof digest) != 0) return std::nullopt;
+  KnownLogZ known{.log_z = read_number(file, "log_z"),
+                  .error = std::numeric_limits<double>::quiet_NaN()};
+  if (file.contains("log_z_error")) known.error = read_number(file, "log_z_error");
+  if (known.error < 0)
+    Place{path}.refuse(fmt::format("has log_z_error = {}", known.error), "must not be negative");
+  if (file.contains("log_z_by")) known.by = file.read_text("log_z_by");
+  if (names_other_parameters(file, model)) return std::nullopt;
   return known;
 }
 

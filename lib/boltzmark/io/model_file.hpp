@@ -31,9 +31,10 @@ void write_model(const Layered& model, const std::string& path,
 /// Throws  as write_model; InvalidArgument if a number is not finite
 void write_known_model(const Layered& model, const KnownLogZ& known, const std::string& path);
 
-/// Returns what a model's file says of its log Z; nothing if it says nothing, or says it of other
+/// Returns what a model's file says of its log Z: one number `log_z`, and if they are there `log_z_error`
+/// and the text `log_z_by`; nothing if it says nothing, or says by `log_z_of` that its log Z is of other
 /// parameters than the model's.
-/// Throws  DataError if the file is damaged, or the numbers are not finite
+/// Throws  DataError if the file is damaged, a number is not finite or the error negative
 std::optional<KnownLogZ> read_known_log_z(const std::string& path, const Layered& model);
 
 }  // namespace boltzmark

@@ -250,15 +250,49 @@ struct Described {
   bool fortran_order = false;
 };
 
-Described read_header(ByteSource& source) {
+Header parse_header(ByteSource& source) {
   const std::string text = header_text(source);
-  const Header header = HeaderParser(text, source.place()).parse();
+  return HeaderParser(text, source.place()).parse();
+}
+
+Described read_header(ByteSource& source) {
+  const Header header = parse_header(source);
   Described found;
   found.array.place = source.place();
   found.array.type = parse_type(header.descr, source.place());
   found.array.shape = *header.shape;
   found.fortran_order = *header.fortran_order;
   return found;
+}
+
+/// How a text is stored.
+struct TextForm {
+  std::uint64_t characters = 0;
+  std::size_t width = 1;  // bytes of a character
+};
+
+// '|S12' and '<U12' are one string of NumPy's; '|u1' is a character an element.
+TextForm text_form(const Header& header, const Place& place) {
+  constexpr std::uint64_t kMost = 4096;
+  const std::string_view descr = header.descr;
+  const auto& shape = *header.shape;
+  const bool characters = descr.starts_with("<U");
+  TextForm form{.width = characters ? 4U : 1U};
+  if (characters || descr.starts_with("|S")) {
+    const auto [end, error] =
+        std::from_chars(descr.data() + 2, descr.data() + descr.size(), form.characters);
+    const bool one = shape.empty() || (shape.size() == 1 && shape[0] == 1);
+    if (error == std::errc{} && end == descr.data() + descr.size() && one &&
+        form.characters <= kMost)
+      return form;
+  } else if (descr.size() == 3 && descr.substr(1) == "u1" && shape.size() == 1 &&
+             shape[0] <= kMost) {
+    form.characters = shape[0];
+    return form;
+  }
+  place.refuse(
+      fmt::format("holds '{}' {}", descr.substr(0, 16), shape_text(shape)),
+      fmt::format("must be a text of at most {} characters: uint8, or one NumPy string", kMost));
 }
 
 }  // namespace
@@ -319,6 +353,20 @@ ByteSource Npz::open(std::string_view name) const {
 Array Npz::describe(std::string_view name) const {
   ByteSource source = open(name);
   return read_header(source).array;
+}
+
+std::string Npz::read_text(std::string_view name) const {
+  ByteSource source = open(name);
+  const TextForm form = text_form(parse_header(source), source.place());
+  const auto bytes = source.take(form.characters * form.width, "text");
+  source.expect_end("text");
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] > 0x7f || (i % form.width != 0 && bytes[i] != 0))
+      source.place().refuse("holds a character beyond ASCII", "must be a text in ASCII");
+    if (i % form.width == 0) text += static_cast<char>(bytes[i]);
+  }
+  return text.substr(0, text.find_last_not_of('\0') + 1);  // NumPy pads with zeros
 }
 
 Array Npz::read(std::string_view name) const {
