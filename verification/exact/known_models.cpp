@@ -5,6 +5,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/known/ising.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/exact/known/strip.hpp"
+#include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/log_z.hpp"
 
 using namespace boltzmark;
@@ -139,4 +141,44 @@ TEST_CASE("models that cannot be are refused by the number that is wrong") {
   CHECK(refusal("well:9:4:-1:1").find("DEPTH = -1") == 0);
   CHECK(refusal("random:9:4:1:x").find("SEED = x") == 0);
   CHECK(refusal("potts:3").find("must be one of ising:L:COUPLING") != std::string::npos);
+}
+
+TEST_CASE("votes are enumerated to their log Z, the strong pattern ahead by what is asked") {
+  for (const char* name :
+       {"votes:16:8:4:3:1", "votes:9:5:3:-2:2", "votes:4:1:1:0:3", "votes:40:9:1:20:4"})
+    check_by_enumeration(make_known_model(name));
+  Stream draws(make_key(1), Purpose::test);
+  const VotingRbm made = make_votes({.visible = 12, .weak = 5, .strong = 3, .ahead = 2.5}, draws);
+  const Eigen::MatrixXd& weights = made.model.weights(0);
+  const double strong_size = 2.5 / 3, weak_size = 5.0 / 5;
+  int strong = 0, weak = 0;
+  for (int j = 0; j < 8; ++j) {
+    strong += (weights.col(j).array().abs() - strong_size).abs().maxCoeff() < 1e-12;
+    weak += (weights.col(j).array().abs() - weak_size).abs().maxCoeff() < 1e-12;
+  }
+  CHECK(strong == 3);
+  CHECK(weak == 5);
+  CHECK_THROWS_AS(make_votes({.visible = 12, .weak = 0, .strong = 3}, draws), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("votes:100:40000:40000:1:1"), InvalidArgument);
+}
+
+TEST_CASE(
+    "strips of spins are enumerated to their log Z, and a chain of them has it in closed form") {
+  for (const char* name : {"strip:3:4:1:0.3:1", "strip:1:7:1:1:2", "strip:4:5:2:0.5:3",
+                           "strip:16:2:1:0.1:1", "strip:5:3:0:1:5"})
+    check_by_enumeration(make_known_model(name));
+  // Without fields a chain of n spins has Z = 2^n prod cosh J.
+  Stream draws(make_key(3), Purpose::test);
+  const StripRbm chain =
+      make_strip({.width = 1, .length = 2000, .strength = 1.5, .field = 0}, draws);
+  double log_z = 2000 * std::log(2.0);
+  for (const double w : chain.model.weights(0).reshaped()) log_z += std::log(std::cosh(w));
+  CHECK(chain.known.log_z == Approx(log_z).epsilon(1e-13));
+  CHECK((chain.model.weights(0).array() != 0).count() == 1999);
+  // Inner spins of a strip have four neighbours.
+  const Layered strip = make_known_model("strip:5:9:1:0:1").model;
+  CHECK((strip.weights(0).array() != 0).count() == 4 * 9 + 5 * 8);
+  CHECK((strip.weights(0).array() != 0).rowwise().count().maxCoeff() == 4);
+  CHECK_THROWS_AS(make_strip({.width = 17, .length = 2}, draws), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("strip:16:4096:1:1:1"), InvalidArgument);
 }

@@ -11,6 +11,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/known/ising.hpp"
+#include "boltzmark/exact/known/strip.hpp"
+#include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 
@@ -21,6 +23,7 @@ constexpr int kMostUnits = 1 << 16;        // of a layer
 constexpr int kMostEnumerated = 26;        // seconds, for 784 units of the other side
 constexpr double kMostTerms = 0x1p38;      // of an enumeration: a few times as long
 constexpr int kMostEnumeratedOfPart = 12;  // thousands of parts
+constexpr double kMostWeights = 0x1p27;    // 1 GiB
 
 template <class Number>
 Number parse_field(const char* name, const std::string& text, Number low, Number high) {
@@ -185,6 +188,43 @@ KnownModel make_glass(std::span<const std::string> fields) {
                             {signs(of.visible, of.hidden, of.number, of.draws)}));
 }
 
+Stream seeded(const std::string& seed, std::string_view family) {
+  return {make_key(parse_field<std::uint64_t>("SEED", seed, 0, INT64_MAX), "known model", family),
+          Purpose::data};
+}
+
+KnownModel make_votes_of(std::span<const std::string> fields) {
+  constexpr double kMostSums = 0x1p24;  // a hundred times as many terms in seconds
+  const Votes votes{.visible = parse_field("VISIBLE", fields[0], 4, kMostUnits),
+                    .weak = parse_field("WEAK", fields[1], 1, kMostUnits / 2),
+                    .strong = parse_field("STRONG", fields[2], 1, kMostUnits / 2),
+                    .ahead = parse_field("AHEAD", fields[3], -1000.0, 1000.0)};
+  if ((votes.weak + 1.0) * (votes.strong + 1.0) > kMostSums / 100)
+    throw InvalidArgument(fmt::format("WEAK x STRONG = {} x {} (must be fewer, to be summed over)",
+                                      votes.weak, votes.strong));
+  if (double{1} * votes.visible * (votes.weak + votes.strong) > kMostWeights)
+    throw InvalidArgument(fmt::format("VISIBLE x HIDDEN = {} x {} (must be at most {:.0f} weights)",
+                                      votes.visible, votes.weak + votes.strong, kMostWeights));
+  Stream draws = seeded(fields[4], "votes");
+  VotingRbm made = make_votes(votes, draws);
+  return {std::move(made.model), std::move(made.known)};
+}
+
+KnownModel make_strip_of(std::span<const std::string> fields) {
+  const Strip strip{.width = parse_field("WIDTH", fields[0], 1, 16),
+                    .length = parse_field("LENGTH", fields[1], 2, kMostUnits / 16),
+                    .strength = parse_field("STRENGTH", fields[2], 0.0, 100.0),
+                    .field = parse_field("FIELD", fields[3], 0.0, 100.0)};
+  if (std::pow(strip.width * strip.length / 2.0, 2) > kMostWeights)
+    throw InvalidArgument(
+        fmt::format("WIDTH x LENGTH = {} x {} (must be fewer spins: at most {:.0f} "
+                    "weights)",
+                    strip.width, strip.length, kMostWeights));
+  Stream draws = seeded(fields[4], "strip");
+  StripRbm made = make_strip(strip, draws);
+  return {std::move(made.model), std::move(made.known)};
+}
+
 constexpr ModelFamily kFamilies[] = {
     {"ising:L:COUPLING",
      "square Ising lattice of L x L spins, periodic, L even; COUPLING a number or `critical`",
@@ -205,6 +245,12 @@ constexpr ModelFamily kFamilies[] = {
     {"random:VISIBLE:HIDDEN:SD:SEED",
      "normal weights and biases: gentle with an SD of 0.1, spiky with one above 1",
      "random:100:12:0.1:1", make_random},
+    {"votes:VISIBLE:WEAK:STRONG:AHEAD:SEED",
+     "a pattern that few strong hidden units hold, AHEAD nats before one by many weak ones",
+     "votes:200:60:8:10:1", make_votes_of},
+    {"strip:WIDTH:LENGTH:STRENGTH:FIELD:SEED",
+     "a strip of spins with normal couplings and fields: frustrated, of any length",
+     "strip:8:40:1:0.1:1", make_strip_of},
 };
 
 std::vector<std::string> split_fields(std::string_view text) {

@@ -1,0 +1,115 @@
+#include "boltzmark/exact/known/strip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kMostWidth = 16;
+
+/// Couplings and fields of the spin at (row, place): to its right, and to the next row.
+struct Lattice {
+  Eigen::MatrixXd right, down, field;  // [length x width]
+};
+
+Lattice draw(const Strip& strip, Stream& draws) {
+  const auto normals = [&](double sd) {
+    Eigen::MatrixXd values(strip.length, strip.width);
+    for (double& x : values.reshaped()) x = sd * draws.normal();
+    return values;
+  };
+  Lattice lattice{normals(strip.strength), normals(strip.strength), normals(strip.field)};
+  lattice.right.col(strip.width - 1).setZero();
+  lattice.down.row(strip.length - 1).setZero();
+  return lattice;
+}
+
+double spin(std::size_t row, int place) { return (row >> place & 1) != 0 ? 1 : -1; }
+
+// Adds a row's own energy to the log weight of each of its states.
+void add_row(const Lattice& lattice, int m, std::vector<double>& log_weights) {
+  const auto width = static_cast<int>(lattice.field.cols());
+  for (std::size_t row = 0; row < log_weights.size(); ++row)
+    for (int i = 0; i < width; ++i) {
+      log_weights[row] += lattice.field(m, i) * spin(row, i);
+      if (i + 1 < width) log_weights[row] += lattice.right(m, i) * spin(row, i) * spin(row, i + 1);
+    }
+}
+
+double log_add(double a, double b) { return std::max(a, b) + softplus(-std::abs(a - b)); }
+
+// Replaces one spin of a row by the spin below it, the upper one summed out.
+void step_down(double coupling, int place, std::vector<double>& log_weights) {
+  for (std::size_t row = 0; row < log_weights.size(); ++row) {
+    if ((row >> place & 1) != 0) continue;
+    double& down = log_weights[row];
+    double& up = log_weights[row | std::size_t{1} << place];
+    const double sum_down = log_add(down + coupling, up - coupling);
+    up = log_add(down - coupling, up + coupling);
+    down = sum_down;
+  }
+}
+
+double log_z_of(const Lattice& lattice) {
+  const auto length = static_cast<int>(lattice.field.rows());
+  const auto width = static_cast<int>(lattice.field.cols());
+  std::vector<double> log_weights(std::size_t{1} << width, 0);
+  add_row(lattice, 0, log_weights);
+  for (int m = 1; m < length; ++m) {
+    for (int i = 0; i < width; ++i) step_down(lattice.down(m - 1, i), i, log_weights);
+    add_row(lattice, m, log_weights);
+  }
+  LogSum sum;
+  for (const double log_weight : log_weights) sum.add(log_weight);
+  return sum.log();
+}
+
+Layered lay_out(const Lattice& lattice) {
+  const auto length = static_cast<int>(lattice.field.rows());
+  const auto width = static_cast<int>(lattice.field.cols());
+  const int units = length * width;
+  const auto side = [&](int m, int i) { return (m + i) % 2; };
+  const auto number = [&](int m, int i) { return (m * width + i) / 2; };  // of its colour
+  std::vector<Layer> layers(2);
+  for (int l = 0; l < 2; ++l)
+    layers[static_cast<std::size_t>(l)] = {
+        .unit = Unit::multivalued(1), .bias = Eigen::VectorXd((units + 1 - l) / 2), .sigma0 = {}};
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero((units + 1) / 2, units / 2);
+  const auto couple = [&](int m, int i, int n, int k, double coupling) {
+    const bool even = side(m, i) == 0;
+    weights(even ? number(m, i) : number(n, k), even ? number(n, k) : number(m, i)) = coupling;
+  };
+  for (int m = 0; m < length; ++m)
+    for (int i = 0; i < width; ++i) {
+      layers[static_cast<std::size_t>(side(m, i))].bias[number(m, i)] = lattice.field(m, i);
+      if (i + 1 < width) couple(m, i, m, i + 1, lattice.right(m, i));
+      if (m + 1 < length) couple(m, i, m + 1, i, lattice.down(m, i));
+    }
+  return {std::move(layers), {std::move(weights)}};
+}
+
+}  // namespace
+
+StripRbm make_strip(const Strip& strip, Stream& draws) {
+  if (strip.width < 1 || strip.width > kMostWidth || strip.length < 1 ||
+      strip.width * strip.length < 2)
+    throw InvalidArgument(
+        fmt::format("width x length = {} x {} (must be 1 to {} wide, of two spins "
+                    "or more)",
+                    strip.width, strip.length, kMostWidth));
+  const Lattice lattice = draw(strip, draws);
+  const double log_z = log_z_of(lattice);
+  const double size = lattice.right.lpNorm<1>() + lattice.down.lpNorm<1>() +
+                      lattice.field.lpNorm<1>() + static_cast<double>(lattice.field.size());
+  return {lay_out(lattice), {log_z, 1e-14 * size, "transfer matrices"}};
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,142 @@
+#include "boltzmark/exact/known/votes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+
+namespace boltzmark {
+namespace {
+
+// A visible unit's input where all weak, or all strong, units are on: the weak outvote the strong.
+constexpr double kWeakVote = 5, kStrongVote = 2.5;
+// A weak unit's bias, in terms of its input by its pattern.
+constexpr double kReluctance = 0.92;
+
+struct VoteWeights {
+  double weak_weight, strong_weight, weak_bias, strong_bias;
+};
+
+// What a visible unit of each quarter has by each pattern: orthogonal ones.
+constexpr std::array<std::array<int, 4>, 2> kPatterns = {{{1, 1, -1, -1}, {1, -1, 1, -1}}};
+
+int in_quarter(int units, int quarter) { return (units + 3 - quarter) / 4; }
+
+double log_binomial(int n, int k) {
+  return std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0);
+}
+
+double log_weight(const Votes& votes, const VoteWeights& of, int weak, int strong) {
+  double sum = log_binomial(votes.weak, weak) + log_binomial(votes.strong, strong) +
+               of.weak_bias * weak + of.strong_bias * strong;
+  for (int q = 0; q < 4; ++q)
+    sum += in_quarter(votes.visible, q) * softplus(of.weak_weight * kPatterns[0][q] * weak +
+                                                   of.strong_weight * kPatterns[1][q] * strong);
+  return sum;
+}
+
+/// Masses of the states in which at least half of the strong units are on, and of all others.
+struct Masses {
+  LogSum strong, others;
+
+  double ahead() const { return strong.log() - others.log(); }
+};
+
+Masses masses_of(const Votes& votes, const VoteWeights& of) {
+  Masses masses;
+  for (int s = 0; s <= votes.strong; ++s)
+    for (int w = 0; w <= votes.weak; ++w)
+      (2 * s >= votes.strong ? masses.strong : masses.others).add(log_weight(votes, of, w, s));
+  return masses;
+}
+
+// The strong units' bias puts their pattern ahead: its mass alone rises with it by half of them or more.
+VoteWeights parameters_of(const Votes& votes) {
+  const double weak = kWeakVote / votes.weak, strong = kStrongVote / votes.strong;
+  VoteWeights of{.weak_weight = weak,
+                 .strong_weight = strong,
+                 .weak_bias = -kReluctance * weak * votes.visible / 2,
+                 .strong_bias = 0};
+  double low = -2 * strong * votes.visible - votes.ahead, high = votes.ahead + votes.visible;
+  for (int step = 0; step < 100; ++step) {
+    of.strong_bias = (low + high) / 2;
+    (masses_of(votes, of).ahead() < votes.ahead ? low : high) = of.strong_bias;
+  }
+  return of;
+}
+
+std::vector<int> shuffled(int count, Stream& draws) {
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (int i = count - 1; i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)],
+              order[draws.below(static_cast<std::uint64_t>(i) + 1)]);
+  return order;
+}
+
+/// VoteWeights of an RBM that are still being changed.
+struct Rbm {
+  Eigen::MatrixXd weights;
+  Eigen::VectorXd below, above;
+};
+
+Rbm lay_out(const Votes& votes, const VoteWeights& of, Stream& draws) {
+  const int hidden = votes.weak + votes.strong;
+  const std::vector<int> rows = shuffled(votes.visible, draws), cols = shuffled(hidden, draws);
+  Rbm rbm{Eigen::MatrixXd(votes.visible, hidden), Eigen::VectorXd::Zero(votes.visible),
+          Eigen::VectorXd(hidden)};
+  for (int j = 0; j < hidden; ++j) {
+    const bool weak = j < votes.weak;
+    rbm.above[cols[static_cast<std::size_t>(j)]] = weak ? of.weak_bias : of.strong_bias;
+    for (int i = 0; i < votes.visible; ++i)
+      rbm.weights(rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]) =
+          (weak ? of.weak_weight : of.strong_weight) * kPatterns[weak ? 0 : 1][i % 4];
+  }
+  return rbm;
+}
+
+// Exchanges on and off of half of the units; returns what log Z loses by it.
+double flip_half(Rbm& rbm, Stream& draws) {
+  double lost = 0;
+  for (Eigen::Index i = 0; i < rbm.below.size(); ++i) {
+    if (!draws.bernoulli(0.5)) continue;
+    lost += rbm.below[i];
+    rbm.above += rbm.weights.row(i).transpose();
+    rbm.below[i] *= -1;
+    rbm.weights.row(i) *= -1;
+  }
+  for (Eigen::Index j = 0; j < rbm.above.size(); ++j) {
+    if (!draws.bernoulli(0.5)) continue;
+    lost += rbm.above[j];
+    rbm.below += rbm.weights.col(j);
+    rbm.above[j] *= -1;
+    rbm.weights.col(j) *= -1;
+  }
+  return lost;
+}
+
+}  // namespace
+
+VotingRbm make_votes(const Votes& votes, Stream& draws) {
+  if (std::min({votes.visible, votes.weak, votes.strong}) < 1)
+    throw InvalidArgument(fmt::format("visible, weak, strong = {}, {}, {} (must be at least 1)",
+                                      votes.visible, votes.weak, votes.strong));
+  const VoteWeights of = parameters_of(votes);
+  Masses masses = masses_of(votes, of);
+  masses.others.add(masses.strong);
+  Rbm rbm = lay_out(votes, of, draws);
+  const double log_z = masses.others.log() - flip_half(rbm, draws);
+  const double size =
+      std::abs(log_z) + rbm.below.lpNorm<1>() + rbm.above.lpNorm<1>() + rbm.weights.lpNorm<1>();
+  return {.model = Layered::rbm(std::move(rbm.weights), std::move(rbm.below), std::move(rbm.above)),
+          .known = {log_z, 1e-14 * size, "sums over how many units of each kind are on"}};
+}
+
+}  // namespace boltzmark
