@@ -285,12 +285,12 @@ Comparison compare_on(const ComparisonPlan& plan, Subject& subject, const Sessio
       .truth = subject.truth ? *subject.truth : enumerate_log_z(subject.model, session).log_z,
       .summed = summed_by_any(plan, subject.model)};
   const ModeSearch search = mode_search(subject.model, plan.shared.seed, subject.cases);
-  const FoundStates found{.modes = prepared.modes,
-                          .states = tempered_search(subject.model, plan.shared.seed)};
+  const FoundStates found = find_before(target, search, plan.shared.seed, prepared.chosen, true);
   const LowerBound bound = find_lower_bound(target, search, {}, found);
   // A bound that is log Z itself would refuse by the truth what is to be held against it.
   if (!bound.all_states) comparison.lowest = bound.lowest();
-  run_comparison(plan, target, find_states(target, search, found), report, comparison);
+  run_comparison(plan, target, {find_states(target, search, found), found.phases}, report,
+                 comparison);
   return comparison;
 }
 

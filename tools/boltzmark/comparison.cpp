@@ -23,17 +23,18 @@ bool shares_run(const std::string& method) {
   return find_method(method).source == Source::tempered;
 }
 
-LowerBound visits_of(MethodRuns& runs, const SearchedStates& searched) {
+// Holds an estimate to the states that its run met of those that searches found.
+void hold_to_searched(const Searched& searched, MethodRuns& runs, Estimate& estimate) {
   const VisitedStates visited = visited_states(runs.top_states());
   LowerBound bound;
-  searched.count(visited.states, visited.visits, bound);
-  return bound;
+  searched.states.count(visited.states, visited.visits, bound);
+  hold_to_visits(bound, estimate);
+  if (searched.phases) hold_to_phases(*searched.phases, visited, estimate);
 }
 
 // Each method once; `ran` is called after every run of the sampler.
 std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods,
-                                         const LayeredTarget& target,
-                                         const SearchedStates& searched,
+                                         const LayeredTarget& target, const Searched& searched,
                                          const MethodSettings& settings,
                                          const std::function<void()>& ran) {
   std::vector<ComparisonTrial> trials;
@@ -53,7 +54,7 @@ std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods
     const Stopwatch watch;
     ComparisonTrial trial{.method = method, .estimate = runs.estimate(method)};
     trial.seconds = watch.seconds() + (shares ? *shared_seconds : 0);
-    hold_to_visits(visits_of(runs, searched), trial.estimate);
+    hold_to_searched(searched, runs, trial.estimate);
     if (!shares) ran();
     trials.push_back(std::move(trial));
   }
@@ -176,7 +177,7 @@ double planned_sweeps(const ComparisonPlan& plan) {
 }
 
 void run_comparison(const ComparisonPlan& plan, const LayeredTarget& target,
-                    const SearchedStates& searched, const std::function<void(double)>& report,
+                    const Searched& searched, const std::function<void(double)>& report,
                     Comparison& comparison) {
   const Layered& model = target.tempered_model().model;
   double done = 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/estimate/phases.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "estimate_options.hpp"
 #include "experiments/kit/errors.hpp"
@@ -53,11 +54,16 @@ struct Comparison {
   std::vector<ComparisonCell> cells = {};  ///< the trials summed up, those not refused ranked
 };
 
+/// What searches found of a model, whatever a run meets.
+struct Searched {
+  SearchedStates states;
+  std::optional<Phases> phases = std::nullopt;
+};
+
 /// Runs every method at every number of sweeps `repeats` times on a model, methods that read samples
-/// in a shared run, holds each estimate to the lowest log Z and to the states that a search found,
-/// and sums up. `report` hears the sweeps done.
+/// in a shared run, holds each estimate to the lowest log Z and to what searches found, and sums up. `report` hears the sweeps done.
 void run_comparison(const ComparisonPlan& plan, const LayeredTarget& target,
-                    const SearchedStates& searched, const std::function<void(double)>& report,
+                    const Searched& searched, const std::function<void(double)>& report,
                     Comparison& comparison);
 
 /// Counts the sweeps that run_comparison will make.

@@ -308,7 +308,7 @@ PreparedTarget make_target(const Layered& model, const std::string& path,
   return {.target = about_file(
               path, [&] { return LayeredTarget(model, base.chosen.base, packing, summed); }),
           .base = std::move(base.name),
-          .modes = std::move(base.chosen.modes)};
+          .chosen = std::move(base.chosen)};
 }
 
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments) {

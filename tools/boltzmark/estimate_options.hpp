@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
@@ -72,12 +73,12 @@ std::optional<std::string> sampler_of(const std::string& method,
 /// What chains are moved on, and how its base came about.
 struct PreparedTarget {
   LayeredTarget target;
-  std::string base;                           ///< "uniform", "modes" or the data set's name
-  std::optional<Modes> modes = std::nullopt;  ///< where they were searched for
+  std::string base;   ///< "uniform", "modes" or the data set's name
+  ChosenBase chosen;  ///< with what its choice found of the model
 };
 
-/// Makes the target of a model file with the base that the options name; auto is the better of the
-/// modes' base and the uniform one (choose_base), the modes climbed to from `cases` too.
+/// Makes the target of a model file with the base that the options name; auto is the best of
+/// choose_auto_base, the modes climbed to from `cases` too.
 /// Randomness  keys of their own, whatever the run's
 /// Throws  DataError naming the file or the data set, InvalidArgument about the options
 PreparedTarget make_target(const Layered& model, const std::string& path,

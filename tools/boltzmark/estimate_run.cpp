@@ -66,15 +66,16 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   return outcome;
 }
 
-// What the search for modes found, and a tempered one where the method's run is none as thorough.
-FoundStates find_before(const EstimateRequest& arguments, const PreparedTarget& prepared) {
-  const Layered& model = prepared.target.tempered_model().model;
+// What the searches find, a tempered one too where the method's run is none as thorough.
+FoundStates find_before(const EstimateRequest& arguments, const PreparedTarget& prepared,
+                        const CaseValues& cases) {
   const bool thorough = find_method(arguments.method).source == Source::tempered &&
                         arguments.shared.sampler != "parallel" &&
                         arguments.shared.states != "joint";
-  FoundStates found{.modes = prepared.modes};
-  if (!thorough) found.states = tempered_search(model, arguments.shared.seed);
-  return found;
+  const std::uint64_t seed = arguments.shared.seed;
+  return boltzmark::find_before(prepared.target,
+                                mode_search(prepared.target.tempered_model().model, seed, cases),
+                                seed, prepared.chosen, !thorough);
 }
 
 // Holds the estimate to what log Z is certainly not below, be it known from before or found now.
@@ -86,6 +87,7 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
       mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
   const LowerBound now = find_lower_bound(prepared.target, search, outcome.visited, found);
   hold_to_visits(now, outcome.estimate);
+  if (found.phases) hold_to_phases(*found.phases, outcome.visited, outcome.estimate);
   outcome.bound = higher(now, before);
   boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
   outcome.seconds += watch.seconds();
@@ -188,7 +190,7 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   require_memory_of(arguments.method, model, arguments.shared, settings);
   const CaseValues& cases = settings.cases;
   const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
-  const FoundStates found = find_before(arguments, prepared);
+  const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
   EstimateOutcome outcome;
   if (arguments.target_error > 0) {
@@ -206,7 +208,7 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
 EstimateOutcome run_held(const EstimateRequest& arguments, const PreparedTarget& prepared,
                          const CaseValues& cases, const Session& session) {
   const Stopwatch watch;
-  const FoundStates found = find_before(arguments, prepared);
+  const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
   EstimateOutcome outcome =
       run_once(arguments, prepared.target, prepared.target.tempered_model().model, session, 0);

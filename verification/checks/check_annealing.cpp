@@ -50,7 +50,7 @@ Path draw_modes_path(Stream& stream) {
   Path path = draw_path(stream);
   const StreamKey key{stream(), stream()};
   const Modes modes = find_modes(path.model, path.base, {.climbs = {.starts = 4, .key = key}});
-  path.base = base_of_modes(path.model, modes, key);
+  path.base = base_of_modes(path.model, modes, share_modes(modes, ModeShares::equal, 64), key);
   return path;
 }
 

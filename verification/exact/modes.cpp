@@ -13,6 +13,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/model/sides.hpp"
@@ -91,9 +92,17 @@ TEST_CASE(
 TEST_CASE("every climb ends in one mode, and an escape is none") {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Stream stream(make_key(seed, "climbs"), Purpose::test);
-    const Modes modes = modes_of(draw_small_unit_model(stream, 4, 512), search_of(seed, 16));
-    CHECK(modes.climbs == 16);
-    CHECK(std::accumulate(modes.basins.begin(), modes.basins.end(), 0) == modes.climbs);
+    const Layered model = draw_small_unit_model(stream, 4, 512);
+    ModeSearch search = search_of(seed, 16);
+    for (const int stepped : {0, 6}) {
+      search.climbs.stepped_starts = stepped;
+      const Modes modes = modes_of(model, search);
+      // A quarter as many from the other side; then three of each side, or as many as it has units.
+      CHECK(modes.climbs >= 20);
+      CHECK(modes.climbs <= 20 + stepped);
+      CHECK((stepped == 0 || modes.climbs > 20));
+      CHECK(std::accumulate(modes.basins.begin(), modes.basins.end(), 0) == modes.climbs);
+    }
   }
 }
 
@@ -135,6 +144,7 @@ TEST_CASE("units of input 0 are drawn from a key: both values, the same for any 
 TEST_CASE("a climb from a case finds the mode that it lies in, which no other start finds") {
   const PlantedWell planted = hidden_well(40, 20);
   ModeSearch search = search_of(5);
+  search.climbs.stepped_starts = 0;
   const auto has_well = [&](const Modes& modes) {
     for (int k = 0; k < modes.count(); ++k)
       if (modes.states.get_layer(1).col(k) == planted.hidden) return true;
@@ -144,7 +154,41 @@ TEST_CASE("a climb from a case finds the mode that it lies in, which no other st
   search.climbs.cases = planted.visible;
   const Modes found = modes_of(planted.model, search);
   CHECK(has_well(found));
-  CHECK(found.climbs == 65);
+  CHECK(found.climbs == 64 + 16 + 1);
+}
+
+TEST_CASE("a pattern that few strong units hold is found, which random starts may miss") {
+  int missed = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Stream draws(make_key(seed, "votes"), Purpose::test);
+    const VotingRbm votes =
+        make_votes({.visible = 400, .weak = 100, .strong = 12, .ahead = 20}, draws);
+    ModeSearch search = search_of(seed, 16);
+    search.escape_states = 1;  // no way out by neighbours
+    // The strong pattern's likeliest state has the most of its mass.
+    CHECK(modes_of(votes.model, search).log_f[0] > votes.known.log_z - 2);
+    search.climbs.stepped_starts = 0;
+    missed += modes_of(votes.model, search).log_f[0] < votes.known.log_z - 8;
+  }
+  CHECK(missed >= 1);
+}
+
+TEST_CASE("points are taken farthest first, each but once") {
+  Eigen::MatrixXf points(1, 6);
+  points << 0, 1, 5, 3, 5, 2.4F;
+  CHECK(farthest_first(points, 6) == std::vector<int>{0, 2, 5, 1, 3});  // 5, then 2.4 of 2.4 and 2
+  CHECK(farthest_first(points, 2) == std::vector<int>{0, 2});
+  CHECK(farthest_first(points, 0).empty());
+}
+
+TEST_CASE("modes have chains in turn, or in proportion to their weights") {
+  Modes modes{.states = Chains(Layered::rbm(Eigen::MatrixXd::Zero(2, 2), Eigen::VectorXd::Zero(2),
+                                            Eigen::VectorXd::Zero(2)),
+                               3),
+              .log_f = {700, 700 - std::log(3.0), 640}};
+  CHECK(share_modes(modes, ModeShares::equal, 4) == std::vector<int>{0, 1, 2, 0});
+  CHECK(share_modes(modes, ModeShares::weighted, 4) == std::vector<int>{0, 0, 0, 1});
+  CHECK(share_modes(modes, ModeShares::weighted, 8) == std::vector<int>{0, 0, 0, 0, 0, 0, 1, 1});
 }
 
 TEST_CASE("a search that cannot be made is refused") {
@@ -166,30 +210,44 @@ TEST_CASE(
   Eigen::VectorXd bias = Eigen::VectorXd::Constant(6, 20);
   bias.tail(3) *= -1;
   const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(6, 2), bias, Eigen::VectorXd::Ones(2));
-  const Base base = base_of_modes(model, modes_of(model, search_of(1)), make_key(1));
+  const std::vector<int> starts(64, 0);
+  const Base base = base_of_modes(model, modes_of(model, search_of(1)), starts, make_key(1));
   for (int i = 0; i < 6; ++i)
     CHECK(base.logits[0][i] == Approx((i < 3 ? 1 : -1) * std::log(105.0 / 5)).epsilon(1e-12));
   CHECK(base.logits[1].isZero());
   const Layered spins = ising_lattice(4, 0.5);
-  const Base none = base_of_modes(spins, modes_of(spins, search_of(1)), make_key(1));
+  const Base none = base_of_modes(spins, modes_of(spins, search_of(1)), starts, make_key(1));
   CHECK(none.logits[0].isZero());
 }
+
+namespace {
+
+std::vector<double> pilots(const Layered& model, const std::vector<Base>& bases,
+                           const BaseChoice& choice) {
+  std::vector<double> means;
+  for (const Base& base : bases)
+    means.push_back(pilot(pilot_target(model, base, choice), choice).mean_log_weight);
+  return means;
+}
+
+}  // namespace
 
 TEST_CASE("the base of the greatest mean log weight is chosen, and the first of equal ones") {
   const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(8, 3), Eigen::VectorXd::Constant(8, 3),
                                      Eigen::VectorXd::Zero(3));
-  Base near = Base::uniform(model), beyond = near, opposite = near;
+  Base near = Base::uniform(model), opposite = near;
   near.logits[0].setConstant(3);  // the model itself: no weight is below Z
-  beyond.logits[0].setConstant(9);
   opposite.logits[0].setConstant(-3);
   const auto chosen = [&](const std::vector<Base>& bases) {
-    return choose_base(model, bases, {.chains = 16, .sweeps = 20, .key = make_key(1)});
+    return choose_base(pilots(model, bases, {.chains = 16, .sweeps = 20, .key = make_key(1)}));
   };
   const Base uniform = Base::uniform(model);
   CHECK(chosen({uniform, near, opposite}) == 1);
-  CHECK(chosen({opposite, beyond, near}) == 2);
+  CHECK(chosen({opposite, uniform, near}) == 2);
   CHECK(chosen({opposite, uniform}) == 1);
   CHECK(chosen({near, near}) == 0);
+  CHECK(choose_base(std::vector<double>{-2, -1.91, -1.89}) == 2);  // a tenth of a nat is worth it
+  CHECK(choose_base(std::vector<double>{-2, -1.91}) == 0);
   CHECK_THROWS_AS(chosen({}), InvalidArgument);
 }
 
@@ -210,8 +268,10 @@ TEST_CASE("bases are compared with the side summed out that is asked for") {
                 LayeredTarget(model, bases[k], {}, side),
                 {.ladder = Ladder::linear(7), .chains = 4, .sweeps = 6, .key = make_key(seed)})
                 .mean_log_weight;
-      chosen[static_cast<std::size_t>(side)] = choose_base(model, bases, choice);
-      CHECK(chosen[static_cast<std::size_t>(side)] == (means[1] > means[0] ? 1 : 0));
+      const std::vector<double> found = pilots(model, bases, choice);
+      CHECK(found == std::vector<double>(means.begin(), means.end()));
+      chosen[static_cast<std::size_t>(side)] = choose_base(found);
+      CHECK(chosen[static_cast<std::size_t>(side)] == (means[1] > means[0] + 0.1 ? 1 : 0));
     }
     differ += chosen[0] != chosen[1] ? 1 : 0;
   }

@@ -9,7 +9,9 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/phases.hpp"
 #include "boltzmark/estimate/stepping_stones.hpp"
+#include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
@@ -36,6 +38,11 @@ const StatisticalTest kSummedCoverage({.name = "annealing: coverage, either side
 const StatisticalTest kAnnealedLaw({.name = "annealed states: law of the state",
                                     .false_alarm = 1e-9,
                                     .deviation = 0.04});
+
+// Chains that are counted in parts that they did not end in would add up to Z once for each base.
+const StatisticalTest kPhaseMasses({.name = "phases: sum of masses",
+                                    .false_alarm = 1e-9,
+                                    .deviation = 0.25});
 
 AnnealingOptions annealing(int rungs, int chains, StreamKey key) {
   return {.ladder = Ladder::linear(rungs), .chains = chains, .sweeps = 2 * (rungs - 1), .key = key};
@@ -193,4 +200,26 @@ TEST_CASE("intervals hold log Z of a DBM as often as they say, whichever side is
           .estimate;
     });
   }
+}
+
+TEST_CASE("the masses of phases add up to Z in the mean") {
+  constexpr double kMost = 3;  // times Z: fewer than one run in thousands finds more
+  const ThreadLimit limit(1);
+  Stream draws(make_key(1, "votes"), Purpose::test);
+  const VotingRbm votes = make_votes({.visible = 12, .weak = 4, .strong = 2, .ahead = 0}, draws);
+  const Modes modes = find_modes(votes.model, Base::uniform(votes.model));
+  const Decision decision =
+      decide_mean(kPhaseMasses, 1, 0, kMost, [&](std::size_t samples, StreamKey key) {
+        std::vector<double> ratios;
+        for (std::size_t i = 0; i < samples; ++i) {
+          Stream stream(key, Purpose::test, i);
+          const Phases phases = anneal_phases(votes.model, modes, make_key(1),
+                                              {.chains = 16, .sweeps = 20, .key = key_of(stream)});
+          REQUIRE(phases.bases.size() >= 3);
+          ratios.push_back(std::min(kMost, std::exp(phases.log_z() - votes.known.log_z)));
+        }
+        return ratios;
+      });
+  INFO(decision.summary);
+  CHECK(decision.holds);
 }

@@ -14,8 +14,8 @@ HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t s
       base_(choose_auto_base(model, search_, seed)),
       target_(model, base_.base, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)},
               1),
-      climbed_{.modes = base_.modes},
-      found_{.modes = base_.modes, .states = tempered_search(model, seed)},
+      found_(find_before(target_, search_, seed, base_, true)),
+      climbed_{.modes = found_.modes},
       searched_(find_lower_bound(target_, search_, {}, found_)) {}
 
 HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
@@ -47,6 +47,8 @@ HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
         boltzmark::Estimate estimate = run.runs.estimate(method);
         const LowerBound found = bound_of(find_method(method), run);
         hold_to_visits(found, estimate);
+        if (found_.phases)
+          hold_to_phases(*found_.phases, visited_states(run.runs.top_states()), estimate);
         bound = higher(found, bound);
         hold_to_bound(bound, estimate);
         held.sweeps += sweeps;

@@ -46,7 +46,7 @@ class HeldRuns {
   ModeSearch search_;
   ChosenBase base_;
   LayeredTarget target_;
-  FoundStates climbed_, found_;  ///< by the climbs alone; by a tempered search too
+  FoundStates found_, climbed_;  ///< by all searches; by the climbs alone
   LowerBound searched_;          ///< by the searches alone
   std::map<int, std::unique_ptr<Attempt>> attempts_;
 };

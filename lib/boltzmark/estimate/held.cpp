@@ -47,18 +47,42 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
                      .key = make_key(seed, "lower bound")}};
 }
 
+namespace {
+
+// Whether a model's modes are searched for at all: a double resolves a nat and a side is discrete.
+bool is_searchable(const Layered& model) {
+  const int side = smaller_side(model);
+  return std::isfinite(log2_states(model, side)) && magnitude(list_side(model, side)) < kUnresolved;
+}
+
+Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed, int summed_side) {
+  return anneal_phases(model, modes, make_key(seed, "phases"),
+                       {.key = make_key(seed, "base choice"), .summed_side = summed_side});
+}
+
+}  // namespace
+
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
                             int summed_side) {
   ChosenBase chosen{.base = Base::uniform(model)};
-  if (!model.layer(0).unit.is_bernoulli() ||
-      !(magnitude(list_side(model, smaller_side(model))) < kUnresolved))
-    return chosen;
+  if (!model.layer(0).unit.is_bernoulli() || !is_searchable(model)) return chosen;
+  constexpr int kChains = 64;
   chosen.modes = find_modes(model, chosen.base, search);
-  const std::array bases = {chosen.base,
-                            base_of_modes(model, *chosen.modes, make_key(seed, "base"))};
-  const StreamKey key = make_key(seed, "base choice");
-  chosen.of_modes = choose_base(model, bases, {.key = key, .summed_side = summed_side}) == 1;
-  if (chosen.of_modes) chosen.base = bases[1];
+  chosen.phases = find_phases(model, *chosen.modes, seed, summed_side);
+  std::vector<Base> bases = chosen.phases->bases;
+  const Eigen::VectorXd& means = chosen.phases->mean_log_weights;
+  std::vector<double> mean_log_weights(means.begin(), means.end());
+  const BaseChoice choice{.key = make_key(seed, "base choice"), .summed_side = summed_side};
+  for (const ModeShares shares : {ModeShares::equal, ModeShares::weighted}) {
+    const char* name = shares == ModeShares::equal ? "base" : "weighted base";
+    bases.push_back(base_of_modes(model, *chosen.modes, share_modes(*chosen.modes, shares, kChains),
+                                  make_key(seed, name)));
+    mean_log_weights.push_back(
+        pilot(pilot_target(model, bases.back(), choice), choice).mean_log_weight);
+  }
+  const std::size_t best = choose_base(mean_log_weights);
+  chosen.of_modes = best > 0;
+  chosen.base = std::move(bases[best]);
   return chosen;
 }
 
@@ -82,6 +106,17 @@ std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed) {
   return visited_states(top).states;
 }
 
+FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, std::uint64_t seed,
+                        const ChosenBase& chosen, bool tempered) {
+  const TemperedModel& of = target.tempered_model();
+  FoundStates found{.modes = chosen.modes, .phases = chosen.phases};
+  if (!found.modes && is_searchable(of.model)) found.modes = find_modes(of.model, of.base, search);
+  if (!found.phases && found.modes && of.model.layer(0).unit.is_bernoulli())
+    found.phases = find_phases(of.model, *found.modes, seed, of.summed);
+  if (tempered) found.states = tempered_search(of.model, seed);
+  return found;
+}
+
 LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
                             const VisitedStates& visited, const FoundStates& found) {
   LowerBoundOptions options = bound_options(search, found);
@@ -103,17 +138,79 @@ void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
                     "parameters are so large that a double does not resolve a nat");
 }
 
-void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
-  constexpr double kLevel = 1 - 1e-4, kErrors = 4;
-  if (!(bound.met < 1) || !std::isfinite(bound.searched)) return;
-  const double demanded =
-      std::exp(bound.searched - estimate.log_z - kErrors * std::max(estimate.std_error, 0.0));
-  const double in = bound.met * bound.visits;
-  if (!(demanded > beta_quantile(in + 1, bound.visits - in, kLevel))) return;
+namespace {
+
+constexpr double kErrors = 4;  // by which what is demanded is taken lower
+
+// Whether a share of so many independent visits is too small for one that is demanded.
+bool is_too_small(double share, double visits, double demanded) {
+  constexpr double kLevel = 1 - 1e-4;
+  const double in = share * visits;
+  return share < 1 && demanded > beta_quantile(in + 1, visits - in, kLevel);
+}
+
+double demanded_share(double log_mass, const Estimate& estimate) {
+  return std::exp(log_mass - estimate.log_z - kErrors * std::max(estimate.std_error, 0.0));
+}
+
+void refuse_as_unmet(double share, double demanded, const char* where, Estimate& estimate) {
   estimate.refuse(Status::not_converged,
-                  fmt::format("{:.1f} % of the run's samples at b = 1 are in states that hold at "
-                              "least {:.0f} % of such a Z: it hardly met some modes",
-                              100 * bound.met, 100 * std::min(demanded, 1.0)));
+                  fmt::format("{:.1f} % of the run's samples at b = 1 are {} at least {:.0f} % of "
+                              "such a Z: it hardly met some modes",
+                              100 * share, where, 100 * std::min(demanded, 1.0)));
+}
+
+/// How a run's visits are spread over phases.
+struct Visits {
+  Eigen::VectorXd shares;  // [phases]
+  double count = 0;        // the independent ones that they are as good as
+};
+
+Visits visits_of(const Phases& phases, const VisitedStates& visited) {
+  Visits visits{.shares = Eigen::VectorXd::Zero(phases.centres.cols())};
+  double all = 0, squares = 0;
+  std::size_t next = 0;
+  for (const Chains& states : visited.states)
+    for (const int part : phases.parts_of(states)) {
+      const double weight = visited.visits.empty() ? 1 : visited.visits[next];
+      ++next;
+      all += weight;
+      squares += weight * weight;
+      visits.shares[part] += weight;
+    }
+  if (all > 0) {
+    visits.shares /= all;
+    visits.count = all * all / squares;
+  }
+  return visits;
+}
+
+}  // namespace
+
+void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
+  if (!(bound.met < 1) || !std::isfinite(bound.searched)) return;
+  const double demanded = demanded_share(bound.searched, estimate);
+  if (is_too_small(bound.met, bound.visits, demanded))
+    refuse_as_unmet(bound.met, demanded, "in states that hold", estimate);
+}
+
+void hold_to_phases(const Phases& phases, const VisitedStates& visited, Estimate& estimate) {
+  constexpr double kJointErrors = 5, kNats = 0.25;
+  if (!std::isfinite(estimate.log_z)) return;
+  const double low = phases.log_z() - estimate.log_z;
+  if (low > std::max(kNats, kJointErrors * std::hypot(phases.std_error(), estimate.std_error)))
+    return estimate.refuse(
+        Status::not_converged,
+        fmt::format("short annealing from bases near modes finds {:.4f} +- {:.4f}, more than this: "
+                    "the chains never met some of what is near those",
+                    phases.log_z(), phases.std_error()));
+  const Visits visits = visits_of(phases, visited);
+  for (Eigen::Index k = 0; k < visits.shares.size() && visits.count > 0; ++k) {
+    const double demanded =
+        demanded_share(phases.log_masses[k] - kErrors * phases.errors[k], estimate);
+    if (is_too_small(visits.shares[k], visits.count, demanded))
+      return refuse_as_unmet(visits.shares[k], demanded, "near modes that hold", estimate);
+  }
 }
 
 StreamKey attempt_key(std::uint64_t seed, int number) {

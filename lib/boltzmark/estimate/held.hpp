@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "boltzmark/estimate/phases.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
@@ -16,8 +17,9 @@ namespace boltzmark {
 /// The base of a run as it is chosen where none is named.
 struct ChosenBase {
   Base base;
-  bool of_modes = false;                      ///< the rates near the modes; else uniform
-  std::optional<Modes> modes = std::nullopt;  ///< where they were searched for
+  bool of_modes = false;                        ///< the rates near some modes; else uniform
+  std::optional<Modes> modes = std::nullopt;    ///< where they were searched for
+  std::optional<Phases> phases = std::nullopt;  ///< where bases were compared
 };
 
 /// Returns so many cases of a data set, evenly spread, or all if they are fewer.
@@ -30,7 +32,8 @@ Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 /// Randomness  a key of its own, whatever the run's
 ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
 
-/// Chooses the better of the uniform base and that of the modes by choose_base. Uniform where the
+/// Chooses by choose_base among the bases of anneal_phases, that of all modes and that of the likeliest
+/// ones. Uniform where the
 /// visible units are not Bernoulli, or parameters so large that a double does not resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
@@ -54,11 +57,18 @@ VisitedStates visited_states(TopStates& top);
 /// Cost        300 sweeps of 100 chains
 std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed);
 
-/// What is known of a model's mass before a run, for its bound.
+/// What is known of a model's mass before a run.
 struct FoundStates {
-  std::optional<Modes> modes = std::nullopt;  ///< of the search; none: it is made
-  std::vector<Chains> states = {};            ///< of tempered_search, where it was made
+  std::optional<Modes> modes = std::nullopt;    ///< of the search; none: it is made
+  std::optional<Phases> phases = std::nullopt;  ///< what annealing from bases near modes found
+  std::vector<Chains> states = {};              ///< of tempered_search, where it was made
 };
+
+/// Finds what runs of a target are held to: modes and phases that the choice of a base has not found
+/// yet, and by a tempered search the states of wells, unless the run is itself as thorough.
+/// Randomness  keys of their own of the seed     Throws  InvalidArgument as find_modes
+FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, std::uint64_t seed,
+                        const ChosenBase& chosen, bool tempered);
 
 /// Finds a certified lower bound of a target's log Z, from its base, from the search, from what was
 /// found and from the states that a run met.
@@ -81,6 +91,13 @@ void hold_to_bound(const LowerBound& bound, Estimate& estimate);
 ///   the share that was met, of level 1 - 1e-4 (Clopper and Pearson 1934, of effective visits).
 /// Status  not_converged
 void hold_to_visits(const LowerBound& bound, Estimate& estimate);
+
+/// Refuses an estimate that is lower than what annealing from bases near modes found by five joint
+/// standard errors and a quarter of a nat, or whose run was seldomer in the phase near one of these bases
+/// than the mass demands that annealing found there, as hold_to_visits does: a base that is near one
+/// phase alone, or a first-order transition on the way from it, hides the others from every run.
+/// Status  not_converged
+void hold_to_phases(const Phases& phases, const VisitedStates& visited, Estimate& estimate);
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -41,10 +44,12 @@ void SideStates::add(const Chains& chains) {
 namespace {
 
 void check(const Layered& model, const FixedPointSearch& search) {
-  if (std::min(search.starts, search.max_sweeps) < 1 || search.annealing_sweeps < 0)
-    throw InvalidArgument(
-        fmt::format("starts, max_sweeps, annealing_sweeps = {}, {}, {} (must be at least 1, 1, 0)",
-                    search.starts, search.max_sweeps, search.annealing_sweeps));
+  if (std::min(search.starts, search.max_sweeps) < 1 ||
+      std::min(search.annealing_sweeps, search.stepped_starts) < 0)
+    throw InvalidArgument(fmt::format(
+        "starts, max_sweeps, annealing_sweeps, stepped_starts = {}, {}, {}, {} (must be at least 1, "
+        "1, 0, 0)",
+        search.starts, search.max_sweeps, search.annealing_sweeps, search.stepped_starts));
   if (search.cases.size() == 0) return;
   if (search.cases.rows() != model.size(0))
     throw InvalidArgument(
@@ -55,8 +60,10 @@ void check(const Layered& model, const FixedPointSearch& search) {
 /// Chains that climb together.
 class Climbers {
  public:
-  Climbers(const Layered& model, const PackedModel& packed, int chains, StreamKey key)
-      : packed_(packed), draws_(key), states_(model, chains) {}
+  Climbers(const PackedModel& packed, Chains starts, StreamKey key)
+      : packed_(packed), draws_(key), states_(std::move(starts)) {
+    forget_moves();
+  }
 
   Chains& states() { return states_; }
 
@@ -72,7 +79,7 @@ class Climbers {
   template <class Step>
   void climb(int max_steps, const Step& step) {
     for (int s = 0; s < max_steps; ++s, ++sweep_) {
-      moved_.assign(static_cast<std::size_t>(states_.blocks()) * kChainBlock, 0);
+      forget_moves();
       step();
       if (std::count(moved_.begin(), moved_.begin() + states_.chains(), 1) == 0) break;
     }
@@ -82,11 +89,13 @@ class Climbers {
     for (int l = 1; l < packed_.layers(); ++l)
       for (int b = 0; b < states_.blocks(); ++b)
         std::fill_n(states_.block(l, b), states_.size(l) * kChainBlock, 0.0F);
-    moved_.assign(static_cast<std::size_t>(states_.blocks()) * kChainBlock, 0);
     for (int l = 1; l < packed_.layers(); ++l) maximise_layer(l);
   }
 
  private:
+  void forget_moves() {
+    moved_.assign(static_cast<std::size_t>(states_.blocks()) * kChainBlock, 0);
+  }
   void maximise_layer(int layer);
   void maximise_block(int layer, int block, const float* inputs);
 
@@ -154,23 +163,23 @@ void copy_chains(const Chains& from, Chains& to, int first) {
 }
 
 // The starts: even draws, then annealed states, then cases with the hidden layers that they lead to.
-Climbers make_starts(const Layered& model, const PackedModel& packed,
-                     const FixedPointSearch& search) {
+Chains make_starts(const Layered& model, const PackedModel& packed,
+                   const FixedPointSearch& search) {
   const int cases = static_cast<int>(search.cases.cols()), annealed = search.starts / 2;
-  Climbers climbers(model, packed, search.starts + cases, derive_key(search.key, "climb"));
-  climbers.states().randomise(derive_key(search.key, "starts"));
+  Chains starts(model, search.starts + cases);
+  starts.randomise(derive_key(search.key, "starts"));
   if (annealed > 0) {
     Chains chains(model, annealed);
     anneal(packed, chains, search.annealing_sweeps, derive_key(search.key, "annealing"));
-    copy_chains(chains, climbers.states(), search.starts - annealed);
+    copy_chains(chains, starts, search.starts - annealed);
   }
   if (cases > 0) {
-    Climbers risers(model, packed, cases, derive_key(search.key, "cases"));
+    Climbers risers(packed, Chains(model, cases), derive_key(search.key, "cases"));
     risers.states().set_layer(0, search.cases);
     risers.rise();
-    copy_chains(risers.states(), climbers.states(), search.starts);
+    copy_chains(risers.states(), starts, search.starts);
   }
-  return climbers;
+  return starts;
 }
 
 /// Which of some chains differ on a side, and how many climbs ended in each.
@@ -193,40 +202,151 @@ Distinct distinct_of(const Layered& model, int parity, const Chains& chains,
   return found;
 }
 
-void take(const Distinct& distinct, const Chains& from, Chains& to) {
+Chains take(const Layered& model, const Distinct& distinct, const Chains& from) {
+  Chains taken(model, static_cast<int>(distinct.chains.size()));
   for (std::size_t k = 0; k < distinct.chains.size(); ++k)
-    to.copy_chain(static_cast<int>(k), from, distinct.chains[k]);
+    taken.copy_chain(static_cast<int>(k), from, distinct.chains[k]);
+  return taken;
 }
 
-}  // namespace
+/// Where climbs ended, distinct on the side, and how many did in each.
+struct Ends {
+  Chains states;
+  std::vector<int> weights;
+};
 
-FixedPoints find_fixed_points(const Layered& model, const Base& base,
-                              const FixedPointSearch& search) {
-  check(model, search);
+Ends distinct_ends(const Layered& model, const Chains& states, const std::vector<int>& weights) {
+  Distinct distinct = distinct_of(model, smaller_side(model), states, weights);
+  return {take(model, distinct, states), std::move(distinct.weights)};
+}
+
+Ends each_once(const Layered& model, const Chains& states) {
+  return distinct_ends(model, states,
+                       std::vector<int>(static_cast<std::size_t>(states.chains()), 1));
+}
+
+// Climbs on the marginal law.
+Ends climb_marginal(const Layered& model, const PackedModel& packed, const FixedPointSearch& search,
+                    Ends from, StreamKey key) {
   const int side = smaller_side(model), other = 1 - side;
-  const PackedModel packed(model, base,
-                           {.chains = search.starts,
-                            .sweeps = static_cast<std::uint64_t>(search.max_sweeps),
-                            .values = false});
-  Climbers starts = make_starts(model, packed, search);
-  starts.climb(search.max_sweeps, [&] {
-    starts.maximise(other);
-    starts.maximise(side);
-  });
-  const std::vector<int> ones(static_cast<std::size_t>(starts.states().chains()), 1);
-  const Distinct joint = distinct_of(model, side, starts.states(), ones);
-  Climbers climbers(model, packed, static_cast<int>(joint.chains.size()),
-                    derive_key(search.key, "marginal"));
-  take(joint, starts.states(), climbers.states());
+  Climbers climbers(packed, std::move(from.states), derive_key(key, "marginal"));
   climbers.climb(search.max_sweeps, [&] {
     climbers.average(other);
     climbers.maximise(side);
   });
-  climbers.maximise(other);
-  const Distinct found = distinct_of(model, side, climbers.states(), joint.weights);
-  Chains states(model, static_cast<int>(found.chains.size()));
-  take(found, climbers.states(), states);
-  return {.parity = side, .states = std::move(states), .basins = found.weights};
+  climbers.average(other);
+  return distinct_ends(model, climbers.states(), from.weights);
+}
+
+// Climbs on the joint law, of which `first` is the parity to move first, then on the marginal one.
+Ends climb(const Layered& model, const PackedModel& packed, const FixedPointSearch& search,
+           Chains starts, int first, StreamKey key) {
+  const int side = smaller_side(model), other = 1 - side;
+  Climbers joint(packed, std::move(starts), derive_key(key, "climb"));
+  if (first == side) joint.maximise(side);
+  joint.climb(search.max_sweeps, [&] {
+    joint.maximise(other);
+    joint.maximise(side);
+  });
+  return climb_marginal(model, packed, search, each_once(model, joint.states()), key);
+}
+
+// Climbs on the marginal law alone from what even draws of the other side lead to: where many units
+// hold no pattern, the joint law's climb would take the signs of inputs that mean nothing for one.
+Ends climb_from_other_side(const Layered& model, const PackedModel& packed,
+                           const FixedPointSearch& search) {
+  const StreamKey key = derive_key(search.key, "other side");
+  Chains starts(model, std::max(1, search.starts / 4));
+  starts.randomise(derive_key(key, "starts"));
+  Climbers followers(packed, std::move(starts), derive_key(key, "followers"));
+  followers.maximise(smaller_side(model));
+  return climb_marginal(model, packed, search, each_once(model, followers.states()), key);
+}
+
+Ends merge(const Layered& model, const Ends& a, const Ends& b) {
+  Chains all(model, a.states.chains() + b.states.chains());
+  copy_chains(a.states, all, 0);
+  copy_chains(b.states, all, a.states.chains());
+  std::vector<int> weights = a.weights;
+  weights.insert(weights.end(), b.weights.begin(), b.weights.end());
+  return distinct_ends(model, all, weights);
+}
+
+constexpr int kSteppedFrom = 4;
+
+// Steps one unit of a side away from its value or mean: to the end that is farther.
+void step_away(Chains& chains, int parity, int number, int chain) {
+  int layer = parity;
+  for (; number >= chains.size(layer); layer += 2) number -= chains.size(layer);
+  const Unit unit = chains.unit(layer);
+  const auto low = static_cast<float>(unit.lowest()), high = static_cast<float>(unit.highest());
+  const bool is_high = 2 * chains.get(layer, number, chain) > low + high;
+  chains.set(layer, number, chain, is_high ? low : high);
+}
+
+// Distant ends in turn, each chain with another unit of a side stepped away, evenly spread.
+Chains stepped(const Layered& model, const Ends& ends, int parity, int most) {
+  const std::vector<int> points = farthest_first(all_values(ends.states), kSteppedFrom);
+  int units = 0;
+  for (int l = parity; l < model.layers(); l += 2) units += model.size(l);
+  const auto count = static_cast<int>(
+      std::min<std::int64_t>(most, static_cast<std::int64_t>(units) * std::ssize(points)));
+  const int each = (count + static_cast<int>(points.size()) - 1) / static_cast<int>(points.size());
+  Chains starts(model, count);
+  for (int c = 0; c < count; ++c) {
+    const int of_point = c / static_cast<int>(points.size());
+    starts.copy_chain(c, ends.states, points[static_cast<std::size_t>(c) % points.size()]);
+    step_away(starts, parity, static_cast<int>(static_cast<std::int64_t>(units) * of_point / each),
+              c);
+  }
+  return starts;
+}
+
+}  // namespace
+
+Eigen::MatrixXf all_values(const Chains& chains) {
+  Eigen::Index units = 0;
+  for (int l = 0; l < chains.layers(); ++l) units += chains.size(l);
+  Eigen::MatrixXf values(units, chains.chains());
+  for (int l = 0; l < chains.layers(); units -= chains.size(l++))
+    values.middleRows(values.rows() - units, chains.size(l)) = chains.get_layer(l);
+  return values;
+}
+
+std::vector<int> farthest_first(const Eigen::Ref<const Eigen::MatrixXf>& points, int most) {
+  Eigen::VectorXf nearest =
+      Eigen::VectorXf::Constant(points.cols(), std::numeric_limits<float>::infinity());
+  std::vector<int> taken;
+  Eigen::Index next = 0;
+  while (std::ssize(taken) < std::min<Eigen::Index>(points.cols(), most) && nearest[next] > 0) {
+    taken.push_back(static_cast<int>(next));
+    nearest =
+        nearest.cwiseMin((points.colwise() - points.col(next)).colwise().squaredNorm().transpose());
+    nearest.maxCoeff(&next);
+  }
+  return taken;
+}
+
+FixedPoints find_fixed_points(const Layered& model, const Base& base,
+                              const FixedPointSearch& search) {
+  check(model, search);
+  const int side = smaller_side(model);
+  const PackedModel packed(model, base,
+                           {.chains = search.starts,
+                            .sweeps = static_cast<std::uint64_t>(search.max_sweeps),
+                            .values = false});
+  const Ends first = merge(
+      model, climb(model, packed, search, make_starts(model, packed, search), 1 - side, search.key),
+      climb_from_other_side(model, packed, search));
+  Ends found = first;
+  for (const int parity : {side, 1 - side}) {
+    if (search.stepped_starts < 2) break;
+    found = merge(
+        model, found,
+        climb(model, packed, search, stepped(model, first, parity, search.stepped_starts / 2),
+              1 - parity, derive_key(search.key, parity == side ? "stepped" : "other stepped")));
+  }
+  return {.parity = side, .states = std::move(found.states), .basins = std::move(found.weights)};
 }
 
 }  // namespace boltzmark

@@ -38,9 +38,14 @@ class SideStates {
 
 /// How fixed points are searched for.
 struct FixedPointSearch {
-  int starts = 128;            ///< of climbs: half drawn evenly, half annealed from the base
-  int annealing_sweeps = 25;   ///< of Gibbs sampling, b rising evenly from 0 to 1
-  int max_sweeps = 100;        ///< of a climb
+  int starts =
+      128;  ///< of climbs: half drawn evenly, half annealed from the base; a quarter as many besides
+  int annealing_sweeps = 25;  ///< of Gibbs sampling, b rising evenly from 0 to 1
+  int max_sweeps = 100;       ///< of a climb
+  /// Of further climbs, each from one of four distant fixed points with one unit stepped away, evenly
+  /// spread over the units of both sides: a pattern that few strong units hold is seldom met from
+  /// random states, where others outvote them.
+  int stepped_starts = 1024;
   Eigen::MatrixXf cases = {};  ///< visible states to climb from besides [visible x cases]; or none
   StreamKey key = {};
 };
@@ -48,11 +53,19 @@ struct FixedPointSearch {
 /// States that a climb does not leave, or where it was after max_sweeps.
 struct FixedPoints {
   int parity = 1;           ///< of the side whose states they are, the one with fewer
-  Chains states;            ///< distinct on that side; the other at its likeliest values given it
+  Chains states;            ///< distinct on that side; the other at its means given it
   std::vector<int> basins;  ///< climbs that ended in each
 
   int count() const { return states.chains(); }
 };
+
+/// Returns every unit's value, the lowest layer first.  Shapes  [units x chains]
+Eigen::MatrixXf all_values(const Chains& chains);
+
+/// Chooses so many different points, each as far as can be from those before, the first one first.
+///                                                                                  [Gonzalez 1985]
+/// Shapes  points [coordinates x points]; returns their numbers, fewer where all others are equal
+std::vector<int> farthest_first(const Eigen::Ref<const Eigen::MatrixXf>& points, int most);
 
 /// Finds fixed points of climbs on log f(x), x the side with fewer states, the other side summed out.
 ///   A climb first goes up log f of the joint state, every unit of a side at once to the value that
@@ -65,7 +78,7 @@ struct FixedPoints {
 /// Invariant   the same states in the same order for any number of threads
 /// Throws      InvalidArgument if neither side is discrete, a layer is Gaussian, or the cases are no
 ///   visible states
-/// Cost        about starts (annealing_sweeps + 20) sweeps of one chain
+/// Cost        about starts (annealing_sweeps + 20) + 20 stepped_starts sweeps of one chain
 FixedPoints find_fixed_points(const Layered& model, const Base& base,
                               const FixedPointSearch& search);
 

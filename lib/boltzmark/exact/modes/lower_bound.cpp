@@ -28,8 +28,9 @@ SideStates searched_states(const Layered& model, const Modes& modes,
                            const LowerBoundOptions& options, Chains& last) {
   SideStates states(model, modes.parity);
   states.add(modes.states);
-  sweep_from_modes(model, modes, last.chains(), options.gibbs_sweeps,
-                   derive_key(options.search.climbs.key, "gibbs"), [&](const Chains& chains) {
+  sweep_from_modes(model, modes, share_modes(modes, ModeShares::equal, last.chains()),
+                   options.gibbs_sweeps, derive_key(options.search.climbs.key, "gibbs"),
+                   [&](const Chains& chains) {
                      states.add(chains);
                      last = chains;
                    });

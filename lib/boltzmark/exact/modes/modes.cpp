@@ -1,6 +1,7 @@
 #include "boltzmark/exact/modes/modes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <string>
@@ -37,6 +38,23 @@ struct Climbs {
   std::vector<int> weights = {};
 };
 
+// So many of the fixed points: the likeliest ones, and as many distant ones, for units that hold no
+// pattern may weigh more than those that do.
+std::vector<std::size_t> worth_climbing(const std::vector<double>& log_f,
+                                        const Eigen::MatrixXf& points, std::size_t most) {
+  std::vector<std::size_t> order = descending(log_f);
+  if (order.size() <= most) return order;
+  Eigen::MatrixXf ordered(points.rows(), points.cols());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    ordered.col(static_cast<Eigen::Index>(k)) = points.col(static_cast<Eigen::Index>(order[k]));
+  std::vector<std::size_t> chosen(order.begin(),
+                                  order.begin() + static_cast<std::ptrdiff_t>((most + 1) / 2));
+  for (const int k : farthest_first(ordered, static_cast<int>(most)))
+    if (static_cast<std::size_t>(k) >= (most + 1) / 2 && chosen.size() < most)
+      chosen.push_back(order[static_cast<std::size_t>(k)]);
+  return chosen;
+}
+
 Climbs climb_all(const Bipartite& sides, const FixedPoints& points, const SideStates& indices,
                  const ModeSearch& search) {
   std::vector<ListedState> starts(static_cast<std::size_t>(indices.size()));
@@ -46,8 +64,8 @@ Climbs climb_all(const Bipartite& sides, const FixedPoints& points, const SideSt
   });
   std::vector<double> log_f;
   for (const ListedState& start : starts) log_f.push_back(start.log_weight);
-  std::vector<std::size_t> order = descending(log_f);
-  order.resize(climbers(sides, search, order.size()));
+  const std::vector<std::size_t> order =
+      worth_climbing(log_f, all_values(points.states), climbers(sides, search, log_f.size()));
   Climbs climbs{.ends = std::vector<ListedState>(order.size())};
   parallel_for(order.size(), [&](std::size_t k) {
     climbs.ends[k] = climb(sides, std::move(starts[order[k]]), search.max_rounds);
@@ -116,10 +134,27 @@ Modes find_modes(const Layered& model, const Base& base, const ModeSearch& searc
   return modes;
 }
 
-void sweep_from_modes(const Layered& model, const Modes& modes, int chains, int sweeps,
-                      StreamKey key, const std::function<void(const Chains&)>& show) {
+std::vector<int> share_modes(const Modes& modes, ModeShares shares, int chains) {
+  std::vector<int> starts(static_cast<std::size_t>(chains));
+  for (int c = 0; c < chains; ++c) starts[static_cast<std::size_t>(c)] = c % modes.count();
+  if (shares == ModeShares::equal) return starts;
+  std::vector<double> sums;  // of f from the likeliest mode on, in units of its f
+  for (const double log_f : modes.log_f)
+    sums.push_back((sums.empty() ? 0 : sums.back()) + std::exp(log_f - modes.log_f.front()));
+  int mode = 0;
+  for (int c = 0; c < chains; ++c) {
+    while (sums[static_cast<std::size_t>(mode)] * chains < (c + 0.5) * sums.back()) ++mode;
+    starts[static_cast<std::size_t>(c)] = mode;
+  }
+  return starts;
+}
+
+void sweep_from_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
+                      int sweeps, StreamKey key, const std::function<void(const Chains&)>& show) {
+  const auto chains = static_cast<int>(starts.size());
   Chains states(model, chains);
-  for (int c = 0; c < chains; ++c) states.copy_chain(c, modes.states, c % modes.count());
+  for (int c = 0; c < chains; ++c)
+    states.copy_chain(c, modes.states, starts[static_cast<std::size_t>(c)]);
   const PackedModel packed(model, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)});
   const PhiloxDraws draws(key);
   for (int s = 0; s < sweeps; ++s) {
@@ -130,15 +165,17 @@ void sweep_from_modes(const Layered& model, const Modes& modes, int chains, int 
   }
 }
 
-Base base_of_modes(const Layered& model, const Modes& modes, StreamKey key) {
-  constexpr int kChains = 64, kSweeps = 20;
+Base base_of_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
+                   StreamKey key) {
+  constexpr int kSweeps = 20;
   constexpr double kSmoothing = 0.05;
   if (!model.layer(0).unit.is_bernoulli()) return Base::uniform(model);
-  Eigen::MatrixXf states(model.size(0), kChains * kSweeps);
+  const auto chains = static_cast<Eigen::Index>(starts.size());
+  Eigen::MatrixXf states(model.size(0), chains * kSweeps);
   Eigen::Index first = 0;
-  sweep_from_modes(model, modes, kChains, kSweeps, key, [&](const Chains& chains) {
-    states.middleCols(first, kChains) = chains.get_layer(0);
-    first += kChains;
+  sweep_from_modes(model, modes, starts, kSweeps, key, [&](const Chains& moved) {
+    states.middleCols(first, chains) = moved.get_layer(0);
+    first += chains;
   });
   return Base::from_data(model, states, kSmoothing * static_cast<double>(states.cols()));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "boltzmark/model/base.hpp"
@@ -41,16 +42,27 @@ struct Modes {
 /// Cost  as find_fixed_points, and some 5 rounds of search.round_log_partitions
 Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search = {});
 
-/// Moves chains that start from the modes in turn by so many Gibbs sweeps at b = 1, the other side
-/// first, and shows their states after each.
-/// Randomness  key     Throws  InvalidArgument if chains < 1
-void sweep_from_modes(const Layered& model, const Modes& modes, int chains, int sweeps,
-                      StreamKey key, const std::function<void(const Chains&)>& show);
+/// How many chains start from each mode.
+enum class ModeShares {
+  equal,    ///< from all in turn, the likeliest first
+  weighted  ///< in proportion to f: none where it is small beside the likeliest mode's
+};
 
-/// Makes the base of the visible units' rates in 20 Gibbs sweeps of 64 chains from the modes, smoothed
+/// Returns the mode that each of some chains starts from.  Shapes  [chains]
+std::vector<int> share_modes(const Modes& modes, ModeShares shares, int chains);
+
+/// Moves chains that start from these modes by so many Gibbs sweeps at b = 1, the other side first,
+/// and shows their states after each.
+/// Shapes  starts [chains], numbers of modes
+/// Randomness  key     Throws  InvalidArgument if there are no chains
+void sweep_from_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
+                      int sweeps, StreamKey key, const std::function<void(const Chains&)>& show);
+
+/// Makes the base of the visible units' rates in 20 Gibbs sweeps of chains from these modes, smoothed
 /// as data rates are: 5 ons and 5 offs for every 100 states. Uniform where the visible units are not
 /// Bernoulli.
 /// Randomness  key
-Base base_of_modes(const Layered& model, const Modes& modes, StreamKey key);
+Base base_of_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
+                   StreamKey key);
 
 }  // namespace boltzmark

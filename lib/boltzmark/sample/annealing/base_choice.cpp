@@ -3,28 +3,33 @@
 #include <limits>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/sample/annealing/annealing.hpp"
-#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 
-std::size_t choose_base(const Layered& model, std::span<const Base> bases,
-                        const BaseChoice& choice) {
-  if (bases.empty()) throw InvalidArgument("bases = none (must be one or more)");
+LayeredTarget pilot_target(const Layered& model, const Base& base, const BaseChoice& choice) {
+  return {model,
+          base,
+          {.chains = choice.chains, .sweeps = static_cast<std::uint64_t>(choice.sweeps)},
+          choice.summed_side};
+}
+
+AnnealingResult pilot(const LayeredTarget& target, const BaseChoice& choice,
+                      TopStates* top_states) {
+  return annealed_importance_sampling(target, {.ladder = Ladder::linear(choice.sweeps + 1),
+                                               .chains = choice.chains,
+                                               .sweeps = choice.sweeps,
+                                               .key = choice.key,
+                                               .top_states = top_states});
+}
+
+std::size_t choose_base(std::span<const double> mean_log_weights) {
+  if (mean_log_weights.empty()) throw InvalidArgument("bases = none (must be one or more)");
+  constexpr double kWorthIt = 0.1;
   std::size_t best = 0;
   double greatest = -std::numeric_limits<double>::infinity();
-  for (std::size_t k = 0; k < bases.size(); ++k) {
-    const LayeredTarget target(
-        model, bases[k],
-        {.chains = choice.chains, .sweeps = static_cast<std::uint64_t>(choice.sweeps)},
-        choice.summed_side);
-    const AnnealingResult run =
-        annealed_importance_sampling(target, {.ladder = Ladder::linear(choice.sweeps + 1),
-                                              .chains = choice.chains,
-                                              .sweeps = choice.sweeps,
-                                              .key = choice.key});
-    if (!(run.mean_log_weight > greatest)) continue;
-    greatest = run.mean_log_weight;
+  for (std::size_t k = 0; k < mean_log_weights.size(); ++k) {
+    if (!(mean_log_weights[k] > greatest + kWorthIt)) continue;
+    greatest = mean_log_weights[k];
     best = k;
   }
   return best;

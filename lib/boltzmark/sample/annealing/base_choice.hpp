@@ -6,26 +6,34 @@
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/key.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 
 /// The short annealing that bases are judged by.
 struct BaseChoice {
-  int chains = 64;
+  int chains = 48;
   int sweeps = 200;  ///< and as many equal steps of b
   StreamKey key = {};
   int summed_side = 1;  ///< the parity of the layers that are summed out
 };
 
-/// Chooses the base from which short annealed importance sampling has the greatest mean log weight.
+/// Makes the target that a base is judged by.  Throws  InvalidArgument as LayeredTarget
+LayeredTarget pilot_target(const Layered& model, const Base& base, const BaseChoice& choice);
+/// Makes the short annealing.
+/// Randomness  choice.key, the same draws for every base     Throws  InvalidArgument if shapes differ
+/// Cost        chains * sweeps sweeps of one chain
+AnnealingResult pilot(const LayeredTarget& target, const BaseChoice& choice,
+                      TopStates* top_states = nullptr);
+
+/// Chooses the base whose pilot has the greatest mean log weight, the earliest of those that are within
+/// a tenth of a nat of each other: of bases equally good one would be the luckiest.
 ///   E[log w] <= log Z, and what it lacks is the work that annealing wastes, in nats: the relative
 ///   entropy of its paths to those of annealing downwards from the model       [Neal 2001; Crooks 1998]
-/// The earliest of equal ones. The choice is made before a run's first draw and by draws of its own,
-/// so that what the run is unbiased for stays so.
-/// Randomness  choice.key, the same draws for every base
-/// Throws      InvalidArgument if there is no base, shapes differ or a layer is Gaussian
-/// Cost        chains * sweeps sweeps of one chain for every base
-std::size_t choose_base(const Layered& model, std::span<const Base> bases,
-                        const BaseChoice& choice);
+/// The choice is made before a run's first draw and by draws of its own, so that what the run is
+/// unbiased for stays so.
+/// Shapes  [bases]     Throws  InvalidArgument if there is no base
+std::size_t choose_base(std::span<const double> mean_log_weights);
 
 }  // namespace boltzmark

@@ -13,6 +13,9 @@
 namespace boltzmark {
 namespace {
 
+constexpr double kLeastIslands =
+    0.1;  // of all, beyond the first, that the weight must be spread over
+
 // Log of the mean of e^x.
 double log_mean(const Eigen::Ref<const Eigen::VectorXd>& x) {
   const double highest = x.maxCoeff();
@@ -99,12 +102,18 @@ class SmcRun {
   Estimate summarise_islands() const {
     const Eigen::VectorXd last = log_z_.row(log_z_.rows() - 1);
     WeightSummary summary = summarise(last);
+    const double effective_islands = summary.effective_samples;
     // A chain stands for its share of its island's Z.
     Eigen::VectorXd chain_weights = log_weights_;
     for (int i = 0; i < islands_; ++i)
       chain_weights.segment(first_of(i), first_of(i + 1) - first_of(i)).array() += base_[i];
     summary.effective_samples = summarise(chain_weights).effective_samples;
     Estimate estimate = estimate_from_weights(summary, Bound::lower);
+    // Chains of one island share ancestors: many of equal weight may be a single find.
+    if (effective_islands < 1 + kLeastIslands * islands_)
+      estimate.refuse(Status::few_effective_samples,
+                      fmt::format("{:.1f} of {} islands hold the weight: run more chains or sweeps",
+                                  effective_islands, islands_));
     estimate.log_z_rungs.resize(log_z_.rows());
     for (Eigen::Index k = 0; k < log_z_.rows(); ++k)
       estimate.log_z_rungs[k] = log_mean(log_z_.row(k).transpose());

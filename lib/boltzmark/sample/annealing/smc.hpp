@@ -40,6 +40,8 @@ struct SmcResult {
 /// keeps its coverage however often chains are resampled, where estimators on genealogies fail once
 /// all chains have one ancestor (Lee and Whiteley 2018, Sec. 4). To first order islands cost no
 /// variance.
+/// Status      as estimate_from_weights; few_effective_samples also where the islands' Z_k are as good
+///   as fewer than one of them and a tenth of all
 /// Randomness  the target's draws with `key`; Stream(key, Purpose::resample, rung islands + island)
 /// Throws      InvalidArgument as SmcOptions::check and require_marginal_moves
 SmcResult annealed_smc(const Target& target, const SmcOptions& options);

@@ -1,0 +1,103 @@
+#include "boltzmark/estimate/phases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
+#include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/transition/fixed_points.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kNear = 6;         // bases near modes
+constexpr int kLikeliest = 32;   // modes that these are taken from
+constexpr int kBaseChains = 64;  // that find what is near a mode
+
+std::vector<Base> bases_of(const Layered& model, const Modes& modes, StreamKey key) {
+  std::vector<Base> bases = {Base::uniform(model)};
+  if (!model.layer(0).unit.is_bernoulli()) return bases;
+  const int likeliest = std::min(modes.count(), kLikeliest);
+  for (const int mode : farthest_first(all_values(modes.states).leftCols(likeliest), kNear))
+    bases.push_back(base_of_modes(model, modes, std::vector<int>(kBaseChains, mode),
+                                  derive_key(key, std::to_string(mode))));
+  return bases;
+}
+
+Eigen::VectorXd visible_means(const Layered& model, const Base& base) {
+  Eigen::VectorXd means(model.size(0));
+  for (Eigen::Index i = 0; i < means.size(); ++i)
+    means[i] = mean_value(model.layer(0).unit, base.logits[0][i]);
+  return means;
+}
+
+/// The mass of one part.
+struct Mass {
+  double log_mass, error, mean_log_weight;
+};
+
+// The mean over all chains of the weights of those that ended in the part.
+Mass anneal(const Layered& model, const Phases& phases, std::size_t part,
+            const BaseChoice& choice) {
+  const LayeredTarget target = pilot_target(model, phases.bases[part], choice);
+  TopStates top(target, choice.chains, choice.key);
+  const AnnealingResult run = pilot(target, choice, &top);
+  Eigen::ArrayXd weights = (run.log_weights.array() - run.log_weights.maxCoeff()).exp();
+  int chain = 0;
+  for (int g = 0; g < top.states.groups(); ++g) {
+    const Chains& states =
+        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states();
+    for (const int nearest : phases.parts_of(states)) {
+      if (nearest != static_cast<int>(part)) weights[chain] = 0;
+      ++chain;
+    }
+  }
+  const double mean = weights.mean();
+  const double variance = (weights - mean).square().sum() / (choice.chains - 1.0) / choice.chains;
+  return {.log_mass = run.log_weights.maxCoeff() + std::log(mean),
+          .error = mean > 0 ? std::sqrt(variance) / mean : 0,
+          .mean_log_weight = run.mean_log_weight};
+}
+
+}  // namespace
+
+std::vector<int> Phases::parts_of(const Chains& states) const {
+  const Eigen::MatrixXd visible = states.get_layer(0).cast<double>();
+  std::vector<int> parts(static_cast<std::size_t>(visible.cols()));
+  for (Eigen::Index c = 0; c < visible.cols(); ++c) {
+    Eigen::Index nearest = 0;
+    (centres.colwise() - visible.col(c)).colwise().squaredNorm().minCoeff(&nearest);
+    parts[static_cast<std::size_t>(c)] = static_cast<int>(nearest);
+  }
+  return parts;
+}
+
+double Phases::log_z() const { return log_sum_exp(log_masses); }
+
+double Phases::std_error() const {
+  return ((log_masses.array() - log_z()).exp() * errors.array()).matrix().norm();
+}
+
+Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
+                     const BaseChoice& choice) {
+  Phases phases;
+  phases.bases = bases_of(model, modes, key);
+  const auto count = std::ssize(phases.bases);
+  phases.centres.resize(model.size(0), count);
+  phases.log_masses.resize(count);
+  phases.errors.resize(count);
+  phases.mean_log_weights.resize(count);
+  for (Eigen::Index k = 0; k < count; ++k)
+    phases.centres.col(k) = visible_means(model, phases.bases[static_cast<std::size_t>(k)]);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Mass mass = anneal(model, phases, static_cast<std::size_t>(k), choice);
+    phases.log_masses[k] = mass.log_mass;
+    phases.errors[k] = mass.error;
+    phases.mean_log_weights[k] = mass.mean_log_weight;
+  }
+  return phases;
+}
+
+}  // namespace boltzmark

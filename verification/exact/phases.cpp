@@ -1,0 +1,132 @@
+// Parts of the visible states, the mass that annealing finds in them, and what an estimate is refused by.
+#include "boltzmark/estimate/phases.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/exact/known/votes.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+Layered flat(int visible) {
+  return Layered::rbm(Eigen::MatrixXd::Zero(visible, 1), Eigen::VectorXd::Zero(visible),
+                      Eigen::VectorXd::Zero(1));
+}
+
+// Two visible units, parts around (0, 0) and (1, 1), of masses e^a and e^b.
+Phases two_phases(double a, double b, double error = 0) {
+  Phases phases;
+  phases.centres = Eigen::MatrixXd::Zero(2, 2);
+  phases.centres.col(1).setOnes();
+  phases.log_masses = Eigen::Vector2d(a, b);
+  phases.errors = Eigen::Vector2d(error, error);
+  return phases;
+}
+
+// 100 chains, so many of them at (1, 1).
+VisitedStates visits(int up) {
+  Chains chains(flat(2), 100);
+  Eigen::MatrixXf states = Eigen::MatrixXf::Zero(2, 100);
+  states.leftCols(up).setOnes();
+  chains.set_layer(0, states);
+  return {.states = {std::move(chains)}, .visits = std::vector<double>(100, 1)};
+}
+
+Status held(const Phases& phases, const VisitedStates& visited, double log_z, double std_error) {
+  Estimate estimate{.log_z = log_z, .std_error = std_error, .lower = log_z, .upper = log_z};
+  hold_to_phases(phases, visited, estimate);
+  return estimate.status;
+}
+
+}  // namespace
+
+TEST_CASE("states belong to the part whose centre is nearest, and masses add up") {
+  Phases phases = two_phases(std::log(3.0), 0, 0.1);
+  Chains chains(flat(2), 3);
+  Eigen::MatrixXf states(2, 3);
+  states << 0, 1, 0,  //
+      0, 1, 1;        // as near to either: the first
+  chains.set_layer(0, states);
+  CHECK(phases.parts_of(chains) == std::vector<int>{0, 1, 0});
+  CHECK(phases.log_z() == Approx(std::log(4.0)).epsilon(1e-14));
+  CHECK(phases.std_error() == Approx(std::hypot(0.075, 0.025)).epsilon(1e-14));
+  phases.log_masses[1] = -std::numeric_limits<double>::infinity();
+  CHECK(phases.log_z() == Approx(std::log(3.0)).epsilon(1e-14));
+}
+
+TEST_CASE("an estimate is refused that is lower than what annealing from modes finds") {
+  const VisitedStates even = visits(50);
+  const Phases phases =
+      two_phases(std::log(0.5), std::log(0.5), 0.03 * std::sqrt(2.0));  // 0 +- 0.03
+  CHECK(phases.std_error() == Approx(0.03));
+  CHECK(held(phases, even, -0.26, 0) == Status::not_converged);
+  CHECK(held(phases, even, -0.24, 0) == Status::ok);                // a quarter of a nat
+  CHECK(held(phases, even, -0.26, 0.04) == Status::not_converged);  // five times 0.05 is 0.25
+  CHECK(held(phases, even, -0.26, 0.05) == Status::ok);
+  CHECK(held(phases, even, 5, 0) == Status::ok);  // the masses are only found in the mean
+}
+
+TEST_CASE("an estimate is refused whose run was too seldom in a part that must hold its mass") {
+  // Of 100 visits none: the upper limit of level 1 - 1e-4 is 1 - 1e-4^(1/100).
+  const double limit = 1 - std::pow(1e-4, 1.0 / 100);
+  const auto demanding = [](double share, double error = 0) {
+    return two_phases(std::log(1 - share), std::log(share), error);
+  };
+  CHECK(held(demanding(1.01 * limit), visits(0), 0, 0) == Status::not_converged);
+  CHECK(held(demanding(0.99 * limit), visits(0), 0, 0) == Status::ok);
+  CHECK(held(demanding(1.01 * limit, 0.01), visits(0), 0, 0) == Status::ok);  // four errors lower
+  CHECK(held(demanding(1.01 * limit), visits(0), 0, 0.01) == Status::ok);
+  CHECK(held(demanding(1.01 * limit), visits(1), 0, 0) == Status::ok);
+  // The other way round, and of visits that are no states.
+  CHECK(held(demanding(1 - 1.01 * limit), visits(100), 0, 0) == Status::not_converged);
+  VisitedStates none = visits(0);
+  none.visits.assign(100, 0);
+  CHECK(held(demanding(0.9), none, 0, 0) == Status::ok);
+}
+
+TEST_CASE("where a run misses a phase, annealing from near it refutes the run") {
+  Stream draws(make_key(4, "votes"), Purpose::test);
+  const VotingRbm votes = make_votes({.visible = 200, .weak = 40, .strong = 8, .ahead = 8}, draws);
+  const ModeSearch search = mode_search(votes.model, 1);
+  const ChosenBase chosen = choose_auto_base(votes.model, search, 1);
+  const auto held_by = [&](const Base& base) {
+    const LayeredTarget target(votes.model, base);
+    const FoundStates found = find_before(target, search, 1, chosen, false);
+    MethodRuns runs(target, {.chains = 100, .sweeps = 2000, .key = make_key(1)});
+    Estimate estimate = runs.estimate("rts");
+    hold_to_phases(*found.phases, visited_states(runs.top_states()), estimate);
+    return estimate;
+  };
+  const Estimate uniform = held_by(Base::uniform(votes.model));
+  CHECK(uniform.log_z < votes.known.log_z - 5);
+  CHECK(uniform.status == Status::not_converged);
+  const Estimate from_modes = held_by(chosen.base);
+  CHECK(chosen.of_modes);
+  CHECK(from_modes.status == Status::ok);
+  CHECK(std::abs(from_modes.log_z - votes.known.log_z) < 5 * from_modes.std_error + 0.02);
+}
+
+TEST_CASE("phases have bases near different modes, and one base where units are not Bernoulli") {
+  const KnownModel patterns = make_known_model("patterns:60:10:1:3");
+  const ChosenBase chosen = choose_auto_base(patterns.model, mode_search(patterns.model, 2), 2);
+  REQUIRE(chosen.phases);
+  const Phases& phases = *chosen.phases;
+  CHECK(phases.bases.size() > 4);
+  CHECK(phases.bases.size() <= 7);
+  CHECK(phases.bases[0].logits[0].isZero());
+  CHECK(phases.centres.col(0).isConstant(0.5));
+  for (Eigen::Index a = 1; a < phases.centres.cols(); ++a)
+    for (Eigen::Index b = 0; b < a; ++b)
+      CHECK((phases.centres.col(a) - phases.centres.col(b)).squaredNorm() > 0.1);
+  const KnownModel lattice = make_known_model("ising:4:0.3");
+  const Modes modes = find_modes(lattice.model, Base::uniform(lattice.model));
+  CHECK(anneal_phases(lattice.model, modes, make_key(1), {.key = make_key(2)}).bases.size() == 1);
+}
