@@ -48,11 +48,12 @@ Found search(const Layered& model, const ModesRequest& arguments, const Session&
                                 arguments.starts);
   const double sweeps = climbs.annealing_sweeps + 2.0 * climbs.max_sweeps;
   const double chains =
-      static_cast<double>(climbs.starts) + static_cast<double>(climbs.cases.cols());
-  state_plan(session,
-             fmt::format("climbs from {} states", grouped(static_cast<std::uint64_t>(chains))),
-             sweep_seconds(model, sweeps * chains),
-             weight_bytes(model) + 16 * chains * model.units(), "lower --starts");
+      1.25 * climbs.starts + climbs.stepped_starts + static_cast<double>(climbs.cases.cols());
+  state_plan(
+      session,
+      fmt::format("climbs from up to {} states", grouped(static_cast<std::uint64_t>(chains))),
+      sweep_seconds(model, sweeps * chains), weight_bytes(model) + 16 * chains * model.units(),
+      "lower --starts");
   const Stopwatch watch;
   Modes modes = about_file(arguments.model,
                            [&] { return find_modes(model, base, {.climbs = std::move(climbs)}); });
@@ -142,8 +143,11 @@ void add_modes(Program& program) {
                    "boltzmark modes dbm.npz --starts 1000 --out modes.npz"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
-  command.integer(&arguments->starts, "--starts N", 1,
-                  fmt::format("Climbs besides those from data (default: {}).", arguments->starts));
+  command.integer(
+      &arguments->starts, "--starts N", 1,
+      fmt::format("Climbs from drawn states (default: {}), besides those from data and up to "
+                  "1,024 from what these find.",
+                  arguments->starts));
   command.text(&arguments->data, "--data DATASET",
                "Cases to climb from too, as many at most, evenly spread.");
   command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
