@@ -68,6 +68,11 @@ std::vector<ZooModel> make_zoo() {
                      "50:12:2", "40:12:2"});
   zoo.add("trained", {std::begin(kTrained), std::end(kTrained)}, false);
   zoo.add_unfindable({"100:18:4", "90:18:4", "100:20:3", "90:20:3"});
+  // Later ones last, for the others' seeds are their places.
+  zoo.add("votes",
+          {"200:60:8:10", "180:50:8:8", "300:60:8:4", "240:30:6:1", "150:40:6:-3", "400:80:10:15"});
+  zoo.add("strip", {"4:50:1:0.1", "6:30:0.5:0", "8:40:1:0.1", "2:150:2:0.05", "1:200:2.5:0.05",
+                    "8:30:0.8:0.5"});
   return zoo.models();
 }
 

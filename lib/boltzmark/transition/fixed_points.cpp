@@ -274,6 +274,12 @@ Ends merge(const Layered& model, const Ends& a, const Ends& b) {
 
 constexpr int kSteppedFrom = 4;
 
+// Of large models fewer, so that their states take no more than 64 MiB.
+int stepped_starts(const Layered& model, const FixedPointSearch& search) {
+  constexpr int kStates = 1 << 24, kLeast = 64;
+  return std::min(search.stepped_starts, std::max(kLeast, kStates / model.units()));
+}
+
 // Steps one unit of a side away from its value or mean: to the end that is farther.
 void step_away(Chains& chains, int parity, int number, int chain) {
   int layer = parity;
@@ -339,12 +345,13 @@ FixedPoints find_fixed_points(const Layered& model, const Base& base,
       model, climb(model, packed, search, make_starts(model, packed, search), 1 - side, search.key),
       climb_from_other_side(model, packed, search));
   Ends found = first;
+  const int stepped_of_side = stepped_starts(model, search) / 2;
   for (const int parity : {side, 1 - side}) {
-    if (search.stepped_starts < 2) break;
+    if (stepped_of_side < 1) break;
     found = merge(
         model, found,
-        climb(model, packed, search, stepped(model, first, parity, search.stepped_starts / 2),
-              1 - parity, derive_key(search.key, parity == side ? "stepped" : "other stepped")));
+        climb(model, packed, search, stepped(model, first, parity, stepped_of_side), 1 - parity,
+              derive_key(search.key, parity == side ? "stepped" : "other stepped")));
   }
   return {.parity = side, .states = std::move(found.states), .basins = std::move(found.weights)};
 }
