@@ -34,9 +34,15 @@ struct PlannedExperiment {
   Results results(Profile profile) const;
 };
 
-/// Lists the trials of an experiment and looks up which are finished: in the store, and for the
-/// paper profile in reports/reference, matched on inputs alone.
+/// Lists the trials of an experiment, before any is looked up.
 /// Throws  InvalidArgument if the experiment lists a trial twice
+PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptions& options,
+                              const CellFilter& only);
+/// Looks up which trials are finished: in the store, and for the paper profile in
+/// reports/reference, matched on inputs alone.
+void look_up(PlannedExperiment& plan, const ReproduceOptions& options,
+             TrialStore::Access access = TrialStore::Access::append);
+/// Does both.
 PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
                                   const CellFilter& only,
                                   TrialStore::Access access = TrialStore::Access::append);

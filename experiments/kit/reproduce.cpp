@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <set>
 
 #include "boltzmark/core/error.hpp"
-#include "experiments/kit/files.hpp"
+#include "experiments/kit/conflicts.hpp"
+#include "experiments/kit/folder_lock.hpp"
+#include "experiments/kit/manifest.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
@@ -26,6 +27,10 @@ void check_options(const ReproduceOptions& options) {
   check("jobs", options.jobs);
   check("threads", options.threads);
   check("max-seconds", options.max_seconds);
+  if (options.keep && !options.shard.whole())
+    throw InvalidArgument(
+        fmt::format("--shard = {} with --keep (must be without: keep what a whole run reads)",
+                    options.shard.text()));
 }
 
 std::set<std::string> input_keys(const std::vector<PlannedExperiment>& plans) {
@@ -36,21 +41,35 @@ std::set<std::string> input_keys(const std::vector<PlannedExperiment>& plans) {
   return keys;
 }
 
+bool is_selected(const PlannedExperiment& plan) {
+  return std::any_of(plan.trials.begin(), plan.trials.end(),
+                     [](const PlannedTrial& trial) { return trial.selected; });
+}
+
+/// A shard leaves the stores alone of which it runs no trial.
+void take_shard(std::vector<PlannedExperiment>& plans, const Shard& shard) {
+  if (shard.whole()) return;
+  select_shard(plans, shard);
+  std::erase_if(plans, [](const PlannedExperiment& plan) { return !is_selected(plan); });
+}
+
 std::vector<PlannedExperiment> plan_all(const ReproduceOptions& options,
                                         const std::vector<Experiment>& all) {
   const CellFilter only(options.only);
   std::vector<PlannedExperiment> plans;
   for (const Experiment* experiment : select_makers(all, options.ids))
-    plans.push_back(plan_experiment(*experiment, options, only));
-  const auto selected = [](const PlannedExperiment& plan) {
-    return std::any_of(plan.trials.begin(), plan.trials.end(),
-                       [](const PlannedTrial& trial) { return trial.selected; });
-  };
-  if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), selected))
+    plans.push_back(list_trials(*experiment, options, only));
+  if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), is_selected))
     throw InvalidArgument(
         fmt::format("--only {} (must match a trial's inputs in this profile, whose keys are {})",
                     options.only, fmt::join(input_keys(plans), ", ")));
+  take_shard(plans, options.shard);
+  for (PlannedExperiment& plan : plans) look_up(plan, options);
   return plans;
+}
+
+std::string part_text(const Shard& shard, const char* before) {
+  return shard.whole() ? "" : fmt::format("{} shard {}", before, shard.text());
 }
 
 /// States what will run and how long that takes, before it starts.
@@ -67,10 +86,11 @@ void announce(const std::vector<PlannedExperiment>& plans, const ReproduceOption
     trials += count;
   }
   if (trials == 0)
-    fmt::print(stderr, "every trial is in the store\n");
+    fmt::print(stderr, "every trial{} is in the store\n", part_text(options.shard, " of"));
   else
     fmt::print(stderr, "{:<30} {:>5} trials, {} on 2 cores\n",
-               "profile " + profile_name(options.profile), trials, duration_text(total));
+               "profile " + profile_name(options.profile) + part_text(options.shard, ","), trials,
+               duration_text(total));
 }
 
 void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
@@ -109,12 +129,30 @@ void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& o
                       options.seed);
 }
 
-/// Reads the seed of the run whose results a folder holds.
-std::uint64_t stored_seed(const std::string& manifest) {
-  const Json json = Json::parse(read_text(manifest), nullptr, false);
-  if (!json.is_object() || !json.contains("seed") || !json["seed"].is_number_unsigned())
-    throw DataError(manifest + ": is not a manifest (must be written by reproduce)");
-  return json["seed"];
+/// Runs what a shard is to, without a report: other shards may be at work.
+ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
+  share_manifest(options, plans);
+  ReproduceResult result = run_trials(plans, options);
+  for (const PlannedExperiment& plan : plans)
+    for (std::string& conflict :
+         keep_conflicts(plan, experiment_folder(options.out, options.profile, *plan.experiment)))
+      result.failures.push_back(std::move(conflict));
+  return result;
+}
+
+ReproduceResult run_whole(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                          const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
+                          bool complete) {
+  ReportWriter writer(options, all, claims, plans);
+  writer.write_manifest();
+  if (!complete) writer.draw_finished();
+  ReproduceResult result =
+      run_trials(plans, options, [&](const PlannedExperiment& ended) { writer.renew(ended); });
+  if (options.keep) keep(plans, options);
+  if (result.interrupted && !options.quiet)
+    fmt::print(stderr, "writing the report of what is finished\n");
+  writer.finish(result);
+  return result;
 }
 
 }  // namespace
@@ -129,23 +167,17 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
   check_options(options);
   select_makers(all, options.ids);  // refuse bad names before anything is written
   const CellFilter checked(options.only);
-  const FolderLock lock(options.out);
+  const FolderLock lock(options.out, options.shard);
   std::vector<PlannedExperiment> plans = plan_all(options, all);
   if (options.keep) check_keep(plans);
   ReproduceResult before;
   count_reused(plans, before);
   if (!options.quiet) announce(plans, options);
-  ReportWriter writer(options, all, claims, plans);
-  writer.write_manifest();
-  if (before.reused < before.planned) writer.draw_finished();
-  ReproduceResult result =
-      run_trials(plans, options, [&](const PlannedExperiment& ended) { writer.renew(ended); });
+  ReproduceResult result = options.shard.whole() ? run_whole(plans, options, all, claims,
+                                                             before.reused == before.planned)
+                                                 : run_shard(plans, options);
   result.planned = before.planned;
   result.reused = before.reused;
-  if (options.keep) keep(plans, options);
-  if (result.interrupted && !options.quiet)
-    fmt::print(stderr, "writing the report of what is finished\n");
-  writer.finish(result);
   return result;
 }
 
@@ -154,12 +186,9 @@ ReproduceResult reproduce(const ReproduceOptions& options) {
 }
 
 ReproduceResult report(const ReportOptions& options) {
-  const std::string manifest =
-      fmt::format("{}/{}/manifest.json", options.out, profile_name(options.profile));
-  if (!std::filesystem::exists(manifest))
-    throw DataError(manifest + ": is missing (must be written by `boltzmark reproduce` first)");
-  const ReproduceOptions as_run{
-      .profile = options.profile, .seed = stored_seed(manifest), .out = options.out};
+  const ReproduceOptions as_run{.profile = options.profile,
+                                .seed = stored_seed(manifest_path(options.out, options.profile)),
+                                .out = options.out};
   ReproduceResult result;
   const std::vector<ClaimFile> claims = read_all_claims();
   const std::vector<PlannedExperiment> none;

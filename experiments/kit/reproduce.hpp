@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "experiments/kit/profile.hpp"
+#include "experiments/kit/shard.hpp"
 
 namespace boltzmark::experiments {
 
@@ -17,6 +18,7 @@ struct ReproduceOptions {
   std::uint64_t seed = 1;
   std::string out = "out";
   std::string only = {};  ///< `key=value,...` filter on a trial's inputs
+  Shard shard = {};       ///< of the trials selected; none: all
   double max_seconds =
       0;  ///< stop after this, between trials or where one keeps its state; 0: never
   double checkpoint_seconds = 30;  ///< between two states that a trial keeps
@@ -34,13 +36,13 @@ struct ReproduceResult {
   std::vector<std::string> exact_failed;  ///< claims of kind E that do not hold
   bool interrupted = false;               ///< by Ctrl-C
   bool out_of_time = false;               ///< stopped by --max-seconds
-  std::string report;                     ///< path of index.html
+  std::string report;                     ///< path of index.html; none of a shard
   /// 0 done; 3 a claim of kind E does not hold; 1 a trial failed or Ctrl-C
   int exit_code() const;
 };
 
 /// Runs experiments trial by trial into a store that survives kill -9, and writes the report: anew
-/// as each experiment ends, and at last, after Ctrl-C too.
+/// as each experiment ends, and at last, after Ctrl-C too. A shard leaves the report to a whole run or `report`.
 /// Progress goes to stderr, as a bar on a terminal, else a line a minute.
 /// Randomness  every trial's streams are keyed by (seed, id, inputs): CSV files are the same bytes
 ///   for any jobs and threads, and after kill and resume

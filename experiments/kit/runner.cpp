@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "boltzmark/core/parallel.hpp"
+#include "experiments/kit/host.hpp"
 #include "experiments/kit/interrupt.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/sources.hpp"
@@ -32,7 +33,8 @@ class Work {
         threads_(threads),
         progress_(progress),
         on_ended_(on_ended),
-        revision_(revision()) {}
+        revision_(revision()),
+        host_(host_name()) {}
 
   /// Runs tasks, `jobs` at once; each job's parallel loops have an equal share of the threads.
   void run(std::vector<Task>& tasks, int jobs) {
@@ -69,7 +71,7 @@ class Work {
     const Experiment& experiment = *task.plan->experiment;
     const TrialKey& key = task.trial->key;
     try {
-      Trial trial{.inputs = key.inputs, .revision = revision_, .simd = key.simd};
+      Trial trial{.inputs = key.inputs, .revision = revision_, .simd = key.simd, .host = host_};
       const double start = now_seconds();
       const TrialContext context = make_context(task);
       trial.outputs = experiment.run(key.inputs, context);
@@ -131,7 +133,7 @@ class Work {
   Progress& progress_;
   const std::function<void(const PlannedExperiment&)>& on_ended_;
   std::map<const PlannedExperiment*, std::size_t> left_;  ///< trials that have not ended
-  std::string revision_;
+  std::string revision_, host_;
   double start_ = now_seconds();
   std::mutex mutex_;
   ReproduceResult result_;

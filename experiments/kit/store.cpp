@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -25,6 +26,10 @@ std::string inputs_text(const Json& inputs, std::uint64_t seed) {
   return fmt::format("{} {}", inputs.dump(), seed);
 }
 
+bool is_store_name(const std::string& name) {
+  return name == "trials.jsonl" || (name.starts_with("trials.") && name.ends_with(".jsonl"));
+}
+
 }  // namespace
 
 std::string TrialKey::text() const {
@@ -38,7 +43,8 @@ std::string trial_line(const TrialKey& key, const Trial& trial) {
                     {"seed", key.seed},
                     {"simd", key.simd},
                     {"sources", key.sources},
-                    {"revision", trial.revision}});
+                    {"revision", trial.revision},
+                    {"host", trial.host}});
 }
 
 std::string seal_line(Json line) {
@@ -57,28 +63,39 @@ Json open_line(const std::string& text) {
   return line;
 }
 
+std::vector<std::string> store_files(const std::string& folder) {
+  std::vector<std::string> files;
+  if (!std::filesystem::is_directory(folder)) return files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (is_store_name(entry.path().filename().string())) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 TrialStore::TrialStore(std::string path, Access access) : path_(std::move(path)), access_(access) {
-  if (access_ == Access::append) make_folder(std::filesystem::path(path_).parent_path().string());
-  file_ =
-      open(path_.c_str(),
-           O_CLOEXEC | (access_ == Access::read ? O_RDONLY : O_RDWR | O_CREAT | O_APPEND), 0666);
-  if (file_ < 0 && access_ == Access::append) throw_unwritable(path_, errno, "must be writable");
-  if (file_ < 0)
-    throw DataError(fmt::format("{}: {} (must be readable)", path_, std::strerror(errno)));
-  read_lines();
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  if (access_ == Access::append) {
+    make_folder(folder);
+    file_ = open(path_.c_str(), O_CLOEXEC | O_RDWR | O_CREAT | O_APPEND, 0666);
+    if (file_ < 0) throw_unwritable(path_, errno, "must be writable");
+  }
+  const std::vector<std::string> files = store_files(folder);
+  if (files.empty()) throw DataError(path_ + ": is missing (must be written by a run first)");
+  for (const std::string& file : files) read_lines(file);
 }
 
 TrialStore::~TrialStore() {
-  if (access_ == Access::append) fsync(file_);
+  if (file_ < 0) return;
+  fsync(file_);
   close(file_);
 }
 
-void TrialStore::read_lines() {
-  const std::string text = read_text(path_);
+void TrialStore::read_lines(const std::string& path) {
+  const std::string text = read_text(path);
   std::size_t start = 0;
   for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
     remember(text.substr(start, end - start));
-  if (access_ == Access::append && start < text.size() &&
+  if (access_ == Access::append && path == path_ && start < text.size() &&
       ftruncate(file_, static_cast<off_t>(start)) != 0)
     throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
 }
@@ -91,11 +108,14 @@ void TrialStore::remember(const std::string& line) {
                 .outputs = json.at("outputs"),
                 .seconds = json.at("seconds"),
                 .revision = json.at("revision"),
-                .simd = key.simd};
+                .simd = key.simd,
+                .host = json.value("host", "")};
     if (!key.inputs.is_object() || !trial.outputs.is_object() || trial.outputs.empty())
       throw DataError("not a trial");
-    if (trials_.insert_or_assign(key.text(), std::move(trial)).second)
-      ++by_inputs_[inputs_text(key.inputs, key.seed)];
+    const auto [at, is_new] = trials_.try_emplace(key.text(), trial);
+    if (is_new) ++by_inputs_[inputs_text(key.inputs, key.seed)];
+    if (at->second.outputs != trial.outputs) conflicts_.push_back({key, at->second, trial});
+    at->second = std::move(trial);
   } catch (const std::exception&) {
     ++unreadable_;  // a cache: what cannot be read is computed again
   }

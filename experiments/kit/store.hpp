@@ -30,15 +30,25 @@ std::string trial_line(const TrialKey& key, const Trial& trial);
 std::string seal_line(Json line);
 Json open_line(const std::string& text);
 
-/// The finished trials of one experiment: `trials.jsonl`, one line each, only ever appended to.
-/// Invariant  the file holds whole lines: one torn by a crash is cut off when the file is opened to append.
-///   Safe to use from several threads.
+/// Lists the files of an experiment's store that there are, in name order: `trials.jsonl` of whole
+/// runs and `trials.K-of-N.jsonl` of shards.
+std::vector<std::string> store_files(const std::string& folder);
+
+/// A trial that was computed twice, with outputs that differ.
+struct Conflict {
+  TrialKey key;
+  Trial first, second;
+};
+
+/// The finished trials of one experiment, a line each: reads every file of the store, appends to one.
+/// Invariant  the file appended to holds whole lines: one torn by a crash is cut off when the file
+///   is opened to append. Safe to use from several threads.
 class TrialStore {
  public:
-  /// What a reader leaves alone: a last line without its end, which a run may be writing.
+  /// Whoever reads a file leaves a last line without its end alone, which a run may be writing.
   enum class Access { append, read };
-  /// Opens the file; to append, makes it and its folder if need be.
-  /// Throws  DataError if it cannot be opened
+  /// Opens a file and reads those beside it; to append, makes it and its folder if need be.
+  /// Throws  DataError if it cannot be opened, or to read if there is none
   explicit TrialStore(std::string path, Access access = Access::append);
   ~TrialStore();
   TrialStore(const TrialStore&) = delete;
@@ -50,11 +60,13 @@ class TrialStore {
   void append(const TrialKey& key, const Trial& trial);
   /// Counts stored trials with these inputs and seed, of whatever sources and SIMD path.
   std::size_t count_other_builds(const TrialKey& key) const;
+  /// Lists trials of one key and unequal outputs.
+  const std::vector<Conflict>& conflicts() const { return conflicts_; }
   /// Counts lines that were not trials and are ignored.
   std::size_t unreadable() const { return unreadable_; }
 
  private:
-  void read_lines();
+  void read_lines(const std::string& path);
   void remember(const std::string& line);
 
   std::string path_;
@@ -63,6 +75,7 @@ class TrialStore {
   mutable std::mutex mutex_;
   std::map<std::string, Trial> trials_;           ///< by TrialKey::text
   std::map<std::string, std::size_t> by_inputs_;  ///< by inputs and seed
+  std::vector<Conflict> conflicts_;
   std::size_t unreadable_ = 0;
 };
 

@@ -17,9 +17,11 @@ using experiments::ReproduceResult;
 struct ReproduceArguments {
   ReproduceOptions options;
   std::string profile = "quick";
+  std::string shard = {};
 };
 
-int print_result(const ReproduceResult& result, double seconds, const Session& session) {
+int print_result(const ReproduceResult& result, const std::string& shard, double seconds,
+                 const Session& session) {
   if (session.json) {
     print(JsonObject()
               .set("planned", std::uint64_t{result.planned})
@@ -29,6 +31,7 @@ int print_result(const ReproduceResult& result, double seconds, const Session& s
               .set("exact_failed", result.exact_failed)
               .set("interrupted", result.interrupted)
               .set("out_of_time", result.out_of_time)
+              .set("shard", shard.empty() ? std::nullopt : std::optional(shard))
               .set("report", result.report)
               .set("seconds", seconds));
     return result.exit_code();
@@ -52,8 +55,9 @@ int run_reproduce(ReproduceArguments arguments, const Session& session) {
   arguments.options.profile = experiments::parse_profile(arguments.profile);
   arguments.options.threads = session.threads;
   arguments.options.quiet = session.quiet;
+  if (!arguments.shard.empty()) arguments.options.shard = experiments::parse_shard(arguments.shard);
   const ReproduceResult result = experiments::reproduce(arguments.options);
-  return print_result(result, watch.seconds(), session);
+  return print_result(result, arguments.shard, watch.seconds(), session);
 }
 
 int run_report(const experiments::ReportOptions& given, const std::string& profile,
@@ -62,15 +66,16 @@ int run_report(const experiments::ReportOptions& given, const std::string& profi
   experiments::ReportOptions options = given;
   options.profile = experiments::parse_profile(profile);
   const ReproduceResult result = experiments::report(options);
-  return print_result(result, watch.seconds(), session);
+  return print_result(result, {}, watch.seconds(), session);
 }
 
 constexpr const char* kReproduceNotes =
     "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html,\n"
-    "PAPER.html and report.md, DIR/PROFILE/manifest.json. Exit code 3 if an exact claim (kind E)\n"
-    "does not hold; claims of other kinds do not change it.\n"
-    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time,\n"
-    "report, seconds.";
+    "PAPER.html and report.md, DIR/PROFILE/manifest.json; trials.K-of-N.jsonl of a shard, and\n"
+    "conflicts.jsonl if a trial that was computed twice differed (exit code 1). Exit code 3 if an\n"
+    "exact claim (kind E) does not hold; claims of other kinds do not change it.\n"
+    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time, shard\n"
+    "(null: none), report, seconds.";
 
 }  // namespace
 
@@ -81,7 +86,8 @@ void add_reproduce(Program& program) {
       .summary = "regenerate the tables and figures of the papers, and the report",
       .about = "Runs experiments trial by trial and writes the report. Finished trials are kept: "
                "Ctrl-C, or even kill -9, loses at most those in flight, and the next run goes on. "
-               "Same seed, same bytes in every CSV file, whatever --jobs and --threads.",
+               "Same seed, same bytes in every CSV file, whatever --jobs and --threads, and "
+               "whichever shards (--shard) ran the trials.",
       .notes = kReproduceNotes,
       .examples = {"boltzmark reproduce --profile smoke",
                    "boltzmark reproduce bruegge2013/fig3-top --out results",
@@ -101,6 +107,10 @@ void add_reproduce(Program& program) {
   command.text(&options.out, "--out DIR", "Folder of the results (default: out).");
   command.text(&options.only, "--only CELL",
                "Run only trials whose inputs match key=value,... such as size=3,c=10.");
+  command.text(
+      &arguments->shard, "--shard K/N",
+      "Run the K-th of N parts of the trials, without a report; any number may run at once "
+      "in one folder.");
   command.real(
       &options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
       "Stop after this long, between trials or where a long one keeps its state; run again to go on.");
