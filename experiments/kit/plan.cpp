@@ -48,6 +48,12 @@ Results PlannedExperiment::results(Profile profile) const {
   return {profile, std::move(planned), std::move(finished)};
 }
 
+void PlannedExperiment::read_finished() {
+  store->read_appended();
+  for (PlannedTrial& trial : trials)
+    if (trial.to_run()) trial.finished = store->find(trial.key);
+}
+
 std::string experiment_folder(const std::string& out, Profile profile,
                               const Experiment& experiment) {
   return fmt::format("{}/{}/{}", out, profile_name(profile), experiment.id);

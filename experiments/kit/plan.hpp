@@ -32,6 +32,8 @@ struct PlannedExperiment {
   /// Estimates how long the trials still to run take on 2 cores.
   double seconds_to_run() const;
   Results results(Profile profile) const;
+  /// Finds the trials that a run has stored since, as a later run would.
+  void read_finished();
 };
 
 /// Lists the trials of an experiment, before any is looked up.

@@ -26,6 +26,11 @@ std::string inputs_text(const Json& inputs, std::uint64_t seed) {
   return fmt::format("{} {}", inputs.dump(), seed);
 }
 
+[[noreturn]] void throw_unstored(const std::string& path, int error) {
+  throw Error(
+      fmt::format("{}: cannot be written: {} (must have space left)", path, std::strerror(error)));
+}
+
 bool is_store_name(const std::string& name) {
   return name == "trials.jsonl" || (name.starts_with("trials.") && name.ends_with(".jsonl"));
 }
@@ -90,13 +95,19 @@ TrialStore::~TrialStore() {
   close(file_);
 }
 
+std::size_t TrialStore::remember_all(std::string_view text) {
+  std::size_t start = 0;
+  for (std::size_t end; (end = text.find('\n', start)) != std::string_view::npos; start = end + 1)
+    remember(std::string(text.substr(start, end - start)));
+  return start;
+}
+
 void TrialStore::read_lines(const std::string& path) {
   const std::string text = read_text(path);
-  std::size_t start = 0;
-  for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
-    remember(text.substr(start, end - start));
-  if (access_ == Access::append && path == path_ && start < text.size() &&
-      ftruncate(file_, static_cast<off_t>(start)) != 0)
+  const std::size_t whole = remember_all(text);
+  if (access_ == Access::read || path != path_) return;
+  read_to_ = whole;
+  if (whole < text.size() && ftruncate(file_, static_cast<off_t>(whole)) != 0)
     throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
 }
 
@@ -135,18 +146,48 @@ std::size_t TrialStore::count_other_builds(const TrialKey& key) const {
 }
 
 void TrialStore::append(const TrialKey& key, const Trial& trial) {
-  const std::string line = trial_line(key, trial);
+  add_line(trial_line(key, trial));
+  write();
+  sync();
+  read_appended();
+}
+
+void TrialStore::add_line(std::string_view line) {
   const std::lock_guard lock(mutex_);
+  added_ += line;
+}
+
+void TrialStore::write() {
+  const std::lock_guard lock(mutex_);
+  if (added_.empty()) return;
   struct stat before {};
   fstat(file_, &before);
-  const ssize_t written = write(file_, line.data(), line.size());
-  if (written != static_cast<ssize_t>(line.size())) {
+  const ssize_t written = ::write(file_, added_.data(), added_.size());
+  if (written != static_cast<ssize_t>(added_.size())) {
+    const int error = written < 0 ? errno : ENOSPC;
     // Best effort: should this fail too, opening the store cuts the torn line off.
     [[maybe_unused]] const int cut = ftruncate(file_, before.st_size);
-    throw DataError(path_ + ": cannot be written (must have space left)");
+    throw_unstored(path_, error);
   }
-  fdatasync(file_);
-  remember(line.substr(0, line.size() - 1));
+  added_.clear();
+  unsynced_ = true;
+}
+
+void TrialStore::sync() {
+  const std::lock_guard lock(mutex_);
+  if (!unsynced_) return;
+  // A network file system tells of a full disk or quota only here.
+  if (fdatasync(file_) != 0) throw_unstored(path_, errno);
+  unsynced_ = false;
+}
+
+void TrialStore::read_appended() {
+  const std::lock_guard lock(mutex_);
+  struct stat now {};
+  if (fstat(file_, &now) != 0 || now.st_size <= static_cast<off_t>(read_to_)) return;
+  std::string text(static_cast<std::size_t>(now.st_size) - read_to_, '\0');
+  const ssize_t got = pread(file_, text.data(), text.size(), static_cast<off_t>(read_to_));
+  if (got > 0) read_to_ += remember_all(std::string_view(text).substr(0, got));
 }
 
 }  // namespace boltzmark::experiments

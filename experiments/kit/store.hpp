@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/kit/experiment.hpp"
@@ -56,8 +57,17 @@ class TrialStore {
 
   /// Finds the trial of a key; of several the one written last.
   std::optional<Trial> find(const TrialKey& key) const;
-  /// Appends a trial, whole or not at all.  Throws  DataError if it cannot be written (full disk)
+  /// Appends a trial, whole or not at all.  Throws  Error if it cannot be written (full disk)
   void append(const TrialKey& key, const Trial& trial);
+  /// Adds lines to those that `write` appends; they are not found before `read_appended`.
+  void add_line(std::string_view line);
+  /// Appends the lines that were added, in one piece, whole or not at all.
+  /// Throws  Error if they cannot be written
+  void write();
+  /// Brings what was written to the disk, if anything was since.  Throws  Error if it does not fit
+  void sync();
+  /// Reads what this run has appended, so that it is found as a later run would find it.
+  void read_appended();
   /// Counts stored trials with these inputs and seed, of whatever sources and SIMD path.
   std::size_t count_other_builds(const TrialKey& key) const;
   /// Lists trials of one key and unequal outputs.
@@ -67,11 +77,15 @@ class TrialStore {
 
  private:
   void read_lines(const std::string& path);
+  std::size_t remember_all(std::string_view text);
   void remember(const std::string& line);
 
   std::string path_;
   Access access_;
   int file_ = -1;
+  std::string added_ = {};   ///< lines that are to be written
+  std::size_t read_to_ = 0;  ///< bytes of the file appended to that were read
+  bool unsynced_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, Trial> trials_;           ///< by TrialKey::text
   std::map<std::string, std::size_t> by_inputs_;  ///< by inputs and seed

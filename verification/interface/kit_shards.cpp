@@ -1,9 +1,11 @@
 // Runs that share a folder: shards of a plan, their locks, and trials computed twice.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -231,6 +233,46 @@ TEST_CASE(
   CHECK_THROWS_AS(reproduce({.out = out.path(), .shard = {0, 2}, .keep = true}, toy_experiments(),
                             {toy_claims()}),
                   InvalidArgument);
+}
+
+/// Files may grow to so many bytes while it lives, beyond which a write is short, then fails.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  void (*signal_)(int);
+  rlimit before_{};
+};
+
+TEST_CASE(
+    "a disk that is full, in write or only in fdatasync, ends a run with one error and a whole store") {
+  const TemporaryFolder synced, limited;
+  fdatasync_error = ENOSPC;
+  CHECK_THROWS_WITH(run_part(synced.path(), {}),
+                    Catch::Contains("trials.jsonl: cannot be written: No space left"));
+  fdatasync_error = 0;
+  {
+    const FileLimit limit(2000);
+    CHECK_THROWS_AS(run_part(limited.path(), {}), Error);
+  }
+  const std::string kept = read_text(toy_folder(limited) + "/trials.jsonl");
+  REQUIRE(!kept.empty());
+  CHECK(kept.back() == '\n');
+  const auto lines = static_cast<std::size_t>(std::count(kept.begin(), kept.end(), '\n'));
+  CHECK(run_part(limited.path(), {}).reused == lines);
+  CHECK(run_part(synced.path(), {}).exit_code() == 0);
+  CHECK(result_files(synced.path()) == result_files(limited.path()));
 }
 
 }  // namespace
