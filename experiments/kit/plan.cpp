@@ -60,9 +60,9 @@ std::string experiment_folder(const std::string& out, Profile profile,
 }
 
 PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptions& options,
-                              const CellFilter& only) {
+                              const CellFilter& only, std::string sources) {
   PlannedExperiment plan{.experiment = &experiment, .store = nullptr};
-  const std::string sources = sources_hash(experiment);
+  if (sources.empty()) sources = sources_hash(experiment);
   std::set<std::string> seen;
   for (const Json& inputs : experiment.trials(options.profile)) {
     PlannedTrial trial{.key = {inputs, options.seed, simd_path(), sources}};

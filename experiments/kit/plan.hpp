@@ -37,9 +37,10 @@ struct PlannedExperiment {
 };
 
 /// Lists the trials of an experiment, before any is looked up.
+///   sources  sources_hash of the experiment; empty: it is made here
 /// Throws  InvalidArgument if the experiment lists a trial twice
 PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptions& options,
-                              const CellFilter& only);
+                              const CellFilter& only, std::string sources = {});
 /// Looks up which trials are finished: in the store, and for the paper profile in
 /// reports/reference, matched on inputs alone.
 void look_up(PlannedExperiment& plan, const ReproduceOptions& options,

@@ -7,10 +7,13 @@
 #include <set>
 
 #include "boltzmark/core/error.hpp"
+#include "experiments/kit/announce.hpp"
 #include "experiments/kit/conflicts.hpp"
+#include "experiments/kit/equal_ranks.hpp"
 #include "experiments/kit/folder_lock.hpp"
 #include "experiments/kit/manifest.hpp"
 #include "experiments/kit/progress.hpp"
+#include "experiments/kit/rank_worker.hpp"
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
 #include "experiments/kit/runner.hpp"
@@ -53,44 +56,22 @@ void take_shard(std::vector<PlannedExperiment>& plans, const Shard& shard) {
   std::erase_if(plans, [](const PlannedExperiment& plan) { return !is_selected(plan); });
 }
 
-std::vector<PlannedExperiment> plan_all(const ReproduceOptions& options,
-                                        const std::vector<Experiment>& all) {
+/// Lists what every rank is to know; no store is opened.
+std::vector<PlannedExperiment> list_all(const ReproduceOptions& options,
+                                        const std::vector<Experiment>& all, RankLink* link) {
   const CellFilter only(options.only);
+  const std::vector<const Experiment*> makers = select_makers(all, options.ids);
+  std::vector<std::string> sources(makers.size());
+  if (link != nullptr) sources = agree_on_sources(makers, *link);
   std::vector<PlannedExperiment> plans;
-  for (const Experiment* experiment : select_makers(all, options.ids))
-    plans.push_back(list_trials(*experiment, options, only));
+  for (std::size_t i = 0; i < makers.size(); ++i)
+    plans.push_back(list_trials(*makers[i], options, only, sources[i]));
   if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), is_selected))
     throw InvalidArgument(
         fmt::format("--only {} (must match a trial's inputs in this profile, whose keys are {})",
                     options.only, fmt::join(input_keys(plans), ", ")));
   take_shard(plans, options.shard);
-  for (PlannedExperiment& plan : plans) look_up(plan, options);
   return plans;
-}
-
-std::string part_text(const Shard& shard, const char* before) {
-  return shard.whole() ? "" : fmt::format("{} shard {}", before, shard.text());
-}
-
-/// States what will run and how long that takes, before it starts.
-void announce(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
-  double total = 0;
-  std::size_t trials = 0;
-  for (const PlannedExperiment& plan : plans) {
-    const std::size_t count = plan.count_to_run();
-    if (count == 0) continue;
-    const double seconds = plan.seconds_to_run();
-    fmt::print(stderr, "{:<30} {:>5} trials, {}\n", plan.experiment->id, count,
-               duration_text(seconds));
-    total += seconds;
-    trials += count;
-  }
-  if (trials == 0)
-    fmt::print(stderr, "every trial{} is in the store\n", part_text(options.shard, " of"));
-  else
-    fmt::print(stderr, "{:<30} {:>5} trials, {} on 2 cores\n",
-               "profile " + profile_name(options.profile) + part_text(options.shard, ","), trials,
-               duration_text(total));
 }
 
 void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
@@ -130,9 +111,10 @@ void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& o
 }
 
 /// Runs what a shard is to, without a report: other shards may be at work.
-ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
+ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                          RankLink* link) {
   share_manifest(options, plans);
-  ReproduceResult result = run_trials(plans, options);
+  ReproduceResult result = run_trials(plans, options, nullptr, link);
   for (const PlannedExperiment& plan : plans)
     for (std::string& conflict :
          keep_conflicts(plan, experiment_folder(options.out, options.profile, *plan.experiment)))
@@ -142,12 +124,14 @@ ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const Reproduce
 
 ReproduceResult run_whole(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
                           const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
-                          bool complete) {
+                          RankLink* link) {
   ReportWriter writer(options, all, claims, plans);
   writer.write_manifest();
-  if (!complete) writer.draw_finished();
-  ReproduceResult result =
-      run_trials(plans, options, [&](const PlannedExperiment& ended) { writer.renew(ended); });
+  if (std::any_of(plans.begin(), plans.end(),
+                  [](const PlannedExperiment& plan) { return plan.count_to_run() > 0; }))
+    writer.draw_finished();
+  const auto renew = [&](const PlannedExperiment& ended) { writer.renew(ended); };
+  ReproduceResult result = run_trials(plans, options, renew, link);
   if (options.keep) keep(plans, options);
   if (result.interrupted && !options.quiet)
     fmt::print(stderr, "writing the report of what is finished\n");
@@ -163,26 +147,34 @@ int ReproduceResult::exit_code() const {
 }
 
 ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Experiment>& all,
-                          const std::vector<ClaimFile>& claims) {
+                          const std::vector<ClaimFile>& claims, RankLink* link) {
   check_options(options);
-  select_makers(all, options.ids);  // refuse bad names before anything is written
-  const CellFilter checked(options.only);
+  std::vector<PlannedExperiment> plans = list_all(options, all, link);
+  const Placement placement = gather_placement(options, link);
+  if (link != nullptr) {
+    const std::string made_by = link->broadcast(link->rank() == 0 ? revision() : "");
+    if (link->rank() > 0) {
+      work_for_rank_0(plans, options, made_by, *link);
+      return {};
+    }
+  }
   const FolderLock lock(options.out, options.shard);
-  std::vector<PlannedExperiment> plans = plan_all(options, all);
+  for (PlannedExperiment& plan : plans) look_up(plan, options);
   if (options.keep) check_keep(plans);
   ReproduceResult before;
   count_reused(plans, before);
-  if (!options.quiet) announce(plans, options);
-  ReproduceResult result = options.shard.whole() ? run_whole(plans, options, all, claims,
-                                                             before.reused == before.planned)
-                                                 : run_shard(plans, options);
+  if (!options.quiet) announce(plans, options, placement);
+  ReproduceResult result = options.shard.whole() ? run_whole(plans, options, all, claims, link)
+                                                 : run_shard(plans, options, link);
   result.planned = before.planned;
   result.reused = before.reused;
+  result.ranks = placement.ranks;
+  result.hosts = placement.hosts;
   return result;
 }
 
-ReproduceResult reproduce(const ReproduceOptions& options) {
-  return reproduce(options, experiments(), read_all_claims());
+ReproduceResult reproduce(const ReproduceOptions& options, RankLink* link) {
+  return reproduce(options, experiments(), read_all_claims(), link);
 }
 
 ReproduceResult report(const ReportOptions& options) {

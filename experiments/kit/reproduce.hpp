@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "experiments/kit/profile.hpp"
+#include "experiments/kit/rank_link.hpp"
 #include "experiments/kit/shard.hpp"
 
 namespace boltzmark::experiments {
@@ -21,6 +22,7 @@ struct ReproduceOptions {
   Shard shard = {};       ///< of the trials selected; none: all
   double max_seconds =
       0;  ///< stop after this, between trials or where one keeps its state; 0: never
+  double lease_seconds = 60;       ///< a rank that is silent for longer is lost
   double checkpoint_seconds = 30;  ///< between two states that a trial keeps
   bool fresh = false;              ///< ignore the store
   bool keep = false;               ///< merge finished trials into reports/reference
@@ -34,6 +36,9 @@ struct ReproduceResult {
   std::size_t reused = 0;                 ///< of which found in the store
   std::vector<std::string> failures;      ///< `ID INPUTS: message` of trials that threw
   std::vector<std::string> exact_failed;  ///< claims of kind E that do not hold
+  int ranks = 1, hosts = 1;               ///< that ran it
+  int lost_ranks = 0;                     ///< of which silent at the end
+  std::size_t reissued = 0;               ///< trials that were given to more than one rank
   bool interrupted = false;               ///< by Ctrl-C
   bool out_of_time = false;               ///< stopped by --max-seconds
   std::string report;                     ///< path of index.html; none of a shard
@@ -47,7 +52,9 @@ struct ReproduceResult {
 /// Randomness  every trial's streams are keyed by (seed, id, inputs): CSV files are the same bytes
 ///   for any jobs and threads, and after kill and resume
 /// Throws  InvalidArgument for unknown ids or keys; DataError if the folder is in use or unwritable
-ReproduceResult reproduce(const ReproduceOptions& options);
+/// link  null: one process. All ranks call it; those but 0 run trials until rank 0 ends them, and
+///   return nothing
+ReproduceResult reproduce(const ReproduceOptions& options, RankLink* link = nullptr);
 
 /// Options of `boltzmark report`.
 struct ReportOptions {

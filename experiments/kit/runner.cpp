@@ -11,6 +11,7 @@
 #include "experiments/kit/dispatcher.hpp"
 #include "experiments/kit/interrupt.hpp"
 #include "experiments/kit/progress.hpp"
+#include "experiments/kit/remote_ranks.hpp"
 #include "experiments/kit/sources.hpp"
 #include "experiments/kit/trial_checkpoint.hpp"
 #include "experiments/kit/trial_run.hpp"
@@ -19,19 +20,25 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kWaitSeconds = 0.05;  // until a word to stop is looked for again
-constexpr double kSyncSeconds = 0.2;   // what a crash of the machine may lose
+constexpr double kWaitSeconds = 0.05;    // until a word to stop is looked for again
+constexpr double kPollSeconds = 0.0005;  // until a message is looked for again
+constexpr double kInterruptSeconds = 1;
+constexpr double kSyncSeconds = 0.2;     // what a crash of the machine may lose
 
 struct Task {
   PlannedExperiment* plan;
   PlannedTrial* trial;
+  std::size_t number;  ///< as number_trials counts
 };
 
 std::vector<Task> tasks_to_run(std::vector<PlannedExperiment>& plans) {
   std::vector<Task> tasks;
+  std::size_t number = 0;
   for (PlannedExperiment& plan : plans)
-    for (PlannedTrial& trial : plan.trials)
-      if (trial.to_run()) tasks.push_back({&plan, &trial});
+    for (PlannedTrial& trial : plan.trials) {
+      if (trial.to_run()) tasks.push_back({&plan, &trial, number});
+      number += trial.selected;
+    }
   return tasks;
 }
 
@@ -63,17 +70,21 @@ double sum_seconds(const std::vector<Task>& tasks) {
 /// One call's work: the dispatcher, told of what happens, and what it wants done.
 class Run {
  public:
-  Run(std::vector<Task> tasks, const ReproduceOptions& options, int jobs, int threads,
-      const std::function<void(const PlannedExperiment&)>& on_ended)
+  Run(std::vector<Task> tasks, const ReproduceOptions& options, Parallelism use,
+      const std::function<void(const PlannedExperiment&)>& on_ended, RankLink* link)
       : tasks_(std::move(tasks)),
         on_ended_(on_ended),
-        slots_(count_slots(tasks_, jobs)),
+        slots_(count_slots(tasks_, use.jobs)),
         options_(options),
         progress_(tasks_.size(), sum_seconds(tasks_), !options.quiet),
         trial_run_(options, revision(), progress_),
-        dispatcher_(dispatch_tasks(tasks_)),
-        workers_(slots_, threads) {
-    for (const Task& task : tasks_) ++left_[task.plan];
+        remote_(link, options.lease_seconds),
+        dispatcher_(dispatch_tasks(tasks_), options.lease_seconds),
+        workers_(slots_, use.threads) {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      ++left_[tasks_[i].plan];
+      by_number_[tasks_[i].number] = i;
+    }
   }
   /// Whatever ended the run, nobody waits for trials that still go on.
   ~Run() { trial_run_.give_up(); }
@@ -82,11 +93,16 @@ class Run {
 
   ReproduceResult run() {
     take(dispatcher_.join(0, 0, slots_));
-    while (look_for_stop(), !dispatcher_.finished()) {
-      for (Outcome& outcome : outcomes_.take(kWaitSeconds)) note(0, outcome);
+    while (look_for_stop(), !dispatcher_.finished() && !waits_in_vain()) {
+      for (Outcome& outcome : outcomes_.take(remote_.any() ? kPollSeconds : kWaitSeconds))
+        note(0, outcome);
+      hear();
       store();
     }
     sync();
+    remote_.tell(RankNote::Kind::rest);
+    result_.lost_ranks = dispatcher_.lost();
+    result_.reissued = dispatcher_.reissued();
     workers_.wait();  // for the drawing
     return std::move(result_);
   }
@@ -96,6 +112,36 @@ class Run {
     result_.interrupted = result_.interrupted || interrupt_requested();
     result_.out_of_time = result_.out_of_time || trial_run_.out_of_time();
     if (result_.interrupted || result_.out_of_time) take(dispatcher_.stop());
+    if (result_.interrupted) remote_.tell(RankNote::Kind::give_up);
+    if (result_.out_of_time) remote_.tell(RankNote::Kind::stop);
+  }
+
+  /// After Ctrl-C a launcher kills in two seconds: no other rank is waited for much longer.
+  bool waits_in_vain() {
+    if (!result_.interrupted || !remote_.any()) return false;
+    if (interrupted_at_ == 0) interrupted_at_ = now_seconds();
+    return now_seconds() - interrupted_at_ > kInterruptSeconds && !workers_.busy();
+  }
+
+  /// Takes what the other ranks have said, and finds those that say nothing.
+  void hear() {
+    if (!remote_.any()) return;
+    while (auto said = remote_.hear()) take(said->first, said->second);
+    take(dispatcher_.beat(0));
+    take(dispatcher_.time(now_seconds() - start_));
+  }
+
+  void take(int rank, RankNote& note) {
+    using Kind = RankNote::Kind;
+    if (note.kind == Kind::join)
+      return take(dispatcher_.join(rank, remote_.host(rank), static_cast<int>(note.number)));
+    if (note.kind == Kind::beat) return take(dispatcher_.beat(rank));
+    Outcome outcome{.trial = by_number_.at(note.number), .text = std::move(note.text)};
+    if (note.kind == Kind::result) outcome.kind = Outcome::Kind::result;
+    if (note.kind == Kind::failure) outcome.kind = Outcome::Kind::failure;
+    if (outcome.kind == Outcome::Kind::failure)
+      outcome.text += fmt::format(" (on host {})", remote_.host_name_of(rank));
+    this->note(rank, outcome);
   }
 
   void note(int rank, Outcome& outcome) {
@@ -111,13 +157,26 @@ class Run {
       if (action.kind == DispatchAction::Kind::fail) fail(std::move(outcome.text));
       if (action.kind == DispatchAction::Kind::store || action.kind == DispatchAction::Kind::fail)
         end(i);
+      if (action.kind == DispatchAction::Kind::drop && made) compare(i, outcome.text);
     }
     take(actions);
   }
 
   void take(const Dispatcher::Actions& actions) {
-    for (const DispatchAction& action : actions)
-      if (action.kind == DispatchAction::Kind::give) give(action.trial, action.attempt);
+    for (const DispatchAction& action : actions) {
+      if (action.kind == DispatchAction::Kind::lost) tell_lost(action.rank);
+      if (action.kind != DispatchAction::Kind::give) continue;
+      if (action.rank == 0)
+        give(action.trial, action.attempt);
+      else
+        remote_.give(action.rank, tasks_[action.trial].number, action.attempt);
+    }
+  }
+
+  void tell_lost(int rank) const {
+    if (options_.quiet) return;
+    fmt::print(stderr, "rank {} on host {} has been silent for {}: its trials are given again\n",
+               rank, remote_.host_name_of(rank), duration_text(options_.lease_seconds));
   }
 
   void give(std::size_t i, int attempt) {
@@ -133,6 +192,13 @@ class Run {
     tasks_[i].plan->store->add_line(line);
     unwritten_.push_back(i);
     ++result_.ran;
+  }
+
+  /// Holds what a second rank made of a trial to what is stored.
+  void compare(std::size_t i, const std::string& line) {
+    if (tasks_[i].plan->experiment->alone) return;
+    store();
+    tasks_[i].plan->store->compare(line);
   }
 
   /// Writes the lines that have come, of each experiment in one piece.
@@ -184,14 +250,16 @@ class Run {
   std::vector<Task> tasks_;
   const std::function<void(const PlannedExperiment&)>& on_ended_;
   std::map<const PlannedExperiment*, std::size_t> left_;  ///< trials that have not ended
+  std::map<std::size_t, std::size_t> by_number_;          ///< places in tasks_
   int slots_;
   const ReproduceOptions& options_;
   std::mutex mutex_;  ///< of failures
   ReproduceResult result_;
   std::vector<std::size_t> unwritten_, unsynced_;
-  double synced_ = now_seconds();
+  double synced_ = now_seconds(), start_ = now_seconds(), interrupted_at_ = 0;
   Progress progress_;
   TrialRun trial_run_;
+  RemoteRanks remote_;
   Dispatcher dispatcher_;
   OutcomeQueue outcomes_;
   Workers workers_;  // last: what its jobs use outlives it
@@ -199,15 +267,31 @@ class Run {
 
 }  // namespace
 
+std::vector<NumberedTrial> number_trials(const std::vector<PlannedExperiment>& plans) {
+  std::vector<NumberedTrial> all;
+  for (const PlannedExperiment& plan : plans)
+    for (const PlannedTrial& trial : plan.trials)
+      if (trial.selected) all.push_back({&plan, &trial});
+  return all;
+}
+
+Parallelism parallelism(const ReproduceOptions& options, const RankLink* link) {
+  Parallelism use;
+  const int on_host = link == nullptr ? 1 : link->ranks_on_host();
+  use.threads = options.threads > 0 ? options.threads : std::max(1, thread_count() / on_host);
+  use.jobs = options.jobs > 0 ? options.jobs : use.threads;
+  return use;
+}
+
 ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                           const std::function<void(const PlannedExperiment&)>& on_ended) {
-  const int threads = options.threads > 0 ? options.threads : thread_count();
-  const int jobs = options.jobs > 0 ? options.jobs : threads;
-  const ThreadLimit limit(threads);
+                           const std::function<void(const PlannedExperiment&)>& on_ended,
+                           RankLink* link) {
+  const Parallelism use = parallelism(options, link);
+  const ThreadLimit limit(use.threads);
   const InterruptGuard guard;
   std::vector<Task> tasks = tasks_to_run(plans);
   if (tasks.empty()) return {};
-  ReproduceResult result = Run(std::move(tasks), options, jobs, threads, on_ended).run();
+  ReproduceResult result = Run(std::move(tasks), options, use, on_ended, link).run();
   for (PlannedExperiment& plan : plans) plan.read_finished();
   return result;
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/checkpoint.hpp"
@@ -29,6 +30,21 @@ std::string inputs_text(const Json& inputs, std::uint64_t seed) {
 [[noreturn]] void throw_unstored(const std::string& path, int error) {
   throw Error(
       fmt::format("{}: cannot be written: {} (must have space left)", path, std::strerror(error)));
+}
+
+/// Throws  an exception if the line is no trial
+std::pair<TrialKey, Trial> parse_line(const std::string& line) {
+  const Json json = open_line(line);
+  TrialKey key{json.at("inputs"), json.at("seed"), json.at("simd"), json.at("sources")};
+  Trial trial{.inputs = key.inputs,
+              .outputs = json.at("outputs"),
+              .seconds = json.at("seconds"),
+              .revision = json.at("revision"),
+              .simd = key.simd,
+              .host = json.value("host", "")};
+  if (!key.inputs.is_object() || !trial.outputs.is_object() || trial.outputs.empty())
+    throw DataError("not a trial");
+  return {std::move(key), std::move(trial)};
 }
 
 bool is_store_name(const std::string& name) {
@@ -113,23 +129,26 @@ void TrialStore::read_lines(const std::string& path) {
 
 void TrialStore::remember(const std::string& line) {
   try {
-    const Json json = open_line(line);
-    const TrialKey key{json.at("inputs"), json.at("seed"), json.at("simd"), json.at("sources")};
-    Trial trial{.inputs = key.inputs,
-                .outputs = json.at("outputs"),
-                .seconds = json.at("seconds"),
-                .revision = json.at("revision"),
-                .simd = key.simd,
-                .host = json.value("host", "")};
-    if (!key.inputs.is_object() || !trial.outputs.is_object() || trial.outputs.empty())
-      throw DataError("not a trial");
+    auto [key, trial] = parse_line(line);
     const auto [at, is_new] = trials_.try_emplace(key.text(), trial);
     if (is_new) ++by_inputs_[inputs_text(key.inputs, key.seed)];
-    if (at->second.outputs != trial.outputs) conflicts_.push_back({key, at->second, trial});
+    note(key, at->second, trial);
     at->second = std::move(trial);
   } catch (const std::exception&) {
     ++unreadable_;  // a cache: what cannot be read is computed again
   }
+}
+
+void TrialStore::note(const TrialKey& key, const Trial& first, const Trial& second) {
+  if (first.outputs != second.outputs) conflicts_.push_back({key, first, second});
+}
+
+void TrialStore::compare(std::string_view line) {
+  read_appended();
+  const auto [key, trial] = parse_line(std::string(line.substr(0, line.find('\n'))));
+  const std::lock_guard lock(mutex_);
+  const auto stored = trials_.find(key.text());
+  if (stored != trials_.end()) note(key, stored->second, trial);
 }
 
 std::optional<Trial> TrialStore::find(const TrialKey& key) const {

@@ -70,6 +70,8 @@ class TrialStore {
   void read_appended();
   /// Counts stored trials with these inputs and seed, of whatever sources and SIMD path.
   std::size_t count_other_builds(const TrialKey& key) const;
+  /// Holds a line that is not to be stored to what is stored under its key: they may be a conflict.
+  void compare(std::string_view line);
   /// Lists trials of one key and unequal outputs.
   const std::vector<Conflict>& conflicts() const { return conflicts_; }
   /// Counts lines that were not trials and are ignored.
@@ -79,6 +81,7 @@ class TrialStore {
   void read_lines(const std::string& path);
   std::size_t remember_all(std::string_view text);
   void remember(const std::string& line);
+  void note(const TrialKey& key, const Trial& first, const Trial& second);
 
   std::string path_;
   Access access_;

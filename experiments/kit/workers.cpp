@@ -3,6 +3,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace boltzmark::experiments {
@@ -37,9 +38,20 @@ void Workers::add_first(std::function<void()> job) {
   changed_.notify_all();
 }
 
+bool Workers::busy() {
+  const std::lock_guard lock(mutex_);
+  return !jobs_.empty() || running_ > 0;
+}
+
 void Workers::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return jobs_.empty() && running_ == 0; });
+}
+
+bool Workers::wait(double seconds) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                           [this] { return jobs_.empty() && running_ == 0; });
 }
 
 bool Workers::may_start() const {

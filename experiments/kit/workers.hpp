@@ -24,8 +24,12 @@ class Workers {
   void add(std::function<void()> job, bool alone);
   /// Adds one before those that have not begun.
   void add_first(std::function<void()> job);
+  /// Tells whether a job is left.
+  bool busy();
   /// Waits until no job is left.
   void wait();
+  /// Waits so long.  Returns  whether none is left
+  bool wait(double seconds);
 
  private:
   struct Job {

@@ -31,6 +31,10 @@ int print_result(const ReproduceResult& result, const std::string& shard, double
               .set("exact_failed", result.exact_failed)
               .set("interrupted", result.interrupted)
               .set("out_of_time", result.out_of_time)
+              .set("ranks", result.ranks)
+              .set("hosts", result.hosts)
+              .set("lost_ranks", result.lost_ranks)
+              .set("reissued", std::uint64_t{result.reissued})
               .set("shard", shard.empty() ? std::nullopt : std::optional(shard))
               .set("report", result.report)
               .set("seconds", seconds));
@@ -50,14 +54,28 @@ int print_result(const ReproduceResult& result, const std::string& shard, double
   return result.exit_code();
 }
 
+/// Ends the other ranks once all is written and said.
+void leave_ranks(const ReproduceResult& result, int code, const Session& session) {
+  finish_output();
+  session.ranks->finish(
+      code, result.lost_ranks == 0,
+      "boltzmark: ranks are silent, but all is stored: mpirun may be stopped if it "
+      "does not end\n");
+}
+
 int run_reproduce(ReproduceArguments arguments, const Session& session) {
   const Stopwatch watch;
   arguments.options.profile = experiments::parse_profile(arguments.profile);
   arguments.options.threads = session.threads;
   arguments.options.quiet = session.quiet;
   if (!arguments.shard.empty()) arguments.options.shard = experiments::parse_shard(arguments.shard);
-  const ReproduceResult result = experiments::reproduce(arguments.options);
-  return print_result(result, arguments.shard, watch.seconds(), session);
+  const ReproduceResult result = experiments::reproduce(arguments.options, session.ranks.get());
+  if (session.ranks == nullptr)
+    return print_result(result, arguments.shard, watch.seconds(), session);
+  if (session.ranks->rank() > 0) return 0;
+  const int code = print_result(result, arguments.shard, watch.seconds(), session);
+  leave_ranks(result, code, session);
+  return code;
 }
 
 int run_report(const experiments::ReportOptions& given, const std::string& profile,
@@ -74,8 +92,9 @@ constexpr const char* kReproduceNotes =
     "PAPER.html and report.md, DIR/PROFILE/manifest.json; trials.K-of-N.jsonl of a shard, and\n"
     "conflicts.jsonl if a trial that was computed twice differed (exit code 1). Exit code 3 if an\n"
     "exact claim (kind E) does not hold; claims of other kinds do not change it.\n"
-    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time, shard\n"
-    "(null: none), report, seconds.";
+    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time, ranks,\n"
+    "hosts, lost_ranks, reissued (trials given to more than one rank), shard (null: none), report,\n"
+    "seconds.";
 
 }  // namespace
 
@@ -91,6 +110,7 @@ void add_reproduce(Program& program) {
       .notes = kReproduceNotes,
       .examples = {"boltzmark reproduce --profile smoke",
                    "boltzmark reproduce bruegge2013/fig3-top --out results",
+                   "mpirun -n 64 boltzmark reproduce --profile paper",
                    "boltzmark reproduce bruegge2013 --profile paper --only size=3 "
                    "--max-seconds 3600"},
   });
@@ -102,7 +122,9 @@ void add_reproduce(Program& program) {
       "smoke: toy size, under a minute; quick: minutes; paper: the paper's own settings, "
       "hours (default: quick).");
   command.integer(&options.jobs, "--jobs N", 1,
-                  "Trials that run at once and share the threads (default: as many as threads).");
+                  "Trials that run at once and share the threads (default: as many as threads); of "
+                  "several ranks each.");
+  command.uses_ranks();
   command.integer(&options.seed, "--seed S", "Seed of every random stream (default: 1).");
   command.text(&options.out, "--out DIR", "Folder of the results (default: out).");
   command.text(&options.only, "--only CELL",
@@ -111,6 +133,9 @@ void add_reproduce(Program& program) {
       &arguments->shard, "--shard K/N",
       "Run the K-th of N parts of the trials, without a report; any number may run at once "
       "in one folder.");
+  command.real(&options.lease_seconds, "--lease S", {.low = 0, .above_low = true},
+               "Under mpirun: a rank that is silent this long is lost, and its trials are given to "
+               "others (default: 60).");
   command.real(
       &options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
       "Stop after this long, between trials or where a long one keeps its state; run again to go on.");

@@ -1,0 +1,114 @@
+#include "experiments/kit/rank_worker.hpp"
+
+#include <cstdlib>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "experiments/kit/host.hpp"
+#include "experiments/kit/interrupt.hpp"
+#include "experiments/kit/rank_messages.hpp"
+#include "experiments/kit/runner.hpp"
+#include "experiments/kit/trial_run.hpp"
+#include "experiments/kit/workers.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kPollSeconds = 0.0005;
+constexpr double kLeaveSeconds = 2;  // that trials have to give up
+
+class RankWorker {
+ public:
+  RankWorker(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+             const std::string& revision, RankLink& link, int jobs, int threads)
+      : trials_(number_trials(plans)),
+        lease_(options.lease_seconds),
+        link_(link),
+        progress_(0, 0, false),
+        trial_run_(options, revision, progress_),
+        workers_(jobs, threads) {
+    send({.kind = RankNote::Kind::join,
+          .number = static_cast<std::size_t>(jobs),
+          .text = host_name()});
+  }
+
+  void work() {
+    while (!link_.ended()) {
+      while (const auto message = link_.receive()) take(decode(message->bytes));
+      for (Outcome& outcome : outcomes_.take(kPollSeconds)) report(outcome);
+      beat();
+      if (!resting_ && now_seconds() - heard_at_ > 5 * lease_)
+        throw Error("rank 0 was not heard for five leases");
+    }
+    leave();
+  }
+
+ private:
+  void send(const RankNote& note) {
+    link_.send(0, encode(note));
+    sent_at_ = now_seconds();
+  }
+
+  /// Also while trials run: it is this thread that is heard, not they.
+  void beat() {
+    if (now_seconds() - sent_at_ >= lease_ / 5) send({.kind = RankNote::Kind::beat});
+  }
+
+  void take(const RankNote& note) {
+    heard_at_ = now_seconds();
+    if (note.kind == RankNote::Kind::give) run(note.number, note.attempt);
+    if (note.kind == RankNote::Kind::stop) trial_run_.stop();
+    if (note.kind == RankNote::Kind::give_up || note.kind == RankNote::Kind::rest) {
+      trial_run_.stop();
+      trial_run_.give_up();
+    }
+    resting_ = resting_ || note.kind == RankNote::Kind::rest;
+  }
+
+  void run(std::size_t number, int attempt) {
+    const NumberedTrial trial = trials_.at(number);
+    const auto job = [this, trial, number, attempt] {
+      Outcome outcome = trial_run_.run(*trial.plan, *trial.trial, attempt);
+      outcome.trial = number;
+      outcomes_.add(std::move(outcome));
+    };
+    workers_.add(job, trial.plan->experiment->alone);
+  }
+
+  void report(Outcome& outcome) {
+    const auto kind = outcome.kind == Outcome::Kind::result    ? RankNote::Kind::result
+                      : outcome.kind == Outcome::Kind::failure ? RankNote::Kind::failure
+                                                               : RankNote::Kind::abandoned;
+    send({.kind = kind, .number = outcome.trial, .text = std::move(outcome.text)});
+  }
+
+  /// A trial that says nothing of its progress is not waited for.
+  void leave() {
+    trial_run_.give_up();
+    const bool idle = workers_.wait(kLeaveSeconds);
+    link_.finish(0, true);
+    if (!idle) std::_Exit(0);
+  }
+
+  std::vector<NumberedTrial> trials_;
+  double lease_;
+  RankLink& link_;
+  double heard_at_ = now_seconds(), sent_at_ = 0;
+  bool resting_ = false;
+  Progress progress_;
+  TrialRun trial_run_;
+  OutcomeQueue outcomes_;
+  Workers workers_;  // last: what its jobs use outlives it
+};
+
+}  // namespace
+
+void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                     const std::string& revision, RankLink& link) {
+  const Parallelism use = parallelism(options, &link);
+  const ThreadLimit limit(use.threads);
+  const InterruptGuard guard;
+  RankWorker(plans, options, revision, link, use.jobs, use.threads).work();
+}
+
+}  // namespace boltzmark::experiments
