@@ -20,15 +20,15 @@ constexpr double kLeaveSeconds = 2;  // that trials have to give up
 class RankWorker {
  public:
   RankWorker(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-             const std::string& revision, RankLink& link, int jobs, int threads)
+             const std::string& revision, RankLink& link, Parallelism use)
       : trials_(number_trials(plans)),
         lease_(options.lease_seconds),
         link_(link),
         progress_(0, 0, false),
         trial_run_(options, revision, progress_),
-        workers_(jobs, threads) {
+        workers_(use.jobs, use.threads, use.alone_threads) {
     send({.kind = RankNote::Kind::join,
-          .number = static_cast<std::size_t>(jobs),
+          .number = static_cast<std::size_t>(use.jobs),
           .text = host_name()});
   }
 
@@ -106,9 +106,9 @@ class RankWorker {
 void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
                      const std::string& revision, RankLink& link) {
   const Parallelism use = parallelism(options, &link);
-  const ThreadLimit limit(use.threads);
+  const ThreadLimit limit(use.alone_threads);
   const InterruptGuard guard;
-  RankWorker(plans, options, revision, link, use.jobs, use.threads).work();
+  RankWorker(plans, options, revision, link, use).work();
 }
 
 }  // namespace boltzmark::experiments

@@ -23,7 +23,7 @@ namespace {
 constexpr double kWaitSeconds = 0.05;    // until a word to stop is looked for again
 constexpr double kPollSeconds = 0.0005;  // until a message is looked for again
 constexpr double kInterruptSeconds = 1;
-constexpr double kSyncSeconds = 0.2;     // what a crash of the machine may lose
+constexpr double kSyncSeconds = 0.2;  // what a crash of the machine may lose
 
 struct Task {
   PlannedExperiment* plan;
@@ -80,7 +80,7 @@ class Run {
         trial_run_(options, revision(), progress_),
         remote_(link, options.lease_seconds),
         dispatcher_(dispatch_tasks(tasks_), options.lease_seconds),
-        workers_(slots_, use.threads) {
+        workers_(slots_, use.threads, use.alone_threads) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       ++left_[tasks_[i].plan];
       by_number_[tasks_[i].number] = i;
@@ -278,6 +278,7 @@ std::vector<NumberedTrial> number_trials(const std::vector<PlannedExperiment>& p
 Parallelism parallelism(const ReproduceOptions& options, const RankLink* link) {
   Parallelism use;
   const int on_host = link == nullptr ? 1 : link->ranks_on_host();
+  use.alone_threads = options.threads > 0 ? options.threads : thread_count();
   use.threads = options.threads > 0 ? options.threads : std::max(1, thread_count() / on_host);
   use.jobs = options.jobs > 0 ? options.jobs : use.threads;
   return use;
@@ -287,7 +288,7 @@ ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const Reproduc
                            const std::function<void(const PlannedExperiment&)>& on_ended,
                            RankLink* link) {
   const Parallelism use = parallelism(options, link);
-  const ThreadLimit limit(use.threads);
+  const ThreadLimit limit(use.alone_threads);
   const InterruptGuard guard;
   std::vector<Task> tasks = tasks_to_run(plans);
   if (tasks.empty()) return {};

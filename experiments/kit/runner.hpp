@@ -19,7 +19,8 @@ std::vector<NumberedTrial> number_trials(const std::vector<PlannedExperiment>& p
 /// How much this process does at once.
 struct Parallelism {
   int threads = 1;
-  int jobs = 1;  ///< trials at once, which share the threads
+  int jobs = 1;           ///< trials at once, which share the threads
+  int alone_threads = 1;  ///< of a trial that has the host for itself
 };
 /// Takes what options say; otherwise the CPUs that this process may use, shared by the ranks on its host.
 /// link  null: one process

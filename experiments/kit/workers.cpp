@@ -8,8 +8,8 @@
 
 namespace boltzmark::experiments {
 
-Workers::Workers(int count, int threads)
-    : share_(std::max(1, threads / count)), threads_(std::max(1, threads)) {
+Workers::Workers(int count, int threads, int alone_threads)
+    : share_(std::max(1, threads / count)), alone_threads_(std::max(1, alone_threads)) {
   for (int i = 0; i < count; ++i) all_.emplace_back([this] { work(); });
 }
 
@@ -59,7 +59,7 @@ bool Workers::may_start() const {
 }
 
 void Workers::work() {
-  tbb::task_arena part(share_), whole(threads_);
+  tbb::task_arena part(share_), whole(alone_threads_);
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return closing_ || may_start(); });

@@ -11,10 +11,11 @@
 namespace boltzmark::experiments {
 
 /// Threads that run jobs, in the order given; each job's parallel loops have an equal share of the
-/// process's threads. A job that is alone starts when no other runs, has all threads, and no other starts beside it.
+/// process's threads. A job that is alone starts when no other runs, and no other starts beside it.
 class Workers {
  public:
-  Workers(int count, int threads);
+  /// alone_threads  of a job that is alone
+  Workers(int count, int threads, int alone_threads);
   /// Forgets the jobs that have not begun, and waits for the others.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -39,7 +40,7 @@ class Workers {
   void work();
   bool may_start() const;
 
-  int share_, threads_;
+  int share_, alone_threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;

@@ -111,6 +111,7 @@ TEST_CASE("ranks of one host share its CPUs, each has one at least, and options 
   CHECK(parallelism({}, &two).threads == std::max(1, all / 2));
   CHECK(parallelism({}, &two).jobs == parallelism({}, &two).threads);
   CHECK(parallelism({}, &many).threads == 1);
+  CHECK(parallelism({}, &many).alone_threads == all);  // a trial that has the host for itself
   CHECK(parallelism({.jobs = 3, .threads = 5}, &two).threads == 5);
   CHECK(parallelism({.jobs = 3, .threads = 5}, &two).jobs == 3);
 }
