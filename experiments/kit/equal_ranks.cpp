@@ -103,6 +103,12 @@ void agree_on_build(RankLink& link) {
   judge(link, said(identity));
 }
 
+void agree_on(RankLink& link, const std::string& name, const std::function<std::string()>& value) {
+  judge(link, said([&]() -> Json {
+          return {{"host", host_name()}, {"facts", {{name, value()}}}};
+        }));
+}
+
 std::vector<std::string> agree_on_sources(const std::vector<const Experiment*>& experiments,
                                           RankLink& link) {
   const bool first = is_first_on_host(link);

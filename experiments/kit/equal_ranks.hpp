@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ void agree_on_build(RankLink& link);
 /// Throws  InvalidArgument at every rank, naming the host whose data differ
 std::vector<std::string> agree_on_sources(const std::vector<const Experiment*>& experiments,
                                           RankLink& link);
+
+/// Holds what every rank makes of something to what rank 0 makes of it, as a file that all read.
+/// All ranks must call it.
+/// Throws  InvalidArgument at every rank, naming the host that differs, or what went wrong there
+void agree_on(RankLink& link, const std::string& name, const std::function<std::string()>& value);
 
 /// What a rank says of itself.
 struct RankIdentity {

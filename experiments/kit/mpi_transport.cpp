@@ -18,7 +18,7 @@ namespace boltzmark::experiments {
 namespace {
 
 enum Tag { kMessage = 1, kEnd = 2, kLeave = 3 };
-constexpr double kLeaveSeconds = 10;  // that rank 0 waits for the others
+constexpr double kLeaveSeconds = 5;  // that rank 0 waits for the others
 
 /// Every peer over TCP takes an open file: 10,000 of them do not fit into the usual 1,024.
 void raise_file_limit() {

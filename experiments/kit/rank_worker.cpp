@@ -17,15 +17,12 @@ namespace {
 constexpr double kPollSeconds = 0.0005;
 constexpr double kLeaveSeconds = 2;  // that trials have to give up
 
-class RankWorker {
+class RankServant {
  public:
-  RankWorker(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-             const std::string& revision, RankLink& link, Parallelism use)
-      : trials_(number_trials(plans)),
-        lease_(options.lease_seconds),
+  RankServant(RankLink& link, double lease, const Parallelism& use, const RankService& service)
+      : service_(service),
+        lease_(lease),
         link_(link),
-        progress_(0, 0, false),
-        trial_run_(options, revision, progress_),
         workers_(use.jobs, use.threads, use.alone_threads) {
     send({.kind = RankNote::Kind::join,
           .number = static_cast<std::size_t>(use.jobs),
@@ -57,22 +54,23 @@ class RankWorker {
   void take(const RankNote& note) {
     heard_at_ = now_seconds();
     if (note.kind == RankNote::Kind::give) run(note.number, note.attempt);
-    if (note.kind == RankNote::Kind::stop) trial_run_.stop();
-    if (note.kind == RankNote::Kind::give_up || note.kind == RankNote::Kind::rest) {
-      trial_run_.stop();
-      trial_run_.give_up();
-    }
+    if (note.kind == RankNote::Kind::stop && service_.stop) service_.stop();
+    if (note.kind == RankNote::Kind::give_up || note.kind == RankNote::Kind::rest) give_up();
     resting_ = resting_ || note.kind == RankNote::Kind::rest;
   }
 
+  void give_up() {
+    if (service_.stop) service_.stop();
+    if (service_.give_up) service_.give_up();
+  }
+
   void run(std::size_t number, int attempt) {
-    const NumberedTrial trial = trials_.at(number);
-    const auto job = [this, trial, number, attempt] {
-      Outcome outcome = trial_run_.run(*trial.plan, *trial.trial, attempt);
+    const auto job = [this, number, attempt] {
+      Outcome outcome = service_.run(number, attempt);
       outcome.trial = number;
       outcomes_.add(std::move(outcome));
     };
-    workers_.add(job, trial.plan->experiment->alone);
+    workers_.add(job, service_.alone && service_.alone(number));
   }
 
   void report(Outcome& outcome) {
@@ -82,33 +80,47 @@ class RankWorker {
     send({.kind = kind, .number = outcome.trial, .text = std::move(outcome.text)});
   }
 
-  /// A trial that says nothing of its progress is not waited for.
+  /// Work that says nothing of its progress is not waited for.
   void leave() {
-    trial_run_.give_up();
+    give_up();
     const bool idle = workers_.wait(kLeaveSeconds);
     link_.finish(0, true);
     if (!idle) std::_Exit(0);
   }
 
-  std::vector<NumberedTrial> trials_;
+  const RankService& service_;
   double lease_;
   RankLink& link_;
   double heard_at_ = now_seconds(), sent_at_ = 0;
   bool resting_ = false;
-  Progress progress_;
-  TrialRun trial_run_;
   OutcomeQueue outcomes_;
   Workers workers_;  // last: what its jobs use outlives it
 };
 
 }  // namespace
 
+void serve_rank_0(RankLink& link, double lease_seconds, const Parallelism& use,
+                  const RankService& service) {
+  RankServant(link, lease_seconds, use, service).work();
+}
+
 void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
                      const std::string& revision, RankLink& link) {
   const Parallelism use = parallelism(options, &link);
   const ThreadLimit limit(use.alone_threads);
   const InterruptGuard guard;
-  RankWorker(plans, options, revision, link, use).work();
+  const std::vector<NumberedTrial> trials = number_trials(plans);
+  Progress progress(0, 0, false);
+  TrialRun trial_run(options, revision, progress);
+  const RankService service{
+      .run =
+          [&](std::size_t number, int attempt) {
+            return trial_run.run(*trials.at(number).plan, *trials.at(number).trial, attempt);
+          },
+      .alone = [&](std::size_t number) { return trials.at(number).plan->experiment->alone; },
+      .stop = [&] { trial_run.stop(); },
+      .give_up = [&] { trial_run.give_up(); }};
+  serve_rank_0(link, options.lease_seconds, use, service);
 }
 
 }  // namespace boltzmark::experiments

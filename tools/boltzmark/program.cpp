@@ -219,7 +219,9 @@ int Program::run_command(Command& command, std::vector<std::string> arguments) c
   std::optional<ThreadLimit> limit;
   if (session.threads > 0) limit.emplace(session.threads);
   std::list<experiments::FileLock> locks;
-  for (const std::string& file : command.written_files()) locks.emplace_back(file);
+  // Of several ranks the first writes.
+  if (experiments::this_launch().rank == 0)
+    for (const std::string& file : command.written_files()) locks.emplace_back(file);
   return command.act(session);
 }
 

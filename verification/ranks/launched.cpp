@@ -22,17 +22,6 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Waits until a condition holds, so many seconds at most.
-template <class Holds>
-bool wait_until(double seconds, Holds holds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
-
 /// What mpirun needs on a machine with fewer cores than ranks, in a container too.
 void set_environment() {
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
@@ -63,6 +52,15 @@ void redirect(const std::string& path, int to) {
 }
 
 }  // namespace
+
+bool wait_until(double seconds, const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
 
 Folder::Folder() {
   std::string name = (std::filesystem::temp_directory_path() / "boltzmark-ranks-XXXXXX").string();

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,6 +57,8 @@ bool can_name_hosts();
 std::vector<std::string> study(const std::string& out,
                                const std::vector<std::string>& options = {});
 
+/// Waits until a condition holds, so many seconds at most.  Returns  whether it does
+bool wait_until(double seconds, const std::function<bool()>& holds);
 /// Waits until a file has so many lines; false after 30 s.
 bool wait_for_lines(const std::string& path, int lines);
 /// Reads the process that a rank of a study is.

@@ -1,6 +1,8 @@
 // A study of toy trials as a program of its own, for mpirun to start:
 //   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
 //             [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N]
+//   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
+//             log Z of a random model of so many hidden units, its chunks slow, checkpoint OUT.sums
 // Each rank leaves its process id in OUT.pid.RANK.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +15,9 @@
 #include <thread>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/chunk_ranks.hpp"
 #include "experiments/kit/equal_ranks.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/launcher.hpp"
@@ -100,6 +104,42 @@ class HoldingLink final : public RankLink {
   std::map<int, std::deque<RankMessage>> held_;
 };
 
+/// An enumeration that takes its time and saves every sum that it has taken.
+int run_exact(const std::string& out, const Options& options, RankLink* link) {
+  const bool is_slow = number_of(options, "--slow-rank", -1) == this_launch().rank;
+  const int units = number_of(options, "--exact", 18);
+  const int sleep = number_of(options, "--sleep", 0) + (is_slow ? 300 : 0);
+  Stream stream(make_key(5, "exact"), Purpose::test);
+  Eigen::MatrixXd weights(40, units);
+  for (Eigen::Index i = 0; i < weights.size(); ++i) weights.data()[i] = stream.normal();
+  const auto model = Layered::rbm(weights, Eigen::VectorXd::Zero(40), Eigen::VectorXd::Zero(units));
+  int lost = 0;
+  ExactOptions how{.checkpoint = out + ".sums", .checkpoint_seconds = 0};
+  ChunkDriver driver = [](const EnumerationChunks& chunks) {
+    for (auto i = chunks.first; i < chunks.end; ++i) chunks.take(chunks.sum(i, 1));
+  };
+  if (link != nullptr)
+    driver = rank_driver(
+        *link, {.lease_seconds = static_cast<double>(number_of(options, "--lease", 60))}, lost);
+  how.driver = [&](const EnumerationChunks& chunks) {
+    EnumerationChunks slow = chunks;
+    slow.sum = [&](std::uint64_t first, std::uint64_t count) {
+      sleep_ms(sleep);
+      return chunks.sum(first, count);
+    };
+    if (this_launch().rank == 0) fmt::print("from {} of {}\n", chunks.first, chunks.end);
+    std::fflush(stdout);
+    driver(slow);
+  };
+  if (this_launch().rank > 0) how.checkpoint.clear();
+  const ExactLogZ result = exact_log_z(model, how);
+  if (this_launch().rank > 0) return 0;
+  fmt::print("log Z {:a} +- {:a}\n", result.log_z, result.error_bound);
+  std::fflush(stdout);
+  if (link != nullptr) link->finish(0, lost == 0);
+  return 0;
+}
+
 int run(const std::string& out, const Options& options) {
   const Launch& launch = this_launch();
   write_text(fmt::format("{}.pid.{}", out, launch.rank), std::to_string(getpid()));
@@ -108,6 +148,7 @@ int run(const std::string& out, const Options& options) {
   if (link) agree_on_build(*link);
   if (link && options.contains("--hold-seed"))
     link = std::make_unique<HoldingLink>(std::move(link), number_of(options, "--hold-seed", 0));
+  if (options.contains("--exact")) return run_exact(out, options, link.get());
   ReproduceOptions how{.jobs = number_of(options, "--jobs", 1),
                        .threads = 1,
                        .out = out,
