@@ -46,7 +46,10 @@ Dispatcher::Actions Dispatcher::failure(int rank, std::size_t trial) {
 
 Dispatcher::Actions Dispatcher::abandoned(int rank, std::size_t trial) {
   hear(rank);
+  ranks_[rank].slots = 0;
+  hosts_[ranks_[rank].host].ranks.erase(rank);
   release(rank, trial);
+  renew_rank(rank);
   if (trials_[trial].state == State::given && !has_heard_rank(trials_[trial])) return_trial(trial);
   Actions actions;
   pump(actions);
@@ -151,7 +154,7 @@ void Dispatcher::take_back(int rank) {
   Rank& it = ranks_[rank];
   it.heard = true;
   --lost_;
-  hosts_[it.host].ranks.insert(rank);
+  if (it.slots > 0) hosts_[it.host].ranks.insert(rank);
   hosts_[it.host].running += static_cast<int>(it.trials.size());
   running_ += static_cast<int>(it.trials.size());
   for (const std::size_t trial : it.trials) {

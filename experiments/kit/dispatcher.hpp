@@ -46,7 +46,7 @@ class Dispatcher {
   Actions result(int rank, std::size_t trial);
   /// A trial threw: it is not tried elsewhere.
   Actions failure(int rank, std::size_t trial);
-  /// A rank gave a trial up.
+  /// A rank gave a trial up: it is given no more.
   Actions abandoned(int rank, std::size_t trial);
   /// A rank was heard.
   Actions beat(int rank);
@@ -85,7 +85,7 @@ class Dispatcher {
   struct Host {
     int running = 0;           ///< trials of ranks that are heard
     int group = -1;            ///< that has it for itself
-    std::set<int> ranks = {};  ///< that are heard
+    std::set<int> ranks = {};  ///< that are heard and take trials
   };
   struct Group {
     std::set<Place> waiting = {};

@@ -111,7 +111,9 @@ void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const Reproduc
   const InterruptGuard guard;
   const std::vector<NumberedTrial> trials = number_trials(plans);
   Progress progress(0, 0, false);
-  TrialRun trial_run(options, revision, progress);
+  ReproduceOptions untimed = options;
+  untimed.max_seconds = 0;  // rank 0 says when the time is over
+  TrialRun trial_run(untimed, revision, progress);
   const RankService service{
       .run =
           [&](std::size_t number, int attempt) {

@@ -55,6 +55,17 @@ class SimulatedCluster {
     it.heard = true;
     take(dispatcher_.result(rank, trial));
   }
+  /// A rank, but not the first, gives up what it computes.
+  void abandon(int rank) {
+    SimulatedRank& it = ranks_[rank];
+    if (rank == 0 || !it.alive || it.silent || it.computing.empty()) return;
+    const std::size_t trial = it.computing.front();
+    it.computing.pop_front();
+    it.given.erase(trial);
+    it.heard = true;
+    it.slots = 0;
+    take(dispatcher_.abandoned(rank, trial));
+  }
   void beat(int rank) {
     SimulatedRank& it = ranks_[rank];
     if (!it.alive || it.silent) return;
@@ -193,9 +204,9 @@ void happen(SimulatedCluster& cluster, const Event& event) {
 }
 
 std::vector<Event> random_events() {
-  const auto numbers = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 10 * 400 * 1000));
+  const auto numbers = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 11 * 400 * 1000));
   std::vector<Event> events;
-  for (const int n : numbers) events.push_back({n % 10, n / 10 % 400, n / 4000});
+  for (const int n : numbers) events.push_back({n % 11, n / 11 % 400, n / 4400});
   return events;
 }
 
@@ -275,6 +286,15 @@ TEST_CASE("a group that measures time has one host for itself while others go on
   CHECK(given(dispatcher.result(2, 0)) == Trials{3});
   CHECK(given(dispatcher.result(0, 2)) == Trials{1});
   CHECK(given(dispatcher.result(0, 1)) == Trials{4});
+}
+
+TEST_CASE("a rank that gives a trial up is given no more, and the trial goes to another") {
+  Dispatcher dispatcher({{3}, {2}, {1}}, kLease);
+  CHECK(given(dispatcher.join(0, 0, 1)) == Trials{0});
+  CHECK(given(dispatcher.join(1, 1, 1)) == Trials{1});
+  CHECK(given(dispatcher.abandoned(0, 0)).empty());
+  CHECK(given(dispatcher.result(1, 1)) == Trials{0});
+  CHECK(given(dispatcher.result(1, 0)) == Trials{2});
 }
 
 TEST_CASE("a dispatcher that is stopped gives no more, and waits for the ranks that are heard") {
