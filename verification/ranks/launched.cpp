@@ -137,7 +137,21 @@ StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>
 }
 
 bool can_name_hosts() {
-  return std::system("unshare --uts sh -c 'hostname other' >/dev/null 2>&1") == 0;
+  return std::system("unshare --uts --mount sh -c 'hostname other' >/dev/null 2>&1") == 0;
+}
+
+StudyRun run_on_small_disk(const std::string& folder, int kilobytes, const std::string& out,
+                           const std::vector<std::string>& options) {
+  std::filesystem::create_directories(folder);
+  const std::string script = "mount -t tmpfs -o size=" + std::to_string(kilobytes) + "k tmpfs " +
+                             folder + " && { \"$@\"; code=$?; cp -r " + folder + "/out " + out +
+                             "; exit $code; }";
+  std::vector<std::string> words = {"/usr/bin/env", "unshare", "--mount", "sh", "-c", script, "sh"};
+  append(words, with_mpirun("3"));
+  append(words, study(folder + "/out", options));
+  Launched launched(1, words);
+  const bool ended = launched.wait(60);
+  return {ended ? launched.code() : -1, launched.out(), launched.err()};
 }
 
 bool wait_for_lines(const std::string& path, int lines) {

@@ -54,6 +54,9 @@ StudyRun run_study(int ranks, const std::string& out, const std::vector<std::str
 /// On two ranks, of which the second has the host name "other".
 StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options);
 bool can_name_hosts();
+/// On three ranks, in a folder on a disk of its own of so many kB, which then is copied to `out`.
+StudyRun run_on_small_disk(const std::string& folder, int kilobytes, const std::string& out,
+                           const std::vector<std::string>& options);
 std::vector<std::string> study(const std::string& out,
                                const std::vector<std::string>& options = {});
 

@@ -212,6 +212,26 @@ TEST_CASE("outputs of two ranks that differ are both kept and told, with exit co
   CHECK(std::count(kept.begin(), kept.end(), '\n') >= 2);
 }
 
+TEST_CASE("a disk that is full ends all ranks with one line, and the store is whole") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have disks of its own");
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder / "out";
+  const StudyRun run = run_on_small_disk(folder / "disk", 400, out, {"--bytes", "15000"});
+  CHECK(run.code > 0);
+  CHECK_THAT(run.err, Catch::Contains("trials.jsonl: cannot be written: No space left"));
+  CHECK(run.err.find("toy_study: ") == run.err.rfind("toy_study: "));
+  const int lines = stored(out);
+  CHECK(lines > 5);
+  CHECK(read_text(store_of(out)).back() == '\n');
+  const StudyRun rest = run_study(2, out, {"--bytes", "15000"});
+  CHECK(rest.code == 0);
+  CHECK(Json::parse(rest.out)["reused"] == lines);
+  CHECK(result_files(out) == expected());
+}
+
 TEST_CASE("a rank whose data differ is refused at the start, by its host") {
   if (!can_name_hosts()) {
     WARN("skipped: this system lets no process have a host name of its own");
