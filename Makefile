@@ -11,7 +11,7 @@ reproduce: export NINJA_STATUS = building the program, then the experiments: %p 
 test: export NINJA_STATUS = building, then the tests: %p of %t steps, %es 
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build test reproduce report verify bench mutants sanitize fuzz lint format clean
+.PHONY: help setup configure build test reproduce report verify bench cluster mutants sanitize fuzz lint format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -29,8 +29,14 @@ build: configure  ## build the program at build/boltzmark
 	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark $(QUIET)
 
 test: configure  ## build and run the whole verification suite
+	@tools/setup cluster || echo "boltzmark: the tests go on without Slurm" >&2
 	@cmake --build $(BUILD) -j $(JOBS) $(QUIET)
 	@ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
+
+cluster: configure  ## run studies on a Slurm cluster of one node, which lives as long as the test
+	@tools/setup cluster
+	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark $(QUIET)
+	@ctest --test-dir $(BUILD) -R '^cluster:' $(ARGS)
 
 reproduce: build  ## regenerate the tables, figures and the report (PROFILE, OUT, ARGS)
 	@$(BUILD)/boltzmark reproduce --profile $(PROFILE) --jobs $(JOBS) --out $(OUT) $(ARGS)

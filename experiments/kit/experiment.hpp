@@ -25,6 +25,7 @@ struct Trial {
   double seconds = 0;
   std::string revision = {};    ///< git revision of the build that ran it
   std::string simd = {};        ///< SIMD path that it ran on
+  std::string host = {};        ///< machine that ran it; none: it was stored before there was one
   bool from_reference = false;  ///< read from reports/reference, matched on inputs alone
 };
 

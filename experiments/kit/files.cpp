@@ -49,21 +49,6 @@ void write_text(const std::string& path, std::string_view text) {
   file.commit(Durability::system);
 }
 
-FolderLock::FolderLock(const std::string& folder, IfHeld if_held) {
-  make_folder(folder);
-  const std::string path = folder + "/.lock";
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) throw_unwritable(path, errno, "must be writable");
-  int locked = 0;
-  do locked = flock(file_, LOCK_EX | (if_held == IfHeld::refuse ? LOCK_NB : 0));
-  while (locked != 0 && errno == EINTR);
-  if (locked == 0) return;
-  close(file_);
-  throw DataError(folder + ": in use by another run (must be free: wait, or choose another --out)");
-}
-
-FolderLock::~FolderLock() { close(file_); }
-
 namespace {
 
 bool is_open_file(const std::string& path, int file) {

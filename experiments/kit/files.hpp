@@ -18,21 +18,6 @@ void write_text(const std::string& path, std::string_view text);
 /// Makes a folder and its parents.  Throws  DataError if that fails
 void make_folder(const std::string& path);
 
-/// Holds a folder's lock file while it lives, so that two runs cannot share a folder.
-class FolderLock {
- public:
-  enum class IfHeld { refuse, wait };
-  /// Throws  DataError if another process holds it and is not to be waited for, or the folder
-  ///   cannot be written
-  explicit FolderLock(const std::string& folder, IfHeld if_held = IfHeld::refuse);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int file_ = -1;
-};
-
 /// Holds a file that is to be written while it lives, by a file `.NAME.lock` beside it, so that two
 /// runs cannot write one. Nothing is held where no such file can be made or locked.
 class FileLock {

@@ -48,21 +48,21 @@ Results PlannedExperiment::results(Profile profile) const {
   return {profile, std::move(planned), std::move(finished)};
 }
 
+void PlannedExperiment::read_finished() {
+  store->read_appended();
+  for (PlannedTrial& trial : trials)
+    if (trial.to_run()) trial.finished = store->find(trial.key);
+}
+
 std::string experiment_folder(const std::string& out, Profile profile,
                               const Experiment& experiment) {
   return fmt::format("{}/{}/{}", out, profile_name(profile), experiment.id);
 }
 
-PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
-                                  const CellFilter& only, TrialStore::Access access) {
-  PlannedExperiment plan{
-      .experiment = &experiment,
-      .store = std::make_unique<TrialStore>(
-          experiment_folder(options.out, options.profile, experiment) + "/trials.jsonl", access)};
-  const std::string sources = sources_hash(experiment);
-  const auto reference = options.profile == Profile::paper
-                             ? read_reference(reference_path(experiment))
-                             : std::map<std::string, Trial>{};
+PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptions& options,
+                              const CellFilter& only, std::string sources) {
+  PlannedExperiment plan{.experiment = &experiment, .store = nullptr};
+  if (sources.empty()) sources = sources_hash(experiment);
   std::set<std::string> seen;
   for (const Json& inputs : experiment.trials(options.profile)) {
     PlannedTrial trial{.key = {inputs, options.seed, simd_path(), sources}};
@@ -71,13 +71,34 @@ PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceO
       throw InvalidArgument(
           fmt::format("{}: trial = {} (must be listed once)", experiment.id, text));
     trial.selected = only.matches(inputs);
-    const bool forget = options.fresh && trial.selected;
-    if (!forget) trial.finished = plan.store->find(trial.key);
-    if (!forget && !trial.finished && reference.contains(text)) trial.finished = reference.at(text);
-    if (!trial.finished && plan.store->count_other_builds(trial.key) > 0) ++plan.stale;
     plan.trials.push_back(std::move(trial));
   }
   estimate_seconds(plan, options.profile);
+  return plan;
+}
+
+void look_up(PlannedExperiment& plan, const ReproduceOptions& options, TrialStore::Access access) {
+  const Experiment& experiment = *plan.experiment;
+  plan.store = std::make_unique<TrialStore>(
+      fmt::format("{}/{}", experiment_folder(options.out, options.profile, experiment),
+                  options.shard.file_name()),
+      access);
+  const auto reference = options.profile == Profile::paper
+                             ? read_reference(reference_path(experiment))
+                             : std::map<std::string, Trial>{};
+  for (PlannedTrial& trial : plan.trials) {
+    const auto kept = reference.find(trial.key.inputs.dump());
+    const bool forget = options.fresh && trial.selected;
+    if (!forget) trial.finished = plan.store->find(trial.key);
+    if (!forget && !trial.finished && kept != reference.end()) trial.finished = kept->second;
+    if (!trial.finished && plan.store->count_other_builds(trial.key) > 0) ++plan.stale;
+  }
+}
+
+PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
+                                  const CellFilter& only, TrialStore::Access access) {
+  PlannedExperiment plan = list_trials(experiment, options, only);
+  look_up(plan, options, access);
   return plan;
 }
 

@@ -32,11 +32,20 @@ struct PlannedExperiment {
   /// Estimates how long the trials still to run take on 2 cores.
   double seconds_to_run() const;
   Results results(Profile profile) const;
+  /// Finds the trials that a run has stored since, as a later run would.
+  void read_finished();
 };
 
-/// Lists the trials of an experiment and looks up which are finished: in the store, and for the
-/// paper profile in reports/reference, matched on inputs alone.
+/// Lists the trials of an experiment, before any is looked up.
+///   sources  sources_hash of the experiment; empty: it is made here
 /// Throws  InvalidArgument if the experiment lists a trial twice
+PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptions& options,
+                              const CellFilter& only, std::string sources = {});
+/// Looks up which trials are finished: in the store, and for the paper profile in
+/// reports/reference, matched on inputs alone.
+void look_up(PlannedExperiment& plan, const ReproduceOptions& options,
+             TrialStore::Access access = TrialStore::Access::append);
+/// Does both.
 PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,
                                   const CellFilter& only,
                                   TrialStore::Access access = TrialStore::Access::append);

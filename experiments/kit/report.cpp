@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "boltzmark/core/simd.hpp"
+#include "experiments/kit/conflicts.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/sources.hpp"
+#include "experiments/kit/folder_lock.hpp"
+#include "experiments/kit/manifest.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -47,29 +48,6 @@ void judge_papers(Document& document, const std::vector<ClaimFile>& claims) {
   }
 }
 
-constexpr const char* kRounding =
-    "Sums of float32 inputs are rounded in an order that depends on the SIMD path, the number of "
-    "chains and how often a model is swept; never on the threads. SSE4 and AVX2 sum two-valued "
-    "units alike, AVX-512 also by tables of four weights, AMX by tiles of 32.";
-
-/// What is known before anything has run.
-Json make_manifest(const ReproduceOptions& options) {
-  return {{"revision", revision()},
-          {"compiler", compiler_name()},
-          {"cpu", cpu_name()},
-          {"simd", simd_path()},
-          {"rounding", kRounding},
-          {"seed", options.seed},
-          {"profile", profile_name(options.profile)},
-          {"version", BOLTZMARK_VERSION},
-          {"data", Json::object()},
-          {"seconds", Json::object()}};
-}
-
-void note_data(Json& manifest, const Experiment& experiment) {
-  for (const auto& [file, hash] : data_hashes(experiment)) manifest["data"][file] = hash;
-}
-
 void note_outcome(const Document& document, ReproduceResult& result) {
   for (const Section& section : document.sections)
     for (const std::string& problem : section.problems)
@@ -96,8 +74,7 @@ ReportWriter::ReportWriter(const ReproduceOptions& options, const std::vector<Ex
     const bool planned =
         std::any_of(plans.begin(), plans.end(),
                     [&](const PlannedExperiment& plan) { return plan.experiment == maker; });
-    if (!planned && std::filesystem::exists(
-                        experiment_folder(options.out, options.profile, *maker) + "/trials.jsonl"))
+    if (!planned && !store_files(experiment_folder(options.out, options.profile, *maker)).empty())
       others_.push_back(plan_experiment(*maker, options, CellFilter(""), TrialStore::Access::read));
   }
 }
@@ -140,6 +117,10 @@ void ReportWriter::finish(ReproduceResult& result) {
   write_text(root_ + "/manifest.json", document_.manifest.dump(2) + "\n");
   result.report = root_ + "/report/index.html";
   if (!result.interrupted) note_outcome(document_, result);
+  for (const PlannedExperiment* plan : all_plans())
+    for (std::string& conflict :
+         keep_conflicts(*plan, experiment_folder(out_, document_.profile, *plan->experiment)))
+      result.failures.push_back(std::move(conflict));
 }
 
 void ReportWriter::draw(const PlannedExperiment& plan) {

@@ -12,7 +12,7 @@ namespace boltzmark::experiments {
 
 /// `reproduce` on given experiments and claims, so that tests can bring their own.
 ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Experiment>& all,
-                          const std::vector<ClaimFile>& claims);
+                          const std::vector<ClaimFile>& claims, RankLink* link = nullptr);
 
 /// Writes the report of everything that a folder holds at one profile, and renews it while a run
 /// goes on there: each experiment's CSV and SVG files, manifest.json, report/index.html,

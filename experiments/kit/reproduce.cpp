@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <set>
 
 #include "boltzmark/core/error.hpp"
-#include "experiments/kit/files.hpp"
+#include "experiments/kit/announce.hpp"
+#include "experiments/kit/conflicts.hpp"
+#include "experiments/kit/equal_ranks.hpp"
+#include "experiments/kit/folder_lock.hpp"
+#include "experiments/kit/manifest.hpp"
 #include "experiments/kit/progress.hpp"
+#include "experiments/kit/rank_worker.hpp"
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/report.hpp"
 #include "experiments/kit/runner.hpp"
@@ -26,6 +30,10 @@ void check_options(const ReproduceOptions& options) {
   check("jobs", options.jobs);
   check("threads", options.threads);
   check("max-seconds", options.max_seconds);
+  if (options.keep && !options.shard.whole())
+    throw InvalidArgument(
+        fmt::format("--shard = {} with --keep (must be without: keep what a whole run reads)",
+                    options.shard.text()));
 }
 
 std::set<std::string> input_keys(const std::vector<PlannedExperiment>& plans) {
@@ -36,41 +44,34 @@ std::set<std::string> input_keys(const std::vector<PlannedExperiment>& plans) {
   return keys;
 }
 
-std::vector<PlannedExperiment> plan_all(const ReproduceOptions& options,
-                                        const std::vector<Experiment>& all) {
+bool is_selected(const PlannedExperiment& plan) {
+  return std::any_of(plan.trials.begin(), plan.trials.end(),
+                     [](const PlannedTrial& trial) { return trial.selected; });
+}
+
+/// A shard leaves the stores alone of which it runs no trial.
+void take_shard(std::vector<PlannedExperiment>& plans, const Shard& shard) {
+  if (shard.whole()) return;
+  select_shard(plans, shard);
+  std::erase_if(plans, [](const PlannedExperiment& plan) { return !is_selected(plan); });
+}
+
+/// Lists what every rank is to know; no store is opened.
+std::vector<PlannedExperiment> list_all(const ReproduceOptions& options,
+                                        const std::vector<Experiment>& all, RankLink* link) {
   const CellFilter only(options.only);
+  const std::vector<const Experiment*> makers = select_makers(all, options.ids);
+  std::vector<std::string> sources(makers.size());
+  if (link != nullptr) sources = agree_on_sources(makers, *link);
   std::vector<PlannedExperiment> plans;
-  for (const Experiment* experiment : select_makers(all, options.ids))
-    plans.push_back(plan_experiment(*experiment, options, only));
-  const auto selected = [](const PlannedExperiment& plan) {
-    return std::any_of(plan.trials.begin(), plan.trials.end(),
-                       [](const PlannedTrial& trial) { return trial.selected; });
-  };
-  if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), selected))
+  for (std::size_t i = 0; i < makers.size(); ++i)
+    plans.push_back(list_trials(*makers[i], options, only, sources[i]));
+  if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), is_selected))
     throw InvalidArgument(
         fmt::format("--only {} (must match a trial's inputs in this profile, whose keys are {})",
                     options.only, fmt::join(input_keys(plans), ", ")));
+  take_shard(plans, options.shard);
   return plans;
-}
-
-/// States what will run and how long that takes, before it starts.
-void announce(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
-  double total = 0;
-  std::size_t trials = 0;
-  for (const PlannedExperiment& plan : plans) {
-    const std::size_t count = plan.count_to_run();
-    if (count == 0) continue;
-    const double seconds = plan.seconds_to_run();
-    fmt::print(stderr, "{:<30} {:>5} trials, {}\n", plan.experiment->id, count,
-               duration_text(seconds));
-    total += seconds;
-    trials += count;
-  }
-  if (trials == 0)
-    fmt::print(stderr, "every trial is in the store\n");
-  else
-    fmt::print(stderr, "{:<30} {:>5} trials, {} on 2 cores\n",
-               "profile " + profile_name(options.profile), trials, duration_text(total));
 }
 
 void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
@@ -109,12 +110,33 @@ void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& o
                       options.seed);
 }
 
-/// Reads the seed of the run whose results a folder holds.
-std::uint64_t stored_seed(const std::string& manifest) {
-  const Json json = Json::parse(read_text(manifest), nullptr, false);
-  if (!json.is_object() || !json.contains("seed") || !json["seed"].is_number_unsigned())
-    throw DataError(manifest + ": is not a manifest (must be written by reproduce)");
-  return json["seed"];
+/// Runs what a shard is to, without a report: other shards may be at work.
+ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                          RankLink* link) {
+  share_manifest(options, plans);
+  ReproduceResult result = run_trials(plans, options, nullptr, link);
+  for (const PlannedExperiment& plan : plans)
+    for (std::string& conflict :
+         keep_conflicts(plan, experiment_folder(options.out, options.profile, *plan.experiment)))
+      result.failures.push_back(std::move(conflict));
+  return result;
+}
+
+ReproduceResult run_whole(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                          const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
+                          RankLink* link) {
+  ReportWriter writer(options, all, claims, plans);
+  writer.write_manifest();
+  if (std::any_of(plans.begin(), plans.end(),
+                  [](const PlannedExperiment& plan) { return plan.count_to_run() > 0; }))
+    writer.draw_finished();
+  const auto renew = [&](const PlannedExperiment& ended) { writer.renew(ended); };
+  ReproduceResult result = run_trials(plans, options, renew, link);
+  if (options.keep) keep(plans, options);
+  if (result.interrupted && !options.quiet)
+    fmt::print(stderr, "writing the report of what is finished\n");
+  writer.finish(result);
+  return result;
 }
 
 }  // namespace
@@ -125,41 +147,40 @@ int ReproduceResult::exit_code() const {
 }
 
 ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Experiment>& all,
-                          const std::vector<ClaimFile>& claims) {
+                          const std::vector<ClaimFile>& claims, RankLink* link) {
   check_options(options);
-  select_makers(all, options.ids);  // refuse bad names before anything is written
-  const CellFilter checked(options.only);
-  const FolderLock lock(options.out);
-  std::vector<PlannedExperiment> plans = plan_all(options, all);
+  std::vector<PlannedExperiment> plans = list_all(options, all, link);
+  const Placement placement = gather_placement(options, link);
+  if (link != nullptr) {
+    const std::string made_by = link->broadcast(link->rank() == 0 ? revision() : "");
+    if (link->rank() > 0) {
+      work_for_rank_0(plans, options, made_by, *link);
+      return {};
+    }
+  }
+  const FolderLock lock(options.out, options.shard);
+  for (PlannedExperiment& plan : plans) look_up(plan, options);
   if (options.keep) check_keep(plans);
   ReproduceResult before;
   count_reused(plans, before);
-  if (!options.quiet) announce(plans, options);
-  ReportWriter writer(options, all, claims, plans);
-  writer.write_manifest();
-  if (before.reused < before.planned) writer.draw_finished();
-  ReproduceResult result =
-      run_trials(plans, options, [&](const PlannedExperiment& ended) { writer.renew(ended); });
+  if (!options.quiet) announce(plans, options, placement);
+  ReproduceResult result = options.shard.whole() ? run_whole(plans, options, all, claims, link)
+                                                 : run_shard(plans, options, link);
   result.planned = before.planned;
   result.reused = before.reused;
-  if (options.keep) keep(plans, options);
-  if (result.interrupted && !options.quiet)
-    fmt::print(stderr, "writing the report of what is finished\n");
-  writer.finish(result);
+  result.ranks = placement.ranks;
+  result.hosts = placement.hosts;
   return result;
 }
 
-ReproduceResult reproduce(const ReproduceOptions& options) {
-  return reproduce(options, experiments(), read_all_claims());
+ReproduceResult reproduce(const ReproduceOptions& options, RankLink* link) {
+  return reproduce(options, experiments(), read_all_claims(), link);
 }
 
 ReproduceResult report(const ReportOptions& options) {
-  const std::string manifest =
-      fmt::format("{}/{}/manifest.json", options.out, profile_name(options.profile));
-  if (!std::filesystem::exists(manifest))
-    throw DataError(manifest + ": is missing (must be written by `boltzmark reproduce` first)");
-  const ReproduceOptions as_run{
-      .profile = options.profile, .seed = stored_seed(manifest), .out = options.out};
+  const ReproduceOptions as_run{.profile = options.profile,
+                                .seed = stored_seed(manifest_path(options.out, options.profile)),
+                                .out = options.out};
   ReproduceResult result;
   const std::vector<ClaimFile> claims = read_all_claims();
   const std::vector<PlannedExperiment> none;

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "experiments/kit/profile.hpp"
+#include "experiments/kit/rank_link.hpp"
+#include "experiments/kit/shard.hpp"
 
 namespace boltzmark::experiments {
 
@@ -17,8 +19,10 @@ struct ReproduceOptions {
   std::uint64_t seed = 1;
   std::string out = "out";
   std::string only = {};  ///< `key=value,...` filter on a trial's inputs
+  Shard shard = {};       ///< of the trials selected; none: all
   double max_seconds =
       0;  ///< stop after this, between trials or where one keeps its state; 0: never
+  double lease_seconds = 60;       ///< a rank that is silent for longer is lost
   double checkpoint_seconds = 30;  ///< between two states that a trial keeps
   bool fresh = false;              ///< ignore the store
   bool keep = false;               ///< merge finished trials into reports/reference
@@ -32,20 +36,25 @@ struct ReproduceResult {
   std::size_t reused = 0;                 ///< of which found in the store
   std::vector<std::string> failures;      ///< `ID INPUTS: message` of trials that threw
   std::vector<std::string> exact_failed;  ///< claims of kind E that do not hold
+  int ranks = 1, hosts = 1;               ///< that ran it
+  int lost_ranks = 0;                     ///< of which silent at the end
+  std::size_t reissued = 0;               ///< trials that were given to more than one rank
   bool interrupted = false;               ///< by Ctrl-C
   bool out_of_time = false;               ///< stopped by --max-seconds
-  std::string report;                     ///< path of index.html
+  std::string report;                     ///< path of index.html; none of a shard
   /// 0 done; 3 a claim of kind E does not hold; 1 a trial failed or Ctrl-C
   int exit_code() const;
 };
 
 /// Runs experiments trial by trial into a store that survives kill -9, and writes the report: anew
-/// as each experiment ends, and at last, after Ctrl-C too.
+/// as each experiment ends, and at last, after Ctrl-C too. A shard leaves the report to a whole run or `report`.
 /// Progress goes to stderr, as a bar on a terminal, else a line a minute.
 /// Randomness  every trial's streams are keyed by (seed, id, inputs): CSV files are the same bytes
 ///   for any jobs and threads, and after kill and resume
 /// Throws  InvalidArgument for unknown ids or keys; DataError if the folder is in use or unwritable
-ReproduceResult reproduce(const ReproduceOptions& options);
+/// link  null: one process. All ranks call it; those but 0 run trials until rank 0 ends them, and
+///   return nothing
+ReproduceResult reproduce(const ReproduceOptions& options, RankLink* link = nullptr);
 
 /// Options of `boltzmark report`.
 struct ReportOptions {

@@ -1,91 +1,245 @@
 #include "experiments/kit/runner.hpp"
 
 #include <fmt/format.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
-#include <thread>
+#include <utility>
 
 #include "boltzmark/core/parallel.hpp"
+#include "experiments/kit/dispatcher.hpp"
 #include "experiments/kit/interrupt.hpp"
 #include "experiments/kit/progress.hpp"
+#include "experiments/kit/remote_ranks.hpp"
 #include "experiments/kit/sources.hpp"
 #include "experiments/kit/trial_checkpoint.hpp"
+#include "experiments/kit/trial_run.hpp"
+#include "experiments/kit/workers.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
+constexpr double kWaitSeconds = 0.05;    // until a word to stop is looked for again
+constexpr double kPollSeconds = 0.0005;  // until a message is looked for again
+constexpr double kInterruptSeconds = 1;
+constexpr double kSyncSeconds = 0.2;  // what a crash of the machine may lose
+
 struct Task {
   PlannedExperiment* plan;
   PlannedTrial* trial;
+  std::size_t number;  ///< as number_trials counts
 };
 
-/// One call's work, shared by its workers.
-class Work {
- public:
-  Work(const ReproduceOptions& options, int threads, Progress& progress,
-       const std::function<void(const PlannedExperiment&)>& on_ended)
-      : options_(options),
-        threads_(threads),
-        progress_(progress),
-        on_ended_(on_ended),
-        revision_(revision()) {}
+std::vector<Task> tasks_to_run(std::vector<PlannedExperiment>& plans) {
+  std::vector<Task> tasks;
+  std::size_t number = 0;
+  for (PlannedExperiment& plan : plans)
+    for (PlannedTrial& trial : plan.trials) {
+      if (trial.to_run()) tasks.push_back({&plan, &trial, number});
+      number += trial.selected;
+    }
+  return tasks;
+}
 
-  /// Runs tasks, `jobs` at once; each job's parallel loops have an equal share of the threads.
-  void run(std::vector<Task>& tasks, int jobs) {
-    if (tasks.empty()) return;
-    jobs = static_cast<int>(std::min<std::size_t>(jobs, tasks.size()));
-    for (const Task& task : tasks) ++left_[task.plan];
-    std::atomic<std::size_t> next{0};
-    const auto worker = [&] {
-      tbb::task_arena arena(std::max(1, threads_ / jobs));
-      while (!stopped()) {
-        const std::size_t i = next++;
-        if (i >= tasks.size()) return;
-        arena.execute([&] { run_one(tasks[i]); });
-      }
-    };
-    std::vector<std::thread> others;
-    for (int j = 1; j < jobs; ++j) others.emplace_back(worker);
-    worker();
-    for (std::thread& thread : others) thread.join();
+/// What the dispatcher is to know; each experiment that measures time is a group.
+std::vector<DispatchTask> dispatch_tasks(const std::vector<Task>& tasks) {
+  std::map<const PlannedExperiment*, int> groups;
+  std::vector<DispatchTask> all;
+  for (const Task& task : tasks) {
+    DispatchTask it{.seconds = task.trial->seconds};
+    if (task.plan->experiment->alone)
+      it.alone = groups.try_emplace(task.plan, static_cast<int>(groups.size())).first->second;
+    all.push_back(it);
   }
+  return all;
+}
 
-  ReproduceResult take_result() { return std::move(result_); }
+int count_slots(const std::vector<Task>& tasks, int jobs) {
+  const auto together = std::count_if(
+      tasks.begin(), tasks.end(), [](const Task& task) { return !task.plan->experiment->alone; });
+  return static_cast<int>(std::clamp<std::ptrdiff_t>(together, 1, jobs));
+}
+
+double sum_seconds(const std::vector<Task>& tasks) {
+  double sum = 0;
+  for (const Task& task : tasks) sum += task.trial->seconds;
+  return sum;
+}
+
+/// One call's work: the dispatcher, told of what happens, and what it wants done.
+class Run {
+ public:
+  Run(std::vector<Task> tasks, const ReproduceOptions& options, Parallelism use,
+      const std::function<void(const PlannedExperiment&)>& on_ended, RankLink* link)
+      : tasks_(std::move(tasks)),
+        on_ended_(on_ended),
+        slots_(count_slots(tasks_, use.jobs)),
+        options_(options),
+        progress_(tasks_.size(), sum_seconds(tasks_), !options.quiet),
+        trial_run_(options, revision(), progress_),
+        remote_(link, options.lease_seconds),
+        dispatcher_(dispatch_tasks(tasks_), options.lease_seconds),
+        workers_(slots_, use.threads, use.alone_threads) {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      ++left_[tasks_[i].plan];
+      by_number_[tasks_[i].number] = i;
+    }
+  }
+  /// Whatever ended the run, nobody waits for trials that still go on.
+  ~Run() { trial_run_.give_up(); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  ReproduceResult run() {
+    take(dispatcher_.join(0, 0, slots_));
+    while (look_for_stop(), !dispatcher_.finished() && !waits_in_vain()) {
+      for (Outcome& outcome : outcomes_.take(remote_.any() ? kPollSeconds : kWaitSeconds))
+        note(0, outcome);
+      hear();
+      store();
+    }
+    sync();
+    remote_.tell(RankNote::Kind::rest);
+    result_.lost_ranks = dispatcher_.lost();
+    result_.reissued = dispatcher_.reissued();
+    workers_.wait();  // for the drawing
+    return std::move(result_);
+  }
 
  private:
-  bool stopped() {
-    const std::lock_guard lock(mutex_);
-    if (interrupt_requested()) result_.interrupted = true;
-    if (options_.max_seconds > 0 && now_seconds() - start_ > options_.max_seconds)
-      result_.out_of_time = true;
-    return result_.interrupted || result_.out_of_time;
+  void look_for_stop() {
+    result_.interrupted = result_.interrupted || interrupt_requested();
+    result_.out_of_time = result_.out_of_time || trial_run_.out_of_time();
+    if (result_.interrupted || result_.out_of_time) take(dispatcher_.stop());
+    if (result_.interrupted) remote_.tell(RankNote::Kind::give_up);
+    if (result_.out_of_time) remote_.tell(RankNote::Kind::stop);
   }
 
-  void run_one(const Task& task) {
-    const Experiment& experiment = *task.plan->experiment;
-    const TrialKey& key = task.trial->key;
-    try {
-      Trial trial{.inputs = key.inputs, .revision = revision_, .simd = key.simd};
-      const double start = now_seconds();
-      const TrialContext context = make_context(task);
-      trial.outputs = experiment.run(key.inputs, context);
-      trial.seconds = now_seconds() - start;
-      task.plan->store->append(key, trial);
-      context.checkpoint->remove();
-      task.trial->finished = task.plan->store->find(key);  // as a resumed run would read it
-      const std::lock_guard lock(mutex_);
-      ++result_.ran;
-    } catch (const Interrupted&) {
-      return progress_.finish(task.trial, task.trial->seconds);  // stopped() reports it
-    } catch (const std::exception& error) {
-      fail(fmt::format("{} {}: {}", experiment.id, key.inputs.dump(), error.what()));
+  /// After Ctrl-C a launcher kills in two seconds: no other rank is waited for much longer.
+  bool waits_in_vain() {
+    if (!result_.interrupted || !remote_.any()) return false;
+    if (interrupted_at_ == 0) interrupted_at_ = now_seconds();
+    return now_seconds() - interrupted_at_ > kInterruptSeconds && !workers_.busy();
+  }
+
+  /// Takes what the other ranks have said, and finds those that say nothing.
+  void hear() {
+    if (!remote_.any()) return;
+    while (auto said = remote_.hear()) take(said->first, said->second);
+    take(dispatcher_.beat(0));
+    take(dispatcher_.time(now_seconds() - start_));
+  }
+
+  void take(int rank, RankNote& note) {
+    using Kind = RankNote::Kind;
+    if (note.kind == Kind::join)
+      return take(dispatcher_.join(rank, remote_.host(rank), static_cast<int>(note.number)));
+    if (note.kind == Kind::beat) return take(dispatcher_.beat(rank));
+    Outcome outcome{.trial = by_number_.at(note.number), .text = std::move(note.text)};
+    if (note.kind == Kind::result) outcome.kind = Outcome::Kind::result;
+    if (note.kind == Kind::failure) outcome.kind = Outcome::Kind::failure;
+    if (outcome.kind == Outcome::Kind::failure)
+      outcome.text += fmt::format(" (on host {})", remote_.host_name_of(rank));
+    this->note(rank, outcome);
+  }
+
+  void note(int rank, Outcome& outcome) {
+    const std::size_t i = outcome.trial;
+    if (outcome.kind == Outcome::Kind::abandoned) {
+      progress_.finish(tasks_[i].trial, tasks_[i].trial->seconds);
+      return take(dispatcher_.abandoned(rank, i));
     }
-    progress_.finish(task.trial, task.trial->seconds);
-    note_end(*task.plan);
+    const bool made = outcome.kind == Outcome::Kind::result;
+    Dispatcher::Actions actions = made ? dispatcher_.result(rank, i) : dispatcher_.failure(rank, i);
+    for (const DispatchAction& action : actions) {
+      if (action.kind == DispatchAction::Kind::store) store_line(i, outcome.text);
+      if (action.kind == DispatchAction::Kind::fail) fail(std::move(outcome.text));
+      if (action.kind == DispatchAction::Kind::store || action.kind == DispatchAction::Kind::fail)
+        end(i);
+      if (action.kind == DispatchAction::Kind::drop && made) compare(i, outcome.text);
+    }
+    take(actions);
+  }
+
+  void take(const Dispatcher::Actions& actions) {
+    for (const DispatchAction& action : actions) {
+      if (action.kind == DispatchAction::Kind::lost) tell_lost(action.rank);
+      if (action.kind != DispatchAction::Kind::give) continue;
+      if (action.rank == 0)
+        give(action.trial, action.attempt);
+      else
+        remote_.give(action.rank, tasks_[action.trial].number, action.attempt);
+    }
+  }
+
+  void tell_lost(int rank) const {
+    if (options_.quiet) return;
+    fmt::print(stderr, "rank {} on host {} has been silent for {}: its trials are given again\n",
+               rank, remote_.host_name_of(rank), duration_text(options_.lease_seconds));
+  }
+
+  void give(std::size_t i, int attempt) {
+    const auto job = [this, i, attempt] {
+      Outcome outcome = trial_run_.run(*tasks_[i].plan, *tasks_[i].trial, attempt);
+      outcome.trial = i;
+      outcomes_.add(std::move(outcome));
+    };
+    workers_.add(job, tasks_[i].plan->experiment->alone);
+  }
+
+  void store_line(std::size_t i, const std::string& line) {
+    tasks_[i].plan->store->add_line(line);
+    unwritten_.push_back(i);
+    ++result_.ran;
+  }
+
+  /// Holds what a second rank made of a trial to what is stored.
+  void compare(std::size_t i, const std::string& line) {
+    if (tasks_[i].plan->experiment->alone) return;
+    store();
+    tasks_[i].plan->store->compare(line);
+  }
+
+  /// Writes the lines that have come, of each experiment in one piece.
+  void store() {
+    for (const std::size_t i : unwritten_) {
+      tasks_[i].plan->store->write();
+      unsynced_.push_back(i);
+    }
+    // A trial's state is worth something until its line is written.
+    for (const std::size_t i : std::exchange(unwritten_, {})) remove_state(i);
+    if (now_seconds() - synced_ >= kSyncSeconds) sync();
+  }
+
+  void sync() {
+    for (const std::size_t i : std::exchange(unsynced_, {})) tasks_[i].plan->store->sync();
+    synced_ = now_seconds();
+  }
+
+  void remove_state(std::size_t i) {
+    const Experiment& experiment = *tasks_[i].plan->experiment;
+    TrialCheckpoint(experiment_folder(options_.out, options_.profile, experiment),
+                    tasks_[i].trial->key)
+        .remove();
+  }
+
+  /// A trial has ended: was it its experiment's last, that is drawn.
+  void end(std::size_t i) {
+    progress_.finish(tasks_[i].trial, tasks_[i].trial->seconds);
+    PlannedExperiment& plan = *tasks_[i].plan;
+    if (--left_[&plan] > 0) return;
+    store();
+    workers_.add_first([this, &plan] { draw(plan); });
+  }
+
+  void draw(PlannedExperiment& plan) {
+    try {
+      plan.read_finished();
+      if (on_ended_) on_ended_(plan);
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
   }
 
   void fail(std::string message) {
@@ -93,79 +247,54 @@ class Work {
     result_.failures.push_back(std::move(message));
   }
 
-  /// Whoever ends an experiment's last trial sees what the others wrote, by the lock.
-  bool is_last(const PlannedExperiment& plan) {
-    const std::lock_guard lock(mutex_);
-    return --left_[&plan] == 0;
-  }
-
-  void note_end(const PlannedExperiment& plan) {
-    if (!is_last(plan) || !on_ended_) return;
-    try {
-      on_ended_(plan);
-    } catch (const std::exception& error) {
-      fail(error.what());
-    }
-  }
-
-  TrialContext make_context(const Task& task) {
-    const Experiment& experiment = *task.plan->experiment;
-    TrialContext context;
-    context.seed = options_.seed;
-    context.experiment = experiment.id;
-    context.key = make_key(options_.seed, experiment.id, task.trial->key.inputs.dump());
-    context.on_progress = [this, task, id = experiment.id](double fraction) {
-      progress_.advance(task.trial, task.trial->seconds, fraction, id);
-    };
-    context.stopping = [this] { return stopped(); };
-    context.checkpoint_seconds = options_.checkpoint_seconds;
-    context.checkpoint = std::make_shared<TrialCheckpoint>(
-        experiment_folder(options_.out, options_.profile, experiment), task.trial->key);
-    if (options_.fresh) context.checkpoint->remove();
-    context.on_progress(0);
-    return context;
-  }
-
-  const ReproduceOptions& options_;
-  int threads_;
-  Progress& progress_;
+  std::vector<Task> tasks_;
   const std::function<void(const PlannedExperiment&)>& on_ended_;
   std::map<const PlannedExperiment*, std::size_t> left_;  ///< trials that have not ended
-  std::string revision_;
-  double start_ = now_seconds();
-  std::mutex mutex_;
+  std::map<std::size_t, std::size_t> by_number_;          ///< places in tasks_
+  int slots_;
+  const ReproduceOptions& options_;
+  std::mutex mutex_;  ///< of failures
   ReproduceResult result_;
+  std::vector<std::size_t> unwritten_, unsynced_;
+  double synced_ = now_seconds(), start_ = now_seconds(), interrupted_at_ = 0;
+  Progress progress_;
+  TrialRun trial_run_;
+  RemoteRanks remote_;
+  Dispatcher dispatcher_;
+  OutcomeQueue outcomes_;
+  Workers workers_;  // last: what its jobs use outlives it
 };
-
-std::vector<Task> tasks_to_run(std::vector<PlannedExperiment>& plans, bool alone) {
-  std::vector<Task> tasks;
-  for (PlannedExperiment& plan : plans)
-    for (PlannedTrial& trial : plan.trials)
-      if (plan.experiment->alone == alone && trial.to_run()) tasks.push_back({&plan, &trial});
-  std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
-    return a.trial->seconds > b.trial->seconds;
-  });
-  return tasks;
-}
 
 }  // namespace
 
+std::vector<NumberedTrial> number_trials(const std::vector<PlannedExperiment>& plans) {
+  std::vector<NumberedTrial> all;
+  for (const PlannedExperiment& plan : plans)
+    for (const PlannedTrial& trial : plan.trials)
+      if (trial.selected) all.push_back({&plan, &trial});
+  return all;
+}
+
+Parallelism parallelism(const ReproduceOptions& options, const RankLink* link) {
+  Parallelism use;
+  const int on_host = link == nullptr ? 1 : link->ranks_on_host();
+  use.alone_threads = options.threads > 0 ? options.threads : thread_count();
+  use.threads = options.threads > 0 ? options.threads : std::max(1, thread_count() / on_host);
+  use.jobs = options.jobs > 0 ? options.jobs : use.threads;
+  return use;
+}
+
 ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                           const std::function<void(const PlannedExperiment&)>& on_ended) {
-  std::vector<Task> alone = tasks_to_run(plans, true);
-  std::vector<Task> together = tasks_to_run(plans, false);
-  double seconds = 0;
-  for (const auto* tasks : {&alone, &together})
-    for (const Task& task : *tasks) seconds += task.trial->seconds;
-  const int threads = options.threads > 0 ? options.threads : thread_count();
-  const int jobs = options.jobs > 0 ? options.jobs : threads;
-  const ThreadLimit limit(threads);
+                           const std::function<void(const PlannedExperiment&)>& on_ended,
+                           RankLink* link) {
+  const Parallelism use = parallelism(options, link);
+  const ThreadLimit limit(use.alone_threads);
   const InterruptGuard guard;
-  Progress progress(alone.size() + together.size(), seconds, !options.quiet);
-  Work work(options, threads, progress, on_ended);
-  work.run(alone, 1);
-  work.run(together, jobs);
-  return work.take_result();
+  std::vector<Task> tasks = tasks_to_run(plans);
+  if (tasks.empty()) return {};
+  ReproduceResult result = Run(std::move(tasks), options, use, on_ended, link).run();
+  for (PlannedExperiment& plan : plans) plan.read_finished();
+  return result;
 }
 
 }  // namespace boltzmark::experiments

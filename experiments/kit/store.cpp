@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/checkpoint.hpp"
@@ -25,6 +27,30 @@ std::string inputs_text(const Json& inputs, std::uint64_t seed) {
   return fmt::format("{} {}", inputs.dump(), seed);
 }
 
+[[noreturn]] void throw_unstored(const std::string& path, int error) {
+  throw Error(
+      fmt::format("{}: cannot be written: {} (must have space left)", path, std::strerror(error)));
+}
+
+/// Throws  an exception if the line is no trial
+std::pair<TrialKey, Trial> parse_line(const std::string& line) {
+  const Json json = open_line(line);
+  TrialKey key{json.at("inputs"), json.at("seed"), json.at("simd"), json.at("sources")};
+  Trial trial{.inputs = key.inputs,
+              .outputs = json.at("outputs"),
+              .seconds = json.at("seconds"),
+              .revision = json.at("revision"),
+              .simd = key.simd,
+              .host = json.value("host", "")};
+  if (!key.inputs.is_object() || !trial.outputs.is_object() || trial.outputs.empty())
+    throw DataError("not a trial");
+  return {std::move(key), std::move(trial)};
+}
+
+bool is_store_name(const std::string& name) {
+  return name == "trials.jsonl" || (name.starts_with("trials.") && name.ends_with(".jsonl"));
+}
+
 }  // namespace
 
 std::string TrialKey::text() const {
@@ -38,7 +64,8 @@ std::string trial_line(const TrialKey& key, const Trial& trial) {
                     {"seed", key.seed},
                     {"simd", key.simd},
                     {"sources", key.sources},
-                    {"revision", trial.revision}});
+                    {"revision", trial.revision},
+                    {"host", trial.host}});
 }
 
 std::string seal_line(Json line) {
@@ -57,48 +84,71 @@ Json open_line(const std::string& text) {
   return line;
 }
 
+std::vector<std::string> store_files(const std::string& folder) {
+  std::vector<std::string> files;
+  if (!std::filesystem::is_directory(folder)) return files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (is_store_name(entry.path().filename().string())) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 TrialStore::TrialStore(std::string path, Access access) : path_(std::move(path)), access_(access) {
-  if (access_ == Access::append) make_folder(std::filesystem::path(path_).parent_path().string());
-  file_ =
-      open(path_.c_str(),
-           O_CLOEXEC | (access_ == Access::read ? O_RDONLY : O_RDWR | O_CREAT | O_APPEND), 0666);
-  if (file_ < 0 && access_ == Access::append) throw_unwritable(path_, errno, "must be writable");
-  if (file_ < 0)
-    throw DataError(fmt::format("{}: {} (must be readable)", path_, std::strerror(errno)));
-  read_lines();
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  if (access_ == Access::append) {
+    make_folder(folder);
+    file_ = open(path_.c_str(), O_CLOEXEC | O_RDWR | O_CREAT | O_APPEND, 0666);
+    if (file_ < 0) throw_unwritable(path_, errno, "must be writable");
+  }
+  const std::vector<std::string> files = store_files(folder);
+  if (files.empty()) throw DataError(path_ + ": is missing (must be written by a run first)");
+  for (const std::string& file : files) read_lines(file);
 }
 
 TrialStore::~TrialStore() {
-  if (access_ == Access::append) fsync(file_);
+  if (file_ < 0) return;
+  fsync(file_);
   close(file_);
 }
 
-void TrialStore::read_lines() {
-  const std::string text = read_text(path_);
+std::size_t TrialStore::remember_all(std::string_view text) {
   std::size_t start = 0;
-  for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
-    remember(text.substr(start, end - start));
-  if (access_ == Access::append && start < text.size() &&
-      ftruncate(file_, static_cast<off_t>(start)) != 0)
+  for (std::size_t end; (end = text.find('\n', start)) != std::string_view::npos; start = end + 1)
+    remember(std::string(text.substr(start, end - start)));
+  return start;
+}
+
+void TrialStore::read_lines(const std::string& path) {
+  const std::string text = read_text(path);
+  const std::size_t whole = remember_all(text);
+  if (access_ == Access::read || path != path_) return;
+  read_to_ = whole;
+  if (whole < text.size() && ftruncate(file_, static_cast<off_t>(whole)) != 0)
     throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
 }
 
 void TrialStore::remember(const std::string& line) {
   try {
-    const Json json = open_line(line);
-    const TrialKey key{json.at("inputs"), json.at("seed"), json.at("simd"), json.at("sources")};
-    Trial trial{.inputs = key.inputs,
-                .outputs = json.at("outputs"),
-                .seconds = json.at("seconds"),
-                .revision = json.at("revision"),
-                .simd = key.simd};
-    if (!key.inputs.is_object() || !trial.outputs.is_object() || trial.outputs.empty())
-      throw DataError("not a trial");
-    if (trials_.insert_or_assign(key.text(), std::move(trial)).second)
-      ++by_inputs_[inputs_text(key.inputs, key.seed)];
+    auto [key, trial] = parse_line(line);
+    const auto [at, is_new] = trials_.try_emplace(key.text(), trial);
+    if (is_new) ++by_inputs_[inputs_text(key.inputs, key.seed)];
+    note(key, at->second, trial);
+    at->second = std::move(trial);
   } catch (const std::exception&) {
     ++unreadable_;  // a cache: what cannot be read is computed again
   }
+}
+
+void TrialStore::note(const TrialKey& key, const Trial& first, const Trial& second) {
+  if (first.outputs != second.outputs) conflicts_.push_back({key, first, second});
+}
+
+void TrialStore::compare(std::string_view line) {
+  read_appended();
+  const auto [key, trial] = parse_line(std::string(line.substr(0, line.find('\n'))));
+  const std::lock_guard lock(mutex_);
+  const auto stored = trials_.find(key.text());
+  if (stored != trials_.end()) note(key, stored->second, trial);
 }
 
 std::optional<Trial> TrialStore::find(const TrialKey& key) const {
@@ -115,18 +165,48 @@ std::size_t TrialStore::count_other_builds(const TrialKey& key) const {
 }
 
 void TrialStore::append(const TrialKey& key, const Trial& trial) {
-  const std::string line = trial_line(key, trial);
+  add_line(trial_line(key, trial));
+  write();
+  sync();
+  read_appended();
+}
+
+void TrialStore::add_line(std::string_view line) {
   const std::lock_guard lock(mutex_);
+  added_ += line;
+}
+
+void TrialStore::write() {
+  const std::lock_guard lock(mutex_);
+  if (added_.empty()) return;
   struct stat before {};
   fstat(file_, &before);
-  const ssize_t written = write(file_, line.data(), line.size());
-  if (written != static_cast<ssize_t>(line.size())) {
+  const ssize_t written = ::write(file_, added_.data(), added_.size());
+  if (written != static_cast<ssize_t>(added_.size())) {
+    const int error = written < 0 ? errno : ENOSPC;
     // Best effort: should this fail too, opening the store cuts the torn line off.
     [[maybe_unused]] const int cut = ftruncate(file_, before.st_size);
-    throw DataError(path_ + ": cannot be written (must have space left)");
+    throw_unstored(path_, error);
   }
-  fdatasync(file_);
-  remember(line.substr(0, line.size() - 1));
+  added_.clear();
+  unsynced_ = true;
+}
+
+void TrialStore::sync() {
+  const std::lock_guard lock(mutex_);
+  if (!unsynced_) return;
+  // A network file system tells of a full disk or quota only here.
+  if (fdatasync(file_) != 0) throw_unstored(path_, errno);
+  unsynced_ = false;
+}
+
+void TrialStore::read_appended() {
+  const std::lock_guard lock(mutex_);
+  struct stat now {};
+  if (fstat(file_, &now) != 0 || now.st_size <= static_cast<off_t>(read_to_)) return;
+  std::string text(static_cast<std::size_t>(now.st_size) - read_to_, '\0');
+  const ssize_t got = pread(file_, text.data(), text.size(), static_cast<off_t>(read_to_));
+  if (got > 0) read_to_ += remember_all(std::string_view(text).substr(0, got));
 }
 
 }  // namespace boltzmark::experiments

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/kit/experiment.hpp"
@@ -30,15 +31,25 @@ std::string trial_line(const TrialKey& key, const Trial& trial);
 std::string seal_line(Json line);
 Json open_line(const std::string& text);
 
-/// The finished trials of one experiment: `trials.jsonl`, one line each, only ever appended to.
-/// Invariant  the file holds whole lines: one torn by a crash is cut off when the file is opened to append.
-///   Safe to use from several threads.
+/// Lists the files of an experiment's store that there are, in name order: `trials.jsonl` of whole
+/// runs and `trials.K-of-N.jsonl` of shards.
+std::vector<std::string> store_files(const std::string& folder);
+
+/// A trial that was computed twice, with outputs that differ.
+struct Conflict {
+  TrialKey key;
+  Trial first, second;
+};
+
+/// The finished trials of one experiment, a line each: reads every file of the store, appends to one.
+/// Invariant  the file appended to holds whole lines: one torn by a crash is cut off when the file
+///   is opened to append. Safe to use from several threads.
 class TrialStore {
  public:
-  /// What a reader leaves alone: a last line without its end, which a run may be writing.
+  /// Whoever reads a file leaves a last line without its end alone, which a run may be writing.
   enum class Access { append, read };
-  /// Opens the file; to append, makes it and its folder if need be.
-  /// Throws  DataError if it cannot be opened
+  /// Opens a file and reads those beside it; to append, makes it and its folder if need be.
+  /// Throws  DataError if it cannot be opened, or to read if there is none
   explicit TrialStore(std::string path, Access access = Access::append);
   ~TrialStore();
   TrialStore(const TrialStore&) = delete;
@@ -46,23 +57,42 @@ class TrialStore {
 
   /// Finds the trial of a key; of several the one written last.
   std::optional<Trial> find(const TrialKey& key) const;
-  /// Appends a trial, whole or not at all.  Throws  DataError if it cannot be written (full disk)
+  /// Appends a trial, whole or not at all.  Throws  Error if it cannot be written (full disk)
   void append(const TrialKey& key, const Trial& trial);
+  /// Adds lines to those that `write` appends; they are not found before `read_appended`.
+  void add_line(std::string_view line);
+  /// Appends the lines that were added, in one piece, whole or not at all.
+  /// Throws  Error if they cannot be written
+  void write();
+  /// Brings what was written to the disk, if anything was since.  Throws  Error if it does not fit
+  void sync();
+  /// Reads what this run has appended, so that it is found as a later run would find it.
+  void read_appended();
   /// Counts stored trials with these inputs and seed, of whatever sources and SIMD path.
   std::size_t count_other_builds(const TrialKey& key) const;
+  /// Holds a line that is not to be stored to what is stored under its key: they may be a conflict.
+  void compare(std::string_view line);
+  /// Lists trials of one key and unequal outputs.
+  const std::vector<Conflict>& conflicts() const { return conflicts_; }
   /// Counts lines that were not trials and are ignored.
   std::size_t unreadable() const { return unreadable_; }
 
  private:
-  void read_lines();
+  void read_lines(const std::string& path);
+  std::size_t remember_all(std::string_view text);
   void remember(const std::string& line);
+  void note(const TrialKey& key, const Trial& first, const Trial& second);
 
   std::string path_;
   Access access_;
   int file_ = -1;
+  std::string added_ = {};   ///< lines that are to be written
+  std::size_t read_to_ = 0;  ///< bytes of the file appended to that were read
+  bool unsynced_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, Trial> trials_;           ///< by TrialKey::text
   std::map<std::string, std::size_t> by_inputs_;  ///< by inputs and seed
+  std::vector<Conflict> conflicts_;
   std::size_t unreadable_ = 0;
 };
 

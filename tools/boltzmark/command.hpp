@@ -4,10 +4,13 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "experiments/kit/rank_link.hpp"
 
 namespace boltzmark::cli {
 
@@ -16,6 +19,7 @@ struct Session {
   bool json = false;   ///< one JSON object on stdout and nothing else there
   bool quiet = false;  ///< no plan and no progress on stderr
   int threads = 0;     ///< 0: all cores
+  std::shared_ptr<experiments::RankLink> ranks = nullptr;  ///< null: one process
 };
 
 /// The texts of a command's help.
@@ -76,6 +80,10 @@ class Command {
   /// Says that arguments name files that the command writes; any other text may name one that it reads.
   void writes(std::initializer_list<std::string_view> names);
 
+  /// Says that the command runs on the ranks that mpirun or srun start.
+  void uses_ranks() { has_use_for_ranks_ = true; }
+  bool has_use_for_ranks() const { return has_use_for_ranks_; }
+
   /// Sets what the command does; it returns the exit code.
   void action(std::function<int(const Session&)> action) { action_ = std::move(action); }
 
@@ -100,6 +108,7 @@ class Command {
 
   CommandTexts texts_;
   std::vector<Argument> arguments_;
+  bool has_use_for_ranks_ = false;
   std::function<int(const Session&)> action_;
 };
 

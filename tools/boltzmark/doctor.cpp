@@ -12,6 +12,7 @@
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
+#include "experiments/kit/mpi_transport.hpp"
 #include "experiments/kit/sources.hpp"
 #include "experiments/kit/subprocess.hpp"
 #include "output.hpp"
@@ -110,6 +111,9 @@ void print_health(const Health& health, const std::string& out) {
                                      fmt::join(simd_paths(), ", ")));
   facts.add("threads",
             fmt::format("{} of {} cores", thread_count(), std::thread::hardware_concurrency()));
+  facts.add("MPI", experiments::mpi_name().empty()
+                       ? "none: built without, so that reproduce has one process"
+                       : experiments::mpi_name());
   facts.add("memory", human_bytes(health.memory));
   for (const std::string& folder : data_folders())
     facts.add("data folder", folder + (fs::is_directory(folder, error) ? "" : " (missing)"));
@@ -146,6 +150,10 @@ void print_json(const Health& health, const std::string& out) {
     object.set_null("gnuplot");
   else
     object.set("gnuplot", health.gnuplot);
+  if (experiments::mpi_name().empty())
+    object.set_null("mpi");
+  else
+    object.set("mpi", experiments::mpi_name());
   print(object.set("out", out)
             .set("out_writable", health.out_writable)
             .set("problems", health.problems));
@@ -174,7 +182,7 @@ void add_doctor(Program& program) {
           "Exit code 1 if something that the experiments need is missing or damaged.\n"
           "JSON keys: version, revision, compiler, cpu, simd, simd_requested, simd_paths, cores,\n"
           "threads, memory_bytes, data_folders, datasets [name, found, intact, message], gnuplot\n"
-          "(null if missing), out, out_writable, problems.",
+          "(null if missing), mpi (null: built without), out, out_writable, problems.",
       .examples = {"boltzmark doctor", "BOLTZMARK_DATA=/data boltzmark doctor --json"},
   });
   command.text(out.get(), "--out DIR", "The folder that results would go to (default: out).");

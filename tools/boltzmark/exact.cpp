@@ -1,9 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/chunk_ranks.hpp"
+#include "experiments/kit/equal_ranks.hpp"
+#include "experiments/kit/files.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -16,6 +22,7 @@ struct ExactArguments {
   std::string model;
   std::string precision = "double";
   std::string checkpoint;
+  double lease = 60;
 };
 
 void print_result(const ExactLogZ& result, const Session& session) {
@@ -37,7 +44,30 @@ void print_result(const ExactLogZ& result, const Session& session) {
   print(facts.text());
 }
 
+using experiments::Parallelism;
+
+/// What a rank uses: all its threads sum one run of chunks.
+Parallelism one_job(const Session& session) {
+  return experiments::parallelism({.jobs = 1, .threads = session.threads}, session.ranks.get());
+}
+
+/// Counts the threads of all ranks, at rank 0; all must call it.
+int count_threads(experiments::RankLink& link, int own) {
+  int all = 0;
+  for (const std::string& threads : link.gather(std::to_string(own))) all += std::stoi(threads);
+  return std::max(all, 1);
+}
+
 int run(const ExactArguments& arguments, const Session& session) {
+  experiments::RankLink* const link = session.ranks.get();
+  if (link != nullptr)
+    agree_on(*link, arguments.model, [&] {
+      const std::string bytes = experiments::read_text(arguments.model);
+      return sha256(bytes.data(), bytes.size());
+    });
+  const Parallelism use = one_job(session);
+  const ThreadLimit limit(use.threads);
+  const int threads = link != nullptr ? count_threads(*link, use.threads) : use.threads;
   const Layered model = load_model(arguments.model);
   const EnumerationPlan plan = plan_enumeration(model);
   if (!plan.possible && !plan.side.empty())
@@ -49,9 +79,16 @@ int run(const ExactArguments& arguments, const Session& session) {
   ExactOptions options;
   if (arguments.precision == "float") options.precision = Precision::float_precision;
   options.checkpoint = arguments.checkpoint;
+  const double alone = plan.seconds;  // on the threads of this rank
   if (plan.possible)
     state_plan(session, fmt::format("exact log Z over {} states", grouped(plan.states)),
-               plan.seconds, plan.bytes, "lower --threads");
+               alone * use.threads / threads, plan.bytes, "lower --threads");
+  int lost = 0;
+  if (session.ranks) {
+    options.driver = experiments::rank_driver(
+        *session.ranks, {.use = use, .seconds = alone, .lease_seconds = arguments.lease}, lost);
+    if (session.ranks->rank() > 0) options.checkpoint.clear();
+  }
   ExactLogZ result;
   {
     const auto states = static_cast<double>(plan.states);
@@ -59,7 +96,17 @@ int run(const ExactArguments& arguments, const Session& session) {
     options.progress = [&](double fraction) { progress.show(fraction * states); };
     result = about_file(arguments.model, [&] { return exact_log_z(model, options); });
   }
+  if (!session.ranks) {
+    print_result(result, session);
+    return 0;
+  }
+  if (session.ranks->rank() > 0) return 0;
   print_result(result, session);
+  finish_output();
+  session.ranks->finish(
+      0, lost == 0,
+      "boltzmark: ranks are silent, but the result is whole: mpirun may be stopped if "
+      "it does not end\n");
   return 0;
 }
 
@@ -70,13 +117,16 @@ void add_exact(Program& program) {
   Command& command = program.command({
       .name = "exact",
       .summary = "log Z of a model by enumeration",
-      .about = "Computes log Z by enumerating the states of the model's smaller side in log space; "
-               "the other side is summed in closed form. At most 40 units are enumerated. The "
-               "error bound covers rounding, the only error there is.",
+      .about =
+          "Computes log Z by enumerating the states of the model's smaller side in log space; "
+          "the other side is summed in closed form. At most 40 units are enumerated. The "
+          "error bound covers rounding, the only error there is. On the ranks of mpirun chunks "
+          "are summed by all and added in order: the bits of one process.",
       .notes = "JSON keys: log_z, error_bound (nats), states, enumerated_units, seconds.",
       .examples =
           {"boltzmark exact rbm.npz",
            "boltzmark exact rbm25.npz --checkpoint rbm25.partial   # resumes when run again",
+           "mpirun -n 16 boltzmark exact rbm25.npz --checkpoint rbm25.partial   # the same bits",
            "boltzmark exact rbm.npz --json | jq .log_z"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
@@ -85,6 +135,10 @@ void add_exact(Program& program) {
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save partial sums to FILE as the work goes on, and resume from it.");
   command.writes({"--checkpoint"});
+  command.real(
+      &arguments->lease, "--lease S", {.low = 0, .above_low = true},
+      "Under mpirun: what a rank has that is silent this long is given to others (default: 60).");
+  command.uses_ranks();
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

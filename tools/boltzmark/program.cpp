@@ -17,8 +17,11 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "conventions.hpp"
+#include "experiments/kit/equal_ranks.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/interrupt.hpp"
+#include "experiments/kit/launcher.hpp"
+#include "experiments/kit/mpi_transport.hpp"
 #include "manual.hpp"
 #include "output.hpp"
 
@@ -144,6 +147,22 @@ constexpr const char* kClosing =
     "  boltzmark train mnist --hidden 16 --negative pcd:10 --updates 2000 --out rbm.npz\n"
     "  boltzmark exact rbm.npz\n";
 
+// Connects the processes that a launcher started as one program, before anything settles the SIMD path.
+std::shared_ptr<experiments::RankLink> start_ranks(const Command& command) {
+  const experiments::Launch& launch = experiments::this_launch();
+  if (launch.ranks <= 1) return nullptr;
+  const auto refuse = [&](const std::string& must) {
+    throw UsageError(fmt::format("{}: ranks = {} ({})", command.name(), launch.ranks, must));
+  };
+  if (!command.has_use_for_ranks()) refuse("must be 1: run it without mpirun or srun");
+  if (!launch.problem.empty()) refuse(launch.problem);
+  if (experiments::mpi_name().empty())
+    refuse("must be 1: this program was built without MPI; see BOLTZMARK_MPI in the README");
+  std::shared_ptr<experiments::RankLink> link = experiments::start_mpi();
+  agree_on_build(*link);
+  return link;
+}
+
 void add_common(Command& command, Session& session, bool& help_wanted) {
   command.integer(&session.threads, "--threads N", 1,
                   "Use at most N threads (default: all cores); results never depend on it.");
@@ -195,11 +214,14 @@ int Program::run_command(Command& command, std::vector<std::string> arguments) c
   }
   take(command, values);
   command.check_files();
+  session.ranks = start_ranks(command);
   simd_path();  // refuses a bad BOLTZMARK_SIMD before any work
   std::optional<ThreadLimit> limit;
   if (session.threads > 0) limit.emplace(session.threads);
   std::list<experiments::FileLock> locks;
-  for (const std::string& file : command.written_files()) locks.emplace_back(file);
+  // Of several ranks the first writes.
+  if (experiments::this_launch().rank == 0)
+    for (const std::string& file : command.written_files()) locks.emplace_back(file);
   return command.act(session);
 }
 
@@ -248,6 +270,14 @@ int Program::dispatch(const std::vector<std::string>& arguments) {
 }
 
 int Program::run(const std::vector<std::string>& arguments) {
+  if (experiments::this_launch().rank == 0) return run_rank_0(arguments);
+  // What is wrong is wrong at rank 0 too, which says so and gives the exit code.
+  experiments::silence_output();
+  run_rank_0(arguments);
+  return 0;
+}
+
+int Program::run_rank_0(const std::vector<std::string>& arguments) {
   const double free_at_start = available_memory();
   limit_memory();
   try {

@@ -22,6 +22,7 @@ class Program {
   std::string help() const;
   /// Prints what `help` has besides commands: conventions, man, bash, zsh, fish; false: no such page.
   bool print_page(const std::string& name) const;
+  int run_rank_0(const std::vector<std::string>& arguments);
   int dispatch(const std::vector<std::string>& arguments);
   int run_command(Command& command, std::vector<std::string> arguments) const;
   Command& find(const std::string& name) const;

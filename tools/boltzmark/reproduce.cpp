@@ -17,9 +17,11 @@ using experiments::ReproduceResult;
 struct ReproduceArguments {
   ReproduceOptions options;
   std::string profile = "quick";
+  std::string shard = {};
 };
 
-int print_result(const ReproduceResult& result, double seconds, const Session& session) {
+int print_result(const ReproduceResult& result, const std::string& shard, double seconds,
+                 const Session& session) {
   if (session.json) {
     print(JsonObject()
               .set("planned", std::uint64_t{result.planned})
@@ -29,6 +31,11 @@ int print_result(const ReproduceResult& result, double seconds, const Session& s
               .set("exact_failed", result.exact_failed)
               .set("interrupted", result.interrupted)
               .set("out_of_time", result.out_of_time)
+              .set("ranks", result.ranks)
+              .set("hosts", result.hosts)
+              .set("lost_ranks", result.lost_ranks)
+              .set("reissued", std::uint64_t{result.reissued})
+              .set("shard", shard.empty() ? std::nullopt : std::optional(shard))
               .set("report", result.report)
               .set("seconds", seconds));
     return result.exit_code();
@@ -47,13 +54,28 @@ int print_result(const ReproduceResult& result, double seconds, const Session& s
   return result.exit_code();
 }
 
+/// Ends the other ranks once all is written and said.
+void leave_ranks(const ReproduceResult& result, int code, const Session& session) {
+  finish_output();
+  session.ranks->finish(
+      code, result.lost_ranks == 0,
+      "boltzmark: ranks are silent, but all is stored: mpirun may be stopped if it "
+      "does not end\n");
+}
+
 int run_reproduce(ReproduceArguments arguments, const Session& session) {
   const Stopwatch watch;
   arguments.options.profile = experiments::parse_profile(arguments.profile);
   arguments.options.threads = session.threads;
   arguments.options.quiet = session.quiet;
-  const ReproduceResult result = experiments::reproduce(arguments.options);
-  return print_result(result, watch.seconds(), session);
+  if (!arguments.shard.empty()) arguments.options.shard = experiments::parse_shard(arguments.shard);
+  const ReproduceResult result = experiments::reproduce(arguments.options, session.ranks.get());
+  if (session.ranks == nullptr)
+    return print_result(result, arguments.shard, watch.seconds(), session);
+  if (session.ranks->rank() > 0) return 0;
+  const int code = print_result(result, arguments.shard, watch.seconds(), session);
+  leave_ranks(result, code, session);
+  return code;
 }
 
 int run_report(const experiments::ReportOptions& given, const std::string& profile,
@@ -62,15 +84,17 @@ int run_report(const experiments::ReportOptions& given, const std::string& profi
   experiments::ReportOptions options = given;
   options.profile = experiments::parse_profile(profile);
   const ReproduceResult result = experiments::report(options);
-  return print_result(result, watch.seconds(), session);
+  return print_result(result, {}, watch.seconds(), session);
 }
 
 constexpr const char* kReproduceNotes =
     "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html,\n"
-    "PAPER.html and report.md, DIR/PROFILE/manifest.json. Exit code 3 if an exact claim (kind E)\n"
-    "does not hold; claims of other kinds do not change it.\n"
-    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time,\n"
-    "report, seconds.";
+    "PAPER.html and report.md, DIR/PROFILE/manifest.json; trials.K-of-N.jsonl of a shard, and\n"
+    "conflicts.jsonl if a trial that was computed twice differed (exit code 1). Exit code 3 if an\n"
+    "exact claim (kind E) does not hold; claims of other kinds do not change it.\n"
+    "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time, ranks,\n"
+    "hosts, lost_ranks, reissued (trials given to more than one rank), shard (null: none), report,\n"
+    "seconds.";
 
 }  // namespace
 
@@ -81,10 +105,12 @@ void add_reproduce(Program& program) {
       .summary = "regenerate the tables and figures of the papers, and the report",
       .about = "Runs experiments trial by trial and writes the report. Finished trials are kept: "
                "Ctrl-C, or even kill -9, loses at most those in flight, and the next run goes on. "
-               "Same seed, same bytes in every CSV file, whatever --jobs and --threads.",
+               "Same seed, same bytes in every CSV file, whatever --jobs and --threads, and "
+               "whichever shards (--shard) ran the trials.",
       .notes = kReproduceNotes,
       .examples = {"boltzmark reproduce --profile smoke",
                    "boltzmark reproduce bruegge2013/fig3-top --out results",
+                   "mpirun -n 64 boltzmark reproduce --profile paper",
                    "boltzmark reproduce bruegge2013 --profile paper --only size=3 "
                    "--max-seconds 3600"},
   });
@@ -96,11 +122,20 @@ void add_reproduce(Program& program) {
       "smoke: toy size, under a minute; quick: minutes; paper: the paper's own settings, "
       "hours (default: quick).");
   command.integer(&options.jobs, "--jobs N", 1,
-                  "Trials that run at once and share the threads (default: as many as threads).");
+                  "Trials that run at once and share the threads (default: as many as threads); of "
+                  "several ranks each.");
+  command.uses_ranks();
   command.integer(&options.seed, "--seed S", "Seed of every random stream (default: 1).");
   command.text(&options.out, "--out DIR", "Folder of the results (default: out).");
   command.text(&options.only, "--only CELL",
                "Run only trials whose inputs match key=value,... such as size=3,c=10.");
+  command.text(
+      &arguments->shard, "--shard K/N",
+      "Run the K-th of N parts of the trials, without a report; any number may run at once "
+      "in one folder.");
+  command.real(&options.lease_seconds, "--lease S", {.low = 0, .above_low = true},
+               "Under mpirun: a rank that is silent this long is lost, and its trials are given to "
+               "others (default: 60).");
   command.real(
       &options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
       "Stop after this long, between trials or where a long one keeps its state; run again to go on.");

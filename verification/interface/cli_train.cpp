@@ -359,6 +359,13 @@ TEST_CASE("the program runs an experiment, and again from its store") {
   CHECK(Json::parse(second.out)["ran"] == 0);
   CHECK(Json::parse(second.out)["reused"] == json["planned"]);
   CHECK(run({"report", "--profile", "smoke", "--out", folder / "out"}).code == 0);
+  Arguments part = arguments;
+  part.insert(part.end(), {"--shard", "1/3"});
+  const Json shard = Json::parse(run(part).out);
+  CHECK(shard["shard"] == "1/3");
+  CHECK(shard["report"] == "");
+  CHECK(shard["reused"] == shard["planned"]);
+  CHECK(json["shard"].is_null());
 }
 
 TEST_CASE("options of training that say nothing or too much are refused by their names") {

@@ -116,6 +116,8 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
       {{"reproduce", "--profile", "huge"}, "--profile = huge"},
       {{"reproduce", "--jobs", "0"}, "--jobs = 0"},
       {{"reproduce", "--max-seconds", "-5"}, "--max-seconds = -5"},
+      {{"reproduce", "--shard", "2/2"}, "--shard = 2/2 (must be K/N, with 0 <= K < N)"},
+      {{"reproduce", "--shard", "1"}, "--shard = 1 (must be K/N"},
       {{"reproduce", "no-such-paper"}, "no-such-paper"},
       {{"reproduce", "bruegge2013/fig3-top", "--only", "colour=red"}, "whose keys are c, "},
       {{"train", "bas", "--out", "m.npz"}, "--hidden N is missing"},

@@ -13,6 +13,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/folder_lock.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/report.hpp"
 #include "experiments/kit/store.hpp"
@@ -139,7 +140,8 @@ TEST_CASE("a reader of a store leaves a line alone that is being written, a writ
   CHECK(read_text(path) == whole + whole.substr(0, 20));
   const TrialStore writer(path);
   CHECK(read_text(path) == whole);
-  CHECK_THROWS_AS(TrialStore(folder.path() + "/none", TrialStore::Access::read), DataError);
+  CHECK_THROWS_AS(TrialStore(folder.path() + "/none/trials.jsonl", TrialStore::Access::read),
+                  DataError);
 }
 
 TEST_CASE("who waits for a folder gets it when it is free, and not before") {

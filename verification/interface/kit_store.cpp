@@ -3,6 +3,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/folder_lock.hpp"
 #include "experiments/kit/reference.hpp"
 #include "experiments/kit/store.hpp"
 #include "verification/interface/kit_toys.hpp"

@@ -35,29 +35,45 @@ std::unique_ptr<ChunkedSum> choose_sum(const Bipartite& sides, Precision precisi
   return std::make_unique<PlainSum>(sides);
 }
 
-/// Sums all chunks in order, in rounds, each round's chunks in parallel.
+/// Sums chunks in rounds, each round's in parallel.
+void sum_in_rounds(const EnumerationChunks& chunks) {
+  for (std::uint64_t next = chunks.first; next < chunks.end;) {
+    const auto round =
+        std::min<std::uint64_t>(chunks.end - next, 8 * static_cast<std::uint64_t>(thread_count()));
+    chunks.take(chunks.sum(next, round));
+    next += round;
+  }
+}
+
+/// Adds the sums of all chunks in order.
 ScaledSum sum_chunks(const ChunkedSum& sum, const EnumerationCheckpoint& checkpoint,
                      const ExactOptions& options) {
   const std::uint64_t chunks = sum.chunks();
-  if (chunks == 1 && !checkpoint.enabled() && !options.progress) return sum.sum(0);
+  if (chunks == 1 && !checkpoint.enabled() && !options.progress && !options.driver)
+    return sum.sum(0);
   const EnumerationProgress start = checkpoint.load();
   ScaledSum total(start.sum);
+  std::uint64_t next = start.next;
   auto saved = Clock::now();
-  for (std::uint64_t next = start.next; next < chunks;) {
-    const auto round = static_cast<std::size_t>(
-        std::min<std::uint64_t>(chunks - next, 8 * static_cast<std::uint64_t>(thread_count())));
-    std::vector<ScaledSum> parts(round);
-    parallel_for(round, [&](std::size_t k) { parts[k] = sum.sum(next + k); });
-    for (const ScaledSum& part : parts) total.add(part);
-    next += round;
+  EnumerationChunks all{.first = start.next, .end = chunks};
+  all.sum = [&](std::uint64_t first, std::uint64_t count) {
+    std::vector<Scaled> parts(count);
+    parallel_for(count, [&](std::size_t k) { parts[k] = sum.sum(first + k).value(); });
+    return parts;
+  };
+  all.take = [&](const std::vector<Scaled>& parts) {
+    for (const Scaled& part : parts) total.add(part);
+    next += parts.size();
     if (next == chunks || seconds_since(saved) >= options.checkpoint_seconds) {
       checkpoint.save({next, total.value()});
       saved = Clock::now();
     }
-    if (options.progress) {
-      options.progress(static_cast<double>(next) / static_cast<double>(chunks));
-    }
-  }
+    if (options.progress) options.progress(static_cast<double>(next) / static_cast<double>(chunks));
+  };
+  if (options.driver)
+    options.driver(all);
+  else
+    sum_in_rounds(all);
   return total;
 }
 

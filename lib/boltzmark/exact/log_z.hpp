@@ -3,14 +3,28 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "boltzmark/core/progress.hpp"
+#include "boltzmark/exact/enumeration/scaled.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
 
 /// The arithmetic of an enumeration's inner products; everything around them is double.
 enum class Precision { double_precision, float_precision };
+
+/// The chunks of an enumeration that are left: they may be summed anywhere, and are taken in order.
+struct EnumerationChunks {
+  std::uint64_t first = 0;  ///< the next one
+  std::uint64_t end = 0;    ///< beyond the last
+  /// Sums each of some chunks, on the threads of this process.
+  std::function<std::vector<Scaled>(std::uint64_t first, std::uint64_t count)> sum = {};
+  /// Takes the sums of the next chunks, and saves them where there is a checkpoint.
+  std::function<void(const std::vector<Scaled>& sums)> take = {};
+};
+/// Has all chunks summed and taken; a process that only helps another to take them takes none.
+using ChunkDriver = std::function<void(const EnumerationChunks& chunks)>;
 
 /// What an exact log Z takes beside the model.
 struct ExactOptions {
@@ -21,6 +35,7 @@ struct ExactOptions {
   /// A file that long runs save their partial sums to, and resume from; empty: none.
   std::string checkpoint = {};
   double checkpoint_seconds = 5;  ///< the least time between two saves
+  ChunkDriver driver = {};        ///< of the chunks, on other machines too; none: this process
 };
 
 /// An exact log Z and what it took.
@@ -39,7 +54,7 @@ struct ExactLogZ {
 /// Throws  InvalidArgument if neither side is discrete or more than options.max_enumerated_units
 ///   (or 2^62 states) would be enumerated; DataError if the checkpoint is another model's or
 ///   cannot be read or written
-/// Invariant  the result does not depend on the number of threads, nor on a resume
+/// Invariant  the result does not depend on the number of threads, nor on a resume or a driver
 /// Cost  about 0.05 ns per state and unit of the other side on one core (AVX-512, double; float
 ///   half)
 ExactLogZ exact_log_z(const Layered& model, const ExactOptions& options = {});

@@ -1,0 +1,155 @@
+// What ranks are told by their launcher, what they tell each other, and who is refused.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/announce.hpp"
+#include "experiments/kit/equal_ranks.hpp"
+#include "experiments/kit/fingerprint.hpp"
+#include "experiments/kit/launcher.hpp"
+#include "experiments/kit/rank_messages.hpp"
+#include "experiments/kit/runner.hpp"
+#include "experiments/kit/trial_checkpoint.hpp"
+#include "verification/interface/kit_toys.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+Launch launched(const std::map<std::string, std::string>& environment) {
+  return read_launch([&](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST_CASE("ranks are those of a launcher that lets them find each other, all else is one process") {
+  const Launch mpirun = launched({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}});
+  CHECK(mpirun.ranks == 4);
+  CHECK(mpirun.rank == 3);
+  const Launch pmix =
+      launched({{"SLURM_STEP_NUM_TASKS", "4"}, {"PMIX_RANK", "2"}, {"SLURM_PROCID", "2"}});
+  CHECK(pmix.ranks == 4);
+  CHECK(pmix.rank == 2);
+  CHECK(launched({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}).rank == 1);
+  for (const Launch& launch : {mpirun, pmix}) CHECK(launch.problem.empty());
+
+  const Launch plain = launched({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "1"}});
+  CHECK(plain.ranks == 4);
+  CHECK(plain.rank == 1);
+  CHECK(plain.problem == "must be srun --mpi=pmix");
+
+  const std::map<std::string, std::string> one_process[] = {
+      {},
+      {{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "64"}},  // in an allocation, or a batch script
+      {{"SLURM_STEP_NUM_TASKS", "1"}, {"PMIX_RANK", "0"}, {"SLURM_NTASKS", "64"}},
+      {{"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}}};
+  for (const auto& environment : one_process) {
+    const Launch launch = launched(environment);
+    CHECK(launch.ranks == 1);
+    CHECK(launch.rank == 0);
+    CHECK(launch.problem.empty());
+  }
+}
+
+TEST_CASE("all ranks take the SIMD path of the weakest") {
+  CHECK(weakest_path({"avx512"}) == "avx512");
+  CHECK(weakest_path({"avx512", "avx2", "avx512"}) == "avx2");
+  CHECK(weakest_path({"sse4", "amx"}) == "sse4");
+  CHECK(weakest_path({"avx512", "amx"}) == "avx512");
+}
+
+TEST_CASE(
+    "a rank that differs from the first in one thing is named with its host and both values") {
+  const RankIdentity first{.host = "a", .facts = {{"sources", "1"}, {"arithmetic", "2"}}};
+  RankIdentity other = first;
+  other.host = "b";
+  CHECK(difference({first}).empty());
+  CHECK(difference({first, other}).empty());
+  other.facts[1].second = "3";
+  CHECK(difference({first, first, other}) ==
+        "rank 2 on host b: arithmetic = 3 (must be that of rank 0 on host a, 2)");
+  CHECK(numeric_fingerprint() == numeric_fingerprint());
+  CHECK(build_fingerprint().size() == 16);
+}
+
+TEST_CASE("messages between ranks come back as they were sent, and what is none is refused") {
+  const RankNote sent{.kind = RankNote::Kind::give,
+                      .number = 1234567890123,
+                      .attempt = 7,
+                      .text = std::string("a\0b\n", 4)};
+  const RankNote got = decode(encode(sent));
+  CHECK(got.kind == sent.kind);
+  CHECK(got.number == sent.number);
+  CHECK(got.attempt == sent.attempt);
+  CHECK(got.text == sent.text);
+  CHECK_THROWS_AS(decode("short"), Error);
+}
+
+/// A link that only counts.
+class CountedRanks final : public RankLink {
+ public:
+  explicit CountedRanks(int on_host) : on_host_(on_host) {}
+  int rank() const override { return 0; }
+  int ranks() const override { return 8; }
+  int ranks_on_host() const override { return on_host_; }
+  std::vector<std::string> gather(const std::string& text) override { return {text}; }
+  std::string broadcast(const std::string& text) override { return text; }
+  void send(int, std::string) override {}
+  std::optional<RankMessage> receive() override { return std::nullopt; }
+  void finish(int, bool, const std::string&) override {}
+  bool ended() const override { return false; }
+
+ private:
+  int on_host_;
+};
+
+TEST_CASE("ranks of one host share its CPUs, each has one at least, and options are of one rank") {
+  const int all = parallelism({}, nullptr).threads;
+  const CountedRanks two(2), many(1000);
+  CHECK(parallelism({}, &two).threads == std::max(1, all / 2));
+  CHECK(parallelism({}, &two).jobs == parallelism({}, &two).threads);
+  CHECK(parallelism({}, &many).threads == 1);
+  CHECK(parallelism({}, &many).alone_threads == all);  // a trial that has the host for itself
+  CHECK(parallelism({.jobs = 3, .threads = 5}, &two).threads == 5);
+  CHECK(parallelism({.jobs = 3, .threads = 5}, &two).jobs == 3);
+}
+
+TEST_CASE("what is foretold of several ranks is no shorter than the longest trial") {
+  // 180 hours of one core, of which the longest trial takes 80 minutes.
+  const double all = 90 * 3600, longest = 40 * 60;
+  CHECK(placement_text({.ranks = 64, .hosts = 4, .threads = 64, .jobs = 64}, all, longest) ==
+        "64 ranks on 4 hosts, 64 trials at once: 2 h 48 min; longest trial 1 h 20 min: more than "
+        "135 cores do not help");
+  CHECK_THAT(placement_text({.ranks = 2, .hosts = 1, .threads = 256, .jobs = 1}, all, longest),
+             Catch::StartsWith("2 ranks on 1 host, 1 trial at once: 1 h 20 min;"));
+}
+
+TEST_CASE("a trial that is given again goes on from its last whole state, in a file of its own") {
+  const TemporaryFolder out;
+  const TrialKey key{.inputs = {{"size", "small"}}, .simd = "s", .sources = "a"};
+  const TrialCheckpoint first(out.path(), key), second(out.path(), key, 1);
+  first.write("one");
+  CHECK(second.read() == "one");
+  second.write("two");
+  const auto states = [&] {
+    std::vector<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(out.path() + "/checkpoints"))
+      all.push_back(entry.path().filename().string());
+    return all;
+  };
+  CHECK(states().size() == 2);
+  CHECK(first.read() == "two");
+  first.write("three");
+  CHECK(TrialCheckpoint(out.path(), key, 2).read() == "three");
+  TrialKey other = key;
+  other.inputs["size"] = "large";
+  TrialCheckpoint(out.path(), other).write("other");
+  first.remove();
+  CHECK(states().size() == 1);
+  CHECK(TrialCheckpoint(out.path(), other).read() == "other");
+}
+
+}  // namespace
+}  // namespace boltzmark::experiments

@@ -1,0 +1,132 @@
+// log Z by enumeration on the ranks of mpirun: the bits of one process.
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/model_file.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "experiments/kit/chunk_ranks.hpp"
+#include "experiments/kit/files.hpp"
+#include "verification/ranks/launched.hpp"
+
+namespace ranks_test {
+namespace {
+
+using namespace boltzmark;
+using boltzmark::experiments::read_text;
+
+/// A random model of two layers of these units.
+Layered model_of(Unit visible, int rows, Unit hidden, int columns) {
+  Stream stream(make_key(7, "ranks"), Purpose::test);
+  const auto draw = [&](int count) {
+    Eigen::VectorXd values(count);
+    for (double& value : values) value = 0.5 * stream.normal();
+    return values;
+  };
+  Eigen::MatrixXd weights(rows, columns);
+  for (int column = 0; column < columns; ++column) weights.col(column) = draw(rows);
+  std::vector<Layer> layers(2);
+  layers[0].unit = visible;
+  layers[0].bias = draw(rows);
+  if (visible == Unit::gaussian()) layers[0].sigma0 = Eigen::VectorXd::Ones(rows);
+  layers[1].unit = hidden;
+  layers[1].bias = draw(columns);
+  return {layers, {weights}};
+}
+
+TEST_CASE("exact on 2, 3 and 5 ranks gives the bits of one process, of every unit and precision") {
+  const Folder folder;
+  const Layered models[] = {model_of(Unit::bernoulli(), 30, Unit::bernoulli(), 18),
+                            model_of(Unit::bernoulli(), 25, Unit::bernoulli(), 24),
+                            model_of(Unit::multivalued(3), 14, Unit::multivalued(3), 11),
+                            model_of(Unit::continuous(), 10, Unit::multivalued(1), 18),
+                            model_of(Unit::gaussian(), 10, Unit::bernoulli(), 20)};
+  int ranks = 1;
+  for (const Layered& model : models) {
+    const std::string path = folder / "model.npz";
+    write_model(model, path);
+    ranks = ranks == 3 ? 5 : ranks + 1;
+    for (const char* precision : {"double", "float"}) {
+      const auto of = [&](int count) {
+        Launched launched(count,
+                          {BOLTZMARK_PROGRAM, "exact", path, "--json", "--precision", precision});
+        REQUIRE(launched.wait());
+        INFO(launched.err());
+        REQUIRE(launched.code() == 0);
+        auto json = nlohmann::json::parse(launched.out());
+        json.erase("seconds");
+        return json.dump();
+      };
+      INFO(ranks << " ranks, " << precision);
+      CHECK(of(ranks) == of(1));
+    }
+  }
+}
+
+/// Runs a slow enumeration to its end.
+std::string end_of(int ranks, const std::string& out) {
+  Launched launched(ranks, study(out, {"--exact", "24", "--sleep", "5"}));
+  REQUIRE(launched.wait());
+  INFO(launched.err());
+  REQUIRE(launched.code() == 0);
+  return launched.out();
+}
+
+std::string log_z_line(const std::string& text) { return text.substr(text.find("log Z")); }
+
+TEST_CASE("sums that come early are added in the order of chunks") {
+  const Folder one, three;
+  const std::string expected = log_z_line(end_of(1, one / "out"));
+  Launched job(3, study(three / "out", {"--exact", "24", "--sleep", "5", "--slow-rank", "1"}));
+  REQUIRE(job.wait());
+  CHECK(job.code() == 0);
+  CHECK(log_z_line(job.out()) == expected);
+  // The logarithm hides the last bits of the sum, which the checkpoint has.
+  CHECK(read_text(three / "out.sums") == read_text(one / "out.sums"));
+}
+
+TEST_CASE(
+    "an enumeration of which ranks are killed in turn goes on, on any number, to the same bits") {
+  const Folder whole, killed;
+  const std::string expected = log_z_line(end_of(1, whole / "out"));
+  const std::string out = killed / "out", sums = out + ".sums";
+  std::string saved;
+  for (const int rank : {1, 2, 0}) {
+    Launched job(3, study(out, {"--exact", "24", "--sleep", "1000"}));
+    REQUIRE(
+        wait_until(30, [&] { return std::filesystem::exists(sums) && read_text(sums) != saved; }));
+    kill(pid_of(out, rank), SIGKILL);
+    REQUIRE(job.wait(20));
+    CHECK(job.code() != 0);
+    REQUIRE(wait_for_none(out, 3));
+    saved = read_text(sums);
+  }
+  const std::string rest = end_of(2, out);
+  CHECK(rest.find("from 0 of") == std::string::npos);
+  CHECK(log_z_line(rest) == expected);
+}
+
+TEST_CASE("what a stopped rank was to sum is summed by another, to the same bits") {
+  const Folder whole, stopped;
+  const std::string expected = log_z_line(end_of(1, whole / "out")), out = stopped / "out";
+  Launched job(3, study(out, {"--exact", "24", "--sleep", "300", "--lease", "2"}));
+  REQUIRE(wait_until(30, [&] { return std::filesystem::exists(out + ".sums"); }));
+  kill(pid_of(out, 1), SIGSTOP);
+  REQUIRE(job.wait());
+  CHECK(job.code() == 0);
+  CHECK(log_z_line(job.out()).starts_with(expected));
+}
+
+TEST_CASE("runs of chunks last about a second, and every rank has several") {
+  using boltzmark::experiments::run_length;
+  CHECK(run_length(16384, 2, 1000) == 16);
+  CHECK(run_length(16384, 2, 1) == 1024);
+  CHECK(run_length(100, 64, 10) == 1);
+  CHECK(run_length(1, 2, 0) == 1);
+}
+
+}  // namespace
+}  // namespace ranks_test

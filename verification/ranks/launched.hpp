@@ -1,0 +1,75 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ranks_test {
+
+/// A folder of its own, which goes with the object; studies are in `out` there.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// A program and all that it starts, with output in files of its own.
+class Launched {
+ public:
+  /// Starts it: on ranks of mpirun if there is more than one.
+  Launched(int ranks, const std::vector<std::string>& arguments);
+  /// Ends what is left of it.
+  ~Launched();
+  Launched(const Launched&) = delete;
+  Launched& operator=(const Launched&) = delete;
+
+  /// Waits for its end, no longer than so many seconds.  Returns  whether it has ended
+  bool wait(double seconds = 60);
+  void signal(int number) const;
+  int code() const { return code_; }  ///< minus the number of a signal that ended it
+  std::string out() const;
+  std::string err() const;
+
+ private:
+  Folder folder_;
+  pid_t pid_ = -1;
+  int code_ = 0;
+};
+
+/// The study, to its end.
+struct StudyRun {
+  int code = 0;
+  std::string out, err;
+};
+StudyRun run_study(int ranks, const std::string& out, const std::vector<std::string>& options = {});
+/// On two ranks, of which the second has the host name "other".
+StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options);
+bool can_name_hosts();
+/// On three ranks, in a folder on a disk of its own of so many kB, which then is copied to `out`.
+StudyRun run_on_small_disk(const std::string& folder, int kilobytes, const std::string& out,
+                           const std::vector<std::string>& options);
+std::vector<std::string> study(const std::string& out,
+                               const std::vector<std::string>& options = {});
+
+/// Waits until a condition holds, so many seconds at most.  Returns  whether it does
+bool wait_until(double seconds, const std::function<bool()>& holds);
+/// Waits until a file has so many lines; false after 30 s.
+bool wait_for_lines(const std::string& path, int lines);
+/// Reads the process that a rank of a study is.
+pid_t pid_of(const std::string& out, int rank);
+/// Waits until no rank of a study is left; false after 10 s.
+bool wait_for_none(const std::string& out, int ranks);
+
+/// Reads the result files of a study or a run: tables, figures and claims, by their paths.
+std::map<std::string, std::string> result_files(const std::string& out);
+
+}  // namespace ranks_test

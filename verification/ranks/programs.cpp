@@ -1,0 +1,87 @@
+// The program itself on the ranks of mpirun.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "verification/ranks/launched.hpp"
+
+namespace ranks_test {
+namespace {
+
+StudyRun run_program_on(int ranks, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {BOLTZMARK_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Launched launched(ranks, words);
+  const bool ended = launched.wait(120);
+  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+}
+
+/// The lines on stderr that are the program's.
+std::vector<std::string> said(const std::string& err) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; (at = err.find("boltzmark: ", at)) != std::string::npos; ++at)
+    lines.push_back(err.substr(at, err.find('\n', at) - at));
+  return lines;
+}
+
+TEST_CASE(
+    "reproduce on 3 ranks writes the result files of one process, and says on how many it ran") {
+  const Folder one, three;
+  std::vector<std::string> arguments = {"reproduce",
+                                        "bruegge2013/fig3-top",
+                                        "bruegge2013/theory",
+                                        "bruegge2013/blend",
+                                        "yokoyama2019/theory",
+                                        "--profile",
+                                        "smoke",
+                                        "--json",
+                                        "--out",
+                                        one / "out"};
+  const StudyRun whole = run_program_on(1, arguments);
+  REQUIRE(whole.code == 0);
+  arguments.back() = three / "out";
+  const StudyRun ranks = run_program_on(3, arguments);
+  INFO(ranks.err);
+  REQUIRE(ranks.code == 0);
+  const auto json = nlohmann::json::parse(ranks.out);  // only rank 0 prints
+  CHECK(json["ranks"] == 3);
+  CHECK(json["hosts"] == 1);
+  CHECK(json["lost_ranks"] == 0);
+  CHECK(json["ran"] == nlohmann::json::parse(whole.out)["ran"]);
+  CHECK_THAT(ranks.err, Catch::Contains("3 ranks on 1 host, "));
+  const auto files = result_files(one / "out");
+  CHECK(files.size() > 5);
+  CHECK(files == result_files(three / "out"));
+}
+
+TEST_CASE("what ranks cannot do is refused by one rank, in one line and with exit code 2") {
+  const Folder folder;
+  const std::pair<std::vector<std::string>, std::string> all[] = {
+      {{"list", "rules"}, "list: ranks = 3 (must be 1"},
+      {{"report", "--out", folder / "out"}, "report: ranks = 3 (must be 1"},
+      {{"reproduce", "--shard", "3/3"}, "--shard = 3/3"},
+      {{"reproduce", "--only", "colour=red", "--profile", "smoke", "--out", folder / "out"},
+       "--only colour=red (must match"},
+      {{"reproduce", "no-such-paper"}, "no-such-paper"},
+      {{"no-such-command"}, "no-such-command: unknown command"}};
+  for (const auto& [arguments, text] : all) {
+    const StudyRun run = run_program_on(3, arguments);
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(run.out.find("boltzmark") == std::string::npos);
+    REQUIRE(said(run.err).size() == 1);
+    CHECK_THAT(said(run.err)[0], Catch::Contains(text));
+  }
+}
+
+TEST_CASE("help is printed once on several ranks") {
+  const StudyRun run = run_program_on(3, {"reproduce", "--help"});
+  CHECK(run.code == 0);
+  const std::string first = "boltzmark reproduce [ID";
+  const auto at = run.out.find(first);
+  REQUIRE(at != std::string::npos);
+  CHECK(run.out.find(first, at + 1) == std::string::npos);
+}
+
+}  // namespace
+}  // namespace ranks_test

@@ -1,0 +1,253 @@
+// Studies on the ranks of mpirun: the same bytes for any number of them, whoever dies on the way.
+#include <signal.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "experiments/kit/files.hpp"
+#include "verification/ranks/launched.hpp"
+
+namespace ranks_test {
+namespace {
+
+using boltzmark::experiments::read_text;
+using Json = nlohmann::json;
+
+constexpr int kTrials = 40;
+
+/// What a whole study leaves, on one process.
+const std::map<std::string, std::string>& expected() {
+  static const auto files = [] {
+    const Folder folder;
+    const StudyRun whole = run_study(1, folder / "out", {"--sleep", "0"});
+    REQUIRE(whole.code == 0);
+    REQUIRE(Json::parse(whole.out)["ranks"] == 1);
+    return result_files(folder / "out");
+  }();
+  REQUIRE(files.size() == 2);
+  return files;
+}
+
+std::string store_of(const std::string& out) { return out + "/quick/toy/one/trials.jsonl"; }
+
+int stored(const std::string& out) {
+  if (!std::filesystem::exists(store_of(out))) return 0;
+  const std::string text = read_text(store_of(out));
+  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Goes on with a study on one process, which finds as much as is stored.
+void check_goes_on(const std::string& out) {
+  const int lines = stored(out);
+  CHECK(lines > 0);
+  const StudyRun rest = run_study(1, out, {"--sleep", "0"});
+  INFO(rest.err);
+  REQUIRE(rest.code == 0);
+  CHECK(Json::parse(rest.out)["reused"] == lines);
+  CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("a study on 2, 3 and 5 ranks leaves the bytes of one process, with 2 jobs a rank too") {
+  for (const int ranks : {2, 3, 5})
+    for (const char* jobs : {"1", "2"}) {
+      const Folder folder;
+      const StudyRun run = run_study(ranks, folder / "out", {"--jobs", jobs});
+      INFO(run.err);
+      REQUIRE(run.code == 0);
+      const Json json = Json::parse(run.out);
+      CHECK(json["ran"] == kTrials);
+      CHECK(json["ranks"] == ranks);
+      CHECK(json["lost"] == 0);
+      CHECK(stored(folder / "out") == kTrials);
+      CHECK(result_files(folder / "out") == expected());
+    }
+}
+
+TEST_CASE("messages that are held back, by eight seeds, change no byte of a study on 4 ranks") {
+  for (int seed = 0; seed < 8; ++seed) {
+    const Folder folder;
+    const StudyRun run = run_study(4, folder / "out",
+                                   {"--hold-seed", std::to_string(seed), "--sleep", "2", "--jobs",
+                                    std::to_string(1 + seed % 3)});
+    INFO(seed << " " << run.err);
+    REQUIRE(run.code == 0);
+    CHECK(Json::parse(run.out)["ran"] == kTrials);
+    CHECK(result_files(folder / "out") == expected());
+  }
+}
+
+TEST_CASE("shards on ranks, mixed with a run without, leave the bytes of one process") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  REQUIRE(run_study(2, out, {"--shard", "0/3"}).code == 0);
+  REQUIRE(run_study(3, out, {"--shard", "2/3"}).code == 0);
+  const StudyRun rest = run_study(2, out);
+  REQUIRE(rest.code == 0);
+  CHECK(Json::parse(rest.out)["reused"] == kTrials - stored(out));
+  CHECK(stored(out) > 0);
+  CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("a trial that throws on a rank is a failure with its host, and the others are stored") {
+  const Folder folder;
+  const StudyRun run = run_study(2, folder / "out", {"--throws-at", "39"});
+  CHECK(run.code == 1);
+  const Json json = Json::parse(run.out);
+  REQUIRE(json["failures"].size() == 1);
+  CHECK_THAT(json["failures"][0].get<std::string>(), Catch::Contains("no luck"));
+  CHECK(stored(folder / "out") == kTrials - 1);
+}
+
+TEST_CASE(
+    "a worker killed with SIGKILL ends the job, nothing stored is lost, and the study goes on") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  for (const int rank : {1, 2}) {
+    const int lines = stored(out) + 4;
+    Launched job(3, study(out, {"--sleep", "500"}));
+    const bool came = wait_for_lines(store_of(out), lines);
+    INFO(lines << " lines: " << job.err() << job.out());
+    REQUIRE(came);
+    kill(pid_of(out, rank), SIGKILL);
+    REQUIRE(job.wait(10));
+    CHECK(job.code() != 0);
+    CHECK(wait_for_none(out, 3));
+    CHECK(stored(out) >= lines);
+  }
+  check_goes_on(out);
+}
+
+TEST_CASE("after rank 0 or mpirun is killed no process is left, and the study goes on") {
+  for (const bool launcher : {false, true}) {
+    const Folder folder;
+    const std::string out = folder / "out";
+    Launched job(3, study(out, {"--sleep", "50"}));
+    REQUIRE(wait_for_lines(store_of(out), 5));
+    if (launcher)
+      job.signal(SIGKILL);
+    else
+      kill(pid_of(out, 0), SIGKILL);
+    REQUIRE(job.wait(10));
+    CHECK(wait_for_none(out, 3));
+    check_goes_on(out);
+  }
+}
+
+TEST_CASE("SIGTERM at mpirun leaves the store whole, and the study goes on") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  Launched job(3, study(out, {"--sleep", "50"}));
+  REQUIRE(wait_for_lines(store_of(out), 5));
+  job.signal(SIGTERM);
+  REQUIRE(job.wait(20));
+  CHECK(job.code() != 0);
+  CHECK(wait_for_none(out, 3));
+  CHECK(read_text(store_of(out)).back() == '\n');
+  check_goes_on(out);
+}
+
+TEST_CASE("a rank that is stopped is lost, its trials are given again, and the report is written") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  Launched job(3, study(out, {"--sleep", "200", "--lease", "2"}));
+  REQUIRE(wait_for_lines(store_of(out), 3));
+  kill(pid_of(out, 2), SIGSTOP);
+  REQUIRE(job.wait());
+  CHECK(job.code() == 0);
+  INFO(job.err());
+  const Json json = Json::parse(job.out().substr(0, job.out().find('\n')));
+  CHECK(json["lost"] == 1);
+  CHECK(json["reissued"] >= 1);
+  CHECK(json["failures"].empty());
+  CHECK(stored(out) == kTrials);
+  CHECK(result_files(out) == expected());
+}
+
+/// Stops rank 1 in a trial, and lets it go on when its trial was given to another.
+Json stopped_and_back(const std::string& out, std::vector<std::string> options) {
+  options.insert(options.end(), {"--sleep", "250", "--lease", "2"});
+  Launched job(2, study(out, options));
+  REQUIRE(wait_for_lines(store_of(out), 3));
+  kill(pid_of(out, 1), SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  kill(pid_of(out, 1), SIGCONT);
+  REQUIRE(job.wait());
+  INFO(job.err());
+  return Json::parse(job.out().substr(0, job.out().find('\n')));
+}
+
+TEST_CASE("a rank that comes back after its lease is taken back, and what it made is dropped") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  const Json json = stopped_and_back(out, {});
+  CHECK(json["reissued"] >= 1);
+  CHECK(json["lost"] == 0);
+  CHECK(json["failures"].empty());
+  CHECK(stored(out) == kTrials);
+  CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("a rank whose trial lasts for more than a lease is heard all the time") {
+  const Folder folder;
+  const StudyRun run =
+      run_study(2, folder / "out",
+                {"--count", "2", "--slow-rank", "1", "--lease", "2", "--estimate", "100000"});
+  REQUIRE(run.code == 0);
+  CHECK(Json::parse(run.out)["reissued"] == 0);
+  CHECK(stored(folder / "out") == 2);
+}
+
+TEST_CASE("outputs of two ranks that differ are both kept and told, with exit code 1") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  const Json json = stopped_and_back(out, {"--odd-rank", "1"});
+  CHECK(json["reissued"] >= 1);
+  REQUIRE(json["failures"].size() >= 1);
+  CHECK_THAT(json["failures"][0].get<std::string>(), Catch::Contains("outputs of"));
+  const std::string kept = read_text(out + "/quick/toy/one/conflicts.jsonl");
+  CHECK(std::count(kept.begin(), kept.end(), '\n') >= 2);
+}
+
+TEST_CASE("a disk that is full ends all ranks with one line, and the store is whole") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have disks of its own");
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder / "out";
+  const StudyRun run = run_on_small_disk(folder / "disk", 400, out, {"--bytes", "15000"});
+  CHECK(run.code > 0);
+  CHECK_THAT(run.err, Catch::Contains("trials.jsonl: cannot be written: No space left"));
+  CHECK(run.err.find("toy_study: ") == run.err.rfind("toy_study: "));
+  const int lines = stored(out);
+  CHECK(lines > 5);
+  CHECK(read_text(store_of(out)).back() == '\n');
+  const StudyRun rest = run_study(2, out, {"--bytes", "15000"});
+  CHECK(rest.code == 0);
+  CHECK(Json::parse(rest.out)["reused"] == lines);
+  CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("a rank whose data differ is refused at the start, by its host") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have a host name of its own");
+    return;
+  }
+  const Folder folder;
+  const StudyRun run = run_on_two_hosts(folder / "out", {"--other-data-rank", "1"});
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err,
+             Catch::StartsWith("toy_study: rank 1 on host other: toy/one and its data = "));
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+  const StudyRun equal = run_on_two_hosts(folder / "out", {});
+  CHECK(equal.code == 0);
+  CHECK(result_files(folder / "out") == expected());
+  CHECK_THAT(read_text(store_of(folder / "out")), Catch::Contains("\"host\":\"other\""));
+}
+
+}  // namespace
+}  // namespace ranks_test

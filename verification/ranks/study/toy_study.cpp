@@ -1,0 +1,187 @@
+// A study of toy trials as a program of its own, for mpirun to start:
+//   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
+//             [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N]
+//   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
+//             log Z of a random model of so many hidden units, its chunks slow, checkpoint OUT.sums
+// Each rank leaves its process id in OUT.pid.RANK.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <thread>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "experiments/kit/chunk_ranks.hpp"
+#include "experiments/kit/equal_ranks.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/launcher.hpp"
+#include "experiments/kit/mpi_transport.hpp"
+#include "experiments/kit/report.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+using namespace boltzmark;
+using namespace boltzmark::experiments;
+
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+int number_of(const Options& options, const char* name, int otherwise) {
+  const auto found = options.find(name);
+  return found == options.end() ? otherwise : std::atoi(found->second.c_str());
+}
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+Experiment study(const Options& options) {
+  const int rank = this_launch().rank, count = number_of(options, "--count", 40);
+  const int sleep = number_of(options, "--sleep", 10), bytes = number_of(options, "--bytes", 0);
+  const bool odd = number_of(options, "--odd-rank", -1) == rank;
+  const int slow = number_of(options, "--slow-rank", -1) == rank ? 4500 : 0;
+  const int throws_at = number_of(options, "--throws-at", -1);
+  Experiment experiment{.id = "toy/one", .item = "Fig. 1", .title = "Toys", .paper_did = "Nothing"};
+  experiment.seconds.quick = number_of(options, "--estimate", 20) / 1000.0 * count;
+  experiment.trials = [count](Profile) {
+    std::vector<Json> all;
+    for (int i = 0; i < count; ++i) all.push_back({{"i", i}});
+    return all;
+  };
+  experiment.cost = [](const Json& inputs) { return 1 + inputs.at("i").get<int>() % 5; };
+  experiment.run = [=](const Json& inputs, const TrialContext& context) -> Json {
+    if (inputs.at("i") == throws_at) throw Error("no luck");
+    sleep_ms(sleep + slow);
+    context.progress(0.5);
+    const double mean = Stream(context.key, Purpose::test).uniform();
+    return {{"mean", odd ? -mean : mean}, {"text", std::string(bytes, 'x')}};
+  };
+  experiment.summarise = [](const Results& results, Summary& summary) {
+    Table table{.name = "means", .caption = "Means", .columns = {{"i", "i"}, {"mean", "mean"}}};
+    for (const Trial& trial : results.trials())
+      table.rows.push_back({trial.inputs.at("i").get<std::int64_t>(),
+                            Estimate{.value = number(trial.outputs.at("mean"))}});
+    summary.add(table);
+  };
+  if (number_of(options, "--other-data-rank", -1) == rank) experiment.data = {"no-such-file"};
+  return experiment;
+}
+
+/// Holds messages back, and so lets those of other ranks pass, by a seed.
+class HoldingLink final : public RankLink {
+ public:
+  HoldingLink(std::unique_ptr<RankLink> link, int seed)
+      : link_(std::move(link)),
+        stream_(make_key(static_cast<std::uint64_t>(seed + 1000 * link_->rank())), Purpose::test) {}
+  int rank() const override { return link_->rank(); }
+  int ranks() const override { return link_->ranks(); }
+  int ranks_on_host() const override { return link_->ranks_on_host(); }
+  std::vector<std::string> gather(const std::string& text) override { return link_->gather(text); }
+  std::string broadcast(const std::string& text) override { return link_->broadcast(text); }
+  void send(int to, std::string bytes) override { link_->send(to, std::move(bytes)); }
+  void finish(int code, bool all_heard, const std::string& farewell) override {
+    link_->finish(code, all_heard, farewell);
+  }
+  bool ended() const override { return link_->ended(); }
+  std::optional<RankMessage> receive() override {
+    if (auto message = link_->receive()) held_[message->from].push_back(std::move(*message));
+    if (held_.empty() || stream_.uniform() < 0.5) return std::nullopt;
+    const auto queue = std::next(held_.begin(), static_cast<long>(stream_.below(held_.size())));
+    RankMessage message = std::move(queue->second.front());
+    queue->second.pop_front();
+    if (queue->second.empty()) held_.erase(queue);
+    return message;
+  }
+
+ private:
+  std::unique_ptr<RankLink> link_;
+  Stream stream_;
+  std::map<int, std::deque<RankMessage>> held_;
+};
+
+/// An enumeration that takes its time and saves every sum that it has taken.
+int run_exact(const std::string& out, const Options& options, RankLink* link) {
+  const bool is_slow = number_of(options, "--slow-rank", -1) == this_launch().rank;
+  const int units = number_of(options, "--exact", 18);
+  const int sleep = number_of(options, "--sleep", 0) + (is_slow ? 300 : 0);
+  Stream stream(make_key(5, "exact"), Purpose::test);
+  Eigen::MatrixXd weights(40, units);
+  for (Eigen::Index i = 0; i < weights.size(); ++i) weights.data()[i] = stream.normal();
+  const auto model = Layered::rbm(weights, Eigen::VectorXd::Zero(40), Eigen::VectorXd::Zero(units));
+  int lost = 0;
+  ExactOptions how{.checkpoint = out + ".sums", .checkpoint_seconds = 0};
+  ChunkDriver driver = [](const EnumerationChunks& chunks) {
+    for (auto i = chunks.first; i < chunks.end; ++i) chunks.take(chunks.sum(i, 1));
+  };
+  if (link != nullptr)
+    driver = rank_driver(
+        *link, {.lease_seconds = static_cast<double>(number_of(options, "--lease", 60))}, lost);
+  how.driver = [&](const EnumerationChunks& chunks) {
+    EnumerationChunks slow = chunks;
+    slow.sum = [&](std::uint64_t first, std::uint64_t count) {
+      sleep_ms(sleep);
+      return chunks.sum(first, count);
+    };
+    if (this_launch().rank == 0) fmt::print("from {} of {}\n", chunks.first, chunks.end);
+    std::fflush(stdout);
+    driver(slow);
+  };
+  if (this_launch().rank > 0) how.checkpoint.clear();
+  const ExactLogZ result = exact_log_z(model, how);
+  if (this_launch().rank > 0) return 0;
+  fmt::print("log Z {:a} +- {:a}\n", result.log_z, result.error_bound);
+  std::fflush(stdout);
+  if (link != nullptr) link->finish(0, lost == 0);
+  return 0;
+}
+
+int run(const std::string& out, const Options& options) {
+  const Launch& launch = this_launch();
+  write_text(fmt::format("{}.pid.{}", out, launch.rank), std::to_string(getpid()));
+  std::unique_ptr<RankLink> link;
+  if (launch.ranks > 1) link = start_mpi();
+  if (link) agree_on_build(*link);
+  if (link && options.contains("--hold-seed"))
+    link = std::make_unique<HoldingLink>(std::move(link), number_of(options, "--hold-seed", 0));
+  if (options.contains("--exact")) return run_exact(out, options, link.get());
+  ReproduceOptions how{.jobs = number_of(options, "--jobs", 1),
+                       .threads = 1,
+                       .out = out,
+                       .lease_seconds = static_cast<double>(number_of(options, "--lease", 60)),
+                       .quiet = true};
+  if (options.contains("--shard")) how.shard = parse_shard(options.at("--shard"));
+  const auto start = std::chrono::steady_clock::now();
+  const ReproduceResult result = reproduce(how, {study(options)}, {}, link.get());
+  if (launch.rank > 0) return 0;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  fmt::print("{}\n", Json{{"ran", result.ran},
+                          {"reused", result.reused},
+                          {"ranks", result.ranks},
+                          {"lost", result.lost_ranks},
+                          {"reissued", result.reissued},
+                          {"failures", result.failures},
+                          {"seconds", seconds.count()}}
+                         .dump());
+  std::fflush(stdout);
+  if (link) link->finish(result.exit_code(), result.lost_ranks == 0);
+  return result.exit_code();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+  if (this_launch().rank > 0) silence_output();
+  try {
+    return run(argv[1], options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "toy_study: {}\n", error.what());
+    return this_launch().rank > 0 ? 0 : 2;
+  }
+}
