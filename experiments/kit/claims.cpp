@@ -11,7 +11,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/reference.hpp"
+#include "experiments/kit/run/reference.hpp"
 
 namespace boltzmark::experiments {
 namespace {

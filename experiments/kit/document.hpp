@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/kit/claims.hpp"
-#include "experiments/kit/plan.hpp"
+#include "experiments/kit/run/plan.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {

@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "experiments/kit/interrupt.hpp"
 #include "experiments/kit/progress.hpp"
-#include "experiments/kit/trial_checkpoint.hpp"
+#include "experiments/kit/run/interrupt.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
 
 namespace boltzmark::experiments {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/kit/rank_link.hpp"
+#include "experiments/kit/ranks/rank_link.hpp"
 
 namespace boltzmark::cli {
 

@@ -16,7 +16,7 @@
 #include "comparison.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/plot.hpp"
+#include "experiments/kit/report/plot.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"

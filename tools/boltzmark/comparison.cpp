@@ -9,7 +9,7 @@
 
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held.hpp"
-#include "experiments/kit/plot.hpp"
+#include "experiments/kit/report/plot.hpp"
 #include "progress.hpp"
 
 namespace boltzmark::cli {

@@ -12,7 +12,7 @@
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "experiments/kit/mpi_transport.hpp"
+#include "experiments/kit/ranks/mpi_transport.hpp"
 #include "experiments/kit/sources.hpp"
 #include "experiments/kit/subprocess.hpp"
 #include "output.hpp"

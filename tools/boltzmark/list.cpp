@@ -6,7 +6,7 @@
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/transition/rule.hpp"
-#include "experiments/kit/reproduce.hpp"
+#include "experiments/kit/run/reproduce.hpp"
 #include "output.hpp"
 #include "program.hpp"
 

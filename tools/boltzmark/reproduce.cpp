@@ -1,4 +1,4 @@
-#include "experiments/kit/reproduce.hpp"
+#include "experiments/kit/run/reproduce.hpp"
 
 #include <fmt/format.h>
 

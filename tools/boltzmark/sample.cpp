@@ -11,7 +11,7 @@
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/negative.hpp"
-#include "experiments/kit/interrupt.hpp"
+#include "experiments/kit/run/interrupt.hpp"
 #include "image.hpp"
 #include "input.hpp"
 #include "output.hpp"

@@ -11,7 +11,7 @@
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/plot.hpp"
+#include "experiments/kit/report/plot.hpp"
 #include "input.hpp"
 
 namespace boltzmark::cli {

@@ -12,7 +12,7 @@
 #include "boltzmark/core/error.hpp"
 #include "command.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/interrupt.hpp"
+#include "experiments/kit/run/interrupt.hpp"
 #include "progress.hpp"
 
 namespace boltzmark::cli {

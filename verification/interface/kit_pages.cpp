@@ -9,8 +9,8 @@
 
 #include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/html_parts.hpp"
-#include "experiments/kit/report.hpp"
+#include "experiments/kit/report/html_parts.hpp"
+#include "experiments/kit/report/report.hpp"
 #include "experiments/kit/text.hpp"
 #include "verification/interface/kit_toys.hpp"
 

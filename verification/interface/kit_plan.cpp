@@ -4,9 +4,9 @@
 #include <string>
 
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/plan.hpp"
-#include "experiments/kit/report.hpp"
-#include "experiments/kit/store.hpp"
+#include "experiments/kit/report/report.hpp"
+#include "experiments/kit/run/plan.hpp"
+#include "experiments/kit/run/store.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
-#include "experiments/kit/plot.hpp"
 #include "experiments/kit/printable.hpp"
+#include "experiments/kit/report/plot.hpp"
 #include "experiments/kit/subprocess.hpp"
 #include "verification/interface/cli_json.hpp"
 #include "verification/interface/cli_models.hpp"

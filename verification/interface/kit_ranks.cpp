@@ -5,13 +5,13 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
-#include "experiments/kit/announce.hpp"
-#include "experiments/kit/equal_ranks.hpp"
-#include "experiments/kit/fingerprint.hpp"
-#include "experiments/kit/launcher.hpp"
-#include "experiments/kit/rank_messages.hpp"
-#include "experiments/kit/runner.hpp"
-#include "experiments/kit/trial_checkpoint.hpp"
+#include "experiments/kit/ranks/equal_ranks.hpp"
+#include "experiments/kit/ranks/fingerprint.hpp"
+#include "experiments/kit/ranks/launcher.hpp"
+#include "experiments/kit/ranks/rank_messages.hpp"
+#include "experiments/kit/run/announce.hpp"
+#include "experiments/kit/run/runner.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {

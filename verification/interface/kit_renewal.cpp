@@ -13,10 +13,10 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/folder_lock.hpp"
 #include "experiments/kit/progress.hpp"
-#include "experiments/kit/report.hpp"
-#include "experiments/kit/store.hpp"
+#include "experiments/kit/report/report.hpp"
+#include "experiments/kit/run/folder_lock.hpp"
+#include "experiments/kit/run/store.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {

@@ -15,11 +15,11 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/plan.hpp"
-#include "experiments/kit/reference.hpp"
-#include "experiments/kit/report.hpp"
+#include "experiments/kit/report/report.hpp"
+#include "experiments/kit/run/plan.hpp"
+#include "experiments/kit/run/reference.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/kit/summary.hpp"
-#include "experiments/kit/trial_checkpoint.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {

@@ -11,11 +11,11 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
-#include "experiments/kit/conflicts.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/folder_lock.hpp"
-#include "experiments/kit/host.hpp"
-#include "experiments/kit/report.hpp"
+#include "experiments/kit/ranks/host.hpp"
+#include "experiments/kit/report/report.hpp"
+#include "experiments/kit/run/conflicts.hpp"
+#include "experiments/kit/run/folder_lock.hpp"
 #include "verification/interface/faulty_system.hpp"
 #include "verification/interface/kit_toys.hpp"
 

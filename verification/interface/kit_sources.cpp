@@ -80,7 +80,7 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
     });
   for (const char* file :
        {"verification/checks/verifier.cpp", "experiments/carlson2016/fig4.cpp",
-        "experiments/kit/plot.cpp", "experiments/bruegge2013/support/classes.cpp"})
+        "experiments/kit/report/plot.cpp", "experiments/bruegge2013/support/classes.cpp"})
     tree.with_comment(file, [&] {
       INFO(file);
       CHECK(sources_hash(fig3, tree.hashes()) == key);

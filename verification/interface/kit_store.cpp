@@ -3,9 +3,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/folder_lock.hpp"
-#include "experiments/kit/reference.hpp"
-#include "experiments/kit/store.hpp"
+#include "experiments/kit/run/folder_lock.hpp"
+#include "experiments/kit/run/reference.hpp"
+#include "experiments/kit/run/store.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "boltzmark/core/parallel.hpp"
-#include "experiments/kit/interrupt.hpp"
-#include "experiments/kit/trial_checkpoint.hpp"
+#include "experiments/kit/run/interrupt.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/salakhutdinov2010/support/bound_training.hpp"
 #include "experiments/salakhutdinov2010/support/curves.hpp"
 #include "kit_toys.hpp"

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "experiments/kit/dispatcher.hpp"
+#include "experiments/kit/run/dispatcher.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -8,8 +8,8 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "experiments/kit/chunk_ranks.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/ranks/chunk_ranks.hpp"
 #include "verification/ranks/launched.hpp"
 
 namespace ranks_test {

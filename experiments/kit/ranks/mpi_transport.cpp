@@ -1,0 +1,172 @@
+#include "experiments/kit/ranks/mpi_transport.hpp"
+
+#if BOLTZMARK_MPI
+#include <fmt/format.h>
+#include <mpi.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <list>
+#include <thread>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/progress.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+enum Tag { kMessage = 1, kEnd = 2, kLeave = 3 };
+constexpr double kLeaveSeconds = 5;  // that rank 0 waits for the others
+
+/// Every peer over TCP takes an open file: 10,000 of them do not fit into the usual 1,024.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void nap() { std::this_thread::sleep_for(std::chrono::microseconds(500)); }
+
+class MpiRanks final : public RankLink {
+ public:
+  MpiRanks() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &on_host_);
+    MPI_Comm_free(&host);
+  }
+  /// Whatever was thrown here, the other ranks are told to end.
+  ~MpiRanks() override {
+    if (!finished_) finish(1, true, {});
+  }
+  MpiRanks(const MpiRanks&) = delete;
+  MpiRanks& operator=(const MpiRanks&) = delete;
+
+  int rank() const override { return rank_; }
+  int ranks() const override { return ranks_; }
+  int ranks_on_host() const override { return on_host_; }
+  bool ended() const override { return ended_; }
+
+  std::vector<std::string> gather(const std::string& text) override {
+    const int size = static_cast<int>(text.size());
+    std::vector<int> sizes(rank_ == 0 ? ranks_ : 0), starts(sizes.size());
+    MPI_Gather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    int whole = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) whole = (starts[i] = whole) + sizes[i];
+    std::string all(static_cast<std::size_t>(whole), '\0');
+    MPI_Gatherv(text.data(), size, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, 0,
+                MPI_COMM_WORLD);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      texts.push_back(all.substr(static_cast<std::size_t>(starts[i]), sizes[i]));
+    return texts;
+  }
+
+  std::string broadcast(const std::string& text) override {
+    int size = static_cast<int>(text.size());
+    MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    std::string all = rank_ == 0 ? text : std::string(static_cast<std::size_t>(size), '\0');
+    MPI_Bcast(all.data(), size, MPI_BYTE, 0, MPI_COMM_WORLD);
+    return all;
+  }
+
+  void send(int to, std::string bytes) override { send_tagged(to, std::move(bytes), kMessage); }
+
+  std::optional<RankMessage> receive() override {
+    drop_sent();
+    int there = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+    if (!there) return std::nullopt;
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    RankMessage message{.from = status.MPI_SOURCE,
+                        .bytes = std::string(static_cast<std::size_t>(size), '\0')};
+    MPI_Recv(message.bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG,
+             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (status.MPI_TAG == kMessage) return message;
+    if (status.MPI_TAG == kEnd) ended_ = true;
+    if (status.MPI_TAG == kLeave) ++left_;
+    return std::nullopt;
+  }
+
+  void finish(int exit_code, bool all_heard, const std::string& farewell) override {
+    finished_ = true;
+    if (rank_ != 0) send_tagged(0, {}, kLeave);
+    for (int to = 1; rank_ == 0 && to < ranks_; ++to) send_tagged(to, {}, kEnd);
+    if (!all_heard || !wait_for_others()) {
+      fmt::print(stderr, "{}", farewell);
+      std::fflush(stderr);
+      MPI_Abort(MPI_COMM_WORLD, exit_code);
+    }
+    MPI_Finalize();
+  }
+
+ private:
+  /// Takes what still comes until the others have left and nothing is on its way from here.
+  bool wait_for_others() {
+    const double start = now_seconds();
+    while ((rank_ == 0 && left_ < ranks_ - 1) || !sent_.empty()) {
+      if (now_seconds() - start > kLeaveSeconds) return false;
+      receive();
+      nap();
+    }
+    return true;
+  }
+
+  void send_tagged(int to, std::string bytes, int tag) {
+    sent_.push_back({MPI_REQUEST_NULL, std::move(bytes)});
+    auto& [request, kept] = sent_.back();
+    MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
+              &request);
+  }
+
+  void drop_sent() {
+    for (auto it = sent_.begin(); it != sent_.end();) {
+      int done = 0;
+      MPI_Test(&it->first, &done, MPI_STATUS_IGNORE);
+      it = done ? sent_.erase(it) : std::next(it);
+    }
+  }
+
+  int rank_ = 0, ranks_ = 1, on_host_ = 1, left_ = 0;
+  bool ended_ = false, finished_ = false;
+  std::list<std::pair<MPI_Request, std::string>> sent_;  ///< bytes stay until they are gone
+};
+
+}  // namespace
+
+std::string mpi_name() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int size = 0;
+  MPI_Get_library_version(text, &size);
+  const std::string name(text, static_cast<std::size_t>(size));
+  return name.substr(0, name.find_first_of(",\n"));
+}
+
+std::unique_ptr<RankLink> start_mpi() {
+  raise_file_limit();
+  int given = 0;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
+      given < MPI_THREAD_FUNNELED)
+    throw Error("MPI cannot start with threads (must have MPI_THREAD_FUNNELED)");
+  return std::make_unique<MpiRanks>();
+}
+
+}  // namespace boltzmark::experiments
+
+#else
+
+namespace boltzmark::experiments {
+
+std::string mpi_name() { return {}; }
+std::unique_ptr<RankLink> start_mpi() { return nullptr; }
+
+}  // namespace boltzmark::experiments
+
+#endif

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/kit/ranks/rank_link.hpp"
+#include "experiments/kit/ranks/rank_messages.hpp"
+
+namespace boltzmark::experiments {
+
+/// The other ranks, as rank 0 sees them: what it tells them, and what they have said.
+class RemoteRanks {
+ public:
+  /// link  null: there are none
+  RemoteRanks(RankLink* link, double lease_seconds);
+
+  bool any() const { return link_ != nullptr; }
+  int count() const { return any() ? link_->ranks() - 1 : 0; }
+  /// Numbers a rank's host; that of rank 0 is 0.
+  int host(int rank) const;
+  const std::string& host_name_of(int rank) const;
+  /// Counts the hosts of all ranks that have joined.
+  int hosts() const { return static_cast<int>(numbers_.size()); }
+
+  void give(int rank, std::size_t trial, int attempt);
+  /// Tells all ranks something without a number, once.
+  void tell(RankNote::Kind kind);
+  /// Returns the next thing that a rank has said; none: nothing now. Lets ranks hear from this one.
+  std::optional<std::pair<int, RankNote>> hear();
+
+ private:
+  void beat();
+  RankLink* link_;
+  double between_beats_, beat_at_ = 0;
+  std::set<RankNote::Kind> told_;
+  std::map<std::string, int> numbers_;
+  std::map<int, std::string> names_;
+};
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "experiments/kit/progress.hpp"
+#include "experiments/kit/report/html_parts.hpp"
+#include "experiments/kit/text.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+std::vector<std::string> papers_of(const Document& document) {
+  std::vector<std::string> papers;
+  const auto note = [&](const Experiment& experiment) {
+    if (std::find(papers.begin(), papers.end(), experiment.paper()) == papers.end())
+      papers.push_back(experiment.paper());
+  };
+  for (const Section& section : document.sections) note(*section.experiment);
+  for (const Experiment* missing : document.missing) note(*missing);
+  return papers;
+}
+
+/// The signs of an experiment's verdicts with their counts: "✓ 3 ✗ 1".
+std::string signs_html(const Document& document, const Experiment& experiment) {
+  std::map<Verdict, int> counts;
+  for (const PaperVerdicts& paper : document.papers)
+    for (const JudgedClaim& claim : paper.claims)
+      if (paper.file.paper == experiment.paper() &&
+          std::count(experiment.claims.begin(), experiment.claims.end(), claim.claim.id) > 0)
+        ++counts[claim.verdict];
+  std::string text;
+  for (const auto& [verdict, count] : counts)
+    text +=
+        fmt::format(" <span class=\"sign {}\" title=\"{}\">{}&nbsp;{}</span>",
+                    verdict_class(verdict), verdict_name(verdict), verdict_sign(verdict), count);
+  return text;
+}
+
+const Experiment* find_experiment(const Document& document, const std::string& id) {
+  for (const Section& section : document.sections)
+    if (section.experiment->id == id) return section.experiment;
+  for (const Experiment* missing : document.missing)
+    if (missing->id == id) return missing;
+  return nullptr;
+}
+
+/// The share of an experiment's trials at paper size that this report lacks.
+double share_open(const Document& document, const std::string& id) {
+  for (const Section& section : document.sections)
+    if (section.experiment->id == id && document.profile == Profile::paper && section.planned > 0)
+      return 1 - static_cast<double>(section.finished) / static_cast<double>(section.planned);
+  return 1;
+}
+
+/// What the trials would cost that an open claim waits for, by the experiments' own estimates.
+std::string cost_text(const Document& document, const Claim& claim) {
+  double seconds = 0;
+  for (const std::string& id : claim.experiments)
+    if (const Experiment* experiment = find_experiment(document, id))
+      seconds += share_open(document, id) * experiment->seconds.paper;
+  if (seconds == 0) return "every planned trial was run: more repeats than planned";
+  return "profile paper, about " + duration_text(seconds) + " on 2 cores";
+}
+
+std::string claim_item(const Document& document, const PaperVerdicts& paper,
+                       const JudgedClaim& claim) {
+  std::string text = fmt::format("<li><a href=\"{}#claim-{}\">{}</a> {}",
+                                 paper_page(paper.file.paper), html_anchor(claim.claim.id),
+                                 html_escape(claim.claim.id), html_escape(claim.claim.statement));
+  if (claim.verdict == Verdict::undecided)
+    text += fmt::format(" <span class=\"where\">To decide it: {}.</span>",
+                        html_escape(cost_text(document, claim.claim)));
+  return text + "</li>\n";
+}
+
+/// The claims of one verdict, folded up where they are what is hoped for.
+std::string verdict_list(const Document& document, const PaperVerdicts& paper, Verdict verdict,
+                         const std::string& title) {
+  std::string items;
+  int count = 0;
+  for (const JudgedClaim& claim : paper.claims)
+    if (claim.verdict == verdict) {
+      items += claim_item(document, paper, claim);
+      ++count;
+    }
+  if (count == 0) return "";
+  return fmt::format(
+      "<details{}><summary><span class=\"sign {}\">{}</span> {}: {}</summary><ul>\n{}</ul>"
+      "</details>\n",
+      verdict == Verdict::not_reproduced ? " open" : "", verdict_class(verdict),
+      verdict_sign(verdict), html_escape(title), count, items);
+}
+
+/// How many claims of these kinds an experiment measures here: what its figure speaks for.
+std::size_t measures_of(const Section& section) {
+  std::set<std::string> claims;
+  for (const Measure& measure : section.summary.measures()) claims.insert(measure.claim);
+  return claims.size();
+}
+
+/// The figure of the experiment that measures the most claims.
+std::string leading_figure(const Document& document, const std::string& paper) {
+  const Section* best = nullptr;
+  for (const Section& section : document.sections)
+    if (section.experiment->paper() == paper && !section.pictures.empty() &&
+        (best == nullptr || measures_of(section) > measures_of(*best)))
+      best = &section;
+  if (best == nullptr) return "";
+  for (const auto& item : best->summary.items()) {
+    const auto* figure = std::get_if<Figure>(&item);
+    if (figure == nullptr || !best->pictures.contains(figure->name)) continue;
+    const std::string id = html_anchor(paper) + "-figure";
+    return fmt::format(
+        "<figure id=\"of-{}\">{}<figcaption><a href=\"{}#{}\">{}</a> {}</figcaption>"
+        "</figure>\n",
+        id, picture_html(best->pictures.at(figure->name).front(), id, figure->caption),
+        paper_page(paper), html_anchor(best->experiment->id), html_escape(best->experiment->item),
+        html_escape(best->experiment->title));
+  }
+  return "";
+}
+
+std::string paper_card(const Document& document, const PaperVerdicts& paper) {
+  return fmt::format("<section class=\"card\"><h2><a href=\"{}\">{}</a></h2>\n",
+                     paper_page(paper.file.paper), html_escape(paper.file.title)) +
+         fmt::format("<p class=\"reference\">{}</p>\n", html_escape(paper.file.reference)) +
+         tally_html(paper) +
+         verdict_list(document, paper, Verdict::not_reproduced, "What does not stand") +
+         verdict_list(document, paper, Verdict::undecided, "What nobody can decide yet") +
+         verdict_list(document, paper, Verdict::reproduced, "What stands") +
+         leading_figure(document, paper.file.paper) + "</section>\n";
+}
+
+}  // namespace
+
+std::string experiments_html(const Document& document, const std::string& paper,
+                             const std::string& page) {
+  std::string text = "<ul>\n";
+  for (const PaperVerdicts& judged : document.papers)
+    if (judged.file.paper == paper)
+      text += fmt::format("<li><a href=\"{}#claims-{}\">Claims</a> and verdicts</li>\n", page,
+                          html_anchor(paper));
+  for (const Section& section : document.sections)
+    if (section.experiment->paper() == paper)
+      text += fmt::format(
+          "<li><a href=\"{}#{}\">{}</a> {}{}</li>\n", page, html_anchor(section.experiment->id),
+          html_escape(section.experiment->item), html_escape(section.experiment->title),
+          signs_html(document, *section.experiment));
+  for (const Experiment* missing : document.missing)
+    if (missing->paper() == paper)
+      text += fmt::format("<li class=\"none\">{} {}: not run</li>\n", html_escape(missing->item),
+                          html_escape(missing->title));
+  return text + "</ul>\n";
+}
+
+std::string opening_html(const Document& document) {
+  std::string text;
+  for (const PaperVerdicts& paper : document.papers) text += paper_card(document, paper);
+  text += "<nav aria-label=\"Contents\"><h2>Contents</h2>\n";
+  for (const std::string& paper : papers_of(document))
+    text += html_element("h3", paper) + experiments_html(document, paper, paper_page(paper));
+  if (document.has_speed_page)
+    text +=
+        fmt::format("<h3>About</h3><ul><li><a href=\"../../{}\">Speed</a></li></ul>\n", kSpeedPage);
+  return text + "</nav>\n";
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,219 @@
+#include "experiments/kit/run/reproduce.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/progress.hpp"
+#include "experiments/kit/ranks/equal_ranks.hpp"
+#include "experiments/kit/ranks/rank_worker.hpp"
+#include "experiments/kit/report/report.hpp"
+#include "experiments/kit/run/announce.hpp"
+#include "experiments/kit/run/conflicts.hpp"
+#include "experiments/kit/run/folder_lock.hpp"
+#include "experiments/kit/run/manifest.hpp"
+#include "experiments/kit/run/reference.hpp"
+#include "experiments/kit/run/runner.hpp"
+#include "experiments/kit/sources.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+void check_options(const ReproduceOptions& options) {
+  const auto check = [](const char* name, double value) {
+    if (!(value >= 0))
+      throw InvalidArgument(fmt::format("{} = {} (must not be negative)", name, value));
+  };
+  check("jobs", options.jobs);
+  check("threads", options.threads);
+  check("max-seconds", options.max_seconds);
+  if (options.keep && !options.shard.whole())
+    throw InvalidArgument(
+        fmt::format("--shard = {} with --keep (must be without: keep what a whole run reads)",
+                    options.shard.text()));
+}
+
+std::set<std::string> input_keys(const std::vector<PlannedExperiment>& plans) {
+  std::set<std::string> keys;
+  for (const PlannedExperiment& plan : plans)
+    for (const PlannedTrial& trial : plan.trials)
+      for (const auto& [key, value] : trial.key.inputs.items()) keys.insert(key);
+  return keys;
+}
+
+bool is_selected(const PlannedExperiment& plan) {
+  return std::any_of(plan.trials.begin(), plan.trials.end(),
+                     [](const PlannedTrial& trial) { return trial.selected; });
+}
+
+/// A shard leaves the stores alone of which it runs no trial.
+void take_shard(std::vector<PlannedExperiment>& plans, const Shard& shard) {
+  if (shard.whole()) return;
+  select_shard(plans, shard);
+  std::erase_if(plans, [](const PlannedExperiment& plan) { return !is_selected(plan); });
+}
+
+/// Lists what every rank is to know; no store is opened.
+std::vector<PlannedExperiment> list_all(const ReproduceOptions& options,
+                                        const std::vector<Experiment>& all, RankLink* link) {
+  const CellFilter only(options.only);
+  const std::vector<const Experiment*> makers = select_makers(all, options.ids);
+  std::vector<std::string> sources(makers.size());
+  if (link != nullptr) sources = agree_on_sources(makers, *link);
+  std::vector<PlannedExperiment> plans;
+  for (std::size_t i = 0; i < makers.size(); ++i)
+    plans.push_back(list_trials(*makers[i], options, only, sources[i]));
+  if (!options.only.empty() && std::none_of(plans.begin(), plans.end(), is_selected))
+    throw InvalidArgument(
+        fmt::format("--only {} (must match a trial's inputs in this profile, whose keys are {})",
+                    options.only, fmt::join(input_keys(plans), ", ")));
+  take_shard(plans, options.shard);
+  return plans;
+}
+
+void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
+  for (const PlannedExperiment& plan : plans) {
+    if (plan.store->unreadable() > 0)
+      fmt::print(stderr, "{}: {} lines of the store cannot be read and are computed again\n",
+                 plan.experiment->id, plan.store->unreadable());
+    for (const PlannedTrial& trial : plan.trials) {
+      result.planned += trial.selected;
+      result.reused += trial.selected && trial.finished;
+    }
+  }
+}
+
+/// Trials of a tree with changes could not be told from those of its revision.
+void check_clean(const std::string& made_by, const std::string& what) {
+  if (!is_clean(made_by))
+    throw InvalidArgument(
+        fmt::format("--keep: {} is of revision {} (must be of a clean one: commit what is changed)",
+                    what, made_by));
+}
+
+/// Refuses to keep trials of a tree with changes, those that the store holds from before too.
+void check_keep(const std::vector<PlannedExperiment>& plans) {
+  for (const PlannedExperiment& plan : plans)
+    for (const PlannedTrial& trial : plan.trials)
+      if (trial.finished && !trial.finished->from_reference)
+        check_clean(trial.finished->revision,
+                    fmt::format("{} {}", plan.experiment->id, trial.key.inputs.dump()));
+  check_clean(revision(), "this tree");
+}
+
+void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
+  for (const PlannedExperiment& plan : plans)
+    keep_in_reference(reference_path(*plan.experiment), plan.results(options.profile).trials(),
+                      options.seed);
+}
+
+/// Runs what a shard is to, without a report: other shards may be at work.
+ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                          RankLink* link) {
+  share_manifest(options, plans);
+  ReproduceResult result = run_trials(plans, options, nullptr, link);
+  for (const PlannedExperiment& plan : plans)
+    for (std::string& conflict :
+         keep_conflicts(plan, experiment_folder(options.out, options.profile, *plan.experiment)))
+      result.failures.push_back(std::move(conflict));
+  return result;
+}
+
+ReproduceResult run_whole(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                          const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
+                          RankLink* link) {
+  ReportWriter writer(options, all, claims, plans);
+  writer.write_manifest();
+  if (std::any_of(plans.begin(), plans.end(),
+                  [](const PlannedExperiment& plan) { return plan.count_to_run() > 0; }))
+    writer.draw_finished();
+  const auto renew = [&](const PlannedExperiment& ended) { writer.renew(ended); };
+  ReproduceResult result = run_trials(plans, options, renew, link);
+  if (options.keep) keep(plans, options);
+  if (result.interrupted && !options.quiet)
+    fmt::print(stderr, "writing the report of what is finished\n");
+  writer.finish(result);
+  return result;
+}
+
+}  // namespace
+
+int ReproduceResult::exit_code() const {
+  if (!exact_failed.empty()) return 3;
+  return failures.empty() && !interrupted ? 0 : 1;
+}
+
+ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Experiment>& all,
+                          const std::vector<ClaimFile>& claims, RankLink* link) {
+  check_options(options);
+  std::vector<PlannedExperiment> plans = list_all(options, all, link);
+  const Placement placement = gather_placement(options, link);
+  if (link != nullptr) {
+    const std::string made_by = link->broadcast(link->rank() == 0 ? revision() : "");
+    if (link->rank() > 0) {
+      work_for_rank_0(plans, options, made_by, *link);
+      return {};
+    }
+  }
+  const FolderLock lock(options.out, options.shard);
+  for (PlannedExperiment& plan : plans) look_up(plan, options);
+  if (options.keep) check_keep(plans);
+  ReproduceResult before;
+  count_reused(plans, before);
+  if (!options.quiet) announce(plans, options, placement);
+  ReproduceResult result = options.shard.whole() ? run_whole(plans, options, all, claims, link)
+                                                 : run_shard(plans, options, link);
+  result.planned = before.planned;
+  result.reused = before.reused;
+  result.ranks = placement.ranks;
+  result.hosts = placement.hosts;
+  return result;
+}
+
+ReproduceResult reproduce(const ReproduceOptions& options, RankLink* link) {
+  return reproduce(options, experiments(), read_all_claims(), link);
+}
+
+ReproduceResult report(const ReportOptions& options) {
+  const ReproduceOptions as_run{.profile = options.profile,
+                                .seed = stored_seed(manifest_path(options.out, options.profile)),
+                                .out = options.out};
+  ReproduceResult result;
+  const std::vector<ClaimFile> claims = read_all_claims();
+  const std::vector<PlannedExperiment> none;
+  ReportWriter(as_run, experiments(), claims, none).finish(result);
+  return result;
+}
+
+std::vector<ExperimentInfo> list_experiments() {
+  std::vector<ExperimentInfo> all;
+  for (const Experiment& e : experiments()) {
+    const PerProfile<double>& seconds = maker_of_trials(experiments(), e).seconds;
+    all.push_back({.id = e.id,
+                   .item = e.item,
+                   .title = e.title,
+                   .claims = e.claims,
+                   .smoke_seconds = seconds.smoke,
+                   .quick_seconds = seconds.quick,
+                   .paper_seconds = seconds.paper});
+  }
+  return all;
+}
+
+std::vector<ClaimInfo> list_claims() {
+  std::vector<ClaimInfo> all;
+  for (const ClaimFile& file : read_all_claims())
+    for (const Claim& claim : file.claims)
+      all.push_back({.paper = file.paper,
+                     .id = claim.id,
+                     .kind = std::string(1, claim.kind),
+                     .statement = claim.statement,
+                     .test = assertion(claim.parts.front()),
+                     .experiment = claim.experiments.front()});
+  return all;
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,212 @@
+#include "experiments/kit/run/store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "boltzmark/core/atomic_file.hpp"
+#include "boltzmark/core/checkpoint.hpp"
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr const char* kCheck = "check";
+
+std::string hash_text(const Json& line) { return fmt::format("{:016x}", hash_bytes(line.dump())); }
+
+std::string inputs_text(const Json& inputs, std::uint64_t seed) {
+  return fmt::format("{} {}", inputs.dump(), seed);
+}
+
+[[noreturn]] void throw_unstored(const std::string& path, int error) {
+  throw Error(
+      fmt::format("{}: cannot be written: {} (must have space left)", path, std::strerror(error)));
+}
+
+/// Throws  an exception if the line is no trial
+std::pair<TrialKey, Trial> parse_line(const std::string& line) {
+  const Json json = open_line(line);
+  TrialKey key{json.at("inputs"), json.at("seed"), json.at("simd"), json.at("sources")};
+  Trial trial{.inputs = key.inputs,
+              .outputs = json.at("outputs"),
+              .seconds = json.at("seconds"),
+              .revision = json.at("revision"),
+              .simd = key.simd,
+              .host = json.value("host", "")};
+  if (!key.inputs.is_object() || !trial.outputs.is_object() || trial.outputs.empty())
+    throw DataError("not a trial");
+  return {std::move(key), std::move(trial)};
+}
+
+bool is_store_name(const std::string& name) {
+  return name == "trials.jsonl" || (name.starts_with("trials.") && name.ends_with(".jsonl"));
+}
+
+}  // namespace
+
+std::string TrialKey::text() const {
+  return fmt::format("{} {} {}", inputs_text(inputs, seed), simd, sources);
+}
+
+std::string trial_line(const TrialKey& key, const Trial& trial) {
+  return seal_line({{"inputs", key.inputs},
+                    {"outputs", trial.outputs},
+                    {"seconds", trial.seconds},
+                    {"seed", key.seed},
+                    {"simd", key.simd},
+                    {"sources", key.sources},
+                    {"revision", trial.revision},
+                    {"host", trial.host}});
+}
+
+std::string seal_line(Json line) {
+  line[kCheck] = hash_text(line);
+  return line.dump() + "\n";
+}
+
+Json open_line(const std::string& text) {
+  Json line = Json::parse(text, nullptr, false);
+  if (!line.is_object()) throw DataError("a line is not a JSON object (must be a trial)");
+  const auto check = line.find(kCheck);
+  if (check == line.end()) return line;
+  const Json said = *check;
+  line.erase(check);
+  if (said != hash_text(line)) throw DataError("a line was changed (must be as it was written)");
+  return line;
+}
+
+std::vector<std::string> store_files(const std::string& folder) {
+  std::vector<std::string> files;
+  if (!std::filesystem::is_directory(folder)) return files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (is_store_name(entry.path().filename().string())) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TrialStore::TrialStore(std::string path, Access access) : path_(std::move(path)), access_(access) {
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  if (access_ == Access::append) {
+    make_folder(folder);
+    file_ = open(path_.c_str(), O_CLOEXEC | O_RDWR | O_CREAT | O_APPEND, 0666);
+    if (file_ < 0) throw_unwritable(path_, errno, "must be writable");
+  }
+  const std::vector<std::string> files = store_files(folder);
+  if (files.empty()) throw DataError(path_ + ": is missing (must be written by a run first)");
+  for (const std::string& file : files) read_lines(file);
+}
+
+TrialStore::~TrialStore() {
+  if (file_ < 0) return;
+  fsync(file_);
+  close(file_);
+}
+
+std::size_t TrialStore::remember_all(std::string_view text) {
+  std::size_t start = 0;
+  for (std::size_t end; (end = text.find('\n', start)) != std::string_view::npos; start = end + 1)
+    remember(std::string(text.substr(start, end - start)));
+  return start;
+}
+
+void TrialStore::read_lines(const std::string& path) {
+  const std::string text = read_text(path);
+  const std::size_t whole = remember_all(text);
+  if (access_ == Access::read || path != path_) return;
+  read_to_ = whole;
+  if (whole < text.size() && ftruncate(file_, static_cast<off_t>(whole)) != 0)
+    throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
+}
+
+void TrialStore::remember(const std::string& line) {
+  try {
+    auto [key, trial] = parse_line(line);
+    const auto [at, is_new] = trials_.try_emplace(key.text(), trial);
+    if (is_new) ++by_inputs_[inputs_text(key.inputs, key.seed)];
+    note(key, at->second, trial);
+    at->second = std::move(trial);
+  } catch (const std::exception&) {
+    ++unreadable_;  // a cache: what cannot be read is computed again
+  }
+}
+
+void TrialStore::note(const TrialKey& key, const Trial& first, const Trial& second) {
+  if (first.outputs != second.outputs) conflicts_.push_back({key, first, second});
+}
+
+void TrialStore::compare(std::string_view line) {
+  read_appended();
+  const auto [key, trial] = parse_line(std::string(line.substr(0, line.find('\n'))));
+  const std::lock_guard lock(mutex_);
+  const auto stored = trials_.find(key.text());
+  if (stored != trials_.end()) note(key, stored->second, trial);
+}
+
+std::optional<Trial> TrialStore::find(const TrialKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = trials_.find(key.text());
+  if (found == trials_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::size_t TrialStore::count_other_builds(const TrialKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto all = by_inputs_.find(inputs_text(key.inputs, key.seed));
+  return all == by_inputs_.end() ? 0 : all->second - trials_.count(key.text());
+}
+
+void TrialStore::append(const TrialKey& key, const Trial& trial) {
+  add_line(trial_line(key, trial));
+  write();
+  sync();
+  read_appended();
+}
+
+void TrialStore::add_line(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  added_ += line;
+}
+
+void TrialStore::write() {
+  const std::lock_guard lock(mutex_);
+  if (added_.empty()) return;
+  struct stat before {};
+  fstat(file_, &before);
+  const ssize_t written = ::write(file_, added_.data(), added_.size());
+  if (written != static_cast<ssize_t>(added_.size())) {
+    const int error = written < 0 ? errno : ENOSPC;
+    // Best effort: should this fail too, opening the store cuts the torn line off.
+    [[maybe_unused]] const int cut = ftruncate(file_, before.st_size);
+    throw_unstored(path_, error);
+  }
+  added_.clear();
+  unsynced_ = true;
+}
+
+void TrialStore::sync() {
+  const std::lock_guard lock(mutex_);
+  if (!unsynced_) return;
+  // A network file system tells of a full disk or quota only here.
+  if (fdatasync(file_) != 0) throw_unstored(path_, errno);
+  unsynced_ = false;
+}
+
+void TrialStore::read_appended() {
+  const std::lock_guard lock(mutex_);
+  struct stat now {};
+  if (fstat(file_, &now) != 0 || now.st_size <= static_cast<off_t>(read_to_)) return;
+  std::string text(static_cast<std::size_t>(now.st_size) - read_to_, '\0');
+  const ssize_t got = pread(file_, text.data(), text.size(), static_cast<off_t>(read_to_));
+  if (got > 0) read_to_ += remember_all(std::string_view(text).substr(0, got));
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,80 @@
+#include "experiments/kit/run/workers.hpp"
+
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace boltzmark::experiments {
+
+Workers::Workers(int count, int threads, int alone_threads)
+    : share_(std::max(1, threads / count)), alone_threads_(std::max(1, alone_threads)) {
+  for (int i = 0; i < count; ++i) all_.emplace_back([this] { work(); });
+}
+
+Workers::~Workers() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : all_) thread.join();
+}
+
+void Workers::add(std::function<void()> job, bool alone) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back({std::move(job), alone});
+  }
+  changed_.notify_all();
+}
+
+void Workers::add_first(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_front({std::move(job)});
+  }
+  changed_.notify_all();
+}
+
+bool Workers::busy() {
+  const std::lock_guard lock(mutex_);
+  return !jobs_.empty() || running_ > 0;
+}
+
+void Workers::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return jobs_.empty() && running_ == 0; });
+}
+
+bool Workers::wait(double seconds) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                           [this] { return jobs_.empty() && running_ == 0; });
+}
+
+bool Workers::may_start() const {
+  return !jobs_.empty() && !alone_runs_ && (!jobs_.front().alone || running_ == 0);
+}
+
+void Workers::work() {
+  tbb::task_arena part(share_), whole(alone_threads_);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return closing_ || may_start(); });
+    if (closing_) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    ++running_;
+    alone_runs_ = job.alone;
+    lock.unlock();
+    (job.alone ? whole : part).execute(job.run);
+    lock.lock();
+    --running_;
+    if (job.alone) alone_runs_ = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace boltzmark::experiments
