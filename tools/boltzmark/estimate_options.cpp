@@ -254,11 +254,10 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
   command.text(&arguments.ladder, "--ladder L",
                "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
                "from a pilot run), or a text FILE of inverse temperatures (default: linear).");
-  command.text(
-      &arguments.base, "--base B",
-      "What b = 0 stands for: uniform, a DATASET whose smoothed rates the visible units "
-      "have, or auto, the better of uniform and the rates near the model's modes by a short "
-      "pilot (default: auto).");
+  command.text(&arguments.base, "--base B",
+               "What b = 0 stands for: uniform, a DATASET whose smoothed rates the visible units "
+               "have, or auto, the best of uniform and of rates near the model's modes by a short "
+               "pilot (default: auto).");
   command.real(&arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},
                "Added to the ons and the offs of every rate (default: 5 for every 100 cases).");
   command.text(&arguments.prior, "--prior P",

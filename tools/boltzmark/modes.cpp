@@ -48,7 +48,7 @@ Found search(const Layered& model, const ModesRequest& arguments, const Session&
                                 arguments.starts);
   const double sweeps = climbs.annealing_sweeps + 2.0 * climbs.max_sweeps;
   const double chains =
-      1.25 * climbs.starts + climbs.stepped_starts + static_cast<double>(climbs.cases.cols());
+      1.25 * climbs.starts + climbs.further_starts + static_cast<double>(climbs.cases.cols());
   state_plan(
       session,
       fmt::format("climbs from up to {} states", grouped(static_cast<std::uint64_t>(chains))),

@@ -95,7 +95,7 @@ TEST_CASE("every climb ends in one mode, and an escape is none") {
     const Layered model = draw_small_unit_model(stream, 4, 512);
     ModeSearch search = search_of(seed, 16);
     for (const int stepped : {0, 6}) {
-      search.climbs.stepped_starts = stepped;
+      search.climbs.further_starts = stepped;
       const Modes modes = modes_of(model, search);
       // A quarter as many from the other side; then three of each side, or as many as it has units.
       CHECK(modes.climbs >= 20);
@@ -144,7 +144,7 @@ TEST_CASE("units of input 0 are drawn from a key: both values, the same for any 
 TEST_CASE("a climb from a case finds the mode that it lies in, which no other start finds") {
   const PlantedWell planted = hidden_well(40, 20);
   ModeSearch search = search_of(5);
-  search.climbs.stepped_starts = 0;
+  search.climbs.further_starts = 0;
   const auto has_well = [&](const Modes& modes) {
     for (int k = 0; k < modes.count(); ++k)
       if (modes.states.get_layer(1).col(k) == planted.hidden) return true;
@@ -167,7 +167,7 @@ TEST_CASE("a pattern that few strong units hold is found, which random starts ma
     search.escape_states = 1;  // no way out by neighbours
     // The strong pattern's likeliest state has the most of its mass.
     CHECK(modes_of(votes.model, search).log_f[0] > votes.known.log_z - 2);
-    search.climbs.stepped_starts = 0;
+    search.climbs.further_starts = 0;
     missed += modes_of(votes.model, search).log_f[0] < votes.known.log_z - 8;
   }
   CHECK(missed >= 1);

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
@@ -24,8 +26,8 @@ Layered flat(int visible) {
 // Two visible units, parts around (0, 0) and (1, 1), of masses e^a and e^b.
 Phases two_phases(double a, double b, double error = 0) {
   Phases phases;
-  phases.centres = Eigen::MatrixXd::Zero(2, 2);
-  phases.centres.col(1).setOnes();
+  phases.centres = Eigen::MatrixXd::Zero(3, 2);
+  phases.centres.col(1).head(2).setOnes();
   phases.log_masses = Eigen::Vector2d(a, b);
   phases.errors = Eigen::Vector2d(error, error);
   return phases;
@@ -114,7 +116,7 @@ TEST_CASE("where a run misses a phase, annealing from near it refutes the run") 
   CHECK(std::abs(from_modes.log_z - votes.known.log_z) < 5 * from_modes.std_error + 0.02);
 }
 
-TEST_CASE("phases have bases near different modes, and one base where units are not Bernoulli") {
+TEST_CASE("phases have bases near different modes, of any units, on the side with more states") {
   const KnownModel patterns = make_known_model("patterns:60:10:1:3");
   const ChosenBase chosen = choose_auto_base(patterns.model, mode_search(patterns.model, 2), 2);
   REQUIRE(chosen.phases);
@@ -126,7 +128,80 @@ TEST_CASE("phases have bases near different modes, and one base where units are 
   for (Eigen::Index a = 1; a < phases.centres.cols(); ++a)
     for (Eigen::Index b = 0; b < a; ++b)
       CHECK((phases.centres.col(a) - phases.centres.col(b)).squaredNorm() > 0.1);
-  const KnownModel lattice = make_known_model("ising:4:0.3");
+  // Both ground states of a lattice are near one of its bases.
+  const KnownModel lattice = make_known_model("ising:6:0.6");
   const Modes modes = find_modes(lattice.model, Base::uniform(lattice.model));
-  CHECK(anneal_phases(lattice.model, modes, make_key(1), {.key = make_key(2)}).bases.size() == 1);
+  const Phases states = anneal_phases(lattice.model, modes, make_key(1), {.key = make_key(2)});
+  REQUIRE(states.bases.size() >= 3);
+  const Eigen::RowVectorXd magnetisation = states.centres.topRows(18).colwise().mean();
+  CHECK(magnetisation.maxCoeff() > 0.8);
+  CHECK(magnetisation.minCoeff() < -0.8);
+  for (const Base& base : states.bases) CHECK(base.logits[modes.parity].isZero());
+}
+
+TEST_CASE("a base of means has them, of any units that are tempered") {
+  const std::vector<Unit> units = {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(4),
+                                   Unit::continuous()};
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  std::vector<Eigen::VectorXd> means;
+  for (const Unit unit : units) {
+    layers.push_back({unit, Eigen::VectorXd::Zero(3), {}});
+    const double middle = (unit.lowest() + unit.highest()) / 2;
+    means.emplace_back(Eigen::Vector3d(unit.lowest() + 0.1, middle, unit.highest() - 0.3));
+    if (layers.size() > 1) weights.push_back(Eigen::MatrixXd::Zero(3, 3));
+  }
+  const Layered model(layers, weights);
+  const Base base = Base::of_means(model, means);
+  for (int l = 0; l < 4; ++l) {
+    CHECK(base.logits[l][1] == 0);
+    for (int u = 0; u < 3; ++u)
+      CHECK(mean_value(units[static_cast<std::size_t>(l)], base.logits[l][u]) ==
+            Approx(means[static_cast<std::size_t>(l)][u]).epsilon(1e-12));
+  }
+  means[0][0] = 0;
+  CHECK_THROWS_AS(Base::of_means(model, means), InvalidArgument);
+  means.pop_back();
+  CHECK_THROWS_AS(Base::of_means(model, means), InvalidArgument);
+}
+
+TEST_CASE("a phase is found whichever side of a network it is a pattern of") {
+  Stream draws(make_key(2, "votes"), Purpose::test);
+  const VotingRbm votes = make_votes({.visible = 200, .weak = 60, .strong = 8, .ahead = 10}, draws);
+  const Layered& rbm = votes.model;
+  const Layered turned =
+      Layered::rbm(rbm.weights(0).transpose(), Eigen::VectorXd(rbm.bias(1)), rbm.bias(0));
+  // Below three visible units that nothing depends on.
+  std::vector<Layer> layers = {
+      {Unit::bernoulli(), Eigen::Vector3d::Zero(), {}}, rbm.layer(0), rbm.layer(1)};
+  const Layered deeper(layers, {Eigen::MatrixXd::Zero(3, 200), rbm.weights(0)});
+  for (const auto& [model, log_z] : {std::pair(turned, votes.known.log_z),
+                                     std::pair(deeper, votes.known.log_z + 3 * std::log(2.0))}) {
+    const ChosenBase chosen = choose_auto_base(model, mode_search(model, 1), 1);
+    REQUIRE(chosen.phases);
+    CHECK(chosen.phases->log_z() == Approx(log_z).epsilon(0).margin(1));
+  }
+}
+
+TEST_CASE("a mode is found that only the signs of one unit's weights lead to") {
+  // Ten units of 2.4 each hold a pattern of 230, of which one alone decides nothing.
+  Stream draws(make_key(5, "signs"), Purpose::test);
+  Eigen::VectorXd pattern(230);
+  for (double& x : pattern) x = draws.bernoulli(0.5) ? 1 : -1;
+  Eigen::MatrixXd weights(230, 30);
+  for (int j = 0; j < 30; ++j)
+    for (int i = 0; i < 230; ++i)
+      weights(i, j) = j < 10 ? 0.5 * pattern[i] : (draws.bernoulli(0.5) ? 1.5 : -1.5);
+  Eigen::VectorXd above = Eigen::VectorXd::Constant(30, -20);
+  above.head(10).setConstant(-33);
+  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(230), above);
+  ModeSearch search = mode_search(model, 1);
+  search.climbs.starts = 2;
+  const Modes modes = find_modes(model, Base::uniform(model), search);
+  bool found = false;
+  for (int k = 0; k < modes.count(); ++k) {
+    const Eigen::VectorXf hidden = modes.states.get_layer(1).col(k);
+    found = found || hidden.head(10).sum() == 10;
+  }
+  CHECK(found);
 }

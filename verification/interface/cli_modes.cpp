@@ -171,8 +171,9 @@ TEST_CASE("modes lists the wells, the likeliest first, and those that data lead 
   // All on: 64 log(1 + e^10) less what 8 hidden units cost; all off: 64 log 2.
   CHECK(found["modes"][0]["log_f"].get<double>() == Approx(64 * std::log(2) + 13).epsilon(1e-9));
   CHECK(found["modes"][1]["log_f"].get<double>() == Approx(64 * std::log(2)).epsilon(1e-12));
-  // A quarter as many again, and a step away from either mode by 8 hidden and 64 visible units.
-  CHECK(found["climbs"] == 128 + 32 + 2 * 8 + 2 * 64);
+  // A quarter as many again; a step away from either mode by 8 hidden and 64 visible units, and the
+  // signs of their weights.
+  CHECK(found["climbs"] == 128 + 32 + 2 * (8 + 64) + 2 * (8 + 64));
   const boltzmark::Npz file(out);
   const Eigen::MatrixXd hidden = file.read("hidden").matrix();
   CHECK(hidden.row(0).minCoeff() == 1);
@@ -196,10 +197,10 @@ TEST_CASE("modes lists the wells, the likeliest first, and those that data lead 
   for (int i = 0; i < 40; ++i)
     row += (i ? "," : "") + std::string(well.visible(i, 0) > 0 ? "1" : "0");
   const std::string data = folder.write("d.csv", row + "\n");
-  const auto count = [&](const Arguments& more) {
-    return json_of(joined({"modes", narrow}, more))["modes"].size();
+  const auto climbs = [&](const Arguments& more) {
+    return json_of(joined({"modes", narrow}, more))["climbs"].get<int>();
   };
-  CHECK(count({"--data", data}) == count({}) + 1);
+  CHECK(climbs({"--data", data}) > climbs({}));
 }
 
 TEST_CASE(

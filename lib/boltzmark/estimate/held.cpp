@@ -65,7 +65,7 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
                             int summed_side) {
   ChosenBase chosen{.base = Base::uniform(model)};
-  if (!model.layer(0).unit.is_bernoulli() || !is_searchable(model)) return chosen;
+  if (!is_searchable(model)) return chosen;
   constexpr int kChains = 64;
   chosen.modes = find_modes(model, chosen.base, search);
   chosen.phases = find_phases(model, *chosen.modes, seed, summed_side);
@@ -74,6 +74,7 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   std::vector<double> mean_log_weights(means.begin(), means.end());
   const BaseChoice choice{.key = make_key(seed, "base choice"), .summed_side = summed_side};
   for (const ModeShares shares : {ModeShares::equal, ModeShares::weighted}) {
+    if (!model.layer(0).unit.is_bernoulli()) break;  // rates
     const char* name = shares == ModeShares::equal ? "base" : "weighted base";
     bases.push_back(base_of_modes(model, *chosen.modes, share_modes(*chosen.modes, shares, kChains),
                                   make_key(seed, name)));
@@ -111,7 +112,7 @@ FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, s
   const TemperedModel& of = target.tempered_model();
   FoundStates found{.modes = chosen.modes, .phases = chosen.phases};
   if (!found.modes && is_searchable(of.model)) found.modes = find_modes(of.model, of.base, search);
-  if (!found.phases && found.modes && of.model.layer(0).unit.is_bernoulli())
+  if (!found.phases && found.modes)
     found.phases = find_phases(of.model, *found.modes, seed, of.summed);
   if (tempered) found.states = tempered_search(of.model, seed);
   return found;

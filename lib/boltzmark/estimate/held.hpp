@@ -33,8 +33,8 @@ Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
 
 /// Chooses by choose_base among the bases of anneal_phases, that of all modes and that of the likeliest
-/// ones. Uniform where the
-/// visible units are not Bernoulli, or parameters so large that a double does not resolve a nat.
+/// ones. Uniform where no
+/// side is discrete, or parameters are so large that a double does not resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,

@@ -15,21 +15,32 @@ namespace {
 constexpr int kNear = 6;         // bases near modes
 constexpr int kLikeliest = 32;   // modes that these are taken from
 constexpr int kBaseChains = 64;  // that find what is near a mode
+constexpr double kSmoothing = 0.05;
 
-std::vector<Base> bases_of(const Layered& model, const Modes& modes, StreamKey key) {
+// As many bases near modes as 2^35 weights of chains' sweeps allow.
+int near_modes(const Layered& model, const BaseChoice& choice) {
+  constexpr double kCost = 0x1p35;
+  double weights = 0;
+  for (const Eigen::MatrixXd& w : model.weights()) weights += static_cast<double>(w.size());
+  const double most = kCost / (double{1} * choice.chains * choice.sweeps * std::max(weights, 1.0));
+  return static_cast<int>(std::clamp<double>(most, 2, kNear));
+}
+
+std::vector<Base> bases_of(const Layered& model, const Modes& modes, StreamKey key, int near) {
   std::vector<Base> bases = {Base::uniform(model)};
-  if (!model.layer(0).unit.is_bernoulli()) return bases;
   const int likeliest = std::min(modes.count(), kLikeliest);
-  for (const int mode : farthest_first(all_values(modes.states).leftCols(likeliest), kNear))
-    bases.push_back(base_of_modes(model, modes, std::vector<int>(kBaseChains, mode),
-                                  derive_key(key, std::to_string(mode))));
+  for (const int mode : farthest_first(all_values(modes.states).leftCols(likeliest), near))
+    bases.push_back(base_near_modes(model, modes, std::vector<int>(kBaseChains, mode), kSmoothing,
+                                    derive_key(key, std::to_string(mode))));
   return bases;
 }
 
-Eigen::VectorXd visible_means(const Layered& model, const Base& base) {
-  Eigen::VectorXd means(model.size(0));
-  for (Eigen::Index i = 0; i < means.size(); ++i)
-    means[i] = mean_value(model.layer(0).unit, base.logits[0][i]);
+// Shapes  [units], the lowest layer first
+Eigen::VectorXd means_of(const Layered& model, const Base& base) {
+  Eigen::VectorXd means(model.units());
+  Eigen::Index u = 0;
+  for (int l = 0; l < model.layers(); ++l)
+    for (const double logit : base.logits[l]) means[u++] = mean_value(model.layer(l).unit, logit);
   return means;
 }
 
@@ -39,8 +50,8 @@ struct Mass {
 };
 
 // The mean over all chains of the weights of those that ended in the part.
-Mass anneal(const Layered& model, const Phases& phases, std::size_t part,
-            const BaseChoice& choice) {
+Mass anneal(const Layered& model, const Phases& phases, std::size_t part, BaseChoice choice) {
+  choice.key = derive_key(choice.key, std::to_string(part));
   const LayeredTarget target = pilot_target(model, phases.bases[part], choice);
   TopStates top(target, choice.chains, choice.key);
   const AnnealingResult run = pilot(target, choice, &top);
@@ -64,11 +75,11 @@ Mass anneal(const Layered& model, const Phases& phases, std::size_t part,
 }  // namespace
 
 std::vector<int> Phases::parts_of(const Chains& states) const {
-  const Eigen::MatrixXd visible = states.get_layer(0).cast<double>();
-  std::vector<int> parts(static_cast<std::size_t>(visible.cols()));
-  for (Eigen::Index c = 0; c < visible.cols(); ++c) {
+  const Eigen::MatrixXd values = all_values(states).cast<double>();
+  std::vector<int> parts(static_cast<std::size_t>(values.cols()));
+  for (Eigen::Index c = 0; c < values.cols(); ++c) {
     Eigen::Index nearest = 0;
-    (centres.colwise() - visible.col(c)).colwise().squaredNorm().minCoeff(&nearest);
+    (centres.colwise() - values.col(c)).colwise().squaredNorm().minCoeff(&nearest);
     parts[static_cast<std::size_t>(c)] = static_cast<int>(nearest);
   }
   return parts;
@@ -83,14 +94,14 @@ double Phases::std_error() const {
 Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
                      const BaseChoice& choice) {
   Phases phases;
-  phases.bases = bases_of(model, modes, key);
+  phases.bases = bases_of(model, modes, key, near_modes(model, choice));
   const auto count = std::ssize(phases.bases);
-  phases.centres.resize(model.size(0), count);
+  phases.centres.resize(model.units(), count);
   phases.log_masses.resize(count);
   phases.errors.resize(count);
   phases.mean_log_weights.resize(count);
   for (Eigen::Index k = 0; k < count; ++k)
-    phases.centres.col(k) = visible_means(model, phases.bases[static_cast<std::size_t>(k)]);
+    phases.centres.col(k) = means_of(model, phases.bases[static_cast<std::size_t>(k)]);
   for (Eigen::Index k = 0; k < count; ++k) {
     const Mass mass = anneal(model, phases, static_cast<std::size_t>(k), choice);
     phases.log_masses[k] = mass.log_mass;

@@ -10,7 +10,7 @@
 
 namespace boltzmark {
 
-/// Disjoint parts of the visible states, each with a base near it, and the mass that short annealed
+/// Disjoint parts of the states of all layers, each with a base near it, and the mass that short annealed
 /// importance sampling from its base finds in it. A part is what is nearer to its base's means than
 /// to the others'. All parts are fixed before the first draw, so that
 ///   E[w 1{v in the part}] = Z_part,  and the sum over the parts is Z in the mean:
@@ -18,21 +18,21 @@ namespace boltzmark {
 /// of one base never meet another phase, those that start near it do.
 struct Phases {
   std::vector<Base> bases;           ///< the uniform one, then one near each of a few distant modes
-  Eigen::MatrixXd centres;           ///< means of the visible units by each base [visible x bases]
+  Eigen::MatrixXd centres;           ///< means of all units by each base [units x bases]
   Eigen::VectorXd log_masses;        ///< log Z_part; -infinity where no chain ended in it [bases]
   Eigen::VectorXd errors;            ///< their relative standard errors [bases]
   Eigen::VectorXd mean_log_weights;  ///< of all chains of each base, by which choose_base chooses
 
-  /// Returns the part of each chain's visible state.  Shapes  [chains]
+  /// Returns the part of each chain's state.  Shapes  [chains]
   std::vector<int> parts_of(const Chains& states) const;
   /// Returns log of the sum of all masses, a stochastic lower bound of log Z, and its standard error.
   double log_z() const;
   double std_error() const;
 };
 
-/// Anneals from the uniform base and from bases near six of the likeliest modes, each as far as can be
-/// from those before. From the uniform one alone where the visible units are not Bernoulli.
-/// Randomness  choice.key, the same draws for every base, and key for what is near a mode
+/// Anneals from the uniform base and from bases near up to six of the likeliest modes, each as far as can
+/// be from those before; near fewer, but two, of models so large that they would take long.
+/// Randomness  streams of choice.key for each base, and of key for what is near a mode
 /// Throws      InvalidArgument as choose_base
 /// Cost        choice.chains * choice.sweeps sweeps of one chain for every base
 Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,

@@ -75,6 +75,36 @@ Base Base::from_data(const Layered& model, const CaseValues& data, double count)
   return base;
 }
 
+namespace {
+
+// Means rise with the logit: halves an interval.
+double logit_of_mean(Unit unit, double mean) {
+  if (!(mean > unit.lowest() && mean < unit.highest()))
+    throw InvalidArgument(
+        fmt::format("mean = {} (must be between {} and {}, the values of units {})", mean,
+                    unit.lowest(), unit.highest(), unit.name()));
+  if (mean == (unit.lowest() + unit.highest()) / 2) return 0;  // by symmetry, exactly
+  double low = -40, high = 40;
+  for (int step = 0; step < 64; ++step) {
+    const double middle = (low + high) / 2;
+    (mean_value(unit, middle) < mean ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+}  // namespace
+
+Base Base::of_means(const Layered& model, const std::vector<Eigen::VectorXd>& means) {
+  Base base = uniform(model);
+  for (int l = 0; l < model.layers(); ++l) {
+    if (static_cast<int>(means.size()) != model.layers() || means[l].size() != model.size(l))
+      throw InvalidArgument("means (must be one a unit of every layer)");
+    for (Eigen::Index u = 0; u < means[l].size(); ++u)
+      base.logits[l][u] = logit_of_mean(model.layer(l).unit, means[l][u]);
+  }
+  return base;
+}
+
 void require_temperable(const Layered& model) {
   for (int l = 0; l < model.layers(); ++l)
     if (model.layer(l).unit.has_scale())

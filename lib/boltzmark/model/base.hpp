@@ -24,6 +24,11 @@ struct Base {
   /// Throws  InvalidArgument if the visible layer is not Bernoulli, shapes differ, or a rate would
   /// be 0 or 1
   static Base from_data(const Layered& model, const CaseValues& data, double count);
+
+  /// Makes the base in which every unit has the mean that is given.
+  /// Shapes  means: per layer [units]     Accuracy  that of a logit in double precision, at most 40
+  /// Throws  InvalidArgument as require_temperable, or if a mean is no unit's between its values
+  static Base of_means(const Layered& model, const std::vector<Eigen::VectorXd>& means);
 };
 
 /// Refuses a model whose tempering would need a base of other parameters than logits: one with a

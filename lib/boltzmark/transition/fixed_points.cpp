@@ -45,11 +45,11 @@ namespace {
 
 void check(const Layered& model, const FixedPointSearch& search) {
   if (std::min(search.starts, search.max_sweeps) < 1 ||
-      std::min(search.annealing_sweeps, search.stepped_starts) < 0)
+      std::min(search.annealing_sweeps, search.further_starts) < 0)
     throw InvalidArgument(fmt::format(
-        "starts, max_sweeps, annealing_sweeps, stepped_starts = {}, {}, {}, {} (must be at least 1, "
+        "starts, max_sweeps, annealing_sweeps, further_starts = {}, {}, {}, {} (must be at least 1, "
         "1, 0, 0)",
-        search.starts, search.max_sweeps, search.annealing_sweeps, search.stepped_starts));
+        search.starts, search.max_sweeps, search.annealing_sweeps, search.further_starts));
   if (search.cases.size() == 0) return;
   if (search.cases.rows() != model.size(0))
     throw InvalidArgument(
@@ -274,10 +274,38 @@ Ends merge(const Layered& model, const Ends& a, const Ends& b) {
 
 constexpr int kSteppedFrom = 4;
 
-// Of large models fewer, so that their states take no more than 64 MiB.
-int stepped_starts(const Layered& model, const FixedPointSearch& search) {
-  constexpr int kStates = 1 << 24, kLeast = 64;
-  return std::min(search.stepped_starts, std::max(kLeast, kStates / model.units()));
+// Of large models fewer, so that their states take no more than 64 MiB, and 2^29 weights are passed at a
+// time.
+int further_starts(const Layered& model, const FixedPointSearch& search) {
+  constexpr double kStates = 1 << 24, kWeights = 1 << 29, kLeast = 64;
+  double weights = 1;
+  for (const Eigen::MatrixXd& w : model.weights()) weights += static_cast<double>(w.size());
+  const double most = std::max(kLeast, std::min(kStates / model.units(), kWeights / weights));
+  return static_cast<int>(std::min<double>(search.further_starts, most));
+}
+
+// The values by which a unit's weights alone pull its neighbours, a chain a unit of a side, evenly spread,
+// and of either sign: the other units are as they were drawn.
+Chains by_signs(const Layered& model, int parity, int most, StreamKey key) {
+  std::vector<std::pair<int, int>> units;
+  for (int l = parity; l < model.layers(); l += 2)
+    for (int u = 0; u < model.size(l); ++u) units.emplace_back(l, u);
+  const auto count = std::min<std::size_t>(static_cast<std::size_t>(most), 2 * units.size());
+  Chains starts(model, static_cast<int>(count));
+  starts.randomise(key);
+  for (std::size_t c = 0; c < count; ++c) {
+    const auto [layer, unit] = units[c / 2 * units.size() / ((count + 1) / 2)];
+    const double sign = c % 2 == 0 ? 1 : -1;
+    const auto pull = [&](int l, const Eigen::VectorXd& weights) {
+      const Unit of = starts.unit(l);
+      for (int k = 0; k < starts.size(l); ++k)
+        starts.set(l, k, static_cast<int>(c),
+                   static_cast<float>(sign * weights[k] > 0 ? of.highest() : of.lowest()));
+    };
+    if (layer > 0) pull(layer - 1, model.weights(layer - 1).col(unit));
+    if (layer + 1 < model.layers()) pull(layer + 1, model.weights(layer).row(unit).transpose());
+  }
+  return starts;
 }
 
 // Steps one unit of a side away from its value or mean: to the end that is farther.
@@ -345,13 +373,17 @@ FixedPoints find_fixed_points(const Layered& model, const Base& base,
       model, climb(model, packed, search, make_starts(model, packed, search), 1 - side, search.key),
       climb_from_other_side(model, packed, search));
   Ends found = first;
-  const int stepped_of_side = stepped_starts(model, search) / 2;
+  const int each = further_starts(model, search) / 4;
   for (const int parity : {side, 1 - side}) {
-    if (stepped_of_side < 1) break;
-    found = merge(
-        model, found,
-        climb(model, packed, search, stepped(model, first, parity, stepped_of_side), 1 - parity,
-              derive_key(search.key, parity == side ? "stepped" : "other stepped")));
+    if (each < 1) break;
+    const char* of = parity == side ? "" : "other ";
+    found = merge(model, found,
+                  climb(model, packed, search, stepped(model, first, parity, each), 1 - parity,
+                        derive_key(search.key, fmt::format("{}stepped", of))));
+    const StreamKey signs = derive_key(search.key, fmt::format("{}signs", of));
+    found = merge(model, found,
+                  climb(model, packed, search, by_signs(model, parity, each, signs), parity,
+                        derive_key(signs, "climbs")));
   }
   return {.parity = side, .states = std::move(found.states), .basins = std::move(found.weights)};
 }

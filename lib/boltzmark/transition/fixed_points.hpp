@@ -42,10 +42,11 @@ struct FixedPointSearch {
       128;  ///< of climbs: half drawn evenly, half annealed from the base; a quarter as many besides
   int annealing_sweeps = 25;  ///< of Gibbs sampling, b rising evenly from 0 to 1
   int max_sweeps = 100;       ///< of a climb
-  /// Of further climbs, each from one of four distant fixed points with one unit stepped away, evenly
-  /// spread over the units of both sides: a pattern that few strong units hold is seldom met from
-  /// random states, where others outvote them.
-  int stepped_starts = 1024;
+  /// Of further climbs, fewer of large models. Half start from one of four distant fixed points with one
+  /// unit stepped away, evenly spread over the units of both sides: a pattern that few strong units hold
+  /// is seldom met from random states, where others outvote them. The other half start where the signs of
+  /// one unit's weights pull its neighbours.
+  int further_starts = 1024;
   Eigen::MatrixXf cases = {};  ///< visible states to climb from besides [visible x cases]; or none
   StreamKey key = {};
 };
@@ -78,7 +79,8 @@ std::vector<int> farthest_first(const Eigen::Ref<const Eigen::MatrixXf>& points,
 /// Invariant   the same states in the same order for any number of threads
 /// Throws      InvalidArgument if neither side is discrete, a layer is Gaussian, or the cases are no
 ///   visible states
-/// Cost        about starts (annealing_sweeps + 20) + 20 stepped_starts sweeps of one chain
+/// Cost        about starts (annealing_sweeps + 20) + 20 further_starts sweeps of one chain, at most
+///   2 max_sweeps a start
 FixedPoints find_fixed_points(const Layered& model, const Base& base,
                               const FixedPointSearch& search);
 

@@ -180,4 +180,25 @@ Base base_of_modes(const Layered& model, const Modes& modes, std::span<const int
   return Base::from_data(model, states, kSmoothing * static_cast<double>(states.cols()));
 }
 
+Base base_near_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
+                     double smoothing, StreamKey key) {
+  constexpr int kSweeps = 20;
+  std::vector<Eigen::VectorXd> means;
+  for (int l = 0; l < model.layers(); ++l) {
+    const Unit unit = model.layer(l).unit;
+    means.emplace_back(
+        Eigen::VectorXd::Constant(model.size(l), (unit.lowest() + unit.highest()) / 2));
+  }
+  const double share = 1 / (kSweeps * (1 + 2 * smoothing));
+  sweep_from_modes(model, modes, starts, kSweeps, key, [&](const Chains& moved) {
+    for (int l = 1 - modes.parity; l < model.layers(); l += 2) {
+      const Unit unit = model.layer(l).unit;
+      const double middle = (unit.lowest() + unit.highest()) / 2;
+      means[l].array() +=
+          share * (moved.get_layer(l).cast<double>().rowwise().mean().array() - middle);
+    }
+  });
+  return Base::of_means(model, means);
+}
+
 }  // namespace boltzmark

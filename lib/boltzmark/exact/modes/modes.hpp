@@ -65,4 +65,12 @@ void sweep_from_modes(const Layered& model, const Modes& modes, std::span<const 
 Base base_of_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
                    StreamKey key);
 
+/// Makes the base of units' means in such sweeps, of any type that is tempered: of the layers of the side
+/// that is summed out over the modes' states, which has more states, as an RBM's visible units mostly;
+/// uniform on the others. Means are drawn towards the middle of their values by a share of
+/// 1 - 1 / (1 + 2 smoothing).
+/// Randomness  key
+Base base_near_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
+                     double smoothing, StreamKey key);
+
 }  // namespace boltzmark

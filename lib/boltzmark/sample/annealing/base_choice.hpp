@@ -27,8 +27,8 @@ LayeredTarget pilot_target(const Layered& model, const Base& base, const BaseCho
 AnnealingResult pilot(const LayeredTarget& target, const BaseChoice& choice,
                       TopStates* top_states = nullptr);
 
-/// Chooses the base whose pilot has the greatest mean log weight, the earliest of those that are within
-/// a tenth of a nat of each other: of bases equally good one would be the luckiest.
+/// Chooses the base whose pilot has the greatest mean log weight; a later one must be better than the best
+/// before it by a tenth of a nat, for of bases equally good one would be the luckiest.
 ///   E[log w] <= log Z, and what it lacks is the work that annealing wastes, in nats: the relative
 ///   entropy of its paths to those of annealing downwards from the model       [Neal 2001; Crooks 1998]
 /// The choice is made before a run's first draw and by draws of its own, so that what the run is
