@@ -103,6 +103,20 @@ TEST_CASE("every method is refused below the bound, and compare counts it") {
   CHECK(refused(larger, "uniform") == 4);
 }
 
+TEST_CASE("RAISE is refused where RTS by the run that its cases are from says otherwise") {
+  const io_test::Folder folder;
+  const std::string well = folder / "m.npz";
+  const double log_z = json_of({"make", "well:200:16:5:2", "--out", well})["log_z"];
+  const Json raise = json_of({"estimate", well, "--method", "raise", "--sweeps", "2000"});
+  INFO(raise.dump());
+  CHECK(raise["log_z"].get<double>() > log_z + 5 * raise["std_error"].get<double>());
+  CHECK(raise["status"] == "not_converged");
+  CHECK_THAT(raise["warnings"][0].get<std::string>(), Catch::Contains("RTS by the run"));
+  const std::string easy = folder / "e.npz";
+  json_of({"make", "random:30:10:0.3:1", "--out", easy});
+  CHECK(json_of({"estimate", easy, "--method", "raise", "--sweeps", "2000"})["status"] == "ok");
+}
+
 TEST_CASE("a score of cases in a well that AIS misses is below_bound by them") {
   const io_test::Folder folder;
   const Planted planted = golf_hole(60, 8);
