@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "boltzmark/core/quantiles.hpp"
@@ -72,6 +73,12 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   std::vector<Base> bases = chosen.phases->bases;
   const Eigen::VectorXd& means = chosen.phases->mean_log_weights;
   std::vector<double> mean_log_weights(means.begin(), means.end());
+  // From near one of several phases a run would miss the others, a ground state's mirror image too.
+  constexpr double kAlmostAll = 0.9;
+  for (std::size_t k = 1; k < bases.size(); ++k)
+    if (!(chosen.phases->log_masses[static_cast<Eigen::Index>(k)] >
+          chosen.phases->log_z() + std::log(kAlmostAll)))
+      mean_log_weights[k] = -std::numeric_limits<double>::infinity();
   const BaseChoice choice{.key = make_key(seed, "base choice"), .summed_side = summed_side};
   for (const ModeShares shares : {ModeShares::equal, ModeShares::weighted}) {
     if (!model.layer(0).unit.is_bernoulli()) break;  // rates

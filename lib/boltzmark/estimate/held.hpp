@@ -32,7 +32,8 @@ Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 /// Randomness  a key of its own, whatever the run's
 ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
 
-/// Chooses by choose_base among the bases of anneal_phases, that of all modes and that of the likeliest
+/// Chooses by choose_base among the uniform base, that of anneal_phases near which nine tenths of the mass
+/// are that these found, if there is one, that of all modes and that of the likeliest
 /// ones. Uniform where no
 /// side is discrete, or parameters are so large that a double does not resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
