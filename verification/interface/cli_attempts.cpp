@@ -215,7 +215,7 @@ TEST_CASE("no method calls an estimate ok that passed by a well of most of the m
     if (method.name != "mbar") held({"--method", method.name});  // reads what bar reads, for long
   held({"--states", "joint"});
   held({"--method", "bar", "--sampler", "parallel"});
-  CHECK(wrong >= 6);  // ais and smc among them
+  CHECK(wrong >= 3);  // some must be, for there to be something to refuse
 }
 
 TEST_CASE("attempts that nothing would make are refused in one line") {
