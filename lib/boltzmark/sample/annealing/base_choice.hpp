@@ -22,7 +22,7 @@ struct BaseChoice {
 /// Makes the target that a base is judged by.  Throws  InvalidArgument as LayeredTarget
 LayeredTarget pilot_target(const Layered& model, const Base& base, const BaseChoice& choice);
 /// Makes the short annealing.
-/// Randomness  choice.key, the same draws for every base     Throws  InvalidArgument if shapes differ
+/// Randomness  choice.key     Throws  InvalidArgument if shapes differ
 /// Cost        chains * sweeps sweeps of one chain
 AnnealingResult pilot(const LayeredTarget& target, const BaseChoice& choice,
                       TopStates* top_states = nullptr);
