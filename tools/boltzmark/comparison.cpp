@@ -29,7 +29,7 @@ void hold_to_searched(const Searched& searched, MethodRuns& runs, Estimate& esti
   LowerBound bound;
   searched.states.count(visited.states, visited.visits, bound);
   hold_to_visits(bound, estimate);
-  if (searched.phases) hold_to_phases(*searched.phases, visited, estimate);
+  if (searched.phases) hold_to_phases(meet_phases(*searched.phases, visited), estimate);
 }
 
 // Each method once; `ran` is called after every run of the sampler.

@@ -165,7 +165,7 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
   print_outcome(arguments, outcome, &model, session);
   if (outcome.store) {  // a full disk takes the samples, not the estimate
     finish_output();
-    save_store({*outcome.store, outcome.bound}, arguments.dump);
+    save_store({*outcome.store, outcome.bound, outcome.phases}, arguments.dump);
   }
   return exit_code(outcome.estimate, strict);
 }
@@ -229,8 +229,8 @@ void add_estimate(Program& program) {
   command.text(
       &arguments->dump, "--dump FILE",
       "Write the samples kept as .npz, for others to check: D and rung (sweeps x chains), beta, "
-      "log_prior, log_z_hat, random_rungs, lower_bound, lower_bound_error, visited, and log_f of "
-      "collapsed states.");
+      "log_prior, log_z_hat, random_rungs, lower_bound, lower_bound_error, visited, phase_log_masses, "
+      "phase_errors, phase_shares, phase_visits, and log_f of collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.writes({"--dump"});

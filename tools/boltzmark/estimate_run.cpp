@@ -69,13 +69,13 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
 // What the searches find, a tempered one too where the method's run is none as thorough.
 FoundStates find_before(const EstimateRequest& arguments, const PreparedTarget& prepared,
                         const CaseValues& cases) {
-  const bool thorough = find_method(arguments.method).source == Source::tempered &&
-                        arguments.shared.sampler != "parallel" &&
-                        arguments.shared.states != "joint";
+  const MethodSettings settings =
+      make_settings(prepared.target.tempered_model().model, arguments.shared);
   const std::uint64_t seed = arguments.shared.seed;
   return boltzmark::find_before(prepared.target,
                                 mode_search(prepared.target.tempered_model().model, seed, cases),
-                                seed, prepared.chosen, !thorough);
+                                seed, prepared.chosen,
+                                !tempers_collapsed(find_method(arguments.method), settings));
 }
 
 // Holds the estimate to what log Z is certainly not below, be it known from before or found now.
@@ -87,7 +87,10 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
       mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
   const LowerBound now = find_lower_bound(prepared.target, search, outcome.visited, found);
   hold_to_visits(now, outcome.estimate);
-  if (found.phases) hold_to_phases(*found.phases, outcome.visited, outcome.estimate);
+  if (found.phases) {
+    outcome.phases = meet_phases(*found.phases, outcome.visited);
+    hold_to_phases(*outcome.phases, outcome.estimate);
+  }
   outcome.bound = higher(now, before);
   boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
   outcome.seconds += watch.seconds();
@@ -231,6 +234,7 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
       about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
   outcome.bound = run.bound;
   hold_to_visits(run.bound, outcome.estimate);
+  if (run.phases) hold_to_phases(*run.phases, outcome.estimate);
   refuse_below(outcome.estimate, run.bound.lowest());
   if (std::isnan(run.bound.log_z))
     outcome.estimate.warnings.emplace_back(

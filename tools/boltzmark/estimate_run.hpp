@@ -46,6 +46,7 @@ struct EstimateOutcome {
   std::optional<KnownLogZ> known = {};    ///< by the model's file
   std::optional<SampleStore> store = {};  ///< of a run that is to be dumped
   VisitedStates visited = {};             ///< by the run, at b = 1
+  std::optional<MetPhases> phases = {};   ///< what was found of them, and met by the run
 };
 
 /// Estimates log Z of a model as it is asked for: once, until a standard error is reached, or until

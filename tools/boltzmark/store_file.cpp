@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -55,6 +56,32 @@ void read_visited(const Npz& file, LowerBound& bound) {
   bound.visits = visited[2];
 }
 
+void add_phases(const MetPhases& phases, NpzWriter& file) {
+  constexpr double kNoMass = std::numeric_limits<double>::lowest();  // its log: files hold no infinity
+  const Eigen::VectorXd log_masses = phases.log_masses.cwiseMax(kNoMass);
+  file.add("phase_log_masses", log_masses);
+  file.add("phase_errors", phases.errors);
+  file.add("phase_shares", phases.shares);
+  file.add("phase_visits", std::span(&phases.visits, 1), {1});
+}
+
+MetPhases read_phases(const Npz& file) {
+  const Shape parts = {file.describe("phase_log_masses").shape.back()};
+  const auto read = [&](const char* name, const char* must) {
+    return read_shaped(file, name, parts, must).vector();
+  };
+  MetPhases phases{{read("phase_log_masses", "a vector"), read("phase_errors", "one a phase")},
+                   read("phase_shares", "one a phase"),
+                   read_number(file, "phase_visits")};
+  const auto require = [](bool holds, const char* name, double value, const char* must) {
+    if (!holds) throw InvalidArgument(fmt::format("{} = {} (must be {})", name, value, must));
+  };
+  for (const double x : phases.errors) require(x >= 0, "phase_errors", x, "not negative");
+  for (const double x : phases.shares) require(x >= 0 && x <= 1, "phase_shares", x, "a share");
+  require(phases.visits >= 0, "phase_visits", phases.visits, "not negative");
+  return phases;
+}
+
 }  // namespace
 
 void save_store(const StoredRun& run, const std::string& path) {
@@ -81,6 +108,7 @@ void save_store(const StoredRun& run, const std::string& path) {
     const double visited[] = {run.bound.searched, run.bound.met, run.bound.visits};
     file.add("visited", std::span(visited), {3});
   }
+  if (run.phases) add_phases(*run.phases, file);
   if (!store.log_f.empty()) file.add("log_f", std::span(store.log_f), {sweeps, chains, rungs});
   file.commit();
 }
@@ -111,6 +139,7 @@ StoredRun load_store(const std::string& path) {
       run.bound = {.log_z = read_number(file, "lower_bound"),
                    .error_bound = read_number(file, "lower_bound_error")};
     if (file.contains("visited")) read_visited(file, run.bound);
+    if (file.contains("phase_log_masses")) run.phases = read_phases(file);
     return run;
   });
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 
@@ -11,17 +13,19 @@ namespace boltzmark::cli {
 struct StoredRun {
   SampleStore store;
   LowerBound bound = {};  ///< of a file: its number, error and visits alone, or none
+  std::optional<MetPhases> phases = std::nullopt;
 };
 
 /// Writes a sample store as .npz: float64 D and int32 rung [sweeps, chains]; beta, log_prior and
 /// log_z_hat [rungs]; log_f [sweeps, chains, rungs] if collapsed densities were kept; random_rungs;
 /// lower_bound and lower_bound_error where there is a bound; visited: LowerBound's searched, met and
-/// visits.
+/// visits; phase_log_masses (the lowest double: no mass), phase_errors and phase_shares [phases], and
+/// phase_visits.
 /// Throws  DataError naming the file
 void save_store(const StoredRun& run, const std::string& path);
 
-/// Reads what save_store wrote; every array is checked. Files of earlier versions have no bound, or no
-/// visits.
+/// Reads what save_store wrote; every array is checked. Files of earlier versions have no bound, no visits
+/// or no phases.
 /// Throws  DataError naming the file
 StoredRun load_store(const std::string& path);
 

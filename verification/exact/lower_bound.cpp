@@ -153,6 +153,29 @@ TEST_CASE("a short tempered search finds wells that the modes known do not lead 
   }
 }
 
+TEST_CASE("runs that do not temper collapsed states are held to a tempered search, and no others") {
+  const KnownModel well = make_known_model("well:60:20:0.5:7");
+  const ModeSearch search = mode_search(well.model, 1);
+  const LayeredTarget target(well.model, Base::uniform(well.model));
+  const ChosenBase chosen{
+      .base = Base::uniform(well.model),
+      .modes = Modes{.states = Chains(well.model, 1), .log_f = {0}, .basins = {1}, .climbs = 1}};
+  const FoundStates searched = find_before(target, search, 1, chosen, true);
+  CHECK_FALSE(searched.states.empty());
+  CHECK(find_lower_bound(target, search, {}, searched).searched > well.known.log_z - 0.7);
+  CHECK(find_before(target, search, 1, chosen, false).states.empty());
+
+  const auto tempers = [](const char* method, Tempering tempering, States states) {
+    return tempers_collapsed(find_method(method), {.states = states, .tempering = tempering});
+  };
+  CHECK(tempers("rts", Tempering::simulated, States::collapsed));
+  CHECK(tempers("bar", Tempering::simulated, States::collapsed));
+  CHECK_FALSE(tempers("rts", Tempering::simulated, States::joint));
+  CHECK_FALSE(tempers("rts", Tempering::parallel, States::collapsed));
+  for (const char* method : {"ais", "smc", "raise", "ss"})
+    CHECK_FALSE(tempers(method, Tempering::simulated, States::collapsed));
+}
+
 TEST_CASE("an estimate is refused whose run was too seldom in the states that must hold its mass") {
   // Of 100 visits none: the upper limit of level 1 - 1e-4 is 1 - 1e-4^(1/100).
   const double limit = 1 - std::pow(1e-4, 1.0 / 100);

@@ -173,6 +173,39 @@ TEST_CASE("a pattern that few strong units hold is found, which random starts ma
   CHECK(missed >= 1);
 }
 
+TEST_CASE("a mode is found that only a unit stepped away from a fixed point leads to") {
+  // Ten units hold a pattern of the lower half, any one of them alone against its biases; ten others
+  // one of the upper half, which their signs and the former's agree on, but no weight that counts. Any
+  // signs set both patterns, random states neither: that of the lower half alone is next to the
+  // state of none.
+  constexpr int kHalf = 60, kUnits = 10;
+  Eigen::MatrixXd weights(2 * kHalf, 2 * kUnits);
+  for (int i = 0; i < kHalf; ++i) {
+    const double lower = i % 2 == 0 ? 1 : -1, upper = i % 4 < 2 ? 1 : -1;
+    weights.row(i).head(kUnits).setConstant(0.6 * lower);
+    weights.row(i).tail(kUnits).setConstant(0.001 * lower);
+    weights.row(kHalf + i).head(kUnits).setConstant(0.001 * upper);
+    weights.row(kHalf + i).tail(kUnits).setConstant(2 * upper);
+  }
+  Eigen::VectorXd below(2 * kHalf), above(2 * kUnits);
+  below << Eigen::VectorXd::Constant(kHalf, -0.1), Eigen::VectorXd::Constant(kHalf, 1);
+  above << Eigen::VectorXd::Constant(kUnits, -14.5), Eigen::VectorXd::Constant(kUnits, -56);
+  const Layered model = Layered::rbm(weights, below, above);
+  Eigen::VectorXf lower_alone(2 * kUnits);
+  lower_alone << Eigen::VectorXf::Ones(kUnits), Eigen::VectorXf::Zero(kUnits);
+  ModeSearch search = search_of(1, 16);
+  search.escape_states = 1;  // no way out by neighbours
+  const auto finds = [&] {
+    const Modes modes = modes_of(model, search);
+    for (int k = 0; k < modes.count(); ++k)
+      if (modes.states.get_layer(1).col(k) == lower_alone) return true;
+    return false;
+  };
+  CHECK(finds());
+  search.climbs.further_starts = 0;
+  CHECK_FALSE(finds());
+}
+
 TEST_CASE("points are taken farthest first, each but once") {
   Eigen::MatrixXf points(1, 6);
   points << 0, 1, 5, 3, 5, 2.4F;

@@ -44,7 +44,7 @@ VisitedStates visits(int up) {
 
 Status held(const Phases& phases, const VisitedStates& visited, double log_z, double std_error) {
   Estimate estimate{.log_z = log_z, .std_error = std_error, .lower = log_z, .upper = log_z};
-  hold_to_phases(phases, visited, estimate);
+  hold_to_phases(meet_phases(phases, visited), estimate);
   return estimate.status;
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("where a run misses a phase, annealing from near it refutes the run") 
     const FoundStates found = find_before(target, search, 1, chosen, false);
     MethodRuns runs(target, {.chains = 100, .sweeps = 2000, .key = make_key(1)});
     Estimate estimate = runs.estimate("rts");
-    hold_to_phases(*found.phases, visited_states(runs.top_states()), estimate);
+    hold_to_phases(meet_phases(*found.phases, visited_states(runs.top_states())), estimate);
     return estimate;
   };
   const Estimate uniform = held_by(Base::uniform(votes.model));
@@ -184,24 +184,29 @@ TEST_CASE("a phase is found whichever side of a network it is a pattern of") {
 }
 
 TEST_CASE("a mode is found that only the signs of one unit's weights lead to") {
-  // Ten units of 2.4 each hold a pattern of 230, of which one alone decides nothing.
+  // Thirty units of 0.5 hold a pattern of 230 and thirty its reverse: one of them decides nothing where
+  // some of twenty others are on, nor do units of both.
   Stream draws(make_key(5, "signs"), Purpose::test);
   Eigen::VectorXd pattern(230);
   for (double& x : pattern) x = draws.bernoulli(0.5) ? 1 : -1;
-  Eigen::MatrixXd weights(230, 30);
-  for (int j = 0; j < 30; ++j)
+  Eigen::MatrixXd weights(230, 80);
+  for (int j = 0; j < 80; ++j)
     for (int i = 0; i < 230; ++i)
-      weights(i, j) = j < 10 ? 0.5 * pattern[i] : (draws.bernoulli(0.5) ? 1.5 : -1.5);
-  Eigen::VectorXd above = Eigen::VectorXd::Constant(30, -20);
-  above.head(10).setConstant(-33);
+      weights(i, j) = j < 60 ? 0.5 * (j < 30 ? pattern[i] : -pattern[i])
+                             : (draws.bernoulli(0.5) ? 1.5 : -1.5);
+  Eigen::VectorXd above = Eigen::VectorXd::Zero(80);
+  above.head(60).setConstant(-45);
   const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(230), above);
   ModeSearch search = mode_search(model, 1);
   search.climbs.starts = 2;
-  const Modes modes = find_modes(model, Base::uniform(model), search);
-  bool found = false;
-  for (int k = 0; k < modes.count(); ++k) {
-    const Eigen::VectorXf hidden = modes.states.get_layer(1).col(k);
-    found = found || hidden.head(10).sum() == 10;
-  }
-  CHECK(found);
+  search.escape_states = 1;  // no way out by neighbours
+  const auto finds = [&] {
+    const Modes modes = find_modes(model, Base::uniform(model), search);
+    for (int k = 0; k < modes.count(); ++k)
+      if (modes.states.get_layer(1).col(k).head(30).sum() == 30) return true;
+    return false;
+  };
+  CHECK(finds());
+  search.climbs.further_starts = 0;
+  CHECK_FALSE(finds());
 }

@@ -48,7 +48,8 @@ HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
         const LowerBound found = bound_of(find_method(method), run);
         hold_to_visits(found, estimate);
         if (found_.phases)
-          hold_to_phases(*found_.phases, visited_states(run.runs.top_states()), estimate);
+          hold_to_phases(meet_phases(*found_.phases, visited_states(run.runs.top_states())),
+                         estimate);
         bound = higher(found, bound);
         hold_to_bound(bound, estimate);
         held.sweeps += sweeps;

@@ -167,14 +167,11 @@ void refuse_as_unmet(double share, double demanded, const char* where, Estimate&
                               100 * share, where, 100 * std::min(demanded, 1.0)));
 }
 
-/// How a run's visits are spread over phases.
-struct Visits {
-  Eigen::VectorXd shares;  // [phases]
-  double count = 0;        // the independent ones that they are as good as
-};
+}  // namespace
 
-Visits visits_of(const Phases& phases, const VisitedStates& visited) {
-  Visits visits{.shares = Eigen::VectorXd::Zero(phases.centres.cols())};
+MetPhases meet_phases(const Phases& phases, const VisitedStates& visited) {
+  MetPhases met{{phases.log_masses, phases.errors},
+                Eigen::VectorXd::Zero(phases.log_masses.size())};
   double all = 0, squares = 0;
   std::size_t next = 0;
   for (const Chains& states : visited.states)
@@ -183,16 +180,14 @@ Visits visits_of(const Phases& phases, const VisitedStates& visited) {
       ++next;
       all += weight;
       squares += weight * weight;
-      visits.shares[part] += weight;
+      met.shares[part] += weight;
     }
   if (all > 0) {
-    visits.shares /= all;
-    visits.count = all * all / squares;
+    met.shares /= all;
+    met.visits = all * all / squares;
   }
-  return visits;
+  return met;
 }
-
-}  // namespace
 
 void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
   if (!(bound.met < 1) || !std::isfinite(bound.searched)) return;
@@ -201,7 +196,7 @@ void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
     refuse_as_unmet(bound.met, demanded, "in states that hold", estimate);
 }
 
-void hold_to_phases(const Phases& phases, const VisitedStates& visited, Estimate& estimate) {
+void hold_to_phases(const MetPhases& phases, Estimate& estimate) {
   constexpr double kJointErrors = 5, kNats = 0.25;
   if (!std::isfinite(estimate.log_z)) return;
   const double low = phases.log_z() - estimate.log_z;
@@ -211,12 +206,11 @@ void hold_to_phases(const Phases& phases, const VisitedStates& visited, Estimate
         fmt::format("short annealing from bases near modes finds {:.4f} +- {:.4f}, more than this: "
                     "the chains never met some of what is near those",
                     phases.log_z(), phases.std_error()));
-  const Visits visits = visits_of(phases, visited);
-  for (Eigen::Index k = 0; k < visits.shares.size() && visits.count > 0; ++k) {
+  for (Eigen::Index k = 0; k < phases.shares.size() && phases.visits > 0; ++k) {
     const double demanded =
         demanded_share(phases.log_masses[k] - kErrors * phases.errors[k], estimate);
-    if (is_too_small(visits.shares[k], visits.count, demanded))
-      return refuse_as_unmet(visits.shares[k], demanded, "near modes that hold", estimate);
+    if (is_too_small(phases.shares[k], phases.visits, demanded))
+      return refuse_as_unmet(phases.shares[k], demanded, "near modes that hold", estimate);
   }
 }
 

@@ -93,12 +93,20 @@ void hold_to_bound(const LowerBound& bound, Estimate& estimate);
 /// Status  not_converged
 void hold_to_visits(const LowerBound& bound, Estimate& estimate);
 
+/// What an estimate is held to of phases, and how its run's samples at b = 1 were spread over them.
+struct MetPhases : PhaseMasses {
+  Eigen::VectorXd shares;  ///< of the samples [parts]
+  double visits = 0;       ///< the independent samples that they are as good as; 0: none are known
+};
+
+MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
+
 /// Refuses an estimate that is lower than what annealing from bases near modes found by five joint
 /// standard errors and a quarter of a nat, or whose run was seldomer in the phase near one of these bases
 /// than the mass demands that annealing found there, as hold_to_visits does: a base that is near one
 /// phase alone, or a first-order transition on the way from it, hides the others from every run.
 /// Status  not_converged
-void hold_to_phases(const Phases& phases, const VisitedStates& visited, Estimate& estimate);
+void hold_to_phases(const MetPhases& phases, Estimate& estimate);
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

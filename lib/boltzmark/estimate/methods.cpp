@@ -160,6 +160,11 @@ Estimate MethodRuns::estimate(std::string_view name) {
                                            : estimate_log_z(name, *target_, settings);
 }
 
+bool tempers_collapsed(const Method& method, const MethodSettings& settings) {
+  return method.source == Source::tempered && settings.tempering != Tempering::parallel &&
+         settings.states == States::collapsed;
+}
+
 MethodWork method_work(std::string_view method, const MethodSettings& settings) {
   return find_method(method).work(settings);
 }

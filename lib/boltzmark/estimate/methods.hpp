@@ -19,6 +19,9 @@ void register_method(Method method);
 /// Throws  InvalidArgument if there is no such method
 const Method& find_method(std::string_view name);
 
+/// Tells whether a method's own run tempers collapsed states, as thorough a search for wells as there is.
+bool tempers_collapsed(const Method& method, const MethodSettings& settings);
+
 /// Returns what a method will do. Stepping stones move whole ladders of one chain a rung: as many
 /// as the chains allow, or one, with as many sweeps as make up for the chains left over or added.
 /// Throws  InvalidArgument if there is no such method

@@ -85,9 +85,9 @@ std::vector<int> Phases::parts_of(const Chains& states) const {
   return parts;
 }
 
-double Phases::log_z() const { return log_sum_exp(log_masses); }
+double PhaseMasses::log_z() const { return log_sum_exp(log_masses); }
 
-double Phases::std_error() const {
+double PhaseMasses::std_error() const {
   return ((log_masses.array() - log_z()).exp() * errors.array()).matrix().norm();
 }
 

@@ -10,24 +10,29 @@
 
 namespace boltzmark {
 
+/// Masses of disjoint parts of a model's states, as annealing found them.
+struct PhaseMasses {
+  Eigen::VectorXd log_masses;  ///< log Z_part; -infinity where no chain ended in it [parts]
+  Eigen::VectorXd errors;      ///< their relative standard errors [parts]
+
+  /// Returns log of the sum of all masses, a stochastic lower bound of log Z, and its standard error.
+  double log_z() const;
+  double std_error() const;
+};
+
 /// Disjoint parts of the states of all layers, each with a base near it, and the mass that short annealed
 /// importance sampling from its base finds in it. A part is what is nearer to its base's means than
 /// to the others'. All parts are fixed before the first draw, so that
 ///   E[w 1{v in the part}] = Z_part,  and the sum over the parts is Z in the mean:
 /// by Markov's inequality it exceeds c Z with probability at most 1/c, whatever the model. Where chains
 /// of one base never meet another phase, those that start near it do.
-struct Phases {
+struct Phases : PhaseMasses {
   std::vector<Base> bases;           ///< the uniform one, then one near each of a few distant modes
   Eigen::MatrixXd centres;           ///< means of all units by each base [units x bases]
-  Eigen::VectorXd log_masses;        ///< log Z_part; -infinity where no chain ended in it [bases]
-  Eigen::VectorXd errors;            ///< their relative standard errors [bases]
   Eigen::VectorXd mean_log_weights;  ///< of all chains of each base, by which choose_base chooses
 
   /// Returns the part of each chain's state.  Shapes  [chains]
   std::vector<int> parts_of(const Chains& states) const;
-  /// Returns log of the sum of all masses, a stochastic lower bound of log Z, and its standard error.
-  double log_z() const;
-  double std_error() const;
 };
 
 /// Anneals from the uniform base and from bases near up to six of the likeliest modes, each as far as can
