@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
@@ -129,11 +128,10 @@ Table coverage_table(const Results& results, const Targets& targets) {
     const ErrorCell cell = method_errors(results, {{"targets", targets.kind}}, method.name);
     if (cell.empty()) continue;
     const Interval share = cell.ok() > 0 ? cell.coverage() : Interval{};
-    const double half = 1.96 * cell.std_dev / std::sqrt(static_cast<double>(cell.errors.size()));
     table.rows.push_back({method.name, std::int64_t{cell.estimates}, std::int64_t{cell.refused},
                           cell.ok() > 0 ? Cell(to_estimate(share)) : Cell(NotRun{}), verdict(cell),
                           cell.scaled.size() > 1 ? Cell(cell.scaled_spread()) : Cell(NotRun{}),
-                          Estimate{cell.mean, cell.mean - half, cell.mean + half}, cell.rmse});
+                          to_estimate(cell.bias()), cell.rmse});
   }
   return table;
 }

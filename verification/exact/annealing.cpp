@@ -124,6 +124,24 @@ TEST_CASE("annealing gives the same bytes on one thread and on many") {
   CHECK(many.log_weights.isZero(0));
 }
 
+TEST_CASE("effective samples of islands that resampled are weighted by the islands' Z") {
+  // Of two islands the jackknife's error is half the distance of their log Z; chains weigh alike.
+  const TableTarget target(peaked_model(), sloped_base());
+  double farthest = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    AnnealingOptions options = options_of(64, 13);
+    options.key = make_key(seed);
+    const SmcResult smc =
+        annealed_smc(target, {.annealing = options, .resample_below = 1, .islands = 2});
+    REQUIRE(smc.log_weights.isZero(0));
+    const double ratio = std::exp(2 * smc.estimate.std_error);
+    const double both = std::pow(1 + ratio, 2) / (1 + ratio * ratio);
+    CHECK(smc.estimate.effective_samples == Approx(32 * both).epsilon(1e-10));
+    farthest = std::max(farthest, ratio);
+  }
+  CHECK(farthest > 1.2);
+}
+
 TEST_CASE("the progress of annealing reaches the caller and may end the run") {
   const TableTarget target(peaked_model(), sloped_base());
   AnnealingOptions options = options_of(70, 13);

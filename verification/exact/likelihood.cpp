@@ -62,6 +62,25 @@ TEST_CASE("log f of Gaussian and multivalued visible units follows the energy", 
   }
 }
 
+TEST_CASE("log f of all cases of a deep model is that of each, whatever the values", "[likelihood]") {
+  // So many cases are one product; each alone is enumerated.
+  for (const int code : {0, 1, 4}) {
+    const Layered model = random_network({code, 0, 1}, {3, 4, 3}, 2, 7);
+    const Unit visible = model.layer(0).unit;
+    const int values = visible.values(), count = values * values * values;
+    Eigen::MatrixXf data(3, count);
+    for (int c = 0; c < count; ++c)
+      for (int u = 0, rest = c; u < 3; ++u, rest /= values)
+        data(u, c) = static_cast<float>(visible.value(rest % values));
+    const Cases cases{CaseValues(data)};
+    const Eigen::VectorXd together = log_unnormalised(model, cases);
+    REQUIRE(together.size() == count);
+    for (Eigen::Index k = 0; k < count; ++k)
+      CHECK(together[k] ==
+            Approx(log_unnormalised(model, cases.state(static_cast<std::size_t>(k)))).epsilon(1e-10));
+  }
+}
+
 TEST_CASE("the probabilities of all visible states sum to one", "[likelihood]") {
   for (const auto& codes : std::vector<std::vector<int>>{{0, 0}, {0, 0, 0}, {0, 4, 1}}) {
     const Layered model = random_network(codes, std::vector<int>(codes.size(), 4), 3.0, 6);

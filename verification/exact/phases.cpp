@@ -64,6 +64,24 @@ TEST_CASE("states belong to the part whose centre is nearest, and masses add up"
   CHECK(phases.log_z() == Approx(std::log(3.0)).epsilon(1e-14));
 }
 
+TEST_CASE("visits are counted in parts by their weights, over all groups of chains") {
+  Chains three(flat(2), 3), two(flat(2), 2);
+  Eigen::MatrixXf states = Eigen::MatrixXf::Zero(2, 3);
+  states.col(2).setOnes();
+  three.set_layer(0, states);
+  two.set_layer(0, Eigen::MatrixXf::Ones(2, 2));
+  const Phases phases = two_phases(-1, -2, 0.5);
+  const MetPhases met = meet_phases(phases, {.states = {three, two}, .visits = {1, 2, 3, 4, 5}});
+  CHECK(met.log_masses == phases.log_masses);
+  CHECK(met.errors == phases.errors);
+  CHECK(met.shares[0] == Approx(3.0 / 15).epsilon(1e-14));
+  CHECK(met.shares[1] == Approx(12.0 / 15).epsilon(1e-14));
+  CHECK(met.visits == Approx(15.0 * 15 / (1 + 4 + 9 + 16 + 25)).epsilon(1e-14));
+  const MetPhases alike = meet_phases(phases, {.states = {three, two}});
+  CHECK(alike.shares[1] == Approx(3.0 / 5).epsilon(1e-14));
+  CHECK(alike.visits == Approx(5).epsilon(1e-14));
+}
+
 TEST_CASE("an estimate is refused that is lower than what annealing from modes finds") {
   const VisitedStates even = visits(50);
   const Phases phases =

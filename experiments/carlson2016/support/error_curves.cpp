@@ -112,11 +112,11 @@ Series curve_of(const Results& results, const ErrorPanel& panel, const std::stri
     const ErrorCell cell =
         error_cell(results, {panel.model, panel.base, method, sweeps}, panel.truth.log_z);
     if (cell.empty()) continue;
-    const double half = 1.96 * cell.std_dev / std::sqrt(static_cast<double>(cell.errors.size()));
+    const Interval bias = cell.bias();
     series.x.push_back(sweeps);
     series.y.push_back(rmse ? cell.rmse : cell.mean);
-    series.lower.push_back(rmse ? cell.lower : cell.mean - half);
-    series.upper.push_back(rmse ? cell.upper : cell.mean + half);
+    series.lower.push_back(rmse ? cell.lower : bias.lower);
+    series.upper.push_back(rmse ? cell.upper : bias.upper);
   }
   return series;
 }
