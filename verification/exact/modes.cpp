@@ -157,6 +157,30 @@ TEST_CASE("a climb from a case finds the mode that it lies in, which no other st
   CHECK(found.climbs == 64 + 16 + 1);
 }
 
+TEST_CASE("a climb from a case rises from it alone, not from what upper layers start at") {
+  // Each column of three spins has two fixed points; the upper bond would overrule the case.
+  constexpr int kUnits = 40;
+  for (const Unit unit : {Unit::multivalued(1), Unit::multivalued(3)}) {
+    const Layer layer{unit, Eigen::VectorXd::Zero(kUnits), {}};
+    const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(kUnits, kUnits);
+    const Layered model({layer, layer, layer}, {one, 3 * one});
+    Eigen::MatrixXf pattern(kUnits, 1);
+    for (int u = 0; u < kUnits; ++u) pattern(u, 0) = u % 3 == 0 ? 1 : -1;
+    FixedPointSearch search{.starts = 4, .further_starts = 0, .key = make_key(1, "rise")};
+    const auto finds = [&] {
+      const Eigen::MatrixXf found =
+          find_fixed_points(model, Base::uniform(model), search).states.get_layer(1);
+      for (Eigen::Index k = 0; k < found.cols(); ++k)
+        if (found.col(k) == pattern.col(0)) return true;
+      return false;
+    };
+    CHECK_FALSE(finds());
+    search.cases = pattern;
+    INFO(unit.name());
+    CHECK(finds());
+  }
+}
+
 TEST_CASE("a pattern that few strong units hold is found, which random starts may miss") {
   int missed = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
