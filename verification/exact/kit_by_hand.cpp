@@ -39,6 +39,26 @@ Interval bootstrapped_median(const std::vector<double>& values, BootstrapMethod 
 
 }  // namespace
 
+TEST_CASE("BCa moves the limits of a skewed mean towards its long tail") {
+  // Of a mean z0 is about a, and to first order its limits move by 2 z0 + a z^2 standard errors: to the
+  // right where the skewness is positive. An acceleration of the wrong sign moves them to the left.
+  std::vector<double> values, mirrored;
+  for (int i = 0; i < 30; ++i) {
+    values.push_back(-std::log((i + 0.5) / 30));  // of an exponential law
+    mirrored.push_back(-values.back());
+  }
+  const auto limits = [](const std::vector<double>& of, BootstrapMethod method) {
+    return bootstrap_mean(of, {.key = make_key(3, "by hand"), .replicates = 20000, .method = method});
+  };
+  const BootstrapInterval plain = limits(values, BootstrapMethod::percentile),
+                          moved = limits(values, BootstrapMethod::bca);
+  CHECK(moved.lower > plain.lower + 0.05 * plain.std_error);
+  CHECK(moved.upper > plain.upper + 0.05 * plain.std_error);
+  const BootstrapInterval reversed = limits(mirrored, BootstrapMethod::bca);
+  CHECK(reversed.upper == Approx(-moved.lower).margin(0.1 * plain.std_error));
+  CHECK(reversed.lower == Approx(-moved.upper).margin(0.1 * plain.std_error));
+}
+
 TEST_CASE("BCa gives replicates that are tied with the estimate half to either side") {
   // The median of {0, 0, 1} is 0. Of a resample it is 1 where two or three draws are: 7 of 27.
   //   z0 = q(10 / 27) = -0.3309; leaving one out gives 1/2, 1/2, 0, and a = 0.0680

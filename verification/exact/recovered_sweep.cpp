@@ -161,3 +161,21 @@ TEST_CASE("a sweep's states do not depend on the number of threads") {
   };
   CHECK(run(1) == run(2));
 }
+
+TEST_CASE("the bound of a rare flip is a threshold's rounding, half of 2^-32") {
+  const auto bound_of = [](double bias) {
+    const Layered model =
+        Layered::rbm(Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, bias),
+                     Eigen::VectorXd::Zero(1));
+    const DecisionBound bound =
+        decision_bound(model, Base::uniform(model), Rule::gibbs(), 1, StateSpace(model), 0, 0);
+    REQUIRE(bound.errors.size() == 1);
+    return bound.errors[0];
+  };
+  for (const double bias : {20.0, -20.0}) {  // rare: e^-20 of the draws, of which rounding moves 1e-6
+    CHECK(bound_of(bias) >= 0x1p-33);
+    CHECK(bound_of(bias) < 1.01 * 0x1p-33);
+  }
+  // Even: half of ten roundings of 2^-24, and the threshold's.
+  CHECK(bound_of(0) == Approx(0.5 * std::expm1(10 * 0x1p-24) + 0x1p-33).epsilon(1e-6));
+}

@@ -27,6 +27,28 @@ std::vector<std::string> last_cells_of(const std::string& csv) {
 
 }  // namespace
 
+TEST_CASE("compare does not refuse by the truth where a bound is log Z itself") {
+  const io_test::Folder folder;
+  const std::string model =
+                        saved(boltzmark::make_known_model("random:6:4:1:3").model, folder / "m.npz"),
+                    out = folder / "out";
+  const double truth = json_of({"compare", model, "--methods", "ais", "--sweeps", "300",
+                                "--repeats", "100", "--out", out})["truth"];
+  std::istringstream text(io_test::read_all(out + "/estimates.csv"));
+  std::string line;
+  std::getline(text, line);
+  REQUIRE(line == "model,method,sweeps,repeat,log_z,std_error,lower,upper,effective_samples,status");
+  int low = 0;
+  while (std::getline(text, line)) {
+    std::istringstream cells(line);
+    std::string cell;
+    for (int c = 0; c < 8; ++c) std::getline(cells, cell, ',');
+    low += std::stod(cell) < truth;
+    CHECK(!line.ends_with("below_bound"));
+  }
+  CHECK(low >= 1);  // of 100 intervals of 95 %
+}
+
 TEST_CASE("compare marks points whose estimates were refused, and ranks the others by RMSE") {
   const io_test::Folder folder;
   const std::string model =

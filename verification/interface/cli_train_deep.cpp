@@ -125,6 +125,11 @@ TEST_CASE("a deep model is pretrained, stopped at any time and gone on with to t
   REQUIRE(again.code == 0);
   CHECK(Json::parse(again.out)["resumed_at"] == 60);
   CHECK(bytes("again.npz") == bytes("whole.npz"));
+  // Chains start at cases, as they do of a model that was pretrained elsewhere.
+  REQUIRE(run({"train", "bas", "--hidden", "6", "--hidden", "4", "--hidden", "3", "--batch", "8",
+               "--out", folder / "from.npz", "--start", folder / "start.npz", "--updates", "60"})
+              .code == 0);
+  CHECK(bytes("from.npz") == bytes("whole.npz"));
   const Run other = run({"train", "bas", "--hidden", "6", "--hidden", "4", "--hidden", "3",
                          "--batch", "8", "--out", folder / "x.npz", "--pretrain", "6,21,3",
                          "--updates", "60", "--checkpoint", folder / "c"});

@@ -21,6 +21,8 @@
 namespace boltzmark::experiments {
 namespace {
 
+using namespace std::string_literals;
+
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST_CASE("a CSV field is quoted where a reader would trip over it, and only there") {
@@ -198,6 +200,37 @@ TEST_CASE("claims.json gives every claim with its verdict, numbers and parts") {
   for (const char* field :
        {"revision", "compiler", "cpu", "simd", "rounding", "seed", "data", "seconds"})
     CHECK(manifest.contains(field));
+}
+
+TEST_CASE("a claim's own numbers in claims.json are those of the part that decides it") {
+  const auto part = [](const char* name, double estimate, Verdict verdict) {
+    Measure measure;
+    measure.claim = "C01";
+    measure.part = name;
+    measure.estimate = estimate;
+    return JudgedPart{.part = {.name = name},
+                      .measures = {measure},
+                      .experiments = {std::string("of ") + name},
+                      .verdict = verdict};
+  };
+  const auto own = [](std::vector<JudgedPart> parts, Verdict verdict) {
+    JudgedClaim judged{.parts = std::move(parts), .verdict = verdict};
+    judged.claim.id = "C01";
+    judged.claim.experiments = {"paper/figure"};
+    Document document;
+    document.papers.push_back({.file = {.paper = "paper"}, .claims = {judged}});
+    const Json claim = claims_json(document)[0];
+    CHECK(claim["verdict"] == verdict_name(verdict));
+    CHECK(claim["parts"].size() == judged.parts.size());
+    return std::pair(claim["estimate"].get<double>(), claim["experiment"].get<std::string>());
+  };
+  const JudgedPart holds = part("one", 1, Verdict::reproduced),
+                   open = part("two", 2, Verdict::undecided),
+                   fails = part("three", 3, Verdict::not_reproduced);
+  CHECK(own({holds, open, fails}, Verdict::not_reproduced) == std::pair(3.0, "of three"s));
+  CHECK(own({holds, open}, Verdict::undecided) == std::pair(2.0, "of two"s));
+  CHECK(own({holds, part("four", 4, Verdict::reproduced)}, Verdict::reproduced) ==
+        std::pair(1.0, "of one"s));
 }
 
 TEST_CASE("what a report says of a paper's claims is read from its claims.json") {
