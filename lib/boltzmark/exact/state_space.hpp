@@ -5,18 +5,22 @@
 #include <cstddef>
 #include <vector>
 
+#include "boltzmark/exact/rows.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
 
 /// Most states of a model whose states are enumerated one by one: 24 binary units.
 inline constexpr std::size_t kMaxStates = std::size_t{1} << 24;
+/// The same where several ranks share them: 32 binary units, if they have the memory.
+inline constexpr std::size_t kMaxSharedStates = std::size_t{1} << 32;
 /// Most states of a dense transition matrix (128 MiB).
 inline constexpr std::size_t kMaxDenseStates = 4096;
 
 /// Every state of a small discrete model: its index, its probability and the inputs of its units.
 /// Units are counted through the layers, visible layer first; a state's index has the index of each
-/// unit's value as a digit, unit 0 the lowest (bit u is unit u of a binary model).
+/// unit's value as a digit, unit 0 the lowest (bit u is unit u of a binary model). Of several ranks
+/// each has what is said of every state for its own rows alone, to the same bits.
 /// Cost  memory 8 bytes a state, time as many steps as states
 class StateSpace {
  public:
@@ -29,11 +33,15 @@ class StateSpace {
     std::size_t stride = 1;  ///< what a step of its value adds to a state's index
   };
 
-  /// Throws  InvalidArgument if a unit is not discrete or there are more than kMaxStates
-  explicit StateSpace(const Layered& model);
+  /// ranks  share the states, and outlive the space
+  /// Throws  InvalidArgument if a unit is not discrete or there are more than kMaxStates, on
+  ///   several ranks kMaxSharedStates
+  explicit StateSpace(const Layered& model, const Ranks& ranks = Ranks::serial());
 
   int units() const { return static_cast<int>(places_.size()); }
   std::size_t states() const { return side_states_[0] * side_states_[1]; }
+  /// Returns which states are this rank's.
+  const Rows& rows() const { return rows_; }
   const Place& place(int unit) const { return places_[unit]; }
   /// Counts the values of a unit.
   int values(int unit) const { return places_[unit].kind.values(); }
@@ -51,9 +59,9 @@ class StateSpace {
     return state + (static_cast<std::size_t>(k) - now) * places_[unit].stride;
   }
 
-  /// Returns log p of every state, normalised.  Shapes  [states]    Units  nats
+  /// Returns log p of every state, normalised.  Shapes  [own rows]    Units  nats
   const Eigen::VectorXd& log_p() const { return log_p_; }
-  /// Returns the stationary distribution.  Shapes  [states]
+  /// Returns the stationary distribution.  Shapes  [own rows]
   Eigen::VectorXd p() const { return log_p_.array().exp(); }
   double log_z() const { return log_z_; }
   /// Returns the log of the reference measure of each state.
@@ -75,19 +83,23 @@ class StateSpace {
 
   /// Computes the inputs of all units of one side for every state of the other side.
   /// Shapes  [states of the other side x units of this side], rows as side_part
-  Eigen::MatrixXd inputs(int parity) const;
+  Eigen::MatrixXd inputs(int parity) const { return inputs(parity, 0, side_states_[1 - parity]); }
+  /// The same for a run of the other side's states.  Shapes  [count x units of this side]
+  Eigen::MatrixXd inputs(int parity, std::size_t first, std::size_t count) const;
 
   /// Converts between an index and the layers' values.
   State state(std::size_t index) const;
   std::size_t index(const State& state) const;
 
  private:
+  void fill_log_f();
   std::vector<Place> places_;
   std::array<std::vector<int>, 2> sides_;
   std::array<std::size_t, 2> side_states_ = {1, 1};
   Eigen::VectorXd bias_;      // [units]
   Eigen::MatrixXd coupling_;  // [units x units], symmetric
   std::vector<int> sizes_;    // of the layers
+  Rows rows_{0};
   Eigen::VectorXd log_p_;
   double log_z_ = 0;
   double log_weight_ = 0;

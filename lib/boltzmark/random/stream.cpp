@@ -2,6 +2,7 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -30,6 +31,13 @@ std::uint32_t Stream::operator()() {
     left_ = 4;
   }
   return draws_[4 - left_--];
+}
+
+void Stream::skip(std::uint64_t draws) {
+  const std::uint64_t here = std::min<std::uint64_t>(draws, static_cast<std::uint64_t>(left_));
+  left_ -= static_cast<int>(here);
+  block_ += static_cast<std::uint32_t>((draws - here) / 4);
+  for (std::uint64_t rest = (draws - here) % 4; rest > 0; --rest) (*this)();
 }
 
 double Stream::uniform() {

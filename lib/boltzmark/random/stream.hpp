@@ -23,6 +23,7 @@ class Stream {
   double normal();                          ///< standard normal, by inversion
   bool bernoulli(double p);                 ///< true with probability p, to 2^-33; one draw
   std::uint64_t below(std::uint64_t n);     ///< uniform on 0..n-1; throws InvalidArgument if n = 0
+  void skip(std::uint64_t draws);           ///< goes on as after so many draws, at once
   static constexpr std::uint32_t min() { return 0; }
   static constexpr std::uint32_t max() { return 0xffffffffU; }
 

@@ -1,7 +1,6 @@
 #include "boltzmark/exact/spectrum/connectivity.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -17,12 +16,24 @@ namespace {
 using Flags = std::vector<std::uint8_t>;  // a set of states
 using Step = std::function<Flags(const Flags&)>;
 
-// A kernel's support as a graph: the successors and predecessors of a set, and the self-loops.
+// A kernel's support as a graph: the successors and predecessors of a set, and whether a state of a
+// set is its own successor. Ranks share the states; the first is at the first rank.
 struct Graph {
-  std::size_t states;
+  const Ranks& ranks;
+  std::size_t all;     // states
+  std::size_t states;  // of this rank
   Step successors;
   Step predecessors;
-  std::function<bool(std::size_t)> self_loop;
+  std::function<Flags()> self_loops;
+
+  Flags first() const {
+    Flags flags(states, 0);
+    if (ranks.number() == 0) flags[0] = 1;
+    return flags;
+  }
+  bool is_empty(const Flags& set) const {
+    return !holds_at_any(ranks, std::any_of(set.begin(), set.end(), [](auto f) { return f; }));
+  }
 };
 
 double moderate(double input) {
@@ -30,12 +41,15 @@ double moderate(double input) {
   return std::copysign(std::clamp(std::abs(input), 0x1p-20, 30.0), input);
 }
 
-// The possible moves of every unit for every state of the other side.
+// The possible moves of every unit for every state of the other side that is here. Sets are in the
+// order odd of the turns.
 class Moves {
  public:
-  Moves(const StateSpace& space, const Rule& rule) : space_(space), tables_(space.units()) {
+  Moves(const StateSpace& space, const Rule& rule)
+      : space_(space), turns_(space), tables_(space.units()) {
     for (int parity = 0; parity < 2; ++parity) {
-      const Eigen::MatrixXd inputs = space.inputs(parity);
+      const SideRun others = turns_.own(1 - parity);
+      const Eigen::MatrixXd inputs = space.inputs(parity, others.first, others.count);
       for (std::size_t k = 0; k < space.side(parity).size(); ++k) {
         const int unit = space.side(parity)[k], n = space.values(unit);
         const Unit kind = space.place(unit).kind;
@@ -44,119 +58,158 @@ class Moves {
             for (int to = 0; to < n; ++to)
               tables_[unit].push_back(can_move(rule, kind, x, from, to));
       }
-      for (std::size_t x = 0; x < space.states(); ++x)
-        parts_[parity].push_back(static_cast<std::uint32_t>(space.side_part(parity, x)));
     }
   }
-  int units() const { return space_.units(); }
-
-  // Whether a unit can have its value in state y next when the state is x.
-  bool possible(std::size_t x, std::size_t y, int unit) const {
-    const int n = space_.values(unit);
-    const std::size_t other = parts_[space_.place(unit).odd ? 0 : 1][x];
-    const auto move =
-        static_cast<std::size_t>(space_.value_index(unit, x) * n + space_.value_index(unit, y));
-    return tables_[unit][other * static_cast<std::size_t>(n * n) + move];
-  }
-
-  // Adds to `out` what one unit's update makes of a set, or what it can be made from.
-  void unit_step(const Flags& set, Flags& out, int unit, bool forward) const {
-    const std::size_t stride = space_.place(unit).stride;
-    const auto n = static_cast<std::size_t>(space_.values(unit));
-    const std::vector<std::uint32_t>& other = parts_[space_.place(unit).odd ? 0 : 1];
-    for (std::size_t block = 0; block < set.size(); block += n * stride)
-      for (std::size_t x = block; x < block + stride; ++x) {
-        const std::uint8_t* table = &tables_[unit][other[x] * n * n];
-        for (std::size_t k = 0; k < n; ++k) {
-          if (!set[x + k * stride]) continue;
-          for (std::size_t m = 0; m < n; ++m)
-            out[x + m * stride] |= forward ? table[k * n + m] : table[m * n + k];
-        }
-      }
-  }
+  const Turns& turns() const { return turns_; }
 
   // Replaces a set by its successors (or predecessors) under the independent updates of one side.
   void side_step(Flags& set, int parity, bool forward) const {
-    for (const int unit : space_.side(parity)) {
-      Flags next(set.size(), 0);
-      unit_step(set, next, unit, forward);
-      set = std::move(next);
+    on_side(set, parity, [&](std::uint8_t* here, std::size_t size) {
+      Flags next(size);
+      for_units(parity, [&](int unit, std::size_t stride) {
+        std::fill(next.begin(), next.end(), 0);
+        unit_step(here, size, next, parity, unit, stride, forward);
+        std::copy(next.begin(), next.end(), here);
+      });
+    });
+  }
+
+  // Replaces a set by what the update of any one unit makes of it, or what it can be made from.
+  void any_step(Flags& set, bool forward) const {
+    const Flags old = set;
+    std::fill(set.begin(), set.end(), 0);
+    for (int parity = 0; parity < 2; ++parity) {
+      Flags made = old;
+      on_side(made, parity, [&](std::uint8_t* here, std::size_t size) {
+        Flags next(size, 0);
+        for_units(parity, [&](int unit, std::size_t stride) {
+          unit_step(here, size, next, parity, unit, stride, forward);
+        });
+        std::copy(next.begin(), next.end(), here);
+      });
+      for (std::size_t x = 0; x < set.size(); ++x) set[x] |= made[x];
     }
   }
 
+  // Returns the states in which every unit can stay as it is, or any can.
+  Flags staying(bool every) const {
+    Flags set(turns_.odd_size(), every ? 1 : 0);
+    for (int parity = 0; parity < 2; ++parity)
+      on_side(set, parity, [&](std::uint8_t* here, std::size_t size) {
+        for_units(parity, [&](int unit, std::size_t stride) {
+          const auto n = static_cast<std::size_t>(space_.values(unit));
+          for_places(parity, unit, stride, size, [&](std::size_t x, const std::uint8_t* table) {
+            for (std::size_t k = 0; k < n; ++k) {
+              const std::uint8_t stays = table[k * n + k];
+              std::uint8_t& all = here[x + k * stride];
+              all = every ? all & stays : all | stays;
+            }
+          });
+        });
+      });
+    return set;
+  }
+
  private:
+  // Calls body(flags, how many) with a set in the order in which a side is updated.
+  template <class Body>
+  void on_side(Flags& set, int parity, const Body& body) const {
+    if (parity == 0) return body(set.data(), set.size());
+    Turned<std::uint8_t> turned(turns_, set.data());
+    body(turned.data(), turns_.own(0).count * turns_.side_states(1));
+    turned.turn_back();
+  }
+
+  // Calls body(unit, stride of its value in that order) for the units of a side.
+  template <class Body>
+  void for_units(int parity, const Body& body) const {
+    std::size_t stride = parity == 0 ? 1 : turns_.own(0).count;
+    for (const int unit : space_.side(parity)) {
+      body(unit, stride);
+      stride *= static_cast<std::size_t>(space_.values(unit));
+    }
+  }
+
+  // Calls body(x, moves) for the places x in that order at which a unit has its lowest value.
+  template <class Body>
+  void for_places(int parity, int unit, std::size_t stride, std::size_t size,
+                  const Body& body) const {
+    const auto n = static_cast<std::size_t>(space_.values(unit));
+    const std::size_t even_states = turns_.side_states(0);
+    const std::size_t run = parity == 0 ? stride : turns_.own(0).count;
+    for (std::size_t block = 0; block < size; block += n * stride)
+      for (std::size_t at = block; at < block + stride; at += run)
+        for (std::size_t i = 0; i < run; ++i)
+          body(at + i, &tables_[unit][(parity == 0 ? block / even_states : i) * n * n]);
+  }
+
+  // Adds to `out` what one unit's update makes of a set, or what it can be made from.
+  void unit_step(const std::uint8_t* set, std::size_t size, Flags& out, int parity, int unit,
+                 std::size_t stride, bool forward) const {
+    const auto n = static_cast<std::size_t>(space_.values(unit));
+    for_places(parity, unit, stride, size, [&](std::size_t x, const std::uint8_t* table) {
+      for (std::size_t k = 0; k < n; ++k) {
+        if (!set[x + k * stride]) continue;
+        for (std::size_t m = 0; m < n; ++m)
+          out[x + m * stride] |= forward ? table[k * n + m] : table[m * n + k];
+      }
+    });
+  }
+
   const StateSpace& space_;
+  Turns turns_;
   std::vector<Flags> tables_;  // of each unit [state of the other side][from][to]
-  std::array<std::vector<std::uint32_t>, 2> parts_;
 };
 
-Graph periodic_graph(std::size_t states, const Moves& moves) {
-  const auto step = [&moves](const Flags& set, bool forward) {
-    Flags next = set;
-    moves.side_step(next, forward ? 1 : 0, forward);
-    moves.side_step(next, forward ? 0 : 1, forward);
-    return next;
+Graph graph_of(const StateSpace& space, const Moves& moves, Scan scan) {
+  const auto step = [&moves, scan](Flags set, bool forward) {
+    if (scan == Scan::random) {
+      moves.any_step(set, forward);
+    } else {
+      moves.side_step(set, forward ? 1 : 0, forward);
+      moves.side_step(set, forward ? 0 : 1, forward);
+    }
+    return set;
   };
-  return {states, [step](const Flags& set) { return step(set, true); },
-          [step](const Flags& set) { return step(set, false); },
-          [&moves](std::size_t x) {
-            // Each side must stay: the odd one given x, then the even one given the same.
-            for (int u = 0; u < moves.units(); ++u)
-              if (!moves.possible(x, x, u)) return false;
-            return true;
-          }};
+  return {
+      space.rows().ranks(), space.states(), moves.turns().odd_size(),
+      [step](const Flags& set) { return step(set, true); },
+      [step](const Flags& set) { return step(set, false); },
+      // A sweep must leave every unit as it is: the odd side given the even one, and the reverse.
+      [&moves, scan] { return moves.staying(scan == Scan::periodic); }};
 }
 
-Graph random_graph(std::size_t states, const Moves& moves) {
-  const auto step = [&moves](const Flags& set, bool forward) {
-    Flags next(set.size(), 0);
-    for (int u = 0; u < moves.units(); ++u) moves.unit_step(set, next, u, forward);
-    return next;
-  };
-  return {states, [step](const Flags& set) { return step(set, true); },
-          [step](const Flags& set) { return step(set, false); },
-          [&moves](std::size_t x) {
-            for (int u = 0; u < moves.units(); ++u)
-              if (moves.possible(x, x, u)) return true;
-            return false;
-          }};
-}
-
-// All states that a chain of steps of any length, also none, joins to a state.
-Flags reach(const Step& step, std::size_t states, std::size_t from) {
-  Flags seen(states, 0);
-  seen[from] = 1;
+// All states that a chain of steps of any length, also none, joins to those of a set.
+Flags reach(const Graph& graph, const Step& step, Flags seen) {
   Flags frontier = seen;
-  for (bool grew = true; grew;) {
-    grew = false;
+  while (!graph.is_empty(frontier)) {
     frontier = step(frontier);
-    for (std::size_t x = 0; x < states; ++x) {
+    for (std::size_t x = 0; x < graph.states; ++x) {
       frontier[x] = frontier[x] && !seen[x];
-      grew = grew || frontier[x];
       seen[x] |= frontier[x];
     }
   }
   return seen;
 }
 
-Flags component(const Graph& graph, std::size_t state) {
-  Flags both = reach(graph.successors, graph.states, state);
-  const Flags back = reach(graph.predecessors, graph.states, state);
+Flags component(const Graph& graph, const Flags& state) {
+  Flags both = reach(graph, graph.successors, state);
+  const Flags back = reach(graph, graph.predecessors, state);
   for (std::size_t x = 0; x < graph.states; ++x) both[x] &= back[x];
   return both;
 }
 
-// The gcd of level(x) + 1 - level(y) over the edges x -> y inside state 0's component.
+// The gcd of level(x) + 1 - level(y) over the edges x -> y inside the first state's component.
 int period_of_first(const Graph& graph, const Flags& inside) {
-  for (std::size_t x = 0; x < graph.states; ++x)
-    if (inside[x] && graph.self_loop(x)) return 1;
+  Flags loops = graph.self_loops();
+  for (std::size_t x = 0; x < graph.states; ++x) loops[x] &= inside[x];
+  if (!graph.is_empty(loops)) return 1;
   std::vector<int> level(graph.states, -1);
-  Flags frontier(graph.states, 0);
-  frontier[0] = 1;
-  level[0] = 0;
+  Flags frontier = graph.first();
+  for (std::size_t x = 0; x < graph.states; ++x)
+    if (frontier[x]) level[x] = 0;
   int gcd = 0;
-  for (int depth = 0; std::any_of(frontier.begin(), frontier.end(), [](auto f) { return f; });
-       ++depth) {
+  for (int depth = 0; !graph.is_empty(frontier); ++depth) {
     Flags next = graph.successors(frontier);
     for (std::size_t y = 0; y < graph.states; ++y) {
       if (!next[y] || !inside[y]) {
@@ -170,15 +223,18 @@ int period_of_first(const Graph& graph, const Flags& inside) {
     }
     frontier = std::move(next);
   }
+  for (const int other : one_of_each(graph.ranks, gcd)) gcd = std::gcd(gcd, other);
   return gcd;
 }
 
 std::size_t count_components(const Graph& graph, Flags done) {
   std::size_t count = 1;
-  if (graph.states > kMaxDenseStates) return 2;
+  if (graph.all > kMaxDenseStates || graph.ranks.count() > 1) return 2;
   for (std::size_t x = 0; x < graph.states; ++x) {
     if (done[x]) continue;
-    const Flags one = component(graph, x);
+    Flags state(graph.states, 0);
+    state[x] = 1;
+    const Flags one = component(graph, state);
     for (std::size_t y = 0; y < graph.states; ++y) done[y] |= one[y];
     ++count;
   }
@@ -186,9 +242,11 @@ std::size_t count_components(const Graph& graph, Flags done) {
 }
 
 Connectivity judge(const Graph& graph) {
-  const Flags first = component(graph, 0);
+  const Flags first = component(graph, graph.first());
+  Flags outside = first;
+  for (std::uint8_t& flag : outside) flag = !flag;
   Connectivity result;
-  result.irreducible = std::all_of(first.begin(), first.end(), [](auto f) { return f; });
+  result.irreducible = graph.is_empty(outside);
   result.components = result.irreducible ? 1 : count_components(graph, first);
   result.period = period_of_first(graph, first);
   result.aperiodic = result.irreducible && result.period == 1;
@@ -205,8 +263,7 @@ bool can_move(const Rule& rule, Unit unit, double input, int from, int to) {
 
 Connectivity connectivity(const StateSpace& space, const Rule& rule, Scan scan) {
   const Moves moves(space, rule);
-  return judge(scan == Scan::periodic ? periodic_graph(space.states(), moves)
-                                      : random_graph(space.states(), moves));
+  return judge(graph_of(space, moves, scan));
 }
 
 Connectivity connectivity(const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
@@ -223,12 +280,15 @@ Connectivity connectivity(const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
     }
     return next;
   };
-  return judge({static_cast<std::size_t>(matrix.rows()),
+  const auto states = static_cast<std::size_t>(matrix.rows());
+  return judge({Ranks::serial(), states, states,
                 [step](const Flags& set) { return step(set, true); },
                 [step](const Flags& set) { return step(set, false); },
-                [&matrix](std::size_t x) {
-                  const auto i = static_cast<Eigen::Index>(x);
-                  return matrix(i, i) > 0;
+                [&matrix] {
+                  Flags loops;
+                  for (Eigen::Index i = 0; i < matrix.rows(); ++i)
+                    loops.push_back(matrix(i, i) > 0);
+                  return loops;
                 }});
 }
 

@@ -21,9 +21,9 @@ struct Connectivity {
 bool can_move(const Rule& rule, Unit unit, double input, int from, int to);
 
 /// Judges strong connectivity and period of a scan's kernel on the support of the double-precision
-/// law, without products of probabilities.
+/// law, without products of probabilities. All ranks of the space must call it.
 /// Cost  a few passes over the states a unit; the number of components of a reducible kernel is
-/// exact up to kMaxDenseStates states, beyond that 2 stands for "more than one"
+/// exact up to kMaxDenseStates states on one rank, beyond that 2 stands for "more than one"
 Connectivity connectivity(const StateSpace& space, const Rule& rule, Scan scan = Scan::periodic);
 
 /// Judges the support of any dense matrix (entries > 0).  Cost  states^2

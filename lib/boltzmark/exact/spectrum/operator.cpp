@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -72,15 +73,21 @@ bool is_balanced(Unit unit, double input, const std::vector<double>& table, std:
   return true;
 }
 
+void require_room(const StateSpace& space, int parity, std::size_t others) {
+  for (const int unit : space.side(parity)) {
+    const auto n = static_cast<std::size_t>(space.values(unit));
+    if (n * n > kMaxLaw / others)
+      throw InvalidArgument(fmt::format(
+          "values of a unit = {} (must be fewer, to tabulate its law for {} states of the others)",
+          n, others));
+  }
+}
+
 }  // namespace
 
 SweepOperator::UnitLaw SweepOperator::unit_law(const StateSpace& space, const Rule& rule, int unit,
                                                const double* inputs, std::size_t others) {
   const auto n = static_cast<std::size_t>(space.values(unit));
-  if (n * n > kMaxLaw / others)
-    throw InvalidArgument(fmt::format(
-        "values of a unit = {} (must be fewer, to tabulate its law for {} states of the others)", n,
-        others));
   UnitLaw law{.values = n, .stride = 1, .others = others, .table = {}, .symmetric = {}};
   law.table.resize(n * n * others);
   law.symmetric.resize(law.table.size());
@@ -110,41 +117,38 @@ Coefficients SweepOperator::UnitLaw::matrix(Form form) const {
   for (std::size_t row = 0; row < values; ++row)
     for (std::size_t column = 0; column < values; ++column) {
       const std::size_t cell = form == Form::push ? column * values + row : row * values + column;
-      result[row * values + column] = &source[cell * others];
+      result[row * values + column] = source.data() + cell * others;
     }
   return result;
 }
 
-SweepOperator::SweepOperator(const StateSpace& space, const Rule& rule) : states_(space.states()) {
+SweepOperator::SweepOperator(const StateSpace& space, const Rule& rule) : turns_(space) {
   for (int parity = 0; parity < 2; ++parity) {
     const std::vector<int>& units = space.side(parity);
-    const Eigen::MatrixXd inputs = space.inputs(parity);
+    require_room(space, parity, turns_.most(1 - parity));
+    const SideRun others = turns_.own(1 - parity);
+    const Eigen::MatrixXd inputs = space.inputs(parity, others.first, others.count);
     Side& side = sides_[parity];
     for (std::size_t k = 0; k < units.size(); ++k) {
       side.units.push_back(unit_law(space, rule, units[k],
-                                    inputs.col(static_cast<Eigen::Index>(k)).data(),
-                                    space.side_states(1 - parity)));
+                                    inputs.col(static_cast<Eigen::Index>(k)).data(), others.count));
       reversible_ = reversible_ && side.units.back().reversible;
       side.units.back().stride = side.states;
       side.states *= side.units.back().values;
     }
   }
-  if (space.side(0).back() == static_cast<int>(space.side(0).size()) - 1) return;
-  document_index_.resize(states_);
-  for (std::size_t i = 0; i < states_; ++i)
-    document_index_[i] = static_cast<std::uint32_t>(space.side_state(0, i % sides_[0].states) +
-                                                    space.side_state(1, i / sides_[0].states));
+  reversible_ = !holds_at_any(turns_.ranks(), !reversible_);
 }
 
 // The odd side's states are far apart in memory: a few even states at a time are gathered, mixed
 // through all units, and put back.
 void SweepOperator::mix_odd(double* values, std::size_t width, Form form) const {
-  const std::size_t even_states = sides_[0].states, odd_states = sides_[1].states;
+  const std::size_t even_states = turns_.own(0).count, odd_states = sides_[1].states;
   const std::size_t most = std::max<std::size_t>(1, 32 / width);  // even states together
   const std::size_t chunks = (even_states + most - 1) / most;
   std::vector<Coefficients> matrices;
   for (const UnitLaw& unit : sides_[1].units) matrices.push_back(unit.matrix(form));
-  for_each_index(chunks, states_ * width, [&](std::size_t c) {
+  for_each_index(chunks, size() * width, [&](std::size_t c) {
     const std::size_t e = c * most, chunk = std::min(most, even_states - e), run = chunk * width;
     std::vector<double> local(odd_states * run);
     for (std::size_t o = 0; o < odd_states; ++o)
@@ -172,7 +176,7 @@ void SweepOperator::mix_even(double* values, std::size_t width, Form form) const
   const std::size_t even_states = sides_[0].states;
   std::vector<Coefficients> matrices;
   for (const UnitLaw& unit : sides_[0].units) matrices.push_back(unit.matrix(form));
-  for_each_index(sides_[1].states, states_ * width, [&](std::size_t o) {
+  for_each_index(turns_.own(1).count, size() * width, [&](std::size_t o) {
     double* row = values + o * even_states * width;
     for (std::size_t k = 0; k < matrices.size(); ++k) {
       const UnitLaw& unit = sides_[0].units[k];
@@ -184,38 +188,42 @@ void SweepOperator::mix_even(double* values, std::size_t width, Form form) const
 }
 
 void SweepOperator::apply_half(double* values, std::size_t width, int parity, Form form) const {
-  parity == 1 ? mix_odd(values, width, form) : mix_even(values, width, form);
+  if (parity == 0) return mix_even(values, width, form);
+  Turned<double> turned(turns_, values, width);
+  mix_odd(turned.data(), width, form);
+  turned.turn_back();
 }
+
 template <typename Body>
-void SweepOperator::in_side_order(Eigen::Ref<StateBlock> values, const Body& body) const {
+void SweepOperator::in_odd_order(Eigen::Ref<StateBlock> values, const Body& body) const {
   const std::size_t width = static_cast<std::size_t>(values.cols());
-  if (document_index_.empty() && values.outerStride() == values.cols())
-    return body(values.data(), width);
-  StateBlock inner(values.rows(), values.cols());
-  const auto at = [&](std::size_t i) {
-    return static_cast<Eigen::Index>(document_index_.empty() ? i : document_index_[i]);
-  };
-  for (std::size_t i = 0; i < states_; ++i)
-    inner.row(static_cast<Eigen::Index>(i)) = values.row(at(i));
-  body(inner.data(), width);
-  for (std::size_t i = 0; i < states_; ++i)
-    values.row(at(i)) = inner.row(static_cast<Eigen::Index>(i));
+  if (values.outerStride() != values.cols()) {
+    StateBlock packed = values;
+    in_odd_order(packed, body);
+    values = packed;
+    return;
+  }
+  if (turns_.in_place()) return body(values.data(), width);
+  const auto odd = std::make_unique_for_overwrite<double[]>(size() * width);
+  turns_.to_odd(values.data(), odd.get(), width);
+  body(odd.get(), width);
+  turns_.to_document(odd.get(), values.data(), width);
 }
 
 void SweepOperator::push_half(Eigen::Ref<StateBlock> p, int parity) const {
-  in_side_order(
+  in_odd_order(
       p, [&](double* values, std::size_t width) { apply_half(values, width, parity, Form::push); });
 }
 
 void SweepOperator::push(Eigen::Ref<StateBlock> p, int first) const {
-  in_side_order(p, [&](double* values, std::size_t width) {
+  in_odd_order(p, [&](double* values, std::size_t width) {
     apply_half(values, width, first, Form::push);
     apply_half(values, width, 1 - first, Form::push);
   });
 }
 
 void SweepOperator::pull(Eigen::Ref<StateBlock> f, int first) const {
-  in_side_order(f, [&](double* values, std::size_t width) {
+  in_odd_order(f, [&](double* values, std::size_t width) {
     apply_half(values, width, 1 - first, Form::pull);
     apply_half(values, width, first, Form::pull);
   });
@@ -228,40 +236,61 @@ void SweepOperator::require_reversible() const {
 
 void SweepOperator::apply_symmetrised(Eigen::Ref<StateBlock> g) const {
   require_reversible();
-  in_side_order(g, [&](double* values, std::size_t width) {
+  in_odd_order(g, [&](double* values, std::size_t width) {
     apply_half(values, width, 0, Form::symmetrised);
     apply_half(values, width, 1, Form::symmetrised);
   });
 }
 
-// out = share sum over units of the row of S_unit for state x times the old values.
-void SweepOperator::scan_state(std::size_t x, const double* old, std::size_t width,
-                               double* out) const {
-  std::fill(out, out + width, 0.0);
-  const double share = 1.0 / units();
+// values += 1/n sum over the even side's units of S_unit old: each state's sum in the order of
+// units.
+void SweepOperator::scan_even(const double* old, double* values, std::size_t width) const {
   const std::size_t even_states = sides_[0].states;
-  for (int parity = 0; parity < 2; ++parity) {
-    const std::size_t own = parity == 0 ? x % even_states : x / even_states;
-    const std::size_t other = parity == 0 ? x / even_states : x % even_states;
-    const std::size_t spread = parity == 0 ? 1 : even_states;
-    for (const UnitLaw& unit : sides_[parity].units) {
-      const std::size_t now = own / unit.stride % unit.values;
-      const std::size_t lowest = x - now * unit.stride * spread;
+  const double share = 1.0 / units();
+  for_each_index(turns_.own(1).count, size() * width, [&](std::size_t o) {
+    const std::size_t row = o * even_states * width;
+    for (const UnitLaw& unit : sides_[0].units) {
+      const std::size_t run = unit.stride * width;
+      for (std::size_t block = row; block < row + even_states * width; block += unit.values * run)
+        for (std::size_t cell = 0; cell < unit.values * unit.values; ++cell) {
+          const double come = share * unit.symmetric[cell * unit.others + o];
+          const double* from = old + block + cell % unit.values * run;
+          double* to = values + block + cell / unit.values * run;
+          for (std::size_t i = 0; i < run; ++i) to[i] += come * from[i];
+        }
+    }
+  });
+}
+
+// The same for the odd side's, on vectors in the order even.
+void SweepOperator::scan_odd(const double* old, double* values, std::size_t width) const {
+  const std::size_t even_states = turns_.own(0).count, row = even_states * width;
+  const double share = 1.0 / units();
+  for_each_index(sides_[1].states, size() * width, [&](std::size_t o) {
+    for (const UnitLaw& unit : sides_[1].units) {
+      const std::size_t now = o / unit.stride % unit.values, lowest = o - now * unit.stride;
       for (std::size_t k = 0; k < unit.values; ++k) {
-        const double come = share * unit.symmetric[(now * unit.values + k) * unit.others + other];
-        const double* from = old + (lowest + k * unit.stride * spread) * width;
-        for (std::size_t i = 0; i < width; ++i) out[i] += come * from[i];
+        const double* law = unit.symmetric.data() + (now * unit.values + k) * unit.others;
+        const double* from = old + (lowest + k * unit.stride) * row;
+        double* to = values + o * row;
+        for (std::size_t e = 0; e < even_states; ++e) {
+          const double come = share * law[e];
+          for (std::size_t i = 0; i < width; ++i) to[e * width + i] += come * from[e * width + i];
+        }
       }
     }
-  }
+  });
 }
 
 void SweepOperator::apply_random_scan(Eigen::Ref<StateBlock> g) const {
   require_reversible();
-  in_side_order(g, [&](double* values, std::size_t width) {
-    const std::vector<double> old(values, values + states_ * width);
-    for_each_index(states_, states_ * width,
-                   [&](std::size_t x) { scan_state(x, old.data(), width, values + x * width); });
+  in_odd_order(g, [&](double* values, std::size_t width) {
+    std::vector<double> old(values, values + size() * width);
+    std::fill_n(values, old.size(), 0.0);
+    scan_even(old.data(), values, width);
+    Turned<double> before(turns_, old.data(), width), after(turns_, values, width);
+    scan_odd(before.data(), after.data(), width);
+    after.turn_back();
   });
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/exact/turns.hpp"
 #include "boltzmark/transition/rule.hpp"
 
 namespace boltzmark {
@@ -23,14 +23,16 @@ using StateBlock = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::
 /// The transition operator of a sweep in the double-precision law, applied without a matrix.
 /// A sweep is a product of single-unit updates, each mixing the states that differ in one unit's
 /// value: 2 values - 1 multiply-adds a unit, state and vector. Threads share the work; the result
-/// does not depend on them. Every function works in place on any number of vectors.
-///   Shapes  [states x vectors]
+/// does not depend on them, nor on the ranks that share the space: each has its rows, and turns
+/// them for the odd side. Every function works in place on any number of vectors; all ranks must
+/// call it.
+///   Shapes  [own rows x vectors]
 class SweepOperator {
  public:
   /// Throws  InvalidArgument if the single-unit laws take more than 2^27 numbers
   SweepOperator(const StateSpace& space, const Rule& rule);
 
-  std::size_t states() const { return states_; }
+  std::size_t states() const { return turns_.side_states(0) * turns_.side_states(1); }
   /// Tells whether each T_i is in detailed balance with p, to 1e-14: all rules with kernels are;
   /// a law of one's own need not be, and then nothing symmetrised can be had of it.
   bool reversible() const { return reversible_; }
@@ -52,8 +54,8 @@ class SweepOperator {
 
  private:
   enum class Form { push, pull, symmetrised };
-  // One unit's law for every state of the other side, tables [from * values + to][other side];
-  // symmetric is sqrt(T(i, j) T(j, i)).
+  // One unit's law for every state of the other side that is here,
+  // tables [from * values + to][other side]; symmetric is sqrt(T(i, j) T(j, i)).
   struct UnitLaw {
     std::size_t values, stride, others;  // stride within its side
     std::vector<double> table, symmetric;
@@ -66,19 +68,19 @@ class SweepOperator {
   };
   static UnitLaw unit_law(const StateSpace& space, const Rule& rule, int unit, const double* inputs,
                           std::size_t others);
+  std::size_t size() const { return turns_.odd_size(); }
   void require_reversible() const;
   void apply_half(double* values, std::size_t width, int parity, Form form) const;
   void mix_odd(double* values, std::size_t width, Form form) const;
   void mix_even(double* values, std::size_t width, Form form) const;
-  void scan_state(std::size_t x, const double* old, std::size_t width, double* out) const;
+  void scan_even(const double* old, double* values, std::size_t width) const;
+  void scan_odd(const double* old, double* values, std::size_t width) const;
   template <typename Body>
-  void in_side_order(Eigen::Ref<StateBlock> values, const Body& body) const;
+  void in_odd_order(Eigen::Ref<StateBlock> values, const Body& body) const;
 
-  std::size_t states_;
+  Turns turns_;
   bool reversible_ = true;
-  // Inside, a state's index is that of its even side plus even states times that of its odd side.
   std::array<Side, 2> sides_;
-  std::vector<std::uint32_t> document_index_;  // of each inner index; empty if they agree
 };
 
 }  // namespace boltzmark

@@ -40,10 +40,13 @@ struct Spectrum {
 ///   of the plain kernel, of up to 4,096 states
 /// Accuracy  1e-8 in both eigenvalues when converged, of moderate condition; where a nearly
 ///   deterministic sweep (weights of 100) has nilpotent blocks, 0 is known to about 1e-5
-/// Throws    InvalidArgument if a unit is not discrete or there are more than kMaxStates states
+/// Ranks     must all call it, and get the same bits as one process. They share the states; up to
+///   kMaxDenseStates each computes alone, and Gibbs sweeps up to kMaxStates the first one does
+/// Throws    InvalidArgument if a unit is not discrete or there are more than kMaxStates states, on
+///   several ranks kMaxSharedStates
 /// Cost      of weights of order 1 on 2 cores: 4x4 milliseconds, 10x10 seconds, 12x12 minutes and
 ///   3 GiB
 Spectrum spectrum(const Layered& model, const Rule& rule, Scan scan = Scan::periodic,
-                  const SpectrumOptions& options = {});
+                  const SpectrumOptions& options = {}, const Ranks& ranks = Ranks::serial());
 
 }  // namespace boltzmark

@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "boltzmark/core/eigenvalues.hpp"
-#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 namespace {
 
-constexpr Eigen::Index kChunk = 2048;  // rows of a basis that fit a cache
 // Between columns, as a power of 2 would put the same row of each into the same set of a cache.
-constexpr Eigen::Index kPadding = kChunk + 8;
+constexpr Eigen::Index kPadding = Rows::kChunk + 8;
 constexpr double kInvariant = 1e-14;  // what is left of a product inside the space
 
 double edge_key(std::complex<double> value, Edge edge) {
@@ -29,13 +27,14 @@ class KrylovSpace {
  public:
   KrylovSpace(const LinearMap& map, Eigen::Index columns)
       : map_(map),
-        size_(map.size),
-        basis_(map.size + kPadding, columns + 1),
+        rows_(map.rows),
+        size_(rows_.own()),
+        basis_(size_ + kPadding, columns + 1),
         projection_(Eigen::MatrixXd::Zero(columns + 1, columns)) {}
 
   // Begins anew with a vector that is not 0.
   void start(const Eigen::VectorXd& vector) {
-    column(0) = vector.normalized();
+    column(0) = vector / std::sqrt(squared_norm(vector));
     columns_ = 0;
     invariant_ = false;
     projection_.setZero();
@@ -58,21 +57,14 @@ class KrylovSpace {
   Eigen::VectorXd combine(const Eigen::VectorXd& coefficients) const;
 
  private:
-  // Calls body(first row, rows, chunk) for every chunk of rows, in parallel.
-  template <class Body>
-  void for_chunks(const Body& body) const {
-    parallel_for(static_cast<std::size_t>(chunks()), [&](std::size_t i) {
-      const Eigen::Index first = static_cast<Eigen::Index>(i) * kChunk;
-      body(first, std::min(kChunk, size_ - first), static_cast<Eigen::Index>(i));
-    });
-  }
-  Eigen::Index chunks() const { return (size_ + kChunk - 1) / kChunk; }
+  double squared_norm(const Eigen::VectorXd& vector) const { return rows_.dot(vector, vector); }
   Eigen::Ref<Eigen::VectorXd> column(Eigen::Index i) { return basis_.col(i).head(size_); }
   Eigen::VectorXd project(Eigen::Index column, const Eigen::VectorXd& coefficients);
   double remove(Eigen::Index column, const Eigen::VectorXd& coefficients);
 
   const LinearMap& map_;
-  Eigen::Index size_;
+  const Rows& rows_;
+  Eigen::Index size_;           // of what is here
   Eigen::MatrixXd basis_;       // [size and padding x columns + 1]
   Eigen::MatrixXd projection_;  // B, and below it the row of v
   Eigen::Index columns_ = 0;    // of V so far
@@ -82,25 +74,23 @@ class KrylovSpace {
 // Takes basis * coefficients from a column, and returns what the basis before it still finds there.
 // One pass over the basis; sums in the order of chunks.
 Eigen::VectorXd KrylovSpace::project(Eigen::Index column, const Eigen::VectorXd& coefficients) {
-  Eigen::MatrixXd parts(column, chunks());
-  for_chunks([&](Eigen::Index first, Eigen::Index rows, Eigen::Index chunk) {
+  const auto body = [&](Eigen::Index first, Eigen::Index rows, Eigen::Ref<Eigen::VectorXd> found) {
     const auto before = basis_.block(first, 0, rows, column);
     auto vector = basis_.col(column).segment(first, rows);
     if (coefficients.size() > 0) vector.noalias() -= before * coefficients;
-    parts.col(chunk).noalias() = before.transpose() * vector;
-  });
-  return parts.rowwise().sum();
+    found.noalias() = before.transpose() * vector;
+  };
+  return rows_.parts(column, body).rowwise().sum();
 }
 
 // Takes basis * coefficients from a column, and returns the norm of what is left.
 double KrylovSpace::remove(Eigen::Index column, const Eigen::VectorXd& coefficients) {
-  Eigen::VectorXd squares(chunks());
-  for_chunks([&](Eigen::Index first, Eigen::Index rows, Eigen::Index chunk) {
+  const auto body = [&](Eigen::Index first, Eigen::Index rows, Eigen::Ref<Eigen::VectorXd> square) {
     auto vector = basis_.col(column).segment(first, rows);
     vector.noalias() -= basis_.block(first, 0, rows, column) * coefficients;
-    squares[chunk] = vector.squaredNorm();
-  });
-  return std::sqrt(squares.sum());
+    square[0] = vector.squaredNorm();
+  };
+  return std::sqrt(rows_.parts(1, body).sum());
 }
 
 void KrylovSpace::expand() {
@@ -112,7 +102,7 @@ void KrylovSpace::expand() {
   const Eigen::VectorXd again = project(at, once);
   const double norm = remove(at, again);
   projection_.col(columns_).head(at) = once + again;
-  invariant_ = norm <= kInvariant || at == size_;
+  invariant_ = norm <= kInvariant || at == static_cast<Eigen::Index>(rows_.all());
   projection_(at, columns_) = norm;
   if (!invariant_) column(at) /= norm;
   ++columns_;
@@ -120,7 +110,7 @@ void KrylovSpace::expand() {
 
 void KrylovSpace::restart(const Eigen::MatrixXd& kept) {
   const Eigen::Index count = kept.cols();
-  for_chunks([&](Eigen::Index first, Eigen::Index rows, Eigen::Index) {
+  rows_.for_chunks([&](Eigen::Index first, Eigen::Index rows) {
     auto block = basis_.middleRows(first, rows);
     const Eigen::MatrixXd rotated = block.leftCols(columns_) * kept;
     block.col(count) = block.col(columns_);
@@ -136,7 +126,7 @@ void KrylovSpace::restart(const Eigen::MatrixXd& kept) {
 
 Eigen::VectorXd KrylovSpace::combine(const Eigen::VectorXd& coefficients) const {
   Eigen::VectorXd vector(size_);
-  for_chunks([&](Eigen::Index first, Eigen::Index rows, Eigen::Index) {
+  rows_.for_chunks([&](Eigen::Index first, Eigen::Index rows) {
     vector.segment(first, rows).noalias() = basis_.block(first, 0, rows, columns_) * coefficients;
   });
   return vector;
@@ -150,15 +140,15 @@ double KrylovSpace::measure(std::complex<double> theta,
   Eigen::VectorXd image = real;
   map_.apply(image);
   image -= a * real;
-  if (b == 0) return image.norm() / real.norm();
+  if (b == 0) return std::sqrt(squared_norm(image)) / std::sqrt(squared_norm(real));
   const Eigen::VectorXd imaginary = combine(coefficients.imag());
   image += b * imaginary;
-  double squares = image.squaredNorm();
+  double squares = squared_norm(image);
   image = imaginary;
   map_.apply(image);
   image -= a * imaginary + b * real;
-  squares += image.squaredNorm();
-  return std::sqrt(squares / (real.squaredNorm() + imaginary.squaredNorm()));
+  squares += squared_norm(image);
+  return std::sqrt(squares / (squared_norm(real) + squared_norm(imaginary)));
 }
 
 // The eigenpairs of a projection, the outermost first; none if they were not found.
@@ -201,9 +191,11 @@ Eigen::MatrixXd outer_space(const RitzPairs& pairs, Eigen::Index wanted) {
   return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), count);
 }
 
-Eigen::VectorXd random_start(Eigen::Index size) {
+// A uniform takes two draws.
+Eigen::VectorXd random_start(const Rows& rows) {
   Stream stream(make_key(1, "krylov start"), Purpose::start);
-  Eigen::VectorXd start(size);
+  stream.skip(2 * rows.first());
+  Eigen::VectorXd start(rows.own());
   for (double& value : start) value = stream.uniform(-1, 1);
   return start;
 }
@@ -211,9 +203,9 @@ Eigen::VectorXd random_start(Eigen::Index size) {
 }  // namespace
 
 EdgeEigenvalue edge_eigenvalue(const LinearMap& map, Edge edge, const KrylovOptions& options) {
-  const Eigen::Index columns = std::min(map.size, options.columns);
+  const Eigen::Index columns = std::min(static_cast<Eigen::Index>(map.rows.all()), options.columns);
   KrylovSpace space(map, columns);
-  space.start(random_start(map.size));
+  space.start(random_start(map.rows));
   EdgeEigenvalue found;
   found.residual = std::numeric_limits<double>::infinity();
   for (int restarts = 0;; ++restarts) {
