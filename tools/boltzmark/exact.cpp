@@ -6,11 +6,9 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/sha256.hpp"
-#include "experiments/kit/files.hpp"
 #include "experiments/kit/ranks/chunk_ranks.hpp"
-#include "experiments/kit/ranks/equal_ranks.hpp"
 #include "input.hpp"
+#include "on_ranks.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -46,11 +44,6 @@ void print_result(const ExactLogZ& result, const Session& session) {
 
 using experiments::Parallelism;
 
-/// What a rank uses: all its threads sum one run of chunks.
-Parallelism one_job(const Session& session) {
-  return experiments::parallelism({.jobs = 1, .threads = session.threads}, session.ranks.get());
-}
-
 /// Counts the threads of all ranks, at rank 0; all must call it.
 int count_threads(experiments::RankLink& link, int own) {
   int all = 0;
@@ -60,11 +53,7 @@ int count_threads(experiments::RankLink& link, int own) {
 
 int run(const ExactArguments& arguments, const Session& session) {
   experiments::RankLink* const link = session.ranks.get();
-  if (link != nullptr)
-    agree_on(*link, arguments.model, [&] {
-      const std::string bytes = experiments::read_text(arguments.model);
-      return sha256(bytes.data(), bytes.size());
-    });
+  agree_on_file(session, arguments.model);
   const Parallelism use = one_job(session);
   const ThreadLimit limit(use.threads);
   const int threads = link != nullptr ? count_threads(*link, use.threads) : use.threads;

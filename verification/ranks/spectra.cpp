@@ -1,0 +1,78 @@
+// Spectra on the ranks of mpirun: the bytes of one process.
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/io/model_file.hpp"
+#include "verification/exact/spectrum_cases.hpp"
+#include "verification/ranks/launched.hpp"
+
+namespace ranks_test {
+namespace {
+
+using boltzmark::Layered;
+using boltzmark::Unit;
+using spectrum_cases::uniform_network;
+
+StudyRun spectrum_on(int ranks, const std::string& model, const std::vector<std::string>& options) {
+  std::vector<std::string> words = {BOLTZMARK_PROGRAM, "spectrum", model};
+  words.insert(words.end(), options.begin(), options.end());
+  Launched launched(ranks, words);
+  const bool ended = launched.wait(120);
+  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+}
+
+TEST_CASE("spectrum on 2 to 5 ranks prints the bytes of one process, of every scan and unit") {
+  const Folder folder;
+  const Unit bit = Unit::bernoulli(), three = Unit::multivalued(2), four = Unit::multivalued(3);
+  const std::pair<Layered, std::string> models[] = {
+      {uniform_network({bit, bit}, {8, 8}), "flip"},
+      {uniform_network({bit, bit}, {7, 9}), "blend:0.5"},
+      {uniform_network({three, four}, {6, 3}), "flip"},
+      {uniform_network({bit, bit, three, bit}, {4, 3, 2, 3}), "flip"},
+      {uniform_network({bit, bit}, {8, 8}), "gibbs"}};
+  int ranks = 1;
+  const std::string path = folder / "model.npz";
+  for (const auto& [model, rule] : models) {
+    write_model(model, path);
+    for (const char* scan : {"periodic", "random"}) {
+      ranks = ranks % 5 + 1 + (ranks == 5);
+      CAPTURE(rule, scan, ranks);
+      for (const bool json : {true, false}) {
+        std::vector<std::string> options = {"--rule", rule, "--scan", scan};
+        if (json) options.push_back("--json");
+        const StudyRun alone = spectrum_on(1, path, options),
+                       found = spectrum_on(ranks, path, options);
+        INFO(found.err);
+        REQUIRE(alone.code == 0);
+        REQUIRE(found.code == 0);
+        CHECK(found.out == alone.out);
+      }
+    }
+  }
+}
+
+TEST_CASE("what ranks cannot hold is refused by one rank, in one line and with exit code 2") {
+  const Folder folder;
+  const Unit bit = Unit::bernoulli();
+  const std::string many = folder / "many.npz", large = folder / "large.npz";
+  write_model(uniform_network({bit, bit}, {17, 16}), many);
+  write_model(uniform_network({bit, bit}, {16, 16}), large);
+  const std::pair<std::string, std::string> all[] = {{many, "32 binary units"},
+                                                     {large, "memory for spectrum of"},
+                                                     {folder / "none.npz", "none.npz"}};
+  for (const auto& [path, text] : all) {
+    const StudyRun run = spectrum_on(3, path, {"--rule", "flip"});
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(run.out.find("SLEM") == std::string::npos);
+    const auto first = run.err.find("boltzmark: ");
+    REQUIRE(first != std::string::npos);
+    CHECK(run.err.find("boltzmark: ", first + 1) == std::string::npos);
+    CHECK_THAT(run.err, Catch::Contains(text));
+  }
+}
+
+}  // namespace
+}  // namespace ranks_test
