@@ -62,8 +62,8 @@ thermodynamic integration averages: log Z = integral of E_b[D] over b from 0 to 
 
 ## What each method needs
 
-`exact` needs one side of at most 40 discrete units. Every other method needs a model without Gaussian
-layers, and:
+`exact` needs one side of at most 40 discrete units, or 56 with `--max-units`. Every other method needs a
+model without Gaussian layers, and:
 
 | method | its samples | `--prior` | `--states` | reads a stored run | |
 |---|---|---|---|---|---|

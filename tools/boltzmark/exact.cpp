@@ -20,6 +20,7 @@ struct ExactArguments {
   std::string model;
   std::string precision = "double";
   std::string checkpoint;
+  int max_units = kMostEnumeratedUnits;
   double lease = 60;
 };
 
@@ -51,27 +52,44 @@ int count_threads(experiments::RankLink& link, int own) {
   return std::max(all, 1);
 }
 
+/// Refuses a model with too many units, and says which option would take it.
+/// share  of all ranks' threads that this one has
+/// Throws  DataError
+void check_units(const ExactArguments& arguments, const Layered& model, double share) {
+  const EnumerationPlan plan = plan_enumeration(model, arguments.max_units);
+  if (plan.possible || plan.side.empty()) return;
+  std::string remedies;
+  if (const auto more = plan_enumeration(model, kMostUnitsOfAll); more.possible)
+    remedies += fmt::format("; --max-units {} would take about {}", more.units,
+                            human_seconds(more.seconds * share));
+  if (!model.has_scales()) remedies += "; `boltzmark estimate` has no limit";
+  throw DataError(
+      fmt::format("{}: enumerated_units = {} of its smaller side, {} (must be at most {}, of at "
+                  "most 2^62 states{})",
+                  arguments.model, plan.units, plan.side, arguments.max_units, remedies));
+}
+
 int run(const ExactArguments& arguments, const Session& session) {
+  if (arguments.max_units > kMostUnitsOfAll)
+    throw InvalidArgument(fmt::format("--max-units = {} (must be an integer from 1 to {})",
+                                      arguments.max_units, kMostUnitsOfAll));
   experiments::RankLink* const link = session.ranks.get();
   agree_on_file(session, arguments.model);
   const Parallelism use = one_job(session);
   const ThreadLimit limit(use.threads);
   const int threads = link != nullptr ? count_threads(*link, use.threads) : use.threads;
   const Layered model = load_model(arguments.model);
-  const EnumerationPlan plan = plan_enumeration(model);
-  if (!plan.possible && !plan.side.empty())
-    throw DataError(
-        fmt::format("{}: enumerated_units = {} of its smaller side, {} (must be at most {}, of at "
-                    "most 2^62 states{})",
-                    arguments.model, plan.units, plan.side, kMostEnumeratedUnits,
-                    model.has_scales() ? "" : "; `boltzmark estimate` has no limit"));
+  const double share = static_cast<double>(use.threads) / threads;
+  check_units(arguments, model, share);
+  const EnumerationPlan plan = plan_enumeration(model, arguments.max_units);
   ExactOptions options;
+  options.max_enumerated_units = arguments.max_units;
   if (arguments.precision == "float") options.precision = Precision::float_precision;
   options.checkpoint = arguments.checkpoint;
   const double alone = plan.seconds;  // on the threads of this rank
   if (plan.possible)
     state_plan(session, fmt::format("exact log Z over {} states", grouped(plan.states)),
-               alone * use.threads / threads, plan.bytes, "lower --threads");
+               alone * share, plan.bytes, "lower --threads");
   int lost = 0;
   if (session.ranks) {
     options.driver = experiments::rank_driver(
@@ -108,14 +126,15 @@ void add_exact(Program& program) {
       .summary = "log Z of a model by enumeration",
       .about =
           "Computes log Z by enumerating the states of the model's smaller side in log space; "
-          "the other side is summed in closed form. At most 40 units are enumerated. The "
-          "error bound covers rounding, the only error there is. On the ranks of mpirun chunks "
+          "the other side is summed in closed form. At most 40 units are enumerated, or as many as "
+          "--max-units says. The error bound covers rounding, the only error there is. On the ranks of mpirun chunks "
           "are summed by all and added in order: the bits of one process.",
       .notes = "JSON keys: log_z, error_bound (nats), states, enumerated_units, seconds.",
       .examples =
           {"boltzmark exact rbm.npz",
            "boltzmark exact rbm25.npz --checkpoint rbm25.partial   # resumes when run again",
            "mpirun -n 16 boltzmark exact rbm25.npz --checkpoint rbm25.partial   # the same bits",
+           "srun --mpi=pmix -N 16 boltzmark exact rbm.npz --max-units 48 --checkpoint rbm.partial",
            "boltzmark exact rbm.npz --json | jq .log_z"},
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
@@ -124,6 +143,9 @@ void add_exact(Program& program) {
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save partial sums to FILE as the work goes on, and resume from it.");
   command.writes({"--checkpoint"});
+  command.integer(&arguments->max_units, "--max-units N", 1,
+                  "Enumerate up to N units, at most 56 (default: 40). A unit more doubles the "
+                  "time, which is told first.");
   command.real(
       &arguments->lease, "--lease S", {.low = 0, .above_low = true},
       "Under mpirun: what a rank has that is silent this long is given to others (default: 60).");

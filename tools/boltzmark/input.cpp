@@ -25,14 +25,15 @@ int units_of(const Layered& model, int parity, int first_layer) {
   return units;
 }
 
-EnumerationPlan plan_layers(const Layered& model, int first_layer) {
+EnumerationPlan plan_layers(const Layered& model, int first_layer,
+                            int max_units = kMostEnumeratedUnits) {
   const int side = smaller_side(model, first_layer);
   const double bits = log2_states(model, side, first_layer);
   EnumerationPlan plan;
   if (std::isinf(bits)) return plan;
   plan.side = side_name(model, side);
   plan.units = units_of(model, side, first_layer);
-  plan.possible = plan.units <= kMostEnumeratedUnits && bits <= 62;
+  plan.possible = plan.units <= max_units && bits <= 62;
   if (!plan.possible) return plan;
   plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(bits)));
   // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with
@@ -137,7 +138,9 @@ Dataset load_labelled(const std::string& spec, const std::string& labels,
   return data;
 }
 
-EnumerationPlan plan_enumeration(const Layered& model) { return plan_layers(model, 0); }
+EnumerationPlan plan_enumeration(const Layered& model, int max_units) {
+  return plan_layers(model, 0, max_units);
+}
 
 EnumerationPlan plan_hidden_enumeration(const Layered& model) { return plan_layers(model, 1); }
 

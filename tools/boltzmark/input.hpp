@@ -75,19 +75,19 @@ Dataset load_states(const Layered& model, const std::string& spec, const std::st
 Dataset load_labelled(const std::string& spec, const std::string& labels,
                       const BinariseOptions& binarise, const std::string& default_split);
 
-/// The most units that are enumerated.
-inline constexpr int kMostEnumeratedUnits = 40;
+/// The most units that are enumerated unless more are asked for, and the most that can be.
+inline constexpr int kMostEnumeratedUnits = 40, kMostUnitsOfAll = 56;
 
 /// What an exact log Z of a model would enumerate, and the time and memory it would take here.
 struct EnumerationPlan {
-  bool possible = false;  ///< a discrete side of at most 40 units
+  bool possible = false;  ///< a discrete side of few enough units
   std::string side = {};  ///< "hidden", "visible", "odd layers", "even layers"; empty if neither
   int units = 0;          ///< of that side
   std::uint64_t states = 0;
   double seconds = 0;
   double bytes = 0;
 };
-EnumerationPlan plan_enumeration(const Layered& model);
+EnumerationPlan plan_enumeration(const Layered& model, int max_units = kMostEnumeratedUnits);
 
 /// Plans the same of the hidden layers given the visible one: what log f(v) of a case enumerates,
 /// nothing for an RBM.

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "boltzmark/exact/log_z.hpp"
@@ -126,6 +127,52 @@ TEST_CASE("runs of chunks last about a second, and every rank has several") {
   CHECK(run_length(16384, 2, 1) == 1024);
   CHECK(run_length(100, 64, 10) == 1);
   CHECK(run_length(1, 2, 0) == 1);
+  CHECK(run_length(0, 2, 0) == 1);
+  // 56 units: not a thousand million runs.
+  CHECK(run_length(std::uint64_t{1} << 30, 1000, 1e9) == 4096);
+}
+
+/// Stops an enumeration of 41 units before its last three chunks, the sums of the others given.
+void leave_three_chunks(const std::string& model, const std::string& sums) {
+  struct Stopped {};
+  const auto stop = [](const EnumerationChunks& chunks) {
+    chunks.take(std::vector<Scaled>(chunks.end - 3, Scaled{1 / 3.0, 26}));
+    throw Stopped();
+  };
+  CHECK_THROWS_AS(
+      exact_log_z(
+          read_model(model),
+          {.max_enumerated_units = 41, .checkpoint = sums, .checkpoint_seconds = 0, .driver = stop}),
+      Stopped);
+}
+
+TEST_CASE("exact --max-units goes on on any number of ranks, and foretells the time on them") {
+  const Folder folder;
+  const std::string model = folder / "model.npz", sums = folder / "sums";
+  write_model(model_of(Unit::bernoulli(), 41, Unit::bernoulli(), 41), model);
+  leave_three_chunks(model, sums);
+  const std::string saved = read_text(sums);
+  std::string results[2], ends[2];
+  for (const int ranks : {1, 3}) {
+    INFO(ranks << " ranks");
+    { std::ofstream(sums) << saved; }
+    Launched job(ranks, {BOLTZMARK_PROGRAM, "exact", model, "--json", "--max-units", "41",
+                         "--threads", "1", "--checkpoint", sums});
+    REQUIRE(job.wait(300));
+    INFO(job.err());
+    REQUIRE(job.code() == 0);
+    auto json = nlohmann::json::parse(job.out());
+    json.erase("seconds");
+    CHECK(json["error_bound"] < 1e-8);
+    CHECK(json["states"] == std::uint64_t{1} << 41);
+    results[ranks == 3] = json.dump();
+    ends[ranks == 3] = read_text(sums);
+    // 2^41 states of 41 units at 60 ns a state and core with 784 of them.
+    CHECK(job.err().find(ranks == 1 ? "about 1 h 54 min and" : "about 38 min 19 s and") !=
+          std::string::npos);
+  }
+  CHECK(results[0] == results[1]);
+  CHECK(ends[0] == ends[1]);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace {
 constexpr double kPollSeconds = 0.0005;
 constexpr double kRunSeconds = 1;
 constexpr std::uint64_t kRunsOfRank = 8;
+constexpr std::uint64_t kMostRuns = 1 << 18;  // 200 bytes each in the dispatcher
 
 std::string to_bytes(const std::vector<Scaled>& sums) {
   return {reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(Scaled)};
@@ -121,7 +122,8 @@ std::uint64_t run_length(std::uint64_t chunks, int ranks, double seconds) {
   const auto second = static_cast<std::uint64_t>(
       static_cast<double>(chunks) * std::min(1.0, kRunSeconds / std::max(seconds, 1e-9)));
   const std::uint64_t fair = chunks / (kRunsOfRank * static_cast<std::uint64_t>(ranks));
-  return std::max<std::uint64_t>(1, std::min(second, fair));
+  const std::uint64_t least = (chunks + kMostRuns - 1) / kMostRuns;
+  return std::max({std::uint64_t{1}, least, std::min(second, fair)});
 }
 
 ChunkDriver rank_driver(RankLink& link, const ChunkSharing& sharing, int& lost) {

@@ -21,7 +21,8 @@ struct ChunkSharing {
 /// lost  set by rank 0 to the number of ranks that are silent at the end
 ChunkDriver rank_driver(RankLink& link, const ChunkSharing& sharing, int& lost);
 
-/// Returns how many chunks a run has, so that it lasts about a second and every rank has several.
+/// Returns how many chunks a run has, so that it lasts about a second and every rank has several; more
+/// where that would be more runs than rank 0 can keep in mind.
 std::uint64_t run_length(std::uint64_t chunks, int ranks, double seconds);
 
 }  // namespace boltzmark::experiments

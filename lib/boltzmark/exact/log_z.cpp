@@ -11,6 +11,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/checkpoint.hpp"
+#include "boltzmark/exact/enumeration/chunk_total.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/fast_sum.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
@@ -45,15 +46,14 @@ void sum_in_rounds(const EnumerationChunks& chunks) {
   }
 }
 
-/// Adds the sums of all chunks in order.
-ScaledSum sum_chunks(const ChunkedSum& sum, const EnumerationCheckpoint& checkpoint,
-                     const ExactOptions& options) {
+/// Adds the sums of all chunks in order, in groups of so many.
+ScaledSum sum_chunks(const ChunkedSum& sum, std::uint64_t group,
+                     const EnumerationCheckpoint& checkpoint, const ExactOptions& options) {
   const std::uint64_t chunks = sum.chunks();
   if (chunks == 1 && !checkpoint.enabled() && !options.progress && !options.driver)
     return sum.sum(0);
   const EnumerationProgress start = checkpoint.load();
-  ScaledSum total(start.sum);
-  std::uint64_t next = start.next;
+  ChunkTotal total(group, start);
   auto saved = Clock::now();
   EnumerationChunks all{.first = start.next, .end = chunks};
   all.sum = [&](std::uint64_t first, std::uint64_t count) {
@@ -63,18 +63,19 @@ ScaledSum sum_chunks(const ChunkedSum& sum, const EnumerationCheckpoint& checkpo
   };
   all.take = [&](const std::vector<Scaled>& parts) {
     for (const Scaled& part : parts) total.add(part);
-    next += parts.size();
-    if (next == chunks || seconds_since(saved) >= options.checkpoint_seconds) {
-      checkpoint.save({next, total.value()});
+    const EnumerationProgress now = total.progress();
+    if (now.next == chunks || seconds_since(saved) >= options.checkpoint_seconds) {
+      checkpoint.save(now);
       saved = Clock::now();
     }
-    if (options.progress) options.progress(static_cast<double>(next) / static_cast<double>(chunks));
+    if (options.progress)
+      options.progress(static_cast<double>(now.next) / static_cast<double>(chunks));
   };
   if (options.driver)
     options.driver(all);
   else
     sum_in_rounds(all);
-  return total;
+  return total.total();
 }
 
 }  // namespace
@@ -100,7 +101,8 @@ ExactLogZ sum_states(const Bipartite& sides, const ExactOptions& options) {
   const auto start = Clock::now();
   check_magnitude(sides);
   const std::unique_ptr<ChunkedSum> sum = choose_sum(sides, options.precision);
-  const ScaledSum total = sum_chunks(*sum, {options.checkpoint, sides, *sum}, options);
+  const ScaledSum total =
+      sum_chunks(*sum, chunks_of_group(sides), {options.checkpoint, sides, *sum}, options);
   ExactLogZ result;
   result.log_z = total.log();
   result.error_bound = sum->error_bound() + total.log_error();

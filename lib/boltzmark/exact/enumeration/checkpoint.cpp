@@ -57,12 +57,17 @@ std::uint64_t identity_of(const Bipartite& sides, const ChunkedSum& sum) {
   return hash.value();
 }
 
-std::string describe(std::uint64_t identity, std::uint64_t chunks, const EnumerationProgress& p) {
-  char line[160];
-  std::snprintf(line, sizeof line, "%s %016llx %llu %llu %a %lld", kMagic,
-                static_cast<unsigned long long>(identity), static_cast<unsigned long long>(chunks),
-                static_cast<unsigned long long>(p.next), p.sum.mantissa,
-                static_cast<long long>(p.sum.exponent));
+std::string describe(std::uint64_t identity, std::uint64_t chunks, const EnumerationProgress& p,
+                     bool groups) {
+  char line[240];
+  const int size = std::snprintf(line, sizeof line, "%s %016llx %llu %llu %a %lld", kMagic,
+                                 static_cast<unsigned long long>(identity),
+                                 static_cast<unsigned long long>(chunks),
+                                 static_cast<unsigned long long>(p.next), p.sum.mantissa,
+                                 static_cast<long long>(p.sum.exponent));
+  if (groups)
+    std::snprintf(line + size, sizeof line - static_cast<std::size_t>(size), " %a %lld",
+                  p.open.mantissa, static_cast<long long>(p.open.exponent));
   return line;
 }
 
@@ -81,7 +86,8 @@ EnumerationCheckpoint::EnumerationCheckpoint(std::string path, const Bipartite& 
                                              const ChunkedSum& sum)
     : path_(std::move(path)),
       identity_(path_.empty() ? 0 : identity_of(sides, sum)),
-      chunks_(sum.chunks()) {}
+      chunks_(sum.chunks()),
+      groups_(chunks_of_group(sides) > 0) {}
 
 EnumerationProgress EnumerationCheckpoint::load() const {
   if (!enabled() || !std::filesystem::exists(path_)) return {};
@@ -97,29 +103,34 @@ EnumerationProgress EnumerationCheckpoint::load() const {
   if (!in.gcount()) throw DataError(path_ + ": is empty (must be a checkpoint)");
   const std::string content(buffer, static_cast<std::size_t>(in.gcount()));
   unsigned long long identity = 0, chunks = 0, next = 0;
-  long long exponent = 0;
-  double mantissa = 0;
-  const std::string form = std::string(kMagic) + " %llx %llu %llu %la %lld";
-  if (std::sscanf(content.c_str(), form.c_str(), &identity, &chunks, &next, &mantissa, &exponent) !=
-      5) {
+  long long exponent = 0, open_exponent = 0;
+  double mantissa = 0, open_mantissa = 0;
+  const std::string form = std::string(kMagic) + " %llx %llu %llu %la %lld %la %lld";
+  const int read = std::sscanf(content.c_str(), form.c_str(), &identity, &chunks, &next, &mantissa,
+                               &exponent, &open_mantissa, &open_exponent);
+  if (read < 5) {
     throw DataError(path_ + ": is no checkpoint of this version (must begin with " + kMagic + ")");
   }
-  const EnumerationProgress progress{next, {mantissa, exponent}};
-  if (content != sealed(describe(identity, chunks, progress)) || next > chunks) {
+  // What follows the fifth number is the checksum, or the open group's sum before it.
+  const EnumerationProgress alone{next, {mantissa, exponent}};
+  const EnumerationProgress grouped{next, {mantissa, exponent}, {open_mantissa, open_exponent}};
+  const bool of_groups = read == 7 && content == sealed(describe(identity, chunks, grouped, true));
+  if ((!of_groups && content != sealed(describe(identity, chunks, alone, false))) ||
+      next > chunks) {
     throw DataError(path_ + ": is damaged (its checksum must agree)");
   }
-  if (identity != identity_ || chunks != chunks_) {
+  if (identity != identity_ || chunks != chunks_ || of_groups != groups_) {
     throw DataError(
         path_ +
         ": belongs to another enumeration (must be of the same model, precision and SIMD path)");
   }
-  return progress;
+  return of_groups ? grouped : alone;
 }
 
 void EnumerationCheckpoint::save(const EnumerationProgress& progress) const {
   if (!enabled()) return;
   AtomicFile file(path_);
-  file.write(sealed(describe(identity_, chunks_, progress)));
+  file.write(sealed(describe(identity_, chunks_, progress, groups_)));
   file.commit();
 }
 

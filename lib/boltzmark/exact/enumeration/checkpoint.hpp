@@ -3,15 +3,10 @@
 #include <cstdint>
 #include <string>
 
+#include "boltzmark/exact/enumeration/chunk_total.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 
 namespace boltzmark {
-
-/// How far an enumeration has come: the sum of the first `next` chunks.
-struct EnumerationProgress {
-  std::uint64_t next = 0;
-  Scaled sum;
-};
 
 /// The file of a resumable enumeration: one line, written whole or not at all.
 class EnumerationCheckpoint {
@@ -33,6 +28,7 @@ class EnumerationCheckpoint {
   std::string path_;
   std::uint64_t identity_;
   std::uint64_t chunks_;
+  bool groups_;  ///< chunks are added in groups: the open one's sum is stored too
 };
 
 }  // namespace boltzmark

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "boltzmark/core/simd.hpp"
+#include "boltzmark/exact/enumeration/chunk_total.hpp"
 
 namespace boltzmark {
 namespace {
@@ -238,12 +239,12 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
     high_.push_back(make_factors(sides, i));
     slabs_ *= static_cast<std::uint64_t>(high_.back().states);
   }
-  // A chunk is a slab or about half a millisecond of work; at most 2^14, so that adding them rounds
-  // little.
+  // A chunk is a slab or about half a millisecond of work, or more where there would be more than
+  // 2^14 chunks.
   const auto slab_work = static_cast<std::uint64_t>(middle_table_.states) *
                          static_cast<std::uint64_t>(row_groups_) * kPlaneRowGroup * kPlaneColumns *
                          static_cast<std::uint64_t>(units_);
-  chunk_slabs_ = std::max((std::uint64_t{1} << 23) / slab_work + 1, (slabs_ + 16383) / 16384);
+  chunk_slabs_ = std::max((std::uint64_t{1} << 23) / slab_work + 1, least_chunk_blocks(sides, slabs_));
   return true;
 }
 
@@ -336,7 +337,8 @@ PlaneTables<T> FastSum<T>::tables() const {
 //   linear terms: n + 1 exponentials of 3 u and n + 6 products; their arguments, compensated sums
 //     rounded once and multiplied by a value: 3 u times their size, and second-order terms
 //     2 (m u)^2 times the sum of sizes;
-//   sums: at most 36 + rows roundings in a plane, one per plane of a chunk, one per chunk.
+//   sums: at most 36 + rows roundings in a plane, one per plane of a chunk, one per
+//     chunk of a group and one per group (or one per chunk, without groups).
 // What is dropped below 2^-55 (float) or 2^-115 of a factor is far inside the slack of 1.01.
 template <typename T>
 void FastSum<T>::set_error_bound(const Bipartite& sides) {
@@ -361,7 +363,8 @@ void FastSum<T>::set_error_bound(const Bipartite& sides) {
       std::abs(constant_) + linear_.cwiseAbs().cwiseMax(row_linear_.cwiseAbs()).sum();
   error += 3 * u * linear + second_order;
   error += (36 + row_groups_ * kPlaneRowGroup +
-            static_cast<double>(chunk_slabs_ * middle_table_.states + chunks())) *
+            static_cast<double>(chunk_slabs_ * middle_table_.states +
+                                additions_of(chunks(), chunks_of_group(sides)))) *
            u;
   error_bound_ = error < 0.5 ? 1.01 * error / (1 - error) : std::numeric_limits<double>::infinity();
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/enumeration/chunk_total.hpp"
 
 namespace boltzmark {
 
@@ -64,9 +65,9 @@ double log_weight(const Bipartite& sides, const Eigen::Ref<const Eigen::VectorXd
 }
 
 PlainSum::PlainSum(const Bipartite& sides) : sides_(sides) {
-  // A chunk is about a millisecond of work; at most 2^14 chunks, so that adding them rounds little.
+  // A chunk is about a millisecond of work, or more where there would be more than 2^14 chunks.
   const std::uint64_t by_work = 65536 / (1 + sides.other.size()) + 1;
-  chunk_states_ = std::max(by_work, (sides.states + 16383) / 16384);
+  chunk_states_ = std::max(by_work, least_chunk_blocks(sides, sides.states));
 }
 
 std::uint64_t PlainSum::chunks() const {
@@ -110,7 +111,8 @@ double log_weight_roundings(const Bipartite& sides, double more) {
 // The weights are exact to 3 u given their logs, and adding them costs one u an addition.
 double PlainSum::error_bound() const {
   const double u = std::numeric_limits<double>::epsilon() / 2;
-  const double additions = static_cast<double>(chunk_states_ + chunks());
+  const auto additions =
+      static_cast<double>(chunk_states_ + additions_of(chunks(), chunks_of_group(sides_)));
   return 1.01 * u * (log_weight_roundings(sides_) + 3 + additions);
 }
 
