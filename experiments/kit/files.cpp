@@ -49,16 +49,12 @@ void write_text(const std::string& path, std::string_view text) {
   file.commit(Durability::system);
 }
 
-namespace {
-
 bool is_open_file(const std::string& path, int file) {
   struct stat named {
   }, opened{};
   return stat(path.c_str(), &named) == 0 && fstat(file, &opened) == 0 &&
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
-
-}  // namespace
 
 // The file may be removed by its former holder between open and flock: then there is another.
 FileLock::FileLock(const std::string& path) {

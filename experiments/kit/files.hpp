@@ -15,6 +15,9 @@ std::string read_text(const std::string& path);
 /// Throws  DataError if it cannot be written
 void write_text(const std::string& path, std::string_view text);
 
+/// Tells whether a path leads to the file that is open.
+bool is_open_file(const std::string& path, int file);
+
 /// Makes a folder and its parents.  Throws  DataError if that fails
 void make_folder(const std::string& path);
 

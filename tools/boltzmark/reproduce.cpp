@@ -91,7 +91,8 @@ constexpr const char* kReproduceNotes =
     "Files: DIR/PROFILE/PAPER/ITEM/{trials.jsonl,*.csv,*.svg}, DIR/PROFILE/report/index.html,\n"
     "PAPER.html and report.md, DIR/PROFILE/manifest.json; trials.K-of-N.jsonl of a shard, and\n"
     "conflicts.jsonl if a trial that was computed twice differed (exit code 1). Exit code 3 if an\n"
-    "exact claim (kind E) does not hold; claims of other kinds do not change it.\n"
+    "exact claim (kind E) does not hold; claims of other kinds do not change it. DIR/.lock names who\n"
+    "holds DIR, with a sign of life every 10 s: a run that finds another's name there stops (1).\n"
     "JSON keys: planned, ran, reused, failures, exact_failed, interrupted, out_of_time, ranks,\n"
     "hosts, lost_ranks, reissued (trials given to more than one rank), shard (null: none), report,\n"
     "seconds.";
@@ -139,6 +140,9 @@ void add_reproduce(Program& program) {
   command.real(
       &options.max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
       "Stop after this long, between trials or where a long one keeps its state; run again to go on.");
+  command.flag(&options.take_over, "--take-over",
+               "Go on in a folder that another run holds but has given no sign of life in for ten "
+               "minutes; should that run wake, it stops.");
   command.flag(&options.fresh, "--fresh", "Ignore the trials that are stored.");
   command.flag(
       &options.keep, "--keep",

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -210,6 +211,25 @@ TEST_CASE("outputs of two ranks that differ are both kept and told, with exit co
   CHECK_THAT(json["failures"][0].get<std::string>(), Catch::Contains("outputs of"));
   const std::string kept = read_text(out + "/quick/toy/one/conflicts.jsonl");
   CHECK(std::count(kept.begin(), kept.end(), '\n') >= 2);
+}
+
+TEST_CASE("a study whose lock names another run ends on all ranks, and stores nothing more") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  Launched job(3, study(out, {"--sleep", "200", "--sign", "20"}));
+  REQUIRE(wait_for_lines(store_of(out), 6));
+  { std::ofstream(out + "/.lock") << "elsewhere, process 7"; }
+  REQUIRE(job.wait(20));
+  CHECK(job.code() != 0);
+  CHECK_THAT(job.err(), Catch::Contains("its lock now names elsewhere, process 7"));
+  REQUIRE(wait_for_none(out, 3));
+  const int lines = stored(out);
+  CHECK(lines < 40);
+  CHECK(read_text(out + "/.lock") == "elsewhere, process 7");
+  const StudyRun rest = run_study(2, out);
+  REQUIRE(rest.code == 0);
+  CHECK(Json::parse(rest.out)["reused"] == lines);
+  CHECK(result_files(out) == expected());
 }
 
 TEST_CASE("a disk that is full ends all ranks with one line, and the store is whole") {

@@ -5,8 +5,21 @@
 
 #include <array>
 #include <cstdlib>
+#include <ctime>
 
 namespace boltzmark::experiments {
+namespace {
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 64> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text.data();
+}
+
+}  // namespace
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -15,9 +28,10 @@ std::string host_name() {
 }
 
 std::string process_name() {
+  static const std::string start = now_text();  // of the first call: process ids come again
   const char* job = std::getenv("SLURM_JOB_ID");
-  return fmt::format("{}, process {}{}", host_name(), getpid(),
-                     job ? fmt::format(", job {}", job) : "");
+  return fmt::format("{}, process {}{}, run of {}", host_name(), getpid(),
+                     job ? fmt::format(", job {}", job) : "", start);
 }
 
 }  // namespace boltzmark::experiments

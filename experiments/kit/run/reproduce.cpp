@@ -112,9 +112,10 @@ void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& o
 
 /// Runs what a shard is to, without a report: other shards may be at work.
 ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                          RankLink* link) {
+                          const FolderLock& lock, RankLink* link) {
   share_manifest(options, plans);
-  ReproduceResult result = run_trials(plans, options, nullptr, link);
+  ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }}, link);
+  lock.check();
   for (const PlannedExperiment& plan : plans)
     for (std::string& conflict :
          keep_conflicts(plan, experiment_folder(options.out, options.profile, *plan.experiment)))
@@ -122,16 +123,17 @@ ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const Reproduce
   return result;
 }
 
+/// Runs all, and has the report written.
 ReproduceResult run_whole(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                          const std::vector<Experiment>& all, const std::vector<ClaimFile>& claims,
-                          RankLink* link) {
-  ReportWriter writer(options, all, claims, plans);
+                          ReportWriter& writer, const FolderLock& lock, RankLink* link) {
   writer.write_manifest();
   if (std::any_of(plans.begin(), plans.end(),
                   [](const PlannedExperiment& plan) { return plan.count_to_run() > 0; }))
     writer.draw_finished();
-  const auto renew = [&](const PlannedExperiment& ended) { writer.renew(ended); };
-  ReproduceResult result = run_trials(plans, options, renew, link);
+  const RunHooks hooks{.on_ended = [&](const PlannedExperiment& ended) { writer.renew(ended); },
+                       .check = [&] { lock.check(); }};
+  ReproduceResult result = run_trials(plans, options, hooks, link);
+  lock.check();
   if (options.keep) keep(plans, options);
   if (result.interrupted && !options.quiet)
     fmt::print(stderr, "writing the report of what is finished\n");
@@ -158,14 +160,20 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
       return {};
     }
   }
-  const FolderLock lock(options.out, options.shard);
+  const FolderLock lock(options.out, options.shard,
+                        {.renew_seconds = options.sign_seconds, .take_over = options.take_over});
   for (PlannedExperiment& plan : plans) look_up(plan, options);
   if (options.keep) check_keep(plans);
   ReproduceResult before;
   count_reused(plans, before);
   if (!options.quiet) announce(plans, options, placement);
-  ReproduceResult result = options.shard.whole() ? run_whole(plans, options, all, claims, link)
-                                                 : run_shard(plans, options, link);
+  ReproduceResult result;
+  if (options.shard.whole()) {
+    ReportWriter writer(options, all, claims, plans);
+    result = run_whole(plans, options, writer, lock, link);
+  } else {
+    result = run_shard(plans, options, lock, link);
+  }
   result.planned = before.planned;
   result.reused = before.reused;
   result.ranks = placement.ranks;

@@ -24,6 +24,8 @@ struct ReproduceOptions {
       0;  ///< stop after this, between trials or where one keeps its state; 0: never
   double lease_seconds = 60;       ///< a rank that is silent for longer is lost
   double checkpoint_seconds = 30;  ///< between two states that a trial keeps
+  double sign_seconds = 10;        ///< between two signs of life in the folder's lock
+  bool take_over = false;          ///< a folder whose lock has shown no sign for ten minutes
   bool fresh = false;              ///< ignore the store
   bool keep = false;               ///< merge finished trials into reports/reference
   bool quiet = false;              ///< no plan and no progress on stderr
@@ -51,7 +53,8 @@ struct ReproduceResult {
 /// Progress goes to stderr, as a bar on a terminal, else a line a minute.
 /// Randomness  every trial's streams are keyed by (seed, id, inputs): CSV files are the same bytes
 ///   for any jobs and threads, and after kill and resume
-/// Throws  InvalidArgument for unknown ids or keys; DataError if the folder is in use or unwritable
+/// Throws  InvalidArgument for unknown ids or keys; DataError if the folder is in use or unwritable;
+///   Error if it is found to be another run's, after which nothing is stored
 /// link  null: one process. All ranks call it; those but 0 run trials until rank 0 ends them, and
 ///   return nothing
 ReproduceResult reproduce(const ReproduceOptions& options, RankLink* link = nullptr);

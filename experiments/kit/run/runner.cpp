@@ -71,9 +71,9 @@ double sum_seconds(const std::vector<Task>& tasks) {
 class Run {
  public:
   Run(std::vector<Task> tasks, const ReproduceOptions& options, Parallelism use,
-      const std::function<void(const PlannedExperiment&)>& on_ended, RankLink* link)
+      const RunHooks& hooks, RankLink* link)
       : tasks_(std::move(tasks)),
-        on_ended_(on_ended),
+        hooks_(hooks),
         slots_(count_slots(tasks_, use.jobs)),
         options_(options),
         progress_(tasks_.size(), sum_seconds(tasks_), !options.quiet),
@@ -93,7 +93,7 @@ class Run {
 
   ReproduceResult run() {
     take(dispatcher_.join(0, 0, slots_));
-    while (look_for_stop(), !dispatcher_.finished() && !waits_in_vain()) {
+    while (look_for_stop(), check(), !dispatcher_.finished() && !waits_in_vain()) {
       for (Outcome& outcome : outcomes_.take(remote_.any() ? kPollSeconds : kWaitSeconds))
         note(0, outcome);
       hear();
@@ -108,6 +108,10 @@ class Run {
   }
 
  private:
+  void check() const {
+    if (hooks_.check) hooks_.check();
+  }
+
   void look_for_stop() {
     result_.interrupted = result_.interrupted || interrupt_requested();
     result_.out_of_time = result_.out_of_time || trial_run_.out_of_time();
@@ -203,6 +207,7 @@ class Run {
 
   /// Writes the lines that have come, of each experiment in one piece.
   void store() {
+    if (!unwritten_.empty()) check();
     for (const std::size_t i : unwritten_) {
       tasks_[i].plan->store->write();
       unsynced_.push_back(i);
@@ -236,7 +241,7 @@ class Run {
   void draw(PlannedExperiment& plan) {
     try {
       plan.read_finished();
-      if (on_ended_) on_ended_(plan);
+      if (hooks_.on_ended) hooks_.on_ended(plan);
     } catch (const std::exception& error) {
       fail(error.what());
     }
@@ -248,7 +253,7 @@ class Run {
   }
 
   std::vector<Task> tasks_;
-  const std::function<void(const PlannedExperiment&)>& on_ended_;
+  const RunHooks& hooks_;
   std::map<const PlannedExperiment*, std::size_t> left_;  ///< trials that have not ended
   std::map<std::size_t, std::size_t> by_number_;          ///< places in tasks_
   int slots_;
@@ -285,14 +290,13 @@ Parallelism parallelism(const ReproduceOptions& options, const RankLink* link) {
 }
 
 ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                           const std::function<void(const PlannedExperiment&)>& on_ended,
-                           RankLink* link) {
+                           const RunHooks& hooks, RankLink* link) {
   const Parallelism use = parallelism(options, link);
   const ThreadLimit limit(use.alone_threads);
   const InterruptGuard guard;
   std::vector<Task> tasks = tasks_to_run(plans);
   if (tasks.empty()) return {};
-  ReproduceResult result = Run(std::move(tasks), options, use, on_ended, link).run();
+  ReproduceResult result = Run(std::move(tasks), options, use, hooks, link).run();
   for (PlannedExperiment& plan : plans) plan.read_finished();
   return result;
 }

@@ -26,16 +26,22 @@ struct Parallelism {
 /// link  null: one process
 Parallelism parallelism(const ReproduceOptions& options, const RankLink* link);
 
+/// What a run calls as it goes on.
+struct RunHooks {
+  /// Called when the last trial of an experiment has ended, by a thread of its own; what it throws is a
+  /// failure.
+  std::function<void(const PlannedExperiment&)> on_ended = nullptr;
+  /// Called again and again, and before anything is stored; what it throws ends the run.
+  std::function<void()> check = nullptr;
+};
+
 /// Runs every trial of the plans that is to run, several at once here and on the other ranks, and
 /// stores each as it ends.
 ///   First those that must run alone, then the others, longest estimate first.
-///   on_ended is called when the last trial of an experiment has ended, by a thread of its own;
-///   what it throws is a failure
 ///   link  null: there are no other ranks; the others are in work_for_rank_0
 /// Returns  what happened: ran, failures, interrupted, out_of_time, lost_ranks, reissued
-/// Throws  Error if a trial cannot be stored
+/// Throws  Error if a trial cannot be stored; what hooks.check throws
 ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                           const std::function<void(const PlannedExperiment&)>& on_ended = nullptr,
-                           RankLink* link = nullptr);
+                           const RunHooks& hooks = {}, RankLink* link = nullptr);
 
 }  // namespace boltzmark::experiments

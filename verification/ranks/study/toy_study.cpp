@@ -1,6 +1,6 @@
 // A study of toy trials as a program of its own, for mpirun to start:
 //   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
-//             [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N]
+//             [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N] [--sign MS]
 //   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
 //             log Z of a random model of so many hidden units, its chunks slow, checkpoint OUT.sums
 // Each rank leaves its process id in OUT.pid.RANK.
@@ -153,6 +153,7 @@ int run(const std::string& out, const Options& options) {
                        .threads = 1,
                        .out = out,
                        .lease_seconds = static_cast<double>(number_of(options, "--lease", 60)),
+                       .sign_seconds = number_of(options, "--sign", 10000) / 1000.0,
                        .quiet = true};
   if (options.contains("--shard")) how.shard = parse_shard(options.at("--shard"));
   const auto start = std::chrono::steady_clock::now();
