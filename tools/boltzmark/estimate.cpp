@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/io/sha256.hpp"
 #include "bounds.hpp"
 #include "estimate_run.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/ranks/equal_ranks.hpp"
+#include "experiments/kit/run/runner.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -150,9 +155,38 @@ void check(const EstimateRequest& arguments, const Command& command) {
   }
 }
 
+// Chains of other methods learn from each other as they go.
+void check_method_on_ranks(const std::string& method) {
+  if (method != "ais" && method != "raise")
+    throw InvalidArgument(fmt::format("--method = {} (must be run without mpirun, or by `{}`)",
+                                      method, method == "exact" ? "exact" : "compare"));
+}
+
+// All ranks make the estimate, and share the chains that anneal. Rank 0 tells it.
+int run_on_ranks(const EstimateRequest& arguments, bool strict, const Session& session) {
+  experiments::RankLink& link = *session.ranks;
+  agree_on(link, arguments.model, [&] {
+    const std::string bytes = experiments::read_text(arguments.model);
+    return sha256(bytes.data(), bytes.size());
+  });
+  const ThreadLimit limit(
+      experiments::parallelism({.jobs = 1, .threads = session.threads}, &link).threads);
+  const Layered model = load_model(arguments.model);
+  const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
+  EstimateOutcome outcome = run_estimate(arguments, model, session);
+  outcome.known = known;
+  print_outcome(arguments, outcome, &model, session);
+  finish_output();
+  const int code = exit_code(outcome.estimate, strict);
+  link.finish(code, true);
+  return link.rank() == 0 ? code : 0;
+}
+
 int run(EstimateRequest arguments, bool strict, const Command& command, const Session& session) {
+  if (session.ranks) check_method_on_ranks(arguments.method);
   check(arguments, command);
   arguments.try_again = tries_again(arguments, command);
+  if (session.ranks) return run_on_ranks(arguments, strict, session);
   if (!arguments.from.empty()) {
     const EstimateOutcome stored = estimate_stored(arguments);
     print_outcome(arguments, stored, nullptr, session);
@@ -201,15 +235,19 @@ void add_estimate(Program& program) {
   Command& command = program.command({
       .name = "estimate",
       .summary = "log Z of a model by sampling, with its error",
-      .about = "Estimates log Z by a chosen method and says whether the number can be trusted. "
-               "Methods compare at equal --sweeps, the initial stage included.",
+      .about =
+          "Estimates log Z by a chosen method and says whether the number can be trusted. "
+          "Methods compare at equal --sweeps, the initial stage included. On the ranks of mpirun "
+          "chains of ais and raise are shared out, 16 at a time: the bytes of one process.",
       .notes = kEstimateNotes,
       .examples = {"boltzmark estimate rbm.npz",
                    "boltzmark estimate rbm.npz --base mnist --method ais --sweeps 100000",
                    "boltzmark estimate rbm.npz --dump run.npz && boltzmark estimate --from run.npz "
                    "--method mbar",
-                   "boltzmark estimate rbm.npz --base mnist --target-error 0.05"},
+                   "boltzmark estimate rbm.npz --base mnist --target-error 0.05",
+                   "mpirun -n 16 boltzmark estimate rbm.npz --method ais --chains 1024"},
   });
+  command.uses_ranks();
   command.text(&arguments->model, "MODEL", "The model file (.npz or .mat); none with --from.");
   std::vector<std::string> methods;
   for (const Method& method : registered_methods()) methods.push_back(method.name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -15,7 +16,10 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/target_error.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/sha256.hpp"
 #include "bounds.hpp"
+#include "experiments/kit/ranks/chain_ranks.hpp"
+#include "experiments/kit/ranks/equal_ranks.hpp"
 #include "input.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -38,6 +42,32 @@ EstimateOutcome by_enumeration(const Layered& model, const Session& session) {
           .seconds = result.seconds};
 }
 
+// Names what a run depends on but its options and its model.
+std::string identity(const MethodSettings& settings, const Base& base) {
+  std::string bytes = std::to_string(settings.cases.hash(0));
+  const auto add = [&](const auto& values) {
+    bytes.append(reinterpret_cast<const char*>(values.data()), sizeof(values[0]) * values.size());
+  };
+  if (settings.ladder) add(settings.ladder->singles());
+  for (const Eigen::VectorXd& logits : base.logits) add(logits);
+  return sha256(bytes.data(), bytes.size());
+}
+
+// Has every rank do what may fail at one of them alone, and hold what it made to what rank 0 made.
+// One process just does it.
+void together(const Session& session, const std::string& name,
+              const std::function<std::string()>& work) {
+  if (session.ranks)
+    agree_on(*session.ranks, name, work);
+  else
+    work();
+}
+
+// What rank 0 decides: memory and cores may be others elsewhere. One process decides itself.
+std::string decided(const Session& session, const std::string& own) {
+  return session.ranks ? session.ranks->broadcast(own) : own;
+}
+
 EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
                          const Layered& model, const Session& session, int number) {
   const Stopwatch watch;
@@ -45,7 +75,12 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   settings.key = attempt_key(arguments.shared.seed, number);
   const int sweeps = settings.sweeps;
   settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
-  state_estimate(session, arguments.method, model, arguments.shared, settings);
+  together(session, "memory", [&] {
+    state_estimate(session, arguments.method, model, arguments.shared, settings);
+    return std::string();
+  });
+  SharedChains shared;
+  if (session.ranks) settings.shared = &(shared = experiments::share_chains(*session.ranks));
   Progress progress(session, arguments.method, sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   const int pilot = sweeps - settings.sweeps;
@@ -62,6 +97,10 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
     outcome.store =
         settings.tempering == Tempering::parallel ? runs.replicas() : runs.tempered().store;
   outcome.visited = visited_states(runs.top_states());
+  if (session.ranks &&
+      arguments.method == "ais")  // those of raise are of a run that each rank makes
+    outcome.visited.states = {
+        gather_states(*session.ranks, model, settings.chains, outcome.visited.states)};
   outcome.seconds = watch.seconds();
   return outcome;
 }
@@ -97,12 +136,14 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
 }
 
 // As many as fit into the memory.
-int most_sweeps(const EstimateRequest& arguments, const Layered& model) {
+int most_sweeps(const EstimateRequest& arguments, const Layered& model, const Session& session) {
   const double bytes =
       method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
       weight_bytes(model);
   const double fit = arguments.shared.sweeps * available_memory() / bytes;
-  return static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
+  const auto most =
+      static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
+  return std::stoi(decided(session, std::to_string(most)));
 }
 
 EstimateOutcome run_to_target(EstimateRequest arguments, const LayeredTarget& target,
@@ -113,7 +154,7 @@ EstimateOutcome run_to_target(EstimateRequest arguments, const LayeredTarget& ta
   const Estimate estimate =
       estimate_to_error({.std_error = arguments.target_error,
                          .sweeps = arguments.shared.sweeps,
-                         .most_sweeps = most_sweeps(arguments, model)},
+                         .most_sweeps = most_sweeps(arguments, model, session)},
                         [&](int sweeps, int number) {
                           arguments.shared.sweeps = sweeps;
                           outcome = run_once(arguments, target, model, session, number);
@@ -152,7 +193,7 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
   EstimateOutcome outcome;
   std::vector<Attempt> attempts;
   double seconds = 0, planned = 0;
-  const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
+  const Obstacle own_obstacle = [&](int sweeps) -> std::optional<std::string> {
     if (std::isnan(outcome.bound.log_z)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
     const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
@@ -161,6 +202,10 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
     if (all <= arguments.max_seconds) return std::nullopt;
     return fmt::format("with {} it would be {} of two cores (--max-seconds)", work,
                        human_seconds(all));
+  };
+  const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
+    const std::string found = decided(session, own_obstacle(sweeps).value_or(""));
+    return found.empty() ? std::nullopt : std::optional(found);
   };
   Estimate estimate =
       estimate_until_ok({.sweeps = arguments.shared.sweeps,
@@ -189,10 +234,16 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   if (arguments.method == "exact")
     return about_file(arguments.model, [&] { return by_enumeration(model, session); });
   const Stopwatch watch;
-  const MethodSettings settings = make_settings(model, arguments.shared);
-  require_memory_of(arguments.method, model, arguments.shared, settings);
+  MethodSettings settings;
+  std::optional<PreparedTarget> made;
+  together(session, "data, ladder and base", [&] {
+    settings = make_settings(model, arguments.shared);
+    require_memory_of(arguments.method, model, arguments.shared, settings);
+    made.emplace(make_target(model, arguments.model, arguments.shared, settings.cases));
+    return session.ranks ? identity(settings, made->chosen.base) : "";
+  });
   const CaseValues& cases = settings.cases;
-  const PreparedTarget prepared = make_target(model, arguments.model, arguments.shared, cases);
+  const PreparedTarget& prepared = *made;
   const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
   EstimateOutcome outcome;

@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/model/case_values.hpp"
+#include "boltzmark/sample/annealing/shared_chains.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
@@ -37,6 +38,9 @@ struct MethodSettings {
   CaseValues cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
   /// Takes the states at b = 1 of simulated tempering's, AIS's and RAISE's chains; others leave it.
   TopStates* top_states = nullptr;
+  /// Has several processes make AIS's and RAISE's annealed chains, as AnnealingOptions::shared says;
+  /// other methods leave it.
+  const SharedChains* shared = nullptr;
   Progress progress = nullptr;  ///< the share done; may throw to stop
 };
 

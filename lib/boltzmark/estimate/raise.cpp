@@ -63,7 +63,7 @@ Estimate raise_from_tempering(const Target& target, SimulatedTemperingOptions te
   const AnnealingResult result =
       reverse_annealing(target, annealing, [&](Population& population, int first_chain) {
         for (int c = 0; c < population.chains(); ++c)
-          population.copy_chain(c, top.states.at(first_chain), c);
+          top.states.copy_chain(first_chain + c, population, c);
       });
   Estimate estimate = weigh(result.log_weights, top.visits);
   judge_mixing(estimate, run.store);

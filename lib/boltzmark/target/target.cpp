@@ -47,6 +47,11 @@ Population& Populations::at(int first_chain) {
   return *groups_[static_cast<std::size_t>(found - first_chains_.begin())];
 }
 
+void Populations::copy_chain(int chain, Population& to, int place) const {
+  const int from = group_of(chain);
+  to.copy_chain(place, *groups_[from], chain - first_chains_[from]);
+}
+
 void Populations::for_each(const std::function<void(Population&, int)>& body) {
   parallel_for(groups_.size(), [&](std::size_t g) { body(*groups_[g], first_chains_[g]); });
 }

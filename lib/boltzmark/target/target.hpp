@@ -77,6 +77,8 @@ class Populations {
   int first_chain(int group) const { return first_chains_[group]; }
   Population& group(int g) { return *groups_[g]; }
   const Population& group(int g) const { return *groups_[g]; }
+  /// Copies a chain's state to a chain of a population of the same target.
+  void copy_chain(int chain, Population& to, int place) const;
   /// Returns the group that begins with a chain.  Throws  InvalidArgument if none does
   Population& at(int first_chain);
 

@@ -20,6 +20,7 @@ AnnealingOptions annealing_options(const MethodSettings& settings) {
           .sweeps = settings.sweeps,
           .key = settings.key,
           .top_states = settings.top_states,
+          .shared = settings.shared,
           .progress = settings.progress};
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,10 +47,24 @@ void descend(Population& population, const AnnealingOptions& options, ProgressMe
   }
 }
 
-void hand_over(Populations populations, const Eigen::VectorXd& log_weights, TopStates& top) {
+void hand_over(std::optional<Populations> populations, const Eigen::VectorXd& log_weights,
+               TopStates& top) {
   const Eigen::ArrayXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
-  top.states = std::move(populations);
+  if (populations) top.states = std::move(*populations);
   top.visits.assign(weights.begin(), weights.end());
+}
+
+// What goes wrong with the chains of one process must not leave the others waiting for it.
+template <class Work>
+void work_shared(const SharedChains& shared, const ChainRange& own, Eigen::VectorXd& log_weights,
+                 const Work& work) {
+  std::string failure;
+  try {
+    work();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  shared.exchange(log_weights, own, failure);
 }
 
 // Each population makes its whole anneal in one task: chains never wait for each other.
@@ -58,12 +75,25 @@ AnnealingResult run(const Target& target, const AnnealingOptions& options, Bound
   require_marginal_moves(target);
   AnnealingResult result;
   result.log_weights = Eigen::VectorXd::Zero(options.chains);
+  const ChainRange own = options.shared != nullptr ? options.shared->range(options.chains)
+                                                   : ChainRange{0, options.chains};
   ProgressMeter meter(options.progress,
-                      static_cast<double>(options.chains) * static_cast<double>(options.sweeps));
-  Populations populations(target, options.chains, options.key);
-  populations.for_each([&](Population& population, int first) {
-    anneal(population, first, meter, result.log_weights.segment(first, population.chains()));
-  });
+                      static_cast<double>(own.count) * static_cast<double>(options.sweeps));
+  std::optional<Populations> populations;
+  const auto work = [&] {
+    if (own.count == 0) return;
+    populations.emplace(own.count, [&](int first, int count) {
+      return target.populate(own.first + first, count, options.key);
+    });
+    populations->for_each([&](Population& population, int place) {
+      const int first = own.first + place;
+      anneal(population, first, meter, result.log_weights.segment(first, population.chains()));
+    });
+  };
+  if (options.shared != nullptr)
+    work_shared(*options.shared, own, result.log_weights, work);
+  else
+    work();
   const WeightSummary summary = summarise(result.log_weights);
   result.estimate = estimate_from_weights(summary, bound);
   result.pareto_k = summary.pareto_k;

@@ -7,6 +7,7 @@
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/annealing/log_weights.hpp"
+#include "boltzmark/sample/annealing/shared_chains.hpp"
 #include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/target/target.hpp"
@@ -21,6 +22,9 @@ struct AnnealingOptions {
   StreamKey key = {};
   /// Takes what chains that ascend end in, moved once at b = 1; no number depends on it.
   TopStates* top_states = nullptr;
+  /// Has several processes make the chains, which all call with the same options; null: this one alone.
+  /// All have the same result. Of top_states each has the visits of all chains, and the states of its own.
+  const SharedChains* shared = nullptr;
   Progress progress = {};
 
   /// Throws  InvalidArgument if chains < 2 or sweeps < 0

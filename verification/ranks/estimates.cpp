@@ -1,0 +1,111 @@
+// Estimates whose chains are shared by the ranks of mpirun: the bytes of one process.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "boltzmark/io/model_file.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "experiments/kit/files.hpp"
+#include "verification/ranks/launched.hpp"
+
+namespace ranks_test {
+namespace {
+
+using namespace boltzmark;
+using Arguments = std::vector<std::string>;
+
+/// A random RBM of 20 by 12 units.
+std::string saved_model(const Folder& folder) {
+  Stream stream(make_key(9, "ranks"), Purpose::test);
+  Eigen::MatrixXd weights(20, 12);
+  for (double& weight : weights.reshaped()) weight = 0.3 * stream.normal();
+  const std::string path = folder / "model.npz";
+  write_model(Layered::rbm(weights, Eigen::VectorXd::Zero(20), Eigen::VectorXd::Zero(12)), path);
+  return path;
+}
+
+StudyRun estimate_on(int ranks, const std::string& model, const Arguments& options) {
+  Arguments words = {BOLTZMARK_PROGRAM, "estimate", model, "--quiet"};
+  words.insert(words.end(), options.begin(), options.end());
+  Launched launched(ranks, words);
+  const bool ended = launched.wait(120);
+  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+}
+
+/// What --json prints, but the time.
+std::string told(int ranks, const std::string& model, Arguments options) {
+  options.emplace_back("--json");
+  const StudyRun run = estimate_on(ranks, model, options);
+  INFO(ranks << " ranks: " << run.err);
+  REQUIRE(run.code == 0);
+  auto json = nlohmann::ordered_json::parse(run.out);
+  json.erase("seconds");
+  return json.dump();
+}
+
+TEST_CASE("estimate by ais and raise on 2 to 5 ranks tells the bytes of one process") {
+  const Folder folder;
+  const std::string model = saved_model(folder);
+  for (const char* method : {"ais", "raise"})
+    for (const auto& [chains, ranks] :
+         {std::pair{"16", 2}, {"17", 2}, {"17", 5}, {"100", 3}, {"100", 4}}) {
+      const Arguments options = {"--method", method, "--chains", chains, "--sweeps", "200"};
+      INFO(method << ", " << chains << " chains, " << ranks << " ranks");
+      CHECK(told(ranks, model, options) == told(1, model, options));
+    }
+}
+
+TEST_CASE("estimate on ranks finds its sweeps, tries again and takes cases as one process does") {
+  const Folder folder;
+  const std::string model = saved_model(folder);
+  std::string cases;
+  for (int c = 0; c < 40; ++c) {
+    for (int i = 0; i < 20; ++i) cases += (i * c + c / 3) % 3 == 0 ? "1 " : "0 ";
+    cases += "\n";
+  }
+  experiments::write_text(folder / "cases.txt", cases);
+  const Arguments all[] = {
+      {"--method", "ais", "--chains", "100", "--sweeps", "200", "--target-error", "0.1"},
+      {"--method", "ais", "--chains", "40", "--sweeps", "2", "--auto", "--ladder", "geometric",
+       "--temperatures", "3"},
+      {"--method", "ais", "--chains", "40", "--sweeps", "300", "--ladder", "adaptive"},
+      {"--method", "raise", "--chains", "40", "--sweeps", "100", "--data", folder / "cases.txt"}};
+  for (const Arguments& options : all) {
+    INFO(options[5] << " " << options[6] << " " << options[7]);
+    CHECK(told(3, model, options) == told(1, model, options));
+  }
+}
+
+TEST_CASE("estimate on ranks refuses methods whose chains learn from each other, and one chain") {
+  const Folder folder;
+  const std::string model = saved_model(folder);
+  const std::pair<Arguments, std::string> all[] = {
+      {{}, "--method = rts (must be run without mpirun, or by `compare`)"},
+      {{"--method", "smc"}, "--method = smc (must be run without mpirun, or by `compare`)"},
+      {{"--method", "exact"}, "--method = exact (must be run without mpirun, or by `exact`)"},
+      {{"--method", "ais", "--chains", "1"}, "--chains = 1"},
+      {{"--method", "ais", "--dump", folder / "run.npz"}, "must be one that reads samples"},
+      {{"--method", "raise", "--data", folder / "none.txt"}, "none.txt"}};
+  for (const auto& [options, text] : all) {
+    const StudyRun run = estimate_on(3, model, options);
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(run.out.find("log Z") == std::string::npos);
+    const auto at = run.err.find("boltzmark: ");
+    REQUIRE(at != std::string::npos);
+    CHECK(run.err.find("boltzmark: ", at + 1) == std::string::npos);
+    CHECK_THAT(run.err, Catch::Contains(text));
+  }
+}
+
+TEST_CASE("the exit code of an estimate that is not ok is that of one process, with --strict") {
+  const Folder folder;
+  const std::string model = saved_model(folder);
+  const Arguments options = {"--method", "ais",      "--chains",       "32", "--sweeps",
+                             "2",        "--strict", "--temperatures", "2"};
+  const StudyRun one = estimate_on(1, model, options), two = estimate_on(2, model, options);
+  CHECK(one.code == 4);
+  CHECK(two.code == 4);
+}
+
+}  // namespace
+}  // namespace ranks_test
