@@ -29,15 +29,15 @@ std::string find_model(const std::string& name) {
   throw DataError(file + ": not found (must be in datasets/ or a folder of BOLTZMARK_DATA)");
 }
 
-/// What is made once in a process, by name.
+/// What is made once in a process, by the file that it is made from.
 template <class Value>
 class Memo {
  public:
   template <class Make>
-  const Value& get(const std::string& name, const Make& make) {
+  const Value& get(const std::string& key, const Make& make) {
     const std::lock_guard lock(mutex_);
-    const auto found = values_.find(name);
-    return found != values_.end() ? found->second : values_.emplace(name, make()).first->second;
+    const auto found = values_.find(key);
+    return found != values_.end() ? found->second : values_.emplace(key, make()).first->second;
   }
 
  private:
@@ -84,14 +84,14 @@ double sweep_cost(const std::string& model) {
 
 const LayeredTarget& carlson_target(const std::string& model, const std::string& base) {
   static Memo<LayeredTarget> targets;
-  return targets.get(model + " " + base, [&] {
+  return targets.get(find_model(model) + " " + base, [&] {
     return LayeredTarget(load_carlson_model(model), carlson_base(model, base));
   });
 }
 
 double exact_carlson_log_z(const std::string& model) {
   static Memo<double> known;
-  return known.get(model, [&] { return exact_log_z(load_carlson_model(model)).log_z; });
+  return known.get(find_model(model), [&] { return exact_log_z(load_carlson_model(model)).log_z; });
 }
 
 Eigen::VectorXd exact_log_z_of_rungs(const LayeredTarget& target, const Ladder& ladder) {
