@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
@@ -180,13 +181,29 @@ TEST_CASE("a run cut short resumes to the same bytes") {
   CHECK(csv_files(whole.path()) == csv_files(cut.path()));
 }
 
+/// Counts the lines that the runs of a folder have stored.
+std::ptrdiff_t stored_lines(const std::string& out) {
+  std::ptrdiff_t lines = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(out))
+    if (entry.path().filename() == "trials.jsonl") {
+      const std::string text = read_text(entry.path());
+      lines += std::count(text.begin(), text.end(), '\n');
+    }
+  return lines;
+}
+
 TEST_CASE("a run killed with SIGKILL resumes to the same bytes") {
   const TemporaryFolder whole, killed;
   run({.jobs = 1, .threads = 1, .out = whole.path()});
   auto experiments = toy_experiments();
   const auto honest = experiments[0].run;
   experiments[0].run = [&](const Json& inputs, const TrialContext& context) {
-    if (inputs.at("size") == "large" && inputs.at("repeat") == 3) raise(SIGKILL);
+    if (inputs.at("size") == "large" && inputs.at("repeat") == 3) {
+      // The line of the trial before may still be under way: another thread stores it.
+      for (int i = 0; i < 2000 && stored_lines(killed.path()) < 9; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      raise(SIGKILL);
+    }
     return honest(inputs, context);
   };
   const pid_t child = fork();
