@@ -17,6 +17,28 @@ struct SideRun {
   std::size_t count = 0;
 };
 
+/// Memory that is kept from one use to the next, as new pages cost half as much as a turn. What was
+/// in it is lost; a copy has its own.
+class ReusedRoom {
+ public:
+  ReusedRoom() = default;
+  ReusedRoom(const ReusedRoom&) {}
+  ReusedRoom& operator=(const ReusedRoom&) { return *this; }
+  template <class T>
+  T* of(std::size_t count) {
+    if (count * sizeof(T) > bytes_) {
+      room_.reset();
+      bytes_ = count * sizeof(T);
+      room_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+    }
+    return reinterpret_cast<T*>(room_.get());
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> room_;
+  std::size_t bytes_ = 0;
+};
+
 /// How ranks turn what they have of every state so that the update of either side is local, as a
 /// parallel FFT turns its rows. A vector over the states has one of three orders:
 ///   document  this rank's rows of the space
@@ -66,6 +88,7 @@ class Turns {
   Ranks::Counts sent_, received_;             // from document to odd
   std::vector<std::uint32_t> send_order_;     // places in document, as sent; empty: as they are
   std::vector<std::uint32_t> receive_order_;  // places in odd, as received; empty: as they are
+  mutable ReusedRoom packed_;                 // what is sent to or comes from the order even
 };
 
 /// A vector in the order odd, turned to the order even: the same numbers where there is one rank.
@@ -145,21 +168,21 @@ void Turns::to_document(const T* odd, T* document, std::size_t width) const {
 template <class T>
 void Turns::to_even(const T* odd, T* even, std::size_t width) const {
   const std::size_t row = side_states_[0] * width;
-  const auto sent = std::make_unique_for_overwrite<T[]>(own(1).count * row);
-  T* next = sent.get();
+  T* const sent = packed_.of<T>(own(1).count * row);
+  T* next = sent;
   for (int rank = 0; rank < ranks().count(); ++rank)
     for (std::size_t o = 0; o < own(1).count; ++o)
       next =
           std::copy_n(odd + o * row + of(0, rank).first * width, of(0, rank).count * width, next);
-  ranks().all_to_all(sent.get(), common(1, width), even, common(0, width));
+  ranks().all_to_all(sent, common(1, width), even, common(0, width));
 }
 
 template <class T>
 void Turns::from_even(const T* even, T* odd, std::size_t width) const {
   const std::size_t row = side_states_[0] * width;
-  const auto received = std::make_unique_for_overwrite<T[]>(own(1).count * row);
-  ranks().all_to_all(even, common(0, width), received.get(), common(1, width));
-  const T* next = received.get();
+  T* const received = packed_.of<T>(own(1).count * row);
+  ranks().all_to_all(even, common(0, width), received, common(1, width));
+  const T* next = received;
   for (int rank = 0; rank < ranks().count(); ++rank)
     for (std::size_t o = 0; o < own(1).count; ++o, next += of(0, rank).count * width)
       std::copy_n(next, of(0, rank).count * width, odd + o * row + of(0, rank).first * width);
