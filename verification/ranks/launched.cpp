@@ -108,6 +108,8 @@ bool Launched::wait(double seconds) {
   return true;
 }
 
+bool Launched::crashed() const { return code_ == -SIGSEGV; }
+
 void Launched::signal(int number) const { ::kill(pid_, number); }
 
 std::string Launched::out() const { return read(folder_ / "out"); }

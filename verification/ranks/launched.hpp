@@ -36,6 +36,8 @@ class Launched {
   bool wait(double seconds = 60);
   void signal(int number) const;
   int code() const { return code_; }  ///< minus the number of a signal that ended it
+  /// Whether mpirun itself crashed, as Open MPI 4.1's now and then does while it ends a stopped rank.
+  bool crashed() const;
   std::string out() const;
   std::string err() const;
 
