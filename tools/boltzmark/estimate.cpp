@@ -10,13 +10,10 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/io/sha256.hpp"
 #include "bounds.hpp"
 #include "estimate_run.hpp"
-#include "experiments/kit/files.hpp"
-#include "experiments/kit/ranks/equal_ranks.hpp"
-#include "experiments/kit/run/runner.hpp"
 #include "input.hpp"
+#include "on_ranks.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "store_file.hpp"
@@ -165,12 +162,8 @@ void check_method_on_ranks(const std::string& method) {
 // All ranks make the estimate, and share the chains that anneal. Rank 0 tells it.
 int run_on_ranks(const EstimateRequest& arguments, bool strict, const Session& session) {
   experiments::RankLink& link = *session.ranks;
-  agree_on(link, arguments.model, [&] {
-    const std::string bytes = experiments::read_text(arguments.model);
-    return sha256(bytes.data(), bytes.size());
-  });
-  const ThreadLimit limit(
-      experiments::parallelism({.jobs = 1, .threads = session.threads}, &link).threads);
+  agree_on_file(session, arguments.model);
+  const ThreadLimit limit(one_job(session).threads);
   const Layered model = load_model(arguments.model);
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);

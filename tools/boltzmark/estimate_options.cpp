@@ -310,6 +310,13 @@ PreparedTarget make_target(const Layered& model, const std::string& path,
           .chosen = std::move(base.chosen)};
 }
 
+void set_sampler(const EstimateArguments& arguments, MethodSettings& settings) {
+  if (!arguments.states.empty()) settings.states = parse_states(arguments.states);
+  if (!arguments.sampler.empty())
+    settings.tempering =
+        arguments.sampler == "parallel" ? Tempering::parallel : Tempering::simulated;
+}
+
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments) {
   MethodSettings settings{.chains = arguments.chains,
                           .sweeps = arguments.sweeps,
@@ -317,10 +324,7 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
                           .key = attempt_key(arguments.seed)};
   settings.log_prior =
       make_prior(arguments.prior, settings.ladder.value_or(Ladder::linear(kRungs)));
-  if (!arguments.states.empty()) settings.states = parse_states(arguments.states);
-  if (!arguments.sampler.empty())
-    settings.tempering =
-        arguments.sampler == "parallel" ? Tempering::parallel : Tempering::simulated;
+  set_sampler(arguments, settings);
   settings.bundles = arguments.bundles;
   settings.burn_in = arguments.burn_in;
   if (!arguments.data.empty())

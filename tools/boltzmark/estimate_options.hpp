@@ -87,6 +87,8 @@ PreparedTarget make_target(const Layered& model, const std::string& path,
 /// Turns the options into settings, the ladder's file and the data of RAISE read.
 /// Throws  as make_base
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments);
+/// Sets whose samples and which states are asked for, of which no file is read.
+void set_sampler(const EstimateArguments& arguments, MethodSettings& settings);
 
 /// Refuses an estimate that needs more memory than is free.  Throws  InvalidArgument
 void require_memory_of(const std::string& method, const Layered& model,

@@ -108,8 +108,8 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
 // What the searches find, a tempered one too where the method's run is none as thorough.
 FoundStates find_before(const EstimateRequest& arguments, const PreparedTarget& prepared,
                         const CaseValues& cases) {
-  const MethodSettings settings =
-      make_settings(prepared.target.tempered_model().model, arguments.shared);
+  MethodSettings settings;
+  set_sampler(arguments.shared, settings);
   const std::uint64_t seed = arguments.shared.seed;
   return boltzmark::find_before(prepared.target,
                                 mode_search(prepared.target.tempered_model().model, seed, cases),

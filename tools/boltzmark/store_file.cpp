@@ -66,7 +66,8 @@ void add_phases(const MetPhases& phases, NpzWriter& file) {
 }
 
 MetPhases read_phases(const Npz& file) {
-  const Shape parts = {file.describe("phase_log_masses").shape.back()};
+  const Shape shape = file.describe("phase_log_masses").shape;
+  const Shape parts = {shape.empty() || shape.back() == 0 ? 1 : shape.back()};
   const auto read = [&](const char* name, const char* must) {
     return read_shaped(file, name, parts, must).vector();
   };

@@ -177,6 +177,11 @@ TEST_CASE("samples that were stored are held to the phases that annealing found,
   check_refused(run(of_phases({z, -z}, {0, 0}, {1.5, 0}, 100)), {changed, "phase_shares = 1.5"});
   check_refused(run(of_phases({z, -z}, {0, 0}, {1, 0}, -1)), {changed, "phase_visits = -1"});
   check_refused(run(of_phases({z, -z}, {0}, {1, 0}, 1)), {changed, "phase_errors has shape"});
+  check_refused(run(of_phases({}, {}, {}, 1)), {changed, "phase_log_masses has shape"});
+  of_phases({z}, {0}, {1}, 1);
+  whole["phase_log_masses"].shape = {};  // a number, as NumPy saves one
+  check_refused(run({"estimate", "--from", write_stored(whole, changed)}),
+                {changed, "phase_log_masses has shape"});
   for (const char* name : {"phase_log_masses", "phase_errors", "phase_shares", "phase_visits"})
     whole.erase(name);  // as earlier versions wrote it
   CHECK(json_of({"estimate", "--from", write_stored(whole, changed)})["status"] == "ok");

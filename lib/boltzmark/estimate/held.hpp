@@ -96,9 +96,11 @@ void hold_to_visits(const LowerBound& bound, Estimate& estimate);
 /// What an estimate is held to of phases, and how its run's samples at b = 1 were spread over them.
 struct MetPhases : PhaseMasses {
   Eigen::VectorXd shares;  ///< of the samples [parts]
-  double visits = 0;       ///< the independent samples that they are as good as; 0: none are known
+  double visits = 0;       ///< (sum w)^2 / sum w^2 of the samples' weights; 0: no samples are known
 };
 
+/// Counts the samples of a run in each part, weighted by their visits.
+/// Shapes  visited.visits [chains of all groups together], or empty: all weigh alike
 MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 
 /// Refuses an estimate that is lower than what annealing from bases near modes found by five joint

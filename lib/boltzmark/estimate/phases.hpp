@@ -16,6 +16,7 @@ struct PhaseMasses {
   Eigen::VectorXd errors;      ///< their relative standard errors [parts]
 
   /// Returns log of the sum of all masses, a stochastic lower bound of log Z, and its standard error.
+  /// Units  nats     Invariant  there is a part
   double log_z() const;
   double std_error() const;
 };
@@ -23,7 +24,7 @@ struct PhaseMasses {
 /// Disjoint parts of the states of all layers, each with a base near it, and the mass that short annealed
 /// importance sampling from its base finds in it. A part is what is nearer to its base's means than
 /// to the others'. All parts are fixed before the first draw, so that
-///   E[w 1{v in the part}] = Z_part,  and the sum over the parts is Z in the mean:
+///   E[w 1{x in the part}] = Z_part,  and the sum over the parts is Z in the mean:
 /// by Markov's inequality it exceeds c Z with probability at most 1/c, whatever the model. Where chains
 /// of one base never meet another phase, those that start near it do.
 struct Phases : PhaseMasses {

@@ -96,8 +96,10 @@ double logit_of_mean(Unit unit, double mean) {
 
 Base Base::of_means(const Layered& model, const std::vector<Eigen::VectorXd>& means) {
   Base base = uniform(model);
+  if (std::ssize(means) != model.layers())
+    throw InvalidArgument("means (must be one a unit of every layer)");
   for (int l = 0; l < model.layers(); ++l) {
-    if (static_cast<int>(means.size()) != model.layers() || means[l].size() != model.size(l))
+    if (means[l].size() != model.size(l))
       throw InvalidArgument("means (must be one a unit of every layer)");
     for (Eigen::Index u = 0; u < means[l].size(); ++u)
       base.logits[l][u] = logit_of_mean(model.layer(l).unit, means[l][u]);
