@@ -119,8 +119,10 @@ TEST_CASE("what a stopped rank was to sum is summed by another, to the same bits
     Launched job(3, study(out, {"--exact", "24", "--sleep", "300", "--lease", "2"}));
     REQUIRE(wait_until(30, [&] { return std::filesystem::exists(out + ".sums"); }));
     kill(pid_of(out, 1), SIGSTOP);
-    REQUIRE(job.wait(120));
-    if (job.crashed() && attempt < 3) continue;
+    const bool ended = job.wait_with_stopped_rank();
+    if (!ended && attempt < 3) continue;
+    INFO(job.out() << job.err());
+    REQUIRE(ended);
     CHECK(job.code() == 0);
     CHECK(log_z_line(job.out()).starts_with(expected));
     break;

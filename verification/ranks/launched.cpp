@@ -108,7 +108,7 @@ bool Launched::wait(double seconds) {
   return true;
 }
 
-bool Launched::crashed() const { return code_ == -SIGSEGV; }
+bool Launched::wait_with_stopped_rank() { return wait(60) && code_ != -SIGSEGV; }
 
 void Launched::signal(int number) const { ::kill(pid_, number); }
 

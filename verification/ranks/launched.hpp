@@ -35,9 +35,10 @@ class Launched {
   /// Waits for its end, no longer than so many seconds.  Returns  whether it has ended
   bool wait(double seconds = 60);
   void signal(int number) const;
+  /// Waits for the end of a program of which a rank is stopped.  Returns  false if mpirun itself
+  /// crashed or hung, as Open MPI 4.1's now and then does while it ends a stopped rank
+  bool wait_with_stopped_rank();
   int code() const { return code_; }  ///< minus the number of a signal that ended it
-  /// Whether mpirun itself crashed, as Open MPI 4.1's now and then does while it ends a stopped rank.
-  bool crashed() const;
   std::string out() const;
   std::string err() const;
 

@@ -158,10 +158,11 @@ TEST_CASE("a rank that is stopped is lost, its trials are given again, and the r
     Launched job(3, study(out, {"--sleep", "200", "--lease", "2"}));
     REQUIRE(wait_for_lines(store_of(out), 3));
     kill(pid_of(out, 2), SIGSTOP);
-    REQUIRE(job.wait(120));
-    if (job.crashed() && attempt < 3) continue;
+    const bool ended = job.wait_with_stopped_rank();
+    if (!ended && attempt < 3) continue;
+    INFO(job.out() << job.err());
+    REQUIRE(ended);
     CHECK(job.code() == 0);
-    INFO(job.err());
     const Json json = Json::parse(job.out().substr(0, job.out().find('\n')));
     CHECK(json["lost"] == 1);
     CHECK(json["reissued"] >= 1);
