@@ -39,6 +39,10 @@ std::string file_hash(const std::string& path) {
   return hash;
 }
 
+std::string short_hash(const std::string& text) {
+  return sha256(text.data(), text.size()).substr(0, 16);
+}
+
 std::string first_line(std::string text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -55,7 +59,18 @@ std::string sources_hash(const Experiment& experiment, const std::vector<SourceF
   for (const SourceFile& file : sources)
     if (depends_on(experiment, file.path)) all += file.path + " " + file.sha256 + "\n";
   for (const auto& [file, hash] : data_hashes(experiment)) all += file + " " + hash + "\n";
-  return sha256(all.data(), all.size()).substr(0, 16);
+  return short_hash(all);
+}
+
+std::string hash_sources(const std::vector<std::string>& beginnings,
+                         const std::vector<SourceFile>& sources) {
+  std::string all = compiler_name() + "\n";
+  for (const SourceFile& file : sources)
+    if (std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& beginning) {
+          return file.path.starts_with(beginning);
+        }))
+      all += file.path + " " + file.sha256 + "\n";
+  return short_hash(all);
 }
 
 std::string revision() {

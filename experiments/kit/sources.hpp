@@ -25,6 +25,10 @@ std::string compiler_name();
 std::string sources_hash(const Experiment& experiment,
                          const std::vector<SourceFile>& sources = source_files());
 
+/// Hashes the compiler and all of these files whose paths begin in one of these ways.
+std::string hash_sources(const std::vector<std::string>& beginnings,
+                         const std::vector<SourceFile>& sources = source_files());
+
 /// Hashes the experiment's data files.  Returns  path relative to datasets/ -> SHA-256, or
 /// "missing"
 std::map<std::string, std::string> data_hashes(const Experiment& experiment);

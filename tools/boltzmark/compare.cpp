@@ -3,21 +3,24 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 
-#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/sha256.hpp"
 #include "bounds.hpp"
 #include "comparison.hpp"
+#include "comparison_runs.hpp"
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/report/plot.hpp"
+#include "experiments/kit/run/interrupt.hpp"
+#include "experiments/kit/run/study.hpp"
+#include "experiments/kit/sources.hpp"
 #include "input.hpp"
+#include "on_ranks.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -32,6 +35,9 @@ struct CompareRequest {
   std::string truth;  ///< empty: what the model file says, or else exact
   std::string out = "out/compare";
   int repeats = 10;
+  bool fresh = false;
+  bool take_over = false;
+  double lease = 60;
   EstimateArguments shared;
 };
 
@@ -74,15 +80,6 @@ std::vector<int> parse_sweeps(const std::string& list) {
   return sweeps;
 }
 
-/// A model that methods are compared on.
-struct Subject {
-  std::string path;
-  std::string name;  ///< in tables and figures
-  Layered model;
-  std::optional<double> truth = {};  ///< known before anything is summed
-  CaseValues cases = {};
-};
-
 // The log Z that --truth says; none: it is the file's or to be enumerated.
 std::optional<double> given_truth(const CompareRequest& arguments) {
   if (arguments.truth.empty() || arguments.truth == "exact") return std::nullopt;
@@ -121,8 +118,11 @@ std::vector<Subject> load_subjects(const CompareRequest& arguments) {
   for (const std::string& path : arguments.models) {
     if (std::count(arguments.models.begin(), arguments.models.end(), path) > 1)
       throw InvalidArgument(fmt::format("MODEL = {} (must be named once)", path));
-    Subject subject{
-        .path = path, .name = name_of(path, arguments.models), .model = load_model(path)};
+    const std::string bytes = experiments::read_text(path);
+    Subject subject{.path = path,
+                    .name = name_of(path, arguments.models),
+                    .sha256 = sha256(bytes.data(), bytes.size()),
+                    .model = load_model(path)};
     subject.truth = given;
     if (arguments.truth.empty())
       if (const auto known = load_known_log_z(path, subject.model)) subject.truth = known->log_z;
@@ -275,23 +275,67 @@ std::optional<std::string> summed_by_any(const ComparisonPlan& plan, const Layer
   return any;
 }
 
-Comparison compare_on(const ComparisonPlan& plan, Subject& subject, const Session& session,
-                      const std::function<void(double)>& report) {
-  const PreparedTarget prepared =
-      make_target(subject.model, subject.path, plan.shared, subject.cases);
-  const LayeredTarget& target = prepared.target;
-  Comparison comparison{
-      .model = subject.name,
-      .truth = subject.truth ? *subject.truth : enumerate_log_z(subject.model, session).log_z,
-      .summed = summed_by_any(plan, subject.model)};
-  const ModeSearch search = mode_search(subject.model, plan.shared.seed, subject.cases);
-  const FoundStates found = find_before(target, search, plan.shared.seed, prepared.chosen, true);
-  const LowerBound bound = find_lower_bound(target, search, {}, found);
-  // A bound that is log Z itself would refuse by the truth what is to be held against it.
-  if (!bound.all_states) comparison.lowest = bound.lowest();
-  run_comparison(plan, target, {find_states(target, search, found), found.phases}, report,
-                 comparison);
-  return comparison;
+/// Thrown where Ctrl-C stopped a comparison: what is finished is stored.
+class ComparisonInterrupted : public experiments::Interrupted {
+ public:
+  ComparisonInterrupted(std::size_t stored, std::size_t planned, const std::string& folder)
+      : text_(fmt::format("interrupted: {} of {} runs are stored in {}, and the same command goes on "
+                          "from there",
+                          stored, planned, folder)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+// Says what is stored, and prepares what is not yet: bad options end the command before any run.
+void begin(ComparisonRuns& runs, const experiments::PlannedExperiment& plan,
+           const Session& session) {
+  const std::size_t stored = plan.trials.size() - plan.count_to_run();
+  if (stored > 0 && !session.quiet)
+    fmt::print(stderr, "boltzmark: {} of {} runs are in the store of {}\n", stored,
+               plan.trials.size(), plan.folder);
+  for (const experiments::PlannedTrial& trial : plan.trials)
+    if (trial.to_run()) runs.prepare(trial.key.inputs);
+}
+
+experiments::StudyOutcome run_all(const CompareRequest& arguments, ComparisonRuns& runs,
+                                  const Session& session) {
+  const experiments::ReproduceOptions options{.jobs = 1,  // its threads are one run's
+                                              .threads = session.threads,
+                                              .seed = arguments.shared.seed,
+                                              .out = arguments.out,
+                                              .lease_seconds = arguments.lease,
+                                              .take_over = arguments.take_over,
+                                              .fresh = arguments.fresh,
+                                              .quiet = session.quiet};
+  return experiments::run_study(
+      runs.experiment(), experiments::hash_sources({"lib/", "tools/boltzmark/"}), options,
+      [&](const experiments::PlannedExperiment& plan) { begin(runs, plan, session); },
+      session.ranks.get());
+}
+
+void require_whole(const experiments::StudyOutcome& outcome, const std::string& folder) {
+  if (!outcome.run.failures.empty()) throw Error(outcome.run.failures.front());
+  if (outcome.run.interrupted)
+    throw ComparisonInterrupted(outcome.results.trials().size(), outcome.run.planned, folder);
+}
+
+void print_all(const CompareRequest& arguments, const ComparisonPlan& plan,
+               const ComparisonRuns& runs, const experiments::Results& results,
+               const Session& session) {
+  std::vector<Comparison> comparisons;
+  for (const Subject& subject : runs.subjects()) {
+    const double truth =
+        subject.truth ? *subject.truth : enumerate_log_z(subject.model, session).log_z;
+    comparisons.push_back(runs.sum_up(results, subject, truth));
+    comparisons.back().summed = summed_by_any(plan, subject.model);
+  }
+  const std::vector<std::string> written = write_results(plan, comparisons, arguments.out);
+  if (session.json)
+    print_json(comparisons, written);
+  else
+    print_comparisons(plan, comparisons, arguments.out, written);
 }
 
 int run(const CompareRequest& arguments, const Session& session) {
@@ -300,24 +344,17 @@ int run(const CompareRequest& arguments, const Session& session) {
                             .repeats = arguments.repeats,
                             .shared = arguments.shared};
   refuse_idle_options(plan.methods, arguments.shared);
-  std::vector<Subject> subjects = load_subjects(arguments);
-  state_comparison(plan, subjects, session);
-  experiments::make_folder(arguments.out);
-  std::vector<Comparison> comparisons;
-  {
-    const double sweeps = planned_sweeps(plan);
-    Progress progress(session, "compare", sweeps * static_cast<double>(subjects.size()), "sweeps");
-    for (Subject& subject : subjects) {
-      const double before = sweeps * static_cast<double>(comparisons.size());
-      comparisons.push_back(
-          compare_on(plan, subject, session, [&](double done) { progress.show(before + done); }));
-    }
-  }
-  const std::vector<std::string> written = write_results(plan, comparisons, arguments.out);
-  if (session.json)
-    print_json(comparisons, written);
-  else
-    print_comparisons(plan, comparisons, arguments.out, written);
+  for (const std::string& model : arguments.models) agree_on_file(session, model);
+  ComparisonRuns runs(plan, load_subjects(arguments));
+  together(session, "memory", [&] {
+    state_comparison(plan, runs.subjects(), session);
+    return std::string();
+  });
+  const experiments::StudyOutcome outcome = run_all(arguments, runs, session);
+  if (session.ranks && session.ranks->rank() > 0) return 0;
+  require_whole(outcome, arguments.out);
+  print_all(arguments, plan, runs, outcome.results, session);
+  if (session.ranks) leave_ranks(session, 0, outcome.run.lost_ranks == 0);
   return 0;
 }
 
@@ -332,7 +369,9 @@ void add_compare(Program& program) {
           "Runs each method several times at equal cost and holds the estimates against the "
           "true log Z: a table, two CSV files and two figures, with a panel a model; of several "
           "models a figure of all too. Methods that read samples share each run, as they would "
-          "in use.",
+          "in use. Finished runs are kept in DIR/trials.jsonl: after Ctrl-C, or even kill -9, the same "
+          "command goes on, and with further --sweeps, --repeats or models only the new runs are made. "
+          "On the ranks of mpirun runs are shared out: the same bytes, seconds aside.",
       .notes =
           "JSON keys: truth, summed (layers, as of estimate; both null of several models), models [model,\n"
           "truth, summed], cells [model, method, sweeps, repeats, refused, covered, mean, bias, std_dev,\n"
@@ -342,7 +381,8 @@ void add_compare(Program& program) {
                    "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
                    "20 --base mnist",
                    "boltzmark compare one.npz two.npz --methods rts,ais --out out/both",
-                   "boltzmark compare big.npz --truth 451.255 --out out/big"},
+                   "boltzmark compare big.npz --truth 451.255 --out out/big",
+                   "mpirun -n 16 boltzmark compare rbm.npz --repeats 200"},
   });
   command.positionals(&arguments->models, "MODEL",
                       "The model files (.npz or .mat), one or several.", true);
@@ -356,6 +396,14 @@ void add_compare(Program& program) {
       "exact (by enumeration, at most 40 units) or, of one model, a number (default: what the "
       "model's file says, see `make`, or else exact).");
   command.text(&arguments->out, "--out DIR", "Folder of the results (default: out/compare).");
+  command.flag(&arguments->fresh, "--fresh", "Ignore the runs that are stored.");
+  command.flag(&arguments->take_over, "--take-over",
+               "Go on in a folder that another run holds but has given no sign of life in for ten "
+               "minutes; should that run wake, it stops.");
+  command.real(&arguments->lease, "--lease S", {.low = 0, .above_low = true},
+               "Under mpirun: a rank that is silent this long is lost, and its runs are given to "
+               "others (default: 60).");
+  command.uses_ranks();
   add_estimate_options(command, arguments->shared, false);
   command.writes({"--out"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });

@@ -7,10 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "experiments/kit/report/plot.hpp"
-#include "progress.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -19,55 +17,14 @@ using experiments::Cell;
 using experiments::Series;
 using experiments::Table;
 
-bool shares_run(const std::string& method) {
-  return find_method(method).source == Source::tempered;
-}
-
-// Holds an estimate to the states that its run met of those that searches found.
-void hold_to_searched(const Searched& searched, MethodRuns& runs, Estimate& estimate) {
-  const VisitedStates visited = visited_states(runs.top_states());
-  LowerBound bound;
-  searched.states.count(visited.states, visited.visits, bound);
-  hold_to_visits(bound, estimate);
-  if (searched.phases) hold_to_phases(meet_phases(*searched.phases, visited), estimate);
-}
-
-// Each method once; `ran` is called after every run of the sampler.
-std::vector<ComparisonTrial> run_methods(const std::vector<std::string>& methods,
-                                         const LayeredTarget& target, const Searched& searched,
-                                         const MethodSettings& settings,
-                                         const std::function<void()>& ran) {
-  std::vector<ComparisonTrial> trials;
-  MethodRuns runs(target, settings);
-  std::optional<double> shared_seconds;
-  for (const std::string& method : methods) {
-    const bool shares = shares_run(method);
-    if (shares && !shared_seconds) {
-      const Stopwatch watch;
-      if (settings.tempering == Tempering::parallel)
-        runs.replicas();
-      else
-        runs.tempered();
-      shared_seconds = watch.seconds();
-      ran();
-    }
-    const Stopwatch watch;
-    ComparisonTrial trial{.method = method, .estimate = runs.estimate(method)};
-    trial.seconds = watch.seconds() + (shares ? *shared_seconds : 0);
-    hold_to_searched(searched, runs, trial.estimate);
-    if (!shares) ran();
-    trials.push_back(std::move(trial));
-  }
-  return trials;
-}
-
 ComparisonCell sum_up_cell(const Comparison& comparison, const std::string& method, int sweeps,
                            int units) {
   ComparisonCell cell{.method = method, .sweeps = sweeps};
   std::vector<experiments::Outcome> outcomes;
   for (const ComparisonTrial& trial : comparison.trials) {
     if (trial.method != method || trial.sweeps != sweeps) continue;
-    outcomes.push_back(experiments::make_outcome(trial.estimate, comparison.truth));
+    outcomes.push_back(trial.outcome);
+    outcomes.back().truth = comparison.truth;
     cell.seconds += trial.seconds;
     cell.unit_updates += trial.moves * units;
   }
@@ -167,6 +124,10 @@ experiments::Figure models_figure(const ComparisonPlan& plan,
 
 }  // namespace
 
+bool shares_run(const std::string& method) {
+  return find_method(method).source == Source::tempered;
+}
+
 double planned_sweeps(const ComparisonPlan& plan) {
   const auto own = std::count_if(plan.methods.begin(), plan.methods.end(),
                                  [](const std::string& m) { return !shares_run(m); });
@@ -176,32 +137,10 @@ double planned_sweeps(const ComparisonPlan& plan) {
   return sweeps * plan.repeats * (static_cast<double>(own) + (shared ? 1 : 0));
 }
 
-void run_comparison(const ComparisonPlan& plan, const LayeredTarget& target,
-                    const Searched& searched, const std::function<void(double)>& report,
-                    Comparison& comparison) {
-  const Layered& model = target.tempered_model().model;
-  double done = 0;
-  for (const int sweeps : plan.sweeps)
-    for (int repeat = 0; repeat < plan.repeats; ++repeat) {
-      EstimateArguments arguments = plan.shared;
-      arguments.sweeps = sweeps;
-      arguments.seed += static_cast<std::uint64_t>(repeat);
-      MethodSettings settings = make_settings(model, arguments);
-      adapt_ladder(target, arguments, settings);
-      settings.progress = [&](double share) { report(done + share * sweeps); };
-      for (ComparisonTrial& trial :
-           run_methods(plan.methods, target, searched, settings, [&] { report(done += sweeps); })) {
-        refuse_below(trial.estimate, comparison.lowest);
-        trial.sweeps = sweeps;
-        trial.repeat = repeat;
-        trial.moves = method_work(trial.method, settings).moves +
-                      double{1} * (sweeps - settings.sweeps) * settings.chains;
-        comparison.trials.push_back(std::move(trial));
-      }
-    }
+void sum_up_cells(const ComparisonPlan& plan, int units, Comparison& comparison) {
   for (const std::string& method : plan.methods)
     for (const int sweeps : plan.sweeps)
-      comparison.cells.push_back(sum_up_cell(comparison, method, sweeps, model.units()));
+      comparison.cells.push_back(sum_up_cell(comparison, method, sweeps, units));
   rank_cells(comparison.cells);
 }
 
@@ -255,9 +194,8 @@ Table trials_table(const std::vector<Comparison>& comparisons) {
   for (const Comparison& comparison : comparisons)
     for (const ComparisonTrial& t : comparison.trials)
       table.rows.push_back({comparison.model, t.method, std::int64_t{t.sweeps},
-                            std::int64_t{t.repeat}, t.estimate.log_z, t.estimate.std_error,
-                            t.estimate.lower, t.estimate.upper, t.estimate.effective_samples,
-                            std::string(name(t.estimate.status))});
+                            std::int64_t{t.repeat}, t.outcome.estimate, t.outcome.std_error,
+                            t.outcome.lower, t.outcome.upper, t.effective_samples, t.status});
   return table;
 }
 

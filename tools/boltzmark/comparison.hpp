@@ -1,12 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/phases.hpp"
-#include "boltzmark/exact/modes/lower_bound.hpp"
 #include "estimate_options.hpp"
 #include "experiments/kit/errors.hpp"
 #include "experiments/kit/summary.hpp"
@@ -26,7 +23,9 @@ struct ComparisonTrial {
   std::string method;
   int sweeps = 0;
   int repeat = 0;
-  Estimate estimate = {};
+  experiments::Outcome outcome = {};
+  double effective_samples = 0;
+  std::string status = {};
   double moves = 0;    ///< sweeps of single chains, a ladder's pilot included
   double seconds = 0;  ///< its own; of methods that share a run, the run included
 };
@@ -44,29 +43,21 @@ struct ComparisonCell {
   bool refused() const { return 2 * errors.refused >= errors.estimates; }
 };
 
-/// What log Z of a model is held to, and what came out.
+/// What came out of a model.
 struct Comparison {
   std::string model;  ///< as it is named in tables and figures
   double truth = 0;
-  double lowest = Estimate::kNone;         ///< what log Z is certainly not below, if that is known
   std::optional<std::string> summed = {};  ///< the layers that any method's weights sum out
   std::vector<ComparisonTrial> trials = {};
   std::vector<ComparisonCell> cells = {};  ///< the trials summed up, those not refused ranked
 };
 
-/// What searches found of a model, whatever a run meets.
-struct Searched {
-  SearchedStates states;
-  std::optional<Phases> phases = std::nullopt;
-};
+/// Tells whether a method reads samples that others read too.
+bool shares_run(const std::string& method);
+/// Sums up the trials of a model of so many units.
+void sum_up_cells(const ComparisonPlan& plan, int units, Comparison& comparison);
 
-/// Runs every method at every number of sweeps `repeats` times on a model, methods that read samples
-/// in a shared run, holds each estimate to the lowest log Z and to what searches found, and sums up. `report` hears the sweeps done.
-void run_comparison(const ComparisonPlan& plan, const LayeredTarget& target,
-                    const Searched& searched, const std::function<void(double)>& report,
-                    Comparison& comparison);
-
-/// Counts the sweeps that run_comparison will make.
+/// Counts the sweeps of all runs of a model, methods that read samples in one run.
 double planned_sweeps(const ComparisonPlan& plan);
 
 /// Lays the cells of all models out as a table for CSV, without times.

@@ -17,6 +17,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/sha256.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/sample/annealing/base_choice.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
@@ -330,6 +331,18 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
   if (!arguments.data.empty())
     settings.cases = load_states(model, arguments.data, arguments.binarise).values;
   return settings;
+}
+
+std::string hash_of_files(const Layered& model, const EstimateArguments& arguments,
+                          const CaseValues& cases) {
+  std::string bytes = std::to_string(cases.hash(0));
+  if (arguments.base != "auto" && arguments.base != "uniform")
+    bytes += fmt::format(
+        " {}", load_cases_of(model, arguments.base, arguments.binarise).values.hash(0));
+  if (const std::optional<Ladder> ladder = make_ladder(arguments))
+    bytes.append(reinterpret_cast<const char*>(ladder->singles().data()),
+                 sizeof(float) * ladder->singles().size());
+  return sha256(bytes.data(), bytes.size()).substr(0, 16);
 }
 
 double estimator_seconds(const std::string& method, const MethodSettings& settings) {

@@ -87,6 +87,10 @@ PreparedTarget make_target(const Layered& model, const std::string& path,
 /// Turns the options into settings, the ladder's file and the data of RAISE read.
 /// Throws  as make_base
 MethodSettings make_settings(const Layered& model, const EstimateArguments& arguments);
+/// Hashes what files that the options name say: the ladder's, the base's data, and the cases read.
+/// Throws  as make_settings and make_target
+std::string hash_of_files(const Layered& model, const EstimateArguments& arguments,
+                          const CaseValues& cases);
 /// Sets whose samples and which states are asked for, of which no file is read.
 void set_sampler(const EstimateArguments& arguments, MethodSettings& settings);
 

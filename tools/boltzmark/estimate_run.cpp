@@ -21,6 +21,7 @@
 #include "experiments/kit/ranks/chain_ranks.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
 #include "input.hpp"
+#include "on_ranks.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "store_file.hpp"
@@ -51,16 +52,6 @@ std::string identity(const MethodSettings& settings, const Base& base) {
   if (settings.ladder) add(settings.ladder->singles());
   for (const Eigen::VectorXd& logits : base.logits) add(logits);
   return sha256(bytes.data(), bytes.size());
-}
-
-// Has every rank do what may fail at one of them alone, and hold what it made to what rank 0 made.
-// One process just does it.
-void together(const Session& session, const std::string& name,
-              const std::function<std::string()>& work) {
-  if (session.ranks)
-    agree_on(*session.ranks, name, work);
-  else
-    work();
 }
 
 // What rank 0 decides: memory and cores may be others elsewhere. One process decides itself.
@@ -204,8 +195,8 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
                        human_seconds(all));
   };
   const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
-    const std::string found = decided(session, own_obstacle(sweeps).value_or(""));
-    return found.empty() ? std::nullopt : std::optional(found);
+    const std::string reason = decided(session, own_obstacle(sweeps).value_or(""));
+    return reason.empty() ? std::nullopt : std::optional(reason);
   };
   Estimate estimate =
       estimate_until_ok({.sweeps = arguments.shared.sweeps,

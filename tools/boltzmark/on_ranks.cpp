@@ -3,6 +3,7 @@
 #include "boltzmark/io/sha256.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
+#include "output.hpp"
 
 namespace boltzmark::cli {
 
@@ -14,8 +15,23 @@ void agree_on_file(const Session& session, const std::string& path) {
   });
 }
 
+void together(const Session& session, const std::string& name,
+              const std::function<std::string()>& work) {
+  if (session.ranks)
+    agree_on(*session.ranks, name, work);
+  else
+    work();
+}
+
 experiments::Parallelism one_job(const Session& session) {
   return experiments::parallelism({.jobs = 1, .threads = session.threads}, session.ranks.get());
+}
+
+void leave_ranks(const Session& session, int exit_code, bool all_heard) {
+  finish_output();
+  session.ranks->finish(exit_code, all_heard,
+                        "boltzmark: ranks are silent, but all is stored: mpirun may be stopped if it "
+                        "does not end\n");
 }
 
 }  // namespace boltzmark::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "command.hpp"
@@ -11,7 +12,16 @@ namespace boltzmark::cli {
 /// Throws  InvalidArgument at every rank, naming the host that differs
 void agree_on_file(const Session& session, const std::string& path);
 
+/// Has every rank do what may fail at one of them alone, and holds what it made to what rank 0 made.
+/// One process just does it.
+/// Throws  InvalidArgument at every rank; what `work` throws where there is one process
+void together(const Session& session, const std::string& name,
+              const std::function<std::string()>& work);
+
 /// Says what a rank uses for one job: the CPUs of its host, shared by the ranks there.
 experiments::Parallelism one_job(const Session& session);
+
+/// Ends the other ranks once all is written and said.
+void leave_ranks(const Session& session, int exit_code, bool all_heard);
 
 }  // namespace boltzmark::cli

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "on_ranks.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -54,15 +55,6 @@ int print_result(const ReproduceResult& result, const std::string& shard, double
   return result.exit_code();
 }
 
-/// Ends the other ranks once all is written and said.
-void leave_ranks(const ReproduceResult& result, int code, const Session& session) {
-  finish_output();
-  session.ranks->finish(
-      code, result.lost_ranks == 0,
-      "boltzmark: ranks are silent, but all is stored: mpirun may be stopped if it "
-      "does not end\n");
-}
-
 int run_reproduce(ReproduceArguments arguments, const Session& session) {
   const Stopwatch watch;
   arguments.options.profile = experiments::parse_profile(arguments.profile);
@@ -74,7 +66,7 @@ int run_reproduce(ReproduceArguments arguments, const Session& session) {
     return print_result(result, arguments.shard, watch.seconds(), session);
   if (session.ranks->rank() > 0) return 0;
   const int code = print_result(result, arguments.shard, watch.seconds(), session);
-  leave_ranks(result, code, session);
+  leave_ranks(session, code, result.lost_ranks == 0);
   return code;
 }
 

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -86,7 +87,8 @@ std::vector<Experiment> toys_that_lose(const std::string& lock) {
   toys[0].run = [lock, run = toys[0].run, count = 0](const Json& inputs,
                                                      const TrialContext& context) mutable {
     if (++count == 4) {
-      std::ofstream(lock, std::ios::trunc) << kOther;
+      { std::fstream(lock, std::ios::in | std::ios::out) << kOther; }  // never empty
+      std::filesystem::resize_file(lock, std::string(kOther).size());
       for (int i = 0; i < 3000; ++i) {  // until the run gives its trials up
         context.progress(0.5);
         std::this_thread::sleep_for(std::chrono::milliseconds(10));

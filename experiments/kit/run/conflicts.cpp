@@ -22,10 +22,10 @@ std::string conflict_text(const Experiment& experiment, const Conflict& conflict
 
 }  // namespace
 
-std::vector<std::string> keep_conflicts(const PlannedExperiment& plan, const std::string& folder) {
+std::vector<std::string> keep_conflicts(const PlannedExperiment& plan) {
   std::vector<std::string> said;
-  if (plan.experiment->alone || plan.store->conflicts().empty()) return said;
-  const std::string path = folder + "/conflicts.jsonl";
+  if (plan.experiment->measures_time() || plan.store->conflicts().empty()) return said;
+  const std::string path = plan.folder + "/conflicts.jsonl";
   std::string text = std::filesystem::exists(path) ? read_text(path) : "";
   for (const Conflict& conflict : plan.store->conflicts()) {
     for (const Trial* trial : {&conflict.first, &conflict.second}) {

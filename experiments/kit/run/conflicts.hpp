@@ -12,6 +12,6 @@ namespace boltzmark::experiments {
 /// Trials that measure time are no conflict.
 /// Returns  a line for each: which trial, and both hosts
 /// Throws  DataError if the file cannot be written
-std::vector<std::string> keep_conflicts(const PlannedExperiment& plan, const std::string& folder);
+std::vector<std::string> keep_conflicts(const PlannedExperiment& plan);
 
 }  // namespace boltzmark::experiments

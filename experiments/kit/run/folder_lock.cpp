@@ -169,8 +169,10 @@ void LockFile::take_over() {
 // The name helps whoever is refused; without it, on a full disk, the lock holds all the same.
 void LockFile::write_name() {
   const std::string name = mode_ == Mode::alone ? process_name() : "";  // who shares it, names none
-  if (ftruncate(file_, 0) != 0) return;
-  named_ = pwrite(file_, name.data(), name.size(), 0) == static_cast<ssize_t>(name.size());
+  // Written before it is cut: a lock that is empty for a moment would seem to be of shards.
+  named_ = pwrite(file_, name.data(), name.size(), 0) == static_cast<ssize_t>(name.size()) &&
+           ftruncate(file_, static_cast<off_t>(name.size())) == 0;
+  if (!named_ && ftruncate(file_, 0) != 0) errno = 0;
 }
 
 void LockFile::renew() { futimens(file_, nullptr); }

@@ -61,7 +61,9 @@ std::string experiment_folder(const std::string& out, Profile profile,
 
 PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptions& options,
                               const CellFilter& only, std::string sources) {
-  PlannedExperiment plan{.experiment = &experiment, .store = nullptr};
+  PlannedExperiment plan{
+      .experiment = &experiment,
+      .folder = experiment_folder(options.out, options.profile, experiment)};
   if (sources.empty()) sources = sources_hash(experiment);
   std::set<std::string> seen;
   for (const Json& inputs : experiment.trials(options.profile)) {
@@ -80,9 +82,7 @@ PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptio
 void look_up(PlannedExperiment& plan, const ReproduceOptions& options, TrialStore::Access access) {
   const Experiment& experiment = *plan.experiment;
   plan.store = std::make_unique<TrialStore>(
-      fmt::format("{}/{}", experiment_folder(options.out, options.profile, experiment),
-                  options.shard.file_name()),
-      access);
+      fmt::format("{}/{}", plan.folder, options.shard.file_name()), access);
   const auto reference = options.profile == Profile::paper
                              ? read_reference(reference_path(experiment))
                              : std::map<std::string, Trial>{};

@@ -24,7 +24,8 @@ struct PlannedTrial {
 /// One experiment of a plan that makes its own trials, with its store.
 struct PlannedExperiment {
   const Experiment* experiment = nullptr;
-  std::unique_ptr<TrialStore> store;
+  std::string folder = {};  ///< of its store, of states that trials keep, and of its results
+  std::unique_ptr<TrialStore> store = nullptr;
   std::vector<PlannedTrial> trials = {};
   std::size_t stale = 0;  ///< trials that only other builds have finished
 

@@ -117,8 +117,7 @@ ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const Reproduce
   ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }}, link);
   lock.check();
   for (const PlannedExperiment& plan : plans)
-    for (std::string& conflict :
-         keep_conflicts(plan, experiment_folder(options.out, options.profile, *plan.experiment)))
+    for (std::string& conflict : keep_conflicts(plan))
       result.failures.push_back(std::move(conflict));
   return result;
 }

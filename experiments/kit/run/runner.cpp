@@ -200,7 +200,7 @@ class Run {
 
   /// Holds what a second rank made of a trial to what is stored.
   void compare(std::size_t i, const std::string& line) {
-    if (tasks_[i].plan->experiment->alone) return;
+    if (tasks_[i].plan->experiment->measures_time()) return;
     store();
     tasks_[i].plan->store->compare(line);
   }
@@ -223,10 +223,7 @@ class Run {
   }
 
   void remove_state(std::size_t i) {
-    const Experiment& experiment = *tasks_[i].plan->experiment;
-    TrialCheckpoint(experiment_folder(options_.out, options_.profile, experiment),
-                    tasks_[i].trial->key)
-        .remove();
+    TrialCheckpoint(tasks_[i].plan->folder, tasks_[i].trial->key).remove();
   }
 
   /// A trial has ended: was it its experiment's last, that is drawn.

@@ -68,8 +68,7 @@ TrialContext TrialRun::make_context(const PlannedExperiment& plan, const Planned
   };
   context.stopping = [this] { return stopping(); };
   context.checkpoint_seconds = options_.checkpoint_seconds;
-  context.checkpoint = std::make_shared<TrialCheckpoint>(
-      experiment_folder(options_.out, options_.profile, experiment), trial.key, attempt);
+  context.checkpoint = std::make_shared<TrialCheckpoint>(plan.folder, trial.key, attempt);
   if (options_.fresh && attempt == 0) context.checkpoint->remove();
   context.on_progress(0);
   return context;

@@ -1,0 +1,55 @@
+#include "experiments/kit/run/study.hpp"
+
+#include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/ranks/equal_ranks.hpp"
+#include "experiments/kit/ranks/rank_worker.hpp"
+#include "experiments/kit/run/folder_lock.hpp"
+#include "experiments/kit/run/runner.hpp"
+#include "experiments/kit/run/selection.hpp"
+#include "experiments/kit/sources.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+std::string hash_of_inputs(const PlannedExperiment& plan) {
+  std::string all;
+  for (const PlannedTrial& trial : plan.trials) all += trial.key.text() + "\n";
+  return sha256(all.data(), all.size());
+}
+
+std::vector<PlannedExperiment> list_alone(const Experiment& experiment, const std::string& sources,
+                                          const ReproduceOptions& options) {
+  std::vector<PlannedExperiment> plans;
+  plans.push_back(list_trials(experiment, options, CellFilter(""), sources));
+  plans.front().folder = options.out;
+  return plans;
+}
+
+}  // namespace
+
+StudyOutcome run_study(const Experiment& experiment, const std::string& sources,
+                       const ReproduceOptions& options,
+                       const std::function<void(const PlannedExperiment&)>& on_found,
+                       RankLink* link) {
+  std::vector<PlannedExperiment> plans = list_alone(experiment, sources, options);
+  PlannedExperiment& plan = plans.front();
+  if (link != nullptr) {
+    agree_on(*link, experiment.id, [&] { return hash_of_inputs(plan); });
+    const std::string made_by = link->broadcast(link->rank() == 0 ? revision() : "");
+    if (link->rank() > 0) {
+      work_for_rank_0(plans, options, made_by, *link);
+      return {.run = {}, .results = plan.results(options.profile)};
+    }
+  }
+  const FolderLock lock(options.out, options.shard,
+                        {.renew_seconds = options.sign_seconds, .take_over = options.take_over});
+  look_up(plan, options);
+  on_found(plan);
+  ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }}, link);
+  lock.check();
+  result.planned = plan.trials.size();
+  result.reused = result.planned - plan.count_to_run() - result.ran;
+  return {.run = std::move(result), .results = plan.results(options.profile)};
+}
+
+}  // namespace boltzmark::experiments
