@@ -31,7 +31,12 @@ std::string read_text(const std::string& path) {
                                 std::strerror(errno)));
   if (std::filesystem::is_directory(path, error))
     throw DataError(path + ": is a folder (must be a file)");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  try {
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  } catch (const std::ios_base::failure&) {  // a stale handle of NFS, a disk that fails
+    throw DataError(fmt::format("{}: cannot be read: {} (must be a readable file)", path,
+                                std::strerror(errno)));
+  }
 }
 
 void make_folder(const std::string& path) {

@@ -66,9 +66,8 @@ std::string hash_sources(const std::vector<std::string>& beginnings,
                          const std::vector<SourceFile>& sources) {
   std::string all = compiler_name() + "\n";
   for (const SourceFile& file : sources)
-    if (std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& beginning) {
-          return file.path.starts_with(beginning);
-        }))
+    if (std::any_of(beginnings.begin(), beginnings.end(),
+                    [&](const std::string& beginning) { return file.path.starts_with(beginning); }))
       all += file.path + " " + file.sha256 + "\n";
   return short_hash(all);
 }

@@ -264,7 +264,8 @@ void state_comparison(const ComparisonPlan& plan, const std::vector<Subject>& su
   state_plan(session,
              fmt::format("{} sweeps of {} chains", grouped(static_cast<std::uint64_t>(all)),
                          longest.chains),
-             seconds, bytes + weights, "lower --chains, --sweeps or --temperatures");
+             seconds, ranks_here(session) * (bytes + weights),
+             "lower --chains, --sweeps or --temperatures");
 }
 
 // The layers that are summed out by any of the methods that weigh by a marginal.
@@ -279,9 +280,10 @@ std::optional<std::string> summed_by_any(const ComparisonPlan& plan, const Layer
 class ComparisonInterrupted : public experiments::Interrupted {
  public:
   ComparisonInterrupted(std::size_t stored, std::size_t planned, const std::string& folder)
-      : text_(fmt::format("interrupted: {} of {} runs are stored in {}, and the same command goes on "
-                          "from there",
-                          stored, planned, folder)) {}
+      : text_(
+            fmt::format("interrupted: {} of {} runs are stored in {}, and the same command goes on "
+                        "from there",
+                        stored, planned, folder)) {}
   const char* what() const noexcept override { return text_.c_str(); }
 
  private:
@@ -345,11 +347,13 @@ int run(const CompareRequest& arguments, const Session& session) {
                             .shared = arguments.shared};
   refuse_idle_options(plan.methods, arguments.shared);
   for (const std::string& model : arguments.models) agree_on_file(session, model);
-  ComparisonRuns runs(plan, load_subjects(arguments));
-  together(session, "memory", [&] {
-    state_comparison(plan, runs.subjects(), session);
+  std::optional<ComparisonRuns> made;
+  together(session, "models, data and memory", [&] {
+    made.emplace(plan, load_subjects(arguments));
+    state_comparison(plan, made->subjects(), session);
     return std::string();
   });
+  ComparisonRuns& runs = *made;
   const experiments::StudyOutcome outcome = run_all(arguments, runs, session);
   if (session.ranks && session.ranks->rank() > 0) return 0;
   require_whole(outcome, arguments.out);

@@ -185,8 +185,8 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     const double seconds = own.seconds() + shared_seconds;
     hold_to_searched(shared.states, shared.phases, runs, estimate);
     refuse_below(estimate, shared.lowest);
-    const double moves =
-        method_work(method, settings).moves + double{1} * (sweeps - settings.sweeps) * settings.chains;
+    const double moves = method_work(method, settings).moves +
+                         double{1} * (sweeps - settings.sweeps) * settings.chains;
     estimates.push_back(describe(method, estimate, moves, seconds));
   }
   return {{"estimates", estimates}};
@@ -198,8 +198,8 @@ Comparison ComparisonRuns::sum_up(const experiments::Results& results, const Sub
   for (const int sweeps : plan_.sweeps)
     for (int repeat = 0; repeat < plan_.repeats; ++repeat) {
       std::vector<ComparisonTrial> trials;
-      for (const experiments::Trial* trial : results.where(
-               {{"model", subject.name}, {"sweeps", sweeps}, {"repeat", repeat}}))
+      for (const experiments::Trial* trial :
+           results.where({{"model", subject.name}, {"sweeps", sweeps}, {"repeat", repeat}}))
         for (const Json& estimate : trial->outputs.at("estimates"))
           trials.push_back(read_trial(estimate, sweeps, repeat));
       // In the order in which methods were named.

@@ -61,7 +61,7 @@ class ComparisonRuns {
   ComparisonPlan plan_;
   std::vector<Subject> subjects_;
   std::vector<std::vector<std::string>> groups_;  ///< methods that share a run
-  std::vector<experiments::Json> options_;        ///< of each model, as its trials' inputs name them
+  std::vector<experiments::Json> options_;  ///< of each model, as its trials' inputs name them
   std::deque<Place> places_;
 };
 

@@ -170,6 +170,7 @@ int run_on_ranks(const EstimateRequest& arguments, bool strict, const Session& s
   outcome.known = known;
   print_outcome(arguments, outcome, &model, session);
   finish_output();
+  link.gather({});  // the slowest may be long behind
   const int code = exit_code(outcome.estimate, strict);
   link.finish(code, true);
   return link.rank() == 0 ? code : 0;
@@ -179,7 +180,8 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
   if (session.ranks) check_method_on_ranks(arguments.method);
   check(arguments, command);
   arguments.try_again = tries_again(arguments, command);
-  if (session.ranks) return run_on_ranks(arguments, strict, session);
+  if (session.ranks)
+    return in_step(session, [&] { return run_on_ranks(arguments, strict, session); });
   if (!arguments.from.empty()) {
     const EstimateOutcome stored = estimate_stored(arguments);
     print_outcome(arguments, stored, nullptr, session);
@@ -192,7 +194,8 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
   print_outcome(arguments, outcome, &model, session);
   if (outcome.store) {  // a full disk takes the samples, not the estimate
     finish_output();
-    save_store({*outcome.store, outcome.bound, outcome.phases}, arguments.dump);
+    const bool resolved = !std::isnan(outcome.bound.log_z);
+    save_store({*outcome.store, outcome.bound, resolved, outcome.phases}, arguments.dump);
   }
   return exit_code(outcome.estimate, strict);
 }

@@ -23,6 +23,7 @@
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "bounds.hpp"
 #include "input.hpp"
+#include "on_ranks.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 
@@ -337,8 +338,8 @@ std::string hash_of_files(const Layered& model, const EstimateArguments& argumen
                           const CaseValues& cases) {
   std::string bytes = std::to_string(cases.hash(0));
   if (arguments.base != "auto" && arguments.base != "uniform")
-    bytes += fmt::format(
-        " {}", load_cases_of(model, arguments.base, arguments.binarise).values.hash(0));
+    bytes +=
+        fmt::format(" {}", load_cases_of(model, arguments.base, arguments.binarise).values.hash(0));
   if (const std::optional<Ladder> ladder = make_ladder(arguments))
     bytes.append(reinterpret_cast<const char*>(ladder->singles().data()),
                  sizeof(float) * ladder->singles().size());
@@ -368,9 +369,10 @@ std::string describe_work(const std::string& method, const Layered& model,
 }  // namespace
 
 void require_memory_of(const std::string& method, const Layered& model,
-                       const EstimateArguments& arguments, const MethodSettings& settings) {
+                       const EstimateArguments& arguments, const MethodSettings& settings,
+                       int ranks) {
   require_memory(describe_work(method, model, arguments, settings),
-                 method_bytes(method, settings, model) + weight_bytes(model), kFewer);
+                 ranks * (method_bytes(method, settings, model) + weight_bytes(model)), kFewer);
 }
 
 void state_estimate(const Session& session, const std::string& method, const Layered& model,
@@ -378,7 +380,8 @@ void state_estimate(const Session& session, const std::string& method, const Lay
   state_plan(session, describe_work(method, model, arguments, settings),
              sweep_seconds(model, double{1} * settings.sweeps * settings.chains) +
                  estimator_seconds(method, settings),
-             method_bytes(method, settings, model) + weight_bytes(model), kFewer);
+             ranks_here(session) * (method_bytes(method, settings, model) + weight_bytes(model)),
+             kFewer);
 }
 
 void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,

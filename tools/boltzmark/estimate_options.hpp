@@ -94,9 +94,11 @@ std::string hash_of_files(const Layered& model, const EstimateArguments& argumen
 /// Sets whose samples and which states are asked for, of which no file is read.
 void set_sampler(const EstimateArguments& arguments, MethodSettings& settings);
 
-/// Refuses an estimate that needs more memory than is free.  Throws  InvalidArgument
+/// Refuses an estimate that needs more memory than is free, on so many ranks of this host.
+/// Throws  InvalidArgument
 void require_memory_of(const std::string& method, const Layered& model,
-                       const EstimateArguments& arguments, const MethodSettings& settings);
+                       const EstimateArguments& arguments, const MethodSettings& settings,
+                       int ranks = 1);
 
 /// States what an estimate will take.  Throws  InvalidArgument as require_memory_of
 void state_estimate(const Session& session, const std::string& method, const Layered& model,

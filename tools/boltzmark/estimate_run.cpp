@@ -96,16 +96,17 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   return outcome;
 }
 
-// What the searches find, a tempered one too where the method's run is none as thorough.
+// What the searches find, a tempered one too where the method's run is none as thorough: a base near
+// some modes hides the others from it.
 FoundStates find_before(const EstimateRequest& arguments, const PreparedTarget& prepared,
                         const CaseValues& cases) {
   MethodSettings settings;
   set_sampler(arguments.shared, settings);
   const std::uint64_t seed = arguments.shared.seed;
-  return boltzmark::find_before(prepared.target,
-                                mode_search(prepared.target.tempered_model().model, seed, cases),
-                                seed, prepared.chosen,
-                                !tempers_collapsed(find_method(arguments.method), settings));
+  return boltzmark::find_before(
+      prepared.target, mode_search(prepared.target.tempered_model().model, seed, cases), seed,
+      prepared.chosen,
+      prepared.base != "uniform" || !tempers_collapsed(find_method(arguments.method), settings));
 }
 
 // Holds the estimate to what log Z is certainly not below, be it known from before or found now.
@@ -121,6 +122,10 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
     outcome.phases = meet_phases(*found.phases, outcome.visited);
     hold_to_phases(*outcome.phases, outcome.estimate);
   }
+  if (!found.modes && std::isfinite(now.log_z))
+    outcome.estimate.warnings.emplace_back(
+        "each side has continuous units: no modes were searched for, and only the run itself tells "
+        "whether it met all of them");
   outcome.bound = higher(now, before);
   boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
   outcome.seconds += watch.seconds();
@@ -129,8 +134,9 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
 // As many as fit into the memory.
 int most_sweeps(const EstimateRequest& arguments, const Layered& model, const Session& session) {
   const double bytes =
-      method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
-      weight_bytes(model);
+      ranks_here(session) *
+      (method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
+       weight_bytes(model));
   const double fit = arguments.shared.sweeps * available_memory() / bytes;
   const auto most =
       static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
@@ -188,7 +194,8 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
     if (std::isnan(outcome.bound.log_z)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
     const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
-    if (next.bytes > available_memory()) return work + " do not fit into the memory";
+    if (ranks_here(session) * next.bytes > available_memory())
+      return work + " do not fit into the memory";
     const double all = planned + next.seconds;
     if (all <= arguments.max_seconds) return std::nullopt;
     return fmt::format("with {} it would be {} of two cores (--max-seconds)", work,
@@ -229,7 +236,7 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   std::optional<PreparedTarget> made;
   together(session, "data, ladder and base", [&] {
     settings = make_settings(model, arguments.shared);
-    require_memory_of(arguments.method, model, arguments.shared, settings);
+    require_memory_of(arguments.method, model, arguments.shared, settings, ranks_here(session));
     made.emplace(make_target(model, arguments.model, arguments.shared, settings.cases));
     return session.ranks ? identity(settings, made->chosen.base) : "";
   });
@@ -278,7 +285,9 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   hold_to_visits(run.bound, outcome.estimate);
   if (run.phases) hold_to_phases(*run.phases, outcome.estimate);
   refuse_below(outcome.estimate, run.bound.lowest());
-  if (std::isnan(run.bound.log_z))
+  if (!run.resolved)
+    boltzmark::hold_to_bound(run.bound, outcome.estimate);
+  else if (std::isnan(run.bound.log_z))
     outcome.estimate.warnings.emplace_back(
         "the samples were stored without a lower bound of log Z: none is known");
   outcome.attempts = {{outcome.sweeps, outcome.estimate.status}};

@@ -1,8 +1,14 @@
 #include "on_ranks.hpp"
 
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+
 #include "boltzmark/io/sha256.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
+#include "experiments/kit/ranks/host.hpp"
 #include "output.hpp"
 
 namespace boltzmark::cli {
@@ -23,15 +29,36 @@ void together(const Session& session, const std::string& name,
     work();
 }
 
+int in_step(const Session& session, const std::function<int()>& work) {
+  if (!session.ranks) return work();
+  experiments::RankLink& link = *session.ranks;
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    const std::string text = memory ? "out of memory" : error.what();
+    const std::string where = link.rank() == 0 ? ""
+                                               : fmt::format("rank {} on host {}: ", link.rank(),
+                                                             experiments::host_name());
+    link.fail(memory ? 2 : 1, fmt::format("boltzmark: {}{}\n", where, text));
+    throw;
+  }
+}
+
+int ranks_here(const Session& session) {
+  return session.ranks ? session.ranks->ranks_on_host() : 1;
+}
+
 experiments::Parallelism one_job(const Session& session) {
   return experiments::parallelism({.jobs = 1, .threads = session.threads}, session.ranks.get());
 }
 
 void leave_ranks(const Session& session, int exit_code, bool all_heard) {
   finish_output();
-  session.ranks->finish(exit_code, all_heard,
-                        "boltzmark: ranks are silent, but all is stored: mpirun may be stopped if it "
-                        "does not end\n");
+  session.ranks->finish(
+      exit_code, all_heard,
+      "boltzmark: ranks are silent, but all is stored: mpirun may be stopped if it "
+      "does not end\n");
 }
 
 }  // namespace boltzmark::cli

@@ -18,6 +18,13 @@ void agree_on_file(const Session& session, const std::string& path);
 void together(const Session& session, const std::string& name,
               const std::function<std::string()>& work);
 
+/// Does what all ranks do in step, waiting for each other: one that fails alone ends all, with what went
+/// wrong on stderr. One process just does it.
+int in_step(const Session& session, const std::function<int()>& work);
+
+/// Counts the ranks that share this host's memory.
+int ranks_here(const Session& session);
+
 /// Says what a rank uses for one job: the CPUs of its host, shared by the ranks there.
 experiments::Parallelism one_job(const Session& session);
 

@@ -34,6 +34,10 @@ void state_plan(const Session& session, const std::string& work, double seconds,
                 const std::string& remedy) {
   require_memory(fmt::format("{}, which take about {}", work, human_seconds(seconds)), bytes,
                  remedy);
+  announce_plan(session, work, seconds, bytes);
+}
+
+void announce_plan(const Session& session, const std::string& work, double seconds, double bytes) {
   if (session.quiet || (isatty(STDERR_FILENO) == 0 && seconds < 10)) return;
   fmt::print(stderr, "boltzmark: {}; about {} and {} of memory\n", work, human_seconds(seconds),
              human_bytes(bytes));

@@ -16,6 +16,9 @@ namespace boltzmark::cli {
 void state_plan(const Session& session, const std::string& work, double seconds, double bytes,
                 const std::string& remedy);
 
+/// Says it alone: where it was found before that it fits.
+void announce_plan(const Session& session, const std::string& work, double seconds, double bytes);
+
 /// Estimates the time of sweeps of a model's chains on the threads in use, chains times sweeps of
 /// them: a product costs 0.05 ns a core and side, a draw and its decision 1 ns.
 double sweep_seconds(const Layered& model, double chain_sweeps);

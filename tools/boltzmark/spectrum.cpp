@@ -103,19 +103,14 @@ void state_spectrum_plan(const Session& session, const Layered& model, bool one_
       require_memory(work, plan.bytes, remedy);
       return std::string();
     });
+    return announce_plan(session, work, plan.seconds, plan.bytes);
   }
   state_plan(session, work, plan.seconds, plan.bytes, remedy);
 }
 
 Spectrum compute(const Layered& model, const Rule& rule, Scan scan, const Session& session) {
-  if (!session.ranks) return spectrum(model, rule, scan);
-  try {
-    return spectrum(model, rule, scan, {}, *experiments::mpi_ranks());
-  } catch (const std::bad_alloc&) {
-    // The others wait for this rank.
-    session.ranks->finish(2, false, "boltzmark: out of memory\n");
-    throw;
-  }
+  return session.ranks ? spectrum(model, rule, scan, {}, *experiments::mpi_ranks())
+                       : spectrum(model, rule, scan);
 }
 
 int run(const SpectrumArguments& arguments, const Session& session) {
@@ -167,7 +162,9 @@ void add_spectrum(Program& program) {
                  "periodic: a step is a sweep over all units; random: a step updates one unit, "
                  "picked uniformly (default: periodic).");
   command.uses_ranks();
-  command.action([arguments](const Session& session) { return run(*arguments, session); });
+  command.action([arguments](const Session& session) {
+    return in_step(session, [&] { return run(*arguments, session); });
+  });
 }
 
 }  // namespace boltzmark::cli

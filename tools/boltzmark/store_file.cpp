@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "input.hpp"
 
@@ -57,7 +58,8 @@ void read_visited(const Npz& file, LowerBound& bound) {
 }
 
 void add_phases(const MetPhases& phases, NpzWriter& file) {
-  constexpr double kNoMass = std::numeric_limits<double>::lowest();  // its log: files hold no infinity
+  constexpr double kNoMass =
+      std::numeric_limits<double>::lowest();  // its log: files hold no infinity
   const Eigen::VectorXd log_masses = phases.log_masses.cwiseMax(kNoMass);
   file.add("phase_log_masses", log_masses);
   file.add("phase_errors", phases.errors);
@@ -105,6 +107,8 @@ void save_store(const StoredRun& run, const std::string& path) {
     file.add("lower_bound", std::span(&run.bound.log_z, 1), {1});
     file.add("lower_bound_error", std::span(&run.bound.error_bound, 1), {1});
   }
+  const std::int32_t unresolved = 1;
+  if (!run.resolved) file.add("unresolved", std::span(&unresolved, 1), {1});
   if (std::isfinite(run.bound.searched) && run.bound.visits > 0) {
     const double visited[] = {run.bound.searched, run.bound.met, run.bound.visits};
     file.add("visited", std::span(visited), {3});
@@ -139,6 +143,8 @@ StoredRun load_store(const std::string& path) {
     if (file.contains("lower_bound"))
       run.bound = {.log_z = read_number(file, "lower_bound"),
                    .error_bound = read_number(file, "lower_bound_error")};
+    run.resolved =
+        !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);
     if (file.contains("phase_log_masses")) run.phases = read_phases(file);
     return run;

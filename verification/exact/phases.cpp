@@ -1,6 +1,7 @@
 // Parts of the visible states, the mass that annealing finds in them, and what an estimate is refused by.
 #include "boltzmark/estimate/phases.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
@@ -112,6 +114,97 @@ TEST_CASE("an estimate is refused whose run was too seldom in a part that must h
   CHECK(held(demanding(0.9), none, 0, 0) == Status::ok);
 }
 
+TEST_CASE(
+    "what a run hardly met of the masses near modes is an error of its estimate, or refused") {
+  const auto judged = [](double share, int up, double std_error = 0.03) {
+    Estimate estimate{.log_z = 2, .std_error = std_error, .lower = 1.9, .upper = 2.1};
+    hold_to_phases(
+        meet_phases(two_phases(2 + std::log(1 - share), 2 + std::log(share)), visits(up)),
+        estimate);
+    return estimate;
+  };
+  // 6 % of Z, of 100 visits none: log 1.06.
+  const Estimate missed = judged(0.06, 0);
+  CHECK(missed.status == Status::ok);
+  CHECK(missed.std_error == Approx(std::hypot(0.03, std::log(1.06))).epsilon(1e-12));
+  CHECK(missed.upper == Approx(2.1 + 1.96 * std::log(1.06)).epsilon(1e-12));
+  CHECK(missed.lower == 1.9);
+  CHECK(missed.log_z == 2);
+  CHECK(missed.warnings.size() == 1);
+  // Two visits are a third of what is demanded, three are half: enough.
+  CHECK(judged(0.06, 2).std_error == Approx(std::hypot(0.03, std::log(1.04))).epsilon(1e-12));
+  CHECK(judged(0.06, 3).std_error == 0.03);
+  CHECK(judged(0.06, 3).upper == 2.1);
+  CHECK(judged(0.02, 0, 0.05).warnings.empty());  // less than what the samples tell
+  // Parts of 5 % each, of which no single one is refused: none in 100 visits has a limit of 4.5 %.
+  Phases many = two_phases(0, 0);
+  many.centres = Eigen::MatrixXd::Zero(3, 5);
+  many.centres.bottomRows(2).rightCols(4).setConstant(50);  // where no state is
+  const auto parts_of = [&](double each, double error = 0) {
+    many.log_masses = Eigen::VectorXd::Constant(5, 2 + std::log(each));
+    many.log_masses[0] = 2 + std::log(1 - 4 * each);
+    many.errors = Eigen::VectorXd::Constant(5, error);
+    return many;
+  };
+  CHECK(held(parts_of(0.05), visits(0), 2, 0.01) == Status::not_converged);
+  CHECK(held(parts_of(0.05, 0.06), visits(0), 2, 0.01) == Status::ok);  // they may be 4.4 %
+  CHECK(held(parts_of(0.04), visits(0), 2, 0.01) == Status::ok);        // none may be chance
+}
+
+TEST_CASE(
+    "many likely modes that differ little do not hide a phase of states that are unlikely each") {
+  // 100 weak hidden units of one pattern hold e^5 times what 5 strong ones of another do, a state of which
+  // is likelier, beside ten cells of 6 x 2 units that each have two phases.
+  const double weak_bias = -3.43801, strong_bias = -263.5921;
+  const int signs[2][4] = {{1, 1, -1, -1}, {1, -1, 1, -1}};
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(460, 125);
+  Eigen::VectorXd visible = Eigen::VectorXd::Zero(460), hidden(125);
+  hidden << Eigen::VectorXd::Constant(100, weak_bias), Eigen::VectorXd::Constant(5, strong_bias),
+      Eigen::VectorXd::Constant(20, -3.6);
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    weights.block(100 * quarter, 0, 100, 100).setConstant(0.03 * signs[0][quarter]);
+    weights.block(100 * quarter, 100, 100, 5).setConstant(1.6 * signs[1][quarter]);
+  }
+  visible.tail(60).setConstant(-1.2);
+  for (int cell = 0; cell < 10; ++cell)
+    weights.block(400 + 6 * cell, 105 + 2 * cell, 6, 2).setConstant(1.2);
+  const Layered model = Layered::rbm(weights, visible, hidden);
+  // By the numbers of weak and of strong units that are on, and of a cell's.
+  const auto choose = [](int n, int k) {
+    return std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0);
+  };
+  const auto softplus = [](double x) {
+    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+  };
+  std::vector<double> terms;
+  for (int weak = 0; weak <= 100; ++weak)
+    for (int strong = 0; strong <= 5; ++strong) {
+      double term = choose(100, weak) + choose(5, strong) + weak * weak_bias + strong * strong_bias;
+      for (int quarter = 0; quarter < 4; ++quarter)
+        term += 100 * softplus(0.03 * signs[0][quarter] * weak + 1.6 * signs[1][quarter] * strong);
+      terms.push_back(term);
+    }
+  std::vector<double> cell;
+  for (int on = 0; on <= 2; ++on)
+    cell.push_back(choose(2, on) - 3.6 * on + 6 * softplus(1.2 * on - 1.2));
+  const auto sum = [](const std::vector<double>& logs) {
+    return log_sum_exp(Eigen::VectorXd::Map(logs.data(), std::ssize(logs)));
+  };
+  const double truth = sum(terms) + 10 * sum(cell);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    INFO("seed " << seed);
+    const ChosenBase chosen = choose_auto_base(model, mode_search(model, seed), seed);
+    REQUIRE(chosen.phases);
+    CHECK(std::abs(chosen.phases->log_z() - truth) < 0.5);
+    const LayeredTarget target(model, chosen.base);
+    MethodRuns runs(target, {.chains = 100, .sweeps = 2000, .key = make_key(seed)});
+    Estimate estimate = runs.estimate("rts");
+    hold_to_phases(meet_phases(*chosen.phases, visited_states(runs.top_states())), estimate);
+    if (estimate.status == Status::ok)
+      CHECK(std::abs(estimate.log_z - truth) < 4 * estimate.std_error);
+  }
+}
+
 TEST_CASE("where a run misses a phase, annealing from near it refutes the run") {
   Stream draws(make_key(4, "votes"), Purpose::test);
   const VotingRbm votes = make_votes({.visible = 200, .weak = 40, .strong = 8, .ahead = 8}, draws);
@@ -210,8 +303,8 @@ TEST_CASE("a mode is found that only the signs of one unit's weights lead to") {
   Eigen::MatrixXd weights(230, 80);
   for (int j = 0; j < 80; ++j)
     for (int i = 0; i < 230; ++i)
-      weights(i, j) = j < 60 ? 0.5 * (j < 30 ? pattern[i] : -pattern[i])
-                             : (draws.bernoulli(0.5) ? 1.5 : -1.5);
+      weights(i, j) =
+          j < 60 ? 0.5 * (j < 30 ? pattern[i] : -pattern[i]) : (draws.bernoulli(0.5) ? 1.5 : -1.5);
   Eigen::VectorXd above = Eigen::VectorXd::Zero(80);
   above.head(60).setConstant(-45);
   const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(230), above);

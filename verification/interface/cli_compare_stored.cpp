@@ -21,8 +21,8 @@ using namespace cli_test;
 Arguments compare(const Arguments& models, const std::string& out, const Arguments& more = {}) {
   Arguments command = {"compare"};
   command.insert(command.end(), models.begin(), models.end());
-  const Arguments options = {"--methods", "rts,ti,ais", "--sweeps", "40,100", "--repeats", "3",
-                             "--chains",  "10",         "--out",    out};
+  const Arguments options = {"--methods", "rts,ti,ais", "--sweeps", "40,100", "--repeats",
+                             "3",         "--chains",   "10",       "--out",  out};
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), more.begin(), more.end());
   return command;
@@ -41,7 +41,8 @@ std::string said_stored(const Run& result) {
 
 }  // namespace
 
-TEST_CASE("compare goes on from the runs that are stored, to the bytes of one that was never stopped") {
+TEST_CASE(
+    "compare goes on from the runs that are stored, to the bytes of one that was never stopped") {
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(12, 5, 0.5, 1), folder / "m.npz"),
                     whole = folder / "whole", cut = folder / "cut";
@@ -100,7 +101,8 @@ TEST_CASE("no run of compare is taken for one with another model, option, file o
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(12, 5, 0.5, 1), folder / "m.npz"),
                     out = folder / "out", ladder = folder.write("ladder.txt", "0 0.3 0.6 1"),
-                    data = folder.write("data.csv", "0,1,0,1,0,1,0,1,0,1,0,1\n1,1,1,1,1,1,0,0,0,0,0,0\n");
+                    data = folder.write("data.csv",
+                                        "0,1,0,1,0,1,0,1,0,1,0,1\n1,1,1,1,1,1,0,0,0,0,0,0\n");
   const Arguments given = {"--ladder", ladder, "--base", data, "--base-smoothing", "1"};
   const auto with = [&](const std::string& option, const std::string& value) {
     Arguments more = given;
@@ -118,10 +120,12 @@ TEST_CASE("no run of compare is taken for one with another model, option, file o
   const std::string before = estimates(out);
 
   std::vector<Arguments> others = {
-      with("--seed", "2"),          with("--chains", "12"),    with("--prior", "exp:1"),
-      with("--states", "joint"),    with("--summed", "even"),  with("--base-smoothing", "2"),
-      with("--ladder", "linear"),   with("--data", data),      with("--base", "uniform"),
-      with("--methods", "rts,ti,smc"), with("--sweeps", "41,101"),
+      with("--seed", "2"),        with("--chains", "12"),
+      with("--prior", "exp:1"),   with("--states", "joint"),
+      with("--summed", "even"),   with("--base-smoothing", "2"),
+      with("--ladder", "linear"), with("--data", data),
+      with("--base", "uniform"),  with("--methods", "rts,ti,smc"),
+      with("--sweeps", "41,101"),
   };
   // The chains and methods of `compare` are given once.
   for (Arguments& other : others)
@@ -163,13 +167,14 @@ TEST_CASE("no run of compare is taken for one with another model, option, file o
   CHECK(said_stored(run(compare({model}, out, given))).empty());
 }
 
-TEST_CASE("Ctrl-C ends a comparison with what is finished stored, and nothing of it is made again") {
+TEST_CASE(
+    "Ctrl-C ends a comparison with what is finished stored, and nothing of it is made again") {
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(30, 12, 0.3, 1), folder / "m.npz"),
                     out = folder / "out";
-  const Arguments command = {"compare",   model, "--methods", "rts", "--sweeps", "3000",
-                             "--repeats", "200", "--chains",  "100", "--out",    out,
-                             "--base",    "uniform"};
+  const Arguments command = {"compare", model,       "--methods", "rts",      "--sweeps",
+                             "3000",    "--repeats", "200",       "--chains", "100",
+                             "--out",   out,         "--base",    "uniform"};
   Process process(command);
   const auto stored = [&] {
     return std::filesystem::exists(out + "/trials.jsonl") ? lines(store(out)) : 0;

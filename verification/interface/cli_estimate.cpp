@@ -73,6 +73,26 @@ TEST_CASE("the same seed gives the same estimate for any threads, and another se
   }
 }
 
+TEST_CASE("samples of a model that a double does not resolve are refused, as its run was") {
+  const io_test::Folder folder;
+  const auto shape = random_rbm(8, 5, 0.3, 4);
+  for (const double bias : {6e14, 8e14, -6e14}) {
+    INFO("bias " << bias);
+    std::vector<boltzmark::Layer> layers = {shape.layer(0), shape.layer(1)};
+    layers[1].bias[2] = bias;
+    const std::string model = saved(boltzmark::Layered(layers, shape.weights()), folder / "m.npz"),
+                      dump = folder / "dump.npz";
+    const Arguments options = {"--chains",       "20", "--sweeps", "400",
+                               "--temperatures", "8",  "--base",   "uniform"};
+    Arguments command = {"estimate", model, "--dump", dump, "--force"};
+    command.insert(command.end(), options.begin(), options.end());
+    const Json live = json_of(command);
+    CHECK(live["status"] == "not_converged");
+    for (const char* method : {"rts", "ti", "mbar"})
+      CHECK(json_of({"estimate", "--from", dump, "--method", method})["status"] != "ok");
+  }
+}
+
 TEST_CASE("an estimate from a dump is the one that the run gave") {
   const io_test::Folder folder;
   const std::string path = saved(easy_rbm(), folder / "m.npz");

@@ -224,6 +224,22 @@ TEST_CASE("of shards that a whole run would take over from, the last sign of any
 }
 
 TEST_CASE(
+    "a holder that could not write its name is known by its own signs, not by those of others") {
+  const TemporaryFolder out;
+  const std::string lock = out.path() + "/.lock";
+  write_text(lock + ".0-of-2", kOther);  // left by a shard that was killed
+  set_sign(lock + ".0-of-2", 60);
+  const int held = open(lock.c_str(), O_RDWR | O_CREAT, 0666);
+  REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
+  set_sign(lock, 2);
+  CHECK_THROWS_WITH(FolderLock(out.path(), Shard{}, kTakesOver),
+                    Catch::Contains("last sign was 2 min") && !Catch::Contains(kOther));
+  set_sign(lock, 12);
+  CHECK_NOTHROW(FolderLock(out.path(), Shard{}, kTakesOver));
+  close(held);
+}
+
+TEST_CASE(
     "reproduce --take-over goes on in a folder whose holder has been silent for ten minutes") {
   const TemporaryFolder out;
   const SilentHolder silent(out.path() + "/.lock", LOCK_EX, 20);

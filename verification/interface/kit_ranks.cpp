@@ -99,6 +99,7 @@ class CountedRanks final : public RankLink {
   void send(int, std::string) override {}
   std::optional<RankMessage> receive() override { return std::nullopt; }
   void finish(int, bool, const std::string&) override {}
+  void fail(int, const std::string&) override {}
   bool ended() const override { return false; }
 
  private:

@@ -52,8 +52,9 @@ std::string cells_of(const StudyRun& run) {
 TEST_CASE("compare on 2, 3 and 5 ranks writes the tables of one process") {
   const Folder folder;
   const Arguments models = {saved_model(folder, "one.npz", 1), saved_model(folder, "two.npz", 2)};
-  const Arguments more = {"--methods", "rts,mbar,ais,smc,raise", "--sweeps", "30,200",
-                          "--repeats", "3",                      "--json",   "--quiet"};
+  const Arguments more = {
+      "--methods", "rts,mbar,ais,smc,raise", "--sweeps", "30,200", "--repeats", "3", "--json",
+      "--quiet"};
   const std::string expected = cells_of(run_on(1, compare(models, folder / "one", more)));
   const auto tables = [&](const std::string& out) {
     return read_text(folder / out + "/compare.csv") + read_text(folder / out + "/estimates.csv");
@@ -71,8 +72,8 @@ TEST_CASE("compare on 2, 3 and 5 ranks writes the tables of one process") {
 TEST_CASE("a comparison of which the ranks are killed goes on, on any number, to the same bytes") {
   const Folder folder;
   const Arguments models = {saved_model(folder, "one.npz", 1)};
-  const Arguments more = {"--methods", "rts", "--sweeps", "2000",    "--repeats",
-                          "60",        "--base", "uniform", "--quiet"};
+  const Arguments more = {"--methods", "rts",    "--sweeps", "2000",   "--repeats",
+                          "60",        "--base", "uniform",  "--quiet"};
   const std::string out = folder / "out", store = out + "/trials.jsonl";
   Arguments chains = compare(models, out, more);
   {

@@ -97,6 +97,33 @@ TEST_CASE("estimate on ranks refuses methods whose chains learn from each other,
   }
 }
 
+TEST_CASE("a rank that fails alone ends all ranks, and says so") {
+  const Folder folder;
+  const std::string model = saved_model(folder), good = folder / "ladder.txt",
+                    once = folder / "once";
+  experiments::write_text(good, "0 0.5 1\n");
+  const auto estimate = [&](const std::string& ladder) {
+    return Arguments{BOLTZMARK_PROGRAM, "estimate", model,      "--method", "ais",
+                     "--sweeps",        "100",      "--ladder", ladder,     "--quiet"};
+  };
+  // The second rank's ladder is there when it is read first, and empty afterwards.
+  const std::string script = "mkfifo " + once + "; (cat " + good + " >" + once + "; while : >" +
+                             once + "; do :; done) & exec \"$@\"";
+  Arguments words = {BOLTZMARK_MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "1"};
+  const auto add = [&](const Arguments& more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  add(estimate(good));
+  add({":", "-n", "1", "sh", "-c", script, "sh"});
+  add(estimate(once));
+  Launched job(1, words);
+  REQUIRE(job.wait(40));
+  INFO(job.err());
+  CHECK(job.code() != 0);
+  CHECK_THAT(job.err(), Catch::Contains("boltzmark: rank 1 on host ") &&
+                            Catch::Contains("once: not a ladder"));
+}
+
 TEST_CASE("the exit code of an estimate that is not ok is that of one process, with --strict") {
   const Folder folder;
   const std::string model = saved_model(folder);

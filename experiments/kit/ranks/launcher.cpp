@@ -44,12 +44,24 @@ const Launch& this_launch() {
   return launch;
 }
 
+namespace {
+
+int loud_stderr = STDERR_FILENO;
+
+}  // namespace
+
 void silence_output() {
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere < 0) return;
+  const int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  if (kept >= 0) loud_stderr = kept;
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
   close(nowhere);
+}
+
+void say_aloud(const std::string& text) {
+  if (write(loud_stderr, text.data(), text.size()) < 0) return;
 }
 
 }  // namespace boltzmark::experiments

@@ -23,5 +23,7 @@ const Launch& this_launch();
 
 /// Leaves this process without a voice on stdout and stderr: of several ranks only the first prints.
 void silence_output();
+/// Writes to the stderr that this process had before, whether it is silent or not.
+void say_aloud(const std::string& text);
 
 }  // namespace boltzmark::experiments

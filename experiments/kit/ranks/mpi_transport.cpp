@@ -5,20 +5,25 @@
 #include <mpi.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <list>
+#include <numeric>
 #include <thread>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/progress.hpp"
+#include "experiments/kit/ranks/launcher.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
-enum Tag { kMessage = 1, kEnd = 2, kLeave = 3 };
-constexpr double kLeaveSeconds = 5;  // that rank 0 waits for the others
+enum Tag { kMessage = 1, kEnd = 2, kLeave = 3, kPiece = 4 };
+constexpr std::int64_t kMostBytes = 1 << 30;  // of one message: MPI counts them in an int
+constexpr double kLeaveSeconds = 5;           // that rank 0 waits for the others
 
 /// Every peer over TCP takes an open file: 10,000 of them do not fit into the usual 1,024.
 void raise_file_limit() {
@@ -53,25 +58,21 @@ class MpiRanks final : public RankLink {
   bool ended() const override { return ended_; }
 
   std::vector<std::string> gather(const std::string& text) override {
-    const int size = static_cast<int>(text.size());
-    std::vector<int> sizes(rank_ == 0 ? ranks_ : 0), starts(sizes.size());
-    MPI_Gather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-    int whole = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) whole = (starts[i] = whole) + sizes[i];
-    std::string all(static_cast<std::size_t>(whole), '\0');
-    MPI_Gatherv(text.data(), size, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, 0,
-                MPI_COMM_WORLD);
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      texts.push_back(all.substr(static_cast<std::size_t>(starts[i]), sizes[i]));
-    return texts;
+    const auto size = static_cast<std::int64_t>(text.size());
+    std::vector<std::int64_t> sizes(rank_ == 0 ? ranks_ : 0);
+    MPI_Gather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    std::int64_t whole = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+    MPI_Bcast(&whole, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    return whole <= kMostBytes ? gather_at_once(text, sizes) : gather_in_turn(text, sizes);
   }
 
   std::string broadcast(const std::string& text) override {
-    int size = static_cast<int>(text.size());
-    MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    auto size = static_cast<std::int64_t>(text.size());
+    MPI_Bcast(&size, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     std::string all = rank_ == 0 ? text : std::string(static_cast<std::size_t>(size), '\0');
-    MPI_Bcast(all.data(), size, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for_pieces(size, [&](std::int64_t at, int count) {
+      MPI_Bcast(all.data() + at, count, MPI_BYTE, 0, MPI_COMM_WORLD);
+    });
     return all;
   }
 
@@ -96,27 +97,88 @@ class MpiRanks final : public RankLink {
   }
 
   void finish(int exit_code, bool all_heard, const std::string& farewell) override {
-    finished_ = true;
-    if (rank_ != 0) send_tagged(0, {}, kLeave);
-    for (int to = 1; rank_ == 0 && to < ranks_; ++to) send_tagged(to, {}, kEnd);
-    if (!all_heard || !wait_for_others()) {
-      fmt::print(stderr, "{}", farewell);
-      std::fflush(stderr);
-      MPI_Abort(MPI_COMM_WORLD, exit_code);
-    }
-    MPI_Finalize();
+    say_goodbye();
+    const bool all_left = all_heard && waits_for([this] { return rank_ != 0 || all_left_here(); });
+    end(all_left, exit_code, farewell);
+  }
+
+  void fail(int exit_code, const std::string& farewell) override {
+    if (rank_ == 0) return finish(exit_code, true, farewell);
+    say_goodbye();
+    end(waits_for([this] { return ended_; }), exit_code, farewell);
   }
 
  private:
-  /// Takes what still comes until the others have left and nothing is on its way from here.
-  bool wait_for_others() {
+  std::vector<std::string> gather_at_once(const std::string& text,
+                                          const std::vector<std::int64_t>& sizes) const {
+    const std::vector<int> counts(sizes.begin(), sizes.end());
+    std::vector<int> starts(counts.size());
+    int whole = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) whole = (starts[i] = whole) + counts[i];
+    std::string all(static_cast<std::size_t>(whole), '\0');
+    MPI_Gatherv(text.data(), static_cast<int>(text.size()), MPI_BYTE, all.data(), counts.data(),
+                starts.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      texts.push_back(all.substr(static_cast<std::size_t>(starts[i]), counts[i]));
+    return texts;
+  }
+
+  /// What a single message cannot hold.
+  std::vector<std::string> gather_in_turn(const std::string& text,
+                                          const std::vector<std::int64_t>& sizes) const {
+    if (rank_ != 0)
+      for_pieces(static_cast<std::int64_t>(text.size()), [&](std::int64_t at, int count) {
+        MPI_Send(text.data() + at, count, MPI_BYTE, 0, kPiece, MPI_COMM_WORLD);
+      });
+    std::vector<std::string> texts;
+    for (int from = 0; rank_ == 0 && from < ranks_; ++from) {
+      if (from == 0) {
+        texts.push_back(text);
+        continue;
+      }
+      std::string& theirs = texts.emplace_back(static_cast<std::size_t>(sizes[from]), '\0');
+      for_pieces(sizes[from], [&](std::int64_t at, int count) {
+        MPI_Recv(theirs.data() + at, count, MPI_BYTE, from, kPiece, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+      });
+    }
+    return texts;
+  }
+
+  template <class Body>
+  static void for_pieces(std::int64_t bytes, const Body& body) {
+    for (std::int64_t at = 0; at < bytes; at += kMostBytes)
+      body(at, static_cast<int>(std::min(kMostBytes, bytes - at)));
+  }
+
+  bool all_left_here() const { return left_ == ranks_ - 1; }
+
+  void say_goodbye() {
+    finished_ = true;
+    if (rank_ != 0) send_tagged(0, {}, kLeave);
+    for (int to = 1; rank_ == 0 && to < ranks_; ++to) send_tagged(to, {}, kEnd);
+  }
+
+  /// Takes what still comes until something holds and nothing is on its way from here.
+  template <class Condition>
+  bool waits_for(const Condition& holds) {
     const double start = now_seconds();
-    while ((rank_ == 0 && left_ < ranks_ - 1) || !sent_.empty()) {
+    while (!holds() || !sent_.empty()) {
       if (now_seconds() - start > kLeaveSeconds) return false;
       receive();
       nap();
     }
     return true;
+  }
+
+  static void end(bool in_peace, int exit_code, const std::string& farewell) {
+    if (!in_peace) {
+      std::fflush(stderr);
+      say_aloud(farewell);
+      MPI_Abort(MPI_COMM_WORLD, exit_code);
+    }
+    MPI_Finalize();
   }
 
   void send_tagged(int to, std::string bytes, int tag) {

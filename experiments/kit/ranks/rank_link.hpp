@@ -36,6 +36,10 @@ class RankLink {
   /// If ranks are lost, or do not answer, this writes the farewell to stderr and ends all processes with
   /// the exit code. The last call.
   virtual void finish(int exit_code, bool all_heard, const std::string& farewell = {}) = 0;
+  /// Ends this rank where something failed that the others may not know of, and wait for: unless they end
+  /// too, rank 0 here as by `finish`, this writes the farewell to the launcher's stderr and ends all
+  /// processes with the exit code. The last call.
+  virtual void fail(int exit_code, const std::string& farewell) = 0;
   /// Tells whether rank 0 has called `finish`.
   virtual bool ended() const = 0;
 };

@@ -118,7 +118,8 @@ void ReportWriter::finish(ReproduceResult& result) {
   result.report = root_ + "/report/index.html";
   if (!result.interrupted) note_outcome(document_, result);
   for (const PlannedExperiment* plan : all_plans())
-    for (std::string& conflict : keep_conflicts(*plan)) result.failures.push_back(std::move(conflict));
+    for (std::string& conflict : keep_conflicts(*plan))
+      result.failures.push_back(std::move(conflict));
 }
 
 void ReportWriter::draw(const PlannedExperiment& plan) {

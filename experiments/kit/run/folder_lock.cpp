@@ -69,12 +69,22 @@ struct Holders {
   double sign = 0;
 };
 
+/// Tells whether one run has a lock for itself, be it without a name, as on a full disk.
+bool is_held_alone(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool alone = lock_file(file, LockFile::Mode::shared, LockFile::IfHeld::refuse) != 0;
+  close(file);
+  return alone;
+}
+
 /// Finds what holders wrote into the locks of a folder; a lock that shards share names none, and
 /// its time is that of whoever tried to have it.
 Holders find_holders(const std::string& folder, const std::string& lock) {
   const double sign = time_of(folder + "/" + lock).value_or(0);
   const std::string own = read_text(folder + "/" + lock);
   if (!own.empty()) return {.names = {own}, .sign = sign};
+  if (is_held_alone(folder + "/" + lock)) return {.names = {}, .sign = sign};
   Holders found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string file = entry.path().filename().string();
@@ -203,7 +213,9 @@ FolderLock::FolderLock(const std::string& folder, const Shard& shard, const Lock
     own_.emplace(folder + "/" + shard.lock_name(), LockFile::Mode::alone, IfHeld::refuse);
     hold(*own_, folder, shard.lock_name(), options.take_over);
   }
-  watcher_ = std::thread([this, seconds = options.renew_seconds] { watch(seconds); });
+  renew_seconds_ = options.renew_seconds;
+  looked_at_ = now_seconds();
+  watcher_ = std::thread([this] { watch(); });
 }
 
 FolderLock::~FolderLock() {
@@ -215,8 +227,17 @@ FolderLock::~FolderLock() {
   if (watcher_.joinable()) watcher_.join();
 }
 
+std::optional<std::string> FolderLock::find_other() const {
+  std::optional<std::string> other = folder_.taken_by();
+  return !other && own_ ? own_->taken_by() : other;
+}
+
 void FolderLock::check() const {
   const std::lock_guard lock(mutex_);
+  if (taken_by_.empty() && now_seconds() - looked_at_ > 2 * renew_seconds_ && watcher_.joinable()) {
+    taken_by_ = find_other().value_or("");
+    looked_at_ = now_seconds();
+  }
   if (!taken_by_.empty())
     throw Error(
         fmt::format("{}: its lock now names {} (must be this run's: nothing more is stored)", path_,
@@ -224,15 +245,15 @@ void FolderLock::check() const {
 }
 
 // The name is looked for before the sign is given, so that no other's is renewed.
-void FolderLock::watch(double seconds) {
+void FolderLock::watch() {
   std::unique_lock lock(mutex_);
-  const auto wait = std::chrono::duration<double>(seconds);
+  const auto wait = std::chrono::duration<double>(renew_seconds_);
   while (!ending_.wait_for(lock, wait, [this] { return ended_; })) {
     lock.unlock();
-    std::optional<std::string> other = folder_.taken_by();
-    if (!other && own_) other = own_->taken_by();
+    const std::optional<std::string> other = find_other();
     if (!other) (own_ ? *own_ : folder_).renew();
     lock.lock();
+    looked_at_ = now_seconds();
     if (!other) continue;
     taken_by_ = *other;
     return;

@@ -66,18 +66,23 @@ class FolderLock {
   FolderLock(const std::string& folder, const Shard& shard, const LockOptions& options = {});
   ~FolderLock();
 
+  /// Looks who has the folder if the thread that does has not done so lately: it was stopped too.
   /// Throws  Error naming who has the folder, once another was found to have it
   void check() const;
 
  private:
-  void watch(double seconds);
+  void watch();
+
+  std::optional<std::string> find_other() const;
 
   std::string path_;
   LockFile folder_;
   std::optional<LockFile> own_ = {};
-  mutable std::mutex mutex_;  ///< of the next two
+  double renew_seconds_ = 0;
+  mutable std::mutex mutex_;  ///< of the next four
   std::condition_variable ending_;
-  std::string taken_by_ = {};
+  mutable std::string taken_by_ = {};
+  mutable double looked_at_ = 0;  ///< steady clock
   bool ended_ = false;
   std::thread watcher_;
 };

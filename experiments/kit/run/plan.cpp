@@ -61,9 +61,8 @@ std::string experiment_folder(const std::string& out, Profile profile,
 
 PlannedExperiment list_trials(const Experiment& experiment, const ReproduceOptions& options,
                               const CellFilter& only, std::string sources) {
-  PlannedExperiment plan{
-      .experiment = &experiment,
-      .folder = experiment_folder(options.out, options.profile, experiment)};
+  PlannedExperiment plan{.experiment = &experiment,
+                         .folder = experiment_folder(options.out, options.profile, experiment)};
   if (sources.empty()) sources = sources_hash(experiment);
   std::set<std::string> seen;
   for (const Json& inputs : experiment.trials(options.profile)) {

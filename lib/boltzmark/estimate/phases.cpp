@@ -12,7 +12,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr int kNear = 6;         // bases near modes
+constexpr int kNear = 8;         // bases near modes
 constexpr int kLikeliest = 32;   // modes that these are taken from
 constexpr int kBaseChains = 64;  // that find what is near a mode
 constexpr double kSmoothing = 0.05;
@@ -26,10 +26,39 @@ int near_modes(const Layered& model, const BaseChoice& choice) {
   return static_cast<int>(std::clamp<double>(most, 2, kNear));
 }
 
+// The likeliest modes that are not close to each other, by the distance of the one farthest from the first.
+std::vector<int> likeliest_apart(const Eigen::MatrixXf& states, int most) {
+  constexpr float kClose = 0.05F;  // of its square
+  const float farthest = (states.colwise() - states.col(0)).colwise().squaredNorm().maxCoeff();
+  std::vector<int> chosen;
+  for (int mode = 0; mode < states.cols() && std::ssize(chosen) < most; ++mode)
+    if (std::all_of(chosen.begin(), chosen.end(), [&](int other) {
+          return (states.col(mode) - states.col(other)).squaredNorm() > kClose * farthest;
+        }))
+      chosen.push_back(mode);
+  return chosen;
+}
+
+// Distant ones among the likeliest, among all, and the likeliest that are apart, in turn. Many likely
+// modes that differ little must not hide a phase of many states, none of which is likely; nor must far
+// modes of little mass hide a few that have some each.
+std::vector<int> distant_modes(const Modes& modes, int near) {
+  const Eigen::MatrixXf states = all_values(modes.states);
+  const std::vector<int> ways[] = {
+      farthest_first(states.leftCols(std::min(modes.count(), kLikeliest)), near),
+      farthest_first(states, near), likeliest_apart(states, near)};
+  std::vector<int> chosen;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(near); ++k)
+    for (const std::vector<int>& way : ways)
+      if (k < way.size() && std::ssize(chosen) < near &&
+          std::find(chosen.begin(), chosen.end(), way[k]) == chosen.end())
+        chosen.push_back(way[k]);
+  return chosen;
+}
+
 std::vector<Base> bases_of(const Layered& model, const Modes& modes, StreamKey key, int near) {
   std::vector<Base> bases = {Base::uniform(model)};
-  const int likeliest = std::min(modes.count(), kLikeliest);
-  for (const int mode : farthest_first(all_values(modes.states).leftCols(likeliest), near))
+  for (const int mode : distant_modes(modes, near))
     bases.push_back(base_near_modes(model, modes, std::vector<int>(kBaseChains, mode), kSmoothing,
                                     derive_key(key, std::to_string(mode))));
   return bases;

@@ -36,8 +36,8 @@ struct Phases : PhaseMasses {
   std::vector<int> parts_of(const Chains& states) const;
 };
 
-/// Anneals from the uniform base and from bases near up to six of the likeliest modes, each as far as can
-/// be from those before; near fewer, but two, of models so large that they would take long.
+/// Anneals from the uniform base and from bases near up to eight modes: in turn one of the likeliest and
+/// one of all, as far as can be from those before, and the next likeliest that is apart; near fewer, but two, of models so large that they would take long.
 /// Randomness  streams of choice.key for each base, and of key for what is near a mode
 /// Throws      InvalidArgument as choose_base
 /// Cost        choice.chains * choice.sweeps sweeps of one chain for every base

@@ -37,10 +37,10 @@ Estimate weigh(const Eigen::VectorXd& log_weights, const std::vector<double>& vi
 // Reverse paths that would lower the estimate are rare, and none of the weights tells that they are
 // missing: the run that the cases are from has an estimate of its own.
 void hold_to_run(const TemperedRun& run, Estimate& estimate) {
-  constexpr double kErrors = 5, kNats = 0.25;
+  constexpr double kErrors = 3;
   const Estimate by_rts = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
   const double off = std::abs(estimate.log_z - by_rts.log_z);
-  if (off > std::max(kNats, kErrors * std::hypot(estimate.std_error, by_rts.std_error)))
+  if (off > kErrors * std::hypot(estimate.std_error, by_rts.std_error))
     estimate.refuse(Status::not_converged,
                     fmt::format("RTS by the run that the cases are from says {:.4f} +- {:.4f}: run "
                                 "more sweeps",

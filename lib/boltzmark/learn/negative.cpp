@@ -335,10 +335,14 @@ Negative parse_negative(std::string_view text) {
 Negative parse_sampler(std::string_view text) {
   if (text == kPlainSweeps) return Negative::pcd(1);
   for (const NegativePhase& phase : kPhases)
-    if (phase.samples && phase.name() == text.substr(0, text.find(':')))
-      return parse_negative(text);
+    if (phase.samples && phase.name() == text.substr(0, text.find(':'))) {
+      Fields fields(text.substr(phase.name().size()));
+      Negative negative = phase.parse(fields);
+      negative.factor.vanishing = true;
+      if (fields.whole()) return negative;
+    }
   throw InvalidArgument(fmt::format(
-      "sampler = {} (must be {})", text,
+      "sampler = {} (must be {}; T 2 or more, but 1 or more of pt, and 0 <= LOW < 1)", text,
       list_samplers([](const NegativePhase& phase) { return std::string(phase.form); })));
 }
 

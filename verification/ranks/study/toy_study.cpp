@@ -87,6 +87,7 @@ class HoldingLink final : public RankLink {
   void finish(int code, bool all_heard, const std::string& farewell) override {
     link_->finish(code, all_heard, farewell);
   }
+  void fail(int code, const std::string& farewell) override { link_->fail(code, farewell); }
   bool ended() const override { return link_->ended(); }
   std::optional<RankMessage> receive() override {
     if (auto message = link_->receive()) held_[message->from].push_back(std::move(*message));
