@@ -72,6 +72,15 @@ std::string hash_sources(const std::vector<std::string>& beginnings,
   return short_hash(all);
 }
 
+bool sources_stand(const std::string& root, const std::vector<SourceFile>& sources) {
+  return std::all_of(sources.begin(), sources.end(), [&](const SourceFile& file) {
+    const std::string path = (std::filesystem::path(root) / file.path).string();
+    if (!std::filesystem::is_regular_file(path)) return false;
+    const std::string bytes = read_text(path);
+    return sha256(bytes.data(), bytes.size()) == file.sha256;
+  });
+}
+
 std::string revision() {
   const std::string root = source_path("");
   const auto head = run_program({"git", "-C", root, "rev-parse", "--short=12", "HEAD"});
@@ -80,7 +89,7 @@ std::string revision() {
                                     ":(exclude)reports/reference"});
   const auto sources = run_program({"git", "-C", root, "status", "--porcelain", "-uall", "--",
                                     "lib", "experiments", "verification/checks"});
-  const bool clean = tracked.output.empty() && sources.output.empty();
+  const bool clean = tracked.output.empty() && sources.output.empty() && sources_stand(root);
   return first_line(head.output) + (clean ? "" : "+changes");
 }
 

@@ -33,9 +33,13 @@ std::string hash_sources(const std::vector<std::string>& beginnings,
 /// "missing"
 std::map<std::string, std::string> data_hashes(const Experiment& experiment);
 
+/// Tells whether a tree's sources are those that were built.
+bool sources_stand(const std::string& root,
+                   const std::vector<SourceFile>& sources = source_files());
+
 /// Asks git for the revision of the source tree: "1a2b3c4d5e6f", with "+changes" if tracked files
-/// were changed or sources are there that are not tracked, the results in reports/reference apart;
-/// "unknown" without git.
+/// were changed, sources are there that are not tracked, or the tree has gone on since this program was
+/// built, the results in reports/reference apart; "unknown" without git.
 std::string revision();
 /// Tells whether this names a revision, and no changes to it.
 bool is_clean(const std::string& revision);

@@ -216,12 +216,25 @@ std::string Command::usage() const {
   return text + " [options]";
 }
 
+namespace {
+
+// The words that an argument takes, unless its help names them all.
+std::string unsaid(const Argument& argument) {
+  const bool all_said = std::all_of(
+      argument.choices.begin(), argument.choices.end(),
+      [&](const std::string& choice) { return argument.help.find(choice) != std::string::npos; });
+  return all_said ? "" : fmt::format(" One of {}.", fmt::join(argument.choices, ", "));
+}
+
+}  // namespace
+
 std::string Command::help() const {
   std::string text = fmt::format("{}\n\n{}\n", usage(), wrap(texts_.about, kColumns, 0));
   std::string positionals;
   std::string options;
   for (const Argument& argument : arguments_)
-    (argument.is_option() ? options : positionals) += entry(argument.shown, argument.help);
+    (argument.is_option() ? options : positionals) +=
+        entry(argument.shown, argument.help + unsaid(argument));
   if (!positionals.empty()) text += "\nArguments\n" + positionals;
   text += "\nOptions\n" + options;
   if (!texts_.notes.empty()) text += "\n" + texts_.notes + "\n";

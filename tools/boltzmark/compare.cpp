@@ -75,6 +75,8 @@ std::vector<int> parse_sweeps(const std::string& list) {
     if (read == 0 || read != text.size() || number < 2)
       throw InvalidArgument(
           fmt::format("--sweeps = {} (must be numbers of 2 or more, with commas)", list));
+    if (std::find(sweeps.begin(), sweeps.end(), number) != sweeps.end())
+      throw InvalidArgument(fmt::format("--sweeps = {} (must name {} once)", list, number));
     sweeps.push_back(number);
   }
   return sweeps;

@@ -1,9 +1,12 @@
 #include "comparison_runs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <functional>
+#include <cmath>
 #include <utility>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "progress.hpp"
@@ -147,6 +150,11 @@ const ComparisonRuns::Prepared& ComparisonRuns::prepared(const Json& inputs) {
     const ModeSearch search = mode_search(subject.model, seed, subject.cases);
     const FoundStates found = find_before(made.target, search, seed, made.chosen, true);
     const LowerBound bound = find_lower_bound(made.target, search, {}, found);
+    const double slack = 1e-6 * std::max(1.0, std::abs(bound.log_z));
+    if (subject.truth && *subject.truth < bound.lowest() - slack)
+      throw DataError(
+          fmt::format("{}: log_z = {} (must be log Z, which is certainly {:.6f} or more)",
+                      subject.path, *subject.truth, bound.lowest()));
     SearchedStates states = find_states(made.target, search, found);
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
     places_[s].made = std::make_shared<const Prepared>(

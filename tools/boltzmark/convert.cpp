@@ -56,7 +56,19 @@ int run(const ConvertArguments& arguments, const Session& session) {
   check_output(arguments.out, arguments.force);
   const FilePrecision precision =
       arguments.precision == "float" ? FilePrecision::float32 : FilePrecision::float64;
-  about_file(arguments.out, [&] { write_model(model, arguments.out, precision); });
+  // What is known of a model goes with it, where the file can say it and the parameters are the same.
+  const auto known = load_known_log_z(arguments.in, model);
+  const bool keeps = precision == FilePrecision::float64 && arguments.out.ends_with(".npz");
+  about_file(arguments.out, [&] {
+    if (known && keeps)
+      write_known_model(model, *known, arguments.out);
+    else
+      write_model(model, arguments.out, precision);
+  });
+  if (known && !keeps && !session.quiet)
+    fmt::print(stderr,
+               "boltzmark: {}: without the log Z that {} says (an .npz of doubles has it)\n",
+               arguments.out, arguments.in);
   if (session.json) {
     std::vector<int> sizes;
     for (int l = 0; l < model.layers(); ++l) sizes.push_back(model.size(l));

@@ -74,6 +74,12 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
       object.set("status", std::string(name(estimate.status))).set("warnings", estimate.warnings));
 }
 
+// A number that a person wrote has few digits.
+double known_slack(const KnownLogZ& known) {
+  const double told = std::isfinite(known.error) ? 5 * known.error : 0;
+  return std::max(told, 1e-6 * std::max(1.0, std::abs(known.log_z)));
+}
+
 void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outcome,
                    const Layered* model, const Session& session) {
   const Estimate& estimate = outcome.estimate;
@@ -93,6 +99,9 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
     facts.add("known log Z",
               fmt::format("{}; the estimate is off by {:+.4f}", known_text(*outcome.known),
                           estimate.log_z - outcome.known->log_z));
+  if (outcome.known && outcome.known->log_z < outcome.bound.lowest() - known_slack(*outcome.known))
+    facts.add("warning",
+              "the log Z that the model's file says is too low: it is certainly not that");
   facts.add("status", std::string(name(estimate.status)));
   if (outcome.attempts.size() > 1) facts.add("attempts", describe_attempts(outcome.attempts));
   facts.add("effective samples", fmt::format("{:.0f}", estimate.effective_samples));
@@ -203,7 +212,10 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
 constexpr const char* kEstimateNotes =
     "std_error is one standard deviation of log Z, sampling and discretisation together; lower "
     "and\n"
-    "upper are 95 % limits. status is ok, unvisited_rung, few_effective_samples, not_converged or\n"
+    "upper are 95 % limits; of thermodynamic integration (but ti-continuous) they bracket what the\n"
+    "rungs leave unknown of the integral, which the standard error does not have. What short\n"
+    "annealing finds near modes that the run hardly met is in the standard error and in upper.\n"
+    "status is ok, unvisited_rung, few_effective_samples, not_converged or\n"
     "below_bound: with any but ok the number is not to be trusted. `boltzmark list estimators` "
     "names\n"
     "the methods. Without --sweeps a refused estimate is tried again with 20 000, 40 000 and 80 000\n"

@@ -28,6 +28,17 @@ struct SpectrumArguments {
   std::string scan = "periodic";
 };
 
+// Eigenvalues are told to some 1e-14: a gap of that size is rounding.
+std::string relaxation_text(const Spectrum& result) {
+  constexpr double kResolved = 1e-12;
+  const bool reducible = !result.irreducible || !result.aperiodic;
+  if (!reducible && 1 - result.slem < kResolved)
+    return fmt::format("more than {:.0e} steps: 1 - SLEM is at the limit of rounding",
+                       1 / kResolved);
+  return result.relaxation_time ? fmt::format("{:.6g} steps", *result.relaxation_time)
+                                : "infinite: the SLEM is 1";
+}
+
 void print_result(const Spectrum& result, const Rule& rule, const Session& session) {
   if (session.json) {
     print(JsonObject()
@@ -46,9 +57,7 @@ void print_result(const Spectrum& result, const Rule& rule, const Session& sessi
   facts.add("states", grouped(result.states));
   facts.add("SLEM", fmt::format("{:.10g}", result.slem));
   facts.add("second eigenvalue", fmt::format("{:.10g}", result.second_eigenvalue));
-  facts.add("relaxation time", result.relaxation_time
-                                   ? fmt::format("{:.6g} steps", *result.relaxation_time)
-                                   : "infinite: the SLEM is 1");
+  facts.add("relaxation time", relaxation_text(result));
   facts.add("stationarity error", short_number(result.stationarity_error));
   facts.add("irreducible", result.irreducible ? "yes" : "no");
   facts.add("aperiodic", result.aperiodic ? "yes" : "no");

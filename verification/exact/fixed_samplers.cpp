@@ -19,7 +19,10 @@ TEST_CASE("what samples a fixed model starts at the states that it is given") {
     }
     ++samplers;
     INFO(phase.form);
-    CHECK(parse_sampler(phase.example) == parse_negative(phase.example));
+    // Weights that grow by a constant factor for ever never let the states follow a model that is fixed.
+    Negative expected = parse_negative(phase.example);
+    expected.factor.vanishing = phase.name() == "st";
+    CHECK(parse_sampler(phase.example) == expected);
     CHECK(describe_samplers().find(phase.form) != std::string::npos);
     SamplerSetup setup{
         .model = model, .packing = {.chains = 5}, .key = make_key(1), .start = &first};

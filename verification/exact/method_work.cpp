@@ -137,7 +137,9 @@ TEST_CASE("a store is read by the states that are asked for") {
     const double joint = estimate_from(method, store, States::joint).log_z;
     const double collapsed = estimate_from(method, store, States::collapsed).log_z;
     CHECK(joint != collapsed);
-    CHECK(estimate_from(method, store).log_z == collapsed);
+    const bool reads_joint = std::string(method) == "rsd";
+    CHECK(estimate_from(method, store).log_z == (reads_joint ? joint : collapsed));
+    CHECK(estimate_from(method, run).log_z == (reads_joint ? joint : collapsed));
   }
   CHECK_THROWS_AS(estimate_from("mbar", store, States::joint), InvalidArgument);
   store.log_f.clear();

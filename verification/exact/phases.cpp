@@ -136,6 +136,14 @@ TEST_CASE(
   CHECK(judged(0.06, 3).std_error == 0.03);
   CHECK(judged(0.06, 3).upper == 2.1);
   CHECK(judged(0.02, 0, 0.05).warnings.empty());  // less than what the samples tell
+  // One in 100 that none of 100 visits met is as good as chance.
+  CHECK(judged(0.01, 0, 0.001).std_error == 0.001);
+  CHECK(judged(0.02, 0, 0.001).std_error > 0.019);
+  // Masses of which little is known add nothing: two errors lower, none.
+  Estimate unsure{.log_z = 2, .std_error = 0.03, .lower = 1.9, .upper = 2.1};
+  hold_to_phases(meet_phases(two_phases(2 + std::log(0.94), 2 + std::log(0.06), 0.5), visits(0)),
+                 unsure);
+  CHECK(unsure.std_error == 0.03);
   // Parts of 5 % each, of which no single one is refused: none in 100 visits has a limit of 4.5 %.
   Phases many = two_phases(0, 0);
   many.centres = Eigen::MatrixXd::Zero(3, 5);

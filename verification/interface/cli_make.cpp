@@ -33,6 +33,26 @@ TEST_CASE("a made model carries its log Z, which describe shows and compare scor
   CHECK(compared["truth"] == known);
 }
 
+TEST_CASE("convert keeps what a file says of log Z where the parameters are the same bits") {
+  const io_test::Folder folder;
+  const std::string made = folder / "m.npz";
+  const double log_z = json_of({"make", "random:12:6:0.2:3", "--out", made})["log_z"];
+  const auto converted = [&](const std::string& name, const std::string& precision) {
+    const Run result = run({"convert", made, folder / name, "--precision", precision});
+    CHECK(result.code == 0);
+    return std::pair(json_of({"describe", folder / name})["log_z"], result.err);
+  };
+  const auto [same, nothing] = converted("same.npz", "double");
+  CHECK(same == log_z);
+  CHECK(nothing.empty());
+  for (const auto& [name, precision] :
+       {std::pair("float.npz", "float"), std::pair("double.mat", "double")}) {
+    const auto [none, said] = converted(name, precision);
+    CHECK(none.is_null());
+    CHECK_THAT(said, Catch::Contains("without the log Z that " + made + " says"));
+  }
+}
+
 TEST_CASE("changed parameters drop the log Z that a file says, and a damaged one is refused") {
   const io_test::Folder folder;
   const std::string path = folder / "m.npz", changed = folder / "changed.npz";

@@ -75,6 +75,21 @@ TEST_CASE("spectrum of independent units is the closed form") {
   CHECK(blend["slem"].get<double>() == Approx(0.5 * slem).margin(1e-12));
 }
 
+TEST_CASE("spectrum says where a relaxation time is rounding") {
+  // Two pairs of units held to be equal by e^(4 k): 1 - SLEM is of the order of e^(-4 k).
+  const io_test::Folder folder;
+  for (const auto& [k, told] : {std::pair(2, "steps"), std::pair(10, "more than 1e+12 steps")}) {
+    const std::string path = saved(boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(2, 2, 4.0 * k),
+                                                           Eigen::VectorXd::Constant(2, -4.0 * k),
+                                                           Eigen::VectorXd::Constant(2, -4.0 * k)),
+                                   folder / (std::to_string(k) + ".npz"));
+    const Run result = run({"spectrum", path, "--rule", "gibbs"});
+    INFO(result.out);
+    CHECK_THAT(result.out, Catch::Contains(told));
+    CHECK((result.out.find("rounding") != std::string::npos) == (k == 10));
+  }
+}
+
 TEST_CASE("spectrum shows that Metropolis without the tie rule is periodic at ties") {
   const io_test::Folder folder;
   const Eigen::Vector2d zero = Eigen::Vector2d::Zero();

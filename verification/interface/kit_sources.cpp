@@ -24,7 +24,7 @@ const Experiment& experiment(const std::string& id) {
 class SourceTree {
  public:
   SourceTree() {
-    for (const char* folder : {"lib", "experiments", "verification/checks"}) {
+    for (const char* folder : {"lib", "experiments", "verification/checks", "tools/boltzmark"}) {
       fs::create_directories(fs::path(root() + "/" + folder).parent_path());
       fs::copy(source_path(folder), root() + "/" + folder, fs::copy_options::recursive);
     }
@@ -51,8 +51,9 @@ class SourceTree {
     std::ofstream(path) << before;
   }
 
- private:
   std::string root() const { return folder_.path() + "/tree"; }
+
+ private:
   TemporaryFolder folder_;
 };
 
@@ -92,6 +93,16 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
     CHECK(sources_hash(theory, tree.hashes()) != theory_key);
     CHECK(sources_hash(fig3, tree.hashes()) == key);
   });
+}
+
+TEST_CASE("a tree that has gone on is not the one that was built") {
+  const SourceTree tree;
+  const std::vector<SourceFile> built = tree.hashes();
+  CHECK(sources_stand(tree.root(), built));
+  tree.with_comment("lib/boltzmark/core/numeric.hpp",
+                    [&] { CHECK_FALSE(sources_stand(tree.root(), built)); });
+  CHECK(sources_stand(tree.root(), built));
+  CHECK_FALSE(sources_stand(tree.root() + "/lib", built));
 }
 
 TEST_CASE("the build hashed the sources as they stand") {

@@ -201,13 +201,13 @@ constexpr double kNormal95 = 1.96;
 
 // What was found near modes that the run hardly met is missing from its Z: an error that no sample tells.
 void add_unmet_mass(const MetPhases& phases, Estimate& estimate) {
-  constexpr double kMost = 0.1, kLevel = 0.99, kMassErrors = 2;
+  constexpr double kMost = 0.1, kChance = 0.8, kLevel = 0.99, kMassErrors = 2;
   double unmet = 0, surely = 0;
   for (Eigen::Index k = 0; k < phases.shares.size(); ++k) {
     const double mass = std::exp(phases.log_masses[k] - estimate.log_z), share = phases.shares[k];
-    if (!(share < mass / 2)) continue;
-    unmet += mass - share;
     const double least = mass * (1 - kMassErrors * phases.errors[k]);
+    if (!(share < least / 2) || !is_too_small(share, phases.visits, least, kChance)) continue;
+    unmet += mass - share;
     if (is_too_small(share, phases.visits, least, kLevel)) surely += least - share;
   }
   if (surely > kMost)

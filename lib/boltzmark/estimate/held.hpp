@@ -107,10 +107,10 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// standard errors and a quarter of a nat, or whose run was seldomer in the phase near one of these bases
 /// than the mass demands that annealing found there, as hold_to_visits does: a base that is near one
 /// phase alone, or a first-order transition on the way from it, hides the others from every run.
-/// Where it is not refused, the masses near bases that the run was in less than half as often as they
-/// demand add to the error: e = log(1 + their part of Z), std_error <- sqrt(std_error^2 + e^2),
-/// upper <- upper + 1.96 e; more than a tenth, by two errors of a
-/// mass lower and where 99 % of chance would not do, is refused. They are missing from its Z, and none of its samples tells.
+/// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
+/// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
+/// More than a tenth is refused. A mass counts, taken two of its errors lower, if the run was there less
+/// than half as often and chance would have it with 20 % at most; to refuse, with 1 % at most.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);
 

@@ -118,7 +118,7 @@ Estimate estimate_from(std::string_view name, const SampleStore& store,
         names_of(" or ", [](const Method& m) { return m.from_store && m.reads_log_f; })));
   if (method.from_store && !store.random_rungs) need_any_tempering(method);
   return make_estimate(method, range_of(store.log_ratio), method.from_store, store,
-                       states.value_or(default_states(store)));
+                       states.value_or(method.stored_states.value_or(default_states(store))));
 }
 
 Estimate estimate_log_z(std::string_view name, const Target& target,

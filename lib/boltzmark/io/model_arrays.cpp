@@ -31,8 +31,9 @@ void expect_layer_vector(const Npz& file, const std::string& name, std::uint64_t
   const Array array = describe_floats(file, name);
   array.expect_dimensions(1);
   if (array.shape[0] != units) {
-    array.place.refuse(fmt::format("has {} values", array.shape[0]),
-                       fmt::format("must have {}, the units of the weights", units));
+    array.place.refuse(
+        fmt::format("has {} values", array.shape[0]),
+        fmt::format("must have {}, the units of the weights, W [visible, hidden]", units));
   }
 }
 

@@ -338,7 +338,7 @@ Negative parse_sampler(std::string_view text) {
     if (phase.samples && phase.name() == text.substr(0, text.find(':'))) {
       Fields fields(text.substr(phase.name().size()));
       Negative negative = phase.parse(fields);
-      negative.factor.vanishing = true;
+      negative.factor.vanishing = phase.options.find("--factor") != std::string_view::npos;
       if (fields.whole()) return negative;
     }
   throw InvalidArgument(fmt::format(

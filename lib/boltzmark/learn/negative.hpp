@@ -115,7 +115,8 @@ Negative parse_negative_description(std::string_view text);
 void set_negative_option(Negative& negative, std::string_view name, std::string_view value);
 
 /// Parses what samples a model that does not change: `gibbs`, which is plain sweeps, or a negative
-/// phase that serves without cases and gradients.
+/// phase that serves without cases and gradients; of st the factor vanishes, 10 / t, as states that a
+/// constant one keeps at b = 1 do not follow the model.
 /// Throws  InvalidArgument naming the forms there are
 Negative parse_sampler(std::string_view text);
 /// Writes their forms and meanings in one sentence, for a help text.

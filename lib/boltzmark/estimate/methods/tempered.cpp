@@ -118,6 +118,11 @@ Method rsd_method() {
                        [](const SampleStore& store, States states) {
                          return stationary_estimate(store, Transitions::rao_blackwellised, states);
                        });
+  // Rungs given joint states, whether a run kept what collapsed ones need or not: the same estimate.
+  method.from_run = [](const TemperedRun& run) {
+    return stationary_estimate(run.store, Transitions::rao_blackwellised, States::joint);
+  };
+  method.stored_states = States::joint;
   method.reads_log_f = true;
   method.square_matrices = kTransitionMatrices;
   return with_sample_bytes(std::move(method), kPlaceBytes);
