@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "experiments/kit/ranks/chunk_ranks.hpp"
+#include "experiments/kit/run/interrupt.hpp"
 #include "input.hpp"
 #include "on_ranks.hpp"
 #include "output.hpp"
@@ -22,6 +26,22 @@ struct ExactArguments {
   std::string checkpoint;
   int max_units = kMostEnumeratedUnits;
   double lease = 60;
+};
+
+/// Thrown where Ctrl-C stopped an enumeration.
+class ExactInterrupted : public experiments::Interrupted {
+ public:
+  explicit ExactInterrupted(const std::string& checkpoint)
+      : text_(checkpoint.empty()
+                  ? "interrupted: the sums are lost (--checkpoint FILE keeps them)"
+                  : fmt::format(
+                        "interrupted: the sums are saved in {}, and the same command goes on from "
+                        "there",
+                        checkpoint)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
 };
 
 void print_result(const ExactLogZ& result, const Session& session) {
@@ -100,7 +120,15 @@ int run(const ExactArguments& arguments, const Session& session) {
   {
     const auto states = static_cast<double>(plan.states);
     Progress progress(session, "exact", states, "states");
-    options.progress = [&](double fraction) { progress.show(fraction * states); };
+    std::optional<experiments::InterruptGuard> guard;
+    if (!session.ranks) guard.emplace();
+    options.progress = [&, begins = true](double fraction) mutable {
+      if (std::exchange(begins, false) && fraction > 0 && fraction < 1 && !session.quiet)
+        fmt::print(stderr, "boltzmark: going on from {:.1f} % in {}\n", 100 * fraction,
+                   options.checkpoint);
+      progress.show(fraction * states);
+      if (guard && experiments::interrupt_requested()) throw ExactInterrupted(options.checkpoint);
+    };
     result = about_file(arguments.model, [&] { return exact_log_z(model, options); });
   }
   if (!session.ranks) {

@@ -1,4 +1,8 @@
+#include <signal.h>
+
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
 
 #include "cli_json.hpp"
 #include "cli_models.hpp"
@@ -43,6 +47,27 @@ TEST_CASE("exact gives the same number for any threads and after a checkpoint") 
   CHECK(one["log_z"] == two["log_z"]);
   CHECK(one["log_z"] == kept["log_z"]);
   CHECK(one["log_z"] == again["log_z"]);
+}
+
+TEST_CASE(
+    "Ctrl-C leaves an enumeration's sums, from which the same command goes on to the same bits") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(200, 27, 0.1, 3), folder / "m.npz"),
+                    sums = folder / "sums";
+  const Arguments command = {"exact", model, "--json", "--threads", "1", "--checkpoint", sums};
+  Process process(command);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.signal(SIGINT);
+  const Run stopped = process.wait();
+  INFO(stopped.err);
+  if (stopped.code == 0) return;  // a machine that is so fast
+  CHECK(stopped.code == 1);
+  CHECK_THAT(stopped.err, Catch::Contains("interrupted: the sums are saved in " + sums));
+  const Run rest = run(command);
+  CHECK(rest.code == 0);
+  CHECK_THAT(rest.err, Catch::Contains("going on from ") && Catch::Contains(" % in " + sums));
+  const double whole = json_of({"exact", model})["log_z"];
+  CHECK(Json::parse(rest.out)["log_z"] == whole);
 }
 
 TEST_CASE("spectrum of independent units is the closed form") {

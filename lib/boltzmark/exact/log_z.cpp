@@ -55,6 +55,10 @@ ScaledSum sum_chunks(const ChunkedSum& sum, std::uint64_t group,
   const EnumerationProgress start = checkpoint.load();
   ChunkTotal total(group, start);
   auto saved = Clock::now();
+  const auto report = [&](std::uint64_t next) {
+    if (options.progress) options.progress(static_cast<double>(next) / static_cast<double>(chunks));
+  };
+  report(start.next);
   EnumerationChunks all{.first = start.next, .end = chunks};
   all.sum = [&](std::uint64_t first, std::uint64_t count) {
     std::vector<Scaled> parts(count);
@@ -68,8 +72,12 @@ ScaledSum sum_chunks(const ChunkedSum& sum, std::uint64_t group,
       checkpoint.save(now);
       saved = Clock::now();
     }
-    if (options.progress)
-      options.progress(static_cast<double>(now.next) / static_cast<double>(chunks));
+    try {
+      report(now.next);
+    } catch (...) {
+      checkpoint.save(now);
+      throw;
+    }
   };
   if (options.driver)
     options.driver(all);
