@@ -107,8 +107,8 @@ TEST_CASE("a rank that fails alone ends all ranks, and says so") {
                      "--sweeps",        "100",      "--ladder", ladder,     "--quiet"};
   };
   // The second rank's ladder is there when it is read first, and empty afterwards.
-  const std::string script = "mkfifo " + once + "; (cat " + good + " >" + once + "; while : >" +
-                             once + "; do :; done) & exec \"$@\"";
+  const std::string feed = "cat " + good + " >" + once + "; while : >" + once + "; do :; done",
+                    script = "mkfifo " + once + "; timeout 30 sh -c '" + feed + "' & exec \"$@\"";
   Arguments words = {BOLTZMARK_MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "1"};
   const auto add = [&](const Arguments& more) {
     words.insert(words.end(), more.begin(), more.end());
