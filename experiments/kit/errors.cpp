@@ -58,15 +58,6 @@ Outcome read_outcome(const Json& output, double truth) {
           .ok = output.at("status") == "ok"};
 }
 
-Outcome make_outcome(const boltzmark::Estimate& estimate, double truth) {
-  return {.truth = truth,
-          .estimate = estimate.log_z,
-          .std_error = estimate.std_error,
-          .lower = estimate.lower,
-          .upper = estimate.upper,
-          .ok = estimate.status == Status::ok};
-}
-
 Interval ErrorCell::bias() const {
   return empty() ? Interval{mean, mean, mean} : mean_interval(errors);
 }

@@ -32,8 +32,6 @@ struct Outcome {
 Json describe_estimate(const boltzmark::Estimate& estimate);
 /// Reads back what describe_estimate wrote.
 Outcome read_outcome(const Json& output, double truth);
-/// Holds an estimate of log Z against the truth.
-Outcome make_outcome(const boltzmark::Estimate& estimate, double truth);
 
 /// The errors of repeated estimates of log Z. Moments are of all estimates that have a number,
 /// refused ones included; coverage is of those that are ok.

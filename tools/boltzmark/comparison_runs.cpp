@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "progress.hpp"
 
@@ -21,7 +21,7 @@ struct ComparisonRuns::Prepared {
   PreparedTarget prepared;
   SearchedStates states;
   std::optional<Phases> phases;
-  double lowest = Estimate::kNone;  ///< what log Z is certainly not below, if that is known
+  LowerBound bound;  ///< what log Z is certainly not below
 };
 
 namespace {
@@ -90,11 +90,12 @@ ComparisonTrial read_trial(const Json& json, int sweeps, int repeat) {
 }  // namespace
 
 ComparisonRuns::ComparisonRuns(ComparisonPlan plan, std::vector<Subject> subjects)
-    : plan_(std::move(plan)), subjects_(std::move(subjects)), groups_(group(plan_.methods)) {
-  for (const Subject& subject : subjects_) {
+    : plan_(std::move(plan)),
+      subjects_(std::move(subjects)),
+      groups_(group(plan_.methods)),
+      prepared_(subjects_.size()) {
+  for (const Subject& subject : subjects_)
     options_.push_back(describe_options(subject, plan_.shared));
-    places_.emplace_back();
-  }
 }
 
 std::vector<Json> ComparisonRuns::trials() const {
@@ -143,27 +144,23 @@ void ComparisonRuns::prepare(const Json& inputs) { prepared(inputs); }
 
 const ComparisonRuns::Prepared& ComparisonRuns::prepared(const Json& inputs) {
   const std::size_t s = find(inputs);
-  std::call_once(places_[s].once, [&] {
-    const Subject& subject = subjects_[s];
-    const std::uint64_t seed = plan_.shared.seed;
-    PreparedTarget made = make_target(subject.model, subject.path, plan_.shared, subject.cases);
-    const ModeSearch search = mode_search(subject.model, seed, subject.cases);
-    const FoundStates found = find_before(made.target, search, seed, made.chosen, true);
-    const LowerBound bound = find_lower_bound(made.target, search, {}, found);
-    const double slack = 1e-6 * std::max(1.0, std::abs(bound.log_z));
-    if (subject.truth && *subject.truth < bound.lowest() - slack)
-      throw DataError(
-          fmt::format("{}: log_z = {} (must be log Z, which is certainly {:.6f} or more)",
-                      subject.path, *subject.truth, bound.lowest()));
-    SearchedStates states = find_states(made.target, search, found);
-    // A bound that is log Z itself would refuse by the truth what is to be held against it.
-    places_[s].made = std::make_shared<const Prepared>(
-        Prepared{.prepared = std::move(made),
-                 .states = std::move(states),
-                 .phases = found.phases,
-                 .lowest = bound.all_states ? Estimate::kNone : bound.lowest()});
-  });
-  return *places_[s].made;
+  if (prepared_[s]) return *prepared_[s];
+  const Subject& subject = subjects_[s];
+  const std::uint64_t seed = plan_.shared.seed;
+  PreparedTarget made = make_target(subject.model, subject.path, plan_.shared, subject.cases);
+  const ModeSearch search = mode_search(subject.model, seed, subject.cases);
+  const FoundStates found = find_before(made.target, search, seed, made.chosen, true);
+  const LowerBound bound = find_lower_bound(made.target, search, {}, found);
+  const double slack = 1e-6 * std::max(1.0, std::abs(bound.log_z));
+  if (subject.truth && *subject.truth < bound.lowest() - slack)
+    throw DataError(fmt::format("{}: log_z = {} (must be log Z, which is certainly {:.6f} or more)",
+                                subject.path, *subject.truth, bound.lowest()));
+  SearchedStates states = find_states(made.target, search, found);
+  prepared_[s] = std::make_shared<const Prepared>(Prepared{.prepared = std::move(made),
+                                                           .states = std::move(states),
+                                                           .phases = found.phases,
+                                                           .bound = bound});
+  return *prepared_[s];
 }
 
 Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
@@ -192,7 +189,8 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     Estimate estimate = runs.estimate(method);
     const double seconds = own.seconds() + shared_seconds;
     hold_to_searched(shared.states, shared.phases, runs, estimate);
-    refuse_below(estimate, shared.lowest);
+    // A bound that is log Z itself would refuse by the truth what is to be held against it.
+    if (!shared.bound.all_states) hold_to_bound(shared.bound, estimate);
     const double moves = method_work(method, settings).moves +
                          double{1} * (sweeps - settings.sweeps) * settings.chains;
     estimates.push_back(describe(method, estimate, moves, seconds));
@@ -203,18 +201,20 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
 Comparison ComparisonRuns::sum_up(const experiments::Results& results, const Subject& subject,
                                   double truth) const {
   Comparison comparison{.model = subject.name, .truth = truth};
-  for (const int sweeps : plan_.sweeps)
-    for (int repeat = 0; repeat < plan_.repeats; ++repeat) {
-      std::vector<ComparisonTrial> trials;
-      for (const experiments::Trial* trial :
-           results.where({{"model", subject.name}, {"sweeps", sweeps}, {"repeat", repeat}}))
-        for (const Json& estimate : trial->outputs.at("estimates"))
-          trials.push_back(read_trial(estimate, sweeps, repeat));
-      // In the order in which methods were named.
-      for (const std::string& method : plan_.methods)
-        for (const ComparisonTrial& trial : trials)
-          if (trial.method == method) comparison.trials.push_back(trial);
-    }
+  std::vector<ComparisonTrial>& trials = comparison.trials;
+  for (const experiments::Trial& trial : results.trials())
+    if (trial.inputs.at("model") == subject.name)
+      for (const Json& estimate : trial.outputs.at("estimates"))
+        trials.push_back(
+            read_trial(estimate, trial.inputs.at("sweeps"), trial.inputs.at("repeat")));
+  // In the order in which lengths and methods were named.
+  const auto place = [&](const ComparisonTrial& t) {
+    return std::tuple(std::find(plan_.sweeps.begin(), plan_.sweeps.end(), t.sweeps), t.repeat,
+                      std::find(plan_.methods.begin(), plan_.methods.end(), t.method));
+  };
+  std::sort(trials.begin(), trials.end(), [&](const ComparisonTrial& a, const ComparisonTrial& b) {
+    return place(a) < place(b);
+  });
   sum_up_cells(plan_, subject.model.units(), comparison);
   return comparison;
 }

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +23,8 @@ struct Subject {
 
 /// The runs of a comparison as trials: of each model, number of sweeps and repeat one of all methods that
 /// read samples, which share it, and one of each other method. A trial's inputs name all that it depends
-/// on besides the seed, so that one that is stored is the one that would be computed.
+/// on besides the seed, so that one that is stored is the one that would be computed. They run one at a
+/// time, each with all threads.
 class ComparisonRuns {
  public:
   /// Throws  as make_settings
@@ -37,22 +36,14 @@ class ComparisonRuns {
   /// Describes the trials; it refers to this object.
   experiments::Experiment experiment();
   /// Makes what a trial's model is tempered with and held to, once: its base, its modes and its bound.
-  /// Safe to use from several threads.
-  /// Throws  as make_target
+  /// Throws  as make_target; DataError if a bound that is certain refutes the truth
   void prepare(const experiments::Json& inputs);
-  /// Sums up what was stored of a model.
-  /// Throws  std::out_of_range if a trial is missing
+  /// Sums up what was stored of a model.  Invariant  all of its trials were
   Comparison sum_up(const experiments::Results& results, const Subject& subject,
                     double truth) const;
 
  private:
   struct Prepared;
-  /// A model's place, where what is prepared of it goes.
-  struct Place {
-    std::once_flag once;
-    std::shared_ptr<const Prepared> made;
-  };
-
   std::size_t find(const experiments::Json& inputs) const;
   const Prepared& prepared(const experiments::Json& inputs);
   std::vector<experiments::Json> trials() const;
@@ -62,7 +53,7 @@ class ComparisonRuns {
   std::vector<Subject> subjects_;
   std::vector<std::vector<std::string>> groups_;  ///< methods that share a run
   std::vector<experiments::Json> options_;  ///< of each model, as its trials' inputs name them
-  std::deque<Place> places_;
+  std::vector<std::shared_ptr<const Prepared>> prepared_;  ///< of each model, once it is
 };
 
 }  // namespace boltzmark::cli

@@ -74,10 +74,15 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
       object.set("status", std::string(name(estimate.status))).set("warnings", estimate.warnings));
 }
 
-// A number that a person wrote has few digits.
-double known_slack(const KnownLogZ& known) {
-  const double told = std::isfinite(known.error) ? 5 * known.error : 0;
-  return std::max(told, 1e-6 * std::max(1.0, std::abs(known.log_z)));
+// Puts what the model's file says beside the estimate; a number that a person wrote has few digits.
+void set_known(const std::optional<KnownLogZ>& known, EstimateOutcome& outcome) {
+  outcome.known = known;
+  if (!known) return;
+  const double told = std::isfinite(known->error) ? 5 * known->error : 0;
+  if (known->log_z <
+      outcome.bound.lowest() - std::max(told, 1e-6 * std::max(1.0, std::abs(known->log_z))))
+    outcome.estimate.warnings.emplace_back(
+        "the log Z that the model's file says is lower than log Z certainly is");
 }
 
 void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outcome,
@@ -99,9 +104,6 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
     facts.add("known log Z",
               fmt::format("{}; the estimate is off by {:+.4f}", known_text(*outcome.known),
                           estimate.log_z - outcome.known->log_z));
-  if (outcome.known && outcome.known->log_z < outcome.bound.lowest() - known_slack(*outcome.known))
-    facts.add("warning",
-              "the log Z that the model's file says is too low: it is certainly not that");
   facts.add("status", std::string(name(estimate.status)));
   if (outcome.attempts.size() > 1) facts.add("attempts", describe_attempts(outcome.attempts));
   facts.add("effective samples", fmt::format("{:.0f}", estimate.effective_samples));
@@ -176,7 +178,7 @@ int run_on_ranks(const EstimateRequest& arguments, bool strict, const Session& s
   const Layered model = load_model(arguments.model);
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
-  outcome.known = known;
+  set_known(known, outcome);
   print_outcome(arguments, outcome, &model, session);
   finish_output();
   link.gather({});  // the slowest may be long behind
@@ -199,7 +201,7 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
   const Layered model = load_model(arguments.model);
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
-  outcome.known = known;
+  set_known(known, outcome);
   print_outcome(arguments, outcome, &model, session);
   if (outcome.store) {  // a full disk takes the samples, not the estimate
     finish_output();
@@ -226,7 +228,7 @@ constexpr const char* kEstimateNotes =
     "bound if that is higher. An estimate whose upper limit is below it, or that is five standard\n"
     "errors and half a nat below it, is refused as below_bound; and one whose samples at b = 1 were\n"
     "too seldom in those states as not_converged. Methods whose run does not itself temper collapsed\n"
-    "states are held to what a short tempered run finds besides.\n"
+    "states from the uniform base are held to what a short tempered run from there finds besides.\n"
     "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps (of the last attempt),\n"
     "total_sweeps, attempts (of each sweeps and status), temperatures, sampler (tempering or\n"
     "parallel; null without samples of the rungs), summed (odd or even; null without marginal\n"
@@ -275,8 +277,8 @@ void add_estimate(Program& program) {
   command.text(
       &arguments->dump, "--dump FILE",
       "Write the samples kept as .npz, for others to check: D and rung (sweeps x chains), beta, "
-      "log_prior, log_z_hat, random_rungs, lower_bound, lower_bound_error, visited, phase_log_masses, "
-      "phase_errors, phase_shares, phase_visits, and log_f of collapsed states.");
+      "log_prior, log_z_hat, random_rungs, lower_bound, lower_bound_error, unresolved, visited, "
+      "phase_log_masses, phase_errors, phase_shares, phase_visits, and log_f of collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.writes({"--dump"});

@@ -28,21 +28,13 @@ struct ExactArguments {
   double lease = 60;
 };
 
-/// Thrown where Ctrl-C stopped an enumeration.
-class ExactInterrupted : public experiments::Interrupted {
- public:
-  explicit ExactInterrupted(const std::string& checkpoint)
-      : text_(checkpoint.empty()
-                  ? "interrupted: the sums are lost (--checkpoint FILE keeps them)"
-                  : fmt::format(
-                        "interrupted: the sums are saved in {}, and the same command goes on from "
-                        "there",
-                        checkpoint)) {}
-  const char* what() const noexcept override { return text_.c_str(); }
-
- private:
-  std::string text_;
-};
+std::string interrupted_text(const std::string& checkpoint) {
+  return checkpoint.empty() ? "interrupted: the sums are lost (--checkpoint FILE keeps them)"
+                            : fmt::format(
+                                  "interrupted: the sums are saved in {}, and the same "
+                                  "command goes on from there",
+                                  checkpoint);
+}
 
 void print_result(const ExactLogZ& result, const Session& session) {
   if (session.json) {
@@ -127,7 +119,8 @@ int run(const ExactArguments& arguments, const Session& session) {
         fmt::print(stderr, "boltzmark: going on from {:.1f} % in {}\n", 100 * fraction,
                    options.checkpoint);
       progress.show(fraction * states);
-      if (guard && experiments::interrupt_requested()) throw ExactInterrupted(options.checkpoint);
+      if (guard && experiments::interrupt_requested())
+        throw experiments::Interrupted(interrupted_text(options.checkpoint));
     };
     result = about_file(arguments.model, [&] { return exact_log_z(model, options); });
   }
@@ -137,11 +130,7 @@ int run(const ExactArguments& arguments, const Session& session) {
   }
   if (session.ranks->rank() > 0) return 0;
   print_result(result, session);
-  finish_output();
-  session.ranks->finish(
-      0, lost == 0,
-      "boltzmark: ranks are silent, but the result is whole: mpirun may be stopped if "
-      "it does not end\n");
+  leave_ranks(session, 0, lost == 0);
   return 0;
 }
 

@@ -10,7 +10,7 @@ namespace boltzmark::cli {
 
 /// The program: its commands, its parser and its exit codes.
 ///   0 done; 2 bad usage or input; 3 an exact check or an exact claim does not hold; 4 an
-///   estimate that is not ok, with --strict; 130 Ctrl-C; 1 anything else. Errors are one line on stderr.
+///   estimate that is not ok, with --strict; 1 anything else, Ctrl-C too. Errors are one line on stderr.
 class Program {
  public:
   /// Adds a command; --json, --quiet, --threads and --help come with every one.

@@ -25,12 +25,14 @@ void say_resumed(std::uint64_t updates, const LoopOptions& options, const Sessio
     fmt::print(stderr, "boltzmark: going on from update {} of {}\n", updates, options.checkpoint);
 }
 
-TrainingInterrupted::TrainingInterrupted(std::uint64_t updates, const std::string& checkpoint)
-    : text_(checkpoint.empty()
-                ? fmt::format("interrupted: {} updates are lost (--checkpoint FILE keeps them)",
-                              updates)
-                : fmt::format("interrupted: update {} is saved in {}, and the same command goes on "
-                              "from there",
-                              updates, checkpoint)) {}
+std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint) {
+  return checkpoint.empty()
+             ? fmt::format("interrupted: {} updates are lost (--checkpoint FILE keeps them)",
+                           updates)
+             : fmt::format(
+                   "interrupted: update {} is saved in {}, and the same command goes on "
+                   "from there",
+                   updates, checkpoint);
+}
 
 }  // namespace boltzmark::cli

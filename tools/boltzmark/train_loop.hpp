@@ -78,18 +78,11 @@ std::uint64_t resume(Trainer& trainer, const LoopOptions& options) {
 /// Says so, if a run goes on.
 void say_resumed(std::uint64_t updates, const LoopOptions& options, const Session& session);
 
-/// Ctrl-C during training: says where the run was saved, if it was.
-class TrainingInterrupted final : public experiments::Interrupted {
- public:
-  TrainingInterrupted(std::uint64_t updates, const std::string& checkpoint);
-  const char* what() const noexcept override { return text_.c_str(); }
-
- private:
-  std::string text_;
-};
+/// Says what of a training run is kept after Ctrl-C.
+std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint);
 
 /// Makes all updates; saves the run every 30 s and at the end.
-/// Throws  TrainingInterrupted on Ctrl-C, after saving the checkpoint
+/// Throws  Interrupted on Ctrl-C, after saving the checkpoint
 template <class Trainer>
 void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
                   const std::function<void()>& evaluate) {
@@ -106,7 +99,7 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     progress.show(static_cast<double>(trainer.updates()));
     if (experiments::interrupt_requested()) {
       save_checkpoint(trainer, options);
-      throw TrainingInterrupted(trainer.updates(), options.checkpoint);
+      throw experiments::Interrupted(interrupted_text(trainer.updates(), options.checkpoint));
     }
     if (watch.seconds() - saved > save_seconds) {
       save_checkpoint(trainer, options);

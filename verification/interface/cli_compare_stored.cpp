@@ -87,6 +87,12 @@ TEST_CASE("compare makes only the runs that are new: more sweeps, more repeats, 
   CHECK(said_stored(more) == "12 of 48 runs");
   REQUIRE(run(widened(fresh)).code == 0);
   CHECK(estimates(out) == estimates(fresh));
+  // As lengths and methods were named.
+  const std::string rows = estimates(out);
+  CHECK(rows.find("m.npz,ais,100,0,") < rows.find("m.npz,rts,100,0,"));
+  CHECK(rows.find("m.npz,rts,100,3,") < rows.find("m.npz,ais,40,0,"));
+  CHECK(rows.find("m.npz,ti,40,3,") < rows.find("m.npz,ais,1000,0,"));
+  CHECK(rows.find("m.npz,ti,1000,3,") < rows.find("other.npz,ais,100,0,"));
   // Fewer are a part of them.
   const Run fewer = run(compare({other}, out, {"--quiet"}));
   CHECK(fewer.err.empty());

@@ -90,6 +90,10 @@ TEST_CASE("samples of a model that a double does not resolve are refused, as its
     CHECK(live["status"] == "not_converged");
     for (const char* method : {"rts", "ti", "mbar"})
       CHECK(json_of({"estimate", "--from", dump, "--method", method})["status"] != "ok");
+    const Json cell = json_of({"compare", model, "--truth", "0", "--methods", "rts", "--sweeps",
+                               "400", "--repeats", "2", "--chains", "20", "--temperatures", "8",
+                               "--base", "uniform", "--out", folder / "out"})["cells"][0];
+    CHECK(cell["refused"] == 2);
   }
 }
 

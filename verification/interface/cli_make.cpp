@@ -6,6 +6,7 @@
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "cli_json.hpp"
+#include "cli_models.hpp"
 #include "cli_program.hpp"
 
 using namespace cli_test;
@@ -31,6 +32,26 @@ TEST_CASE("a made model carries its log Z, which describe shows and compare scor
   const Json compared = json_of({"compare", big, "--methods", "ais", "--sweeps", "50", "--repeats",
                                  "2", "--chains", "16", "--out", folder / "c"});
   CHECK(compared["truth"] == known);
+}
+
+TEST_CASE(
+    "a log Z in a file that a bound refutes is a warning, which leaves the estimate as it is") {
+  const io_test::Folder folder;
+  const boltzmark::Layered model = random_rbm(10, 4, 0.5, 1);
+  const std::string path = folder / "m.npz";
+  boltzmark::write_model(model, path);
+  const double truth = json_of({"exact", path})["log_z"];
+  Json estimates[3];
+  int i = 0;
+  for (const double told : {truth, truth - 1, truth + 1}) {
+    boltzmark::write_known_model(model, {.log_z = told, .error = 0, .by = "hand"}, path);
+    estimates[i] = json_of({"estimate", path, "--sweeps", "500"});
+    CHECK((estimates[i]["warnings"].dump().find("lower than log Z certainly is") !=
+           std::string::npos) == (told < truth));
+    CHECK(estimates[i]["log_z"] == estimates[0]["log_z"]);
+    CHECK(estimates[i]["status"] == estimates[0]["status"]);
+    ++i;
+  }
 }
 
 TEST_CASE("convert keeps what a file says of log Z where the parameters are the same bits") {

@@ -68,6 +68,18 @@ TEST_CASE("a study on 2, 3 and 5 ranks leaves the bytes of one process, with 2 j
     }
 }
 
+TEST_CASE("what is too long for a message goes in pieces, to the same bytes") {
+  for (const char* bytes : {"1", "7", "1000"}) {
+    INFO(bytes << " bytes a message");
+    const Folder folder;
+    const StudyRun run = run_study(3, folder / "out", {"--most-bytes", bytes});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(Json::parse(run.out)["ranks"] == 3);
+    CHECK(result_files(folder / "out") == expected());
+  }
+}
+
 TEST_CASE("messages that are held back, by eight seeds, change no byte of a study on 4 ranks") {
   for (int seed = 0; seed < 8; ++seed) {
     const Folder folder;

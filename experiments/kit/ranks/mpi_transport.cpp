@@ -22,8 +22,7 @@ namespace boltzmark::experiments {
 namespace {
 
 enum Tag { kMessage = 1, kEnd = 2, kLeave = 3, kPiece = 4 };
-constexpr std::int64_t kMostBytes = 1 << 30;  // of one message: MPI counts them in an int
-constexpr double kLeaveSeconds = 5;           // that rank 0 waits for the others
+constexpr double kLeaveSeconds = 5;  // that rank 0 waits for the others
 
 /// Every peer over TCP takes an open file: 10,000 of them do not fit into the usual 1,024.
 void raise_file_limit() {
@@ -37,7 +36,7 @@ void nap() { std::this_thread::sleep_for(std::chrono::microseconds(500)); }
 
 class MpiRanks final : public RankLink {
  public:
-  MpiRanks() {
+  explicit MpiRanks(std::int64_t most_bytes) : most_bytes_(most_bytes) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     MPI_Comm host = MPI_COMM_NULL;
@@ -63,7 +62,7 @@ class MpiRanks final : public RankLink {
     MPI_Gather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     std::int64_t whole = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
     MPI_Bcast(&whole, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    return whole <= kMostBytes ? gather_at_once(text, sizes) : gather_in_turn(text, sizes);
+    return whole <= most_bytes_ ? gather_at_once(text, sizes) : gather_in_turn(text, sizes);
   }
 
   std::string broadcast(const std::string& text) override {
@@ -132,11 +131,8 @@ class MpiRanks final : public RankLink {
         MPI_Send(text.data() + at, count, MPI_BYTE, 0, kPiece, MPI_COMM_WORLD);
       });
     std::vector<std::string> texts;
-    for (int from = 0; rank_ == 0 && from < ranks_; ++from) {
-      if (from == 0) {
-        texts.push_back(text);
-        continue;
-      }
+    if (rank_ == 0) texts.push_back(text);
+    for (int from = 1; rank_ == 0 && from < ranks_; ++from) {
       std::string& theirs = texts.emplace_back(static_cast<std::size_t>(sizes[from]), '\0');
       for_pieces(sizes[from], [&](std::int64_t at, int count) {
         MPI_Recv(theirs.data() + at, count, MPI_BYTE, from, kPiece, MPI_COMM_WORLD,
@@ -147,9 +143,9 @@ class MpiRanks final : public RankLink {
   }
 
   template <class Body>
-  static void for_pieces(std::int64_t bytes, const Body& body) {
-    for (std::int64_t at = 0; at < bytes; at += kMostBytes)
-      body(at, static_cast<int>(std::min(kMostBytes, bytes - at)));
+  void for_pieces(std::int64_t bytes, const Body& body) const {
+    for (std::int64_t at = 0; at < bytes; at += most_bytes_)
+      body(at, static_cast<int>(std::min(most_bytes_, bytes - at)));
   }
 
   bool all_left_here() const { return left_ == ranks_ - 1; }
@@ -196,6 +192,7 @@ class MpiRanks final : public RankLink {
     }
   }
 
+  std::int64_t most_bytes_;
   int rank_ = 0, ranks_ = 1, on_host_ = 1, left_ = 0;
   bool ended_ = false, finished_ = false;
   std::list<std::pair<MPI_Request, std::string>> sent_;  ///< bytes stay until they are gone
@@ -211,13 +208,13 @@ std::string mpi_name() {
   return name.substr(0, name.find_first_of(",\n"));
 }
 
-std::unique_ptr<RankLink> start_mpi() {
+std::unique_ptr<RankLink> start_mpi(std::int64_t most_bytes) {
   raise_file_limit();
   int given = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
       given < MPI_THREAD_FUNNELED)
     throw Error("MPI cannot start with threads (must have MPI_THREAD_FUNNELED)");
-  return std::make_unique<MpiRanks>();
+  return std::make_unique<MpiRanks>(most_bytes);
 }
 
 }  // namespace boltzmark::experiments
@@ -227,7 +224,7 @@ std::unique_ptr<RankLink> start_mpi() {
 namespace boltzmark::experiments {
 
 std::string mpi_name() { return {}; }
-std::unique_ptr<RankLink> start_mpi() { return nullptr; }
+std::unique_ptr<RankLink> start_mpi(std::int64_t) { return nullptr; }
 
 }  // namespace boltzmark::experiments
 

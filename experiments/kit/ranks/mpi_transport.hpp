@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -11,8 +12,10 @@ namespace boltzmark::experiments {
 std::string mpi_name();
 
 /// Starts MPI, once a process, where a launcher says that there is more than one rank.
+///   most_bytes  of one message of `gather` and `broadcast`, which send what is longer in pieces: MPI
+///               counts bytes in an int
 /// Returns  the ranks; null without MPI
 /// Throws  Error if MPI cannot start
-std::unique_ptr<RankLink> start_mpi();
+std::unique_ptr<RankLink> start_mpi(std::int64_t most_bytes = 1 << 30);
 
 }  // namespace boltzmark::experiments

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <string>
+
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark::experiments {
 
-/// Thrown through a trial when the user asked to stop; the trial is not stored.
+/// Thrown through work when the user asked to stop: a trial is not stored. The text says what is kept.
 class Interrupted : public Error {
  public:
-  Interrupted() : Error("interrupted") {}
+  explicit Interrupted(const std::string& text = "interrupted") : Error(text) {}
 };
 
 /// Turns the first Ctrl-C (or SIGTERM) into a flag while it lives; a second one ends the program.

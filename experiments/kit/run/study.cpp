@@ -45,10 +45,11 @@ StudyOutcome run_study(const Experiment& experiment, const std::string& sources,
                         {.renew_seconds = options.sign_seconds, .take_over = options.take_over});
   look_up(plan, options);
   on_found(plan);
+  const std::size_t missing = plan.count_to_run();
   ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }}, link);
   lock.check();
   result.planned = plan.trials.size();
-  result.reused = result.planned - plan.count_to_run() - result.ran;
+  result.reused = result.planned - missing;
   return {.run = std::move(result), .results = plan.results(options.profile)};
 }
 

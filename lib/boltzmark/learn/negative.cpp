@@ -321,25 +321,31 @@ std::string describe_negative_phases() {
   return enumerate([](auto& phase) { return fmt::format("{} ({})", phase.form, phase.meaning); });
 }
 
-Negative parse_negative(std::string_view text) {
+namespace {
+
+// None where the text is not of the phase's form.
+std::optional<Negative> parse_as(const NegativePhase& phase, std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
-  for (const NegativePhase& phase : kPhases) {
-    if (phase.name() != name) continue;
-    Fields fields(text.substr(name.size()));
-    const Negative negative = phase.parse(fields);
-    if (fields.whole()) return negative;
-  }
+  if (phase.name() != name) return std::nullopt;
+  Fields fields(text.substr(name.size()));
+  const Negative negative = phase.parse(fields);
+  return fields.whole() ? std::optional(negative) : std::nullopt;
+}
+
+}  // namespace
+
+Negative parse_negative(std::string_view text) {
+  for (const NegativePhase& phase : kPhases)
+    if (const auto negative = parse_as(phase, text)) return *negative;
   refuse(text);
 }
 
 Negative parse_sampler(std::string_view text) {
   if (text == kPlainSweeps) return Negative::pcd(1);
   for (const NegativePhase& phase : kPhases)
-    if (phase.samples && phase.name() == text.substr(0, text.find(':'))) {
-      Fields fields(text.substr(phase.name().size()));
-      Negative negative = phase.parse(fields);
-      negative.factor.vanishing = phase.options.find("--factor") != std::string_view::npos;
-      if (fields.whole()) return negative;
+    if (auto negative = parse_as(phase, text); negative && phase.samples) {
+      negative->factor.vanishing = phase.options.find("--factor") != std::string_view::npos;
+      return *negative;
     }
   throw InvalidArgument(fmt::format(
       "sampler = {} (must be {}; T 2 or more, but 1 or more of pt, and 0 <= LOW < 1)", text,

@@ -145,7 +145,7 @@ int run(const std::string& out, const Options& options) {
   const Launch& launch = this_launch();
   write_text(fmt::format("{}.pid.{}", out, launch.rank), std::to_string(getpid()));
   std::unique_ptr<RankLink> link;
-  if (launch.ranks > 1) link = start_mpi();
+  if (launch.ranks > 1) link = start_mpi(number_of(options, "--most-bytes", 1 << 30));
   if (link) agree_on_build(*link);
   if (link && options.contains("--hold-seed"))
     link = std::make_unique<HoldingLink>(std::move(link), number_of(options, "--hold-seed", 0));
