@@ -159,6 +159,12 @@ double demanded_share(double log_mass, const Estimate& estimate) {
   return std::exp(log_mass - estimate.log_z - kErrors * std::max(estimate.std_error, 0.0));
 }
 
+// What the listed states may hold at most of a Z that is lower by its errors.
+double allowed_share(const LowerBound& bound, const Estimate& estimate) {
+  return std::exp(bound.searched + 2 * bound.error_bound - estimate.log_z +
+                  kErrors * std::max(estimate.std_error, 0.0));
+}
+
 void refuse_as_unmet(double share, double demanded, const char* where, Estimate& estimate) {
   estimate.refuse(Status::not_converged,
                   fmt::format("{:.1f} % of the run's samples at b = 1 are {} at least {:.0f} % of "
@@ -189,10 +195,17 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited) {
 }
 
 void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
-  if (!(bound.met < 1) || !std::isfinite(bound.searched)) return;
+  if (!std::isfinite(bound.met) || !std::isfinite(bound.searched)) return;
   const double demanded = demanded_share(bound.searched, estimate);
   if (is_too_small(bound.met, bound.visits, demanded))
-    refuse_as_unmet(bound.met, demanded, "in states that hold", estimate);
+    return refuse_as_unmet(bound.met, demanded, "in states that hold", estimate);
+  const double allowed = allowed_share(bound, estimate);
+  if (is_too_small(1 - bound.met, bound.visits, 1 - allowed))
+    estimate.refuse(Status::not_converged,
+                    fmt::format("{:.1f} % of the run's samples at b = 1 are in states that hold at "
+                                "most {:.0f} % of such a Z: it is too high, or the chains never met "
+                                "the rest",
+                                100 * bound.met, 100 * allowed));
 }
 
 namespace {

@@ -88,8 +88,10 @@ void hold_to_bound(const LowerBound& bound, Estimate& estimate);
 /// Refuses the estimate of a run whose samples at b = 1 were in the states that the search listed
 /// less often than the estimate itself demands: these states hold e^(searched - log Z) of all mass.
 /// So a mode that was found and hardly met is told long before its mass alone exceeds the estimate.
+/// Or more often than it allows: it is too high, or the run never met the rest.
 ///   The share demanded, by an estimate four standard errors higher, is held against the upper limit of
-///   the share that was met, of level 1 - 1e-4 (Clopper and Pearson 1934, of effective visits).
+///   the share that was met, of level 1 - 1e-4 (Clopper and Pearson 1934, of effective visits); the
+///   share allowed, by one four standard errors lower, against its lower limit.
 /// Status  not_converged
 void hold_to_visits(const LowerBound& bound, Estimate& estimate);
 

@@ -82,6 +82,7 @@ ReplicaOptions replica_options(const MethodSettings& settings) {
           .burn_in = burn_in,
           .sweeps = sweeps - burn_in,
           .key = settings.key,
+          .top_states = settings.top_states,
           .progress = settings.progress};
 }
 

@@ -36,7 +36,8 @@ struct MethodSettings {
   int burn_in = -1;  ///< sweeps of parallel tempering before any is kept; below 0: a fifth
   StreamKey key = {};
   CaseValues cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
-  /// Takes the states at b = 1 of simulated tempering's, AIS's and RAISE's chains; others leave it.
+  /// Takes states at b = 1 of as many chains as the method's work says; adaptive and continuous tempering
+  /// leave it.
   TopStates* top_states = nullptr;
   /// Has several processes make AIS's and RAISE's annealed chains, as AnnealingOptions::shared says;
   /// other methods leave it.

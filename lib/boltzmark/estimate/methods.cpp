@@ -142,22 +142,29 @@ const TemperedRun& MethodRuns::tempered() {
 }
 
 const SampleStore& MethodRuns::replicas() {
-  if (!replicas_) replicas_ = run_replicas(*target_, settings_);
+  if (!replicas_) {
+    MethodSettings settings = settings_;
+    settings.top_states =
+        &shared_top_.emplace(*target_, replica_work(settings).chains, settings.key);
+    replicas_ = run_replicas(*target_, settings);
+  }
   return *replicas_;
 }
 
 Estimate MethodRuns::estimate(std::string_view name) {
   const Method& method = find_method(name);
   check_tempering(method, settings_);
-  if (method.source == Source::tempered && settings_.tempering != Tempering::parallel) {
-    const TemperedRun& run = tempered();
+  if (method.source == Source::tempered) {
+    const bool parallel = settings_.tempering == Tempering::parallel;
+    Estimate estimate =
+        parallel ? estimate_from_replicas(method, replicas()) : estimate_from(name, tempered());
     last_top_ = &*shared_top_;
-    return estimate_from(name, run);
+    return estimate;
   }
   MethodSettings settings = settings_;
-  settings.top_states = last_top_ = &own_top_.emplace(*target_, settings.chains, settings.key);
-  return method.source == Source::tempered ? estimate_from_replicas(method, replicas())
-                                           : estimate_log_z(name, *target_, settings);
+  settings.top_states = last_top_ =
+      &own_top_.emplace(*target_, method.work(settings_).chains, settings.key);
+  return estimate_log_z(name, *target_, settings);
 }
 
 bool tempers_collapsed(const Method& method, const MethodSettings& settings) {

@@ -61,6 +61,23 @@ int Populations::group_of(int chain) const {
   return static_cast<int>(after - first_chains_.begin()) - 1;
 }
 
+std::vector<int> parents_of(std::span<const int> offspring) {
+  std::vector<int> parents(offspring.size());
+  std::size_t parent = 0;
+  int copies = 0;
+  for (std::size_t chain = 0; chain < offspring.size(); ++chain) {
+    parents[chain] = static_cast<int>(chain);
+    if (offspring[chain] > 0) continue;
+    while (offspring[parent] - 1 <= copies) {
+      ++parent;
+      copies = 0;
+    }
+    ++copies;
+    parents[chain] = static_cast<int>(parent);
+  }
+  return parents;
+}
+
 void Populations::resample(std::span<const int> offspring) {
   if (static_cast<int>(offspring.size()) != chains_ ||
       std::any_of(offspring.begin(), offspring.end(), [](int n) { return n < 0; }) ||
@@ -68,18 +85,12 @@ void Populations::resample(std::span<const int> offspring) {
     throw InvalidArgument(
         fmt::format("offspring (must be {} numbers that add up to it, none negative)", chains_));
   // A chain that is copied keeps its state, so nothing that is read is ever written.
-  int parent = 0, copies = 0;
-  for (int chain = 0; chain < chains_; ++chain) {
-    if (offspring[chain] > 0) continue;
-    while (offspring[parent] - 1 <= copies) {
-      ++parent;
-      copies = 0;
-    }
-    ++copies;
-    const int to = group_of(chain), from = group_of(parent);
-    groups_[to]->copy_chain(chain - first_chains_[to], *groups_[from],
-                            parent - first_chains_[from]);
-  }
+  const std::vector<int> parents = parents_of(offspring);
+  for (int chain = 0; chain < chains_; ++chain)
+    if (const int parent = parents[static_cast<std::size_t>(chain)]; parent != chain)
+      groups_[group_of(chain)]->copy_chain(chain - first_chains_[group_of(chain)],
+                                           *groups_[group_of(parent)],
+                                           parent - first_chains_[group_of(parent)]);
 }
 
 }  // namespace boltzmark

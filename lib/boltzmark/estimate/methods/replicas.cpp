@@ -14,7 +14,7 @@ Estimate step_over_rungs(const Target& target, const MethodSettings& settings) {
   const SampleStore store = by_simulated(settings) ? run_tempering(target, settings).store
                                                    : run_replicas(target, settings);
   Estimate estimate = stepping_stones(store).joined;
-  judge_round_trips(estimate, round_trips(store), store.chains());
+  judge_exchanges(estimate, store);
   return estimate;
 }
 

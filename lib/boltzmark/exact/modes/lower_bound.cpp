@@ -52,7 +52,8 @@ Modes list_around_modes(const Layered& model, const Base& base, const LowerBound
 SideStates count_visits(const Layered& model, const StateList& list,
                         std::span<const Chains> visited, std::span<const double> visits,
                         LowerBound& result) {
-  result.searched = list.log_sum() - list.error_bound();
+  result.error_bound = list.error_bound();
+  result.searched = list.log_sum() - result.error_bound;
   SideStates states(model, result.parity);
   double all = 0, squares = 0, met = 0;
   std::size_t next = 0;

@@ -70,7 +70,7 @@ class SearchedStates {
   ~SearchedStates();
 
   /// Tells how often a run was in them at b = 1, of its states and each chain's visits (empty: one):
-  /// sets searched, met and visits. Leaves them where the side is not discrete.
+  /// sets searched, its error_bound, met and visits. Leaves them where the side is not discrete.
   /// Shapes  visits [chains of all states, in their order], 0 where the state is none
   void count(std::span<const Chains> states, std::span<const double> visits,
              LowerBound& bound) const;

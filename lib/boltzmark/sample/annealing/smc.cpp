@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -33,8 +34,11 @@ class SmcRun {
         base_(Eigen::VectorXd::Zero(islands_)),
         log_z_(Eigen::MatrixXd::Zero(ladder().rungs(), islands_)),
         offspring_(chains(), 1),
+        families_(static_cast<std::size_t>(chains())),
         meter_(options.annealing.progress,
-               static_cast<double>(chains()) * static_cast<double>(options.annealing.sweeps)) {}
+               static_cast<double>(chains()) * static_cast<double>(options.annealing.sweeps)) {
+    std::iota(families_.begin(), families_.end(), 0);
+  }
 
   SmcResult finish() {
     populations_.for_each([&](Population& population, int first) {
@@ -50,6 +54,7 @@ class SmcRun {
       });
     }
     Estimate estimate = summarise_islands();
+    if (options_.annealing.top_states != nullptr) tell_families(*options_.annealing.top_states);
     return {std::move(estimate), std::move(log_weights_), resamplings_, std::move(populations_)};
   }
 
@@ -81,7 +86,11 @@ class SmcRun {
       log_z_(rung, i) = base_[i] + log_mean(weights);
       any = resample(rung, i, weights) || any;
     }
-    if (any) populations_.resample(offspring_);
+    if (!any) return;
+    populations_.resample(offspring_);
+    const std::vector<int> parents = parents_of(offspring_);
+    for (std::size_t c = 0; c < parents.size(); ++c)
+      families_[c] = families_[static_cast<std::size_t>(parents[c])];
   }
 
   bool resample(int rung, int island, Eigen::Ref<Eigen::VectorXd> log_weights) {
@@ -99,15 +108,41 @@ class SmcRun {
     return true;
   }
 
+  // Weights of chains, which stand for their share of their island's Z.
+  Eigen::VectorXd chain_weights() const {
+    Eigen::VectorXd weights = log_weights_;
+    for (int i = 0; i < islands_; ++i)
+      weights.segment(first_of(i), first_of(i + 1) - first_of(i)).array() += base_[i];
+    return weights;
+  }
+
+  // One state of each family, drawn by weight, with the weight of all: copies are no finds of their own.
+  void tell_families(TopStates& top) {
+    const Eigen::VectorXd log_weights = chain_weights();
+    const Eigen::ArrayXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
+    std::vector<double> sums(families_.size(), 0);
+    std::vector<std::size_t> kept(families_.size());
+    Stream choices(options_.annealing.key, Purpose::data);
+    for (std::size_t c = 0; c < families_.size(); ++c) {
+      const auto family = static_cast<std::size_t>(families_[c]);
+      const double weight = weights[static_cast<Eigen::Index>(c)];
+      sums[family] += weight;
+      if (choices.uniform() * sums[family] < weight) kept[family] = c;
+    }
+    top.visits.assign(families_.size(), 0);
+    for (std::size_t family = 0; family < sums.size(); ++family)
+      if (sums[family] > 0) top.visits[kept[family]] = sums[family];
+    populations_.for_each([&](const Population& population, int first) {
+      for (int c = 0; c < population.chains(); ++c)
+        top.states.at(first).copy_chain(c, population, c);
+    });
+  }
+
   Estimate summarise_islands() const {
     const Eigen::VectorXd last = log_z_.row(log_z_.rows() - 1);
     WeightSummary summary = summarise(last);
     const double effective_islands = summary.effective_samples;
-    // A chain stands for its share of its island's Z.
-    Eigen::VectorXd chain_weights = log_weights_;
-    for (int i = 0; i < islands_; ++i)
-      chain_weights.segment(first_of(i), first_of(i + 1) - first_of(i)).array() += base_[i];
-    summary.effective_samples = summarise(chain_weights).effective_samples;
+    summary.effective_samples = summarise(chain_weights()).effective_samples;
     Estimate estimate = estimate_from_weights(summary, Bound::lower);
     // Chains of one island share ancestors: many of equal weight may be a single find.
     if (effective_islands < 1 + kLeastIslands * islands_)
@@ -128,6 +163,7 @@ class SmcRun {
   Eigen::VectorXd base_;   // log Z of each island up to its last resampling
   Eigen::MatrixXd log_z_;  // [rungs x islands]
   std::vector<int> offspring_;
+  std::vector<int> families_;  // the chain that each chain's ancestor in the base was
   int resamplings_ = 0;
   ProgressMeter meter_;
 };

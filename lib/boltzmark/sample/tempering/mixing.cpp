@@ -10,7 +10,8 @@ namespace {
 
 // A chain forgets its start at b = 0 alone.
 constexpr double kTripsPerChain = 2;
-constexpr double kLeastTrips = 20;  // of all chains
+constexpr double kLeastTrips = 20;     // of all chains
+constexpr double kLeastVisitors = 0.2;  // of the highest rung, of all chains
 
 // Tells whether chains are bundles that have one on every rung at every sweep, and not always the
 // same.
@@ -39,8 +40,21 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains) {
 }
 
 void judge_mixing(Estimate& estimate, const SampleStore& store) {
-  if (store.random_rungs || exchange_rungs(store))
-    judge_round_trips(estimate, round_trips(store), store.chains());
+  if (store.random_rungs || exchange_rungs(store)) judge_exchanges(estimate, store);
+}
+
+void judge_exchanges(Estimate& estimate, const SampleStore& store) {
+  judge_round_trips(estimate, round_trips(store), store.chains());
+  const Eigen::ArrayXd visits =
+      (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum();
+  const double visitors = visits.sum() * visits.sum() / std::max(visits.square().sum(), 1.0);
+  const auto chains = static_cast<double>(store.chains());
+  if (visitors < kLeastVisitors * chains)
+    estimate.refuse(Status::not_converged,
+                    fmt::format("{:.1f} of {:.0f} chains made the visits of the highest rung (fewer "
+                                "than {:.1f}): run more sweeps, or use a base that is closer to the "
+                                "model, such as data rates",
+                                visitors, chains, kLeastVisitors * chains));
 }
 
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains) {

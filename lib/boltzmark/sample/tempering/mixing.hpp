@@ -12,8 +12,11 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
-/// Does so with the trips of a store, for all estimators on samples, where its chains drew their rungs
-/// or exchange them.
+/// Judges a store: its round trips, and that its chains shared the highest rung, whose visits are to
+/// be as many as those of a fifth of the chains, (sum n)^2 / sum n^2: a few may make all trips, and the
+/// others never meet what holds the mass.
+void judge_exchanges(Estimate& estimate, const SampleStore& store);
+/// Does so, for all estimators on samples, where its chains drew their rungs or exchange them.
 void judge_mixing(Estimate& estimate, const SampleStore& store);
 
 /// Refuses an estimate if a rung has no samples, and says how many have none.

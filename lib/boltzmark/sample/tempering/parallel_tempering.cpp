@@ -117,6 +117,8 @@ class Replicas {
         log_ratio_(Eigen::VectorXd::Zero(chains())),
         swaps_(inverse_temperatures(options.ladder), options.bundles) {
     populations_.for_each([](Population& population, int) { population.draw_base(); });
+    for (int c = 0; c < chains(); ++c)
+      choices_.emplace_back(options.key, Purpose::data, static_cast<std::uint64_t>(c));
   }
 
   ReplicaResult run() {
@@ -124,7 +126,7 @@ class Replicas {
     const std::int64_t steps = options_.burn_in + options_.sweeps;
     ProgressMeter meter(options_.progress, static_cast<double>(steps));
     for (std::int64_t step = 0; step < steps; ++step) {
-      sweep();
+      sweep(step >= options_.burn_in);
       if (step >= options_.burn_in) keep(result.samples, step - options_.burn_in);
       swaps_.swap({log_ratio_.data(), static_cast<std::size_t>(chains())},
                   PhiloxDraws(options_.key), static_cast<std::uint64_t>(step));
@@ -152,12 +154,19 @@ class Replicas {
             .random_rungs = false};
   }
 
-  void sweep() {
+  void sweep(bool kept) {
     populations_.for_each([&](Population& population, int first) {
       const auto size = static_cast<std::size_t>(population.chains());
       population.move({swaps_.chain_inverse_temperatures().data() + first, size});
       population.log_ratio({log_ratio_.data() + first, size});
+      if (kept && options_.top_states != nullptr) offer_top_states(population, first);
     });
+  }
+
+  void offer_top_states(const Population& population, int first) {
+    for (int c = 0; c < population.chains(); ++c)
+      if (swaps_.chain_rungs()[first + c] + 1 == rungs())
+        options_.top_states->offer(population, first, c, choices_[first + c]);
   }
 
   void keep(SampleStore& store, std::int64_t sweep) const {
@@ -169,6 +178,7 @@ class Replicas {
   Populations populations_;
   Eigen::VectorXd log_ratio_;
   LadderSwaps swaps_;
+  std::vector<Stream> choices_;  // per chain, of the state at b = 1 that is kept
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/ladder_swaps.hpp"
+#include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/target.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
@@ -94,6 +95,7 @@ struct ReplicaOptions {
   std::int64_t burn_in = 500;  ///< sweeps before any is kept
   std::int64_t sweeps = 9500;  ///< kept, per chain
   StreamKey key = {};
+  TopStates* top_states = nullptr;  ///< takes states at b = 1, of bundles * rungs chains
   Progress progress = {};
 
   /// Throws  InvalidArgument if bundles < 1, burn_in < 0 or sweeps < 1

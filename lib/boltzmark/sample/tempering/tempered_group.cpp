@@ -84,7 +84,7 @@ void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& recor
       rung_probabilities(probabilities_, log_weight, probabilities_);
       add_sample(c, sweep, record);
       if (record.store != nullptr && options_->top_states != nullptr && rungs_[c] + 1 == rungs)
-        offer_top_state(c);
+        options_->top_states->offer(*population_, first_chain_, c, choices_[c]);
       rungs_[c] = next_rung(c);
     }
   }
@@ -127,14 +127,6 @@ void TemperedGroup::keep(int chain, Eigen::Index sweep, SampleStore& store) cons
   const Eigen::Index at = (sweep * store.log_ratio.cols() + number) * betas_.size();
   std::copy_n(log_densities_.data() + chain * betas_.size(), betas_.size(),
               store.log_f.begin() + at);
-}
-
-// The n-th replaces the one kept with probability 1/n, so that each is kept as often.
-void TemperedGroup::offer_top_state(int chain) {
-  TopStates& top = *options_->top_states;
-  const double visits = ++top.visits[static_cast<std::size_t>(first_chain_ + chain)];
-  if (choices_[chain].below(static_cast<std::uint64_t>(visits)) == 0)
-    top.states.at(first_chain_).copy_chain(chain, *population_, chain);
 }
 
 int TemperedGroup::next_rung(int chain) {

@@ -44,7 +44,6 @@ class TemperedGroup {
   void add_sample(int chain, Eigen::Index sweep, TemperedRecord& record);
   void add_soft(int chain, Eigen::Index group, TemperedRecord& record) const;
   void keep(int chain, Eigen::Index sweep, SampleStore& store) const;
-  void offer_top_state(int chain);
   int next_rung(int chain);
 
   Population* population_;
