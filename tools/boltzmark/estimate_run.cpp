@@ -122,10 +122,6 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
     outcome.phases = meet_phases(*found.phases, outcome.visited);
     hold_to_phases(*outcome.phases, outcome.estimate);
   }
-  if (!found.modes && std::isfinite(now.log_z))
-    outcome.estimate.warnings.emplace_back(
-        "each side has continuous units: no modes were searched for, and only the run itself tells "
-        "whether it met all of them");
   outcome.bound = higher(now, before);
   boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
   outcome.seconds += watch.seconds();

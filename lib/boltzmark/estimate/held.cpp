@@ -49,10 +49,9 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 
 namespace {
 
-// Whether a model's modes are searched for at all: a double resolves a nat and a side is discrete.
+// Whether a model's modes are searched for at all: a double resolves a nat.
 bool is_searchable(const Layered& model) {
-  const int side = smaller_side(model);
-  return std::isfinite(log2_states(model, side)) && magnitude(list_side(model, side)) < kUnresolved;
+  return magnitude(list_side(model, smaller_side(model))) < kUnresolved;
 }
 
 Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed, int summed_side) {
@@ -120,7 +119,9 @@ FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, s
   if (!found.modes && is_searchable(of.model)) found.modes = find_modes(of.model, of.base, search);
   if (!found.phases && found.modes)
     found.phases = find_phases(of.model, *found.modes, seed, of.summed);
-  if (tempered) found.states = tempered_search(of.model, seed);
+  // For the list of a discrete side's states.
+  if (tempered && std::isfinite(log2_states(of.model, smaller_side(of.model))))
+    found.states = tempered_search(of.model, seed);
   return found;
 }
 

@@ -10,6 +10,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
@@ -109,13 +110,29 @@ void set_chain(const Bipartite& sides, const ListedState& state, int chain, Chai
         static_cast<float>(mean_value(sides.other[j], state.inputs[static_cast<Eigen::Index>(j)])));
 }
 
+// The model whose listed side has the two ends alone of its continuous units, X(1) of the same measure:
+// log f is convex in each, so that its modes are there. Where no side is discrete that of fewer units.
+Layered with_listed_side(const Layered& model) {
+  if (std::isfinite(log2_states(model, smaller_side(model)))) return model;
+  int units[2] = {0, 0};
+  for (int l = 0; l < model.layers(); ++l) units[l % 2] += model.size(l);
+  std::vector<Layer> layers;
+  for (int l = 0; l < model.layers(); ++l) {
+    layers.push_back(model.layer(l));
+    if (l % 2 == (units[0] < units[1] ? 0 : 1) && layers.back().unit == Unit::continuous())
+      layers.back().unit = Unit::multivalued(1);
+  }
+  return {std::move(layers), model.weights()};
+}
+
 }  // namespace
 
 Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search) {
-  const FixedPoints points = find_fixed_points(model, base, search.climbs);
-  const Bipartite sides = list_side(model, points.parity);
+  const Layered listed = with_listed_side(model);
+  const FixedPoints points = find_fixed_points(listed, base, search.climbs);
+  const Bipartite sides = list_side(listed, points.parity);
   check_magnitude(sides);
-  SideStates indices(model, points.parity);
+  SideStates indices(listed, points.parity);
   indices.add(points.states);
   Climbs climbs = distinct(climb_all(sides, points, indices, search));
   climbs.ends.push_back(escape(sides, climbs, search));

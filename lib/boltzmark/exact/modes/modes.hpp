@@ -37,6 +37,8 @@ struct Modes {
 /// single units step upwards, in double precision; then the states around the modes are listed
 /// (StateList), and the likeliest of them is climbed from too: the way out of a mode that is low
 /// beside another. No search finds all modes of every model.
+///   Of continuous units on both sides the states are vertices of the side with fewer units, all of whose
+/// modes are vertices, and log_f is of their density to twice the measure of each.
 /// Randomness, Invariant, Throws  as find_fixed_points; also if parameters are so large that a
 ///   double does not resolve a nat
 /// Cost  as find_fixed_points, and some 5 rounds of search.round_log_partitions
