@@ -1,8 +1,12 @@
 // AIS, RAISE and SMC against trajectories that are weighted by enumeration.
 #include "boltzmark/sample/annealing/annealing.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
+#include <numeric>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -47,6 +51,49 @@ void set_observed(Population& population, int first) {
 
 double log_mean_exp(const Eigen::VectorXd& x) {
   return x.maxCoeff() + std::log((x.array() - x.maxCoeff()).exp().mean());
+}
+
+/// Chains that never move, in states of their own: 0, 1, ..; D is 0.3 of the state.
+class Still final : public Population {
+ public:
+  Still(int first, int chains) {
+    for (int c = 0; c < chains; ++c) states.push_back(first + c);
+  }
+  int chains() const override { return static_cast<int>(states.size()); }
+  void draw_base() override {}
+  void move(std::span<const float>) override {}
+  void log_ratio(std::span<double> out) override { increase(1, out); }
+  void log_densities(const Ladder&, std::span<double>) override {}
+  void log_density_slopes(const Ladder&, std::span<double>) override {}
+  void log_increment(float from, float to, std::span<double> out) override {
+    increase(static_cast<double>(to) - static_cast<double>(from), out);
+  }
+  void copy_chain(int chain, const Population& from, int source) override {
+    states[chain] = dynamic_cast<const Still&>(from).states[source];
+  }
+
+  std::vector<int> states;
+
+ private:
+  void increase(double by, std::span<double> out) const {
+    for (std::size_t c = 0; c < states.size(); ++c) out[c] = 0.3 * by * states[c];
+  }
+};
+
+class StillTarget final : public Target {
+ public:
+  std::unique_ptr<Population> populate(int first, int chains, StreamKey) const override {
+    return std::make_unique<Still>(first, chains);
+  }
+};
+
+std::vector<int> states_of(Populations& populations) {
+  std::vector<int> all;
+  for (int g = 0; g < populations.groups(); ++g) {
+    const std::vector<int>& states = dynamic_cast<Still&>(populations.group(g)).states;
+    all.insert(all.end(), states.begin(), states.end());
+  }
+  return all;
 }
 
 }  // namespace
@@ -175,6 +222,41 @@ TEST_CASE("SMC that never resamples is AIS, rung by rung") {
   CHECK(smc.estimate.log_z == Approx(ais.estimate.log_z).epsilon(1e-13));
   CHECK(smc.estimate.log_z_rungs[0] == 0);
   CHECK(smc.estimate.log_z_rungs[5] == Approx(smc.estimate.log_z).epsilon(1e-14));
+}
+
+TEST_CASE("SMC tells one state of each family, with the weight of all its copies") {
+  const StillTarget target;
+  constexpr int kChains = 40, kIsland = 20;
+  for (const double below : {0.0, 0.9}) {
+    AnnealingOptions options = options_of(kChains, 5);
+    TopStates top(target, kChains, options.key);
+    options.top_states = &top;
+    SmcResult smc =
+        annealed_smc(target, {.annealing = options, .resample_below = below, .islands = 2});
+    std::vector<double> families(kChains, 0), told(kChains, 0);
+    const std::vector<int> states = states_of(smc.populations), kept = states_of(top.states);
+    for (int c = 0; c < kChains; ++c) families[states[c]] += std::exp(smc.log_weights[c]);
+    int tellers = 0;
+    for (int c = 0; c < kChains; ++c) {
+      if (top.visits[c] == 0) continue;
+      ++tellers;
+      CHECK(kept[c] == states[c]);
+      CHECK(told[kept[c]] == 0);
+      told[kept[c]] = top.visits[c];
+    }
+    CHECK((smc.resamplings > 0) == (below > 0));
+    CHECK(tellers == kChains - std::count(families.begin(), families.end(), 0.0));
+    CHECK((tellers < kChains) == (below > 0));
+    // Within an island by the weights, between islands by their Z, whose jackknife has the ratio.
+    const auto sum = [](const std::vector<double>& of, int island) {
+      const auto first = of.begin() + island * kIsland;
+      return std::accumulate(first, first + kIsland, 0.0);
+    };
+    for (int c = 0; c < kChains; ++c)
+      CHECK(told[c] / sum(told, c / kIsland) ==
+            Approx(families[c] / sum(families, c / kIsland)).margin(1e-15));
+    CHECK(sum(told, 1) / sum(told, 0) == Approx(std::exp(2 * smc.estimate.std_error)).epsilon(1e-10));
+  }
 }
 
 TEST_CASE("resampling keeps the states that have offspring in their places") {

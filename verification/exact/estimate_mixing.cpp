@@ -160,6 +160,26 @@ TEST_CASE("round trips are judged only where every bundle exchanges its rungs") 
   CHECK(refused());
 }
 
+TEST_CASE("a run whose highest rung few chains visited is refused, whatever their trips") {
+  SampleStore store = estimate_test::store_on(Ladder::linear(2), 400, 10);
+  const auto judged = [&](const std::vector<int>& visits) {
+    store.rung.setZero();
+    for (std::size_t c = 0; c < visits.size(); ++c)
+      for (int s = 0; s < visits[c]; ++s) store.rung(2 * s, static_cast<Index>(c)) = 1;
+    Estimate estimate;
+    judge_mixing(estimate, store);
+    return estimate;
+  };
+  CHECK(judged({100, 100}).status == Status::ok);  // (2 100)^2 / (2 100^2) = 2 of 10
+  CHECK(judged({100, 99}).status == Status::not_converged);
+  CHECK(judged({200, 200, 20}).status == Status::ok);  // 420^2 / 80400 = 2.19
+  CHECK(judged({200, 100, 1}).status == Status::not_converged);  // 301^2 / 50001 = 1.81
+  const Estimate one = judged({200});
+  REQUIRE(one.warnings.size() == 1);
+  CHECK(one.warnings[0].starts_with("1.0 of 10 chains made the visits of the highest rung"));
+  CHECK(judged(std::vector<int>(10, 40)).status == Status::ok);
+}
+
 TEST_CASE("batches of chains need more effective samples than chains: worked out by hand") {
   const auto status = [](Index groups, int batches, double effective) {
     Estimate estimate{.log_z = 0};

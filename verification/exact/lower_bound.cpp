@@ -127,7 +127,8 @@ TEST_CASE("methods tell the states of their own runs at b = 1, and keep those of
   CHECK(*std::max_element(annealed.begin(), annealed.end()) == 1);
   CHECK(sum(annealed) < 20);
   CHECK(sum(told("raise")) >= 1);
-  CHECK(sum(told("smc")) == 0);  // whose chains share ancestors
+  CHECK(sum(told("smc")) >= 1);
+  CHECK(sum(told("ss")) == 32);  // a ladder of 100 chains makes 40 sweeps, of which it keeps 32
   CHECK(told("ti") == shared);
   const TemperedRun alone =
       run_tempering(target, {.chains = 20, .sweeps = 200, .key = make_key(5)});
@@ -176,7 +177,7 @@ TEST_CASE("runs that do not temper collapsed states are held to a tempered searc
     CHECK_FALSE(tempers(method, Tempering::simulated, States::collapsed));
 }
 
-TEST_CASE("an estimate is refused whose run was too seldom in the states that must hold its mass") {
+TEST_CASE("an estimate is refused whose run was too seldom in listed states, or too often, for its Z") {
   // Of 100 visits none: the upper limit of level 1 - 1e-4 is 1 - 1e-4^(1/100).
   const double limit = 1 - std::pow(1e-4, 1.0 / 100);
   const auto refused = [](double met, double demanded, double std_error) {
@@ -198,6 +199,12 @@ TEST_CASE("an estimate is refused whose run was too seldom in the states that mu
   CHECK(refused(0.5, 0.75, 0));
   CHECK_FALSE(refused(1, 1.5, 0));
   CHECK_FALSE(refused(std::nan(""), 0.9, 0));
+  // Of 100 visits all: the lower limit is 1e-4^(1/100).
+  CHECK_FALSE(refused(1, 1 - 0.99 * limit, 0));
+  CHECK(refused(1, 1 - 1.01 * limit, 0));
+  CHECK_FALSE(refused(1, 1 - 1.01 * limit, 0.01));  // four errors lower
+  CHECK_FALSE(refused(0.5, 0.4, 0));
+  CHECK(refused(0.5, 0.25, 0));
 }
 
 TEST_CASE("mean field's bound is log Z of independent units of any type, discrete or not") {

@@ -256,9 +256,37 @@ TEST_CASE("a search that cannot be made is refused") {
   ModeSearch narrow = search_of(1);
   narrow.climbs.cases = Eigen::MatrixXf::Zero(9, 1);
   CHECK_THROWS_AS(modes_of(model, narrow), InvalidArgument);
-  std::vector<Layer> layers(2, {Unit::continuous(), Eigen::VectorXd::Zero(3), {}});
-  CHECK_THROWS_AS(modes_of(Layered(layers, {Eigen::MatrixXd::Zero(3, 3)}), search_of(1)),
-                  InvalidArgument);
+  const Layered gaussian({{Unit::gaussian(), Eigen::VectorXd::Zero(3), Eigen::VectorXd::Ones(3)},
+                          {Unit::continuous(), Eigen::VectorXd::Zero(3), {}}},
+                         {Eigen::MatrixXd::Zero(3, 3)});
+  CHECK_THROWS_AS(modes_of(gaussian, search_of(1)), InvalidArgument);
+}
+
+TEST_CASE("modes of a model without a discrete side are vertices of the side with fewer units") {
+  // f(h) = e^{0.1 h1} 2 sinh(x)/x 2 sinh(y)/y z, x = 3 h1 + 3 h2, y = h1 + h2, z = 2: of equal signs.
+  Layered model({{Unit::continuous(), Eigen::VectorXd::Zero(3), {}},
+                 {Unit::continuous(), Eigen::Vector2d(0.1, 0), {}}},
+                {(Eigen::MatrixXd(3, 2) << 3, 3, 1, 1, 0, 0).finished()});
+  const auto part = [](double x) { return std::log(2 * std::sinh(x) / x); };
+  for (const bool hidden_first : {false, true}) {
+    if (hidden_first)
+      model = Layered({model.layer(1), model.layer(0)}, {model.weights(0).transpose()});
+    const Modes modes = modes_of(model, search_of(1));
+    const int few = hidden_first ? 0 : 1;
+    CHECK(modes.parity == few);
+    REQUIRE(modes.count() == 2);
+    for (int m = 0; m < 2; ++m) {
+      const float sign = m == 0 ? 1 : -1;
+      CHECK(modes.states.get(few, 0, m) == sign);
+      CHECK(modes.states.get(few, 1, m) == sign);
+      CHECK(modes.states.unit(few) == Unit::continuous());
+      CHECK(modes.log_f[m] ==
+            Approx(0.1 * sign + part(6) + part(2) + std::log(2)).epsilon(1e-12));
+      // The other side is at its means: coth(6) - 1/6.
+      CHECK(modes.states.get(1 - few, 0, m) ==
+            Approx(sign * (1 / std::tanh(6.0) - 1 / 6.0)).epsilon(1e-6));
+    }
+  }
 }
 
 TEST_CASE(

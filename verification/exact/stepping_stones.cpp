@@ -1,8 +1,10 @@
 // Stepping stones against their formulas, and what parallel tempering of a target stores.
 #include "boltzmark/estimate/stepping_stones.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -112,6 +114,33 @@ TEST_CASE("parallel tempering keeps D with the rung that moved the state") {
     CHECK(store.rung(0, c) == c % 4);
     CHECK(store.log_ratio(0, c) == target.log_ratio(population.state(c)));
   }
+}
+
+TEST_CASE("parallel tempering tells each chain's visits of b = 1, and a state of one of them") {
+  const TableTarget target(peaked_model(), Base::uniform(peaked_model()));
+  ReplicaOptions options = options_of(5);
+  const SampleStore silent = parallel_tempering_samples(target, options).samples;
+  TopStates top(target, 20, options.key);
+  options.top_states = &top;
+  const SampleStore store = parallel_tempering_samples(target, options).samples;
+  CHECK(store.log_ratio == silent.log_ratio);
+  int not_first = 0, not_last = 0;
+  for (int g = 0; g < top.states.groups(); ++g)
+    for (int c = 0; c < top.states.group(g).chains(); ++c) {
+      const int chain = top.states.first_chain(g) + c;
+      std::vector<double> met;
+      for (int s = 0; s < 50; ++s)
+        if (store.rung(s, chain) == 3) met.push_back(store.log_ratio(s, chain));
+      CHECK(top.visits[chain] == static_cast<double>(met.size()));
+      if (met.empty()) continue;
+      const auto& states = dynamic_cast<const TablePopulation&>(top.states.group(g));
+      const double kept = target.log_ratio(states.state(c));
+      CHECK(std::find(met.begin(), met.end(), kept) != met.end());
+      not_first += kept != met.front();
+      not_last += kept != met.back();
+    }
+  CHECK(not_first > 0);
+  CHECK(not_last > 0);
 }
 
 TEST_CASE("parallel tempering of a target does not depend on the threads") {
