@@ -109,6 +109,20 @@ TEST_CASE("processes that share the chains of AIS and RAISE have the weights of 
     }
 }
 
+TEST_CASE("each process tells the progress of its own chains, after one sweep of 20 a twentieth") {
+  const Layered model = random_rbm(7, 5, 1.0, 3);
+  const LayeredTarget target(model, Base::uniform(model));
+  const ThreadLimit limit(1);
+  Processes().run(3, [&](const SharedChains& shared, bool) {
+    double first = 0;
+    AnnealingOptions part = shared_run_of(100);
+    part.shared = &shared;
+    part.progress = [&](double share) { first = first == 0 ? share : first; };
+    annealed_importance_sampling(target, part);
+    CHECK(first == 1 / 20.0);
+  });
+}
+
 TEST_CASE("what goes wrong with the chains of one process is told to the others") {
   const Layered model = random_rbm(7, 5, 1.0, 3);
   const LayeredTarget target(model, Base::uniform(model));

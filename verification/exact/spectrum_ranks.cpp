@@ -103,6 +103,16 @@ TEST_CASE("a spectrum on several ranks has the bits of one process, at every ran
   }
 }
 
+TEST_CASE("a spectrum of more than 2^16 states is sought alike on several ranks and on one") {
+  const Unit bit = Unit::bernoulli();
+  const Layered model = spectrum_cases::uniform_network({bit, bit}, {9, 8});
+  const auto begun = [&](const Ranks& ranks) {
+    return spectrum(model, Rule::blended(0.5), Scan::periodic, {.max_restarts = 0}, ranks);
+  };
+  const Spectrum alone = begun(Ranks::serial());
+  for (const Spectrum& one : on_ranks(2, begun)) require_equal(one, alone);
+}
+
 TEST_CASE("what ranks know of a space is what one process knows, and no more than their share") {
   for (const auto& [name, model, rule, scan] : spectrum_cases::cases()) {
     const StateSpace whole(model);

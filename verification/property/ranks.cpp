@@ -121,6 +121,14 @@ TEST_CASE("every turn of the states puts each where its order has it, and back")
   });
 }
 
+TEST_CASE("more states of a rank than 16 bits count are turned as any others are") {
+  const Unit bit = Unit::bernoulli();
+  const Layered model = spectrum_cases::uniform_network({bit, bit, bit}, {6, 7, 5});
+  for (const bool rank : on_ranks(
+           2, [&](const Ranks& ranks) { return turns_hold<double>(StateSpace(model, ranks), 1); }))
+    CHECK(rank);
+}
+
 TEST_CASE("a rank's log p and inputs are the whole's, to the last bit") {
   rc::prop("any layers and ranks", [](std::uint64_t seed, std::uint64_t choice) {
     const Layered model = network_of(seed);
