@@ -262,6 +262,16 @@ TEST_CASE("the longest trial is given first, and what a lost rank had before all
   CHECK(dispatcher.result(0, 1)[0].kind == Kind::drop);
 }
 
+TEST_CASE("a trial that is given three times counts once among those given again") {
+  Dispatcher dispatcher({{1}}, kLease);
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(given(dispatcher.join(rank, rank, 1)) == Trials{0});
+    CHECK(dispatcher.reissued() == (rank > 0 ? 1 : 0));
+    dispatcher.time((rank + 1) * (kLease + 1));
+    CHECK(dispatcher.lost() == rank + 1);
+  }
+}
+
 TEST_CASE("an idle rank takes over the latest trial beyond twice its estimate and a second, once") {
   Dispatcher dispatcher({{10}, {20}}, 1e9);
   dispatcher.join(0, 0, 1);
