@@ -23,6 +23,7 @@
 #include "experiments/kit/report/report.hpp"
 #include "experiments/kit/run/folder_lock.hpp"
 #include "verification/interface/cli_program.hpp"
+#include "verification/interface/faulty_system.hpp"
 #include "verification/interface/kit_toys.hpp"
 
 namespace boltzmark::experiments {
@@ -81,14 +82,19 @@ std::size_t stored(const std::string& out, const std::string& file = "trials.jso
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+/// Puts another's name into a lock, which is never empty.
+void put_other(const std::string& lock) {
+  { std::fstream(lock, std::ios::in | std::ios::out) << kOther; }
+  std::filesystem::resize_file(lock, std::string(kOther).size());
+}
+
 /// The toys, of which the fourth that runs has another's name put into a lock.
 std::vector<Experiment> toys_that_lose(const std::string& lock) {
   std::vector<Experiment> toys = toy_experiments();
   toys[0].run = [lock, run = toys[0].run, count = 0](const Json& inputs,
                                                      const TrialContext& context) mutable {
     if (++count == 4) {
-      { std::fstream(lock, std::ios::in | std::ios::out) << kOther; }  // never empty
-      std::filesystem::resize_file(lock, std::string(kOther).size());
+      put_other(lock);
       for (int i = 0; i < 3000; ++i) {  // until the run gives its trials up
         context.progress(0.5);
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -134,6 +140,20 @@ TEST_CASE("a run that finds another's name in its lock stops and stores nothing 
     CHECK(stored(out.path(), shard.whole() ? "trials.jsonl" : shard.file_name()) == 3);
     CHECK(read_text(lock) == kOther);  // whose it is now
   }
+}
+
+TEST_CASE("a run that loses its folder while it draws what ended last tells so") {
+  const TemporaryFolder out;
+  std::vector<Experiment> toys = toy_experiments();
+  toys[0].summarise = [&, summarise = toys[0].summarise](const Results& results, Summary& summary) {
+    summarise(results, summary);
+    if (results.trials().size() < 12) return;
+    put_other(out.path() + "/.lock");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // beyond two signs
+  };
+  CHECK_THROWS_WITH(reproduce({.jobs = 1, .out = out.path(), .sign_seconds = 0.01, .quiet = true},
+                              toys, {toy_claims()}),
+                    Catch::Contains("its lock now names " + std::string(kOther)));
 }
 
 TEST_CASE(
@@ -207,6 +227,48 @@ TEST_CASE("a run that another took over from finds the other, and leaves its loc
   first.reset();
   CHECK(read_text(path) == process_name());
   CHECK_THROWS_AS(FolderLock(out.path(), Shard{}), DataError);
+}
+
+TEST_CASE("a lock's silence is by the clock of its file system, whatever this machine's says") {
+  const TemporaryFolder out;
+  const SilentHolder silent(out.path() + "/.lock", LOCK_EX, 22);
+  file_clock_ahead = -20 * 60;
+  CHECK_THROWS_WITH(FolderLock(out.path(), Shard{}, kTakesOver),
+                    Catch::Contains("last sign was 2 min"));
+  file_clock_ahead = 0;
+  CHECK_NOTHROW(FolderLock(out.path(), Shard{}, kTakesOver));
+}
+
+TEST_CASE("of two that take a lock over at once the last has it, and the first is refused") {
+  const TemporaryFolder out;
+  const std::string lock = out.path() + "/.lock", draft = out.path() + "/.draft";
+  const SilentHolder silent(lock, LOCK_EX, 20);
+  std::unique_ptr<SilentHolder> last;
+  after_rename = [&] {
+    last = std::make_unique<SilentHolder>(draft, LOCK_EX, 0);
+    std::filesystem::rename(draft, lock);
+  };
+  CHECK_THROWS_WITH(FolderLock(out.path(), Shard{}, kTakesOver),
+                    Catch::Contains("in use by another run: " + std::string(kOther)));
+  CHECK(last);
+  CHECK(read_text(lock) == kOther);
+}
+
+TEST_CASE("a lock whose file is replaced as it is taken is taken of the new file") {
+  const TemporaryFolder out;
+  const std::string path = out.path() + "/.lock";
+  before_flock = [&] { write_text(path, ""); };  // renamed onto it
+  const FolderLock lock(out.path(), Shard{});
+  CHECK_FALSE(before_flock);
+  CHECK(read_text(path) == process_name());
+  CHECK_THROWS_AS(FolderLock(out.path(), Shard{}), DataError);
+}
+
+TEST_CASE("a lock is taken all the same where signals interrupt") {
+  const TemporaryFolder out;
+  flock_interrupts = 3;
+  CHECK_NOTHROW(FolderLock(out.path(), Shard{}));
+  CHECK(flock_interrupts == 0);
 }
 
 TEST_CASE("of shards that a whole run would take over from, the last sign of any counts") {
