@@ -67,6 +67,7 @@ TEST_CASE("a last line torn at any byte is cut off, and the store goes on whole"
     CHECK(store.unreadable() == 0);
     store.append(key(2), trial(key(2), 0.2));
     REQUIRE(read_text(file.path) == first + second);
+    REQUIRE(store.find(key(2)));
   }
 }
 
