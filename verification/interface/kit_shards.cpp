@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "boltzmark/core/error.hpp"
@@ -82,6 +83,31 @@ TEST_CASE("an experiment that measures time is dealt whole") {
   }
   CHECK(parts == std::map<std::string, std::size_t>{
                      {"toy/one 0", 12}, {"toy/one 1", 0}, {"toy/two 0", 0}, {"toy/two 1", 12}});
+}
+
+TEST_CASE("what is dealt whole is dealt by the time of all its trials") {
+  std::vector<Experiment> toys = toy_experiments();
+  toys.push_back(toys[0]);
+  toys[0].alone = true;
+  toys[0].seconds.quick = 60;
+  toys[1].seconds.quick = 120;  // 10 of each trial
+  std::vector<PlannedExperiment> plans;
+  for (const Experiment& toy : toys) plans.push_back(list_trials(toy, {}, CellFilter("")));
+  select_shard(plans, {0, 5});  // has the first that is dealt
+  CHECK(plans[0].count_to_run() == 12);
+  CHECK(plans[1].count_to_run() == 2);
+}
+
+TEST_CASE("shards share out what --only picks, and run no other trial") {
+  const TemporaryFolder out;
+  std::size_t ran = 0;
+  for (int k = 0; k < 2; ++k) {
+    ran += run_part(out.path(), {k, 2}, "size=large").ran;
+    const std::string text = read_text(toy_folder(out) + "/" + Shard{k, 2}.file_name());
+    CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+  }
+  CHECK(ran == 6);
+  CHECK(run_part(out.path(), {}, "size=large").reused == 6);
 }
 
 TEST_CASE("any number of shards, mixed with a whole run, leaves the bytes of one run") {
@@ -273,6 +299,34 @@ TEST_CASE(
   CHECK(run_part(limited.path(), {}).reused == lines);
   CHECK(run_part(synced.path(), {}).exit_code() == 0);
   CHECK(result_files(synced.path()) == result_files(limited.path()));
+}
+
+TEST_CASE("a trial keeps its state until its line is on the disk") {
+  const TemporaryFolder out, unsynced;
+  std::vector<Experiment> toys = toy_experiments();
+  toys[0].trials = [](Profile) { return std::vector<Json>{{{"size", "small"}}}; };
+  std::optional<std::string> found;
+  toys[0].run = [&](const Json&, const TrialContext& context) -> Json {
+    found = context.kept_state();
+    context.progress(0.5, [] { return std::string("half"); });
+    return {{"text", std::string(4000, 'x')}};
+  };
+  ReproduceOptions options{
+      .jobs = 1, .out = out.path(), .shard = {0, 1}, .checkpoint_seconds = 0, .quiet = true};
+  {
+    const FileLimit limit(2000);
+    CHECK_THROWS_WITH(reproduce(options, toys, {}), Catch::Contains("trials.0-of-1.jsonl: cannot"));
+  }
+  CHECK_FALSE(found);
+  CHECK(reproduce(options, toys, {}).ran == 1);
+  CHECK(found == "half");
+  CHECK_FALSE(std::filesystem::exists(toy_folder(out) + "/checkpoints"));
+
+  options.out = unsynced.path();
+  fdatasync_error = ENOSPC;
+  CHECK_THROWS_WITH(reproduce(options, toys, {}), Catch::Contains("No space left"));
+  fdatasync_error = 0;
+  CHECK(std::filesystem::exists(toy_folder(unsynced) + "/checkpoints"));
 }
 
 }  // namespace

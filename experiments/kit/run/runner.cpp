@@ -212,13 +212,14 @@ class Run {
       tasks_[i].plan->store->write();
       unsynced_.push_back(i);
     }
-    // A trial's state is worth something until its line is written.
-    for (const std::size_t i : std::exchange(unwritten_, {})) remove_state(i);
+    unwritten_.clear();
     if (now_seconds() - synced_ >= kSyncSeconds) sync();
   }
 
   void sync() {
-    for (const std::size_t i : std::exchange(unsynced_, {})) tasks_[i].plan->store->sync();
+    for (const std::size_t i : unsynced_) tasks_[i].plan->store->sync();
+    // A trial's state is worth something until its line is on the disk.
+    for (const std::size_t i : std::exchange(unsynced_, {})) remove_state(i);
     synced_ = now_seconds();
   }
 
