@@ -1,6 +1,7 @@
 // Estimates whose chains are shared by the ranks of mpirun: the bytes of one process.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -14,8 +15,8 @@ using namespace boltzmark;
 using Arguments = std::vector<std::string>;
 
 /// A random RBM of 20 by 12 units.
-std::string saved_model(const Folder& folder) {
-  Stream stream(make_key(9, "ranks"), Purpose::test);
+std::string saved_model(const Folder& folder, std::uint64_t seed = 9) {
+  Stream stream(make_key(seed, "ranks"), Purpose::test);
   Eigen::MatrixXd weights(20, 12);
   for (double& weight : weights.reshaped()) weight = 0.3 * stream.normal();
   const std::string path = folder / "model.npz";
@@ -97,6 +98,78 @@ TEST_CASE("estimate on ranks refuses methods whose chains learn from each other,
   }
 }
 
+/// Two programs that are the ranks of one job; options of mpirun may stand before each.
+Arguments two_programs(const Arguments& first, const Arguments& second) {
+  Arguments words = {BOLTZMARK_MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "1"};
+  words.insert(words.end(), first.begin(), first.end());
+  words.insert(words.end(), {":", "-n", "1"});
+  words.insert(words.end(), second.begin(), second.end());
+  return words;
+}
+
+TEST_CASE("ranks whose files of one name say different things are refused") {
+  const Folder here, there;
+  const auto words_in = [](const Folder& folder, const Arguments& options) {
+    Arguments words = {"-wdir",    folder / ".", BOLTZMARK_PROGRAM, "estimate", "model.npz",
+                       "--method", "ais",        "--sweeps",        "100",      "--quiet"};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+  };
+  const auto check_refused = [&](const Arguments& options, const std::string& text) {
+    Launched job(1, two_programs(words_in(here, options), words_in(there, options)));
+    REQUIRE(job.wait(60));
+    INFO(job.out() << job.err());
+    CHECK(job.code() == 2);
+    CHECK_THAT(job.err(), Catch::Contains("rank 1 on host ") && Catch::Contains(text));
+  };
+  saved_model(here);
+  saved_model(there);
+  experiments::write_text(here / "ladder.txt", "0 0.5 1\n");
+  experiments::write_text(there / "ladder.txt", "0 0.6 1\n");
+  check_refused({"--ladder", "ladder.txt"}, "data, ladder and base = ");
+  saved_model(there, 10);
+  check_refused({}, "model.npz = ");
+}
+
+TEST_CASE("what rank 0 decides of further attempts holds on all ranks") {
+  const Folder folder;
+  const std::string model = saved_model(folder);
+  const auto within = [&](const std::string& seconds) {
+    return Arguments{"--method", "ais",           "--chains",  "40",     "--sweeps",
+                     "2",        "--ladder",      "geometric", "--auto", "--temperatures",
+                     "3",        "--max-seconds", seconds};
+  };
+  const auto words_within = [&](const std::string& seconds) {
+    Arguments words = {BOLTZMARK_PROGRAM, "estimate", model, "--quiet", "--json"};
+    for (const std::string& word : within(seconds)) words.push_back(word);
+    return words;
+  };
+  Launched job(1, two_programs(words_within("1e9"), words_within("1e-9")));
+  REQUIRE(job.wait(60));
+  INFO(job.err());
+  REQUIRE(job.code() == 0);
+  auto json = nlohmann::ordered_json::parse(job.out());
+  CHECK(json["attempts"].size() > 1);
+  json.erase("seconds");
+  CHECK(json.dump() == told(1, model, within("1e9")));
+}
+
+TEST_CASE("an estimate is refused by the memory that all ranks of a host take") {
+  const Folder folder;
+  const std::string model = saved_model(folder);
+  const auto needed = [&](int ranks) {
+    const StudyRun run =
+        estimate_on(ranks, model, {"--method", "ais", "--chains", "2000000000", "--sweeps", "100"});
+    INFO(run.err);
+    CHECK(run.code == 2);
+    const std::regex said("memory for .* = ([0-9.]+) ([GT])iB ");
+    std::smatch found;
+    REQUIRE(std::regex_search(run.err, found, said));
+    return std::stod(found[1]) * (found[2] == "T" ? 1024 : 1);
+  };
+  CHECK(needed(3) == Approx(3 * needed(1)).epsilon(0.01));  // told to three digits
+}
+
 TEST_CASE("a rank that fails alone ends all ranks, and says so") {
   const Folder folder;
   const std::string model = saved_model(folder), good = folder / "ladder.txt",
@@ -109,14 +182,9 @@ TEST_CASE("a rank that fails alone ends all ranks, and says so") {
   // The second rank's ladder is there when it is read first, and empty afterwards.
   const std::string feed = "cat " + good + " >" + once + "; while : >" + once + "; do :; done",
                     script = "mkfifo " + once + "; timeout 30 sh -c '" + feed + "' & exec \"$@\"";
-  Arguments words = {BOLTZMARK_MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "1"};
-  const auto add = [&](const Arguments& more) {
-    words.insert(words.end(), more.begin(), more.end());
-  };
-  add(estimate(good));
-  add({":", "-n", "1", "sh", "-c", script, "sh"});
-  add(estimate(once));
-  Launched job(1, words);
+  Arguments feeding = {"sh", "-c", script, "sh"};
+  for (const std::string& word : estimate(once)) feeding.push_back(word);
+  Launched job(1, two_programs(estimate(good), feeding));
   REQUIRE(job.wait(40));
   INFO(job.err());
   CHECK(job.code() != 0);

@@ -60,7 +60,8 @@ TEST_CASE("what ranks cannot hold is refused by one rank, in one line and with e
   write_model(uniform_network({bit, bit}, {17, 16}), many);
   write_model(uniform_network({bit, bit}, {16, 16}), large);
   const std::pair<std::string, std::string> all[] = {{many, "32 binary units"},
-                                                     {large, "memory for spectrum of"},
+                                                     // 3 * 8 (25 * 2^32 / 3 + 5 * 21846 * 2^16)
+                                                     {large, "on 3 ranks = 960 GiB"},
                                                      {folder / "none.npz", "none.npz"}};
   for (const auto& [path, text] : all) {
     const StudyRun run = spectrum_on(3, path, {"--rule", "flip"});
