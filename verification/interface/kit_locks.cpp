@@ -186,6 +186,18 @@ TEST_CASE("a run and a shard give signs of life in the lock that names them") {
   }
 }
 
+TEST_CASE("a run gives no sign of life in a lock that names another") {
+  const TemporaryFolder out;
+  const std::string path = out.path() + "/.lock";
+  const FolderLock lock(out.path(), Shard{}, {.renew_seconds = 0.2});
+  set_sign(path, 60);
+  CHECK(soon([&] { return sign_age(path) < 60; }));  // the next is due in 0.2 s
+  put_other(path);
+  set_sign(path, 30);
+  CHECK(soon([&] { return is_lost(lock); }));
+  CHECK(sign_age(path) >= 30 * 60);
+}
+
 TEST_CASE("a lock is told with its holder's last sign, and may be taken over after ten minutes") {
   const TemporaryFolder out;
   const std::string lock = out.path() + "/.lock";

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
@@ -299,6 +301,19 @@ TEST_CASE(
   CHECK(run_part(limited.path(), {}).reused == lines);
   CHECK(run_part(synced.path(), {}).exit_code() == 0);
   CHECK(result_files(synced.path()) == result_files(limited.path()));
+}
+
+TEST_CASE("a run whose name did not fit on the disk has its folder all the same") {
+  const TemporaryFolder out;
+  std::optional<FolderLock> lock;
+  {
+    const FileLimit limit(0);
+    lock.emplace(out.path(), Shard{}, LockOptions{.renew_seconds = 0.01});
+  }
+  CHECK(read_text(out.path() + "/.lock").empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // beyond two signs
+  CHECK_NOTHROW(lock->check());
+  CHECK_THROWS_AS(FolderLock(out.path(), Shard{}), DataError);
 }
 
 TEST_CASE("a trial keeps its state until its line is on the disk") {
