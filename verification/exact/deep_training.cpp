@@ -267,11 +267,15 @@ TEST_CASE("the rate falls as asked, momentum adds up, weight decay takes its sha
   Trainer trainer(start, data, options, make_key(1));
   const double rates[] = {0.5, 0.5 * 2 / 3, 0.25};  // 0.5 T0 / (T0 + t), T0 = 2
   Eigen::MatrixXd velocity = Eigen::MatrixXd::Zero(3, 2);
+  Eigen::VectorXd bias_velocity = Eigen::VectorXd::Zero(3);
   for (const double rate : rates) {
     const Eigen::MatrixXd before = trainer.model().weights(1);
+    const Eigen::VectorXd bias = trainer.model().bias(1);
     trainer.step();
     velocity = 0.25 * velocity + trainer.gradient().weights[1];
+    bias_velocity = 0.25 * bias_velocity + trainer.gradient().biases[1];
     CHECK((trainer.model().weights(1) - before - rate * velocity).cwiseAbs().maxCoeff() < 1e-15);
+    CHECK((trainer.model().bias(1) - bias - rate * bias_velocity).cwiseAbs().maxCoeff() < 1e-15);
   }
   Trainer plain(start, data, {.negative = Negative::pcd(1)}, make_key(1));
   Trainer decayed(start, data, {.negative = Negative::pcd(1), .weight_decay = 0.125}, make_key(1));

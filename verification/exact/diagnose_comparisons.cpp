@@ -65,6 +65,15 @@ TEST_CASE("Kendall's exact law counts all orders") {
   }
 }
 
+TEST_CASE("ties narrow the law of the Mann-Kendall statistic") {
+  // 1, 2, 2, 3: five pairs rise and one is tied. Var = (4 * 3 * 13 - 2 * 1 * 9) / 18 = 23 / 3.
+  const auto trend = boltzmark::mann_kendall_test(std::vector<double>{1, 2, 2, 3});
+  CHECK_FALSE(trend.exact);
+  CHECK(trend.statistic == 5);
+  CHECK(trend.z == Approx(5 / std::sqrt(23 / 3.0)).epsilon(1e-12));
+  CHECK(trend.p_increasing == Approx(std::erfc(4 / std::sqrt(2 * 23 / 3.0)) / 2).epsilon(1e-12));
+}
+
 TEST_CASE("Fisher's one-sided tests count all draws") {
   for (std::size_t n1 = 1; n1 <= 8; n1 += 7)
     for (std::size_t n2 = 3; n2 <= 12; n2 += 3)

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/io/datasets/binarise.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
@@ -114,6 +115,21 @@ TEST_CASE("MNIST is binarised at > 127, by sampling, or left grey, pixel by pixe
   const Eigen::ArrayXXd p = grey.values.matrix().cast<double>().array();
   const double sigma = std::sqrt((p * (1 - p)).sum());
   CHECK(std::abs(sampled.values.matrix().cast<double>().sum() - p.sum()) < 6.1 * sigma);
+}
+
+TEST_CASE("grey levels are sampled by draws of the seed and of the set, each case by its own") {
+  Array levels;
+  levels.type = ElementType::uint8;
+  levels.shape = {4, 64};
+  levels.bytes.assign(4 * 64, 128);
+  const auto sampled = [&](const char* seed, const char* set) {
+    return binarise(levels, {0, 4}, parse_binarise(seed), set).matrix();
+  };
+  const Eigen::MatrixXf first = sampled("sample:1", "train");
+  CHECK(sampled("sample:1", "train") == first);
+  CHECK(sampled("sample:2", "train") != first);
+  CHECK(sampled("sample:1", "test") != first);
+  CHECK(first.col(0) != first.col(1));
 }
 
 TEST_CASE("a sampled case is the same in every split") {

@@ -108,6 +108,24 @@ TEST_CASE("a sandwich takes the outer limits, and tells when they cross") {
   const Estimate crossed = sandwich(estimate_at(2, 0.25), estimate_at(1, 0.5));
   CHECK(crossed.status == Status::not_converged);
   CHECK(crossed.lower <= crossed.upper);
+  // The worse of both says what the sandwich is worth.
+  Estimate refused = estimate_at(2, 0.25);
+  refused.refuse(Status::few_effective_samples, "few");
+  CHECK(sandwich(estimate_at(1, 0.5), refused).status == Status::few_effective_samples);
+  CHECK(sandwich(refused, estimate_at(3, 0.5)).status == Status::few_effective_samples);
+  CHECK(sandwich(estimate_at(1, 0.5), refused).warnings == std::vector<std::string>{"few"});
+}
+
+// By the paper's formulas in another program (Python, doubles): the grid of theta from the first
+// quartile, 1 of five and 2 of eight values.
+TEST_CASE("the fitted Pareto law is Zhang's and Stephens' posterior mean") {
+  const GeneralisedPareto five = fit_generalised_pareto(std::vector<double>{0.5, 1, 2, 4, 9});
+  CHECK(five.shape == Approx(0.4162062874027015).epsilon(1e-10));
+  CHECK(five.scale == Approx(2.287851373123067).epsilon(1e-10));
+  const GeneralisedPareto eight =
+      fit_generalised_pareto(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 20});
+  CHECK(eight.shape == Approx(0.127612785941329).epsilon(1e-10));
+  CHECK(eight.scale == Approx(5.352385506490091).epsilon(1e-10));
 }
 
 TEST_CASE("the fit of a generalised Pareto law finds the shape and scale of its quantiles") {
