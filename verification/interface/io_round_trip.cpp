@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "boltzmark/io/formats/mat.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "io_files.hpp"
@@ -71,6 +72,28 @@ TEST_CASE("an RBM comes back exactly from .mat, in both precisions") {
     write_model(model, folder / "m.mat", precision);
     RC_ASSERT(same(read_model(folder / "m.mat"), model));
   });
+}
+
+// The class stands in the array flags, behind a header of 128 bytes and two tags; 6 is a double.
+TEST_CASE("a matrix in .mat has the class of its precision, and may be stored as small integers") {
+  const Folder folder;
+  const auto written = [&](ElementType type) {
+    AtomicFile file(folder / "m.mat");
+    write_mat_header(file);
+    write_mat_matrix(file, "x", Eigen::RowVector2d(-2, 40000), type);
+    file.commit();
+    return io_test::read_all(folder / "m.mat");
+  };
+  CHECK(written(ElementType::float64)[144] == 6);
+  CHECK(written(ElementType::float32)[144] == 7);
+  // MATLAB stores whole numbers of a double matrix in fewer bytes: two of type 3, signed, or 4.
+  const std::string head = written(ElementType::float64).substr(0, 184);
+  for (const auto& [type, first] : {std::pair('\3', -2.0), std::pair('\4', 65534.0)}) {
+    std::string file = head + std::string{type, 0, 4, 0} + std::string("\xfe\xff\x05\x00", 4);
+    file[132] = static_cast<char>(file.size() - 136);
+    CHECK(read_mat(folder.write("i.mat", file), {"x"}).at("x").matrix() ==
+          Eigen::RowVector2d(first, 5));
+  }
 }
 
 TEST_CASE("the same model gives the same bytes, and no draft stays behind") {
