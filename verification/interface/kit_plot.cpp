@@ -81,6 +81,17 @@ Run compare(const Folder& folder, const std::string& model, const std::string& o
 
 }  // namespace
 
+TEST_CASE("a point's interval is drawn from its lower to its upper limit, however far each is") {
+  const Panel panel{
+      .x = {.label = "x"},
+      .y = {.label = "y"},
+      .series = {{.label = "s", .x = {1, 2}, .y = {5, 6}, .lower = {4, 3}, .upper = {8, 7}},
+                 {.label = "t", .x = {3}, .y = {9}}}};
+  CHECK_THAT(
+      panel_script(panel, "p.svg", 600, 400),
+      Catch::Contains("EOD\n1 5 4 8\n2 6 3 7\nEOD\n") && Catch::Contains("EOD\n3 9 9 9\nEOD\n"));
+}
+
 TEST_CASE("points beyond an axis are marked at its edge and counted, none is dropped silently") {
   Figure figure{.name = "f", .caption = "c"};
   figure.panels.push_back({.x = {.label = "x"},

@@ -99,6 +99,7 @@ TEST_CASE("a measure shows as many decimals as its interval needs, and its power
   measure.post_hoc = true;
   CHECK_THAT(measure_text(measure), Catch::Contains(", post hoc power 0.87"));
   CHECK(power_text(measure) == "0.87 post hoc");
+  CHECK(power_text({.claim = "C", .power = kNan, .post_hoc = true}) == "–");
   CHECK(found_text({.claim = "C", .estimate = -0.5, .lower = -0.552, .upper = -0.448}) ==
         "−0.50 [−0.55, −0.45]");
   CHECK(found_text({.claim = "C", .estimate = 4438.1, .lower = 1764.7, .upper = 10333}) ==
@@ -186,6 +187,23 @@ TEST_CASE("the report escapes what experiments and claims say, and loads nothing
   CHECK_THAT(page, Catch::Contains("<svg"));
 }
 
+TEST_CASE("a report tells the settings of its own profile, and signs each part by its verdict") {
+  const TemporaryFolder out;
+  std::vector<Experiment> experiments = toy_experiments();
+  experiments[0].settings = {.smoke = "few trials", .quick = "some trials", .paper = "all trials"};
+  ClaimFile claims = toy_claims();
+  claims.claims[1].parts[0].threshold = 2;  // no mean of uniforms is: the claim falls, by one part
+  reproduce({.profile = Profile::smoke, .out = out.path()}, experiments, {claims});
+  const std::string folder = out.path() + "/smoke/report/";
+  for (const char* page : {"report.md", "toy.html"}) {
+    CHECK_THAT(read_text(folder + page), Catch::Contains("few trials"));
+    CHECK_THAT(read_text(folder + page), !Catch::Contains("some trials"));
+  }
+  const std::string page = read_text(folder + "toy.html");
+  CHECK_THAT(page, Catch::Contains("<span class=\"sign not-reproduced\">✗</span> small: "));
+  CHECK_THAT(page, Catch::Contains("<span class=\"sign reproduced\">✓</span> large: "));
+}
+
 TEST_CASE("claims.json gives every claim with its verdict, numbers and parts") {
   const TemporaryFolder out;
   reproduce({.out = out.path()}, toy_experiments(), {toy_claims()});
@@ -200,6 +218,30 @@ TEST_CASE("claims.json gives every claim with its verdict, numbers and parts") {
   for (const char* field :
        {"revision", "compiler", "cpu", "simd", "rounding", "seed", "data", "seconds"})
     CHECK(manifest.contains(field));
+}
+
+TEST_CASE("every number of a measure stands in claims.json under its own name") {
+  Measure measure;
+  measure.claim = "C01";
+  double next = 1;
+  for (double* number : {&measure.estimate, &measure.lower, &measure.upper, &measure.p_value,
+                         &measure.p_opposite, &measure.power})
+    *number = next++;
+  measure.n = 7;
+  const JudgedPart part{.part = {.threshold = 8, .tolerance = 9},
+                        .measures = {measure},
+                        .experiments = {"paper/figure"}};
+  JudgedClaim judged;
+  judged.parts = {part};
+  PaperVerdicts paper;
+  paper.claims = {judged};
+  Document document;
+  document.papers = {paper};
+  const Json claim = claims_json(document)[0];
+  next = 1;
+  for (const char* key : {"estimate", "lower", "upper", "p_value", "p_opposite", "power", "n",
+                          "threshold", "tolerance"})
+    CHECK(claim[key] == next++);
 }
 
 TEST_CASE("a claim's own numbers in claims.json are those of the part that decides it") {
