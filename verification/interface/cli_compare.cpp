@@ -29,24 +29,47 @@ std::vector<std::string> last_cells_of(const std::string& csv) {
 
 TEST_CASE("compare does not refuse by the truth where a bound is log Z itself") {
   const io_test::Folder folder;
-  const std::string model =
-                        saved(boltzmark::make_known_model("random:6:4:1:3").model, folder / "m.npz"),
+  const std::string model = saved(boltzmark::make_known_model("random:6:4:1:3").model,
+                                  folder / "m.npz"),
                     out = folder / "out";
-  const double truth = json_of({"compare", model, "--methods", "ais", "--sweeps", "300",
-                                "--repeats", "100", "--out", out})["truth"];
+  const Json compared = json_of(
+      {"compare", model, "--methods", "ais", "--sweeps", "300", "--repeats", "100", "--out", out});
+  const double truth = compared["truth"];
   std::istringstream text(io_test::read_all(out + "/estimates.csv"));
   std::string line;
   std::getline(text, line);
-  REQUIRE(line == "model,method,sweeps,repeat,log_z,std_error,lower,upper,effective_samples,status");
-  int low = 0;
+  REQUIRE(line ==
+          "model,method,sweeps,repeat,log_z,std_error,lower,upper,effective_samples,status");
+  int low = 0, covered = 0;
   while (std::getline(text, line)) {
     std::istringstream cells(line);
-    std::string cell;
-    for (int c = 0; c < 8; ++c) std::getline(cells, cell, ',');
-    low += std::stod(cell) < truth;
+    std::string lower, upper;
+    for (int c = 0; c < 7; ++c) std::getline(cells, lower, ',');
+    std::getline(cells, upper, ',');
+    low += std::stod(upper) < truth;
+    covered += std::stod(lower) <= truth && truth <= std::stod(upper) && line.ends_with(",ok");
     CHECK(!line.ends_with("below_bound"));
   }
   CHECK(low >= 1);  // of 100 intervals of 95 %
+  CHECK(compared["cells"][0]["covered"] == covered);
+  CHECK(covered > 50);
+}
+
+TEST_CASE("a truth that is given counts before what the model's file says") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz";
+  const double known = json_of({"make", "random:6:4:1:3", "--out", model})["log_z"];
+  const auto compared = [&](const std::string& out, const Arguments& truth) {
+    Arguments all = {"compare", model,       "--methods", "ais",   "--sweeps",
+                     "20",      "--repeats", "2",         "--out", folder / out};
+    all.insert(all.end(), truth.begin(), truth.end());
+    return json_of(all);
+  };
+  const Json told = compared("a", {}), given = compared("b", {"--truth", "9.5"});
+  CHECK(told["truth"] == known);
+  CHECK(given["truth"] == 9.5);
+  CHECK(given["cells"][0]["bias"].get<double>() ==
+        Approx(told["cells"][0]["bias"].get<double>() + known - 9.5).epsilon(1e-9));
 }
 
 TEST_CASE("compare marks points whose estimates were refused, and ranks the others by RMSE") {
@@ -206,10 +229,11 @@ TEST_CASE("compare refuses runs that were too seldom in the states that a search
 
 TEST_CASE("compare refuses a number of sweeps that is named twice, and a truth that cannot be") {
   const io_test::Folder folder;
-  const std::string model = saved(random_rbm(10, 4, 0.5, 1), folder / "m.npz"), out = folder / "out";
+  const std::string model = saved(random_rbm(10, 4, 0.5, 1), folder / "m.npz"),
+                    out = folder / "out";
   const auto compared = [&](const std::string& sweeps, const Arguments& more) {
-    Arguments command = {"compare", model, "--methods", "ais", "--sweeps", sweeps,
-                         "--repeats", "2", "--chains", "4", "--out", out};
+    Arguments command = {"compare",   model, "--methods", "ais", "--sweeps", sweeps,
+                         "--repeats", "2",   "--chains",  "4",   "--out",    out};
     command.insert(command.end(), more.begin(), more.end());
     return run(command);
   };

@@ -60,6 +60,28 @@ TEST_CASE("the score of a deep model is exact where it can be enumerated, its bo
   }
 }
 
+// Of 16 equal cases a mean has a quarter of the error of one, of AIS as of the cases.
+TEST_CASE("errors of true cases are those of their mean, of AIS and of the cases apart") {
+  const io_test::Folder folder;
+  const std::string path = saved(deep_model({6, 5, 4}, 1), folder / "m.npz");
+  const auto score = [&](const std::string& cases, const char* true_cases) {
+    return json_of({"score", path, folder.write("d.csv", cases), "--sweeps", "50", "--true-cases",
+                    true_cases});
+  };
+  std::string equal;
+  for (int i = 0; i < 16; ++i) equal += "1,0,1,1,0,0\n";
+  const double one = score("1,0,1,1,0,0\n", "1")["true_std_error"];
+  const Json many = score(equal, "16");
+  CHECK(many["true_std_error"].get<double>() / one > 1 / 8.0);
+  CHECK(many["true_std_error"].get<double>() / one < 1 / 2.0);
+  // What the cases have in common is no spread: what AIS adds stays below eight of its errors.
+  CHECK(many["true_std_error_cases"].get<double>() < 8 * many["true_std_error"].get<double>());
+  const Json some = score(kCases, "5");
+  CHECK(some["true_std_error_cases"].get<double>() ==
+        Approx(some["std_error_cases"].get<double>()).epsilon(0.2));
+  CHECK(some["true_std_error_cases"].get<double>() > 4 * some["true_std_error"].get<double>());
+}
+
 TEST_CASE("a deep model with a Gaussian layer is scored exactly, without a bound") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", kCases);

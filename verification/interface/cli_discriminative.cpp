@@ -76,6 +76,17 @@ TEST_CASE("a discriminative RBM is trained, described and scored from the comman
   CHECK(described["kind"] == "discriminative");
   CHECK(described["hidden_units"] == "continuous");
   CHECK(described["inputs"] == 2);
+  const auto ranges = [&](const char* key, const auto& values) {
+    INFO(key);
+    CHECK(described[key]["lowest"] == values.minCoeff());
+    CHECK(described[key]["highest"] == values.maxCoeff());
+    CHECK(described[key]["root_mean_square"].get<double>() ==
+          Approx(values.norm() / std::sqrt(static_cast<double>(values.size()))).epsilon(1e-12));
+  };
+  ranges("input_weights", model.input_weights());
+  ranges("class_weights", model.class_weights());
+  ranges("hidden_biases", model.hidden_bias());
+  ranges("class_biases", model.class_bias());
 }
 
 TEST_CASE("describe tells how a discriminative model's inputs were binarised, if its file does") {
@@ -108,6 +119,11 @@ TEST_CASE("a data set that carries labels needs no file of them") {
   const Json scored = json_of({"score", path, "artificial-modes-0.01:test"});
   CHECK(scored["cases"] == 10000);
   CHECK(scored["error_rate"].get<double>() < 0.05);
+  // A name means the cases that were not trained on.
+  const Json named = json_of({"score", path, "artificial-modes-0.01"}),
+             trained = json_of({"score", path, "artificial-modes-0.01:train"});
+  CHECK(named["mean_log_likelihood"] == scored["mean_log_likelihood"]);
+  CHECK(named["mean_log_likelihood"] != trained["mean_log_likelihood"]);
 }
 
 TEST_CASE("predictions are a file of each case's likeliest class and all probabilities") {

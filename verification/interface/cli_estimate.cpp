@@ -245,6 +245,26 @@ TEST_CASE("ladders, priors and bases change the run and not what it estimates") 
   CHECK(run({"estimate", path, "--ladder", ladder}).code == 2);
 }
 
+TEST_CASE("the smoothing of a base counts, and a prior weighs, as the options say") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz"), dump = folder / "s.npz",
+                    data = folder.write("d.csv", "0,1,0,1,0,1\n1,1,1,0,0,0\n");
+  const auto estimate = [&](const Arguments& more) {
+    return json_of(with(with({"estimate", path, "--dump", dump, "--force"}, kShort), more));
+  };
+  const auto log_z = [&](const Arguments& more) {
+    return estimate(with({"--base", data}, more))["log_z"].get<double>();
+  };
+  // 5 to the first hundred cases is what is added unless asked otherwise.
+  CHECK(log_z({"--base-smoothing", "5"}) == log_z({}));
+  CHECK(log_z({"--base-smoothing", "50"}) != log_z({}));
+  // r_k ~ e^(2 b_k) on five rungs from 0 to 1.
+  estimate({"--prior", "exp:2"});
+  const Eigen::VectorXd log_prior = boltzmark::Npz(dump).read("log_prior").vector();
+  REQUIRE(log_prior.size() == 5);
+  for (int k = 0; k < 5; ++k) CHECK(log_prior[k] - log_prior[0] == Approx(0.5 * k).margin(1e-12));
+}
+
 TEST_CASE("score by sampling is the mean of log f less the estimated log Z") {
   const io_test::Folder folder;
   const auto model = random_rbm(16, 4, 0.5, 9);

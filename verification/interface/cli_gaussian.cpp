@@ -71,14 +71,19 @@ TEST_CASE("score of Gaussian units is the log density of the cases as they are")
 TEST_CASE("what train tells of Gaussian units on the way is what score tells of the model") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", two_groups());
-  const Json result =
-      json_of(training(data, folder / "m.npz", "pcd:2", 4000, {"--evaluate", "2000"}));
+  const std::string valid = folder.write("v.csv", "138,0.4\n141,0.6\n150,0.5\n");
+  const Json result = json_of(
+      training(data, folder / "m.npz", "pcd:2", 4000, {"--evaluate", "2000", "--validate", valid}));
   CHECK(result["visible_units"] == "Gaussian");
   const Json score = json_of({"score", folder / "m.npz", data});
   const double told = result["evaluations"].back()["mean_log_likelihood"].get<double>();
   // The cases are standardised in float32, of values within 40 of their standard deviations.
   CHECK(score["mean_log_likelihood"].get<double>() == Approx(told).margin(1e-4));
   CHECK(told > result["evaluations"][0]["mean_log_likelihood"].get<double>() + 0.2);
+  // Validated cases are brought to the training cases' mean and variance, not to their own.
+  CHECK(json_of({"score", folder / "m.npz", valid})["mean_log_likelihood"].get<double>() ==
+        Approx(result["evaluations"].back()["validation_mean_log_likelihood"].get<double>())
+            .margin(1e-4));
   // Another run goes on from the model as it is written.
   const Json longer = json_of(training(data, folder / "n.npz", "pcd:2", 200,
                                        {"--start", folder / "m.npz", "--evaluate", "200"}));

@@ -23,6 +23,9 @@ TEST_CASE("a made model carries its log Z, which describe shows and compare scor
   const Json described = json_of({"describe", path});
   CHECK(described["log_z"] == log_z);
   CHECK(described["log_z_by"] == "enumeration");
+  CHECK(made["log_z_by"] == "enumeration");
+  CHECK(made["log_z_error"] == described["log_z_error"]);
+  CHECK(made["log_z_error"].get<double>() < 1e-9);  // rounding
   CHECK(run({"describe", path}).out.find("known log Z") != std::string::npos);
   CHECK(run({"make", "random:12:6:0.2:3", "--out", path}).code == 2);
 

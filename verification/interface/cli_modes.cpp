@@ -239,3 +239,40 @@ TEST_CASE(
   check_refused(run({"modes", smooth}), {"must be discrete"});
   CHECK(folder.entries() == 3);
 }
+
+TEST_CASE("modes binarises the grey levels that it climbs from as it is told to") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(12, 12, 3, 5), folder / "m.npz"),
+                    grey = folder.write("grey.csv", "0,100,200,0,100,200,0,100,200,0,100,255\n"),
+                    low = folder.write("low.csv", "0,1,1,0,1,1,0,1,1,0,1,1\n"),
+                    high = folder.write("high.csv", "0,0,1,0,0,1,0,0,1,0,0,1\n");
+  const auto modes = [&](const Arguments& data) {
+    Json found = json_of(joined({"modes", path, "--starts", "4", "--data"}, data));
+    found.erase("seconds");
+    return found;
+  };
+  CHECK(modes({grey, "--binarise", "threshold:50"}) == modes({low}));
+  CHECK(modes({grey, "--binarise", "threshold:150"}) == modes({high}));
+  CHECK(modes({grey, "--binarise", "threshold:50"}) != modes({high}));
+}
+
+// Rounded to four places it would be above, and so not certain, of every other model.
+TEST_CASE("what log Z certainly is not below is told without rounding up") {
+  const io_test::Folder folder;
+  bool rounds_up = false;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const std::string path = saved(random_rbm(8, 4, 1, seed), folder / "m.npz");
+    const Arguments estimate = {"estimate", path, "--sweeps", "300", "--base", "uniform"};
+    const Json found = json_of(estimate);
+    const double lowest =
+        found["lower_bound"].get<double>() - found["lower_bound_error"].get<double>();
+    const std::string text = run(estimate).out, head = "log Z at least";
+    const std::size_t at = text.find(head);
+    REQUIRE(at != std::string::npos);
+    const double told = std::stod(text.substr(at + head.size()));
+    CHECK(told <= lowest);
+    CHECK(told > lowest - 1.01e-4);
+    rounds_up = rounds_up || std::round(lowest * 1e4) / 1e4 > lowest;
+  }
+  CHECK(rounds_up);
+}

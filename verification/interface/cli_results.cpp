@@ -35,6 +35,7 @@ TEST_CASE("exact agrees with brute force within its own error bound") {
     const Json single = json_of({"exact", path, "--precision", "float"});
     CHECK(std::abs(single["log_z"].get<double>() - truth) <=
           single["error_bound"].get<double>() + 3e-11);
+    CHECK(single["error_bound"].get<double>() > 100 * result["error_bound"].get<double>());
   }
 }
 
@@ -160,6 +161,20 @@ TEST_CASE("score agrees with brute force") {
   CHECK(json_of({"score", path, one})["warnings"].size() == 1);
 }
 
+TEST_CASE("a data set's name means its test cases to score, and its training ones to describe") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(16, 3, 1, 2), folder / "m.npz"),
+                    name = "artificial-modes-0.1";
+  const auto mean = [&](const std::string& data) {
+    return json_of({"score", path, data})["mean_log_likelihood"].get<double>();
+  };
+  CHECK(mean(name) == mean(name + ":test"));
+  CHECK(mean(name) != mean(name + ":train"));
+  const auto sha256 = [](const std::string& data) { return json_of({"describe", data})["sha256"]; };
+  CHECK(sha256(name) == sha256(name + ":train"));
+  CHECK(sha256(name) != sha256(name + ":test"));
+}
+
 TEST_CASE("a model of zeros scores Bars and Stripes at -16 log 2") {
   const io_test::Folder folder;
   const std::string path =
@@ -197,6 +212,14 @@ TEST_CASE("describe tells models from data sets and names the side to enumerate"
   CHECK(run({"describe", path}).out.find("7 x 5") != std::string::npos);
 }
 
+TEST_CASE("describe tells an image's rows before its columns, and how many classes there are") {
+  CHECK(json_of({"describe", io_test::fixture("u1_cube.npy")})["image"] == std::vector<int>{3, 4});
+  CHECK(json_of({"describe", "artificial-modes-0.1"})["classes"] == 4);
+  const Json plain = json_of({"describe", io_test::fixture("f4_c.npy")});
+  CHECK(plain["classes"] == 0);
+  CHECK(plain["image"].is_null());
+}
+
 TEST_CASE("list shows what there is, and only that") {
   const Json all = json_of({"list"});
   CHECK(keys(all) == Keys{"experiments", "rules", "estimators", "datasets", "models", "claims"});
@@ -206,6 +229,17 @@ TEST_CASE("list shows what there is, and only that") {
   CHECK_FALSE(all["experiments"].empty());
   CHECK(keys(json_of({"list", "rules"})) == Keys{"rules"});
   CHECK(run({"list", "rules"}).out.find("metropolis") != std::string::npos);
+  for (const Json& data : all["datasets"])
+    if (data["name"] == "dna") {
+      CHECK(data["train_cases"] == 2000);
+      CHECK(data["test_cases"] == 1186);
+    }
+  for (const Json& experiment : all["experiments"])
+    if (experiment["id"] == "yokoyama2019/fig2") {
+      CHECK(experiment["smoke_seconds"] == 2);
+      CHECK(experiment["quick_seconds"] == 12);
+      CHECK(experiment["paper_seconds"] == 120);
+    }
 }
 
 TEST_CASE("doctor reports the SIMD path that was asked for") {
@@ -218,6 +252,17 @@ TEST_CASE("doctor reports the SIMD path that was asked for") {
   CHECK(result.code == (health["problems"].empty() ? 0 : 1));
   const Json broken = json_of({"doctor", "--out", "/proc/out"}, 1);
   CHECK(broken["out_writable"] == false);
+}
+
+TEST_CASE("doctor tells of a data set whose test file alone is damaged") {
+  const io_test::Folder folder;
+  folder.write("t10k-images-idx3-ubyte", "no images");
+  const Run result = run({"doctor", "--json"}, {{"BOLTZMARK_DATA", folder / ""}});
+  CHECK(result.code == 1);
+  const Json health = Json::parse(result.out);
+  CHECK_THAT(health["problems"].dump(), Catch::Contains("t10k-images-idx3-ubyte"));
+  for (const Json& set : health["datasets"])
+    CHECK(set["intact"] == (set["found"] == true && set["name"] != "mnist"));
 }
 
 TEST_CASE("verify runs the checks that are named, by check, subject or claim") {
@@ -233,4 +278,14 @@ TEST_CASE("verify runs the checks that are named, by check, subject or claim") {
   const Json claim = json_of({"verify", "B01", "--cases", "2"});
   for (const Json& check : claim["checks"]) CHECK(check["claim"] == "B01");
   CHECK(run({"verify", "B01", "--cases", "1"}).out.find("checks hold") != std::string::npos);
+}
+
+TEST_CASE("verify draws its models of the seed, as many as are asked for") {
+  const auto checks = [](const char* seed, int cases) {
+    return json_of({"verify", "flip", "--cases", std::to_string(cases), "--seed", seed})["checks"];
+  };
+  const Json first = checks("1", 2);
+  CHECK(checks("1", 2) == first);
+  CHECK(checks("2", 2) != first);
+  CHECK(checks("1", 3) != first);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/negative.hpp"
 #include "boltzmark/sample/chains/persistent_ladders.hpp"
@@ -230,4 +231,35 @@ TEST_CASE("chains that start at cases of a data set keep them where every unit i
     CHECK(bytes_of(folder / "s.npz", "visible") ==
           std::vector<unsigned char>{0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1});
   }
+}
+
+TEST_CASE("the mean energy that sample tells is that of the states that it kept") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(6, 3, 1, 9), folder / "m.npz"), out = folder / "s.npz";
+  const Json told =
+      json_of({"sample", path, "--chains", "7", "--sweeps", "12", "--every", "4", "--out", out});
+  CHECK(told["kept"] == 3);
+  CHECK(told["mean_energy"].get<double>() ==
+        Approx(boltzmark::Npz(out).read("energy").matrix().mean()).epsilon(1e-12));
+}
+
+// Whatever the visible units are: of X(4) the values -1, -1/2, 0, 1/2 and 1.
+TEST_CASE("hidden units given cases are bytes where they are bits, and floats where not") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1\n1,1\n1,0\n0,0\n0,1\n1,1\n");
+  const auto drawn = [&](boltzmark::Unit visible, boltzmark::Unit hidden) {
+    const boltzmark::Layered model(
+        {{visible, Eigen::VectorXd::Zero(2), {}}, {hidden, Eigen::VectorXd::Zero(20), {}}},
+        {Eigen::MatrixXd::Zero(2, 20)});
+    json_of({"sample", saved(model, folder / "m.npz"), "--given", data, "--out", folder / "h.npy",
+             "--force"});
+    return io_test::read_all(folder / "h.npy");
+  };
+  const auto bits = boltzmark::Unit::bernoulli(), five = boltzmark::Unit::multivalued(4);
+  CHECK_THAT(drawn(bits, bits), Catch::Contains("|u1"));
+  CHECK_THAT(drawn(five, bits), Catch::Contains("|u1"));
+  CHECK_THAT(drawn(bits, five), Catch::Contains("<f4"));
+  const Eigen::MatrixXf values = boltzmark::load_dataset(folder / "h.npy").values.matrix();
+  CHECK((values.array() == -0.5F).any());
+  CHECK((values.array() == 0.5F).any());
 }

@@ -140,6 +140,22 @@ TEST_CASE("multivalued models are trained, described, scored, sampled and estima
   CHECK(run({"describe", model}).out.find("X(4)") != std::string::npos);
 }
 
+TEST_CASE("the learning rate that is not given is lower where either side's units are no bits") {
+  const io_test::Folder folder;
+  const auto rate = [&](const Arguments& more) {
+    Arguments all = {"train", "bas",   "--hidden",       "3",      "--updates",
+                     "0",     "--out", folder / "m.npz", "--force"};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all)["learning_rate"].get<double>();
+  };
+  CHECK(rate({}) == 0.05);
+  CHECK(rate({"--hidden-units", "4"}) == 0.005);
+  CHECK(rate({"--visible-units", "continuous"}) == 0.005);
+  CHECK(rate({"--visible-units", "2", "--hidden-units", "2"}) == 0.005);
+  CHECK(rate({"--hidden-units", "4", "--optimiser", "adam"}) == 0.001);
+  CHECK(rate({"--hidden-units", "4", "--learning-rate", "0.5"}) == 0.5);
+}
+
 TEST_CASE("training learns and reports its likelihood before, between and at the end") {
   const io_test::Folder folder;
   const Run result = run({"train", "bas", "--hidden", "8", "--negative", "pcd:1", "--updates",

@@ -53,6 +53,17 @@ TEST_CASE("validation and curves are exact, and change no byte of the trained mo
   CHECK(drawn.find("not to be trusted") == std::string::npos);
 }
 
+TEST_CASE("the norm in the curves of a deep model is that of all its weights") {
+  const io_test::Folder folder;
+  const std::string path = folder / "m.npz", curves = folder / "curves";
+  REQUIRE(run({"train", "bas", "--hidden", "5", "--hidden", "4", "--initial-sd", "1", "--updates",
+               "3", "--evaluate", "3", "--curves", curves, "--out", path})
+              .code == 0);
+  const boltzmark::Layered model = boltzmark::read_model(path);
+  CHECK(std::stod(csv_rows(curves + "/curves.csv").back()[2]) ==
+        Approx(std::hypot(model.weights(0).norm(), model.weights(1).norm())).epsilon(1e-12));
+}
+
 TEST_CASE("a likelihood far below its start is told once, and one that rises is not") {
   const io_test::Folder folder;
   const auto trained = [&](const char* rate) {
