@@ -6,14 +6,18 @@
 
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/errors.hpp"
+#include "experiments/kit/evidence.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/paired.hpp"
+#include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/bootstrap.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/statistics/proportion.hpp"
 #include "experiments/kit/statistics/trend.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"
+#include "experiments/kit/summary.hpp"
+#include "verification/checks/verifier.hpp"
 
 using namespace boltzmark;
 
@@ -48,7 +52,8 @@ TEST_CASE("BCa moves the limits of a skewed mean towards its long tail") {
     mirrored.push_back(-values.back());
   }
   const auto limits = [](const std::vector<double>& of, BootstrapMethod method) {
-    return bootstrap_mean(of, {.key = make_key(3, "by hand"), .replicates = 20000, .method = method});
+    return bootstrap_mean(of,
+                          {.key = make_key(3, "by hand"), .replicates = 20000, .method = method});
   };
   const BootstrapInterval plain = limits(values, BootstrapMethod::percentile),
                           moved = limits(values, BootstrapMethod::bca);
@@ -246,4 +251,23 @@ TEST_CASE("a measure's interval, its power and its band are Student's and the no
   const Measure four = paired_measure("C", "", {2, 3, 4, 5}, {1, 1, 1, 1}, true, "");
   CHECK_FALSE(four.decidable);
   CHECK(four.power == 0);
+}
+
+TEST_CASE("a share over models is tested in both directions against its bound") {
+  using namespace experiments;
+  // One of four where at most a half is claimed: P(X <= 1) = 5/16, P(X >= 1) = 15/16.
+  const Check& check = registered_checks().front();
+  const Evidence evidence{"C", "", check.name.c_str(), check.subject.c_str(), Spread::share};
+  const Experiment experiment =
+      evidence_experiment({}, {.all = {&evidence, 1}, .models = {4, 4, 4}, .caption = ""});
+  Trial trial;
+  trial.inputs = experiment.trials(Profile::paper).at(0);
+  trial.outputs = {{"value", 0.25}, {"bound", 0.5}, {"holds", true}, {"detail", ""}, {"cases", 4}};
+  Summary summary;
+  experiment.summarise(Results(Profile::paper, {trial.inputs}, {trial}), summary);
+  const Measure& share = summary.measures().at(0);
+  CHECK(share.estimate == 0.25);
+  CHECK(share.p_value == Approx(5.0 / 16));
+  CHECK(share.p_opposite == Approx(15.0 / 16));
+  CHECK(share.power == 0);  // p = 1/16 even where none is
 }

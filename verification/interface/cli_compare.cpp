@@ -1,5 +1,7 @@
 // What compare says of points that no estimate stands behind, and full disks.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/exact/known/known_model.hpp"
+#include "cli_curves.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "io_files.hpp"
@@ -53,6 +56,34 @@ TEST_CASE("compare does not refuse by the truth where a bound is log Z itself") 
   CHECK(low >= 1);  // of 100 intervals of 95 %
   CHECK(compared["cells"][0]["covered"] == covered);
   CHECK(covered > 50);
+}
+
+TEST_CASE("what compare sums up is of the estimates that it lists, each number in its column") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(8, 4, 0.5, 3), folder / "m.npz"), out = folder / "out";
+  const Json told = json_of(
+      {"compare", model, "--methods", "ais", "--sweeps", "50", "--repeats", "5", "--out", out});
+  const auto numbers = [&](const std::string& file, const std::string& column) {
+    const auto rows = csv_rows(out + file);
+    const auto at = std::find(rows[0].begin(), rows[0].end(), column) - rows[0].begin();
+    Eigen::ArrayXd all(static_cast<Eigen::Index>(rows.size()) - 1);
+    for (Eigen::Index i = 0; i < all.size(); ++i) all[i] = std::stod(rows[i + 1].at(at));
+    return all;
+  };
+  const Eigen::ArrayXd log_z = numbers("/estimates.csv", "log_z"),
+                       errors = log_z - told["truth"].get<double>();
+  REQUIRE(log_z.size() == 5);
+  const std::map<std::string, double> expected = {
+      {"mean", log_z.mean()},
+      {"bias", errors.mean()},
+      {"std_dev", std::sqrt((log_z - log_z.mean()).square().sum() / 4)},
+      {"rmse", std::sqrt(errors.square().mean())},
+      {"mean_std_error", numbers("/estimates.csv", "std_error").mean()}};
+  for (const auto& [name, value] : expected) {
+    INFO(name);
+    CHECK(told["cells"][0][name].get<double>() == Approx(value).epsilon(1e-9));
+    CHECK(numbers("/compare.csv", name)[0] == Approx(value).epsilon(1e-9));
+  }
 }
 
 TEST_CASE("a truth that is given counts before what the model's file says") {
@@ -179,7 +210,7 @@ TEST_CASE("compare of several models gives of each what it gives of it alone, in
   const double truth = both["models"][0]["truth"];
   CHECK(truth == json_of({"exact", one})["log_z"]);
   const std::string figure = io_test::read_all(folder / "both/models.svg");
-  for (const char* word : {">one.npz<", ">two.npz<", ">rts<", ">ais<"})
+  for (const char* word : {">one.npz<", ">two.npz<", ">rts<", ">ais<", ">200 sweeps of 10 chains"})
     CHECK_THAT(figure, Catch::Contains(word));
   CHECK_THAT(io_test::read_all(folder / "both/rmse-2.svg"), Catch::Contains("two.npz"));
   CHECK_THAT(run({"compare", one, two, "--sweeps", "20", "--repeats", "2", "--chains", "4", "--out",

@@ -66,6 +66,8 @@ TEST_CASE("a discriminative RBM is trained, described and scored from the comman
   CHECK(scored["errors"] == 0);
   CHECK(scored["cases"] == 40);
   CHECK(scored["lower"] == 0);
+  // As many cases without an error have less than 2.5 % beyond it.
+  CHECK(scored["upper"].get<double>() == Approx(1 - std::pow(0.025, 1 / 40.0)).epsilon(1e-9));
   // The 40 cases are the 4, ten times.
   CHECK(scored["mean_log_likelihood"].get<double>() ==
         Approx(score.mean_log_likelihood).epsilon(1e-12));

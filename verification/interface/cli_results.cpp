@@ -132,6 +132,21 @@ TEST_CASE("spectrum shows that Metropolis without the tie rule is periodic at ti
   CHECK((result["irreducible"] == false || result["aperiodic"] == false));
 }
 
+TEST_CASE("spectrum tells a chain that moves in turns from one that does not reach all states") {
+  const io_test::Folder folder;
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(1);
+  // Metropolis flips every unit at ties: one pair of units takes two of its four states in turn.
+  const std::string path = saved(independent_rbm(zero, zero), folder / "m.npz");
+  const Json turns = json_of({"spectrum", path, "--rule", "metropolis"});
+  CHECK(turns["irreducible"] == false);
+  CHECK(turns["aperiodic"] == false);
+  // A unit at a time it reaches all of them, in an even number of steps or in an odd one.
+  const Json steps = json_of({"spectrum", path, "--rule", "metropolis", "--scan", "random"});
+  CHECK(steps["irreducible"] == true);
+  CHECK(steps["aperiodic"] == false);
+  CHECK(json_of({"spectrum", path, "--rule", "gibbs"})["aperiodic"] == true);
+}
+
 TEST_CASE("score agrees with brute force") {
   const io_test::Folder folder;
   const auto model = random_rbm(4, 3, 1, 3);
@@ -202,6 +217,13 @@ TEST_CASE("describe tells models from data sets and names the side to enumerate"
   CHECK(model["layers"].size() == 2);
   CHECK(model["enumerated_side"] == "hidden");
   CHECK(model["states"] == 32);
+  const boltzmark::Layered written = boltzmark::read_model(path);
+  for (int l = 0; l < 2; ++l) {
+    CHECK(model["layers"][l]["units"] == written.size(l));
+    CHECK(model["layers"][l]["biases"]["lowest"] == written.bias(l).minCoeff());
+    CHECK(model["layers"][l]["biases"]["highest"] == written.bias(l).maxCoeff());
+  }
+  CHECK(model["weights"][0]["highest"] == written.weights(0).maxCoeff());
   const std::string wide = saved(random_rbm(41, 42, 0.1, 4), folder / "wide.npz");
   CHECK(json_of({"describe", wide})["enumerable"] == false);
   const Json data = json_of({"describe", "bas"});
@@ -209,6 +231,8 @@ TEST_CASE("describe tells models from data sets and names the side to enumerate"
   CHECK(data["cases"] == 32);
   CHECK(data["units"] == 16);
   CHECK(data["mean_activity"] == 0.5);
+  CHECK(data["binary"] == true);
+  CHECK(json_of({"describe", folder.write("d.csv", "0,1,1\n1,0.5,1\n")})["binary"] == false);
   CHECK(run({"describe", path}).out.find("7 x 5") != std::string::npos);
 }
 
@@ -226,6 +250,9 @@ TEST_CASE("list shows what there is, and only that") {
   CHECK(all["rules"].size() == 4);
   CHECK(all["datasets"][0]["name"] == "mnist");
   CHECK(all["claims"].size() >= 37);
+  CHECK(all["claims"][0]["id"] == "B01");
+  CHECK(all["claims"][0]["kind"] == "E");
+  CHECK(all["claims"][0]["test"] == "≤ 10⁻¹²");
   CHECK_FALSE(all["experiments"].empty());
   CHECK(keys(json_of({"list", "rules"})) == Keys{"rules"});
   CHECK(run({"list", "rules"}).out.find("metropolis") != std::string::npos);
@@ -288,4 +315,12 @@ TEST_CASE("verify draws its models of the seed, as many as are asked for") {
   CHECK(checks("1", 2) == first);
   CHECK(checks("2", 2) != first);
   CHECK(checks("1", 3) != first);
+  // A bound is of the check, whatever the models.
+  const Json second = checks("2", 2);
+  std::size_t others = 0;
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    CHECK(first[c]["bound"] == second[c]["bound"]);
+    others += first[c]["value"] != second[c]["value"];
+  }
+  CHECK(others > 0);
 }

@@ -156,6 +156,19 @@ TEST_CASE("the learning rate that is not given is lower where either side's unit
   CHECK(rate({"--hidden-units", "4", "--learning-rate", "0.5"}) == 0.5);
 }
 
+TEST_CASE("a minibatch that is not given is of a hundred cases, or of as many as there are") {
+  const io_test::Folder folder;
+  const auto batch = [&](const Arguments& more) {
+    Arguments all = {"train", "--hidden",       "3",      "--updates", "0",
+                     "--out", folder / "m.npz", "--force"};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all)["batch"];
+  };
+  CHECK(batch({"bas"}) == 32);
+  CHECK(batch({"artificial-modes-0.1"}) == 100);
+  CHECK(batch({"bas", "--batch", "7"}) == 7);
+}
+
 TEST_CASE("training learns and reports its likelihood before, between and at the end") {
   const io_test::Folder folder;
   const Run result = run({"train", "bas", "--hidden", "8", "--negative", "pcd:1", "--updates",
@@ -369,6 +382,8 @@ TEST_CASE("the program runs an experiment, and again from its store") {
   REQUIRE(first.code == 0);
   const Json json = Json::parse(first.out);
   CHECK(json["failures"].empty());
+  CHECK(json["ran"] == json["planned"]);
+  CHECK(json["reused"] == 0);
   CHECK(std::filesystem::exists(json["report"].get<std::string>()));
   const Run second = run(arguments);
   REQUIRE(second.code == 0);

@@ -2,8 +2,13 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <thread>
+#include <tuple>
 
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/pretraining.hpp"
 #include "cli_json.hpp"
 #include "cli_models.hpp"
 #include "cli_program.hpp"
@@ -65,6 +70,26 @@ TEST_CASE("a deep model is trained, resumed, described, evaluated and trained on
   CHECK(other_units.err.find("has Bernoulli units in layer 1 (must have X(2)") !=
         std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
+}
+
+TEST_CASE("pretraining has a rate of its own, a tenth of it where units are no bits") {
+  const io_test::Folder folder;
+  const auto key = boltzmark::derive_key(boltzmark::make_key(1, "train"), "pretraining");
+  for (const auto& [units, unit, rate] :
+       {std::tuple("bernoulli", boltzmark::Unit::bernoulli(), 0.05),
+        std::tuple("4", boltzmark::Unit::multivalued(4), 0.005)}) {
+    INFO(units);
+    REQUIRE(run({"train", "bas", "--hidden", "5", "--hidden", "4", "--hidden-units", units,
+                 "--pretrain", "2,2", "--updates", "0", "--out", folder / "m.npz", "--force"})
+                .code == 0);
+    const auto bits = boltzmark::Unit::bernoulli();
+    boltzmark::Pretraining own(
+        {16, 5, 4}, {bits, unit},
+        std::make_shared<boltzmark::GivenCases>(boltzmark::load_dataset("bas").values, bits),
+        {.epochs = {2, 2}, .batch = 32, .learning_rate = rate}, key);
+    while (!own.finished()) own.step();
+    CHECK(boltzmark::read_model(folder / "m.npz").weights() == own.model().weights());
+  }
 }
 
 TEST_CASE("a deep model is trained by coupled chains, and resumed between two lags") {

@@ -146,6 +146,7 @@ TEST_CASE("a claim that was changed after a result says so, and is counted apart
     for (const char* part : {"revision 0123456", "&lt;five&gt; of 200", "reproduced, 0.4",
                              "undecided, 1.1", "1 + 1 reproduced", "changed after a result"})
       CHECK_THAT(text, Catch::Contains(part));
+    CHECK_THAT(text, Catch::Contains("Before: reproduced, 0.4. After: undecided, 1.1."));
   }
   const Json said = Json::parse(read_text(out.path() + "/quick/report/claims.json"));
   CHECK(said[0]["changes"].empty());
