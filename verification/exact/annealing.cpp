@@ -255,7 +255,8 @@ TEST_CASE("SMC tells one state of each family, with the weight of all its copies
     for (int c = 0; c < kChains; ++c)
       CHECK(told[c] / sum(told, c / kIsland) ==
             Approx(families[c] / sum(families, c / kIsland)).margin(1e-15));
-    CHECK(sum(told, 1) / sum(told, 0) == Approx(std::exp(2 * smc.estimate.std_error)).epsilon(1e-10));
+    CHECK(sum(told, 1) / sum(told, 0) ==
+          Approx(std::exp(2 * smc.estimate.std_error)).epsilon(1e-10));
   }
 }
 

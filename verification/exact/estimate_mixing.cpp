@@ -172,7 +172,7 @@ TEST_CASE("a run whose highest rung few chains visited is refused, whatever thei
   };
   CHECK(judged({100, 100}).status == Status::ok);  // (2 100)^2 / (2 100^2) = 2 of 10
   CHECK(judged({100, 99}).status == Status::not_converged);
-  CHECK(judged({200, 200, 20}).status == Status::ok);  // 420^2 / 80400 = 2.19
+  CHECK(judged({200, 200, 20}).status == Status::ok);            // 420^2 / 80400 = 2.19
   CHECK(judged({200, 100, 1}).status == Status::not_converged);  // 301^2 / 50001 = 1.81
   const Estimate one = judged({200});
   REQUIRE(one.warnings.size() == 1);

@@ -484,6 +484,31 @@ TEST_CASE("a checkpoint is refused where one input alone of the training is anot
   }
 }
 
+TEST_CASE("a checkpoint is refused by what differs, and one of another version as that") {
+  CheckpointInputs written, ours;
+  written.add("rate", "0.1");
+  written.add("batch", "10");
+  written.add("decay", "0.5");
+  written.add_hash("data", 1);
+  ours.add("rate", "0.3");
+  ours.add("batch", "10");
+  ours.add("lag", "50");
+  ours.add_hash("data", 2);
+  CheckpointWriter out;
+  written.write(out);
+  const std::string bytes = out.finish();
+  CheckpointReader same(bytes), other(bytes);
+  CHECK_NOTHROW(written.check(same));
+  same.finish();
+  CHECK_THROWS_WITH(ours.check(other),
+                    "checkpoint: of other inputs: rate = 0.3 (must be 0.1), lag = 50 (must be left "
+                    "out), another data, no decay (must be 0.5)");
+  std::string older = bytes;
+  older[7] = '1';
+  CHECK_THROWS_WITH(CheckpointReader(older), Catch::Contains("another version"));
+  CHECK_THROWS_WITH(CheckpointReader("BMTRAINS"), Catch::Contains("not a training checkpoint"));
+}
+
 TEST_CASE("a checkpoint of Gaussian units is refused where one sigma alone is another") {
   const Eigen::MatrixXf data = random_cases(6, 12);
   const auto trainer = [&](double sigma) {

@@ -177,7 +177,8 @@ TEST_CASE("runs that do not temper collapsed states are held to a tempered searc
     CHECK_FALSE(tempers(method, Tempering::simulated, States::collapsed));
 }
 
-TEST_CASE("an estimate is refused whose run was too seldom in listed states, or too often, for its Z") {
+TEST_CASE(
+    "an estimate is refused whose run was too seldom in listed states, or too often, for its Z") {
   // Of 100 visits none: the upper limit of level 1 - 1e-4 is 1 - 1e-4^(1/100).
   const double limit = 1 - std::pow(1e-4, 1.0 / 100);
   const auto refused = [](double met, double demanded, double std_error) {

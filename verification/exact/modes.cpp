@@ -280,8 +280,7 @@ TEST_CASE("modes of a model without a discrete side are vertices of the side wit
       CHECK(modes.states.get(few, 0, m) == sign);
       CHECK(modes.states.get(few, 1, m) == sign);
       CHECK(modes.states.unit(few) == Unit::continuous());
-      CHECK(modes.log_f[m] ==
-            Approx(0.1 * sign + part(6) + part(2) + std::log(2)).epsilon(1e-12));
+      CHECK(modes.log_f[m] == Approx(0.1 * sign + part(6) + part(2) + std::log(2)).epsilon(1e-12));
       // The other side is at its means: coth(6) - 1/6.
       CHECK(modes.states.get(1 - few, 0, m) ==
             Approx(sign * (1 / std::tanh(6.0) - 1 / 6.0)).epsilon(1e-6));

@@ -220,9 +220,10 @@ namespace {
 KnownModel below_continuous_units(const KnownModel& known) {
   const Layer one{Unit::continuous(), Eigen::VectorXd::Zero(1), {}};
   const Layered& model = known.model;
-  return {{{model.layer(0), model.layer(1), one, one},
-           {model.weights(0), Eigen::MatrixXd::Zero(model.size(1), 1), Eigen::MatrixXd::Ones(1, 1)}},
-          {known.known.log_z + std::log(4 * 1.0572508753757286), 1e-9, "by hand"}};
+  return {
+      {{model.layer(0), model.layer(1), one, one},
+       {model.weights(0), Eigen::MatrixXd::Zero(model.size(1), 1), Eigen::MatrixXd::Ones(1, 1)}},
+      {known.known.log_z + std::log(4 * 1.0572508753757286), 1e-9, "by hand"}};
 }
 
 }  // namespace

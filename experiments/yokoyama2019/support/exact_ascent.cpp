@@ -31,12 +31,15 @@ void ExactAscent::fill_gradient(Parameters& gradient) {
   gradient.biases[1] = psi_ * excess;
 }
 
-std::uint64_t ExactAscent::fingerprint() const {
-  CheckpointWriter inputs;
-  inputs.write(task_->empirical);
-  return hash_bytes(fmt::format("{} decay {} hidden {}", describe(Optimiser::adam(), rate_), decay_,
-                                model_.size(1)),
-                    hash_bytes(inputs.finish()));
+CheckpointInputs ExactAscent::inputs() const {
+  CheckpointWriter data;
+  data.write(task_->empirical);
+  CheckpointInputs inputs;
+  inputs.add("optimiser and rate", describe(Optimiser::adam(), rate_));
+  inputs.add("weight decay", fmt::format("{}", decay_));
+  inputs.add("hidden units", std::to_string(model_.size(1)));
+  inputs.add_hash("data", hash_bytes(data.finish()));
+  return inputs;
 }
 
 void ExactAscent::save(CheckpointWriter& out) const {

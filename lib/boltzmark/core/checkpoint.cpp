@@ -1,14 +1,18 @@
 #include "boltzmark/core/checkpoint.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 namespace {
 
-constexpr std::string_view kMagic = "BMTRAIN1";
+constexpr std::string_view kMagic = "BMTRAIN2";
+constexpr std::string_view kAnyVersion = "BMTRAIN";
 
 // The finaliser of SplitMix64, a bijection with full avalanche.
 std::uint64_t mix(std::uint64_t x) {
@@ -55,6 +59,11 @@ void CheckpointWriter::write(const std::vector<std::uint64_t>& values) {
   append(values.data(), sizeof(std::uint64_t) * values.size());
 }
 
+void CheckpointWriter::write(std::string_view text) {
+  write(static_cast<std::uint64_t>(text.size()));
+  append(text.data(), text.size());
+}
+
 std::string CheckpointWriter::finish() const {
   std::string whole(kMagic);
   whole += bytes_;
@@ -65,6 +74,8 @@ std::string CheckpointWriter::finish() const {
 
 CheckpointReader::CheckpointReader(std::string_view bytes) {
   std::uint64_t hash = 0;
+  if (bytes.starts_with(kAnyVersion) && bytes.size() > kMagic.size() && !bytes.starts_with(kMagic))
+    throw DataError("checkpoint: of another version (must be written by this one)");
   if (bytes.size() < kMagic.size() + sizeof hash || !bytes.starts_with(kMagic))
     throw DataError("checkpoint: not a training checkpoint (must be written by train)");
   left_ = bytes.substr(0, bytes.size() - sizeof hash);
@@ -105,9 +116,49 @@ void CheckpointReader::read(std::vector<std::uint64_t>& values) {
   take(values.data(), sizeof(std::uint64_t) * values.size());
 }
 
+std::string CheckpointReader::read_text() {
+  const std::uint64_t size = read();
+  std::string text(std::min<std::uint64_t>(size, left_.size() + 1), '\0');
+  take(text.data(), text.size());
+  return text;
+}
+
 void CheckpointReader::finish() const {
   if (!left_.empty())
     throw DataError("checkpoint: too long (must be of this model, data and options)");
+}
+
+void CheckpointInputs::add_hash(std::string name, std::uint64_t hash) {
+  add(std::move(name), fmt::format("#{:016x}", hash));
+}
+
+void CheckpointInputs::write(CheckpointWriter& out) const {
+  out.write(static_cast<std::uint64_t>(inputs_.size()));
+  for (const auto& [name, value] : inputs_) {
+    out.write(name);
+    out.write(value);
+  }
+}
+
+void CheckpointInputs::check(CheckpointReader& in) const {
+  std::vector<std::string> differ;
+  std::map<std::string, std::string> theirs;
+  for (std::uint64_t left = in.read(); left > 0; --left) {
+    std::string name = in.read_text();
+    theirs[std::move(name)] = in.read_text();
+  }
+  for (const auto& [name, value] : inputs_) {
+    const auto found = theirs.extract(name);
+    const std::string other = found ? found.mapped() : "";
+    if (value == other) continue;
+    differ.push_back(value.starts_with('#') ? "another " + name
+                                            : fmt::format("{} = {} (must be {})", name, value,
+                                                          found ? other : "left out"));
+  }
+  for (const auto& [name, value] : theirs)
+    differ.push_back(fmt::format("no {} (must be {})", name, value));
+  if (!differ.empty())
+    throw DataError(fmt::format("checkpoint: of other inputs: {}", fmt::join(differ, ", ")));
 }
 
 }  // namespace boltzmark

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace boltzmark {
@@ -19,6 +20,7 @@ class CheckpointWriter {
   void write(const Eigen::Ref<const Eigen::MatrixXf>& values);
   void write(const std::vector<int>& values);
   void write(const std::vector<std::uint64_t>& values);
+  void write(std::string_view text);
   /// Returns everything written, with its hash behind it.
   std::string finish() const;
 
@@ -37,12 +39,32 @@ class CheckpointReader {
   void read(Eigen::Ref<Eigen::MatrixXf> values);
   void read(std::vector<int>& values);
   void read(std::vector<std::uint64_t>& values);
+  std::string read_text();
   /// Checks that nothing is left.
   void finish() const;
 
  private:
   void take(void* data, std::size_t size);
   std::string_view left_;
+};
+
+/// What a checkpoint's run depends on and the checkpoint does not hold, by name: one of another run is
+/// refused by what differs.
+class CheckpointInputs {
+ public:
+  void add(std::string name, std::string value) {
+    inputs_.emplace_back(std::move(name), std::move(value));
+  }
+  /// Adds what a number stands for that says nothing to people, such as a hash.
+  void add_hash(std::string name, std::uint64_t hash);
+
+  void write(CheckpointWriter& out) const;
+  /// Reads what a checkpoint was written with.
+  /// Throws  DataError `checkpoint: of other inputs: NAME = OURS (must be THEIRS), another NAME, ...`
+  void check(CheckpointReader& in) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> inputs_;
 };
 
 }  // namespace boltzmark

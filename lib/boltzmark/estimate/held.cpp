@@ -202,11 +202,12 @@ void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
     return refuse_as_unmet(bound.met, demanded, "in states that hold", estimate);
   const double allowed = allowed_share(bound, estimate);
   if (is_too_small(1 - bound.met, bound.visits, 1 - allowed))
-    estimate.refuse(Status::not_converged,
-                    fmt::format("{:.1f} % of the run's samples at b = 1 are in states that hold at "
-                                "most {:.0f} % of such a Z: it is too high, or the chains never met "
-                                "the rest",
-                                100 * bound.met, 100 * allowed));
+    estimate.refuse(
+        Status::not_converged,
+        fmt::format("{:.1f} % of the run's samples at b = 1 are in states that hold at "
+                    "most {:.0f} % of such a Z: it is too high, or the chains never met "
+                    "the rest",
+                    100 * bound.met, 100 * allowed));
 }
 
 namespace {

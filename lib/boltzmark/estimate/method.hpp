@@ -97,7 +97,7 @@ struct Method {
   std::function<Estimate(const TemperedRun&)> from_run = nullptr;
   /// Does so from a stored one; null if a store alone does not do.
   std::function<Estimate(const SampleStore&, States)> from_store = nullptr;
-  bool reads_log_f = false;    ///< can use collapsed states
+  bool reads_log_f = false;  ///< can use collapsed states
   /// The states that it reads stored samples by unless others are asked for; none: default_states.
   std::optional<States> stored_states = std::nullopt;
   bool any_tempering = false;  ///< can read samples of parallel tempering as well as of simulated

@@ -54,20 +54,17 @@ void Ascent::run_to(std::uint64_t updates, std::uint64_t every,
 
 std::string Ascent::checkpoint() const {
   CheckpointWriter out;
-  out.write(fingerprint());
+  inputs().write(out);
   out.write(updates_);
   save(out);
   steps_->write(out);
   return out.finish();
 }
 
-// The reader's hash and the fingerprint rule out that anything after them throws.
+// The reader's hash and equal inputs rule out that anything after them throws.
 void Ascent::restore(std::string_view bytes) {
   CheckpointReader in(bytes);
-  if (in.read() != fingerprint())
-    throw DataError(
-        "checkpoint: of other inputs (must come from the same model size, data, options, seed and "
-        "version)");
+  inputs().check(in);
   const std::uint64_t updates = in.read();
   load(in);
   steps_->read(in);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/optimiser.hpp"
 
@@ -38,7 +39,7 @@ class Ascent {
   /// Returns the gradient of the last update, before the optimiser.
   const Parameters& gradient() const { return gradient_; }
 
-  /// Writes model, optimiser, samples and counters, with a fingerprint of all other inputs.
+  /// Writes model, optimiser, samples and counters, with the names of all other inputs.
   std::string checkpoint() const;
   /// Continues from a checkpoint.
   /// Throws  DataError if the bytes are not a whole checkpoint or come from other inputs
@@ -58,8 +59,8 @@ class Ascent {
   virtual void fill_gradient(Parameters& gradient) = 0;
   /// Adds a step to the model.  Throws  Error if a parameter would stop being finite
   virtual void change(const Step& step) = 0;
-  /// Hashes all that the next updates depend on and that a checkpoint does not hold.
-  virtual std::uint64_t fingerprint() const = 0;
+  /// Names all that the next updates depend on and that a checkpoint does not hold.
+  virtual CheckpointInputs inputs() const = 0;
   /// Writes and reads back the rest, the model first. What is read is whole and of this shape.
   virtual void save(CheckpointWriter& out) const = 0;
   virtual void load(CheckpointReader& in) = 0;

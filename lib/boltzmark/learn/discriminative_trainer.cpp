@@ -40,13 +40,17 @@ void DiscriminativeTrainer::fill_gradient(Parameters& gradient) {
   class_gradient(model_, *cases_, minibatches_.cases(updates()), gradient);
 }
 
-std::uint64_t DiscriminativeTrainer::fingerprint() const {
-  const std::string inputs =
-      fmt::format("discriminative {} | {} batch {} | {}-{}-{} cases {} | key {} {}",
-                  model_.hidden_unit().name(), describe(options_.optimiser, options_.learning_rate),
-                  batch_size(*cases_, options_), model_.inputs(), model_.hidden(), model_.classes(),
-                  cases_->count(), key_.low, key_.high);
-  return hash_bytes(inputs, cases_->hash());
+CheckpointInputs DiscriminativeTrainer::inputs() const {
+  CheckpointInputs inputs;
+  inputs.add("inputs, hidden units, classes",
+             fmt::format("{}-{}-{}", model_.inputs(), model_.hidden(), model_.classes()));
+  inputs.add("hidden units", "discriminative " + model_.hidden_unit().name());
+  inputs.add("optimiser and rate", describe(options_.optimiser, options_.learning_rate));
+  inputs.add("batch", std::to_string(batch_size(*cases_, options_)));
+  inputs.add("cases", std::to_string(cases_->count()));
+  inputs.add_hash("data", cases_->hash());
+  inputs.add("seed", fmt::format("#{:x} {:x}", key_.low, key_.high));
+  return inputs;
 }
 
 void DiscriminativeTrainer::save(CheckpointWriter& out) const {

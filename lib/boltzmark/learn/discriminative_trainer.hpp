@@ -43,7 +43,7 @@ class DiscriminativeTrainer final : public Ascent {
  private:
   void fill_gradient(Parameters& gradient) override;
   void change(const Step& step) override { model_.add(step.direction, step.rate); }
-  std::uint64_t fingerprint() const override;
+  CheckpointInputs inputs() const override;
   void save(CheckpointWriter& out) const override;
   void load(CheckpointReader& in) override;
 

@@ -141,39 +141,37 @@ Layered Pretraining::model() const {
   return compose_stack(rbms);
 }
 
-std::uint64_t Pretraining::fingerprint() const {
-  std::string inputs =
-      fmt::format("epochs {} | batch {} | rate {} | key {} {}", fmt::join(options_.epochs, ","),
-                  options_.batch, options_.learning_rate, key_.low, key_.high);
+CheckpointInputs Pretraining::inputs() const {
+  CheckpointInputs inputs;
+  std::vector<std::string> rbms;
   for (const Layered& rbm : rbms_)
-    inputs += fmt::format(" | {} {} {} {}", rbm.size(0), rbm.layer(0).unit.name(), rbm.size(1),
-                          rbm.layer(1).unit.name());
-  return cases_->hash(hash_bytes(inputs));
+    rbms.push_back(fmt::format("{} {} {} {}", rbm.size(0), rbm.layer(0).unit.name(), rbm.size(1),
+                               rbm.layer(1).unit.name()));
+  inputs.add("RBMs", fmt::format("{}", fmt::join(rbms, ", ")));
+  inputs.add("epochs of pretraining", fmt::format("{}", fmt::join(options_.epochs, ",")));
+  inputs.add("batch", std::to_string(options_.batch));
+  inputs.add("rate of pretraining", fmt::format("{}", options_.learning_rate));
+  inputs.add_hash("data", cases_->hash(0));
+  inputs.add("seed", fmt::format("#{:x} {:x}", key_.low, key_.high));
+  return inputs;
 }
 
-// The stage and every RBM as its last finished stage left it: of one length at all times.
-std::string Pretraining::head() const {
+// The stage, every RBM as its last finished stage left it, and the run of the one in training.
+std::string Pretraining::checkpoint() const {
   CheckpointWriter out;
-  out.write(fingerprint());
+  inputs().write(out);
   out.write(static_cast<std::uint64_t>(stage_));
   for (const Layered& rbm : rbms_) {
     out.write(rbm.weights(0));
     for (const int layer : {0, 1}) out.write(rbm.bias(layer));
   }
+  out.write(finished() ? "" : trainer_->checkpoint());
   return out.finish();
 }
 
-std::string Pretraining::checkpoint() const {
-  return finished() ? head() : head() + trainer_->checkpoint();
-}
-
 void Pretraining::restore(std::string_view bytes) {
-  const std::size_t size = head().size();
-  CheckpointReader in(bytes.substr(0, size));
-  if (in.read() != fingerprint())
-    throw DataError(
-        "checkpoint: of other inputs (must come from the same model size, data, options, seed and "
-        "version)");
+  CheckpointReader in(bytes);
+  inputs().check(in);
   stage_ = static_cast<std::size_t>(in.read());
   for (Layered& rbm : rbms_) {
     std::vector<Layer> layers{rbm.layer(0), rbm.layer(1)};
@@ -182,11 +180,11 @@ void Pretraining::restore(std::string_view bytes) {
     for (Layer& layer : layers) in.read(layer.bias);
     rbm = Layered(std::move(layers), {std::move(weights)});
   }
+  const std::string run = in.read_text();
   in.finish();
   start_stage();
-  const std::string_view rest = bytes.substr(size);
-  if (!finished()) return trainer_->restore(rest);
-  if (!rest.empty()) throw DataError("checkpoint: too long (must end with the last RBM)");
+  if (!finished()) return trainer_->restore(run);
+  if (!run.empty()) throw DataError("checkpoint: too long (must end with the last RBM)");
 }
 
 }  // namespace boltzmark

@@ -64,8 +64,8 @@ class Pretraining {
   /// Returns the deep model made of the RBMs as they are.
   Layered model() const;
 
-  /// Writes the RBMs, the run of the one in training and all counters, with a fingerprint of the
-  /// other inputs.
+  /// Writes the RBMs, the run of the one in training and all counters, with the names of
+  /// the other inputs.
   std::string checkpoint() const;
   /// Continues from a checkpoint.
   /// Throws  DataError if the bytes are not a whole checkpoint or come from other inputs
@@ -75,8 +75,7 @@ class Pretraining {
   void plan();
   void start_stage();
   std::uint64_t updates_before(std::size_t stage) const;
-  std::uint64_t fingerprint() const;
-  std::string head() const;
+  CheckpointInputs inputs() const;
 
   std::shared_ptr<CaseSource> cases_;
   PretrainingOptions options_;

@@ -134,7 +134,7 @@ void Trainer::load_cases() {
 }
 
 // The number of updates asked for may differ, so that a run can be prolonged.
-std::uint64_t Trainer::fingerprint() const {
+CheckpointInputs Trainer::inputs() const {
   std::vector<std::string> sizes, units;
   for (int l = 0; l < model_.layers(); ++l) {
     sizes.push_back(std::to_string(model_.size(l)));
@@ -142,17 +142,23 @@ std::uint64_t Trainer::fingerprint() const {
     if (model_.layer(l).unit.has_scale())  // fixed, so that no checkpoint holds them
       units.push_back(fmt::format("{}", fmt::join(model_.layer(l).sigma0, " ")));
   }
-  std::string inputs = fmt::format("{} {} {} {} {} | {} {} cases {} | key {} {}", sampler_->name(),
-                                   options_.negative.description(), options_.rule.name(),
-                                   describe(options_.optimiser, options_.learning_rate),
-                                   positive_.chains(), fmt::join(sizes, "x"), fmt::join(units, " "),
-                                   source_->cases(), key_.low, key_.high);
-  if (options_.weight_decay != 0) inputs += fmt::format(" | decay {}", options_.weight_decay);
+  CheckpointInputs inputs;
+  inputs.add("layers", fmt::format("{}", fmt::join(sizes, "-")));
+  inputs.add("units", fmt::format("{}", fmt::join(units, " ")));
+  inputs.add("negative phase",
+             fmt::format("{} by {}", options_.negative.description(), options_.rule.name()));
+  inputs.add("sampler", sampler_->name());
+  inputs.add("optimiser and rate", describe(options_.optimiser, options_.learning_rate));
+  inputs.add("weight decay", fmt::format("{}", options_.weight_decay));
+  inputs.add("batch", std::to_string(positive_.chains()));
   if (mean_field_)
-    inputs += fmt::format(" | mean field {} {}", options_.mean_field.updates,
-                          options_.mean_field.tolerance);
-  if (options_.start_at_cases) inputs.append(" | chains start at cases");
-  return source_->hash(hash_bytes(inputs));
+    inputs.add("mean field", fmt::format("{} updates to {}", options_.mean_field.updates,
+                                         options_.mean_field.tolerance));
+  inputs.add("start of chains", options_.start_at_cases ? "cases" : "as drawn");
+  inputs.add("cases", std::to_string(source_->cases()));
+  inputs.add_hash("data", source_->hash(0));
+  inputs.add("seed", fmt::format("#{:x} {:x}", key_.low, key_.high));
+  return inputs;
 }
 
 void Trainer::save(CheckpointWriter& out) const {

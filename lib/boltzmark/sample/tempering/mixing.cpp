@@ -10,7 +10,7 @@ namespace {
 
 // A chain forgets its start at b = 0 alone.
 constexpr double kTripsPerChain = 2;
-constexpr double kLeastTrips = 20;     // of all chains
+constexpr double kLeastTrips = 20;      // of all chains
 constexpr double kLeastVisitors = 0.2;  // of the highest rung, of all chains
 
 // Tells whether chains are bundles that have one on every rung at every sweep, and not always the
@@ -50,11 +50,12 @@ void judge_exchanges(Estimate& estimate, const SampleStore& store) {
   const double visitors = visits.sum() * visits.sum() / std::max(visits.square().sum(), 1.0);
   const auto chains = static_cast<double>(store.chains());
   if (visitors < kLeastVisitors * chains)
-    estimate.refuse(Status::not_converged,
-                    fmt::format("{:.1f} of {:.0f} chains made the visits of the highest rung (fewer "
-                                "than {:.1f}): run more sweeps, or use a base that is closer to the "
-                                "model, such as data rates",
-                                visitors, chains, kLeastVisitors * chains));
+    estimate.refuse(
+        Status::not_converged,
+        fmt::format("{:.1f} of {:.0f} chains made the visits of the highest rung (fewer "
+                    "than {:.1f}): run more sweeps, or use a base that is closer to the "
+                    "model, such as data rates",
+                    visitors, chains, kLeastVisitors * chains));
 }
 
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains) {
