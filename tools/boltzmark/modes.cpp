@@ -120,8 +120,10 @@ int run(const ModesRequest& arguments, const Session& session) {
 
 constexpr const char* kModesNotes =
     "log f is that of the side with fewer states, named `side`, the other side summed out, reference\n"
-    "measure included, in nats: log Z is above the log of the sum of any of these. A basin of 0 is a\n"
-    "mode that only the states around another led to. No search finds all modes of every model.\n"
+    "measure included, in nats: log Z is above the log of the sum of any of these. Where both sides\n"
+    "have continuous units it is a density, of vertices of the side with fewer units, and no bound.\n"
+    "A basin of 0 is a mode that only the states around another led to. No search finds all modes of\n"
+    "every model.\n"
     "FILE.npz holds visible and hidden (deeper models: hidden1, hidden2, ..) [modes, units], the\n"
     "summed-out side at its means given the other; log_f and basin [modes].\n"
     "JSON keys: side, climbs, modes [log_f, basin], seed, seconds.";

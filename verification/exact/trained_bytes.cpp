@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,8 @@ std::uint64_t digest(const Parameters& parameters) {
   CheckpointWriter bytes;
   for (const Eigen::MatrixXd& weights : parameters.weights) bytes.write(weights);
   for (const Eigen::VectorXd& biases : parameters.biases) bytes.write(biases);
-  return hash_bytes(bytes.finish());
+  const std::string whole = bytes.finish();  // between a magic word and a hash of 8 bytes each
+  return hash_bytes(std::string_view(whole).substr(8, whole.size() - 16));
 }
 
 std::uint64_t digest(const Layered& model) {
@@ -78,24 +81,24 @@ std::uint64_t train_tracked() {
 TEST_CASE("trained parameters keep their bytes, whatever the negative phase") {
   const ForcedSimdPath first(simd_paths().back());
   const Rule flip = Rule::flip();
-  CHECK(train({.negative = Negative::cd(2)}) == 0x207b2155dc595381U);
-  CHECK(train({.negative = Negative::cd(2), .rule = flip, .batch = 20}) == 0xabd231dfd15e59f5U);
-  CHECK(train({.negative = Negative::pcd(2), .batch = 20}) == 0xe56cb2b73455ecb2U);
+  CHECK(train({.negative = Negative::cd(2)}) == 0xc2d356b709cc78e6U);
+  CHECK(train({.negative = Negative::cd(2), .rule = flip, .batch = 20}) == 0x4548ceff869c8847U);
+  CHECK(train({.negative = Negative::pcd(2), .batch = 20}) == 0x0860ec368d821969U);
   CHECK(train({.negative = Negative::pcd(2), .rule = flip, .optimiser = Optimiser::adam()}) ==
-        0x3ed009fb22f854c0U);
-  CHECK(train({.negative = Negative::pt(4, 2), .batch = 20}) == 0x57d0e9f6987b4d16U);
-  CHECK(train({.negative = Negative::pt(4, 1), .rule = flip}) == 0x7d579c4cc1764403U);
+        0x4db817cbf08a277cU);
+  CHECK(train({.negative = Negative::pt(4, 2), .batch = 20}) == 0x8831bfe4ae34a28eU);
+  CHECK(train({.negative = Negative::pt(4, 1), .rule = flip}) == 0x5f62f851bd6c34b9U);
   Negative coupled = Negative::cast(4, 0.3);
   set_negative_option(coupled, "--lag", "7");
-  CHECK(train({.negative = coupled, .batch = 20}) == 0x8a53e434425583c0U);
+  CHECK(train({.negative = coupled, .batch = 20}) == 0xd6c707ed372ebcfeU);
   coupled.coupling.swap = SwapRule::each;
-  CHECK(train({.negative = coupled, .rule = flip}) == 0xa87e5cee4695fd83U);
+  CHECK(train({.negative = coupled, .rule = flip}) == 0x83f80b3e56d7da9cU);
   Negative runs = Negative::st(4, 0.3);
   set_negative_option(runs, "--every", "5");
-  CHECK(train({.negative = runs, .batch = 20}) == 0x3d50c99485b66c81U);
-  CHECK(train({.negative = Negative::fpcd(2), .batch = 20}) == 0x049b6d6231a55939U);
+  CHECK(train({.negative = runs, .batch = 20}) == 0xc634597895725f83U);
+  CHECK(train({.negative = Negative::fpcd(2), .batch = 20}) == 0x9ffa7d4a50c977c2U);
   CHECK(train({.negative = Negative::tt(4, 0.5), .rule = flip, .batch = 20}) ==
-        0x107b7c781f4493dbU);
-  CHECK(train_classes() == 0x57dd524f274e1c5aU);
-  CHECK(train_tracked() == 0xdb65aa67557810caU);
+        0xb44a6b2eb3d294c1U);
+  CHECK(train_classes() == 0x28afce59a70203dcU);
+  CHECK(train_tracked() == 0xe2f60e96058fc87cU);
 }

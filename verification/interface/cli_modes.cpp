@@ -233,10 +233,12 @@ TEST_CASE(
   check_refused(run({"modes", path, "--out", folder / "a.txt"}), {"must end in .npz"});
   check_refused(run({"modes", path, "--data", folder.write("d.csv", "0,1\n")}), {"has 2 units"});
   check_refused(run({"modes", path, "--out", path}), {"is both --out and MODEL"});
-  const std::vector<boltzmark::Layer> layers(
-      2, {boltzmark::Unit::continuous(), Eigen::VectorXd::Zero(4), {}});
-  const std::string smooth = saved({layers, {Eigen::MatrixXd::Zero(4, 4)}}, folder / "c.npz");
-  check_refused(run({"modes", smooth}), {"must be discrete"});
+  const std::string smooth =
+      saved({{{boltzmark::Unit::gaussian(), Eigen::VectorXd::Zero(4), Eigen::VectorXd::Ones(4)},
+              {boltzmark::Unit::continuous(), Eigen::VectorXd::Zero(4), {}}},
+             {Eigen::MatrixXd::Zero(4, 4)}},
+            folder / "c.npz");
+  check_refused(run({"modes", smooth}), {"Gaussian"});
   CHECK(folder.entries() == 3);
 }
 
