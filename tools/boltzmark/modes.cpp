@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "boltzmark/core/error.hpp"
@@ -98,9 +99,11 @@ void print_modes(const Layered& model, const Found& found, const ModesRequest& a
     table.add({fmt::format("{}", k + 1),
                fmt::format("{:.4f}", modes.log_f[static_cast<std::size_t>(k)]),
                fmt::format("{}", modes.basins[static_cast<std::size_t>(k)])});
-  print(fmt::format("{} modes of the {} marginal from {} climbs in {}{}\n\n{}", modes.count(),
+  const bool listed = std::isfinite(log2_states(model, modes.parity));
+  print(fmt::format("{} modes of the {} marginal from {} climbs in {}{}{}\n\n{}", modes.count(),
                     side_name(model, modes.parity), modes.climbs, human_seconds(found.seconds),
                     modes.count() > kShown ? fmt::format("; the likeliest {}", kShown) : "",
+                    listed ? "" : "; neither side is discrete: of a density, no bound of log Z",
                     table.text()));
 }
 

@@ -258,6 +258,20 @@ TEST_CASE("modes binarises the grey levels that it climbs from as it is told to"
   CHECK(modes({grey, "--binarise", "threshold:50"}) != modes({high}));
 }
 
+TEST_CASE("modes says where log f is a density, which is no bound of log Z") {
+  const io_test::Folder folder;
+  const auto told = [&](boltzmark::Unit hidden) {
+    const boltzmark::Layered model({{boltzmark::Unit::continuous(), Eigen::VectorXd::Zero(2), {}},
+                                    {hidden, Eigen::VectorXd::Constant(1, 0.5), {}}},
+                                   {Eigen::Vector2d(3, 1)});
+    const Run found = run({"modes", saved(model, folder / (hidden.name() + ".npz"))});
+    CHECK(found.code == 0);
+    return found.out.find("density, no bound of log Z") != std::string::npos;
+  };
+  CHECK(told(boltzmark::Unit::continuous()));
+  CHECK_FALSE(told(boltzmark::Unit::multivalued(1)));
+}
+
 // Rounded to four places it would be above, and so not certain, of every other model.
 TEST_CASE("what log Z certainly is not below is told without rounding up") {
   const io_test::Folder folder;
