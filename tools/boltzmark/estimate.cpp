@@ -227,7 +227,7 @@ constexpr const char* kEstimateNotes =
     "the sum of f over a list of states of the smaller side, the other summed out, or mean field's\n"
     "bound if that is higher. An estimate whose upper limit is below it, or that is five standard\n"
     "errors and half a nat below it, is refused as below_bound; and one whose samples at b = 1 were\n"
-    "too seldom in those states as not_converged. Methods whose run does not itself temper collapsed\n"
+    "too seldom in those states, or more often than its Z allows, as not_converged. Methods whose run does not itself temper collapsed\n"
     "states from the uniform base are held to what a short tempered run from there finds besides.\n"
     "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps (of the last attempt),\n"
     "total_sweeps, attempts (of each sweeps and status), temperatures, sampler (tempering or\n"

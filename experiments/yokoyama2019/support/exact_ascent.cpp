@@ -38,7 +38,7 @@ CheckpointInputs ExactAscent::inputs() const {
   inputs.add("optimiser and rate", describe(Optimiser::adam(), rate_));
   inputs.add("weight decay", fmt::format("{}", decay_));
   inputs.add("hidden units", std::to_string(model_.size(1)));
-  inputs.add_hash("data", hash_bytes(data.finish()));
+  inputs.add_hash("data", {hash_bytes(data.finish())});
   return inputs;
 }
 

@@ -128,8 +128,14 @@ void CheckpointReader::finish() const {
     throw DataError("checkpoint: too long (must be of this model, data and options)");
 }
 
-void CheckpointInputs::add_hash(std::string name, std::uint64_t hash) {
-  add(std::move(name), fmt::format("#{:016x}", hash));
+namespace {
+
+constexpr char kHash = '#';  // begins a value that is no text for people
+
+}  // namespace
+
+void CheckpointInputs::add_hash(std::string name, std::initializer_list<std::uint64_t> hash) {
+  add(std::move(name), fmt::format("{}{:016x}", kHash, fmt::join(hash, " ")));
 }
 
 void CheckpointInputs::write(CheckpointWriter& out) const {
@@ -151,9 +157,9 @@ void CheckpointInputs::check(CheckpointReader& in) const {
     const auto found = theirs.extract(name);
     const std::string other = found ? found.mapped() : "";
     if (value == other) continue;
-    differ.push_back(value.starts_with('#') ? "another " + name
-                                            : fmt::format("{} = {} (must be {})", name, value,
-                                                          found ? other : "left out"));
+    differ.push_back(value.starts_with(kHash) ? "another " + name
+                                              : fmt::format("{} = {} (must be {})", name, value,
+                                                            found ? other : "left out"));
   }
   for (const auto& [name, value] : theirs)
     differ.push_back(fmt::format("no {} (must be {})", name, value));

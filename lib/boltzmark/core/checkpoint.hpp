@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,8 +56,8 @@ class CheckpointInputs {
   void add(std::string name, std::string value) {
     inputs_.emplace_back(std::move(name), std::move(value));
   }
-  /// Adds what a number stands for that says nothing to people, such as a hash.
-  void add_hash(std::string name, std::uint64_t hash);
+  /// Adds what numbers stand for that say nothing to people: a hash, a key.
+  void add_hash(std::string name, std::initializer_list<std::uint64_t> hash);
 
   void write(CheckpointWriter& out) const;
   /// Reads what a checkpoint was written with.

@@ -135,7 +135,7 @@ Estimate estimate_log_z(std::string_view name, const Target& target,
 const TemperedRun& MethodRuns::tempered() {
   if (!run_) {
     MethodSettings settings = settings_;
-    settings.top_states = &shared_top_.emplace(*target_, settings.chains, settings.key);
+    settings.top_states = &tempered_top_.emplace(*target_, settings.chains, settings.key);
     run_ = run_tempering(*target_, settings);
   }
   return *run_;
@@ -145,7 +145,7 @@ const SampleStore& MethodRuns::replicas() {
   if (!replicas_) {
     MethodSettings settings = settings_;
     settings.top_states =
-        &shared_top_.emplace(*target_, replica_work(settings).chains, settings.key);
+        &replicas_top_.emplace(*target_, replica_work(settings).chains, settings.key);
     replicas_ = run_replicas(*target_, settings);
   }
   return *replicas_;
@@ -155,11 +155,14 @@ Estimate MethodRuns::estimate(std::string_view name) {
   const Method& method = find_method(name);
   check_tempering(method, settings_);
   if (method.source == Source::tempered) {
-    const bool parallel = settings_.tempering == Tempering::parallel;
-    Estimate estimate =
-        parallel ? estimate_from_replicas(method, replicas()) : estimate_from(name, tempered());
-    last_top_ = &*shared_top_;
-    return estimate;
+    if (settings_.tempering == Tempering::parallel) {
+      const SampleStore& samples = replicas();
+      last_top_ = &*replicas_top_;
+      return estimate_from_replicas(method, samples);
+    }
+    const TemperedRun& run = tempered();
+    last_top_ = &*tempered_top_;
+    return estimate_from(name, run);
   }
   MethodSettings settings = settings_;
   settings.top_states = last_top_ =

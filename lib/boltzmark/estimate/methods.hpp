@@ -68,7 +68,7 @@ class MethodRuns {
  private:
   const Target* target_;
   MethodSettings settings_;
-  std::optional<TopStates> shared_top_, own_top_;  ///< of the shared run; of another method's
+  std::optional<TopStates> tempered_top_, replicas_top_, own_top_;  ///< of the runs
   TopStates* last_top_ = nullptr;
   std::optional<TemperedRun> run_;
   std::optional<SampleStore> replicas_;

@@ -48,8 +48,8 @@ CheckpointInputs DiscriminativeTrainer::inputs() const {
   inputs.add("optimiser and rate", describe(options_.optimiser, options_.learning_rate));
   inputs.add("batch", std::to_string(batch_size(*cases_, options_)));
   inputs.add("cases", std::to_string(cases_->count()));
-  inputs.add_hash("data", cases_->hash());
-  inputs.add("seed", fmt::format("#{:x} {:x}", key_.low, key_.high));
+  inputs.add_hash("data", {cases_->hash()});
+  inputs.add_hash("seed", {key_.low, key_.high});
   return inputs;
 }
 

@@ -151,8 +151,8 @@ CheckpointInputs Pretraining::inputs() const {
   inputs.add("epochs of pretraining", fmt::format("{}", fmt::join(options_.epochs, ",")));
   inputs.add("batch", std::to_string(options_.batch));
   inputs.add("rate of pretraining", fmt::format("{}", options_.learning_rate));
-  inputs.add_hash("data", cases_->hash(0));
-  inputs.add("seed", fmt::format("#{:x} {:x}", key_.low, key_.high));
+  inputs.add_hash("data", {cases_->hash(0)});
+  inputs.add_hash("seed", {key_.low, key_.high});
   return inputs;
 }
 

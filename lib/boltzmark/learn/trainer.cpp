@@ -156,8 +156,8 @@ CheckpointInputs Trainer::inputs() const {
                                          options_.mean_field.tolerance));
   inputs.add("start of chains", options_.start_at_cases ? "cases" : "as drawn");
   inputs.add("cases", std::to_string(source_->cases()));
-  inputs.add_hash("data", source_->hash(0));
-  inputs.add("seed", fmt::format("#{:x} {:x}", key_.low, key_.high));
+  inputs.add_hash("data", {source_->hash(0)});
+  inputs.add_hash("seed", {key_.low, key_.high});
   return inputs;
 }
 

@@ -61,6 +61,9 @@ int Populations::group_of(int chain) const {
   return static_cast<int>(after - first_chains_.begin()) - 1;
 }
 
+namespace {
+
+// Its own number of a chain with offspring, else that of one with surplus copies, in order.
 std::vector<int> parents_of(std::span<const int> offspring) {
   std::vector<int> parents(offspring.size());
   std::size_t parent = 0;
@@ -78,19 +81,22 @@ std::vector<int> parents_of(std::span<const int> offspring) {
   return parents;
 }
 
-void Populations::resample(std::span<const int> offspring) {
+}  // namespace
+
+std::vector<int> Populations::resample(std::span<const int> offspring) {
   if (static_cast<int>(offspring.size()) != chains_ ||
       std::any_of(offspring.begin(), offspring.end(), [](int n) { return n < 0; }) ||
       std::accumulate(offspring.begin(), offspring.end(), 0) != chains_)
     throw InvalidArgument(
         fmt::format("offspring (must be {} numbers that add up to it, none negative)", chains_));
   // A chain that is copied keeps its state, so nothing that is read is ever written.
-  const std::vector<int> parents = parents_of(offspring);
+  std::vector<int> parents = parents_of(offspring);
   for (int chain = 0; chain < chains_; ++chain)
     if (const int parent = parents[static_cast<std::size_t>(chain)]; parent != chain)
       groups_[group_of(chain)]->copy_chain(chain - first_chains_[group_of(chain)],
                                            *groups_[group_of(parent)],
                                            parent - first_chains_[group_of(parent)]);
+  return parents;
 }
 
 }  // namespace boltzmark

@@ -62,11 +62,6 @@ class Target {
 /// Throws  InvalidArgument naming the rule
 void require_marginal_moves(const Target& target);
 
-/// Returns whose state each chain holds after resampling: its own if it has offspring, else one of the
-/// surplus copies of others, in order.
-/// Shapes  offspring [chains], none negative, that add up to their number
-std::vector<int> parents_of(std::span<const int> offspring);
-
 /// Chains split into one population per thread; results do not depend on the split.
 class Populations {
  public:
@@ -90,11 +85,13 @@ class Populations {
   /// Calls body(population, first chain) for every group, in parallel.
   void for_each(const std::function<void(Population&, int)>& body);
 
-  /// Copies states so that chain c's old state is held by offspring[c] chains, as parents_of says. If
-  /// the offspring of a range of chains add up to its size, copies stay within the range.
-  /// Shapes  offspring [chains]
+  /// Copies states so that chain c's old state is held by offspring[c] chains: a chain that has
+  /// offspring keeps its own state, and those without take the surplus copies in order. If the
+  /// offspring of a range of chains add up to its size, copies stay within the range. Returns the chain
+  /// whose state each holds now.
+  /// Shapes  offspring, returned [chains]
   /// Throws  InvalidArgument if sizes differ, one is negative or they do not add up to chains()
-  void resample(std::span<const int> offspring);
+  std::vector<int> resample(std::span<const int> offspring);
 
  private:
   int group_of(int chain) const;

@@ -39,8 +39,9 @@ struct Modes {
 /// beside another. No search finds all modes of every model.
 ///   Of continuous units on both sides the states are vertices of the side with fewer units, all of whose
 /// modes are vertices, and log_f is of their density to twice the measure of each.
-/// Randomness, Invariant, Throws  as find_fixed_points; also if parameters are so large that a
-///   double does not resolve a nat
+/// Randomness, Invariant  as find_fixed_points
+/// Throws  InvalidArgument if a layer is Gaussian, the cases are no visible states, or parameters are so
+///   large that a double does not resolve a nat
 /// Cost  as find_fixed_points, and some 5 rounds of search.round_log_partitions
 Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search = {});
 

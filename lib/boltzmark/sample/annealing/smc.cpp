@@ -87,8 +87,7 @@ class SmcRun {
       any = resample(rung, i, weights) || any;
     }
     if (!any) return;
-    populations_.resample(offspring_);
-    const std::vector<int> parents = parents_of(offspring_);
+    const std::vector<int> parents = populations_.resample(offspring_);
     for (std::size_t c = 0; c < parents.size(); ++c)
       families_[c] = families_[static_cast<std::size_t>(parents[c])];
   }
@@ -108,17 +107,17 @@ class SmcRun {
     return true;
   }
 
-  // Weights of chains, which stand for their share of their island's Z.
-  Eigen::VectorXd chain_weights() const {
-    Eigen::VectorXd weights = log_weights_;
+  // A chain stands for its share of its island's Z.
+  Eigen::VectorXd log_chain_weights() const {
+    Eigen::VectorXd log_weights = log_weights_;
     for (int i = 0; i < islands_; ++i)
-      weights.segment(first_of(i), first_of(i + 1) - first_of(i)).array() += base_[i];
-    return weights;
+      log_weights.segment(first_of(i), first_of(i + 1) - first_of(i)).array() += base_[i];
+    return log_weights;
   }
 
   // One state of each family, drawn by weight, with the weight of all: copies are no finds of their own.
   void tell_families(TopStates& top) {
-    const Eigen::VectorXd log_weights = chain_weights();
+    const Eigen::VectorXd log_weights = log_chain_weights();
     const Eigen::ArrayXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
     std::vector<double> sums(families_.size(), 0);
     std::vector<std::size_t> kept(families_.size());
@@ -142,7 +141,7 @@ class SmcRun {
     const Eigen::VectorXd last = log_z_.row(log_z_.rows() - 1);
     WeightSummary summary = summarise(last);
     const double effective_islands = summary.effective_samples;
-    summary.effective_samples = summarise(chain_weights()).effective_samples;
+    summary.effective_samples = summarise(log_chain_weights()).effective_samples;
     Estimate estimate = estimate_from_weights(summary, Bound::lower);
     // Chains of one island share ancestors: many of equal weight may be a single find.
     if (effective_islands < 1 + kLeastIslands * islands_)

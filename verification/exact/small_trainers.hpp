@@ -1,0 +1,42 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/random/stream.hpp"
+
+// Small training runs: their cases, their start and their negative phases.
+namespace small_trainers {
+
+using namespace boltzmark;
+
+inline Eigen::MatrixXf random_cases(int visible, int cases) {
+  Eigen::MatrixXf data(visible, cases);
+  Stream stream(make_key(7, "learn"), Purpose::test);
+  for (Eigen::Index i = 0; i < data.size(); ++i)
+    data.data()[i] = stream.uniform() < 0.3 ? 1.0F : 0.0F;
+  return data;
+}
+
+inline bool same_bytes(const Layered& a, const Layered& b) {
+  return a.weights(0) == b.weights(0) && a.bias(0) == b.bias(0) && a.bias(1) == b.bias(1);
+}
+
+inline Layered start(int visible, int hidden, double sd = 0.01) {
+  return initial_rbm(visible, hidden, sd, make_key(5));
+}
+
+inline void steps(Trainer& trainer, int count) {
+  for (int i = 0; i < count; ++i) trainer.step();
+}
+
+// Every registered phase, with the settings of its example.
+inline std::vector<Negative> registered_negatives() {
+  std::vector<Negative> all;
+  for (const NegativePhase& phase : negative_phases()) all.push_back(parse_negative(phase.example));
+  return all;
+}
+
+}  // namespace small_trainers
