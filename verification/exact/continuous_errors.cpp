@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "boltzmark/estimate/continuous_tempering.hpp"
@@ -98,6 +99,26 @@ TEST_CASE("the density of a continuous b is the mean of those that the samples h
     // D, which is below 10^4 where D has a standard deviation below 10.
     CHECK(samples.density.data()[place] == Approx(mean_density(samples, b)).epsilon(1e-6));
   }
+}
+
+TEST_CASE("a continuous b that few chains bring above 0.95 is refused, whatever their trips") {
+  // 40 chains: eight of them with as many visits each are a fifth.
+  const auto says_visitors = [](Eigen::Index visitors) {
+    ContinuousSamples samples = sample();
+    samples.inverse_temperature.setConstant(0.505);
+    samples.interval.setConstant(50);  // of 100
+    for (Eigen::Index c = 0; c < visitors; ++c)
+      for (Eigen::Index s = 0; s < 80; ++s) {
+        samples.inverse_temperature(s, c) = s % 2 == 0 ? 0.005 : 0.995;
+        samples.interval(s, c) = s % 2 == 0 ? 0 : 99;
+      }
+    const std::vector<std::string> warnings = ti_continuous(samples).warnings;
+    return std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+      return warning.find("chains made the visits of the highest rung") != std::string::npos;
+    });
+  };
+  CHECK(says_visitors(7));
+  CHECK_FALSE(says_visitors(8));
 }
 
 TEST_CASE("a trip goes from the top rung to the bottom one and back") {

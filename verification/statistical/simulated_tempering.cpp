@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 
+#include "boltzmark/estimate/continuous_tempering.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "decide.hpp"
@@ -16,7 +18,7 @@ using namespace boltzmark::verification;
 
 namespace {
 
-constexpr int kSimulatedRungs = 5;
+constexpr int kSimulatedRungs = 5, kToldChains = 2000;
 const StatisticalTest kRungLaw({.name = "simulated tempering: law of the rung",
                                 .false_alarm = 1e-9,
                                 .deviation = 0.03,
@@ -24,7 +26,8 @@ const StatisticalTest kRungLaw({.name = "simulated tempering: law of the rung",
 // Taking the last of a chain's states at b = 1 makes the likelier ones rarer by 0.05 and more here.
 const StatisticalTest kTopLaw({.name = "states at b = 1: law of the state",
                                .false_alarm = 1e-9,
-                               .deviation = 0.04});
+                               .deviation = 0.04,
+                               .cases = 4});
 // A run that converged is within 0.4 nats far more often than in 80 % of cases; one that converges
 // elsewhere nearly never is.
 constexpr double kNearLogZ = 0.4;
@@ -96,11 +99,50 @@ std::vector<std::size_t> states_by_visits(const TableTarget& target, TopStates& 
   const double most = *std::max_element(top.visits.begin(), top.visits.end());
   std::vector<std::size_t> states;
   for (std::size_t c = 0; c < ratios.size(); ++c) {
-    if (top.visits[c] <= static_cast<double>(stream.below(static_cast<std::uint64_t>(most))))
-      continue;
+    if (top.visits[c] <= stream.uniform() * most) continue;
     states.push_back(state_of(target, ratios[c]));
   }
   return states;
+}
+
+using TellStates = std::function<void(const TableTarget&, StreamKey, TopStates*)>;
+
+// Of runs of 2,000 chains that tell their states at b = 1.
+void check_top_law(const TellStates& tell) {
+  const Layered model = peaked_model();
+  const TableTarget target(model, Base::uniform(model));
+  std::vector<double> law(target.states());
+  const double log_z = rung_log_z(target, Ladder::linear(2))[1];
+  for (std::uint32_t x = 0; x < target.states(); ++x)
+    law[state_of(target, target.log_ratio(x))] +=
+        std::exp(target.log_ratio(x) - log_z) / target.states();
+  const Decision decision = decide_frequencies(kTopLaw, law, [&](std::size_t n, StreamKey key) {
+    std::vector<std::size_t> states;
+    for (std::uint64_t run = 0; states.size() < n; ++run) {
+      Stream stream(key, Purpose::test, run);
+      const StreamKey run_key = key_of(stream);
+      TopStates top(target, kToldChains, run_key);
+      tell(target, run_key, &top);
+      for (const std::size_t x : states_by_visits(target, top, kToldChains, stream))
+        states.push_back(x);
+    }
+    states.resize(n);
+    return states;
+  });
+  INFO(decision.summary);
+  CHECK(decision.holds);
+}
+
+void tell_while_adapting(Adaptation adaptation, const TableTarget& target, StreamKey key,
+                         TopStates* top) {
+  const Ladder ladder = Ladder::linear(kSimulatedRungs);
+  adaptive_tempering(target, {.adaptation = adaptation,
+                              .chains = kToldChains,
+                              .sweeps = 120,
+                              .ladder = ladder,
+                              .log_z_hat = rung_log_z(target, ladder),
+                              .key = key,
+                              .top_states = top});
 }
 
 void check_adaptation(Adaptation adaptation) {
@@ -136,38 +178,32 @@ TEST_CASE("simulated tempering visits rungs by r Z over Zhat when it steps to ne
 }
 
 TEST_CASE("states at b = 1 weighted by their visits are samples of the model") {
-  const Layered model = peaked_model();
-  const TableTarget target(model, Base::uniform(model));
-  const Ladder ladder = Ladder::linear(kSimulatedRungs);
-  std::vector<double> law(target.states());
-  const double log_z = rung_log_z(target, ladder)[kSimulatedRungs - 1];
-  for (std::uint32_t x = 0; x < target.states(); ++x)
-    law[state_of(target, target.log_ratio(x))] +=
-        std::exp(target.log_ratio(x) - log_z) / target.states();
-  const Decision decision = decide_frequencies(kTopLaw, law, [&](std::size_t n, StreamKey key) {
-    constexpr int kChains = 2000;
-    std::vector<std::size_t> states;
-    for (std::uint64_t run = 0; states.size() < n; ++run) {
-      Stream stream(key, Purpose::test, run);
-      SimulatedTemperingOptions options{.chains = kChains,
-                                        .sweeps = 60,
-                                        .ladder = ladder,
-                                        .start = Start::base,
-                                        .log_z_hat = rung_log_z(target, ladder),
-                                        .round_sweeps = 30,
-                                        .max_rounds = 1,
-                                        .key = key_of(stream)};
-      TopStates top(target, kChains, options.key);
-      options.top_states = &top;
-      simulated_tempering(target, options);
-      for (const std::size_t x : states_by_visits(target, top, kChains, stream))
-        states.push_back(x);
-    }
-    states.resize(n);
-    return states;
+  check_top_law([](const TableTarget& target, StreamKey key, TopStates* top) {
+    const Ladder ladder = Ladder::linear(kSimulatedRungs);
+    simulated_tempering(target, {.chains = kToldChains,
+                                 .sweeps = 60,
+                                 .ladder = ladder,
+                                 .start = Start::base,
+                                 .log_z_hat = rung_log_z(target, ladder),
+                                 .round_sweeps = 30,
+                                 .max_rounds = 1,
+                                 .top_states = top,
+                                 .key = key});
   });
-  INFO(decision.summary);
-  CHECK(decision.holds);
+}
+
+TEST_CASE("states at b = 1 of runs that adapt are samples of the model") {
+  for (const Adaptation adaptation : {Adaptation::wang_landau, Adaptation::sams})
+    check_top_law([&](const TableTarget& target, StreamKey key, TopStates* top) {
+      tell_while_adapting(adaptation, target, key, top);
+    });
+}
+
+TEST_CASE("states weighted by the density of b = 1, which is drawn from [0, 1], are samples") {
+  check_top_law([](const TableTarget& target, StreamKey key, TopStates* top) {
+    continuous_tempering(target,
+                         {.chains = kToldChains, .sweeps = 60, .key = key, .top_states = top});
+  });
 }
 
 TEST_CASE("tempering by Wang and Landau converges to log Z whatever the prior") {

@@ -131,6 +131,7 @@ Eigen::VectorXd found_log_z(const TemperedRun& run) {
 /// What one chain does at every sweep.
 struct Chain {
   Stream stream;
+  Stream choices;  ///< which state at b = 1 is taken
   double b = 0;
   int interval = 0;
 };
@@ -150,7 +151,8 @@ std::vector<Chain> start_chains(const TemperedRun& start, StreamKey key, int fir
   std::vector<Chain> chains;
   for (int c = first; c < first + count; ++c) {
     const int rung = store.rung(store.sweeps() - 1, c);
-    chains.push_back({Stream(key, Purpose::rung, static_cast<std::uint64_t>(store.chains() + c)),
+    const auto number = static_cast<std::uint64_t>(store.chains() + c);
+    chains.push_back({Stream(key, Purpose::rung, number), Stream(key, Purpose::data, number),
                       store.ladder[rung], std::min(rung, store.rungs() - 2)});
   }
   return chains;
@@ -158,7 +160,7 @@ std::vector<Chain> start_chains(const TemperedRun& start, StreamKey key, int fir
 
 // Makes a population's sweeps; a chain writes to its own columns.
 void sample(Population& population, std::vector<Chain>& chains, int first,
-            ContinuousSamples& samples, ProgressMeter& meter) {
+            ContinuousSamples& samples, TopStates* top_states, ProgressMeter& meter) {
   std::vector<float> betas(chains.size());
   std::vector<double> log_ratios(chains.size());
   const ContinuousLaw law(samples.knots, samples.log_z_hat);
@@ -175,6 +177,9 @@ void sample(Population& population, std::vector<Chain>& chains, int first,
       samples.interval(s, column) = chain.interval;
       const double u = chain.stream.uniform();
       law(log_ratios[c], at_knots, masses);
+      if (top_states != nullptr)
+        top_states->offer(population, first, static_cast<int>(c), at_knots[at_knots.size() - 1],
+                          chain.choices);
       chain.b = draw_given(samples.knots, samples.log_z_hat, log_ratios[c], u,
                            chain.stream.uniform(), masses, chain.interval);
     }
@@ -241,7 +246,7 @@ ContinuousSamples continuous_tempering(const Target& target,
                       static_cast<double>(options.chains) * kept);
   populations->for_each([&](Population& population, int first) {
     std::vector<Chain> chains = start_chains(start, options.key, first, population.chains());
-    sample(population, chains, first, samples, meter);
+    sample(population, chains, first, samples, options.top_states, meter);
   });
   set_density(samples);
   return samples;
@@ -291,8 +296,9 @@ Estimate ti_continuous(const ContinuousSamples& samples) {
   set_error(estimate, influences);
   add_discretisation(samples, estimate);
   judge_density(samples, estimate);
-  judge_round_trips(estimate, round_trips(thirds(samples.inverse_temperature), 3),
-                    samples.interval.cols());
+  const Eigen::MatrixXi ends = thirds(samples.inverse_temperature);
+  judge_round_trips(estimate, round_trips(ends, 3), ends.cols());
+  judge_visitors(estimate, (ends.array() == 2).cast<double>().colwise().sum());
   return closed(std::move(estimate), range_of(samples.log_ratio));
 }
 

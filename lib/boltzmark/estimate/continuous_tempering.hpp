@@ -5,6 +5,7 @@
 
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/target/target.hpp"
 
@@ -16,7 +17,8 @@ struct ContinuousTemperingOptions {
   int sweeps = 10000;                  ///< total per chain; half finds log Zhat at the knots
   Ladder knots = Ladder::linear(100);  ///< refined to steps of 1/99: log Zhat(b) is linear between
   StreamKey key = {};
-  Progress progress = nullptr;  ///< the share done; may throw to stop
+  Progress progress = nullptr;      ///< the share done; may throw to stop
+  TopStates* top_states = nullptr;  ///< takes states at b = 1, of the second half of the sweeps
 };
 
 /// Samples with their own inverse temperatures.  Shapes  matrices [sweeps x chains]

@@ -10,9 +10,9 @@ namespace boltzmark {
 ///   log Z = -log (sum_c n_c e^{-R_c} / sum_c n_c)
 /// whose error is the jackknife's over chains: a chain that was seldom or never at b = 1 adds
 /// little or nothing to the effective samples. No bound: the cases are samples of the model only as
-/// far as the run has mixed. Status  that of estimate_from_weights and of the run's mixing;
-/// not_converged, without an
-///   estimate, if fewer than two chains were at b = 1
+/// far as the run has mixed.
+/// Status  that of estimate_from_weights and of the run's mixing; not_converged, without an estimate,
+///         if fewer than two chains were at b = 1
 /// tempering.top_states, if given, takes the states.
 /// Throws  InvalidArgument as simulated_tempering and reverse_annealing, or if chains differ
 Estimate raise_from_tempering(const Target& target, SimulatedTemperingOptions tempering,

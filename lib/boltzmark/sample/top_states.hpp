@@ -15,6 +15,8 @@ namespace boltzmark {
 ///   Tempered chains: drawn evenly from the states in which kept sweeps left the chain at b = 1, with
 /// their number. The last visit of every chain would be none: a chain is found at b = 1 long before
 /// it leaves where it leaves seldom.
+///   Of chains whose b is drawn from [0, 1], which are never just there: states drawn by the density of
+/// b = 1 given the state, with the sum of these densities.
 ///   Annealed ones: the state at the end, with the chain's importance weight up to a constant. Where
 /// they were resampled, one state of each family that has one ancestor in the base, with its weight.
 struct TopStates {
@@ -28,7 +30,13 @@ struct TopStates {
   void offer(const Population& population, int first_chain, int place, Stream& choices) {
     const double count = ++visits[static_cast<std::size_t>(first_chain + place)];
     if (choices.below(static_cast<std::uint64_t>(count)) == 0)
-      states.at(first_chain).copy_chain(place, population, place);
+      states.take_chain(first_chain + place, population, place);
+  }
+  /// Does so with a weight that is not negative: each state is kept in proportion to its own.
+  void offer(const Population& population, int first_chain, int place, double weight,
+             Stream& choices) {
+    const double sum = visits[static_cast<std::size_t>(first_chain + place)] += weight;
+    if (choices.uniform() * sum < weight) states.take_chain(first_chain + place, population, place);
   }
 };
 

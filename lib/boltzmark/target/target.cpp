@@ -52,6 +52,11 @@ void Populations::copy_chain(int chain, Population& to, int place) const {
   to.copy_chain(place, *groups_[from], chain - first_chains_[from]);
 }
 
+void Populations::take_chain(int chain, const Population& from, int source) {
+  const int to = group_of(chain);
+  groups_[to]->copy_chain(chain - first_chains_[to], from, source);
+}
+
 void Populations::for_each(const std::function<void(Population&, int)>& body) {
   parallel_for(groups_.size(), [&](std::size_t g) { body(*groups_[g], first_chains_[g]); });
 }
@@ -93,9 +98,7 @@ std::vector<int> Populations::resample(std::span<const int> offspring) {
   std::vector<int> parents = parents_of(offspring);
   for (int chain = 0; chain < chains_; ++chain)
     if (const int parent = parents[static_cast<std::size_t>(chain)]; parent != chain)
-      groups_[group_of(chain)]->copy_chain(chain - first_chains_[group_of(chain)],
-                                           *groups_[group_of(parent)],
-                                           parent - first_chains_[group_of(parent)]);
+      take_chain(chain, *groups_[group_of(parent)], parent - first_chains_[group_of(parent)]);
   return parents;
 }
 

@@ -79,6 +79,8 @@ class Populations {
   const Population& group(int g) const { return *groups_[g]; }
   /// Copies a chain's state to a chain of a population of the same target.
   void copy_chain(int chain, Population& to, int place) const;
+  /// Copies to a chain the state of one of a population of the same target.
+  void take_chain(int chain, const Population& from, int source);
   /// Returns the group that begins with a chain.  Throws  InvalidArgument if none does
   Population& at(int first_chain);
 

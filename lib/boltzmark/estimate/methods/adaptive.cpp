@@ -21,7 +21,8 @@ Estimate adapt(const Target& target, const MethodSettings& settings) {
                                      .ladder = tempering_ladder(settings),
                                      .log_prior = settings.log_prior,
                                      .key = settings.key,
-                                     .progress = settings.progress})
+                                     .progress = settings.progress,
+                                     .top_states = settings.top_states})
       .estimate;
 }
 

@@ -10,7 +10,8 @@ Estimate integrate_continuously(const Target& target, const MethodSettings& sett
                                                      .sweeps = settings.sweeps,
                                                      .knots = tempering_ladder(settings),
                                                      .key = settings.key,
-                                                     .progress = settings.progress}));
+                                                     .progress = settings.progress,
+                                                     .top_states = settings.top_states}));
 }
 
 // Half of the sweeps keep a store, half D, b, its density and interval.

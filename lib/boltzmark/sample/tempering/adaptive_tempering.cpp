@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -50,6 +51,7 @@ class Island {
         log_z_hat_(options.log_z_hat),
         visits_(Eigen::VectorXd::Zero(log_prior_.size())),
         trips_(chains, TripCounter(options.ladder.rungs() - 1)) {
+    if (options.top_states != nullptr) top_states_.emplace(target, chains, options_.key);
     const bool weighs = log_z_hat_.size() == 0 && target.joint_rule().empty();
     const int smc = options.start == Start::smc && weighs
                         ? smc_start_sweeps(options.ladder, chains, options.sweeps)
@@ -71,9 +73,10 @@ class Island {
   int initial_sweeps() const { return initial_sweeps_; }
   double top_log_z() const { return log_z_hat_[log_z_hat_.size() - 1]; }
 
-  /// Makes sweep t = 1, 2, .. after the start.
-  void step(Adaptation adaptation, double t) {
+  /// Makes sweep t = 1, 2, .. after the start, one that is averaged or not.
+  void step(Adaptation adaptation, double t, bool averaged) {
     TemperedRecord record(log_prior_.size(), options_.chains, 1, 1);
+    if (averaged && top_states_) record.top_states = &*top_states_;
     group_.run(log_prior_ - log_z_hat_, record, 0, 1);
     const Eigen::VectorXd counts = record.sums.weight.rowwise().sum();
     if (adaptation == Adaptation::sams)
@@ -85,6 +88,14 @@ class Island {
   /// Lets the trip counters see where the chains are.
   void count_trips() {
     for (std::size_t c = 0; c < trips_.size(); ++c) trips_[c].visit(group_.rungs()[c]);
+  }
+  /// Hands over states at b = 1 to those of the chains from first on.
+  void tell(int first, TopStates& top) const {
+    std::copy(top_states_->visits.begin(), top_states_->visits.end(), top.visits.begin() + first);
+    const Populations& own = top_states_->states;
+    for (int g = 0; g < own.groups(); ++g)
+      for (int c = 0; c < own.group(g).chains(); ++c)
+        top.states.take_chain(first + own.first_chain(g) + c, own.group(g), c);
   }
   std::int64_t trips() const {
     std::int64_t sum = 0;
@@ -135,6 +146,7 @@ class Island {
   TemperedGroup group_;
   Eigen::VectorXd log_prior_, log_z_hat_, visits_;
   std::vector<TripCounter> trips_;
+  std::optional<TopStates> top_states_;
   int initial_sweeps_ = 0;
   double first_stage_ = 0;  // sweeps
   double gain_ = 1;
@@ -205,19 +217,22 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
     const int last = std::min(first + kAdaptiveReportSweeps, options.sweeps);
     parallel_for(islands.size(), [&](std::size_t i) {
       for (int t = first; t < last; ++t) {
+        const bool averaged = t >= options.sweeps / 2;
         if (t >= islands[i]->initial_sweeps())
-          islands[i]->step(options.adaptation, t - islands[i]->initial_sweeps() + 1.0);
+          islands[i]->step(options.adaptation, t - islands[i]->initial_sweeps() + 1.0, averaged);
         run.top_log_z(t, static_cast<Eigen::Index>(i)) = islands[i]->top_log_z();
-        if (t >= options.sweeps / 2) islands[i]->count_trips();
+        if (averaged) islands[i]->count_trips();
       }
     });
     if (options.progress) options.progress(static_cast<double>(last) / options.sweeps);
   }
   std::int64_t trips = 0;
   bool all_visited = true;
-  for (const auto& island : islands) {
-    trips += island->trips();
-    all_visited = all_visited && island->all_visited();
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    const Island& island = *islands[i];
+    trips += island.trips();
+    all_visited = all_visited && island.all_visited();
+    if (options.top_states != nullptr) island.tell(edges[i], *options.top_states);
   }
   run.estimate = estimate_of_tops(run.top_log_z);
   judge(run.estimate, trips, options.chains, all_visited);

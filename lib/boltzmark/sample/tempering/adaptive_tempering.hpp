@@ -6,14 +6,14 @@
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
+#include "boltzmark/sample/top_states.hpp"
 
 namespace boltzmark {
 
 /// How Zhat follows the chains while they run.
 enum class Adaptation {
   /// log Zhat_k += g for every chain on rung k; g is halved when every rung has had 0.8 of its
-  /// share
-  /// since the last halving, and follows 1/t once that is larger.
+  /// share since the last halving, and follows 1/t once that is larger.
   ///              [Wang and Landau 2001; Belardinelli and Pereyra 2007, Eq. 3; carlson2016,
   ///              Sec. 3.1]
   wang_landau,
@@ -35,7 +35,8 @@ struct AdaptiveTemperingOptions {
   Eigen::VectorXd log_z_hat = {};  ///< first guess [rungs]; empty: zeros, or the SMC pass
   Start start = Start::smc;        ///< where each island begins; base if a guess is given
   StreamKey key = {};
-  Progress progress = nullptr;  ///< the share done; may throw to stop
+  Progress progress = nullptr;      ///< the share done; may throw to stop
+  TopStates* top_states = nullptr;  ///< takes states at b = 1, of the second half of the sweeps
 };
 
 /// An adaptive run's estimate, and log Zhat of the top rung of each island after every sweep.
@@ -47,9 +48,9 @@ struct AdaptiveTemperingRun {
 /// Estimates log Z by tempering whose Zhat adapts at every sweep.
 /// Chains form up to 8 islands, each with a start and a Zhat of its own. The estimate is the mean
 /// over islands of log Zhat_K averaged over the second half of the sweeps; the islands' spread is
-/// its error, and effective_samples counts the round trips of that half. Status  not_converged if
-/// these are too few (judge_round_trips) or visits are still uneven Throws  InvalidArgument on
-/// settings out of range
+/// its error, and effective_samples counts the round trips of that half.
+/// Status  not_converged if these are too few (judge_round_trips) or visits are still uneven
+/// Throws  InvalidArgument on settings out of range
 AdaptiveTemperingRun adaptive_tempering(const Target& target,
                                         const AdaptiveTemperingOptions& options);
 

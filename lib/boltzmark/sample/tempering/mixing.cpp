@@ -45,10 +45,13 @@ void judge_mixing(Estimate& estimate, const SampleStore& store) {
 
 void judge_exchanges(Estimate& estimate, const SampleStore& store) {
   judge_round_trips(estimate, round_trips(store), store.chains());
-  const Eigen::ArrayXd visits =
-      (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum();
+  judge_visitors(estimate,
+                 (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum());
+}
+
+void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits) {
   const double visitors = visits.sum() * visits.sum() / std::max(visits.square().sum(), 1.0);
-  const auto chains = static_cast<double>(store.chains());
+  const auto chains = static_cast<double>(visits.size());
   if (visitors < kLeastVisitors * chains)
     estimate.refuse(
         Status::not_converged,

@@ -12,9 +12,11 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
-/// Judges a store: its round trips, and that its chains shared the highest rung, whose visits are to
-/// be as many as those of a fifth of the chains, (sum n)^2 / sum n^2: a few may make all trips, and the
-/// others never meet what holds the mass.
+/// Refuses an estimate if the visits of the highest rung are those of fewer than a fifth of the chains,
+/// (sum n)^2 / sum n^2: a few may make all round trips, and the others never meet what holds the mass.
+/// Shapes  visits [chains]
+void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits);
+/// Judges a store: its round trips, and that its chains shared the highest rung.
 void judge_exchanges(Estimate& estimate, const SampleStore& store);
 /// Does so, for all estimators on samples, where its chains drew their rungs or exchange them.
 void judge_mixing(Estimate& estimate, const SampleStore& store);

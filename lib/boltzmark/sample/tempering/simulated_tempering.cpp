@@ -191,6 +191,7 @@ void Run::sample(TemperedRun& run) {
     store.log_f.resize(static_cast<std::size_t>(sweeps * options_.chains * rungs));
   TemperedRecord record(rungs, options_.chains, sweeps, batches_per_chain(options_.chains, sweeps));
   record.store = &store;
+  record.top_states = options_.top_states;
   if (options_.states == States::joint || options_.keep_slopes)
     record.sums.first = record.sums.second = record.sums.weight;
   sweep(record);

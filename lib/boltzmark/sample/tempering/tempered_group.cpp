@@ -83,8 +83,8 @@ void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& recor
         std::copy_n(log_densities_.data() + c * rungs, rungs, probabilities_.data());
       rung_probabilities(probabilities_, log_weight, probabilities_);
       add_sample(c, sweep, record);
-      if (record.store != nullptr && options_->top_states != nullptr && rungs_[c] + 1 == rungs)
-        options_->top_states->offer(*population_, first_chain_, c, choices_[c]);
+      if (record.top_states != nullptr && rungs_[c] + 1 == rungs)
+        record.top_states->offer(*population_, first_chain_, c, choices_[c]);
       rungs_[c] = next_rung(c);
     }
   }

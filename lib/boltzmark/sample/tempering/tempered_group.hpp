@@ -11,7 +11,8 @@ namespace boltzmark {
 /// Where the chains of a run write what they saw; a chain writes only to its own columns.
 struct TemperedRecord {
   Eigen::Index sweeps = 0;
-  SampleStore* store = nullptr;  ///< null: sums alone
+  SampleStore* store = nullptr;     ///< null: sums alone
+  TopStates* top_states = nullptr;  ///< null: states at b = 1 are not kept
   RungSums sums;
   std::vector<Eigen::Vector3d> end_squares;  ///< per chain
   std::vector<TripCounter> trip_counters;    ///< per chain
