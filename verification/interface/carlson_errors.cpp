@@ -10,6 +10,7 @@
 #include "experiments/carlson2016/support/rung_errors.hpp"
 #include "experiments/carlson2016/support/rung_flux.hpp"
 #include "experiments/carlson2016/support/rung_summary.hpp"
+#include "experiments/kit/progress.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -149,6 +150,22 @@ TEST_CASE("Fig. 4 rings the points whose chains did not mix, and no other") {
   const Series& rings = figure.panels.at(0).series.back();
   CHECK(rings.mark == Mark::rings);
   CHECK(rings.x == std::vector<double>(5, 11));
+}
+
+TEST_CASE("Fig. 4 tells what the runs that are missing would take, by those that are there") {
+  std::vector<Trial> trials = pools_at_every_rungs();
+  std::vector<Json> planned;
+  for (Trial& trial : trials) trial.seconds = 3600;
+  for (const int rungs : kPaperRungs)
+    for (int run = 1; run <= 10; ++run) planned.push_back(pool_of(rungs, run, 0, 0).inputs);
+  Summary summary;
+  add_rung_tables(Results(Profile::paper, planned, trials), summary);
+  const auto& note = std::get<std::string>(summary.items().at(2));
+  // Six of ten at seven K, five at the eighth.
+  CHECK_THAT(note,
+             Catch::Contains("4 runs at K = 6, 11, 26, 51, 126, 251, 501; 5 runs at K = 1001, "
+                             "of 10 planned at each. The others would take about " +
+                             duration_text(47 * 3600.0)));
 }
 
 TEST_CASE("a crossing that the longest run does not reach lies beyond it, with no upper limit") {

@@ -8,6 +8,7 @@
 #include "experiments/bruegge2013/support/training.hpp"
 #include "experiments/carlson2016/support/tracking_summary.hpp"
 #include "experiments/carlson2016/support/variant_summary.hpp"
+#include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 
 namespace boltzmark::experiments {
@@ -127,6 +128,28 @@ TEST_CASE("C11's formulas need only be right to the order that they are of, and 
     }
 }
 
+TEST_CASE("C11's power is that of an interval as wide as the one found to lie within the margin") {
+  std::vector<Trial> trials;
+  for (int repeat = 1; repeat <= 12; ++repeat)
+    for (const char* chains : {"independent", "parallel"}) {
+      const double off = 1 + 0.15 * (repeat % 3 - 1);
+      trials.push_back({.inputs = {{"study", "moments"}, {"chains", chains}, {"repeat", repeat}},
+                        .outputs = {{"bias", 0.005 * off},
+                                    {"variance", 0.04 * off},
+                                    {"formula_bias", 0.005},
+                                    {"formula_variance", 0.04}}});
+    }
+  Table table{.name = "t", .caption = "", .columns = {{"a", "a"}, {"b", "b"}, {"c", "c"}}};
+  Summary summary;
+  add_moment_ratios(Results(Profile::paper, {}, trials), table, summary);
+  // The measure is in units of the margin.
+  for (const Measure& measure : summary.measures()) {
+    CHECK(measure.power ==
+          Approx(interval_power({0, measure.lower, measure.upper}, 1)).epsilon(1e-9));
+    CHECK(measure.power < 0.99);
+  }
+}
+
 TEST_CASE("C08 counts iterations until the rule has held and log Z stays found") {
   const Measure measure = find_measure(measures_of("carlson2016/fig1", restarts()), "C08");
   CHECK(measure.part == "784-500");
@@ -138,6 +161,8 @@ TEST_CASE("B24 is judged from where learning begins to a tenth of the updates") 
   const auto measures = measures_of("bruegge2013/fig3-bottom", training_pairs());
   CHECK(find_measure(measures, "B24").estimate == Approx(-2).margin(0.01));
   CHECK_THAT(find_measure(measures, "B24").note, Catch::Contains("updates 600 to 2000"));
+  // As registered, at updates 100 and 200: 1.001 to 1.012, 2.201 of 0.0036056 / sqrt 12 about it.
+  CHECK_THAT(find_measure(measures, "B24").note, Catch::EndsWith("it is 1.0065 [1.0042, 1.0088]"));
   CHECK(find_measure(measures, "B25").estimate == Approx(3).margin(0.01));
 }
 
@@ -208,6 +233,8 @@ TEST_CASE("C42 lets the other runs choose where validation is highest, and stops
   CHECK(falls.decidable);
   CHECK(falls.estimate == Approx(10));
   CHECK(rises.estimate == Approx(70));  // from stretch 3 to 10
+  CHECK_THAT(falls.note, Catch::StartsWith("validation is highest in stretch 3 of 100 updates; "
+                                           "judged up to update 1000, after which"));
   // Two whose peaks, by chance, are elsewhere: each says -60 where the other's is.
   Summary of_chance;
   add_early_stopping({run_with(-50, -60), run_with(-60, -45)}, 1000, of_chance);

@@ -1,0 +1,86 @@
+// What experiments make of trials that are made up, or run here.
+#pragma once
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "boltzmark/random/key.hpp"
+#include "experiments/kit/results.hpp"
+#include "experiments/kit/summary.hpp"
+
+namespace boltzmark::experiments::made {
+
+inline const Experiment& find_experiment(const std::string& id) {
+  return *std::find_if(experiments().begin(), experiments().end(),
+                       [&](const Experiment& experiment) { return experiment.id == id; });
+}
+
+/// Sums up trials, of which there were to be no others.
+inline Summary sum_up(const std::string& id, const std::vector<Trial>& trials,
+                      Profile profile = Profile::paper) {
+  std::vector<Json> planned;
+  for (const Trial& trial : trials) planned.push_back(trial.inputs);
+  Summary summary;
+  find_experiment(id).summarise(Results(profile, planned, trials), summary);
+  return summary;
+}
+
+inline Trial run_trial(const std::string& id, const Json& inputs) {
+  const Experiment& experiment = find_experiment(id);
+  TrialContext context;
+  context.experiment = id;
+  context.key = make_key(context.seed, id, inputs.dump());
+  return {.inputs = inputs, .outputs = Json::parse(experiment.run(inputs, context).dump())};
+}
+
+inline std::vector<Trial> run_trials(const std::string& id, Profile profile = Profile::smoke) {
+  std::vector<Trial> trials;
+  for (const Json& inputs : find_experiment(id).trials(profile))
+    trials.push_back(run_trial(id, inputs));
+  return trials;
+}
+
+inline const Table& table_of(const Summary& summary, const std::string& name) {
+  for (const auto& item : summary.items())
+    if (const auto* table = std::get_if<Table>(&item); table && table->name == name) return *table;
+  FAIL("no table " << name);
+  throw 0;
+}
+
+inline const Figure& figure_of(const Summary& summary, const std::string& name) {
+  for (const auto& item : summary.items())
+    if (const auto* figure = std::get_if<Figure>(&item); figure && figure->name == name)
+      return *figure;
+  FAIL("no figure " << name);
+  throw 0;
+}
+
+// What they return lives as long as the summary.
+const Table& table_of(Summary&&, const std::string& name) = delete;
+const Figure& figure_of(Summary&&, const std::string& name) = delete;
+const Measure& measure_of(Summary&&, const std::string& claim, const std::string& part) = delete;
+
+/// All paragraphs, one after the other.
+inline std::string notes_of(const Summary& summary) {
+  std::string text;
+  for (const auto& item : summary.items())
+    if (const auto* note = std::get_if<std::string>(&item)) text += *note + "\n";
+  return text;
+}
+
+inline const Measure& measure_of(const Summary& summary, const std::string& claim,
+                                 const std::string& part = "") {
+  for (const Measure& measure : summary.measures())
+    if (measure.claim == claim && measure.part == part) return measure;
+  FAIL("no measure of " << claim << " " << part);
+  throw 0;
+}
+
+inline double real(const Cell& cell) { return std::get<double>(cell); }
+inline std::int64_t count(const Cell& cell) { return std::get<std::int64_t>(cell); }
+inline std::string text(const Cell& cell) { return std::get<std::string>(cell); }
+inline const Estimate& estimate(const Cell& cell) { return std::get<Estimate>(cell); }
+
+}  // namespace boltzmark::experiments::made
