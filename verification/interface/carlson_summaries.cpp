@@ -26,7 +26,7 @@ namespace {
 using made::table_of;
 
 /// An estimate of log Z = 1 that is 0.1 off; its interval reaches the truth, or does not.
-Json told(bool ok, bool covers) {
+Json estimate_told(bool ok, bool covers) {
   return {{"log_z", 1.1},
           {"std_error", 0.05},
           {"lower", covers ? 0.9 : 1.05},
@@ -42,12 +42,13 @@ std::vector<Trial> covered_estimates() {
     trials.push_back({.inputs = {{"targets", "random"}, {"rbm", i}},
                       .outputs = {{"truth", 1.0},
                                   {"estimates",
-                                   {{"rts", told(i < 20, i < 20)},
-                                    {"ais", told(true, i % 2 == 0)},
-                                    {"smc", told(i < 19, true)}}}}});
+                                   {{"rts", estimate_told(i < 20, i < 20)},
+                                    {"ais", estimate_told(true, i % 2 == 0)},
+                                    {"smc", estimate_told(i < 19, true)}}}}});
   for (int i = 0; i < 2; ++i)
-    trials.push_back({.inputs = {{"targets", "patterns"}, {"repeat", i}},
-                      .outputs = {{"truth", 1.0}, {"estimates", {{"rts", told(true, true)}}}}});
+    trials.push_back(
+        {.inputs = {{"targets", "patterns"}, {"repeat", i}},
+         .outputs = {{"truth", 1.0}, {"estimates", {{"rts", estimate_told(true, true)}}}}});
   return trials;
 }
 

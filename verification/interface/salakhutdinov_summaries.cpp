@@ -18,8 +18,8 @@ using made::measure_of;
 
 /// A run on MNIST whose training bound is level but for its last four records, of 20, which are
 /// `wave` above, below, below and above: about a line they deviate by sqrt(2) wave.
-Trial trained(const char* layers, const char* method, int seed, double test, double level,
-              double wave, const Json& overlap_time) {
+Trial mnist_run(const char* layers, const char* method, int seed, double test, double level,
+                double wave, const Json& overlap_time) {
   std::vector<double> train(20, level);
   for (const auto& [place, sign] : {std::pair{16, 1}, {17, -1}, {18, -1}, {19, 1}})
     train[static_cast<std::size_t>(place)] += sign * wave;
@@ -37,7 +37,8 @@ std::vector<Trial> trained_machines() {
   for (const int seed : {0, 1}) {
     const auto add = [&](const char* method, double first, double second, double level, double wave,
                          double time) {
-      trials.push_back(trained(small, method, seed, seed == 0 ? first : second, level, wave, time));
+      trials.push_back(
+          mnist_run(small, method, seed, seed == 0 ? first : second, level, wave, time));
     };
     add("SAP", -90, -91, -95, 0.2, seed == 0 ? 100 : 200);
     add("FPCD", -88, -88, -94, 0.3, 80);
@@ -46,11 +47,11 @@ std::vector<Trial> trained_machines() {
     add("ST", -89, -89, -93, 0.1, 70);
   }
   for (const int seed : {0, 1, 2}) {
-    trials.push_back(trained(large, "SAP", seed, -87, -88, 0.1, seed == 1 ? Json() : Json(9)));
-    trials.push_back(trained(large, "Trans-SAP", seed, -85, -86, 0.1, 9));
-    trials.push_back(trained(large, "CAST", seed, -84, -85, 0.1, 9));
+    trials.push_back(mnist_run(large, "SAP", seed, -87, -88, 0.1, seed == 1 ? Json() : Json(9)));
+    trials.push_back(mnist_run(large, "Trans-SAP", seed, -85, -86, 0.1, 9));
+    trials.push_back(mnist_run(large, "CAST", seed, -84, -85, 0.1, 9));
   }
-  trials.push_back(trained(large, "FPCD", 0, -86, -87, 0.1, 9));
+  trials.push_back(mnist_run(large, "FPCD", 0, -86, -87, 0.1, 9));
   return trials;
 }
 
