@@ -7,6 +7,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/spectrum/operator_matrix.hpp"
 #include "boltzmark/sample/tempering/rung_steps.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -95,8 +96,7 @@ JointLaw advance(const AdaptivePairs& pairs, const JointLaw& law, SwapRule rule,
 
 double largest_difference(const JointLaw& a, const JointLaw& b) {
   double worst = 0;
-  for (std::size_t k = 0; k < a.size(); ++k)
-    worst = std::max(worst, (a[k] - b[k]).cwiseAbs().maxCoeff());
+  for (std::size_t k = 0; k < a.size(); ++k) worst = worse(worst, largest_of(a[k] - b[k]));
   return worst;
 }
 

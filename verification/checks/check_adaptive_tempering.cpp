@@ -14,6 +14,8 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/constant_factor.hpp"
 #include "verification/checks/coupling_laws.hpp"
+#include "verification/checks/subjects.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -51,7 +53,7 @@ double pair_change(const AdaptivePairs& pairs) {
     const Eigen::VectorXd moved = pairs.sweeps[k].transpose() * pairs.stationary.col(k);
     next += moved.asDiagonal() * pairs.steps[k];
   }
-  return (next - pairs.stationary).cwiseAbs().maxCoeff();
+  return largest_of(next - pairs.stationary);
 }
 
 CaseOutcome pair_case(Stream& stream) {
@@ -85,7 +87,7 @@ CaseOutcome kept_case(Stream& stream) {
     if (change < 1e-17) break;
   }
   const Eigen::VectorXd kept = law.back().transpose() / law.back().sum();
-  return {(kept - pairs.p).cwiseAbs().maxCoeff(), c.detail};
+  return {largest_of(kept - pairs.p), c.detail};
 }
 
 CaseOutcome joint_case(Stream& stream, SwapRule rule) {
@@ -95,7 +97,7 @@ CaseOutcome joint_case(Stream& stream, SwapRule rule) {
   const JointLaw law = product_law(pairs);
   double worst = 0;
   for (const bool at_lag : {false, true})
-    worst = std::max(worst, largest_difference(advance(pairs, law, rule, at_lag), law));
+    worst = worse(worst, largest_difference(advance(pairs, law, rule, at_lag), law));
   return {worst, c.detail};
 }
 
@@ -123,7 +125,7 @@ CaseOutcome arrival_case(Stream& stream) {
   const AdaptiveCase c = draw_adaptive_case(stream, draw_enumerable(stream), 5, 3);
   const AdaptivePairs pairs = exact_pairs(c.model, c.ladder, c.log_g);
   const Eigen::VectorXd arrivals = arrival_law(pairs);
-  return {(arrivals - predicted_arrival_law(pairs)).cwiseAbs().maxCoeff(),
+  return {largest_of(arrivals - predicted_arrival_law(pairs)),
           fmt::format("{}, {:.3f} in total variation from p", c.detail,
                       total_variation(arrivals, pairs.p))};
 }
@@ -132,7 +134,7 @@ CaseOutcome last_top_case(Stream& stream) {
   const AdaptiveCase c = draw_adaptive_case(stream, draw_mixing(stream), 5, 2);
   const AdaptivePairs pairs = exact_pairs(c.model, c.ladder, c.log_g);
   const Eigen::VectorXd last = last_top_law(pairs);
-  return {(last - predicted_last_top_law(pairs)).cwiseAbs().maxCoeff(),
+  return {largest_of(last - predicted_last_top_law(pairs)),
           fmt::format("{}, {:.3f} in total variation from p", c.detail,
                       total_variation(last, pairs.p))};
 }
@@ -147,7 +149,7 @@ CaseOutcome last_kernel_case(Stream& stream) {
   Eigen::MatrixXd expected = pairs.sweeps[pairs.top()] * stay.asDiagonal();
   const Eigen::VectorXd moved = expected.rowwise().sum();
   expected.diagonal().array() += 1 - moved.array();
-  return {(kernel - expected).cwiseAbs().maxCoeff(), c.detail};
+  return {largest_of(kernel - expected), c.detail};
 }
 
 // Ladders {1, 0.5}: their distances at the factors 0.1 and 0.03 tell whether it falls in proportion.
@@ -183,6 +185,10 @@ Check production_joint_check(SwapRule rule) {
 
 }  // namespace
 
+std::vector<Check> swap_checks(SwapRule rule) {
+  return {joint_check(rule), production_joint_check(rule)};
+}
+
 std::vector<Check> adaptive_tempering_checks() {
   std::vector<Check> checks;
   const auto add = [&checks](const char* name, const char* subject, const char* statement,
@@ -200,10 +206,8 @@ std::vector<Check> adaptive_tempering_checks() {
   add("kept-states", "adaptive-tempering",
       "states kept at b = 1 follow p in the law that its chain converges to: max |P(x) - p(x)|",
       1e-12, kept_case);
-  for (const SwapRule rule : {SwapRule::each, SwapRule::lag}) {
-    checks.push_back(joint_check(rule));
-    checks.push_back(production_joint_check(rule));
-  }
+  for (const SwapRule rule : {SwapRule::each, SwapRule::lag})
+    for (Check& check : swap_checks(rule)) checks.push_back(std::move(check));
   add("handed-over-law", "cast entry",
       "on arrival at b = 1 the law is p(x) a(x) / sum, a(x) the probability of leaving b = 1 from x: "
       "largest difference from the kernel's own",

@@ -13,6 +13,7 @@
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/table_target.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -105,8 +106,7 @@ CaseOutcome raise_law(Stream& stream) {
   double worst = 0;
   for (Eigen::Index x = 0; x < law.size(); ++x)
     if (space.side_part(path.summed, static_cast<std::size_t>(x)) == 0)
-      worst =
-          std::max(worst, std::abs(std::exp(top.log_marginal[x] + means[x]) - marginal[part(x)]));
+      worst = worse(worst, std::abs(std::exp(top.log_marginal[x] + means[x]) - marginal[part(x)]));
   return {worst, path.detail};
 }
 

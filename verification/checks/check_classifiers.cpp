@@ -8,6 +8,7 @@
 #include "boltzmark/learn/discriminative.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -43,7 +44,7 @@ CaseOutcome spin_classes(Stream& stream) {
   const LabelledCases cases = draw_labelled(stream, spins, 8);
   const Eigen::MatrixXd difference = log_class_probabilities(spins, cases).array().exp() -
                                      log_class_probabilities(bits, cases).array().exp();
-  return {difference.cwiseAbs().maxCoeff(), describe_classifier(spins)};
+  return {largest_of(difference), describe_classifier(spins)};
 }
 
 CaseOutcome class_slopes(Stream& stream) {

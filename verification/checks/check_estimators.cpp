@@ -10,6 +10,7 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -27,9 +28,8 @@ CaseOutcome gradient_case(Stream& stream) {
   for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
   const Parameters fast = exact_gradient(model, Cases(data));
   const Parameters slow = enumerated_gradient(model, data);
-  double worst = (fast.weights[0] - slow.weights[0]).cwiseAbs().maxCoeff();
-  for (int l = 0; l < 2; ++l)
-    worst = std::max(worst, (fast.biases[l] - slow.biases[l]).cwiseAbs().maxCoeff());
+  double worst = largest_of(fast.weights[0] - slow.weights[0]);
+  for (int l = 0; l < 2; ++l) worst = worse(worst, largest_of(fast.biases[l] - slow.biases[l]));
   return {worst, describe_case(model)};
 }
 

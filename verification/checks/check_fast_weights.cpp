@@ -10,6 +10,7 @@
 
 #include "boltzmark/sample/chains/fast_weights.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -68,9 +69,9 @@ Parameters decayed_sum(const FastCase& c) {
 double largest_difference(const Parameters& a, const Parameters& b) {
   double worst = 0;
   for (std::size_t l = 0; l < a.weights.size(); ++l)
-    worst = std::max(worst, (a.weights[l] - b.weights[l]).cwiseAbs().maxCoeff());
+    worst = worse(worst, largest_of(a.weights[l] - b.weights[l]));
   for (std::size_t l = 0; l < a.biases.size(); ++l)
-    worst = std::max(worst, (a.biases[l] - b.biases[l]).cwiseAbs().maxCoeff());
+    worst = worse(worst, largest_of(a.biases[l] - b.biases[l]));
   return worst;
 }
 
@@ -100,7 +101,7 @@ double input_difference(Stream& stream, const Layered& model, const PackedModel&
     fill_inputs(a, states, l, of_a);
     fill_inputs(b, states, l, of_b);
     for (std::size_t i = 0; i < of_a.size(); ++i)
-      worst = std::max(worst, static_cast<double>(std::abs(of_a[i] - of_b[i])));
+      worst = worse(worst, static_cast<double>(std::abs(of_a[i] - of_b[i])));
   }
   return worst;
 }
@@ -132,11 +133,8 @@ CaseOutcome negative_phase(Stream& stream) {
     fast.copy_states(states);
     plain.copy_states(others);
     for (int l = 0; l < c.model.layers(); ++l)
-      worst = std::max(
-          worst,
-          static_cast<double>((states.get_layer(l) - others.get_layer(l)).cwiseAbs().maxCoeff()));
-    worst =
-        std::max(worst, input_difference(stream, c.model, fast.negative_packed(), plain.packed()));
+      worst = worse(worst, largest_of(states.get_layer(l) - others.get_layer(l)));
+    worst = worse(worst, input_difference(stream, c.model, fast.negative_packed(), plain.packed()));
     fast.follow(gradient);
   }
   return {worst, describe_fast(c)};

@@ -15,6 +15,7 @@
 #include "boltzmark/transition/sweep.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -153,7 +154,7 @@ CaseOutcome gaussian_draws(Stream& stream) {
       const double terms = std::abs(a) / sigma + sigma * row.cwiseAbs().dot(state[1].cwiseAbs());
       const double bound =
           sigma * u * ((static_cast<double>(row.size()) + 5) * terms + 16 * std::abs(z));
-      worst = std::max(worst, std::abs(state[0][i] - x) / bound);
+      worst = worse(worst, std::abs(state[0][i] - x) / bound);
     }
   }
   return {worst, describe_case(model)};
@@ -171,12 +172,12 @@ CaseOutcome standardised_density(Stream& stream) {
     const Eigen::VectorXd x = cases.col(c).cast<double>();
     const Eigen::VectorXd y = (x - standard.mean()).cwiseQuotient(standard.scale());
     const double density = log_unnormalised(model, y) - log_z - standard.log_volume();
-    worst = std::max(worst, std::abs(log_unnormalised(raw, x) - raw_log_z - density));
+    worst = worse(worst, std::abs(log_unnormalised(raw, x) - raw_log_z - density));
   }
   const Layered back = standard.of_standard_cases(raw);
   for (int l = 0; l < model.layers(); ++l)
-    worst = std::max(worst, (back.bias(l) - model.bias(l)).cwiseAbs().maxCoeff());
-  worst = std::max(worst, (back.weights(0) - model.weights(0)).cwiseAbs().maxCoeff());
+    worst = worse(worst, largest_of(back.bias(l) - model.bias(l)));
+  worst = worse(worst, largest_of(back.weights(0) - model.weights(0)));
   return {worst, describe_case(model)};
 }
 

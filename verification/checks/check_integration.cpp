@@ -12,6 +12,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/tempered_moments.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -68,7 +69,7 @@ CaseOutcome divergence_case(Stream& stream) {
   }
   const double log_z = chain.space().log_z().tail<1>()[0];
   const double scale = std::max(1.0, chain.space().slopes().cwiseAbs().maxCoeff());
-  return {std::max(std::abs(left - log_z), std::abs(right - log_z)) / scale, c.detail};
+  return {worse(std::abs(left - log_z), std::abs(right - log_z)) / scale, c.detail};
 }
 
 // 1 if the correction by variances does not help on exact moments.
@@ -113,8 +114,8 @@ CaseOutcome limit_case(Stream& stream) {
         thermodynamic_integration(sums, ladder).log_z - rts(sums, uniform, log_z_hat).log_z;
     const double slope = rung_variance(sums, rungs - 1) - rung_variance(sums, 0);
     // 1e-6 allows for rounding where all samples have nearly the same D.
-    worst = std::max(worst, std::abs(difference * steps - slope / 12) * steps /
-                                (std::pow(range, 5) / 384 + 1e-6));
+    worst = worse(worst, std::abs(difference * steps - slope / 12) * steps /
+                             (std::pow(range, 5) / 384 + 1e-6));
   }
   return {worst, c.detail};
 }

@@ -8,6 +8,7 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -36,7 +37,7 @@ CaseOutcome product_case(Stream& stream, DrawModel draw) {
     }
     const double alone = log_unnormalised(model, data.col(k));
     const double difference = std::abs(model.bias(0).dot(data.col(k)) + sums[k] - alone);
-    worst = std::max(worst, difference / std::max(1.0, std::abs(alone)));
+    worst = worse(worst, difference / std::max(1.0, std::abs(alone)));
   }
   return {worst, fmt::format("{}: {} of {} cases left to their own enumeration",
                              describe_case(model), left, kCases)};

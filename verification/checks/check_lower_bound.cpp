@@ -8,6 +8,7 @@
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -33,9 +34,9 @@ CaseOutcome bound_case(Stream& stream, DrawModel draw) {
   const Base base = draw_base(stream, model);
   const LowerBound bound = lower_bound(model, base, draw_options(stream, model));
   const double log_z = StateSpace(model).log_z();
-  const double highest = std::max({bound.log_z, bound.listed, bound.mean_field});
+  const double highest = worse(bound.log_z, worse(bound.listed, bound.mean_field));
   double value = highest - bound.error_bound - log_z;
-  if (bound.all_states) value = std::max(value, std::abs(bound.listed - log_z) - bound.error_bound);
+  if (bound.all_states) value = worse(value, std::abs(bound.listed - log_z) - bound.error_bound);
   return {value / std::max(1.0, std::abs(log_z)),
           fmt::format("{}, {}{} states listed", describe_case(model),
                       bound.all_states ? "all " : "", bound.states)};

@@ -11,6 +11,7 @@
 #include "boltzmark/learn/mean_field.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -88,7 +89,7 @@ CaseOutcome below_log_f(Stream& stream) {
     const double excess = bounds.log_f[static_cast<std::size_t>(c)] - truth;
     // An RBM's q is p(h|v), but for inputs in float32, whose error counts squared.
     const double gap = model.is_rbm() ? std::abs(excess) / 100 : excess;
-    worst = std::max(worst, gap / std::max(1.0, std::abs(truth)));
+    worst = worse(worst, gap / std::max(1.0, std::abs(truth)));
   }
   return {worst, describe_case(model)};
 }
@@ -100,7 +101,7 @@ CaseOutcome never_falls(Stream& stream) {
   for (int half = 1; half <= 12; ++half) {
     update_side(model, half % 2, q);
     const double after = bound_of(model, q);
-    worst = std::max(worst, (before - after) / std::max(1.0, std::abs(before)));
+    worst = worse(worst, (before - after) / std::max(1.0, std::abs(before)));
     before = after;
   }
   // Production's halves miss the best mean by float32's rounding, which costs its square.
@@ -112,7 +113,7 @@ CaseOutcome never_falls(Stream& stream) {
   for (int half = 1; half <= 12; ++half) {
     field.update_side(chains, half % 2);
     const double after = field.bounds(model, chains)[0];
-    worst = std::max(worst, 1e-2 * (before - after) / std::max(1.0, std::abs(before)));
+    worst = worse(worst, 1e-2 * (before - after) / std::max(1.0, std::abs(before)));
     before = after;
   }
   return {worst, describe_case(model)};
@@ -132,9 +133,9 @@ CaseOutcome follows_law(Stream& stream) {
     // Inputs are sums in float32, whose slope is at most 1; a mean is within 2^-20.
     const double most = 1 + scale * 12;
     for (int u = 0; u < model.size(layer); ++u)
-      worst = std::max(worst, std::abs(chains.get(layer, u, chain) -
-                                       mean_value(model.layer(layer).unit, inputs[u])) /
-                                  most);
+      worst = worse(worst, std::abs(chains.get(layer, u, chain) -
+                                    mean_value(model.layer(layer).unit, inputs[u])) /
+                               most);
   };
   for (int c = 0; c < cases; ++c) {
     State state = chains.get_chain(c);

@@ -11,6 +11,7 @@
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/two_spins.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -65,7 +66,7 @@ CaseOutcome reweighted_law_stays(Stream& stream) {
   law = (law - law.maxCoeff()).exp();
   law /= law.sum();
   const Eigen::VectorXd after = swept(partition, law.matrix(), log_g);
-  return {(after - law.matrix()).lpNorm<Eigen::Infinity>(), describe_partition(partition)};
+  return {largest_of(after - law.matrix()), describe_partition(partition)};
 }
 
 // With equal weights the sweep is the rule's, which is another program.
@@ -79,7 +80,7 @@ CaseOutcome equal_weights_are_gibbs(Stream& stream) {
       partition_law(partition, WeightRule::frozen(), {.law = law}, 3).col(3);
   const SweepOperator gibbs(partition.space(), Rule::gibbs());
   for (int t = 0; t < 3; ++t) gibbs.push(law);
-  return {(ours - law).lpNorm<Eigen::Infinity>(), describe_partition(partition)};
+  return {largest_of(ours - law), describe_partition(partition)};
 }
 
 WeightRule draw_weight_rule(Stream& stream, const Partition& partition) {
@@ -115,7 +116,7 @@ CaseOutcome law_sums_paths(Stream& stream) {
   follow(partition, rule, start, std::vector<double>(static_cast<std::size_t>(partition.sets())), 0,
          kUpdates, by_paths);
   const Eigen::MatrixXd laws = partition_law(partition, rule, {.law = start}, kUpdates);
-  return {(laws.col(kUpdates) - by_paths).lpNorm<Eigen::Infinity>(), describe_partition(partition)};
+  return {largest_of(laws.col(kUpdates) - by_paths), describe_partition(partition)};
 }
 
 CaseOutcome still_at_the_data(Stream& stream) {
@@ -127,7 +128,7 @@ CaseOutcome still_at_the_data(Stream& stream) {
   rule.apply(1 + stream.below(1000), data, after);
   double moved = 0;
   for (std::size_t k = 0; k < before.size(); ++k)
-    moved = std::max(moved, std::abs(after[k] - before[k]));
+    moved = worse(moved, std::abs(after[k] - before[k]));
   return {moved, describe_partition(partition)};
 }
 
@@ -149,8 +150,8 @@ CheckOutcome two_spin_numbers(int, std::uint64_t) {
                               .rightCols(1)
                               .sum();
   const Eigen::MatrixXd fast = laws(WeightRule::fast_weights(1, kTwoSpinData));
-  const std::array distances = {(shares(WeightRule::constant(10)) - ten).cwiseAbs().maxCoeff(),
-                                (shares(WeightRule::constant(1)) - one).cwiseAbs().maxCoeff(),
+  const std::array distances = {largest_of(shares(WeightRule::constant(10)) - ten),
+                                largest_of(shares(WeightRule::constant(1)) - one),
                                 // Three digits and five places are known of these.
                                 std::abs(left - 0.00904) * 10,
                                 std::abs(occupancies(partition, fast)[kTwoSpinData] - 0.907) / 10};

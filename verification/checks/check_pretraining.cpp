@@ -9,6 +9,7 @@
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -50,8 +51,8 @@ double means_distance(const Layered& a, const State& at, const Layered& b, const
   const Eigen::VectorXd one = layer_input(a, at, layer), all = layer_input(b, copies, layer);
   double worst = 0;
   for (Eigen::Index u = 0; u < all.size(); ++u)
-    worst = std::max(worst, std::abs(mean_value(a.layer(layer).unit, one[u % one.size()]) -
-                                     mean_value(b.layer(layer).unit, all[u])));
+    worst = worse(worst, std::abs(mean_value(a.layer(layer).unit, one[u % one.size()]) -
+                                  mean_value(b.layer(layer).unit, all[u])));
   return worst;
 }
 
@@ -74,8 +75,8 @@ CaseOutcome tied_statistics(Stream& stream) {
   for (std::size_t x = 0; x < space.states(); ++x) {
     const State state = space.state(x);
     const State tied = repeated(state, copies);
-    worst = std::max({worst, means_distance(up, state, all, tied, 1),
-                      means_distance(down, state, all, tied, 0)});
+    worst = worse(worst, worse(means_distance(up, state, all, tied, 1),
+                               means_distance(down, state, all, tied, 0)));
     // What an update adds: v h' of one pair is the mean of all pairs'.
     const Eigen::MatrixXd pair = state[0] * hidden_means(up, state).transpose();
     const Eigen::MatrixXd pairs = tied[0] * hidden_means(all, tied).transpose();
@@ -84,7 +85,7 @@ CaseOutcome tied_statistics(Stream& stream) {
       for (int h = 0; h < copies.hidden; ++h)
         mean += pairs.block(v * pair.rows(), h * pair.cols(), pair.rows(), pair.cols()) /
                 (copies.visible * copies.hidden);
-    worst = std::max(worst, (mean - pair).cwiseAbs().maxCoeff());
+    worst = worse(worst, largest_of(mean - pair));
   }
   return {worst,
           fmt::format("{}, {} x {} copies", describe_case(rbm), copies.visible, copies.hidden)};
@@ -119,7 +120,7 @@ CaseOutcome composed_law(Stream& stream) {
     const double mean = (log_sum_given(below, 0, h.replicate(bottom.hidden, 1)) +
                          log_sum_given(above, 1, h.replicate(top.visible, 1))) /
                         2;
-    worst = std::max(worst, std::abs(joined - mean) / std::max(1.0, std::abs(mean)));
+    worst = worse(worst, std::abs(joined - mean) / std::max(1.0, std::abs(mean)));
   }
   return {worst, describe_case(deep)};
 }

@@ -7,6 +7,7 @@
 #include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/decision_bound.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -43,7 +44,7 @@ CaseOutcome production_law(const Layered& model, Stream& stream, const Rule& rul
       for (int k = 1; k < space.values(unit); ++k) {
         const double share =
             std::abs(recovered.tail(unit, x, k) - bound.tails[k - 1]) / bound.errors[k - 1];
-        if (share <= worst.value) continue;
+        if (share <= worst.value || std::isnan(worst.value)) continue;
         worst = {share,
                  fmt::format("{}, beta {:.3g}: value {} of unit {} in state {}, input {:.6g}",
                              describe_case(model), b, k, unit, x, bound.input)};
@@ -70,7 +71,7 @@ CaseOutcome production_stationarity(Stream& stream, const Rule& rule) {
   const RecoveredSweep recovered(model, Base::uniform(model), rule, 1, draw_packing(stream));
   const Eigen::RowVectorXd p = recovered.space().p().transpose();
   const Eigen::RowVectorXd next = p * recovered.side_matrix(1) * recovered.side_matrix(0);
-  return {(next - p).cwiseAbs().maxCoeff(), describe_case(model)};
+  return {largest_of(next - p), describe_case(model)};
 }
 
 // What reaches a state by the recovered updates of one unit, less its p, over the bounds of the
@@ -97,7 +98,7 @@ CaseOutcome unit_stationarity(Stream& stream, const Rule& rule) {
         if (to + 1 < space.values(unit)) allowed += mass * bound.errors[to];
       }
       const double share = std::abs(flow - p[static_cast<Eigen::Index>(x)]) / allowed;
-      if (certain) worst = std::max(worst, share);
+      if (certain) worst = worse(worst, share);
     }
   return {worst, describe_case(model)};
 }

@@ -8,6 +8,7 @@
 #include "boltzmark/model/parameters.hpp"
 #include "boltzmark/model/unit.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 
@@ -42,7 +43,7 @@ double slope_error(Parameters& at, const Parameters& gradient, const Value& valu
     parameter = kept - h;
     const double below = value();
     parameter = kept;
-    worst = std::max(worst, std::abs((above - below) / (2 * h) - slope));
+    worst = worse(worst, std::abs((above - below) / (2 * h) - slope));
   };
   for (std::size_t l = 0; l < at.weights.size(); ++l)
     for (Eigen::Index i = 0; i < at.weights[l].size(); ++i)

@@ -11,6 +11,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/tempered_moments.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 // max |q M - q|
 double change(const TemperedChain& chain) {
   const Eigen::VectorXd moved = chain.matrix().transpose() * chain.stationary();
-  return (moved - chain.stationary()).cwiseAbs().maxCoeff();
+  return largest_of(moved - chain.stationary());
 }
 
 // Half of the models are of multivalued units, small enough for a matrix of all pairs.
@@ -49,7 +50,7 @@ CaseOutcome rung_law_case(Stream& stream) {
   const Eigen::VectorXd by_z = (log_q.array() - log_sum_exp(log_q)).exp();
   const Eigen::VectorXd by_states =
       exact_rung_sums(c.chain(draw_states(stream))).weight.rowwise().sum();
-  return {(by_z - by_states).cwiseAbs().maxCoeff(), c.detail};
+  return {largest_of(by_z - by_states), c.detail};
 }
 
 CaseOutcome rao_blackwell_case(Stream& stream) {
@@ -59,7 +60,7 @@ CaseOutcome rao_blackwell_case(Stream& stream) {
     return independent_rung_frequencies(chain, assignment, 1).covariance.diagonal().eval();
   };
   const Eigen::ArrayXd soft = variances(Assignment::soft), hard = variances(Assignment::hard);
-  return {(soft / hard).maxCoeff(), c.detail};
+  return {(soft / hard).maxCoeff<Eigen::PropagateNaN>(), c.detail};
 }
 
 // The law of the rungs (k_0, k_1, k_2, k_3) of one chain, by summing the states out, against
@@ -72,10 +73,10 @@ CaseOutcome markov_case(Stream& stream) {
   const Eigen::MatrixXd matrix = chain.matrix(), rungs = chain.rung_matrix();
   const Eigen::VectorXd law = chain.rung_law();
   const Eigen::Index n = chain.space().states(), paths = law.size();
-  double worst = (rungs.transpose() * law - law).cwiseAbs().maxCoeff();
+  double worst = largest_of(rungs.transpose() * law - law);
   const auto follow = [&](const auto& self, const Eigen::VectorXd& mass, Eigen::Index at,
                           double predicted, int steps) -> void {
-    worst = std::max(worst, std::abs(mass.sum() - predicted));
+    worst = worse(worst, std::abs(mass.sum() - predicted));
     if (steps == 0) return;
     for (Eigen::Index to = 0; to < paths; ++to)
       self(self, matrix.block(at * n, to * n, n, n).transpose() * mass, to,

@@ -16,6 +16,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/tempered_moments.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -30,10 +31,9 @@ CaseOutcome exact_occupancies_case(Stream& stream) {
     const TemperedChain chain = c.chain(draw_states(stream));
     const Estimate found = rts(exact_rung_sums(chain), c.log_prior, c.log_z_hat);
     const double error =
-        std::max(std::abs(found.log_z - log_z),
-                 (found.log_z_rungs - chain.space().log_z()).cwiseAbs().maxCoeff());
+        worse(std::abs(found.log_z - log_z), largest_of(found.log_z_rungs - chain.space().log_z()));
     const double relative = error / std::max(1.0, std::abs(log_z));
-    if (!(relative <= outcome.value)) outcome = {relative, c.detail};
+    if (!(relative <= outcome.value || std::isnan(outcome.value))) outcome = {relative, c.detail};
   }
   return outcome;
 }
@@ -57,7 +57,7 @@ CaseOutcome likelihood_case(Stream& stream) {
   const RungSums sums = sum_by_rung(draw_store(stream, c), Assignment::soft);
   const Estimate found = rts(sums, c.log_prior, c.log_z_hat);
   const RtsLikelihood at = rts_likelihood({{sums, c.log_z_hat}}, c.log_prior, found.log_z_rungs);
-  return {at.gradient.cwiseAbs().maxCoeff() / sums.samples, c.detail};
+  return {largest_of(at.gradient) / sums.samples, c.detail};
 }
 
 CaseOutcome concave_case(Stream& stream) {
@@ -74,8 +74,8 @@ CaseOutcome concave_case(Stream& stream) {
   for (double& value : log_z) value += stream.uniform(-5, 5);
   const Eigen::MatrixXd hessian = rts_likelihood(stages, c.log_prior, log_z).hessian;
   const SymmetricEigenPairs pairs = symmetric_eigen_pairs(hessian, Eigenvectors::none);
-  const double asymmetry = (hessian - hessian.transpose()).cwiseAbs().maxCoeff();
-  return {std::max(pairs.values.maxCoeff(), asymmetry) / samples, c.detail};
+  const double asymmetry = largest_of(hessian - hessian.transpose());
+  return {worse(pairs.values.maxCoeff<Eigen::PropagateNaN>(), asymmetry) / samples, c.detail};
 }
 
 // 0 if Eq. 15 is positive for one of 40 random models and negative for another.
@@ -112,7 +112,7 @@ CaseOutcome bridge_case(Stream& stream) {
     const Eigen::VectorXd log_p_k = log_f_k.array() - log_z_k;
     const double bridge =
         log_sum_exp(log_p_1 + log_alpha + log_f_k) - log_sum_exp(log_p_k + log_alpha + log_f_1);
-    worst = std::max(worst, std::abs(bridge - log_z_k) / std::max(1.0, std::abs(log_z_k)));
+    worst = worse(worst, std::abs(bridge - log_z_k) / std::max(1.0, std::abs(log_z_k)));
   }
   return {worst, c.detail};
 }
@@ -128,13 +128,13 @@ CaseOutcome mbar_case(Stream& stream) {
   log_pi.array() -= log_sum_exp(log_pi);
   Eigen::VectorXd rest = -log_pi.array().exp(), log_f(c.ladder.rungs());
   const Eigen::VectorXd occupancy = sums.weight.rowwise().sum() / sums.samples;
-  const double worst = (occupancy + rest).cwiseAbs().maxCoeff();
+  const double worst = largest_of(occupancy + rest);
   for (const double ratio : store.log_ratio.reshaped()) {
     for (int k = 0; k < c.ladder.rungs(); ++k) log_f[k] = c.ladder[k] * ratio;
     const Eigen::VectorXd terms = log_pi + log_f - log_z;
     rest += ((terms.array() - log_sum_exp(terms)).exp() / store.samples()).matrix();
   }
-  return {std::max(worst, rest.cwiseAbs().maxCoeff()), c.detail};
+  return {worse(worst, largest_of(rest)), c.detail};
 }
 
 // |log(1 + e) - e| <= e^2 where |e| <= 1/2, so the ratio to e_k^2 + e_1^2 is at most 1.
@@ -148,9 +148,9 @@ CaseOutcome taylor_case(Stream& stream) {
     const Eigen::VectorXd occupancy = c.log_prior.array().exp() * (1 + excess);
     const Eigen::ArrayXd difference = log_z_from_occupancies(occupancy, c.log_prior, zero) -
                                       sams_update(occupancy, c.log_prior, zero, 1);
-    worst = std::max(worst, (difference.abs() / (excess.square() + excess[0] * excess[0] +
-                                                 std::ldexp(1.0, -2 * halvings - 20)))
-                                .maxCoeff());
+    worst = worse(worst, (difference.abs() / (excess.square() + excess[0] * excess[0] +
+                                              std::ldexp(1.0, -2 * halvings - 20)))
+                             .maxCoeff<Eigen::PropagateNaN>());
   }
   return {worst, c.detail};
 }

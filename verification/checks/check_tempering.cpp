@@ -10,6 +10,7 @@
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/model/base.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -23,11 +24,10 @@ CaseOutcome tempered_invariance(Stream& stream, const Rule& rule, DrawModel draw
     const Eigen::VectorXd p = space.p();
     StateBlock pushed = p;
     SweepOperator(space, rule).push(pushed);
-    const double error = (pushed.col(0) - p).cwiseAbs().maxCoeff();
-    if (error > worst) {
-      worst = error;
-      worst_beta = beta;
-    }
+    const double error = largest_of(pushed.col(0) - p);
+    if (error <= worst || std::isnan(worst)) continue;
+    worst = error;
+    worst_beta = beta;
   }
   return {worst, fmt::format("{}, beta {:.3f}", describe_case(model), worst_beta)};
 }
@@ -113,7 +113,7 @@ CaseOutcome parallel_tempering(Stream& stream, const Rule& rule) {
   ladder.sweep(law, rule);
   ladder.swap(law, 0);
   ladder.swap(law, 1);
-  return {(law - stationary).cwiseAbs().maxCoeff(),
+  return {largest_of(law - stationary),
           fmt::format("{}, {} temperatures", describe_case(model), betas.size())};
 }
 

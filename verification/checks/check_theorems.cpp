@@ -6,6 +6,7 @@
 
 #include "boltzmark/exact/spectrum/connectivity.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/theorems.hpp"
 
 namespace boltzmark {
@@ -38,44 +39,47 @@ CaseOutcome period_case(Stream& stream, const Rule& rule) {
 
 }  // namespace
 
-std::vector<Check> theorem_checks() {
+std::vector<Check> theorem_checks(const Rule& rule) {
   std::vector<Check> checks;
-  const auto add = [&checks](const Rule& rule, const char* name, const char* text,
-                             Statement statement) {
+  const auto add = [&](const char* name, const char* text, Statement statement) {
     checks.push_back(
         bounded_check({.name = name, .subject = rule.name(), .statement = text, .bound = 0},
                       [rule, statement](Stream& s) { return theorem_case(s, rule, statement); }));
   };
-  for (const Rule& rule : ergodic_rules()) {
-    add(rule, "lemma-1",
-        "the likeliest state of a side is reached from every state and reaches every state in one "
-        "half-sweep: models where not",
-        [](const TheoremReport& r) { return std::pair(r.lemma1_holds(), r.lemma1); });
-    add(rule, "theorem-1-climb",
-        "steps (i) and (ii): every state reaches a mode and is reached from one: models where not",
-        [](const TheoremReport& r) {
-          return std::pair(r.modes > 0 && r.unreached == 0 && r.unreaching == 0, r.lemma1);
-        });
-    checks.push_back(bounded_check({.name = "irreducible",
-                                    .subject = rule.name(),
-                                    .statement = "T is irreducible, ties included: strongly "
-                                                 "connected components of its support",
-                                    .bound = 1},
-                                   [rule](Stream& s) { return components_case(s, rule); }));
-    add(rule, "modes-joined",
-        "step (iii): one step of T joins any two elements of M: models where not",
-        [](const TheoremReport& r) {
-          return std::pair(r.modes > 0 && std::isfinite(r.modes_joined), r.modes_joined);
-        });
-    add(rule, "modes-stay", "T(x,x) > 0 on M: models where not",
-        [](const TheoremReport& r) { return std::pair(r.theorem2_holds(), r.modes_stay); });
-    checks.push_back(bounded_check({.name = "aperiodic",
-                                    .subject = rule.name(),
-                                    .statement = "T is aperiodic, ties included: period",
-                                    .bound = 1},
-                                   [rule](Stream& s) { return period_case(s, rule); }));
-  }
+  add("lemma-1",
+      "the likeliest state of a side is reached from every state and reaches every state in one "
+      "half-sweep: models where not",
+      [](const TheoremReport& r) { return std::pair(r.lemma1_holds(), r.lemma1); });
+  add("theorem-1-climb",
+      "steps (i) and (ii): every state reaches a mode and is reached from one: models where not",
+      [](const TheoremReport& r) {
+        return std::pair(r.modes > 0 && r.unreached == 0 && r.unreaching == 0, r.lemma1);
+      });
+  checks.push_back(bounded_check({.name = "irreducible",
+                                  .subject = rule.name(),
+                                  .statement = "T is irreducible, ties included: strongly "
+                                               "connected components of its support",
+                                  .bound = 1},
+                                 [rule](Stream& s) { return components_case(s, rule); }));
+  add("modes-joined", "step (iii): one step of T joins any two elements of M: models where not",
+      [](const TheoremReport& r) {
+        return std::pair(r.modes > 0 && std::isfinite(r.modes_joined), r.modes_joined);
+      });
+  add("modes-stay", "T(x,x) > 0 on M: models where not",
+      [](const TheoremReport& r) { return std::pair(r.theorem2_holds(), r.modes_stay); });
+  checks.push_back(bounded_check({.name = "aperiodic",
+                                  .subject = rule.name(),
+                                  .statement = "T is aperiodic, ties included: period",
+                                  .bound = 1},
+                                 [rule](Stream& s) { return period_case(s, rule); }));
   return checks;
+}
+
+std::vector<Check> theorem_checks() {
+  std::vector<Check> all;
+  for (const Rule& rule : ergodic_rules())
+    for (Check& check : theorem_checks(rule)) all.push_back(std::move(check));
+  return all;
 }
 
 }  // namespace boltzmark

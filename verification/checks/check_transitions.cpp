@@ -12,6 +12,7 @@
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -99,8 +100,7 @@ class TransitionLaw {
 // max |p(x) K(x, y) - p(y) K(y, x)|, and that of the rows' sums from 1.
 double imbalance(const Layered& model, const Eigen::MatrixXd& matrix) {
   const Eigen::MatrixXd flow = StateSpace(model).p().asDiagonal() * matrix;
-  return std::max((flow - flow.transpose()).cwiseAbs().maxCoeff(),
-                  (matrix.rowwise().sum().array() - 1).abs().maxCoeff());
+  return worse(largest_of(flow - flow.transpose()), largest_of(matrix.rowwise().sum().array() - 1));
 }
 
 Layered draw_transition_model(Stream& stream) {

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "verification/checks/check_slopes.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -65,8 +66,8 @@ CaseOutcome psi_is_the_slope(Stream& stream) {
   const double slope = (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
   double worst = std::abs(slope - mean_value(unit, x));
   if (unit.is_discrete())
-    worst = std::max(
-        worst, std::abs(static_cast<double>(mean_by_sum(unit.code(), x)) - mean_value(unit, x)));
+    worst = worse(worst,
+                  std::abs(static_cast<double>(mean_by_sum(unit.code(), x)) - mean_value(unit, x)));
   return {worst, fmt::format("{}, x = {:.6g}", unit.name(), x)};
 }
 
@@ -77,7 +78,7 @@ CaseOutcome inverse_transform(Stream& stream) {
     for (int i = 0; i <= 64; ++i) {
       const double u = i / 64.0;
       const double x = continuous_quantile(input, u);
-      worst = std::max(worst, std::abs(x) <= 1 ? std::abs(continuous_cdf(input, x) - u) : 1e300);
+      worst = worse(worst, std::abs(x) <= 1 ? std::abs(continuous_cdf(input, x) - u) : 1e300);
     }
   return {worst, fmt::format("inputs 0, +-{:.3g}, +-700", size)};
 }

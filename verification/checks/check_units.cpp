@@ -14,6 +14,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/check_unit_functions.hpp"
+#include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
@@ -58,9 +59,9 @@ Encodings draw_encodings(Stream& stream) {
 double largest_difference(const Parameters& a, const Parameters& b) {
   double worst = 0;
   for (std::size_t l = 0; l < a.weights.size(); ++l)
-    worst = std::max(worst, (a.weights[l] - b.weights[l]).cwiseAbs().maxCoeff());
+    worst = worse(worst, largest_of(a.weights[l] - b.weights[l]));
   for (std::size_t l = 0; l < a.biases.size(); ++l)
-    worst = std::max(worst, (a.biases[l] - b.biases[l]).cwiseAbs().maxCoeff());
+    worst = worse(worst, largest_of(a.biases[l] - b.biases[l]));
   return worst;
 }
 
@@ -70,15 +71,15 @@ CaseOutcome spins_are_bits(Stream& stream) {
   const Cases spins(data), bits((data.array() + 1) / 2);
   double worst = std::abs(exact_log_z(models.spins).log_z - exact_log_z(models.bits).log_z -
                           models.log_z_shift);
-  worst = std::max(worst, std::abs(exact_mean_log_likelihood(models.spins, spins) -
-                                   exact_mean_log_likelihood(models.bits, bits)));
+  worst = worse(worst, std::abs(exact_mean_log_likelihood(models.spins, spins) -
+                                exact_mean_log_likelihood(models.bits, bits)));
   // The chain rule of W' = 4 W, a' = 2 a - 2 W 1, c' = 2 c - 2 W' 1.
   Parameters gradient = exact_gradient(models.bits, bits);
   gradient.weights[0] = (4 * gradient.weights[0]).eval();
   gradient.weights[0].colwise() -= 2 * gradient.biases[0];
   gradient.weights[0].rowwise() -= 2 * gradient.biases[1].transpose();
   for (Eigen::VectorXd& biases : gradient.biases) biases *= 2;
-  worst = std::max(worst, largest_difference(gradient, exact_gradient(models.spins, spins)));
+  worst = worse(worst, largest_difference(gradient, exact_gradient(models.spins, spins)));
   return {worst, describe_units(models.spins)};
 }
 
@@ -131,8 +132,7 @@ CaseOutcome blocked_gibbs(Stream& stream) {
   const Eigen::MatrixXd after_hidden = layer_law(model, 1, h, v) * p.colwise().sum().asDiagonal();
   const Eigen::MatrixXd after =
       (layer_law(model, 0, v, h) * after_hidden.rowwise().sum().asDiagonal()).transpose();
-  const double worst =
-      std::max((after_hidden - p).cwiseAbs().maxCoeff(), (after - p).cwiseAbs().maxCoeff());
+  const double worst = worse(largest_of(after_hidden - p), largest_of(after - p));
   return {worst, describe_units(model)};
 }
 
@@ -174,7 +174,7 @@ CaseOutcome toy_moments(Stream& stream) {
   alpha /= total;
   const double closed =
       std::tanh(hidden * (log_partition(unit, 2 * w) - std::numbers::ln2) / 2);  // Eq. 19
-  const double worst = std::max(mean.cwiseAbs().maxCoeff(), std::abs(alpha - closed));
+  const double worst = worse(largest_of(mean), std::abs(alpha - closed));
   return {alpha >= 0 ? worst : 1e300,
           fmt::format("|H| = {}, {}, w = {:.4f}, alpha = {:.6f}", hidden, unit.name(), w, alpha)};
 }

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+
+namespace boltzmark {
+
+// What checks gather errors by: a NaN is worse than any number and stays, where std::max and
+// Eigen's maxCoeff may lose it, so that a check of what is not computed at all would hold.
+
+/// Returns the larger of two errors, NaN if one is.
+inline double worse(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+/// Computes the largest |entry|, NaN if there is one.
+template <class Derived>
+double largest_of(const Eigen::DenseBase<Derived>& values) {
+  return static_cast<double>(
+      values.derived().array().abs().template maxCoeff<Eigen::PropagateNaN>());
+}
+
+}  // namespace boltzmark
