@@ -394,8 +394,8 @@ TEST_CASE("checks meet the models, units, rungs and rules that they are about") 
   }));
 }
 
-// A hidden unit of bias 1/2 above three visible ones that are on, of weights w, 2 w and 3 w: of exact
-// sums for w = 1/8, and for w = 0.1 of terms that float32 must round. u = 2^-24.
+// A hidden unit of bias 1/2 above three visible ones that are on, of weights w, 2 w and 3 w: of
+// exact sums for w = 1/8, and for w = 0.1 of terms that float32 must round. u = 2^-24.
 TEST_CASE("the bound of a threshold is of some roundings of float32, not of a thousand") {
   const auto bound_of = [](double w) {
     const Layered model = Layered::rbm(Eigen::Vector3d(w, 2 * w, 3 * w), Eigen::Vector3d::Zero(),
