@@ -99,3 +99,20 @@ TEST_CASE("MBAR refuses a ladder whose ends have no samples but still gives the 
     CHECK(estimate.std_error > 0);
   }
 }
+
+TEST_CASE("MBAR refuses a ladder of which one end alone has no samples, whichever it is") {
+  // Four rungs whose samples are those of one other rung more; D falls and rises with the sample.
+  const auto status_without = [](int rung, int instead) {
+    SampleStore store = store_on(Ladder::linear(4), 100, 4);
+    store.random_rungs = false;
+    for (Eigen::Index n = 0; n < 400; ++n) {
+      const int own = static_cast<int>(n % 4);
+      store.rung.data()[n] = own == rung ? instead : own;
+      store.log_ratio.data()[n] = std::sin(static_cast<double>(n));
+    }
+    return mbar(store).status;
+  };
+  CHECK(status_without(0, 1) == Status::unvisited_rung);
+  CHECK(status_without(3, 2) == Status::unvisited_rung);
+  CHECK(status_without(1, 2) != Status::unvisited_rung);
+}
