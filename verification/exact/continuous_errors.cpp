@@ -114,7 +114,7 @@ TEST_CASE("a continuous b that few chains bring above 0.95 is refused, whatever 
       }
     const std::vector<std::string> warnings = ti_continuous(samples).warnings;
     return std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
-      return warning.find("chains made the visits of the highest rung") != std::string::npos;
+      return warning.find("chains made the visits of the ladder's top") != std::string::npos;
     });
   };
   CHECK(says_visitors(7));

@@ -176,7 +176,7 @@ TEST_CASE("a run whose highest rung few chains visited is refused, whatever thei
   CHECK(judged({200, 100, 1}).status == Status::not_converged);  // 301^2 / 50001 = 1.81
   const Estimate one = judged({200});
   REQUIRE(one.warnings.size() == 1);
-  CHECK(one.warnings[0].starts_with("1.0 of 10 chains made the visits of the highest rung"));
+  CHECK(one.warnings[0].starts_with("1.0 of 10 chains made the visits of the ladder's top"));
   CHECK(judged(std::vector<int>(10, 40)).status == Status::ok);
 }
 

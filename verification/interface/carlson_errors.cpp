@@ -1,4 +1,6 @@
 // What the experiments of carlson2016 compute themselves from errors and transitions.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,29 +13,32 @@
 #include "experiments/carlson2016/support/rung_flux.hpp"
 #include "experiments/carlson2016/support/rung_summary.hpp"
 #include "experiments/kit/progress.hpp"
+#include "experiments/kit/published.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
 constexpr double kTruth = 10;
 
-/// Twelve repeats whose errors are +size and -size in turn: their RMSE is size.
-void add_point(const std::string& method, int sweeps, double size, std::vector<Trial>& trials) {
+/// Twelve repeats whose errors are bias + size and bias - size in turn: without bias their RMSE is size.
+void add_point(const std::string& method, int sweeps, double size, std::vector<Trial>& trials,
+               double bias = 0) {
   for (int repeat = 1; repeat <= kEnoughRepeats; ++repeat)
-    trials.push_back(
-        {.inputs = {{"model", "m"},
-                    {"base", "rates"},
-                    {"method", method},
-                    {"sweeps", sweeps},
-                    {"repeat", repeat}},
-         .outputs = {{"log_z", kTruth + (repeat % 2 == 0 ? size : -size)}, {"status", "ok"}}});
+    trials.push_back({.inputs = {{"model", "m"},
+                                 {"base", "rates"},
+                                 {"method", method},
+                                 {"sweeps", sweeps},
+                                 {"repeat", repeat}},
+                      .outputs = {{"log_z", kTruth + bias + (repeat % 2 == 0 ? size : -size)},
+                                  {"status", "ok"}}});
 }
 
-Measure crossing_of(double rts, double ais, double ais_at_longest, const Truth& truth) {
+Measure crossing_of(double rts, double ais, double ais_at_longest, const Truth& truth,
+                    double ais_bias = 0) {
   std::vector<Trial> trials;
   add_point("rts", 1000, rts, trials);
-  add_point("ais", 1000, ais, trials);
-  add_point("ais", 10000, ais_at_longest, trials);
+  add_point("ais", 1000, ais, trials, ais_bias);
+  add_point("ais", 10000, ais_at_longest, trials, ais_bias);
   Summary summary;
   add_crossing(Results(Profile::quick, {}, trials),
                {.model = "m",
@@ -190,6 +195,30 @@ TEST_CASE("the power of a crossing is that of the plan, whatever was found") {
   CHECK(reached == crossing_of(0.1, 2, 1, {.log_z = kTruth}).power);
   CHECK(reached > 0);
   CHECK(reached < 1);
+}
+
+TEST_CASE("a crossing is open while its truth is not known, to either side of it") {
+  const auto crossing = [](const Truth& truth, double bias = 0) {
+    return crossing_of(0.2, 2, 0.02, truth, bias);
+  };
+  const Measure exact = crossing({.log_z = kTruth});
+  CHECK(exact.decidable);
+  // A truth that lies as far to the other side of a bias changes nothing.
+  const Truth known{.log_z = kTruth, .std_error = 0.05, .half_width = 0.1};
+  const Measure above = crossing(known, 0.1), below = crossing(known, -0.1);
+  CHECK(above.decidable);
+  CHECK(above.lower == Approx(below.lower).epsilon(1e-9));
+  CHECK(above.upper == Approx(below.upper).epsilon(1e-9));
+  CHECK(above.lower < crossing({.log_z = kTruth}, 0.1).lower);
+  CHECK_FALSE(crossing({.log_z = kTruth, .std_error = 0.1, .half_width = 0.2}).decidable);
+  CHECK_FALSE(crossing({.log_z = kTruth, .std_error = 0.01, .refused = 1}).decidable);
+  // Published at 1,000 sweeps, of RTS and of AIS.
+  const auto published = [](const char* curve) {
+    return find_published("carlson2016_fig3_fig4", "3b_rmse_500", curve).y.front();
+  };
+  CHECK_THAT(exact.note,
+             Catch::Contains(fmt::format("RTS 0.20, published {:.2f}; AIS 2.00, published {:.2f}",
+                                         published("RTS"), published("AIS"))));
 }
 
 TEST_CASE("the truth's error widens what is compared, and too large a one decides nothing") {

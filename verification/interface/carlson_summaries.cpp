@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "boltzmark/core/quantiles.hpp"
-#include "experiments/carlson2016/support/crossing.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
-#include "experiments/carlson2016/support/published_rbm.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"
-#include "experiments/carlson2016/support/tracking_summary.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/statistics/interval.hpp"
@@ -74,77 +71,6 @@ void add_length(int sweeps, const std::vector<std::pair<const char*, double>>& e
     trials.push_back({.inputs = {{"model", "mnist-20"}, {"sweeps", sweeps}, {"repeat", repeat}},
                       .outputs = {{"truth", 5.0}, {"estimates", estimates}}});
   }
-}
-
-/// A tracked run of four checks, of which AIS finds -80, -60 and -40 in training; its curve begins
-/// at `start`. Followers of alpha a are off by (a + 1) / 10 nats, twice as far at the last check.
-Json tracked_run(double start) {
-  const std::vector<double> updates = {500, 1000, 1500}, ais = {100, 80, 60};
-  Json outputs = {{"update", updates},
-                  {"train", {start, -60, -40}},
-                  {"valid", {-90, -85, -95}},
-                  {"ais_update", updates},
-                  {"ais_log_z", ais},
-                  {"ais_std_error", {0.1, 0.1, 0.1}},
-                  {"tracked_log_z", {100, 80, 60}},
-                  {"train_log_f", {20, 20, 20}},
-                  {"valid_log_f", {10, -5, -35}}};
-  for (std::size_t check = 0; check < ais.size(); ++check) {
-    Json of_alphas;
-    for (int a = 0; a < 5; ++a)
-      of_alphas.push_back(ais[check] + (check + 1 == ais.size() ? 2 : 1) * (a + 1) / 10.0);
-    outputs["followers"].push_back(of_alphas);
-  }
-  return outputs;
-}
-
-/// Twelve repeats at a length: errors of bias + size and bias - size in turn, about a truth of 10.
-void add_repeats(const std::string& method, int sweeps, double bias, double size,
-                 std::vector<Trial>& trials) {
-  for (int repeat = 1; repeat <= 12; ++repeat)
-    trials.push_back(
-        {.inputs = {{"model", "m"},
-                    {"base", "rates"},
-                    {"method", method},
-                    {"sweeps", sweeps},
-                    {"repeat", repeat}},
-         .outputs = {{"log_z", 10 + bias + (repeat % 2 == 0 ? size : -size)}, {"status", "ok"}}});
-}
-
-/// Twelve runs on the published RBM, with errors of bias + size and bias - size in turn.
-std::vector<Trial> published_runs(const char* method, int sweeps, double bias, double size) {
-  std::vector<Trial> trials;
-  for (int repeat = 1; repeat <= 12; ++repeat) {
-    const double log_z = kPublishedCd25LogZ + bias + (repeat % 2 == 0 ? size : -size);
-    trials.push_back({.inputs = {{"model", "cd25"},
-                                 {"base", "rates"},
-                                 {"method", method},
-                                 {"sweeps", sweeps},
-                                 {"repeat", repeat}},
-                      .outputs = {{"log_z", log_z},
-                                  {"std_error", 0.1},
-                                  {"lower", log_z - 0.2},
-                                  {"upper", log_z + 0.2},
-                                  {"status", "ok"}}});
-  }
-  return trials;
-}
-
-Measure crossing_with(const Truth& truth, double bias = 0) {
-  std::vector<Trial> trials;
-  add_repeats("rts", 1000, 0, 0.2, trials);
-  add_repeats("ais", 1000, bias, 2, trials);
-  add_repeats("ais", 10000, bias, 0.02, trials);
-  Summary summary;
-  add_crossing(Results(Profile::paper, {}, trials),
-               {.model = "m",
-                .title = "m",
-                .sweeps = {1000, 10000},
-                .repeats = 12,
-                .truth = truth,
-                .published = "3b_rmse_500"},
-               summary);
-  return summary.measures().at(0);
 }
 
 }  // namespace
@@ -226,93 +152,6 @@ TEST_CASE("the figure of all methods ends each curve at its last RMSE, and names
   CHECK(made::count(row[8]) == 2);  // of three that would, the refused one does not count
 }
 
-TEST_CASE("Fig. 5 shows its first run, and tells errors by alpha, over all checks and all runs") {
-  Trial first{.inputs = {{"updates", 1500}}, .outputs = tracked_run(-80)},
-      second{.inputs = {{"updates", 1500}, {"run", 2}}, .outputs = tracked_run(-70)};
-  const Summary summary = made::sum_up("carlson2016/fig5", {first, second}, Profile::quick);
-  CHECK(made::figure_of(summary, "tracking").panels.at(0).series.at(0).y.front() == -80);
-  const auto& rows = table_of(summary, "alphas").rows;
-  for (std::size_t a = 0; a < rows.size(); ++a) {
-    // 1, 1 and 2 tenths of every alpha, in each run.
-    const double tenths = static_cast<double>(a + 1) / 10;
-    CHECK(made::estimate(rows[a][1]).value == Approx(tenths * 4 / 3));
-    // Student's t of five degrees, 2.570582; of six values four are 1/3 below, two 2/3 above.
-    CHECK(made::estimate(rows[a][1]).upper ==
-          Approx(tenths * (4.0 / 3 + 2.570582 * std::sqrt(4.0 / 3 / 5 / 6))).epsilon(1e-6));
-  }
-  const Measure& measure = made::measure_of(summary, "C43");
-  CHECK(measure.estimate == Approx(5));
-  CHECK_THAT(measure.note, Catch::Contains("updates 500, 1000;"));
-}
-
-TEST_CASE("C41 tells its error over all checks beside that over the judged ones") {
-  Json outputs = tracked_run(-80);
-  outputs["tracked_log_z"] = {100.1, 80.3, 61.1};
-  const TrackingCurves run(outputs);
-  Summary summary;
-  add_tracking_agreement({run, run}, summary);
-  CHECK(summary.measures().at(0).estimate == Approx(0.2));
-  CHECK_THAT(summary.measures().at(0).note, Catch::Contains("over all checks it is 0.50"));
-}
-
-TEST_CASE("C35 is the variance of long runs, and of shorter ones only where it is small") {
-  // Twelve runs d to either side: 12 d^2 / 11. Chi-squared of 11: 21.920 and 3.81575.
-  const auto variance = [](int sweeps, double d, std::size_t runs = 12) {
-    std::vector<Trial> trials = published_runs("rts", sweeps, 0, d);
-    trials.resize(runs);
-    Summary summary;
-    add_truth_variance(Results(Profile::paper, {}, trials), sweeps, summary);
-    return summary.measures().at(0);
-  };
-  const Measure small = variance(100000, 0.06), large = variance(100000, 0.1);
-  CHECK(small.part == "RTS");
-  CHECK(small.estimate == Approx(12 * 0.0036 / 11));
-  CHECK(small.lower == Approx(12 * 0.0036 / 21.920).epsilon(1e-4));
-  CHECK(small.upper == Approx(12 * 0.0036 / 3.81575).epsilon(1e-4));
-  CHECK(small.decidable);
-  CHECK_FALSE(large.decidable);
-  CHECK(variance(1000000, 0.1).decidable);
-  CHECK_FALSE(variance(1000000, 0.06, 10).decidable);
-  // If the variance is 0.006: how often 11 times it over 3.81575 stays below 0.02.
-  CHECK(chi_squared_quantile(11, small.power) == Approx(0.02 / 0.006 * 3.81575).epsilon(1e-4));
-}
-
-TEST_CASE("C33 is over the long runs of both methods") {
-  std::vector<Trial> trials = published_runs("rts", 1000, 0.3, 0.1);
-  for (Trial& trial : published_runs("ais", 1000, -0.1, 0.1)) trials.push_back(std::move(trial));
-  Summary summary;
-  add_published_values(Results(Profile::paper, {}, trials), 1000, summary);
-  const Measure& measure = made::measure_of(summary, "C33");
-  CHECK(measure.n == 24);
-  CHECK(measure.estimate == Approx(kPublishedCd25LogZ + 0.1));
-}
-
-TEST_CASE("what is asked of the published RBM is asked of the runs that are ok") {
-  // Errors 0.2, 0.3 and 0.6, the last refused, of a standard error of 0.1: 0.5 is allowed.
-  std::vector<Trial> trials = published_runs("rts", 10000, 0, 0);
-  trials.resize(3);
-  for (const auto& [i, error] : {std::pair{0, 0.2}, {1, 0.3}, {2, 0.6}})
-    trials[static_cast<std::size_t>(i)].outputs["log_z"] = kPublishedCd25LogZ + error;
-  trials[2].outputs["status"] = "not_converged";
-  Summary summary;
-  add_acceptance(Results(Profile::paper, {}, trials), summary);
-  const auto& row = table_of(summary, "acceptance").rows.at(0);
-  CHECK(made::count(row[2]) == 2);
-  CHECK(made::real(row[4]) == Approx(0.3));
-  CHECK(made::real(row[8]) == Approx(0.3 / 0.5));
-  CHECK(summary.items().size() == 1);
-}
-
-TEST_CASE("RTS's error on the published RBM is explained where it is beyond the published one") {
-  // Published: 0.101. The lower limit of 12 errors of 0.2 is 0.2 sqrt(12 / 23.337) = 0.143.
-  for (const auto& [error, told] : {std::pair{0.2, true}, {0.12, false}}) {
-    Summary summary;
-    add_acceptance(Results(Profile::paper, {}, published_runs("rts", 10000, 0, error)), summary);
-    CHECK((made::notes_of(summary).find("(0.143 to ") != std::string::npos) == told);
-    CHECK(made::notes_of(summary).empty() != told);
-  }
-}
-
 TEST_CASE("the cost of MBAR and RTS is told as exponents and as bytes") {
   std::vector<Trial> trials;
   const auto add = [&](int rungs, int samples, double mbar, double rts) {
@@ -375,27 +214,6 @@ TEST_CASE("the mean of runs is a truth with Student's interval about it") {
   // An interval of 0.9 in all, 0.45 / 1.96 a standard error.
   CHECK(lower.power ==
         Approx(normal_power(1.96 * 0.5 / 0.45, 0.025, Alternative::greater)).epsilon(1e-9));
-}
-
-TEST_CASE("a crossing is open while its truth is not known, to either side of it") {
-  const Measure exact = crossing_with({.log_z = 10});
-  CHECK(exact.decidable);
-  // A truth that lies as far to the other side of a bias changes nothing.
-  const Truth known{.log_z = 10, .std_error = 0.05, .half_width = 0.1};
-  const Measure above = crossing_with(known, 0.1), below = crossing_with(known, -0.1);
-  CHECK(above.decidable);
-  CHECK(above.lower == Approx(below.lower).epsilon(1e-9));
-  CHECK(above.upper == Approx(below.upper).epsilon(1e-9));
-  CHECK(above.lower < crossing_with({.log_z = 10}, 0.1).lower);
-  CHECK_FALSE(crossing_with({.log_z = 10, .std_error = 0.1, .half_width = 0.2}).decidable);
-  CHECK_FALSE(crossing_with({.log_z = 10, .std_error = 0.01, .refused = 1}).decidable);
-  // Published at 1,000 sweeps, of RTS and of AIS.
-  const auto published = [](const char* curve) {
-    return find_published("carlson2016_fig3_fig4", "3b_rmse_500", curve).y.front();
-  };
-  CHECK_THAT(exact.note,
-             Catch::Contains(fmt::format("RTS 0.20, published {:.2f}; AIS 2.00, published {:.2f}",
-                                         published("RTS"), published("AIS"))));
 }
 
 TEST_CASE("C57 is told beside the same ratio in the published curves, over the same sweeps") {

@@ -55,7 +55,7 @@ void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits) {
   if (visitors < kLeastVisitors * chains)
     estimate.refuse(
         Status::not_converged,
-        fmt::format("{:.1f} of {:.0f} chains made the visits of the highest rung (fewer "
+        fmt::format("{:.1f} of {:.0f} chains made the visits of the ladder's top (fewer "
                     "than {:.1f}): run more sweeps, or use a base that is closer to the "
                     "model, such as data rates",
                     visitors, chains, kLeastVisitors * chains));

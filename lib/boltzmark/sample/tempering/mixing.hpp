@@ -12,7 +12,7 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
-/// Refuses an estimate if the visits of the highest rung are those of fewer than a fifth of the chains,
+/// Refuses an estimate if the visits of the ladder's top are those of fewer than a fifth of the chains,
 /// (sum n)^2 / sum n^2: a few may make all round trips, and the others never meet what holds the mass.
 /// Shapes  visits [chains]
 void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits);
