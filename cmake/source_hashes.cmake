@@ -4,8 +4,8 @@
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE hashed CONFIGURE_DEPENDS lib/boltzmark/*.[hc]pp
     verification/checks/*.[hc]pp experiments/kit/statistics/*.[hc]pp experiments/*20*/*.[hc]pp
-    experiments/calibration/*.[hc]pp tools/boltzmark/comparison_runs.[hc]pp
-    tools/boltzmark/estimate_options.[hc]pp)
+    experiments/calibration/*.[hc]pp tools/boltzmark/commands/compare/comparison_runs.[hc]pp
+    tools/boltzmark/commands/estimate/estimate_options.[hc]pp)
   set(output ${PROJECT_BINARY_DIR}/generated/source_hashes.cpp)
   set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
   add_custom_command(OUTPUT ${output}
@@ -19,7 +19,8 @@ endif()
 file(GLOB_RECURSE sources RELATIVE ${root} ${root}/lib/boltzmark/*.[hc]pp
   ${root}/verification/checks/*.[hc]pp ${root}/experiments/kit/statistics/*.[hc]pp
   ${root}/experiments/*20*/*.[hc]pp ${root}/experiments/calibration/*.[hc]pp
-  ${root}/tools/boltzmark/comparison_runs.[hc]pp ${root}/tools/boltzmark/estimate_options.[hc]pp)
+  ${root}/tools/boltzmark/commands/compare/comparison_runs.[hc]pp
+  ${root}/tools/boltzmark/commands/estimate/estimate_options.[hc]pp)
 list(SORT sources)
 set(text "#include \"experiments/kit/sources.hpp\"\n\nnamespace boltzmark::experiments {\n\n")
 string(APPEND text "const std::vector<SourceFile>& source_files() {\n")

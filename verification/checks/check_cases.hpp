@@ -42,7 +42,7 @@ Layered draw_check_model(Stream& stream, int max_side = 4);
 /// of discrete units, Bernoulli or X(s) with s = 1, 2, 3, 4, 5, 8, 16 or 64 layer by layer, of at
 /// most 1,024 states. The continuous unit has no states to enumerate: its law, mean and slope are
 /// checked in check_unit_functions.cpp, its updates against its distribution function in
-/// verification/exact/unit_updates_continuous.cpp, estimates with it in
+/// verification/exact/transition/unit_updates_continuous.cpp, estimates with it in
 /// verification/statistical/unit_estimates.cpp.
 Layered draw_binary_model(Stream& stream);
 Layered draw_unit_model(Stream& stream);

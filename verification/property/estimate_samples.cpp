@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "../exact/gaussian_tempering.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/bar.hpp"
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/mbar.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "verification/exact/support/gaussian_tempering.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 #include "boltzmark/exact/turns.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "verification/exact/spectrum_cases.hpp"
-#include "verification/exact/thread_ranks.hpp"
+#include "verification/exact/support/spectrum_cases.hpp"
+#include "verification/exact/support/thread_ranks.hpp"
 
 using namespace boltzmark;
 using thread_ranks::on_ranks;

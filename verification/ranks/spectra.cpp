@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "boltzmark/io/model_file.hpp"
-#include "verification/exact/spectrum_cases.hpp"
+#include "verification/exact/support/spectrum_cases.hpp"
 #include "verification/ranks/launched.hpp"
 
 namespace ranks_test {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 
-#include "../exact/gaussian_tempering.hpp"
 #include "boltzmark/estimate/bar.hpp"
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/mbar.hpp"
@@ -11,6 +10,7 @@
 #include "boltzmark/estimate/rts_mixed.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "decide.hpp"
+#include "verification/exact/support/gaussian_tempering.hpp"
 
 namespace {
 

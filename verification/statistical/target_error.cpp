@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "../exact/gaussian_tempering.hpp"
 #include "boltzmark/estimate/rts.hpp"
 #include "decide.hpp"
+#include "verification/exact/support/gaussian_tempering.hpp"
 
 namespace {
 

@@ -1,0 +1,222 @@
+#include "tools/boltzmark/commands/compare/comparison_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/held.hpp"
+#include "tools/boltzmark/progress.hpp"
+
+namespace boltzmark::cli {
+
+using experiments::Json;
+using experiments::TrialContext;
+
+/// What the runs of a model share.
+struct ComparisonRuns::Prepared {
+  PreparedTarget prepared;
+  SearchedStates states;
+  std::optional<Phases> phases;
+  LowerBound bound;  ///< what log Z is certainly not below
+};
+
+namespace {
+
+// Holds an estimate to the states that its run met of those that searches found.
+void hold_to_searched(const SearchedStates& searched, const std::optional<Phases>& phases,
+                      MethodRuns& runs, Estimate& estimate) {
+  const VisitedStates visited = visited_states(runs.top_states());
+  LowerBound bound;
+  searched.count(visited.states, visited.visits, bound);
+  hold_to_visits(bound, estimate);
+  if (phases) hold_to_phases(meet_phases(*phases, visited), estimate);
+}
+
+// The first group are the methods that share a run, if there are any.
+std::vector<std::vector<std::string>> group(const std::vector<std::string>& methods) {
+  std::vector<std::vector<std::string>> groups(1);
+  for (const std::string& method : methods)
+    if (shares_run(method))
+      groups.front().push_back(method);
+    else
+      groups.push_back({method});
+  if (groups.front().empty()) groups.erase(groups.begin());
+  return groups;
+}
+
+// Names the options of a run, and what the files that they name say.
+Json describe_options(const Subject& subject, const EstimateArguments& a) {
+  return {{"chains", a.chains},
+          {"temperatures", a.temperatures},
+          {"ladder", a.ladder},
+          {"base", a.base},
+          {"base_smoothing", a.base_smoothing},
+          {"prior", a.prior},
+          {"states", a.states},
+          {"sampler", a.sampler},
+          {"bundles", a.bundles},
+          {"burn_in", a.burn_in},
+          {"summed", a.summed},
+          {"data", a.data},
+          {"binarise", a.binarise},
+          {"files", hash_of_files(subject.model, a, subject.cases)}};
+}
+
+Json describe(const std::string& method, const Estimate& estimate, double moves, double seconds) {
+  Json json = experiments::describe_estimate(estimate);
+  json["method"] = method;
+  json["effective_samples"] = estimate.effective_samples;
+  json["moves"] = moves;
+  json["seconds"] = seconds;
+  return json;
+}
+
+ComparisonTrial read_trial(const Json& json, int sweeps, int repeat) {
+  const auto number = [&](const char* key) { return experiments::number(json.at(key)); };
+  return {.method = json.at("method"),
+          .sweeps = sweeps,
+          .repeat = repeat,
+          .outcome = experiments::read_outcome(json, 0),
+          .effective_samples = number("effective_samples"),
+          .status = json.at("status"),
+          .moves = number("moves"),
+          .seconds = number("seconds")};
+}
+
+}  // namespace
+
+ComparisonRuns::ComparisonRuns(ComparisonPlan plan, std::vector<Subject> subjects)
+    : plan_(std::move(plan)),
+      subjects_(std::move(subjects)),
+      groups_(group(plan_.methods)),
+      prepared_(subjects_.size()) {
+  for (const Subject& subject : subjects_)
+    options_.push_back(describe_options(subject, plan_.shared));
+}
+
+std::vector<Json> ComparisonRuns::trials() const {
+  std::vector<Json> all;
+  for (std::size_t s = 0; s < subjects_.size(); ++s)
+    for (const int sweeps : plan_.sweeps)
+      for (int repeat = 0; repeat < plan_.repeats; ++repeat)
+        for (const std::vector<std::string>& methods : groups_) {
+          Json inputs = options_[s];
+          inputs["model"] = subjects_[s].name;
+          inputs["sha256"] = subjects_[s].sha256;
+          inputs["sweeps"] = sweeps;
+          inputs["repeat"] = repeat;
+          inputs["methods"] = methods;
+          all.push_back(std::move(inputs));
+        }
+  return all;
+}
+
+experiments::Experiment ComparisonRuns::experiment() {
+  experiments::Experiment experiment;
+  experiment.id = "compare";
+  experiment.seconds.quick = 0;
+  for (const Subject& subject : subjects_)
+    experiment.seconds.quick +=
+        sweep_seconds(subject.model, planned_sweeps(plan_) * plan_.shared.chains);
+  experiment.timed = true;
+  experiment.trials = [this](experiments::Profile) { return trials(); };
+  experiment.cost = [this](const Json& inputs) {
+    return sweep_seconds(subjects_[find(inputs)].model, inputs.at("sweeps"));
+  };
+  experiment.run = [this](const Json& inputs, const TrialContext& context) {
+    return run(inputs, context);
+  };
+  return experiment;
+}
+
+std::size_t ComparisonRuns::find(const Json& inputs) const {
+  const std::string name = inputs.at("model");
+  const auto at = std::find_if(subjects_.begin(), subjects_.end(),
+                               [&](const Subject& subject) { return subject.name == name; });
+  return static_cast<std::size_t>(at - subjects_.begin());
+}
+
+void ComparisonRuns::prepare(const Json& inputs) { prepared(inputs); }
+
+const ComparisonRuns::Prepared& ComparisonRuns::prepared(const Json& inputs) {
+  const std::size_t s = find(inputs);
+  if (prepared_[s]) return *prepared_[s];
+  const Subject& subject = subjects_[s];
+  const std::uint64_t seed = plan_.shared.seed;
+  PreparedTarget made = make_target(subject.model, subject.path, plan_.shared, subject.cases);
+  const ModeSearch search = mode_search(subject.model, seed, subject.cases);
+  const FoundStates found = find_before(made.target, search, seed, made.chosen, true);
+  const LowerBound bound = find_lower_bound(made.target, search, {}, found);
+  const double slack = 1e-6 * std::max(1.0, std::abs(bound.log_z));
+  if (subject.truth && *subject.truth < bound.lowest() - slack)
+    throw DataError(fmt::format("{}: log_z = {} (must be log Z, which is certainly {:.6f} or more)",
+                                subject.path, *subject.truth, bound.lowest()));
+  SearchedStates states = find_states(made.target, search, found);
+  prepared_[s] = std::make_shared<const Prepared>(Prepared{.prepared = std::move(made),
+                                                           .states = std::move(states),
+                                                           .phases = found.phases,
+                                                           .bound = bound});
+  return *prepared_[s];
+}
+
+Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
+  const Prepared& shared = prepared(inputs);
+  const LayeredTarget& target = shared.prepared.target;
+  const int sweeps = inputs.at("sweeps");
+  EstimateArguments arguments = plan_.shared;
+  arguments.sweeps = sweeps;
+  arguments.seed += inputs.at("repeat").get<std::uint64_t>();
+  MethodSettings settings = make_settings(target.tempered_model().model, arguments);
+  adapt_ladder(target, arguments, settings);
+  settings.progress = [&](double share) { context.progress(share); };
+  MethodRuns runs(target, settings);
+  Json estimates = Json::array();
+  double shared_seconds = 0;
+  for (const std::string method : inputs.at("methods")) {
+    const Stopwatch watch;
+    if (estimates.empty() && shares_run(method)) {
+      if (settings.tempering == Tempering::parallel)
+        runs.replicas();
+      else
+        runs.tempered();
+      shared_seconds = watch.seconds();
+    }
+    const Stopwatch own;
+    Estimate estimate = runs.estimate(method);
+    const double seconds = own.seconds() + shared_seconds;
+    hold_to_searched(shared.states, shared.phases, runs, estimate);
+    // A bound that is log Z itself would refuse by the truth what is to be held against it.
+    if (!shared.bound.all_states) hold_to_bound(shared.bound, estimate);
+    const double moves = method_work(method, settings).moves +
+                         double{1} * (sweeps - settings.sweeps) * settings.chains;
+    estimates.push_back(describe(method, estimate, moves, seconds));
+  }
+  return {{"estimates", estimates}};
+}
+
+Comparison ComparisonRuns::sum_up(const experiments::Results& results, const Subject& subject,
+                                  double truth) const {
+  Comparison comparison{.model = subject.name, .truth = truth};
+  std::vector<ComparisonTrial>& trials = comparison.trials;
+  for (const experiments::Trial& trial : results.trials())
+    if (trial.inputs.at("model") == subject.name)
+      for (const Json& estimate : trial.outputs.at("estimates"))
+        trials.push_back(
+            read_trial(estimate, trial.inputs.at("sweeps"), trial.inputs.at("repeat")));
+  // In the order in which lengths and methods were named.
+  const auto place = [&](const ComparisonTrial& t) {
+    return std::tuple(std::find(plan_.sweeps.begin(), plan_.sweeps.end(), t.sweeps), t.repeat,
+                      std::find(plan_.methods.begin(), plan_.methods.end(), t.method));
+  };
+  std::sort(trials.begin(), trials.end(), [&](const ComparisonTrial& a, const ComparisonTrial& b) {
+    return place(a) < place(b);
+  });
+  sum_up_cells(plan_, subject.model.units(), comparison);
+  return comparison;
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,286 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/formats/file_kind.hpp"
+#include "tools/boltzmark/commands/estimate/estimate_options.hpp"
+#include "tools/boltzmark/image.hpp"
+#include "tools/boltzmark/input.hpp"
+#include "tools/boltzmark/output.hpp"
+#include "tools/boltzmark/program.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+struct DescribeArguments {
+  std::string subject;
+  std::string binarise;  ///< empty: not given
+  ImageRequest image;
+  bool force = false;
+};
+
+template <class Values>
+std::string range_text(const Values& values) {
+  return fmt::format("from {:.4g} to {:.4g}, root mean square {:.4g}", values.minCoeff(),
+                     values.maxCoeff(), std::sqrt(values.array().square().mean()));
+}
+
+template <class Values>
+JsonObject json_range(const Values& values) {
+  return JsonObject()
+      .set("lowest", double{values.minCoeff()})
+      .set("highest", double{values.maxCoeff()})
+      .set("root_mean_square", std::sqrt(values.array().square().mean()));
+}
+
+std::string scales_text(const Layer& layer) {
+  return layer.unit.has_scale() ? "; scales " + range_text(layer.sigma0) : "";
+}
+
+// The layers that annealing sums out unless asked otherwise; none of a model that it refuses.
+std::optional<std::string> annealed_without(const Layered& model) {
+  for (int l = 0; l < model.layers(); ++l)
+    if (model.layer(l).unit.has_scale()) return std::nullopt;
+  return parity_name(summed_side(model, {}));
+}
+
+void print_model(const std::string& path, const Layered& model,
+                 const std::optional<KnownLogZ>& known) {
+  const EnumerationPlan plan = plan_enumeration(model);
+  FactList facts;
+  facts.add("model", path);
+  for (int l = 0; l < model.layers(); ++l)
+    facts.add(layer_name(model, l),
+              fmt::format("{} {} unit{}, biases {}{}", model.size(l), model.layer(l).unit.name(),
+                          model.size(l) == 1 ? "" : "s", range_text(model.bias(l)),
+                          scales_text(model.layer(l))));
+  for (int l = 0; l + 1 < model.layers(); ++l)
+    facts.add(
+        model.is_rbm() ? "weights" : fmt::format("weights {}-{}", l, l + 1),
+        fmt::format("{} x {}, {}", model.size(l), model.size(l + 1), range_text(model.weights(l))));
+  if (plan.possible)
+    facts.add("exact log Z",
+              fmt::format("enumerates {} {} units, {} states, about {}", plan.side, plan.units,
+                          grouped(plan.states), human_seconds(plan.seconds)));
+  else if (!plan.side.empty())
+    facts.add("exact log Z",
+              fmt::format("out of reach: the smaller side ({}) has {} units, at most 40 can be "
+                          "enumerated",
+                          plan.side, plan.units));
+  else
+    facts.add("exact log Z", "out of reach: neither side is discrete");
+  if (known) facts.add("known log Z", known_text(*known));
+  if (const auto summed = annealed_without(model))
+    facts.add("annealing",
+              fmt::format("sums out the {} layers, unless --summed says otherwise", *summed));
+  print(facts.text());
+}
+
+JsonObject json_model(const std::string& path, const Layered& model,
+                      const std::optional<KnownLogZ>& known) {
+  const EnumerationPlan plan = plan_enumeration(model);
+  std::vector<JsonObject> layers;
+  for (int l = 0; l < model.layers(); ++l)
+    layers.push_back(JsonObject()
+                         .set("units", model.size(l))
+                         .set("type", model.layer(l).unit.name())
+                         .set("biases", json_range(model.bias(l))));
+  std::vector<JsonObject> weights;
+  for (const Eigen::MatrixXd& matrix : model.weights()) weights.push_back(json_range(matrix));
+  JsonObject object;
+  object.set("kind", "model").set("file", path).set("layers", layers).set("weights", weights);
+  object.set("summed", annealed_without(model)).set("enumerable", plan.possible);
+  if (plan.possible)
+    object.set("enumerated_side", plan.side)
+        .set("states", plan.states)
+        .set("estimated_seconds", plan.seconds);
+  else
+    object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
+  if (known)
+    return object.set("log_z", known->log_z)
+        .set("log_z_error", finite(known->error))
+        .set("log_z_by", known->by);
+  return object.set_null("log_z").set_null("log_z_error").set_null("log_z_by");
+}
+
+void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
+  const std::optional<BinariseOptions> trained = read_binarise(path);
+  FactList facts;
+  facts.add("model", path);
+  facts.add("kind", "discriminative RBM: gives classes, no log Z is needed");
+  facts.add("inputs",
+            fmt::format("{}{}", model.inputs(),
+                        trained ? ", grey levels of images by " + binarise_text(*trained) : ""));
+  facts.add("hidden",
+            fmt::format("{} {} unit{}, biases {}", model.hidden(), model.hidden_unit().name(),
+                        model.hidden() == 1 ? "" : "s", range_text(model.hidden_bias())));
+  facts.add("classes",
+            fmt::format("{}, biases {}", model.classes(), range_text(model.class_bias())));
+  facts.add("input weights", fmt::format("{} x {}, {}", model.inputs(), model.hidden(),
+                                         range_text(model.input_weights())));
+  facts.add("class weights", fmt::format("{} x {}, {}", model.hidden(), model.classes(),
+                                         range_text(model.class_weights())));
+  print(facts.text());
+}
+
+JsonObject json_classifier(const std::string& path, const DiscriminativeRbm& model) {
+  const std::optional<BinariseOptions> trained = read_binarise(path);
+  JsonObject object;
+  object.set("kind", "discriminative").set("file", path).set("inputs", model.inputs());
+  if (trained)
+    object.set("binarise", binarise_text(*trained));
+  else
+    object.set_null("binarise");
+  return object.set("hidden", model.hidden())
+      .set("classes", model.classes())
+      .set("hidden_units", model.hidden_unit().name())
+      .set("input_weights", json_range(model.input_weights()))
+      .set("class_weights", json_range(model.class_weights()))
+      .set("hidden_biases", json_range(model.hidden_bias()))
+      .set("class_biases", json_range(model.class_bias()));
+}
+
+int class_count(const Dataset& data) {
+  int highest = -1;
+  for (const int label : data.labels) highest = std::max(highest, label);
+  return highest + 1;
+}
+
+double share_of_non_binary(const Dataset& data) {
+  return data.values.mean([](float x) { return x != 0 && x != 1 ? 1 : 0; });
+}
+
+double mean_activity(const Dataset& data) {
+  return data.values.mean([](float x) { return x; });
+}
+
+void print_dataset(const Dataset& data) {
+  FactList facts;
+  facts.add("data set", data.name);
+  facts.add("cases", grouped(static_cast<std::uint64_t>(data.values.cols())));
+  facts.add("units", fmt::format("{}", data.values.rows()));
+  if (data.rows > 0) facts.add("image", fmt::format("{} x {}", data.rows, data.cols));
+  if (!data.labels.empty()) facts.add("classes", fmt::format("{}", class_count(data)));
+  facts.add("values", share_of_non_binary(data) == 0
+                          ? "0 and 1"
+                          : fmt::format("from {:.4g} to {:.4g}, not binary", data.values.minCoeff(),
+                                        data.values.maxCoeff()));
+  facts.add("mean activity", fmt::format("{:.6g}", mean_activity(data)));
+  facts.add("SHA-256", data.sha256);
+  facts.add("provenance", data.provenance);
+  print(facts.text());
+}
+
+JsonObject json_dataset(const Dataset& data) {
+  JsonObject object;
+  object.set("kind", "dataset")
+      .set("name", data.name)
+      .set("cases", static_cast<int>(data.values.cols()))
+      .set("units", static_cast<int>(data.values.rows()));
+  if (data.rows > 0)
+    object.set("image", std::vector<int>{data.rows, data.cols});
+  else
+    object.set_null("image");
+  return object.set("classes", class_count(data))
+      .set("binary", share_of_non_binary(data) == 0)
+      .set("mean_activity", mean_activity(data))
+      .set("sha256", data.sha256)
+      .set("provenance", data.provenance);
+}
+
+bool is_model_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return false;
+  const FileKind kind = file_kind(path);
+  return (kind == FileKind::zip && !holds_states(path)) || kind == FileKind::matlab;
+}
+
+// Weights of the first hidden units, as many as fit: black the least, white the greatest, grey 0.
+void draw_weights(const Eigen::MatrixXd& weights, const ImageRequest& image) {
+  if (image.file.empty()) return;
+  const ImageShape shape = image_shape(image, static_cast<int>(weights.rows()));
+  const double most = std::max(weights.cwiseAbs().maxCoeff(), 1e-300);
+  const Eigen::MatrixXd grey =
+      weights.leftCols(std::min<Eigen::Index>(weights.cols(), kMostImages)).array() / (2 * most) +
+      0.5;
+  write_images(image.file, grey.cast<float>(), shape);
+}
+
+void draw_cases(const Dataset& data, const ImageRequest& image) {
+  if (image.file.empty()) return;
+  const bool known = image.shape.empty() && data.rows * data.cols == data.values.rows();
+  const ImageShape shape = known ? ImageShape{data.rows, data.cols}
+                                 : image_shape(image, static_cast<int>(data.values.rows()));
+  const Eigen::Index shown = std::min<Eigen::Index>(data.values.cols(), kMostImages);
+  write_images(image.file, grey_values(data.values.leftCols(shown), Unit::gaussian()), shape);
+}
+
+int run(const DescribeArguments& arguments, const Session& session) {
+  arguments.image.check(arguments.force);
+  if (is_model_file(arguments.subject)) {
+    if (is_discriminative_file(arguments.subject)) {
+      const DiscriminativeRbm model = read_discriminative(arguments.subject);
+      draw_weights(model.input_weights().transpose(), arguments.image);
+      if (session.json)
+        print(json_classifier(arguments.subject, model));
+      else
+        print_classifier(arguments.subject, model);
+      return 0;
+    }
+    const Layered model = load_model(arguments.subject);
+    const std::optional<KnownLogZ> known = load_known_log_z(arguments.subject, model);
+    draw_weights(model.weights(0), arguments.image);
+    if (session.json)
+      print(json_model(arguments.subject, model, known));
+    else
+      print_model(arguments.subject, model, known);
+    return 0;
+  }
+  const Dataset data = load_cases(arguments.subject, arguments.binarise, "train");
+  draw_cases(data, arguments.image);
+  if (session.json)
+    print(json_dataset(data));
+  else
+    print_dataset(data);
+  return 0;
+}
+
+}  // namespace
+
+void add_describe(Program& program) {
+  const auto arguments = std::make_shared<DescribeArguments>();
+  Command& command = program.command({
+      .name = "describe",
+      .summary = "what a model file or a data set holds",
+      .about = "Shows a model's layers, the range of its parameters and what an exact log Z would "
+               "take; or a data set's cases, units, activity, hash and provenance.",
+      .notes =
+          "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
+          "summed (odd or even: the layers that annealing sums out; null with Gaussian units),\n"
+          "enumerable, enumerated_side, states, estimated_seconds, log_z, log_z_error, log_z_by\n"
+          "(what the file says, see `make`); of a discriminative RBM: kind, file, inputs, binarise,\n"
+          "hidden, classes, hidden_units, input_weights, class_weights,\n"
+          "hidden_biases, class_biases; of a data set: kind, name,\n"
+          "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
+      .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",
+                   "boltzmark describe cases.csv.gz --json",
+                   "boltzmark describe rbm.npz --image weights.svg"},
+  });
+  command.positional(&arguments->subject, "MODEL|DATASET",
+                     "A model file, a data set's NAME[:train|valid|test|fit], or a file of cases.");
+  command.text(&arguments->binarise, "--binarise B", kBinariseHelp);
+  arguments->image.add_to(
+      command,
+      "the weights from the visible layer to each of the first 100 hidden units (black "
+      "below 0, white above), or the first 100 cases,");
+  command.flag(&arguments->force, "--force", "Replace the image if it exists.");
+  command.writes({"--image"});
+  command.action([arguments](const Session& session) { return run(*arguments, session); });
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,294 @@
+#include "tools/boltzmark/commands/estimate/estimate_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/attempts.hpp"
+#include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/target_error.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/ranks/chain_ranks.hpp"
+#include "experiments/kit/ranks/equal_ranks.hpp"
+#include "tools/boltzmark/bounds.hpp"
+#include "tools/boltzmark/input.hpp"
+#include "tools/boltzmark/on_ranks.hpp"
+#include "tools/boltzmark/output.hpp"
+#include "tools/boltzmark/progress.hpp"
+#include "tools/boltzmark/store_file.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+constexpr double kMostSweeps = 1e7;
+constexpr int kAttempts = 4;
+constexpr int kForetoldCores = 2;  // whatever the machine, so that each makes the same attempts
+
+EstimateOutcome by_enumeration(const Layered& model, const Session& session) {
+  const ExactLogZ result = enumerate_log_z(model, session);
+  return {.estimate = closed({.log_z = result.log_z,
+                              .std_error = 0,
+                              .lower = result.log_z - result.error_bound,
+                              .upper = result.log_z + result.error_bound,
+                              .effective_samples = static_cast<double>(result.states)}),
+          .seconds = result.seconds};
+}
+
+// Names what a run depends on but its options and its model.
+std::string identity(const MethodSettings& settings, const Base& base) {
+  std::string bytes = std::to_string(settings.cases.hash(0));
+  const auto add = [&](const auto& values) {
+    bytes.append(reinterpret_cast<const char*>(values.data()), sizeof(values[0]) * values.size());
+  };
+  if (settings.ladder) add(settings.ladder->singles());
+  for (const Eigen::VectorXd& logits : base.logits) add(logits);
+  return sha256(bytes.data(), bytes.size());
+}
+
+// What rank 0 decides: memory and cores may be others elsewhere. One process decides itself.
+std::string decided(const Session& session, const std::string& own) {
+  return session.ranks ? session.ranks->broadcast(own) : own;
+}
+
+EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
+                         const Layered& model, const Session& session, int number) {
+  const Stopwatch watch;
+  MethodSettings settings = make_settings(model, arguments.shared);
+  settings.key = attempt_key(arguments.shared.seed, number);
+  const int sweeps = settings.sweeps;
+  settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
+  together(session, "memory", [&] {
+    state_estimate(session, arguments.method, model, arguments.shared, settings);
+    return std::string();
+  });
+  SharedChains shared;
+  if (session.ranks) settings.shared = &(shared = experiments::share_chains(*session.ranks));
+  Progress progress(session, arguments.method, sweeps, "sweeps");
+  adapt_ladder(target, arguments.shared, settings);
+  const int pilot = sweeps - settings.sweeps;
+  settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
+  const MethodWork work = method_work(arguments.method, settings);
+  EstimateOutcome outcome{.chains = work.chains,
+                          .sweeps = pilot + work.sweeps,
+                          .temperatures = work.temperatures,
+                          .sampler = sampler_of(arguments.method, arguments.shared),
+                          .summed = summed_layers(arguments.method, model, arguments.shared)};
+  MethodRuns runs(target, settings);
+  outcome.estimate = runs.estimate(arguments.method);
+  if (!arguments.dump.empty())
+    outcome.store =
+        settings.tempering == Tempering::parallel ? runs.replicas() : runs.tempered().store;
+  outcome.visited = visited_states(runs.top_states());
+  if (session.ranks &&
+      arguments.method == "ais")  // those of raise are of a run that each rank makes
+    outcome.visited.states = {
+        gather_states(*session.ranks, model, settings.chains, outcome.visited.states)};
+  outcome.seconds = watch.seconds();
+  return outcome;
+}
+
+// What the searches find, a tempered one too where the method's run is none as thorough: a base near
+// some modes hides the others from it.
+FoundStates find_before(const EstimateRequest& arguments, const PreparedTarget& prepared,
+                        const CaseValues& cases) {
+  MethodSettings settings;
+  set_sampler(arguments.shared, settings);
+  const std::uint64_t seed = arguments.shared.seed;
+  return boltzmark::find_before(
+      prepared.target, mode_search(prepared.target.tempered_model().model, seed, cases), seed,
+      prepared.chosen,
+      prepared.base != "uniform" || !tempers_collapsed(find_method(arguments.method), settings));
+}
+
+// Holds the estimate to what log Z is certainly not below, be it known from before or found now.
+void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepared,
+                   const CaseValues& cases, const FoundStates& found, const LowerBound& before,
+                   EstimateOutcome& outcome) {
+  const Stopwatch watch;
+  const ModeSearch search =
+      mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
+  const LowerBound now = find_lower_bound(prepared.target, search, outcome.visited, found);
+  hold_to_visits(now, outcome.estimate);
+  if (found.phases) {
+    outcome.phases = meet_phases(*found.phases, outcome.visited);
+    hold_to_phases(*outcome.phases, outcome.estimate);
+  }
+  outcome.bound = higher(now, before);
+  boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
+  outcome.seconds += watch.seconds();
+}
+
+// As many as fit into the memory.
+int most_sweeps(const EstimateRequest& arguments, const Layered& model, const Session& session) {
+  const double bytes =
+      ranks_here(session) *
+      (method_bytes(arguments.method, make_settings(model, arguments.shared), model) +
+       weight_bytes(model));
+  const double fit = arguments.shared.sweeps * available_memory() / bytes;
+  const auto most =
+      static_cast<int>(std::max<double>(arguments.shared.sweeps, std::min(kMostSweeps, fit)));
+  return std::stoi(decided(session, std::to_string(most)));
+}
+
+EstimateOutcome run_to_target(EstimateRequest arguments, const LayeredTarget& target,
+                              const Layered& model, const Session& session) {
+  EstimateOutcome outcome;
+  std::vector<Attempt> attempts;
+  double seconds = 0;
+  const Estimate estimate =
+      estimate_to_error({.std_error = arguments.target_error,
+                         .sweeps = arguments.shared.sweeps,
+                         .most_sweeps = most_sweeps(arguments, model, session)},
+                        [&](int sweeps, int number) {
+                          arguments.shared.sweeps = sweeps;
+                          outcome = run_once(arguments, target, model, session, number);
+                          seconds += outcome.seconds;
+                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
+                          return outcome.estimate;
+                        });
+  outcome.estimate = estimate;
+  outcome.attempts = std::move(attempts);
+  outcome.seconds = seconds;
+  return outcome;
+}
+
+struct Foretold {
+  double seconds = 0;  // on kForetoldCores
+  double bytes = 0;
+};
+
+Foretold foretell(EstimateArguments arguments, const std::string& method, const Layered& model,
+                  int sweeps) {
+  arguments.sweeps = sweeps;
+  const MethodSettings settings = make_settings(model, arguments);
+  const double seconds = sweep_seconds(model, double{1} * sweeps * settings.chains) +
+                         estimator_seconds(method, settings);
+  return {.seconds = seconds * thread_count() / kForetoldCores,
+          .bytes = method_bytes(method, settings, model) + weight_bytes(model)};
+}
+
+// Runs once, or until the estimate is ok.
+EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& prepared,
+                             const CaseValues& cases, const FoundStates& found,
+                             const Layered& model, const Session& session) {
+  const auto foretold = [&](int sweeps) {
+    return foretell(arguments.shared, arguments.method, model, sweeps);
+  };
+  EstimateOutcome outcome;
+  std::vector<Attempt> attempts;
+  double seconds = 0, planned = 0;
+  const Obstacle own_obstacle = [&](int sweeps) -> std::optional<std::string> {
+    if (std::isnan(outcome.bound.log_z)) return "more sweeps mend no parameters";
+    const Foretold next = foretold(sweeps);
+    const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
+    if (ranks_here(session) * next.bytes > available_memory())
+      return work + " do not fit into the memory";
+    const double all = planned + next.seconds;
+    if (all <= arguments.max_seconds) return std::nullopt;
+    return fmt::format("with {} it would be {} of two cores (--max-seconds)", work,
+                       human_seconds(all));
+  };
+  const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
+    const std::string reason = decided(session, own_obstacle(sweeps).value_or(""));
+    return reason.empty() ? std::nullopt : std::optional(reason);
+  };
+  Estimate estimate =
+      estimate_until_ok({.sweeps = arguments.shared.sweeps,
+                         .most = arguments.try_again ? kAttempts : 1,
+                         .obstacle = obstacle},
+                        [&](int sweeps, int number) {
+                          arguments.shared.sweeps = sweeps;
+                          planned += foretold(sweeps).seconds;
+                          const LowerBound before = outcome.bound;
+                          outcome = run_once(arguments, prepared.target, model, session, number);
+                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
+                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
+                          seconds += outcome.seconds;
+                          return outcome.estimate;
+                        });
+  outcome.estimate = std::move(estimate);
+  outcome.attempts = std::move(attempts);
+  outcome.seconds = seconds;
+  return outcome;
+}
+
+}  // namespace
+
+EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& model,
+                             const Session& session) {
+  if (arguments.method == "exact")
+    return about_file(arguments.model, [&] { return by_enumeration(model, session); });
+  const Stopwatch watch;
+  MethodSettings settings;
+  std::optional<PreparedTarget> made;
+  together(session, "data, ladder and base", [&] {
+    settings = make_settings(model, arguments.shared);
+    require_memory_of(arguments.method, model, arguments.shared, settings, ranks_here(session));
+    made.emplace(make_target(model, arguments.model, arguments.shared, settings.cases));
+    return session.ranks ? identity(settings, made->chosen.base) : "";
+  });
+  const CaseValues& cases = settings.cases;
+  const PreparedTarget& prepared = *made;
+  const FoundStates found = find_before(arguments, prepared, cases);
+  const double seconds = watch.seconds();
+  EstimateOutcome outcome;
+  if (arguments.target_error > 0) {
+    outcome = run_to_target(arguments, prepared.target, model, session);
+    hold_to_bound(arguments, prepared, cases, found, {}, outcome);
+    outcome.attempts.back().status = outcome.estimate.status;
+  } else {
+    outcome = run_attempts(arguments, prepared, cases, found, model, session);
+  }
+  outcome.base = prepared.base;
+  outcome.seconds += seconds;
+  return outcome;
+}
+
+EstimateOutcome run_held(const EstimateRequest& arguments, const PreparedTarget& prepared,
+                         const CaseValues& cases, const Session& session) {
+  const Stopwatch watch;
+  const FoundStates found = find_before(arguments, prepared, cases);
+  const double seconds = watch.seconds();
+  EstimateOutcome outcome =
+      run_once(arguments, prepared.target, prepared.target.tempered_model().model, session, 0);
+  hold_to_bound(arguments, prepared, cases, found, {}, outcome);
+  outcome.seconds += seconds;
+  return outcome;
+}
+
+EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
+  const Stopwatch watch;
+  const StoredRun run = load_store(arguments.from);
+  const SampleStore& store = run.store;
+  std::optional<States> states;
+  if (!arguments.shared.states.empty()) states = parse_states(arguments.shared.states);
+  EstimateOutcome outcome{.chains = static_cast<int>(store.chains()),
+                          .sweeps = static_cast<int>(store.sweeps()),
+                          .temperatures = store.rungs(),
+                          .sampler = store.random_rungs ? "tempering" : "parallel"};
+  outcome.estimate =
+      about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
+  outcome.bound = run.bound;
+  hold_to_visits(run.bound, outcome.estimate);
+  if (run.phases) hold_to_phases(*run.phases, outcome.estimate);
+  refuse_below(outcome.estimate, run.bound.lowest());
+  if (!run.resolved)
+    boltzmark::hold_to_bound(run.bound, outcome.estimate);
+  else if (std::isnan(run.bound.log_z))
+    outcome.estimate.warnings.emplace_back(
+        "the samples were stored without a lower bound of log Z: none is known");
+  outcome.attempts = {{outcome.sweeps, outcome.estimate.status}};
+  outcome.seconds = watch.seconds();
+  return outcome;
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "experiments/kit/ranks/chunk_ranks.hpp"
+#include "experiments/kit/run/interrupt.hpp"
+#include "tools/boltzmark/input.hpp"
+#include "tools/boltzmark/on_ranks.hpp"
+#include "tools/boltzmark/output.hpp"
+#include "tools/boltzmark/program.hpp"
+#include "tools/boltzmark/progress.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+struct ExactArguments {
+  std::string model;
+  std::string precision = "double";
+  std::string checkpoint;
+  int max_units = kMostEnumeratedUnits;
+  double lease = 60;
+};
+
+std::string interrupted_text(const std::string& checkpoint) {
+  return checkpoint.empty() ? "interrupted: the sums are lost (--checkpoint FILE keeps them)"
+                            : fmt::format(
+                                  "interrupted: the sums are saved in {}, and the same "
+                                  "command goes on from there",
+                                  checkpoint);
+}
+
+void print_result(const ExactLogZ& result, const Session& session) {
+  if (session.json) {
+    print(JsonObject()
+              .set("log_z", result.log_z)
+              .set("error_bound", result.error_bound)
+              .set("states", result.states)
+              .set("enumerated_units", result.enumerated_units)
+              .set("seconds", result.seconds));
+    return;
+  }
+  FactList facts;
+  facts.add("log Z", fmt::format("{:.12g} nats", result.log_z));
+  facts.add("error bound", short_number(result.error_bound) + " nats (rounding)");
+  facts.add("enumerated",
+            fmt::format("{} units, {} states", result.enumerated_units, grouped(result.states)));
+  facts.add("time", human_seconds(result.seconds));
+  print(facts.text());
+}
+
+using experiments::Parallelism;
+
+/// Counts the threads of all ranks, at rank 0; all must call it.
+int count_threads(experiments::RankLink& link, int own) {
+  int all = 0;
+  for (const std::string& threads : link.gather(std::to_string(own))) all += std::stoi(threads);
+  return std::max(all, 1);
+}
+
+/// Refuses a model with too many units, and says which option would take it.
+/// share  of all ranks' threads that this one has
+/// Throws  DataError
+void check_units(const ExactArguments& arguments, const Layered& model, double share) {
+  const EnumerationPlan plan = plan_enumeration(model, arguments.max_units);
+  if (plan.possible || plan.side.empty()) return;
+  std::string remedies;
+  if (const auto more = plan_enumeration(model, kMostUnitsOfAll); more.possible)
+    remedies += fmt::format("; --max-units {} would take about {}", more.units,
+                            human_seconds(more.seconds * share));
+  if (!model.has_scales()) remedies += "; `boltzmark estimate` has no limit";
+  throw DataError(
+      fmt::format("{}: enumerated_units = {} of its smaller side, {} (must be at most {}, of at "
+                  "most 2^62 states{})",
+                  arguments.model, plan.units, plan.side, arguments.max_units, remedies));
+}
+
+int run(const ExactArguments& arguments, const Session& session) {
+  if (arguments.max_units > kMostUnitsOfAll)
+    throw InvalidArgument(fmt::format("--max-units = {} (must be an integer from 1 to {})",
+                                      arguments.max_units, kMostUnitsOfAll));
+  experiments::RankLink* const link = session.ranks.get();
+  agree_on_file(session, arguments.model);
+  const Parallelism use = one_job(session);
+  const ThreadLimit limit(use.threads);
+  const int threads = link != nullptr ? count_threads(*link, use.threads) : use.threads;
+  const Layered model = load_model(arguments.model);
+  const double share = static_cast<double>(use.threads) / threads;
+  check_units(arguments, model, share);
+  const EnumerationPlan plan = plan_enumeration(model, arguments.max_units);
+  ExactOptions options;
+  options.max_enumerated_units = arguments.max_units;
+  if (arguments.precision == "float") options.precision = Precision::float_precision;
+  options.checkpoint = arguments.checkpoint;
+  const double alone = plan.seconds;  // on the threads of this rank
+  if (plan.possible)
+    state_plan(session, fmt::format("exact log Z over {} states", grouped(plan.states)),
+               alone * share, plan.bytes, "lower --threads");
+  int lost = 0;
+  if (session.ranks) {
+    options.driver = experiments::rank_driver(
+        *session.ranks, {.use = use, .seconds = alone, .lease_seconds = arguments.lease}, lost);
+    if (session.ranks->rank() > 0) options.checkpoint.clear();
+  }
+  ExactLogZ result;
+  {
+    const auto states = static_cast<double>(plan.states);
+    Progress progress(session, "exact", states, "states");
+    std::optional<experiments::InterruptGuard> guard;
+    if (!session.ranks) guard.emplace();
+    options.progress = [&, begins = true](double fraction) mutable {
+      if (std::exchange(begins, false) && fraction > 0 && fraction < 1 && !session.quiet)
+        fmt::print(stderr, "boltzmark: going on from {:.1f} % in {}\n", 100 * fraction,
+                   options.checkpoint);
+      progress.show(fraction * states);
+      if (guard && experiments::interrupt_requested())
+        throw experiments::Interrupted(interrupted_text(options.checkpoint));
+    };
+    result = about_file(arguments.model, [&] { return exact_log_z(model, options); });
+  }
+  if (!session.ranks) {
+    print_result(result, session);
+    return 0;
+  }
+  if (session.ranks->rank() > 0) return 0;
+  print_result(result, session);
+  leave_ranks(session, 0, lost == 0);
+  return 0;
+}
+
+}  // namespace
+
+void add_exact(Program& program) {
+  const auto arguments = std::make_shared<ExactArguments>();
+  Command& command = program.command({
+      .name = "exact",
+      .summary = "log Z of a model by enumeration",
+      .about =
+          "Computes log Z by enumerating the states of the model's smaller side in log space; "
+          "the other side is summed in closed form. At most 40 units are enumerated, or as many as "
+          "--max-units says. The error bound covers rounding, the only error there is. On the ranks of mpirun chunks "
+          "are summed by all and added in order: the bits of one process.",
+      .notes = "JSON keys: log_z, error_bound (nats), states, enumerated_units, seconds.",
+      .examples =
+          {"boltzmark exact rbm.npz",
+           "boltzmark exact rbm25.npz --checkpoint rbm25.partial   # resumes when run again",
+           "mpirun -n 16 boltzmark exact rbm25.npz --checkpoint rbm25.partial   # the same bits",
+           "srun --mpi=pmix -N 16 boltzmark exact rbm.npz --max-units 48 --checkpoint rbm.partial",
+           "boltzmark exact rbm.npz --json | jq .log_z"},
+  });
+  command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
+  command.choice(&arguments->precision, "--precision P", {"double", "float"},
+                 "Arithmetic of the inner products, whatever the file's type (default: double).");
+  command.text(&arguments->checkpoint, "--checkpoint FILE",
+               "Save partial sums to FILE as the work goes on, and resume from it.");
+  command.writes({"--checkpoint"});
+  command.integer(&arguments->max_units, "--max-units N", 1,
+                  "Enumerate up to N units, at most 56 (default: 40). A unit more doubles the "
+                  "time, which is told first.");
+  command.real(
+      &arguments->lease, "--lease S", {.low = 0, .above_low = true},
+      "Under mpirun: what a rank has that is silent this long is given to others (default: 60).");
+  command.uses_ranks();
+  command.action([arguments](const Session& session) { return run(*arguments, session); });
+}
+
+}  // namespace boltzmark::cli

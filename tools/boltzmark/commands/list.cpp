@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/transition/rule.hpp"
+#include "experiments/kit/run/reproduce.hpp"
+#include "tools/boltzmark/output.hpp"
+#include "tools/boltzmark/program.hpp"
+
+namespace boltzmark::cli {
+namespace {
+
+/// One list: what a table and a JSON array of it look like.
+struct Listing {
+  std::string title;
+  TextTable table;
+  std::vector<JsonObject> entries = {};
+};
+
+Listing list_experiments() {
+  Listing list{"Experiments", TextTable({"id", ">smoke", ">quick", ">paper", "title"})};
+  for (const auto& info : experiments::list_experiments()) {
+    list.table.add({info.id, human_seconds(info.smoke_seconds), human_seconds(info.quick_seconds),
+                    human_seconds(info.paper_seconds), info.title});
+    list.entries.push_back(JsonObject()
+                               .set("id", info.id)
+                               .set("item", info.item)
+                               .set("title", info.title)
+                               .set("claims", info.claims)
+                               .set("smoke_seconds", info.smoke_seconds)
+                               .set("quick_seconds", info.quick_seconds)
+                               .set("paper_seconds", info.paper_seconds));
+  }
+  return list;
+}
+
+Listing list_rules() {
+  Listing list{"Update rules", TextTable({"rule", "ergodic", "description"})};
+  for (const RuleInfo& info : registered_rules()) {
+    list.table.add({info.name, info.ergodic ? "yes" : "no", info.description});
+    list.entries.push_back(JsonObject()
+                               .set("name", info.name)
+                               .set("description", info.description)
+                               .set("ergodic", info.ergodic));
+  }
+  return list;
+}
+
+Listing list_estimators() {
+  Listing list{"Estimators of log Z", TextTable({"method", "from", "description"})};
+  for (const Method& method : registered_methods()) {
+    const std::string source(name(method.source));
+    list.table.add({method.name, source, method.summary});
+    list.entries.push_back(JsonObject()
+                               .set("name", method.name)
+                               .set("description", method.summary)
+                               .set("source", source));
+  }
+  return list;
+}
+
+Listing list_datasets() {
+  Listing list{"Data sets",
+               TextTable({"name", ">units", ">train", ">test", "found", "description"})};
+  for (const DatasetInfo& info : registered_datasets()) {
+    list.table.add({info.name, fmt::format("{}", info.units), grouped(info.train_cases),
+                    grouped(info.test_cases), info.available ? "yes" : "no", info.description});
+    list.entries.push_back(JsonObject()
+                               .set("name", info.name)
+                               .set("description", info.description)
+                               .set("units", info.units)
+                               .set("train_cases", info.train_cases)
+                               .set("test_cases", info.test_cases)
+                               .set("available", info.available));
+  }
+  return list;
+}
+
+Listing list_models() {
+  Listing list{"Models whose log Z is known", TextTable({"family", "example", "description"})};
+  for (const ModelFamily& family : model_families()) {
+    list.table.add(
+        {std::string(family.form), std::string(family.example), std::string(family.meaning)});
+    list.entries.push_back(JsonObject()
+                               .set("name", std::string(family.name()))
+                               .set("form", std::string(family.form))
+                               .set("example", std::string(family.example))
+                               .set("description", std::string(family.meaning)));
+  }
+  return list;
+}
+
+Listing list_claims() {
+  Listing list{"Claims", TextTable({"id", "kind", "holds if", "statement"})};
+  for (const auto& info : experiments::list_claims()) {
+    list.table.add({info.id, info.kind, info.test, info.statement});
+    list.entries.push_back(JsonObject()
+                               .set("paper", info.paper)
+                               .set("id", info.id)
+                               .set("kind", info.kind)
+                               .set("statement", info.statement)
+                               .set("test", info.test)
+                               .set("experiment", info.experiment));
+  }
+  return list;
+}
+
+using Lister = Listing (*)();
+const std::vector<std::pair<std::string, Lister>>& listers() {
+  static const std::vector<std::pair<std::string, Lister>> all = {
+      {"experiments", list_experiments}, {"rules", list_rules},   {"estimators", list_estimators},
+      {"datasets", list_datasets},       {"models", list_models}, {"claims", list_claims}};
+  return all;
+}
+
+int run(const std::string& wanted, const Session& session) {
+  JsonObject object;
+  std::string text;
+  for (const auto& [name, lister] : listers()) {
+    if (!wanted.empty() && wanted != name) continue;
+    const Listing list = lister();
+    object.set(name, list.entries);
+    if (!text.empty()) text += '\n';
+    if (wanted.empty()) text += list.title + '\n';
+    text += list.table.text();
+  }
+  if (session.json)
+    print(object);
+  else
+    print(text);
+  return 0;
+}
+
+}  // namespace
+
+void add_list(Program& program) {
+  const auto wanted = std::make_shared<std::string>();
+  Command& command = program.command({
+      .name = "list",
+      .summary = "the experiments, rules, estimators, data sets, models and claims there are",
+      .about = "Lists what this program knows; without an argument, everything.",
+      .notes =
+          "JSON keys: experiments, rules, estimators, datasets, models, claims, each an array of\n"
+          "objects.",
+      .examples = {"boltzmark list experiments", "boltzmark list datasets --json"},
+  });
+  std::vector<std::string> names;
+  for (const auto& [name, lister] : listers()) names.push_back(name);
+  command.choice(wanted.get(), "WHAT", names, join_or(names) + " (default: all).");
+  command.action([wanted](const Session& session) { return run(*wanted, session); });
+}
+
+}  // namespace boltzmark::cli

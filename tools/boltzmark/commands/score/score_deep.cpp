@@ -1,0 +1,89 @@
+#include "tools/boltzmark/commands/score/score_deep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/case_likelihood.hpp"
+#include "tools/boltzmark/progress.hpp"
+
+namespace boltzmark::cli {
+
+MeanFieldStop parse_mean_field(const std::string& text) {
+  if (text == "converge") return MeanFieldStop::converged();
+  int updates = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), updates);
+  if (error != std::errc() || stop != text.data() + text.size() || updates < 1)
+    throw InvalidArgument(
+        fmt::format("--mean-field = {} (must be converge or an integer from 1)", text));
+  return {.updates = updates, .tolerance = MeanFieldStop::converged().tolerance};
+}
+
+void TrueCases::refuse(Status reason, std::string warning) {
+  status = std::max(status, reason);
+  warnings.push_back(std::move(warning));
+}
+
+double error_of_mean(double variance, double count) {
+  return count > 1 ? std::sqrt(variance / (count - 1)) : 0.0;
+}
+
+DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop stop) {
+  Eigen::MatrixXf states(model.size(0), static_cast<Eigen::Index>(cases.distinct()));
+  for (std::size_t k = 0; k < cases.distinct(); ++k)
+    states.col(static_cast<Eigen::Index>(k)) = cases.state(k).cast<float>();
+  const VariationalBounds bounds = variational_bounds(model, states, stop);
+  const Eigen::Map<const Eigen::VectorXd> log_f(bounds.log_f.data(),
+                                                static_cast<Eigen::Index>(bounds.log_f.size()));
+  DeepBound result{.log_f = log_f, .mean_log_f = cases.mean(log_f), .updates = stop.updates};
+  result.std_error_cases =
+      error_of_mean(cases.mean((log_f.array() - result.mean_log_f).square().matrix()),
+                    static_cast<double>(cases.count()));
+  result.not_converged = bounds.not_converged;
+  return result;
+}
+
+TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,
+                              const MethodSettings& settings, const Session& session) {
+  const std::vector<int> chosen = spread_cases(data, options.true_cases);
+  const auto n = static_cast<double>(chosen.size());
+  Progress progress(session, "true cases", n, "cases");
+  std::vector<double> log_f;
+  const Eigen::MatrixXf states = data.values.select(chosen);
+  TrueCases result{.cases = static_cast<int>(chosen.size())};
+  int refused = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    MethodSettings own = settings;
+    own.key = derive_key(settings.key, fmt::format("score case {}", chosen[i]));
+    own.progress = [&](double share) { progress.show(static_cast<double>(i) + share); };
+    const Estimate estimate =
+        estimate_log_f("ais", model, states.col(static_cast<Eigen::Index>(i)).cast<double>(), own);
+    log_f.push_back(estimate.log_z);
+    result.mean_log_f += estimate.log_z / n;
+    result.std_error = std::hypot(result.std_error, estimate.std_error / n);
+    result.status = std::max(result.status, estimate.status);
+    refused += estimate.status != Status::ok;
+  }
+  double squares = 0;
+  for (const double value : log_f) squares += std::pow(value - result.mean_log_f, 2) / n;
+  result.spread = error_of_mean(squares, n);
+  for (const double bound :
+       variational_bounds(model, states, parse_mean_field(options.mean_field)).log_f)
+    result.mean_bound += bound / n;
+  // AIS that misses where a case's hidden states lie falls short of what is proven.
+  if (result.mean_bound - result.mean_log_f >
+      4 * result.std_error + 1e-9 * std::max(1.0, std::abs(result.mean_bound)))
+    result.refuse(Status::not_converged,
+                  "the true cases' AIS lies below their bound: it needs more sweeps");
+  if (chosen.size() == 1)
+    result.warnings.emplace_back("one true case: its spread is unknown, and set to 0");
+  if (refused > 0)
+    result.warnings.push_back(fmt::format("{} of {} true cases: their AIS is not ok ({})", refused,
+                                          chosen.size(), name(result.status)));
+  return result;
+}
+
+}  // namespace boltzmark::cli

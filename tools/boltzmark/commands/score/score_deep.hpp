@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/learn/mean_field.hpp"
+#include "tools/boltzmark/command.hpp"
+#include "tools/boltzmark/commands/estimate/estimate_options.hpp"
+
+namespace boltzmark::cli {
+
+/// What a score of a deep model adds to that of an RBM.
+struct DeepOptions {
+  std::string mean_field = "converge";  ///< or a number of updates
+  int true_cases = 0;                   ///< cases whose log f(v) is estimated each by AIS
+};
+
+/// Parses --mean-field.  Throws  InvalidArgument
+MeanFieldStop parse_mean_field(const std::string& text);
+
+/// The mean-field bounds of log f(v) of all cases.
+struct DeepBound {
+  Eigen::VectorXd log_f = {};  ///< of each distinct case
+  double mean_log_f = 0;       ///< mean over cases
+  double std_error_cases = 0;  ///< of it
+  int updates = 0;             ///< at most
+  int not_converged = 0;       ///< cases
+};
+DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop stop);
+
+/// Estimates of single cases' log f(v), beside their bound.
+struct TrueCases {
+  int cases = 0;
+  double mean_log_f = 0;
+  double std_error = 0;        ///< of mean_log_f, by sampling
+  double mean_bound = 0;       ///< of the same cases' log f(v)
+  double spread = 0;           ///< standard error of the mean over these cases
+  Status status = Status::ok;  ///< the gravest of all
+  std::vector<std::string> warnings = {};
+
+  /// Keeps the graver of two statuses and says why.
+  void refuse(Status reason, std::string warning);
+};
+
+/// Estimates log f(v) of cases by AIS over the hidden layers given v.
+/// Randomness  derive_key(settings.key, "score case N"), N the case's place in the data set
+TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,
+                              const MethodSettings& settings, const Session& session);
+
+/// Returns the mean's standard error by the spread of so many values, sum of squared deviations
+/// over their number; 0 of one.
+double error_of_mean(double variance, double count);
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "boltzmark/core/atomic_file.hpp"
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/run/interrupt.hpp"
+#include "tools/boltzmark/command.hpp"
+#include "tools/boltzmark/progress.hpp"
+
+namespace boltzmark::cli {
+
+/// What every training run of the command line does besides its updates.
+struct LoopOptions {
+  std::string checkpoint;      ///< the file to save to and go on from; empty: none
+  std::string heading;         ///< what a resumed run must agree on and the trainer does not know
+  std::string must;            ///< how the message about another heading ends: "same --initial-sd"
+  std::uint64_t updates = 0;   ///< in all
+  std::uint64_t evaluate = 0;  ///< how often `evaluate` is called; 0: never
+  /// Returns what else a checkpoint is to hold, and takes it back; null: nothing.
+  std::function<std::string()> record = nullptr;
+  std::function<void(std::string_view)> take_record = nullptr;
+};
+
+/// Heads a record of so many bytes between the heading and the trainer's checkpoint.
+inline std::string record_heading(std::size_t bytes) {
+  return fmt::format("evaluations of {} bytes\n", bytes);
+}
+/// Takes the record off the front of what follows the heading; empty if there is none.
+std::string_view take_record_off(std::string_view& bytes);
+
+/// Saves a trainer's checkpoint: whole or not at all.
+template <class Trainer>
+void save_checkpoint(const Trainer& trainer, const LoopOptions& options) {
+  if (options.checkpoint.empty()) return;
+  AtomicFile file(options.checkpoint);
+  file.write(options.heading);
+  if (const std::string record = options.record ? options.record() : ""; !record.empty())
+    file.write(record_heading(record.size()) + record);
+  file.write(trainer.checkpoint());
+  file.commit();
+}
+
+/// Goes on from the checkpoint if there is one; returns the updates made.
+/// Throws  DataError if it is another run's
+template <class Trainer>
+std::uint64_t resume(Trainer& trainer, const LoopOptions& options) {
+  const std::string& path = options.checkpoint;
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return 0;
+  const std::string bytes = experiments::read_text(path);
+  if (!bytes.starts_with("boltzmark train "))
+    throw DataError(path + ": is no checkpoint (must be written by --checkpoint)");
+  if (!bytes.starts_with(options.heading))
+    throw DataError(fmt::format("{}: is no checkpoint of this run (must come from the {})", path,
+                                options.must));
+  try {
+    std::string_view rest = std::string_view(bytes).substr(options.heading.size());
+    const std::string_view record = take_record_off(rest);
+    trainer.restore(rest);
+    if (options.take_record) options.take_record(record);
+  } catch (const DataError& refusal) {
+    throw DataError(fmt::format("{}: {}", path, refusal.what()));
+  }
+  if (trainer.updates() > options.updates)
+    throw DataError(fmt::format("{}: has made {} updates (must be at most --updates, {})", path,
+                                trainer.updates(), options.updates));
+  return trainer.updates();
+}
+
+/// Says so, if a run goes on.
+void say_resumed(std::uint64_t updates, const LoopOptions& options, const Session& session);
+
+/// Says what of a training run is kept after Ctrl-C.
+std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint);
+
+/// Makes all updates; saves the run every 30 s and at the end.
+/// Throws  Interrupted on Ctrl-C, after saving the checkpoint
+template <class Trainer>
+void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
+                  const std::function<void()>& evaluate) {
+  const experiments::InterruptGuard guard;
+  constexpr double save_seconds = 30;
+  const Stopwatch watch;
+  double saved = 0;
+  Progress progress(session, "train", static_cast<double>(options.updates), "updates");
+  while (true) {
+    const std::uint64_t now = trainer.updates();
+    if (options.evaluate > 0 && (now % options.evaluate == 0 || now >= options.updates)) evaluate();
+    if (now >= options.updates) break;
+    trainer.step();
+    progress.show(static_cast<double>(trainer.updates()));
+    if (experiments::interrupt_requested()) {
+      save_checkpoint(trainer, options);
+      throw experiments::Interrupted(interrupted_text(trainer.updates(), options.checkpoint));
+    }
+    if (watch.seconds() - saved > save_seconds) {
+      save_checkpoint(trainer, options);
+      saved = watch.seconds();
+    }
+  }
+  save_checkpoint(trainer, options);
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,402 @@
+#include "tools/boltzmark/commands/train/train_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "boltzmark/core/checkpoint.hpp"
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/io/model_file.hpp"
+#include "boltzmark/io/sha256.hpp"
+#include "experiments/kit/files.hpp"
+#include "tools/boltzmark/input.hpp"
+#include "tools/boltzmark/output.hpp"
+
+namespace boltzmark::cli {
+
+namespace {
+
+// Values on [-1, 1] are twice as far apart: a step in a weight means four times as much, and the
+// weight's gradient is four times as large.
+constexpr double kWideRate = 0.005;
+
+std::vector<int> sizes_of(const Layered& model) {
+  std::vector<int> sizes;
+  for (int l = 0; l < model.layers(); ++l) sizes.push_back(model.size(l));
+  return sizes;
+}
+
+void apply(const Standardisation& standardisation, Dataset& data) {
+  Eigen::MatrixXf values = data.values.matrix();
+  standardisation.apply(values);
+  data.values = std::move(values);
+}
+
+// Standardises the cases of Gaussian units.
+std::optional<Standardisation> standardise(const TrainArguments& arguments, Dataset& data) {
+  if (!Unit::parse(arguments.visible_units).has_scale()) return std::nullopt;
+  return about_file(data.name, [&] {
+    Standardisation standardisation(data.values.matrix());
+    apply(standardisation, data);
+    return standardisation;
+  });
+}
+
+bool is_bernoulli(const std::string& units) {
+  return units.empty() || Unit::parse(units).is_bernoulli();
+}
+
+// The rates of the cases, where units have some.
+Base base_of(const Layered& model, const CaseValues& values) {
+  if (!model.layer(0).unit.is_bernoulli()) return Base::uniform(model);
+  return Base::from_data(model, values, 5 * std::ceil(static_cast<double>(values.cols()) / 100));
+}
+
+/// How the parameters start.
+std::string initial_text(const TrainArguments& arguments) {
+  if (!arguments.start.empty()) {
+    const std::string bytes = experiments::read_text(arguments.start);
+    return "model " + sha256(bytes.data(), bytes.size());
+  }
+  if (!arguments.pretrain.empty()) return "pretraining " + arguments.pretrain;
+  return arguments.initial == "xavier" ? "xavier" : fmt::format("sd {}", arguments.initial_sd);
+}
+
+}  // namespace
+
+Unit parse_units(const char* side, const std::string& text) {
+  try {
+    const Unit unit = Unit::parse(text);
+    if (unit.has_scale() && std::string_view(side) != "visible")
+      throw InvalidArgument(fmt::format(
+          "units = {} (must be bernoulli, continuous, or the s of X(s): visible ones alone are "
+          "Gaussian)",
+          text));
+    return unit;
+  } catch (const InvalidArgument& error) {  // "units = 0 (must be ...)"
+    throw InvalidArgument(fmt::format("--{}-{}", side, error.what()));
+  }
+}
+
+double learning_rate(const TrainArguments& arguments) {
+  if (arguments.learning_rate > 0) return arguments.learning_rate;
+  const Optimiser optimiser = parse_optimiser(arguments.optimiser);
+  const bool binary = is_bernoulli(arguments.visible_units) && is_bernoulli(arguments.hidden_units);
+  return optimiser.kind == Optimiser::Kind::sgd && !binary ? kWideRate : optimiser.default_rate();
+}
+
+Negative negative_of(const TrainArguments& arguments) {
+  Negative negative = parse_negative(arguments.negative);
+  for (const auto& [name, value] : arguments.negative_options)
+    if (!value.empty()) set_negative_option(negative, name, value);
+  return negative;
+}
+
+int batch_of(const TrainArguments& arguments, int cases, const std::string& data_name) {
+  if (arguments.batch > cases)
+    throw InvalidArgument(fmt::format("--batch = {} (must be at most the {} cases of {})",
+                                      arguments.batch, cases, data_name));
+  return arguments.batch > 0 ? arguments.batch : std::min(100, cases);
+}
+
+double evaluation_count(const TrainArguments& arguments) {
+  return arguments.evaluate > 0 ? 2.0 + arguments.updates / arguments.evaluate : 0.0;
+}
+
+bool holds_bits(const CaseValues& values) {
+  return values.all([](float x) { return x == 0 || x == 1; });
+}
+
+Dataset load_training(const TrainArguments& arguments, const std::string& spec, const char* split) {
+  Dataset data =
+      arguments.draws_cases()
+          ? load_dataset(spec, {.kind = BinariseOptions::Kind::grey, .images_only = false}, split)
+          : load_cases(spec, arguments.binarise, split, Unit::parse(arguments.visible_units));
+  if (arguments.draws_cases()) {
+    say_header(data);
+    require_grey_levels(data, arguments.binarise);
+  }
+  fit_values(Unit::parse(arguments.visible_units), data);
+  return data;
+}
+
+TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
+    : arguments_(arguments),
+      session_(session),
+      data_(load_training(arguments, arguments.dataset, "train")),
+      standardisation_(standardise(arguments, data_)),
+      trainer_(make_trainer()) {
+  if (arguments_.evaluate > 0) evaluator_.emplace(make_evaluator());
+}
+
+Evaluator TrainRun::make_evaluator() const {
+  EvaluatorOptions options{.every = arguments_.evaluate,
+                           .training = evaluated_cases(data_),
+                           .log_volume = standardisation_ ? standardisation_->log_volume() : 0,
+                           .mean_field = {.updates = arguments_.mean_field},
+                           .sweeps = tracked_sweeps(model()),
+                           .key = derive_key(make_key(arguments_.seed, "train"), "evaluation")};
+  if (options.sweeps > 0) options.base = base_of(model(), data_.values);
+  if (arguments_.validate.empty()) return Evaluator(std::move(options));
+  Dataset data = load_training(arguments_, arguments_.validate, "valid");
+  if (data.values.rows() != data_.values.rows())
+    throw DataError(fmt::format("{}: has {} units (must have {}, as {})", data.name,
+                                data.values.rows(), data_.values.rows(), data_.name));
+  options.validation_hash = data.values.hash(0);
+  if (standardisation_) apply(*standardisation_, data);
+  options.validation = evaluated_cases(data);
+  return Evaluator(std::move(options));
+}
+
+// Those of a look at a tracked log Z; 0 where it is enumerated.
+int TrainRun::tracked_sweeps(const Layered& model) const {
+  const EnumerationPlan plan = plan_enumeration(model);
+  if (plan.possible && arguments_.evaluate_sweeps == 0) return 0;
+  if (model.has_scales())
+    throw InvalidArgument(
+        plan.possible
+            ? std::string("--evaluate-sweeps is given (must not be, with --visible-units gaussian: "
+                          "a Gaussian layer is not tempered)")
+            : fmt::format("--evaluate would enumerate {} units (must be at most {}, with "
+                          "--visible-units gaussian, which are not tempered; leave --evaluate out)",
+                          plan.units, kMostEnumeratedUnits));
+  return arguments_.evaluate_sweeps > 0 ? arguments_.evaluate_sweeps : TrackerOptions().sweeps;
+}
+
+std::shared_ptr<CaseSource> TrainRun::make_source_of(const Dataset& data, StreamKey key) const {
+  const Unit unit = Unit::parse(arguments_.visible_units);
+  if (arguments_.draws_cases()) return std::make_shared<DrawnCases>(data.values, unit, key);
+  return std::make_shared<GivenCases>(data.values, unit);
+}
+
+// Of cases that are drawn anew, those of the first update stand for all.
+Cases TrainRun::evaluated_cases(const Dataset& data) const {
+  if (!arguments_.draws_cases()) return Cases(data.values);
+  Chains chains(model(), static_cast<int>(data.values.cols()));
+  std::vector<int> all(static_cast<std::size_t>(chains.chains()));
+  std::iota(all.begin(), all.end(), 0);
+  make_source_of(data, make_key(arguments_.seed, "train"))->fill(chains, all, 0);
+  return Cases(chains.get_layer(0));
+}
+
+Trainer TrainRun::make_trainer(std::optional<Layered> given) const {
+  const StreamKey key = make_key(arguments_.seed, "train");
+  const auto cases = static_cast<int>(data_.values.cols());
+  TrainOptions options{.negative = negative_of(arguments_),
+                       .rule = parse_rule(arguments_.rule),
+                       .optimiser = parse_optimiser(arguments_.optimiser),
+                       .learning_rate = learning_rate(arguments_),
+                       .weight_decay = arguments_.weight_decay,
+                       .batch = batch_of(arguments_, cases, data_.name),
+                       .mean_field = {.updates = arguments_.mean_field},
+                       .start_at_cases = !arguments_.start.empty() || !arguments_.pretrain.empty(),
+                       .updates = static_cast<std::uint64_t>(arguments_.updates)};
+  options.optimiser.momentum = arguments_.momentum;
+  options.optimiser.rate_decay = arguments_.rate_decay;
+  return about_file(data_.name, [&] {
+    if (!given) require_room(options);
+    Layered start = given ? std::move(*given) : initial_model(key);
+    if (arguments_.evaluate > 0) tracked_sweeps(start);  // refuses
+    return Trainer(std::move(start), make_source(key), options, key);
+  });
+}
+
+std::vector<int> TrainRun::sizes() const {
+  std::vector<int> all{static_cast<int>(data_.values.rows())};
+  all.insert(all.end(), arguments_.hidden.begin(), arguments_.hidden.end());
+  return all;
+}
+
+// A draw and its decision cost 1 ns; the statistics of both phases are 4 sides' worth of products,
+// an update of mean field 2; the step and the packing of both directions 3 ns a weight. Of a weight
+// there are the model's, the gradient's and the step's, and both packed directions. Kernels take
+// units and chains in blocks.
+TrainRun::TrainingCost TrainRun::cost_of(const std::vector<int>& sizes, double chain_sweeps,
+                                         int batch) const {
+  const auto padded = [](double count) { return kChainBlock * std::ceil(count / kChainBlock); };
+  double weights = 0, products = 0, units = sizes.front();
+  for (std::size_t l = 1; l < sizes.size(); ++l) {
+    weights += double{1} * sizes[l - 1] * sizes[l];
+    products += padded(sizes[l - 1]) * padded(sizes[l]);
+    units += sizes[l];
+  }
+  const double sides = sizes.size() == 2 ? 4 : 6 + 2.0 * arguments_.mean_field;
+  const double cases = padded(batch);
+  const double update =
+      chain_sweeps * cases / batch * (2 * products * kTrainingProduct + units * 1e-9) +
+      sides * cases * products * kTrainingProduct + 3e-9 * products;
+  return {
+      .seconds = update * arguments_.updates / thread_count(),
+      .bytes = data_.values.bytes() + 8 * cases * units + 48 * weights + 8 * (products - weights)};
+}
+
+// Before there is a model. Whole ladders and other chains come to the batch's.
+void TrainRun::require_room(const TrainOptions& options) const {
+  const std::vector<int> all = sizes();
+  const Negative& negative = options.negative;
+  const double chains =
+      double{1} * std::max(options.batch, negative.chains) * negative.temperatures;
+  const TrainingCost cost = cost_of(all, chains * negative.sweeps, options.batch);
+  const double units = std::accumulate(all.begin(), all.end(), 0.0);
+  require_memory(
+      fmt::format("{} updates of {} units, which take about {}", grouped(arguments_.updates),
+                  fmt::join(all, "-"), human_seconds(cost.seconds)),
+      cost.bytes + 4 * chains * units, kLessTraining);
+}
+
+Layered TrainRun::initial_model(StreamKey key) const {
+  const std::vector<int> sizes = this->sizes();
+  const NetworkUnits units{Unit::parse(arguments_.visible_units),
+                           Unit::parse(arguments_.hidden_units)};
+  if (!arguments_.start.empty()) return start_model(sizes, units);
+  if (arguments_.initial == "xavier") return xavier_network(sizes, key, units);
+  return initial_network(sizes, arguments_.initial_sd, key, units);
+}
+
+// The model of --start, which must be what the other options and the data say.
+Layered TrainRun::start_model(std::span<const int> sizes, NetworkUnits units) const {
+  Layered model = load_model(arguments_.start);
+  const auto shape = [](std::span<const int> all) {
+    return fmt::format("{}", fmt::join(all, "-"));
+  };
+  const std::vector<int> own = sizes_of(model);
+  if (!std::equal(own.begin(), own.end(), sizes.begin(), sizes.end()))
+    throw DataError(fmt::format("{}: is of {} units (must be of {}, as the data and --hidden say)",
+                                arguments_.start, shape(own), shape(sizes)));
+  for (int l = 0; l < model.layers(); ++l) {
+    const Unit unit = l == 0 ? units.visible : units.hidden;
+    if (model.layer(l).unit != unit)
+      throw DataError(fmt::format("{}: has {} units in layer {} (must have {}: see --{}-units)",
+                                  arguments_.start, model.layer(l).unit.name(), l, unit.name(),
+                                  l == 0 ? "visible" : "hidden"));
+  }
+  return standardisation_ ? standardisation_->of_standard_cases(model) : model;
+}
+
+std::string TrainRun::model_name() const {
+  return fmt::format("{} {}", fmt::join(sizes_of(model()), "-"),
+                     model().is_rbm() ? "RBM" : "Boltzmann machine");
+}
+
+namespace {
+
+// What the sampler keeps is what it saves.
+double sampler_bytes(const Sampler& sampler) {
+  CheckpointWriter out;
+  sampler.save(out);
+  return static_cast<double>(out.finish().size());
+}
+
+}  // namespace
+
+void TrainRun::state_cost() const {
+  const TrainOptions& options = trainer_.options();
+  const TrainingCost cost = cost_of(
+      sizes_of(model()), trainer_.sampler().chain_sweeps(options.negative.sweeps), options.batch);
+  const double evaluations = evaluation_count(arguments_);
+  state_plan(
+      session_,
+      fmt::format("{} updates of a {} by {}{}", grouped(arguments_.updates), model_name(),
+                  options.negative.description(),
+                  curves().tracked
+                      ? fmt::format(", evaluated {:.0f} times by a tracked log Z", evaluations)
+                      : ""),
+      cost.seconds + (evaluator_ ? evaluator_->seconds(model(), evaluations) : 0),
+      cost.bytes + sampler_bytes(trainer_.sampler()) +
+          (evaluator_ ? evaluator_->bytes(model()) : 0),
+      curves().tracked ? "lower --hidden, --batch, --chains or --evaluate-sweeps" : kLessTraining);
+}
+
+std::string TrainRun::heading() const {
+  return fmt::format("boltzmark train 1, initial {}\n", initial_text(arguments_));
+}
+
+const Curves& TrainRun::curves() const {
+  static const Curves none;
+  return evaluator_ ? evaluator_->curves() : none;
+}
+
+bool TrainRun::take_record(std::string_view record) {
+  return evaluator_ && evaluator_->restore(record, model());
+}
+
+void TrainRun::check_curves(bool goes_on) const {
+  if (!arguments_.curves.empty())
+    cli::check_curves(arguments_.curves, arguments_.force, goes_on ? &curves() : nullptr);
+}
+
+void TrainRun::evaluate() {
+  const bool fell_before = fell_far(curves());
+  if (!evaluator_->evaluate(trainer_)) return;
+  if (!arguments_.curves.empty()) write_curves(curves(), arguments_.curves);
+  if (!session_.json) print_evaluation(curves().evaluations.back());
+  if (!session_.quiet && !session_.json && !fell_before && fell_far(curves()))
+    complain(fall_text(curves()));
+}
+
+void TrainRun::print_evaluation(const Evaluation& now) {
+  if (!printed_) print(evaluation_heading(curves()));
+  printed_ = true;
+  print(evaluation_line(curves(), now));
+  finish_output();
+}
+
+void TrainRun::save_model() const {
+  cli::save_model(standardisation_ ? standardisation_->of_raw_cases(model()) : model(),
+                  arguments_.out);
+}
+
+std::vector<std::string> TrainRun::warnings() const {
+  std::vector<std::string> all;
+  if (model().layer(0).unit.is_bernoulli() && !holds_bits(data_.values) &&
+      arguments_.binarise != "grey" && !arguments_.draws_cases())
+    all.emplace_back(
+        "values between 0 and 1 are taken as means (--binarise is for images of bytes)");
+  if (fell_far(curves())) all.push_back(fall_text(curves()));
+  if (const std::string text = refused_text(curves()); !text.empty()) all.push_back(text);
+  return all;
+}
+
+void TrainRun::print_result(std::uint64_t resumed_at) const {
+  if (!arguments_.curves.empty()) draw_curves(curves(), arguments_.curves);
+  const TrainOptions& options = trainer_.options();
+  if (session_.json) {
+    print(JsonObject()
+              .set("out", arguments_.out)
+              .set("visible", model().size(0))
+              .set("visible_units", model().layer(0).unit.name())
+              .set("hidden", model().size(1))
+              .set("layers", sizes_of(model()))
+              .set("hidden_units", model().layer(1).unit.name())
+              .set("negative", options.negative.description())
+              .set("rule", options.rule.name())
+              .set("optimiser", std::string(options.optimiser.name()))
+              .set("learning_rate", options.learning_rate)
+              .set("batch", options.batch)
+              .set("updates", trainer_.updates())
+              .set("resumed_at", resumed_at)
+              .set("seed", arguments_.seed)
+              .set("evaluations", evaluation_objects(curves()))
+              .set("seconds", watch_.seconds())
+              .set("warnings", warnings()));
+    return;
+  }
+  FactList facts;
+  facts.add("wrote", arguments_.out);
+  facts.add("model", model_name());
+  facts.add("training",
+            fmt::format("{} updates of {} cases, {}, {}, {}, rate {}", grouped(trainer_.updates()),
+                        options.batch, options.negative.description(), options.rule.name(),
+                        options.optimiser.name(), options.learning_rate));
+  for (const std::string& warning : warnings()) facts.add("warning", warning);
+  facts.add("time", human_seconds(watch_.seconds()));
+  if (printed_) print("\n");
+  print(facts.text());
+}
+
+}  // namespace boltzmark::cli

@@ -1,0 +1,86 @@
+#include "verification/checks/theorems.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "verification/exact/support/transition_models.hpp"
+
+using namespace boltzmark;
+using namespace transition_models;
+
+namespace {
+
+// M by its definition: p cannot be raised by changing one side alone; among equally probable
+// states of a side the one of greatest index is the maximiser.
+std::set<std::size_t> modes_by_definition(const Layered& model) {
+  const StateSpace space(model);
+  std::set<std::size_t> modes;
+  for (std::size_t x = 0; x < space.states(); ++x) {
+    bool best = true;
+    for (std::size_t y = 0; y < space.states(); ++y) {
+      const bool one_side = space.side_part(0, x) == space.side_part(0, y) ||
+                            space.side_part(1, x) == space.side_part(1, y);
+      if (!one_side || x == y) continue;
+      const double gain = energy(model, space.state(x)) - energy(model, space.state(y));
+      best = best && (gain < 0 || (gain == 0 && y < x));
+    }
+    if (best) modes.insert(x);
+  }
+  return modes;
+}
+
+}  // namespace
+
+TEST_CASE("the modes are the states that neither side alone improves, ties by order") {
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    for (const Layered& model :
+         {tied_network({3, 2}, 700 + i), tied_network({1, 2, 2}, 720 + i), zero_rbm(2, 3)}) {
+      const std::vector<std::size_t> found = local_modes(StateSpace(model));
+      REQUIRE(std::set<std::size_t>(found.begin(), found.end()) == modes_by_definition(model));
+      REQUIRE_FALSE(found.empty());
+    }
+  }
+}
+
+TEST_CASE("log transition probabilities of a side are those of the dense matrix") {
+  for (const Layered& model : {tied_network({2, 2}, 740), uniform_rbm(2, 3, 3, 741)}) {
+    const StateSpace space(model);
+    for (const Rule& rule : all_rules()) {
+      for (const int parity : {0, 1}) {
+        oracle::transition::LongMatrix matrix =
+            oracle::transition::LongMatrix::Identity(space.states(), space.states());
+        for (const int unit : space.side(parity))
+          matrix = (matrix *
+                    oracle::transition::unit_matrix(network(model), law(rule), rule.blend, unit))
+                       .eval();
+        for (std::size_t x = 0; x < space.states(); ++x)
+          for (std::size_t y = 0; y < space.states(); ++y)
+            REQUIRE(std::exp(log_side_transition(space, rule, x, y, parity)) ==
+                    Approx(static_cast<double>(matrix(x, y))).margin(1e-14));
+      }
+    }
+  }
+}
+
+TEST_CASE("Lemma 1 and both theorems hold for T, G and their blend, ties included") {
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    for (const Layered& model :
+         {tied_network({3, 3}, 760 + i), zero_rbm(2, 2), uniform_rbm(3, 2, 200, 800 + i)}) {
+      for (const Rule& rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5)}) {
+        const TheoremReport report = check_theorems(StateSpace(model), rule);
+        REQUIRE(report.lemma1_holds());
+        REQUIRE(report.theorem1_holds());
+        REQUIRE(report.theorem2_holds());
+        REQUIRE(report.modes_stay >= report.modes_joined);
+      }
+    }
+  }
+}
+
+TEST_CASE("without the tie rule the statements fail at ties") {
+  const TheoremReport report = check_theorems(StateSpace(zero_rbm(2, 2)), Rule::metropolis());
+  REQUIRE_FALSE(report.lemma1_holds());
+  REQUIRE_FALSE(report.theorem1_holds());
+  REQUIRE_FALSE(report.theorem2_holds());
+}

@@ -1,0 +1,159 @@
+// What can be no estimate is never ok, whatever the method and the model.
+#include "boltzmark/estimate/closing.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/target/layered_target.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Layered constant_model(double value) {
+  return Layered::rbm(Eigen::MatrixXd::Constant(10, 6, value), Eigen::VectorXd::Constant(10, value),
+                      Eigen::VectorXd::Constant(6, value));
+}
+
+/// Weights of both signs, none like another.
+Layered mixed_model(double scale) {
+  Layered model = constant_model(0);
+  Eigen::MatrixXd weights(10, 6);
+  for (int i = 0; i < weights.size(); ++i) weights.data()[i] = scale * std::sin(1 + 37.0 * i);
+  return Layered::rbm(weights, weights.col(0), weights.row(0).transpose());
+}
+
+/// What |log Z| cannot exceed: all parameters, and the logarithm of the number of states.
+double bound_of(const Layered& model) {
+  return model.weights(0).cwiseAbs().sum() + model.bias(0).cwiseAbs().sum() +
+         model.bias(1).cwiseAbs().sum() + 16 * std::log(2.0);
+}
+
+/// An estimate with every number that one must have.
+Estimate sound() {
+  return {.log_z = 10, .std_error = 0.1, .lower = 9.8, .upper = 10.2, .effective_samples = 100};
+}
+
+void check_honest(const Estimate& estimate) {
+  const bool finite = std::isfinite(estimate.log_z) && std::isfinite(estimate.std_error) &&
+                      std::isfinite(estimate.lower) && std::isfinite(estimate.upper) &&
+                      std::isfinite(estimate.effective_samples);
+  CHECK((finite || estimate.status != Status::ok));
+  CHECK((estimate.status == Status::ok || !estimate.warnings.empty()));
+  for (const double number : {estimate.log_z, estimate.std_error, estimate.lower, estimate.upper})
+    CHECK_FALSE(std::isinf(number));
+}
+
+/// Ten bundles of samples whose D grow with the rung, `scale` times too large.
+SampleStore store_of(double scale) {
+  SampleStore store{.ladder = Ladder::linear(5),
+                    .log_prior = Eigen::VectorXd::Constant(5, -std::log(5.0)),
+                    .log_z_hat = Eigen::VectorXd::LinSpaced(5, 0, 10),
+                    .log_ratio = Eigen::MatrixXd(200, 10),
+                    .rung = Eigen::MatrixXi(200, 10)};
+  for (int c = 0; c < 10; ++c)
+    for (int s = 0; s < 200; ++s) {
+      const int step = (s + c) % 8;  // up and down the ladder
+      store.rung(s, c) = step < 5 ? step : 8 - step;
+      store.log_ratio(s, c) = scale * (9 + 0.5 * store.rung(s, c) + std::sin(7.0 * s + c));
+    }
+  return store;
+}
+
+}  // namespace
+
+TEST_CASE("no method says ok of an extreme model unless it gives its log Z") {
+  std::vector<Layered> models;
+  for (const double value : {1e3, 1e9, 1e30, 1e37, -1e3, -1e9, -1e30, -1e37, 0.0})
+    models.push_back(constant_model(value));
+  for (const double scale : {1e2, 1e9, 1e30, 1e37}) models.push_back(mixed_model(scale));
+  for (const Layered& model : models) {
+    const LayeredTarget target(model, Base::uniform(model));
+    const double bound = bound_of(model);
+    const double truth = bound < 1e14 ? exact_log_z(model).log_z : Estimate::kNone;
+    for (const int rungs : {2, 5}) {
+      MethodRuns runs(target,
+                      {.sweeps = 1000, .ladder = Ladder::linear(rungs), .key = make_key(1)});
+      for (const Method& method : registered_methods()) {
+        if (method.source == Source::own)
+          continue;  // a test registers some, which answer for themselves
+        const Estimate estimate = runs.estimate(method.name);
+        INFO(fmt::format("{} of a model with log Z = {}, {} rungs: {} +- {} {}", method.name, truth,
+                         rungs, estimate.log_z, estimate.std_error, name(estimate.status)));
+        check_honest(estimate);
+        // A regression of one seed: within ten standard errors of log Z.
+        if (estimate.status != Status::ok) continue;
+        CHECK(std::abs(estimate.log_z) <= bound + 10 * estimate.std_error + 1e-9 * bound);
+        CHECK(estimate.std_error <= bound);
+        if (std::isnan(truth)) continue;  // the sums of such a model cannot be enumerated
+        CHECK(std::abs(estimate.log_z - truth) <= 10 * estimate.std_error + 1e-9 * std::abs(truth));
+      }
+    }
+  }
+}
+
+TEST_CASE("samples whose D are 1e160 times too large give no method an ok") {
+  for (const double scale : {1e160, -1e160, 1e300})
+    for (const Method& method : registered_methods()) {
+      if (method.source != Source::tempered || method.name == "rts-mixed") continue;
+      const Estimate estimate = estimate_from(method.name, store_of(scale));
+      INFO(fmt::format("{}: {} {}", method.name, estimate.log_z, name(estimate.status)));
+      CHECK(estimate.status != Status::ok);
+      check_honest(estimate);
+    }
+  CHECK(estimate_from("ti", store_of(1)).status == Status::ok);
+}
+
+TEST_CASE("log Z by a rule without slopes is there although the variance of D overflows") {
+  for (const char* method : {"ti", "ti-riemann", "ti-simpson"}) {
+    const double plain = estimate_from(method, store_of(1)).log_z;
+    CHECK(estimate_from(method, store_of(1e160)).log_z == Approx(1e160 * plain).epsilon(1e-12));
+  }
+}
+
+TEST_CASE(
+    "an estimate with a number that is not finite is closed as not converged, with a reason") {
+  CHECK(closed(sound()).status == Status::ok);
+  CHECK(closed(sound()).warnings.empty());
+  for (const double bad : {kInf, -kInf, Estimate::kNone})
+    for (double Estimate::*number : {&Estimate::log_z, &Estimate::std_error, &Estimate::lower,
+                                     &Estimate::upper, &Estimate::effective_samples}) {
+      Estimate estimate = sound();
+      estimate.*number = bad;
+      estimate = closed(estimate);
+      check_honest(estimate);
+      CHECK(estimate.status == Status::not_converged);
+      REQUIRE(estimate.warnings.size() == 1);
+    }
+}
+
+TEST_CASE("the reason why there is no log Z comes first, and a method's own is kept") {
+  Estimate estimate{.warnings = {"cases are from a tempered run"}};
+  CHECK_THAT(closed(estimate).warnings.front(), Catch::Contains("not finite"));
+  Estimate refused;
+  refused.refuse(Status::unvisited_rung, "a rung has no sample");
+  CHECK(closed(refused).status == Status::unvisited_rung);
+  CHECK(closed(refused).warnings == std::vector<std::string>{"a rung has no sample"});
+}
+
+TEST_CASE("an ok estimate within ten standard errors of the range of D stays so, and others not") {
+  CHECK(closed(sound(), {9, 11}).status == Status::ok);
+  CHECK(closed(sound(), {11 - 0.01, 12}).status == Status::ok);
+  CHECK(closed(sound(), {11 + 0.01, 12}).status == Status::not_converged);
+  CHECK(closed(sound(), {1, 9 + 0.01}).status == Status::ok);
+  CHECK(closed(sound(), {1, 9 - 0.01}).status == Status::not_converged);
+  Estimate blind = sound();
+  blind.std_error = 13.1;  // above the largest |D| and a nat
+  CHECK(closed(blind, {9, 12}).status == Status::not_converged);
+  CHECK(closed(blind, {9, 12.2}).status == Status::ok);
+  CHECK(closed(blind, {-12.2, 9}).status == Status::ok);
+}

@@ -1,0 +1,133 @@
+// Thermodynamic integration, where arithmetic decides.
+#include <Eigen/Core>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+
+#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "verification/exact/support/gaussian_tempering.hpp"
+
+namespace {
+
+using namespace estimate_test;
+
+const Ladder& uneven(int rungs) {
+  static const Ladder odd({0, 0.125, 0.5, 0.625, 1}), even({0, 0.125, 0.5, 0.625, 0.75, 1});
+  return rungs == 5 ? odd : even;
+}
+
+// The rule applied to b^degree and its slope.
+double integral_of_power(Quadrature quadrature, const Ladder& ladder, int degree) {
+  double sum = 0;
+  for (const QuadratureTerm& t : quadrature_terms(quadrature, ladder)) {
+    const double b = ladder[t.rung];
+    sum += t.value * std::pow(b, degree) +
+           t.slope * (degree == 0 ? 0 : degree * std::pow(b, degree - 1));
+  }
+  return sum;
+}
+
+// A store in which every rung has the same D, mean(b), with `spread` on both sides.
+SampleStore rigid_store(const Ladder& ladder, const std::function<double(double)>& mean,
+                        double spread, Eigen::Index chains = 4) {
+  const int rungs = ladder.rungs();
+  SampleStore store = store_on(ladder, 2 * rungs, chains);
+  for (Eigen::Index c = 0; c < chains; ++c)
+    for (int n = 0; n < 2 * rungs; ++n) {
+      store.rung(n, c) = n / 2;
+      store.log_ratio(n, c) = mean(ladder[n / 2]) + (n % 2 == 0 ? spread : -spread);
+    }
+  return store;
+}
+
+double integrate(const SampleStore& store, Quadrature quadrature) {
+  return thermodynamic_integration(store, Assignment::hard, {.quadrature = quadrature}).log_z;
+}
+
+}  // namespace
+
+TEST_CASE("each rule integrates the polynomials of its degree exactly on uneven ladders") {
+  for (const int rungs : {5, 6}) {
+    const Ladder& ladder = uneven(rungs);
+    const auto is_exact = [&](Quadrature quadrature, int degree) {
+      return std::abs(integral_of_power(quadrature, ladder, degree) - 1.0 / (degree + 1)) < 1e-14;
+    };
+    CHECK(is_exact(Quadrature::left, 0));
+    CHECK(is_exact(Quadrature::right, 0));
+    CHECK_FALSE(is_exact(Quadrature::right, 1));
+    CHECK(is_exact(Quadrature::trapezoid, 1));
+    CHECK_FALSE(is_exact(Quadrature::trapezoid, 2));
+    CHECK(is_exact(Quadrature::simpson, 2));
+    CHECK(is_exact(Quadrature::corrected, 3));
+    CHECK_FALSE(is_exact(Quadrature::corrected, 4));
+  }
+  CHECK(integral_of_power(Quadrature::simpson, Ladder::linear(5), 3) == Approx(0.25));
+  CHECK(integral_of_power(Quadrature::simpson, Ladder::linear(2), 1) == Approx(0.5));
+}
+
+TEST_CASE("left and right sums miss log Z by the divergences of neighbouring rungs") {
+  // Means are those of a Gaussian target; KL between neighbours is h^2 variance / 2 both ways.
+  const GaussianTarget target;
+  const auto mean = [&](double b) { return target.mean + target.variance * b; };
+  for (const Ladder& ladder : {Ladder::linear(8), Ladder::geometric(12)}) {
+    double divergence = 0;
+    for (int k = 0; k + 1 < ladder.rungs(); ++k)
+      divergence += 0.5 * target.variance * std::pow(ladder[k + 1] - ladder[k], 2);
+    const SampleStore store = rigid_store(ladder, mean, std::sqrt(target.variance));
+    CHECK(integrate(store, Quadrature::left) + divergence ==
+          Approx(target.log_z(1)).epsilon(1e-13));
+    CHECK(integrate(store, Quadrature::right) - divergence ==
+          Approx(target.log_z(1)).epsilon(1e-13));
+    CHECK(integrate(store, Quadrature::trapezoid) == Approx(target.log_z(1)).epsilon(1e-13));
+  }
+}
+
+TEST_CASE("the standard error of integration contains the discretisation error") {
+  // Without sampling error: mean e^b, slope e^b only in name, so the corrected rule is off by known
+  // amounts and the intervals are those of the left and right sums.
+  const auto mean = [](double b) { return std::exp(b); };
+  const SampleStore store = rigid_store(Ladder::linear(5), mean, 0);
+  const auto left = integrate(store, Quadrature::left), right = integrate(store, Quadrature::right);
+  const Estimate simpson =
+      thermodynamic_integration(store, Assignment::hard, {.quadrature = Quadrature::simpson});
+  const double trapezoid = integrate(store, Quadrature::trapezoid);  // no slopes: = corrected
+  CHECK(simpson.std_error == Approx(std::abs(simpson.log_z - trapezoid)).epsilon(1e-12));
+  CHECK(simpson.lower == Approx(left));
+  CHECK(simpson.upper == Approx(right));
+  CHECK(simpson.lower < std::exp(1) - 1);
+  CHECK(simpson.upper > std::exp(1) - 1);
+  CHECK(simpson.log_z == Approx(std::exp(1) - 1).epsilon(1e-4));
+}
+
+TEST_CASE("rungs without samples are refused, or interpolated linearly in b") {
+  const auto mean = [](double b) { return 1 + b * b; };
+  SampleStore store = rigid_store(uneven(6), mean, 0.5);
+  const SampleStore whole = rigid_store(Ladder({0, 0.125, 0.625, 1}), mean, 0.5);
+  for (Eigen::Index n = 0; n < store.rung.size(); ++n) {
+    int& k = store.rung.data()[n];
+    double& d = store.log_ratio.data()[n];
+    if (k == 2 || k == 4) {  // these samples go to the rung below
+      const double sign = d - mean(store.ladder[k]);
+      d = mean(store.ladder[--k]) + sign;
+    }
+  }
+  store.random_rungs = false;
+  const Estimate refused = thermodynamic_integration(store, Assignment::hard);
+  CHECK(refused.status == Status::unvisited_rung);
+  CHECK(std::isnan(refused.log_z));
+  const Estimate filled =
+      thermodynamic_integration(store, Assignment::hard, {.interpolate_empty = true});
+  CHECK(filled.status == Status::unvisited_rung);
+  CHECK(filled.log_z == Approx(integrate(whole, Quadrature::trapezoid)).epsilon(1e-13));
+  CHECK(std::isfinite(filled.std_error));
+}
+
+TEST_CASE("continuous integration averages D over the density of b") {
+  Eigen::MatrixXd d(2, 2), density(2, 2);
+  d << 1, 2, 3, 4;
+  density << 0.5, 1, 2, 4;
+  const Estimate estimate = ti_continuous(d, density);
+  CHECK(estimate.log_z == Approx((2 + 2 + 1.5 + 1) / 4));
+  CHECK_THROWS_AS(ti_continuous(d, -density), InvalidArgument);
+  CHECK_THROWS_AS(ti_continuous(d, density.leftCols(1)), InvalidArgument);
+}

@@ -1,0 +1,312 @@
+// Samples whose chains do not mix are trusted by no method: a table of methods and of ways not to mix.
+#include "boltzmark/sample/tempering/mixing.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/target/layered_target.hpp"
+#include "verification/exact/support/gaussian_tempering.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+using Eigen::Index;
+
+constexpr Index kMixingChains = 40, kMixingSweeps = 400;
+
+/// Gives every sample another place: (sweep, chain) of the n-th of all.
+SampleStore rearranged(const SampleStore& store, const std::vector<Index>& order,
+                       const std::function<std::pair<Index, Index>(Index)>& place) {
+  SampleStore other = store;
+  for (Index n = 0; n < store.log_ratio.size(); ++n) {
+    const auto [sweep, chain] = place(n);
+    const Index from = order[static_cast<std::size_t>(n)];
+    other.log_ratio(sweep, chain) = store.log_ratio.data()[from];
+    other.rung(sweep, chain) = store.rung.data()[from];
+  }
+  return other;
+}
+
+/// The places of all samples, in the order of their rungs.
+std::vector<Index> by_rung(const SampleStore& store) {
+  std::vector<Index> order(static_cast<std::size_t>(store.rung.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return store.rung.data()[a] < store.rung.data()[b]; });
+  return order;
+}
+
+/// Samples of the right law, dealt to all chains, each of which goes up the ladder once.
+SampleStore once_up(const SampleStore& store) {
+  return rearranged(store, by_rung(store),
+                    [](Index n) { return std::pair(n / kMixingChains, n % kMixingChains); });
+}
+
+/// Each chain stays on a rung or two.
+SampleStore stuck(const SampleStore& store) {
+  return rearranged(store, by_rung(store),
+                    [](Index n) { return std::pair(n % kMixingSweeps, n / kMixingSweeps); });
+}
+
+/// Up, down and up again: one trip each, where two are needed.
+SampleStore one_trip(const SampleStore& store) {
+  SampleStore up = once_up(store), other = up;
+  for (Index s = 0; s < kMixingSweeps; ++s) {
+    const Index third = s % 3, at = s / 3, part = kMixingSweeps / 3;
+    const Index to = third == 0 ? at : third == 1 ? 2 * part - at : 2 * part + 1 + at;
+    other.log_ratio.row(std::min(to, kMixingSweeps - 1)) = up.log_ratio.row(s);
+    other.rung.row(std::min(to, kMixingSweeps - 1)) = up.rung.row(s);
+  }
+  return other;
+}
+
+/// Only one chain moves, as often as all need.
+SampleStore one_moves(const SampleStore& store) {
+  SampleStore other = once_up(store);
+  other.log_ratio.col(0) = store.log_ratio.col(0);
+  other.rung.col(0) = store.rung.col(0);
+  return other;
+}
+
+std::vector<Method> readers_of_stores() {
+  std::vector<Method> all;
+  for (const Method& method : registered_methods())
+    if (method.from_store) all.push_back(method);
+  return all;
+}
+
+bool says_round_trips(const Estimate& estimate) {
+  return std::any_of(
+      estimate.warnings.begin(), estimate.warnings.end(),
+      [](const std::string& warning) { return warning.find("round trips") != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("no method trusts samples whose chains do not mix") {
+  Stream stream(make_key(4, "mixing"), Purpose::test);
+  const SampleStore mixed = estimate_test::independent_store(
+      {.variance = 2}, {.rungs = 5, .sweeps = kMixingSweeps, .chains = kMixingChains}, stream);
+  const std::vector<std::pair<std::string, SampleStore>> unmixed = {
+      {"once up the ladder", once_up(mixed)},
+      {"stuck", stuck(mixed)},
+      {"one trip", one_trip(mixed)},
+      {"one chain moves", one_moves(mixed)}};
+  const std::vector<Method> methods = readers_of_stores();
+  CHECK(methods.size() >= 11);
+  for (const Method& method : methods) {
+    INFO(method.name);
+    CHECK(estimate_from(method.name, mixed).status == Status::ok);
+    for (const auto& [how, store] : unmixed) {
+      const Estimate estimate = estimate_from(method.name, store);
+      INFO(how << ": " << name(estimate.status));
+      CHECK(estimate.status == Status::not_converged);
+      CHECK_FALSE(estimate.warnings.empty());
+    }
+  }
+}
+
+TEST_CASE(
+    "replicas that exchange rungs but seldom travel are refused, those that stay are not judged") {
+  Stream stream(make_key(5, "replicas"), Purpose::test);
+  // Bundles of 5 chains that all go up a rung, from the top to the bottom, every so many sweeps;
+  // D is of its rung's law.
+  const auto replicas = [&](Index sweeps_a_step) {
+    SampleStore store = estimate_test::store_on(Ladder::linear(5), kMixingSweeps, kMixingChains);
+    store.random_rungs = false;
+    for (Index c = 0; c < kMixingChains; ++c)
+      for (Index s = 0; s < kMixingSweeps; ++s) {
+        const int rung = static_cast<int>((c + s / sweeps_a_step) % 5);
+        store.rung(s, c) = rung;
+        store.log_ratio(s, c) = 2 * store.ladder[rung] + std::sqrt(2) * stream.normal();
+      }
+    return store;
+  };
+  const SampleStore mixed = replicas(1), seldom = replicas(150), still = replicas(kMixingSweeps);
+  int readers = 0;
+  for (const Method& method : registered_methods()) {
+    if (!method.any_tempering || !method.from_store) continue;
+    ++readers;
+    INFO(method.name);
+    CHECK(estimate_from(method.name, mixed).status == Status::ok);
+    CHECK(estimate_from(method.name, still).status == Status::ok);
+    const Estimate refused = estimate_from(method.name, seldom);
+    CHECK(refused.status == Status::not_converged);
+    CHECK(says_round_trips(refused));
+  }
+  CHECK(readers == 6);
+}
+
+TEST_CASE("round trips are judged only where every bundle exchanges its rungs") {
+  // Two bundles of two chains: the first exchanges once, the second's chains share a rung.
+  SampleStore store = estimate_test::store_on(Ladder::linear(2), 2, 4);
+  store.random_rungs = false;
+  store.rung << 0, 1, 0, 1, 1, 0, 0, 1;
+  const auto refused = [&] {
+    Estimate estimate;
+    judge_mixing(estimate, store);
+    return estimate.status == Status::not_converged;
+  };
+  CHECK(refused());
+  store.rung << 0, 1, 0, 0, 1, 0, 0, 1;
+  CHECK_FALSE(refused());
+  store.rung << 0, 1, 0, 1, 0, 1, 1, 0;  // the second alone exchanges
+  CHECK(refused());
+}
+
+TEST_CASE("a run whose highest rung few chains visited is refused, whatever their trips") {
+  SampleStore store = estimate_test::store_on(Ladder::linear(2), 400, 10);
+  const auto judged = [&](const std::vector<int>& visits) {
+    store.rung.setZero();
+    for (std::size_t c = 0; c < visits.size(); ++c)
+      for (int s = 0; s < visits[c]; ++s) store.rung(2 * s, static_cast<Index>(c)) = 1;
+    Estimate estimate;
+    judge_mixing(estimate, store);
+    return estimate;
+  };
+  CHECK(judged({100, 100}).status == Status::ok);  // (2 100)^2 / (2 100^2) = 2 of 10
+  CHECK(judged({100, 99}).status == Status::not_converged);
+  CHECK(judged({200, 200, 20}).status == Status::ok);            // 420^2 / 80400 = 2.19
+  CHECK(judged({200, 100, 1}).status == Status::not_converged);  // 301^2 / 50001 = 1.81
+  const Estimate one = judged({200});
+  REQUIRE(one.warnings.size() == 1);
+  CHECK(one.warnings[0].starts_with("1.0 of 10 chains made the visits of the ladder's top"));
+  CHECK(judged(std::vector<int>(10, 40)).status == Status::ok);
+}
+
+TEST_CASE("batches of chains need more effective samples than chains: worked out by hand") {
+  const auto status = [](Index groups, int batches, double effective) {
+    Estimate estimate{.log_z = 0};
+    Eigen::VectorXd sums(groups);
+    for (Index g = 0; g < groups; ++g) sums[g] = g % 4 < 2 ? 1 : -1;
+    const auto n = static_cast<double>(groups);
+    const double squared_error = n / (n - 1) * n / 1e6;
+    set_error(estimate, {.groups = sums,
+                         .batches = batches,
+                         .samples = 1000,
+                         .mean_square = effective * squared_error});
+    CHECK(estimate.std_error == Approx(std::sqrt(squared_error)).epsilon(1e-14));
+    CHECK(estimate.effective_samples == Approx(effective).epsilon(1e-12));
+    return estimate.status;
+  };
+  CHECK(status(8, 1, 51) == Status::ok);
+  CHECK(status(8, 1, 49) == Status::few_effective_samples);
+  CHECK(status(8, 2, 97) == Status::ok);  // 12 a batch; four pairs are too few to join
+  CHECK(status(8, 2, 95) == Status::few_effective_samples);
+}
+
+TEST_CASE("a method reads parallel tempering, live and stored, if and only if it says so") {
+  Eigen::MatrixXd weights(6, 4);
+  for (Index i = 0; i < weights.size(); ++i) weights.data()[i] = std::sin(1 + 37.0 * i);
+  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(6), Eigen::VectorXd::Zero(4));
+  const LayeredTarget target(model, Base::uniform(model));
+  const MethodSettings settings{.chains = 40,
+                                .sweeps = 300,
+                                .ladder = Ladder::linear(5),
+                                .tempering = Tempering::parallel,
+                                .key = make_key(1)};
+  const SampleStore store = run_replicas(target, settings);
+  CHECK(store.bundle() == 5);
+  CHECK(store.chains() == 40);
+  CHECK(store.sweeps() == 240);  // of 300, a fifth being burn-in
+  for (const Method& method : registered_methods()) {
+    INFO(method.name);
+    if (method.any_tempering) {
+      const Estimate live = estimate_log_z(method.name, target, settings);
+      CHECK(live.status == Status::ok);
+      if (!method.from_store) continue;
+      const Estimate stored = estimate_from(method.name, store);
+      CHECK(stored.log_z == live.log_z);
+      CHECK(stored.std_error == live.std_error);
+      CHECK(MethodRuns(target, settings).estimate(method.name).log_z == live.log_z);
+      continue;
+    }
+    if (method.source == Source::tempered)
+      CHECK_THROWS_AS(estimate_log_z(method.name, target, settings), InvalidArgument);
+    if (method.from_store) CHECK_THROWS_AS(estimate_from(method.name, store), InvalidArgument);
+  }
+}
+
+TEST_CASE("bundles and burn-in are as they are asked for, at equal moves") {
+  const auto work = [](MethodSettings settings) {
+    settings.chains = 40;
+    settings.sweeps = 300;
+    settings.ladder = Ladder::linear(5);
+    return replica_options(settings);
+  };
+  CHECK(work({}).bundles == 8);
+  CHECK(work({}).burn_in + work({}).sweeps == 300);
+  CHECK(work({.bundles = 16}).burn_in == 30);  // of 150
+  CHECK(work({.bundles = 16}).sweeps == 120);
+  CHECK(work({.bundles = 6}).sweeps == 320);  // of 400
+  CHECK(work({.burn_in = 0}).sweeps == 300);
+  CHECK(work({.bundles = 16, .burn_in = 149}).sweeps == 1);
+  CHECK_THROWS_AS(work({.bundles = 16, .burn_in = 150}), InvalidArgument);
+  CHECK_THROWS_AS(work({.bundles = 1300}), InvalidArgument);  // a sweep each
+  CHECK(method_work("bar", {.chains = 40,
+                            .sweeps = 300,
+                            .ladder = Ladder::linear(5),
+                            .tempering = Tempering::parallel,
+                            .bundles = 16})
+            .chains == 80);
+}
+
+TEST_CASE("chains of a bundle are one group: errors and sums worked out by hand") {
+  // 40 bundles of 2 chains, 2 sweeps; a bundle's values are all 1, or all -1.
+  Eigen::MatrixXd influences(2, 80);
+  for (Index c = 0; c < 80; ++c) influences.col(c).setConstant(c / 2 % 2 == 0 ? 1 : -1);
+  Estimate chains{.log_z = 0}, bundles{.log_z = 0};
+  set_error(chains, influences);
+  set_error(bundles, influences, 2);
+  CHECK(chains.std_error == Approx(std::sqrt(80.0 / 79 * 80 * 4) / 160).epsilon(1e-14));
+  CHECK(bundles.std_error == Approx(std::sqrt(40.0 / 39 * 40 * 16) / 160).epsilon(1e-14));
+  SampleStore store{.ladder = Ladder::linear(2),
+                    .log_prior = Eigen::VectorXd::Constant(2, -std::log(2)),
+                    .log_z_hat = Eigen::VectorXd::Zero(2),
+                    .log_ratio = influences,
+                    .rung = Eigen::MatrixXi(2, 80)};
+  for (Index c = 0; c < 80; ++c) store.rung.col(c) << static_cast<int>(c % 2), 1 - c % 2;
+  const RungSums drawn = sum_by_rung(store, Assignment::hard);
+  CHECK(drawn.groups() == 80);
+  store.random_rungs = false;
+  const RungSums fixed = sum_by_rung(store, Assignment::hard);
+  REQUIRE(fixed.groups() == 40);
+  CHECK(fixed.batches == 1);
+  CHECK(fixed.weight == Eigen::MatrixXd::Constant(2, 40, 2));
+  for (Index g = 0; g < 40; ++g) {
+    CHECK(fixed.first(0, g) == (g % 2 == 0 ? 2 : -2));
+    CHECK(fixed.second(1, g) == 2);
+  }
+  CHECK(fixed.first.sum() == drawn.first.sum());
+  store.log_ratio.conservativeResize(2, 79);  // no whole bundles
+  store.rung.conservativeResize(2, 79);
+  CHECK(store.bundle() == 1);
+}
+
+TEST_CASE(
+    "a run that is too short for its ladder is refused for its round trips by every sampler") {
+  // Energies that vary by 40 at b = 0: neighbouring rungs hardly overlap.
+  Eigen::MatrixXd weights(20, 10);
+  for (Index i = 0; i < weights.size(); ++i) weights.data()[i] = 4 * std::sin(1 + 37.0 * i);
+  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(20), Eigen::VectorXd::Zero(10));
+  const LayeredTarget target(model, Base::uniform(model));
+  MethodRuns runs(target,
+                  {.chains = 50, .sweeps = 60, .ladder = Ladder::linear(20), .key = make_key(1)});
+  int samplers = 0;
+  for (const Method& method : registered_methods()) {
+    if (method.source == Source::own || method.name == "ais" || method.name == "smc") continue;
+    ++samplers;
+    const Estimate estimate = runs.estimate(method.name);
+    INFO(method.name << ": " << name(estimate.status));
+    CHECK(estimate.status != Status::ok);
+    CHECK(says_round_trips(estimate));
+  }
+  CHECK(samplers >= 17);
+}

@@ -1,0 +1,105 @@
+// What becomes of values that are no bits: nothing in silence.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/program.hpp"
+
+using namespace cli_test;
+
+namespace {
+
+// A .npy file of bytes, as NumPy writes it.
+std::string npy_of_bytes(const std::string& shape, const std::string& bytes) {
+  std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.resize(117, ' ');
+  header += '\n';
+  std::string file = "\x93NUMPY";
+  file += {1, 0, 118, 0};
+  return file + header + bytes;
+}
+
+std::string counted_bytes(int count, int step) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>(i * step % 256);
+  return bytes;
+}
+
+Arguments training_of(const std::string& data, const std::string& out, const Arguments& more = {}) {
+  Arguments all = {"train", data, "--hidden", "2", "--updates", "3", "--out", out, "--force"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "small counts are not taken for grey levels, and are refused where units have no such value") {
+  const io_test::Folder folder;
+  const std::string counts = npy_of_bytes("4, 3", {0, 1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 0});
+  const std::string data = folder.write("u8.npy", counts), out = folder / "m.npz";
+  const Json described = json_of({"describe", data});
+  CHECK(described["mean_activity"] == 2.5);
+  CHECK(described["binary"] == false);
+  for (const Arguments& more : {Arguments{}, Arguments{"--visible-units", "5"}}) {
+    const Run refused = run(training_of(data, out, more));
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("u8.npy: holds values up to 5") != std::string::npos);
+    CHECK(refused.err.find("--binarise") != std::string::npos);
+  }
+  CHECK(folder.entries() == 1);
+  // Asked for, a threshold is taken: 8 of 12 values pass 1.
+  CHECK(json_of({"describe", data, "--binarise", "threshold:1"})["mean_activity"].get<double>() ==
+        Approx(8.0 / 12).epsilon(1e-6));
+  CHECK(run(training_of(data, out, {"--binarise", "threshold:1"})).code == 0);
+}
+
+TEST_CASE("a threshold that leaves every case without an edge is refused") {
+  const io_test::Folder folder;
+  const std::string data =
+      folder.write("dark.npy", npy_of_bytes("20, 2, 3", counted_bytes(120, 1)));  // 0 .. 119
+  for (const Arguments& more : {Arguments{}, Arguments{"--binarise", "threshold:127"}}) {
+    const Run refused = run(training_of(data, folder / "m.npz", more));
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("dark.npy") != std::string::npos);
+    CHECK(refused.err.find("threshold:127 20 of 20 cases have all units alike") !=
+          std::string::npos);
+  }
+  // 117 and above: the last case alone has an edge, 95 % have none; at 113 the same share remains.
+  CHECK(run({"describe", data, "--binarise", "threshold:116"}).code == 0);
+  CHECK(run({"describe", data, "--binarise", "threshold:119"}).code == 2);
+  CHECK(run({"describe", data, "--binarise", "grey"}).code == 0);
+}
+
+TEST_CASE("grey levels in text are binarised where it is asked for, bits never are") {
+  const io_test::Folder folder;
+  const std::string grey = folder.write("g.csv", "0,200,90\n255,10,130\n");
+  CHECK(json_of({"describe", grey})["binary"] == false);
+  const Json bits = json_of({"describe", grey, "--binarise", "threshold:100"});
+  CHECK(bits["binary"] == true);
+  CHECK(bits["mean_activity"] == 0.5);
+  CHECK(run(training_of(grey, folder / "m.npz", {"--binarise", "fresh"})).code == 0);
+  const std::string plain = folder.write("b.csv", "0,1,0\n1,0,1\n"),
+                    means = folder.write("p.csv", "0.5,1,0\n1,0,0.25\n");
+  for (const std::string& data : {plain, means})
+    for (const char* kind : {"threshold:127", "sample:1", "grey"}) {
+      const Run refused = run({"describe", data, "--binarise", kind});
+      INFO(refused.err);
+      CHECK(refused.code == 2);
+      CHECK(refused.err.find("has no grey levels") != std::string::npos);
+    }
+}
+
+TEST_CASE("images of grey levels keep their threshold of 127") {
+  const io_test::Folder folder;
+  const std::string data =
+      folder.write("i.npy", npy_of_bytes("4, 8, 8", counted_bytes(256, 37)));  // each of 0 .. 255
+  const Json plain = json_of({"describe", data}),
+             asked = json_of({"describe", data, "--binarise", "threshold:127"});
+  CHECK(plain["mean_activity"] == 0.5);
+  CHECK(asked["mean_activity"] == 0.5);
+  // The same bytes without the shape of images stay.
+  const std::string flat = folder.write("f.npy", npy_of_bytes("4, 64", counted_bytes(256, 37)));
+  CHECK(json_of({"describe", flat})["mean_activity"] == 127.5);
+}

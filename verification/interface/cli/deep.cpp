@@ -1,0 +1,223 @@
+// The score of deep models: exact, bounded, and of single cases.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/mean_field.hpp"
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
+#include "verification/interface/cli/program.hpp"
+
+namespace {
+
+using namespace cli_test;
+boltzmark::Layered deep_model(const std::vector<int>& sizes, double sd) {
+  return boltzmark::initial_network(sizes, sd, boltzmark::make_key(sizes.size(), "deep score"));
+}
+
+const char* const kCases = "1,0,1,1,0,0\n0,0,1,0,1,1\n1,1,1,1,0,1\n0,1,0,0,0,1\n1,0,1,1,0,0\n";
+
+}  // namespace
+
+TEST_CASE("the score of a deep model is exact where it can be enumerated, its bound beside it") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  for (const std::vector<int>& sizes : {std::vector{6, 5, 4}, std::vector{6, 3, 4, 2}}) {
+    const boltzmark::Layered model = deep_model(sizes, 1);
+    const std::string path = saved(model, folder / "m.npz");
+    const Json score = json_of({"score", path, data});
+    CHECK(score["method"] == "exact");
+    CHECK(score["status"] == "ok");
+    Eigen::MatrixXf cases(6, 5);
+    cases << 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1,
+        0;
+    const double truth = boltzmark::exact_mean_log_likelihood(model, boltzmark::Cases(cases));
+    CHECK(score["mean_log_likelihood"].get<double>() == Approx(truth).margin(1e-11));
+    double bound = -score["log_z"].get<double>();
+    for (const double log_f : boltzmark::variational_bounds(model, cases).log_f) bound += log_f / 5;
+    CHECK(score["bound"].get<double>() == Approx(bound).margin(1e-11));
+    CHECK(bound < truth);
+    // One update bounds less closely, in truth and in what is said of it.
+    const Json early = json_of({"score", path, data, "--mean-field", "1"});
+    CHECK(early["mean_field_updates"] == 1);
+    CHECK(early["bound"].get<double>() < score["bound"].get<double>());
+    // log Z by sampling, and single cases: eight standard errors, never by chance.
+    const Json sampled =
+        json_of({"score", path, data, "--method", "ais", "--sweeps", "500", "--true-cases", "5"});
+    CHECK(std::abs(sampled["mean_log_likelihood"].get<double>() - truth) <
+          8 * sampled["std_error"].get<double>() + 1e-9);
+    CHECK(sampled["true_cases"] == 5);
+    CHECK(std::abs(sampled["true_mean_log_likelihood"].get<double>() - truth) <
+          8 * sampled["true_std_error"].get<double>() + 1e-9);
+    CHECK(sampled["true_status"] == "ok");
+    const double error_of_cases =
+        json_of({"score", path, data, "--sweeps", "500", "--true-cases", "5"})["true_std_error"];
+    CHECK(sampled["true_std_error"].get<double>() ==
+          Approx(std::hypot(error_of_cases, sampled["std_error"].get<double>())).epsilon(1e-9));
+    CHECK(sampled["true_bound"].get<double>() ==
+          Approx(sampled["bound"].get<double>()).margin(1e-9));
+  }
+}
+
+// Of 16 equal cases a mean has a quarter of the error of one, of AIS as of the cases.
+TEST_CASE("errors of true cases are those of their mean, of AIS and of the cases apart") {
+  const io_test::Folder folder;
+  const std::string path = saved(deep_model({6, 5, 4}, 1), folder / "m.npz");
+  const auto score = [&](const std::string& cases, const char* true_cases) {
+    return json_of({"score", path, folder.write("d.csv", cases), "--sweeps", "50", "--true-cases",
+                    true_cases});
+  };
+  std::string equal;
+  for (int i = 0; i < 16; ++i) equal += "1,0,1,1,0,0\n";
+  const double one = score("1,0,1,1,0,0\n", "1")["true_std_error"];
+  const Json many = score(equal, "16");
+  CHECK(many["true_std_error"].get<double>() / one > 1 / 8.0);
+  CHECK(many["true_std_error"].get<double>() / one < 1 / 2.0);
+  // What the cases have in common is no spread: what AIS adds stays below eight of its errors.
+  CHECK(many["true_std_error_cases"].get<double>() < 8 * many["true_std_error"].get<double>());
+  const Json some = score(kCases, "5");
+  CHECK(some["true_std_error_cases"].get<double>() ==
+        Approx(some["std_error_cases"].get<double>()).epsilon(0.2));
+  CHECK(some["true_std_error_cases"].get<double>() > 4 * some["true_std_error"].get<double>());
+}
+
+TEST_CASE("a deep model with a Gaussian layer is scored exactly, without a bound") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const boltzmark::Layered bits = deep_model({6, 4, 3}, 1);
+  std::vector<boltzmark::Layer> layers{bits.layer(0), bits.layer(1), bits.layer(2)};
+  layers[2].unit = boltzmark::Unit::gaussian();
+  layers[2].sigma0 = Eigen::VectorXd::Ones(3);
+  const boltzmark::Layered model(layers, bits.weights());
+  const Json score = json_of({"score", saved(model, folder / "m.npz"), data});
+  CHECK(score["status"] == "ok");
+  CHECK(score["bound"].is_null());
+  CHECK(std::isfinite(score["mean_log_likelihood"].get<double>()));
+}
+
+TEST_CASE("a deep model that is too large to enumerate is bounded, with log Z by AIS") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const std::string path = saved(deep_model({6, 41, 42}, 0.05), folder / "m.npz");
+  const Arguments arguments = {"score", path, data, "--sweeps", "300"};
+  const Json score = json_of(arguments);
+  CHECK(score["method"] == "ais");
+  CHECK(score["mean_log_likelihood"].is_null());
+  CHECK(score["bound"].get<double>() < 0);
+  CHECK(score["bound"].get<double>() > -6 * std::log(2) - 1);  // small weights: nearly uniform
+  Arguments again = arguments;
+  again.insert(again.end(), {"--threads", "1"});
+  CHECK(json_of(again)["bound"] == score["bound"]);
+  again = arguments;
+  again.insert(again.end(), {"--seed", "2"});
+  CHECK(json_of(again)["bound"] != score["bound"]);
+  // 36 units could be enumerated, but not within ten minutes.
+  const std::string slow = saved(deep_model({6, 36, 37}, 0.05), folder / "slow.npz");
+  CHECK(json_of({"score", slow, data, "--method", "ais", "--sweeps", "300"})["mean_log_likelihood"]
+            .is_null());
+  CHECK(json_of({"score", slow, data, "--sweeps", "300"})["method"] == "ais");
+  const Run text = run({"score", path, data, "--sweeps", "300"});
+  CHECK(text.out.find("not enumerated: see the bound") != std::string::npos);
+  CHECK_FALSE(json_of({"score", saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz"), data})
+                  .contains("mean_field_updates"));
+}
+
+// Weights of 30 whose second mode three sweeps of AIS from a uniform base miss.
+TEST_CASE("a score above probability 1 is not ok") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "1,1,1,1,1,1\n1,1,1,1,1,1\n");
+  const boltzmark::Layered model =
+      boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(6, 6, 30),
+                              Eigen::VectorXd::Constant(6, -60), Eigen::VectorXd::Constant(6, -60));
+  const Json score = json_of({"score", saved(model, folder / "m.npz"), data, "--method", "ais",
+                              "--sweeps", "3", "--chains", "4", "--base", "uniform"});
+  CHECK(score["mean_log_likelihood"].get<double>() > 1);
+  CHECK(score["status"] == "below_bound");
+  // Both modes are certain: all on, 6 * 6 * 30 - 12 * 60, which is the case's, and all off, 0.
+  CHECK(score["lower_bound"].get<double>() == Approx(360).margin(1e-6));
+  const Json exact = json_of({"score", folder / "m.npz", data});
+  CHECK(exact["status"] == "ok");
+  CHECK(exact["mean_log_likelihood"].get<double>() <= 1e-9);
+}
+
+TEST_CASE("a score refuses what it cannot compute, and options that say nothing") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", kCases);
+  const std::string deep = saved(deep_model({6, 41, 42}, 0.05), folder / "deep.npz");
+  const std::string rbm = saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz");
+  const auto refused = [](const Arguments& arguments, const std::string& said) {
+    const Run result = run(arguments);
+    INFO(result.err);
+    CHECK(result.code == 2);
+    CHECK(lines(result.err) == 1);
+    CHECK(result.err.find(said) != std::string::npos);
+  };
+  refused({"score", deep, data, "--method", "exact"},
+          "deep.npz: enumerated hidden units = 41 (must be at most 40");
+  refused({"score", deep, data, "--mean-field", "0"}, "--mean-field = 0");
+  refused({"score", deep, data, "--mean-field", "5x"}, "--mean-field = 5x");
+  refused({"score", deep, data, "--true-cases", "6"}, "--true-cases = 6 (must be at most the 5");
+  refused({"score", rbm, data, "--mean-field", "5"}, "--mean-field is given (must come with");
+  refused({"score", rbm, data, "--true-cases", "2"}, "--true-cases is given (must come with");
+}
+
+TEST_CASE(
+    "either side of a deep model is summed out as --summed says, and every output tells which") {
+  const io_test::Folder folder;
+  const boltzmark::Layered model =
+      deep_model({6, 4, 3}, 1);  // 9 units of even layers, 4 of odd ones
+  const std::string path = saved(model, folder / "m.npz");
+  const double truth = json_of({"exact", path})["log_z"];
+  const auto estimate = [&](const Arguments& more) {
+    Arguments all = {"estimate", path, "--sweeps", "300"};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all);
+  };
+  for (const std::string method : {"ais", "smc", "raise", "rts"}) {
+    INFO(method);
+    const Json none = estimate({"--method", method}),
+               odd = estimate({"--method", method, "--summed", "odd"}),
+               even = estimate({"--method", method, "--summed", "even"}),
+               larger = estimate({"--method", method, "--summed", "larger"});
+    CHECK(odd["summed"] == "odd");
+    CHECK(even["summed"] == "even");
+    CHECK(larger["summed"] == "even");
+    CHECK(larger["log_z"] == even["log_z"]);
+    CHECK(odd["log_z"] != even["log_z"]);
+    CHECK((none["log_z"] == odd["log_z"] || none["log_z"] == even["log_z"]));
+    for (const Json& each : {odd, even})  // never by chance
+      CHECK(std::abs(each["log_z"].get<double>() - truth) < 8 * each["std_error"].get<double>());
+  }
+  CHECK(estimate({"--method", "wang-landau"})["summed"].is_null());
+  CHECK(json_of({"describe", path})["summed"] == estimate({"--method", "ais"})["summed"]);
+  const Run text =
+      run({"estimate", path, "--method", "ais", "--sweeps", "300", "--summed", "even"});
+  CHECK(text.out.find("even layers") != std::string::npos);
+  CHECK(json_of({"compare", path, "--methods", "ais,smc", "--sweeps", "20", "--repeats", "2",
+                 "--summed", "even", "--out", folder / "compare"})["summed"] == "even");
+  const std::string data = folder.write("d.csv", kCases);
+  const Arguments score = {"score", path, data, "--method", "ais", "--sweeps", "300"};
+  Arguments summed = score;
+  summed.insert(summed.end(), {"--summed", "even"});
+  CHECK(json_of(summed)["summed"] == "even");
+  CHECK(json_of({"score", path, data})["summed"].is_null());
+  const std::string rbm = saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz");
+  CHECK(json_of({"estimate", rbm, "--method", "ais", "--sweeps", "50"})["summed"] == "odd");
+  const Arguments refused[] = {
+      {"estimate", path, "--method", "raise", "--data", data, "--summed", "even"},
+      {"estimate", path, "--method", "raise", "--data", data, "--summed", "larger"},
+      {"estimate", path, "--method", "wang-landau", "--summed", "even"},
+      {"estimate", path, "--method", "rts", "--states", "joint", "--summed", "even"},
+      {"estimate", path, "--method", "exact", "--summed", "odd"},
+      {"estimate", path, "--summed", "both"},
+      {"score", path, data, "--summed", "even"},
+      {"score", path, data, "--true-cases", "2", "--summed", "even"}};
+  for (const Arguments& arguments : refused) {
+    const Run result = run(arguments);
+    INFO(result.err);
+    CHECK(result.code == 2);
+    CHECK(lines(result.err) == 1);
+    CHECK(result.err.find("--summed") != std::string::npos);
+  }
+}

@@ -1,0 +1,217 @@
+// Gaussian visible units and the stereo pairs that they are for, on the command line.
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/datasets/norb.hpp"
+#include "boltzmark/io/formats/idx.hpp"
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
+#include "verification/interface/cli/program.hpp"
+
+namespace {
+
+using namespace cli_test;
+
+// Two groups of cases in the units of the data: about (100, -0.5) and (140, 0.5).
+std::string two_groups() {
+  boltzmark::Stream stream(boltzmark::make_key(3, "cli"), boltzmark::Purpose::test);
+  std::string text;
+  for (int n = 0; n < 300; ++n) {
+    const double group = n % 3 == 0 ? 1 : -1;
+    text += fmt::format("{},{}\n", 120 + 20 * group + 3 * stream.normal(),
+                        group / 2 + 0.1 * stream.normal());
+  }
+  return text;
+}
+
+Arguments training(const std::string& data, const std::string& out, const std::string& negative,
+                   int updates, const Arguments& more = {}) {
+  Arguments all = {"train",           data,
+                   "--hidden",        "2",
+                   "--visible-units", "gaussian",
+                   "--negative",      negative,
+                   "--updates",       std::to_string(updates),
+                   "--learning-rate", "0.02",
+                   "--seed",          "5",
+                   "--out",           out,
+                   "--force"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+// log p of the one Gaussian unit pair without weights, by hand.
+double log_density(double x, double a, double sigma) {
+  return -0.5 * std::pow((x - a) / sigma, 2) - std::log(sigma * std::sqrt(2 * M_PI));
+}
+
+}  // namespace
+
+TEST_CASE("score of Gaussian units is the log density of the cases as they are") {
+  const io_test::Folder folder;
+  const boltzmark::Layered model(
+      {{.unit = boltzmark::Unit::gaussian(),
+        .bias = Eigen::Vector2d(3, -1),
+        .sigma0 = Eigen::Vector2d(2, 0.25)},
+       {.unit = boltzmark::Unit::bernoulli(), .bias = Eigen::VectorXd::Ones(1), .sigma0 = {}}},
+      {Eigen::MatrixXd::Zero(2, 1)});
+  const std::string data = folder.write("d.csv", "4,-1.5\n-2,-0.75\n");
+  const Json score = json_of({"score", saved(model, folder / "m.npz"), data});
+  const double expected = (log_density(4, 3, 2) + log_density(-1.5, -1, 0.25) +
+                           log_density(-2, 3, 2) + log_density(-0.75, -1, 0.25)) /
+                          2;
+  CHECK(score["mean_log_likelihood"].get<double>() == Approx(expected).epsilon(1e-12));
+  CHECK(score["std_error"] == 0);
+}
+
+TEST_CASE("what train tells of Gaussian units on the way is what score tells of the model") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", two_groups());
+  const std::string valid = folder.write("v.csv", "138,0.4\n141,0.6\n150,0.5\n");
+  const Json result = json_of(
+      training(data, folder / "m.npz", "pcd:2", 4000, {"--evaluate", "2000", "--validate", valid}));
+  CHECK(result["visible_units"] == "Gaussian");
+  const Json score = json_of({"score", folder / "m.npz", data});
+  const double told = result["evaluations"].back()["mean_log_likelihood"].get<double>();
+  // The cases are standardised in float32, of values within 40 of their standard deviations.
+  CHECK(score["mean_log_likelihood"].get<double>() == Approx(told).margin(1e-4));
+  CHECK(told > result["evaluations"][0]["mean_log_likelihood"].get<double>() + 0.2);
+  // Validated cases are brought to the training cases' mean and variance, not to their own.
+  CHECK(json_of({"score", folder / "m.npz", valid})["mean_log_likelihood"].get<double>() ==
+        Approx(result["evaluations"].back()["validation_mean_log_likelihood"].get<double>())
+            .margin(1e-4));
+  // Another run goes on from the model as it is written.
+  const Json longer = json_of(training(data, folder / "n.npz", "pcd:2", 200,
+                                       {"--start", folder / "m.npz", "--evaluate", "200"}));
+  CHECK(longer["evaluations"][0]["mean_log_likelihood"].get<double>() == Approx(told).margin(1e-4));
+}
+
+TEST_CASE("training of Gaussian units gives the same bytes for any threads, and when resumed") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", two_groups());
+  for (const std::string negative : {"cd:2", "pcd:2"}) {
+    const auto train = [&](const std::string& out, int updates, const Arguments& more) {
+      const Run result = run(training(data, folder / out, negative, updates, more));
+      INFO(result.err);
+      REQUIRE(result.code == 0);
+      return io_test::read_all(folder / out);
+    };
+    const std::string one = train("one.npz", 400, {"--threads", "1"});
+    CHECK(train("two.npz", 400, {"--threads", "2"}) == one);
+    const Arguments checkpoint = {"--checkpoint", folder / (negative.substr(0, 2) + ".part")};
+    CHECK(train("half.npz", 150, checkpoint) != one);
+    CHECK(train("whole.npz", 400, checkpoint) == one);
+  }
+}
+
+TEST_CASE(
+    "what cannot be done with Gaussian units is refused in one line, and nothing is written") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "1,2\n3,4\n5,7\n");
+  const std::string model = folder / "m.npz";
+  REQUIRE(run(training(data, model, "cd:1", 3)).code == 0);
+  const std::size_t files = folder.entries();
+  const std::string out = folder / "x.npz";
+  struct Case {
+    Arguments arguments;
+    std::vector<std::string> said;
+  };
+  const Arguments train = {"train",           data,       "--hidden", "2",
+                           "--visible-units", "gaussian", "--out",    out};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = train;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Case cases[] = {
+      {with({"--negative", "pt:5:1"}), {"pt:5:1", "tempered"}},
+      {with({"--negative", "pt:1:1"}), {"pt:1:1", "tempered"}},
+      {with({"--negative", "cast:5:0.5"}), {"cast", "tempered"}},
+      {with({"--hidden", "3"}), {"--hidden", "mean field"}},
+      {with({"--binarise", "fresh"}), {"fresh"}},
+      {{"train", data, "--hidden", "2", "--hidden-units", "gaussian", "--out", out},
+       {"--hidden-units", "gaussian"}},
+      {{"estimate", model}, {"Gaussian", "tempered"}},
+      {{"score", model, data, "--method", "ais"}, {"Gaussian", "tempered"}},
+      {{"sample", model, "--sampler", "st:5:0.5", "--out", out}, {"Gaussian", "tempered"}},
+      {{"sample", model, "--given", data, "--out", out}, {".npy"}},
+      {{"sample", model, "--given", data, "--chains", "3", "--out", folder / "h.npy"},
+       {"--chains", "--given"}},
+      {{"sample", saved(zero_dbm({2, 2, 2}), folder / "deep.npz"), "--given", data, "--out",
+        folder / "h.npy"},
+       {"deep"}},
+      {{"convert", "norb-toy:fit", folder / "t.mat"}, {"norb-toy:fit", "train or test"}},
+      {{"convert", "norb-toy", folder / "t.npz"}, {".mat"}},
+      {{"convert", "norb-toy", folder / "t.mat", "--precision", "float"}, {"--precision"}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.arguments);
+    check_refused(run(one.arguments), one.said);
+  }
+  CHECK(folder.entries() == files + 1);  // deep.npz
+}
+
+TEST_CASE("hidden units drawn given the cases of a data set are a data set") {
+  const io_test::Folder folder;
+  // Hidden unit j copies visible unit j, but the last, which is on in a third of the cases.
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(2, 3);
+  weights(0, 0) = weights(1, 1) = 200;
+  const auto model = boltzmark::Layered::rbm(weights, Eigen::Vector2d::Zero(),
+                                             Eigen::Vector3d(-100, -100, -std::log(2.0)));
+  std::string text;
+  for (int n = 0; n < 3000; ++n) text += n % 2 == 0 ? "1,0\n" : "1,1\n";
+  const std::string data = folder.write("d.csv", text), out = folder / "h.npy";
+  const std::string path = saved(model, folder / "m.npz");
+  const Json result = json_of({"sample", path, "--given", data, "--out", out, "--seed", "2"});
+  CHECK(keys(result) == Keys{"out", "data", "cases", "units", "seed", "seconds"});
+  const boltzmark::Dataset hidden = boltzmark::load_dataset(out);
+  REQUIRE(hidden.values.rows() == 3);
+  REQUIRE(hidden.values.cols() == 3000);
+  for (int n = 0; n < 3000; ++n) {
+    REQUIRE(hidden.values(0, n) == 1);
+    REQUIRE(hidden.values(1, n) == static_cast<float>(n % 2));
+  }
+  // 3,000 draws at 1/3: 6.1 standard deviations of 26.
+  CHECK(std::abs(hidden.values.matrix().row(2).sum() - 1000) < 6.1 * 26);
+  const std::string bytes = io_test::read_all(out);
+  REQUIRE(run({"sample", path, "--given", data, "--out", out, "--force", "--seed", "2", "--threads",
+               "1"})
+              .code == 0);
+  CHECK(io_test::read_all(out) == bytes);
+  REQUIRE(run({"sample", path, "--given", data, "--out", out, "--force"}).code == 0);
+  CHECK(io_test::read_all(out) != bytes);
+}
+
+TEST_CASE("norb without its files, or with damaged ones, is refused in one line") {
+  const io_test::Folder folder;
+  const Environment here{{"BOLTZMARK_DATA", folder / ""}};
+  check_refused(run({"describe", "norb"}, here), {"norb", "smallnorb-5x46789", "is missing"});
+  check_refused(run({"train", "norb:fit", "--hidden", "5", "--visible-units", "gaussian", "--out",
+                     folder / "m.npz"},
+                    here),
+                {"is missing"});
+  std::vector<std::int32_t> categories;
+  std::vector<boltzmark::NorbPose> poses;
+  for (int i = 0; i < boltzmark::kNorbPairs; ++i) {
+    categories.push_back(i % 5);
+    poses.push_back({boltzmark::norb_instances(true)[static_cast<std::size_t>(i / 5 % 5)],
+                     i / 25 % 9, 2 * (i / 225 % 18), i / 4050});
+  }
+  const boltzmark::NorbSet set = boltzmark::make_norb_set(categories, poses, 1);
+  const std::string stem = folder / "smallnorb-5x01235x9x18x6x2x96x96-testing";
+  boltzmark::write_norb(set, stem + "-dat.mat");  // of 1 x 1 pixels
+  CHECK(folder.entries() == 3);
+  check_refused(run({"describe", "norb:test"}, here), {"-dat.mat", "(24300, 2, 1, 1)", "96"});
+  std::string header =
+      boltzmark::binary_matrix_header(boltzmark::ElementType::uint8, {24300, 2, 96, 96});
+  folder.write("smallnorb-5x01235x9x18x6x2x96x96-testing-dat.mat", header + "too short");
+  check_refused(run({"describe", "norb:test"}, here), {"-dat.mat", "promises 447897600 bytes"});
+  // Read as they are where nothing says that they are small NORB's.
+  const Json info = json_of({"describe", stem + "-info.mat"});
+  CHECK(info["cases"] == 24300);
+  CHECK(info["units"] == 4);
+}

@@ -1,0 +1,221 @@
+// What a refusal says, and what is accepted instead: types, names, headers, ends of lines.
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/io/formats/npz.hpp"
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
+#include "verification/interface/cli/program.hpp"
+
+using namespace cli_test;
+
+namespace {
+
+std::string little(std::uint64_t value, int size) {
+  std::string bytes;
+  for (int i = 0; i < size; ++i) bytes.push_back(static_cast<char>(i < 8 ? value >> (8 * i) : 0));
+  return bytes;
+}
+
+/// Lays out a zip file of members that are stored as they are.
+std::string zip_of(const std::vector<std::pair<std::string, std::string>>& members) {
+  std::string file, directory;
+  for (const auto& [name, content] : members) {
+    const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
+    const std::string common = little(0, 8) + little(crc, 4) + little(content.size(), 4) +
+                               little(content.size(), 4) + little(name.size(), 2) + little(0, 2);
+    directory += "PK\x01\x02" + little(20, 2) + little(20, 2) + common + little(0, 10) +
+                 little(file.size(), 4) + name;
+    file += "PK\x03\x04" + little(20, 2) + common + name + content;
+  }
+  return file + directory + "PK\x05\x06" + little(0, 4) + little(members.size(), 2) +
+         little(members.size(), 2) + little(directory.size(), 4) + little(file.size(), 4) +
+         little(0, 2);
+}
+
+std::string zeros_npy(const std::vector<std::uint64_t>& shape) {
+  std::size_t count = 1;
+  for (const std::uint64_t size : shape) count *= size;
+  return boltzmark::npy_header(boltzmark::ElementType::float64, shape) +
+         std::string(count * sizeof(double), '\0');
+}
+
+}  // namespace
+
+TEST_CASE("weights of float16 and of integers are each refused by their name") {
+  const io_test::Folder folder;
+  const std::string path = folder / "m.npz";
+  const auto write = [&](auto values) {
+    boltzmark::NpzWriter file(path);
+    file.add("W", std::span<const typename decltype(values)::value_type>(values), {3, 2});
+    file.add("b", Eigen::VectorXd(Eigen::VectorXd::Zero(3)));
+    file.add("c", Eigen::VectorXd(Eigen::VectorXd::Zero(2)));
+    file.commit();
+  };
+  write(std::vector<std::int64_t>(6));
+  check_refused(run({"exact", path}), {"W holds int64 (must be float32 or float64)"});
+  write(std::vector<float>(6));
+  std::string half = io_test::read_all(path);
+  half.replace(half.find("<f4"), 3, "<f2");
+  folder.write("m.npz", half);
+  check_refused(run({"exact", path}), {"W holds float16 (must be float32 or float64)"});
+}
+
+TEST_CASE("a model too large to enumerate is pointed to estimate") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(300, 310, 0.01, 1), folder / "m.npz");
+  check_refused(run({"exact", path}), {path, "enumerated_units = 300", "at most 40",
+                                       "`boltzmark estimate` has no limit"});
+}
+
+TEST_CASE("a model of 41 to 56 units is pointed to --max-units, which takes no more") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(41, 50, 0.01, 1), folder / "m.npz");
+  // 2^41 states of 50 units: 0.06 us each on a core with 784.
+  check_refused(run({"exact", path, "--threads", "1"}),
+                {path, "enumerated_units = 41", "at most 40, of at most 2^62 states",
+                 "--max-units 41 would take about 2 h 20 min"});
+  check_refused(run({"exact", path, "--max-units", "30"}), {"enumerated_units = 41", "at most 30"});
+  const std::string wide = saved(random_rbm(57, 60, 0.01, 1), folder / "w.npz");
+  const std::string wider = saved(random_rbm(113, 113, 0.01, 1), folder / "v.npz");
+  for (const char* units : {"57", "0", "many"})
+    check_refused(run({"exact", wider, "--max-units", units}),
+                  {"--max-units = " + std::string(units)});
+  const Run refused = run({"exact", wide, "--max-units", "56"});
+  check_refused(refused, {"enumerated_units = 57", "at most 56"});
+  CHECK(refused.err.find("would take") == std::string::npos);
+}
+
+TEST_CASE("an array that a file has by two names is refused") {
+  const io_test::Folder folder;
+  const std::string w = zeros_npy({3, 2}), b = zeros_npy({3}), c = zeros_npy({2});
+  const std::string path =
+      folder.write("m.npz", zip_of({{"W", w}, {"b.npy", b}, {"c.npy", c}, {"W.npy", w}}));
+  check_refused(run({"exact", path}), {path, "has both W and W.npy (must hold one array W)"});
+  folder.write("m.npz", zip_of({{"W", w}, {"b.npy", b}, {"c.npy", c}}));
+  CHECK(run({"exact", path}).code == 0);
+}
+
+TEST_CASE("an unknown option is answered with the nearest one, if one is near") {
+  const std::vector<std::pair<Arguments, std::string>> near = {
+      {{"train", "bas", "--optimizer", "adam"}, "--optimiser"},
+      {{"train", "bas", "--optimizer=adam"}, "--optimiser"},
+      {{"estimate", "m.npz", "--chain", "3"}, "--chains"},
+      {{"estimate", "m.npz", "--temperature", "3"}, "--temperatures"},
+      {{"sample", "m.npz", "--outt", "x.npz"}, "--out"},
+      {{"describe", "m.npz", "--jsn"}, "--json"}};
+  for (const auto& [arguments, option] : near) {
+    INFO(option);
+    check_refused(run(arguments), {"unknown option", "(must be " + option + ", or another one of"});
+  }
+  check_refused(run({"exact", "m.npz", "--frobnicate"}), {"--frobnicate (must be one of"});
+}
+
+TEST_CASE("a CSV file may begin with a byte order mark and with a line of names, which is said") {
+  const io_test::Folder folder;
+  const auto described = [&](const std::string& text) {
+    const std::string path = folder.write("d.csv", text);
+    const Run result = run({"describe", path, "--json"});
+    INFO(result.err);
+    REQUIRE(result.code == 0);
+    Json json = Json::parse(result.out);
+    json.erase("sha256");
+    return std::pair(json.dump(), result.err);
+  };
+  const auto [plain, nothing] = described("0,1,0\n1,0,1\n0,0,1\n");
+  CHECK(nothing.empty());
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(described(mark + "0,1,0\n1,0,1\n0,0,1\n") == std::pair(plain, std::string()));
+  for (const std::string& header :
+       {std::string("a,b,c\n"), mark + "a,b,c\r\n", std::string("\"p0\", \"p1\", \"p2\"\n"),
+        std::string("\n_x,y1,z\n")}) {
+    const auto [same, said] = described(header + "0,1,0\n1,0,1\r\n0,0,1\n");
+    CHECK(same == plain);
+    CHECK(lines(said) == 1);
+    CHECK_THAT(said, Catch::Contains("its first line is taken for a header: "));
+  }
+  const auto refused = [&](const std::string& text, const std::string& said) {
+    INFO(text);
+    const std::string path = folder.write("d.csv", text);
+    check_refused(run({"describe", path}), {path, said});
+  };
+  refused("a,1,c\n0,1,0\n", "row 1, column 1: 'a' is no number");
+  refused("nan,nan,inf\n0,1,0\n", "is not finite");
+  refused("a,b,c\n", "row 1, column 1: 'a' is no number");
+  refused("a,b\n0,1,0\n", "row 2 holds 3 values");
+  refused("a,b,c\nd,e,f\n0,1,0\n", "row 2, column 1: 'd' is no number");
+  refused("0,1,0\na,b,c\n", "row 2, column 1: 'a' is no number");
+  // Spaces separate no names.
+  const std::string amat = folder.write("d.amat", mark + "0 1 0\n1 0 1\n0 0 1\n");
+  CHECK(Json::parse(run({"describe", amat, "--json"}).out)["cases"] == 3);
+  check_refused(run({"describe", folder.write("h.amat", "a b c\n0 1 0\n")}), {"'a' is no number"});
+}
+
+TEST_CASE("lines that end in a carriage return alone are refused as such, not read as one") {
+  const io_test::Folder folder;
+  for (const char* name : {"d.csv", "d.amat"})
+    for (const std::string text : {"0 1\r1 0\r", "0,1\r1,0\r", "0,1\r", "0 1\n1 0\r0 1\n"}) {
+      const bool commas = text.find(',') != std::string::npos;
+      if (commas != (std::string(name) == "d.csv")) continue;
+      const std::string path = folder.write(name, text);
+      check_refused(run({"describe", path}), {path, "ends in a carriage return alone",
+                                              "must have lines that end in LF or CR LF"});
+    }
+  CHECK(run({"describe", folder.write("d.csv", "0,1\r\n1,0\r\n")}).code == 0);
+}
+
+TEST_CASE("a class that there is not is refused by the file of labels") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1,0\n1,0,1\n0,0,1\n"),
+                    labels = folder.write("l.csv", "0\n1\n1\n"),
+                    bad = folder.write("bad.csv", "0\n7\n1\n"), model = folder / "m.npz";
+  REQUIRE(run({"train", data, "--discriminative", "--labels", labels, "--hidden", "2", "--updates",
+               "2", "--out", model})
+              .code == 0);
+  CHECK(run({"score", model, data, "--labels", labels}).code == 0);
+  check_refused(run({"score", model, data, "--labels", bad}), {bad + ": label = 7"});
+  check_refused(run({"score", model, data, "--labels", folder.write("x.csv", "class\n0\n1\n1\n")}),
+                {"x.csv", "begins with 'class'"});
+}
+
+TEST_CASE("a file that the system will not open is refused with the system's reason") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1,0\n1,0,1\n");
+  const Arguments training = {"train",     data, "--hidden", "2",
+                              "--updates", "2",  "--out",    folder / "o.npz"};
+  int told = 0;
+  for (int files = 3; files <= 7 && !kSanitized; ++files) {  // UBSan opens files of its own
+    const Run result = run_under(fmt::format("ulimit -n {}", files), training);
+    INFO(files << ": " << result.err);
+    CHECK((result.code == 0 || lines(result.err) == 1));
+    told += result.err.find("Too many open files") != std::string::npos ? 1 : 0;
+  }
+  CHECK((told > 0 || kSanitized));
+  CHECK_THAT(io_test::data_error([&] { boltzmark::experiments::read_text(folder / "none"); }),
+             Catch::Contains("none: cannot be read: No such file or directory"));
+  CHECK_THAT(io_test::data_error([&] { boltzmark::experiments::read_text(folder / ""); }),
+             Catch::Contains(": is a folder"));
+}
+
+TEST_CASE("no link beside a checkpoint leads the checkpoint elsewhere") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(6, 5, 1, 1), folder / "m.npz"),
+                    victim = folder.write("victim", "precious"), part = folder / "part";
+  std::filesystem::create_symlink(victim, part + ".partial");
+  REQUIRE(run({"exact", model, "--checkpoint", part}).code == 0);
+  CHECK(io_test::read_all(victim) == "precious");
+  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(part)));
+  CHECK(run({"exact", model, "--checkpoint", part}).code == 0);
+  // Nor beside a file of results.
+  const std::string text = folder / "report.md";
+  std::filesystem::create_symlink(victim, fmt::format("{}.{}.tmp", text, getpid()));
+  boltzmark::experiments::write_text(text, "new");
+  CHECK(io_test::read_all(victim) == "precious");
+  CHECK(io_test::read_all(text) == "new");
+}

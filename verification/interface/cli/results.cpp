@@ -1,0 +1,326 @@
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
+#include "verification/interface/cli/program.hpp"
+
+namespace {
+
+using namespace cli_test;
+
+}  // namespace
+
+TEST_CASE("exact agrees with brute force within its own error bound") {
+  const io_test::Folder folder;
+  for (const auto& [visible, hidden] : {std::pair{1, 1}, {6, 3}, {3, 6}, {8, 8}, {5, 12}}) {
+    const auto model = random_rbm(visible, hidden, 1.5, 10 * visible + hidden);
+    const std::string path = saved(model, folder / "m.npz");
+    const Json result = json_of({"exact", path});
+    CHECK(keys(result) == Keys{"log_z", "error_bound", "states", "enumerated_units", "seconds"});
+    const int enumerated = std::min(visible, hidden);
+    CHECK(result["enumerated_units"] == enumerated);
+    CHECK(result["states"] == (1 << enumerated));
+    // Brute force adds 2^(m+n) <= 2^17 positive terms: its relative error is below
+    // 2^17 * 2^-52 = 3e-11 in the worst case.
+    const double truth = brute_log_z(model);
+    const double log_z = result["log_z"];
+    CHECK(std::abs(log_z - truth) <= result["error_bound"].get<double>() + 3e-11);
+    CHECK(result["error_bound"].get<double>() < 1e-9);
+    CHECK(result["seconds"].get<double>() >= 0);
+    const Json single = json_of({"exact", path, "--precision", "float"});
+    CHECK(std::abs(single["log_z"].get<double>() - truth) <=
+          single["error_bound"].get<double>() + 3e-11);
+    CHECK(single["error_bound"].get<double>() > 100 * result["error_bound"].get<double>());
+  }
+}
+
+TEST_CASE("exact gives the same number for any threads and after a checkpoint") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(20, 18, 1, 5), folder / "m.npz");
+  const Json one = json_of({"exact", path, "--threads", "1"});
+  const Json two = json_of({"exact", path, "--threads", "2"});
+  const Json kept = json_of({"exact", path, "--checkpoint", folder / "part"});
+  const Json again = json_of({"exact", path, "--checkpoint", folder / "part"});
+  CHECK(one["log_z"] == two["log_z"]);
+  CHECK(one["log_z"] == kept["log_z"]);
+  CHECK(one["log_z"] == again["log_z"]);
+}
+
+TEST_CASE(
+    "Ctrl-C leaves an enumeration's sums, from which the same command goes on to the same bits") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(200, 28, 0.1, 3), folder / "m.npz"),
+                    sums = folder / "sums";
+  const Arguments command = {"exact", model, "--json", "--threads", "1", "--checkpoint", sums};
+  Run stopped;
+  // Soon, but not before the program listens.
+  for (const int wait : {200, 400, 800, 1600}) {
+    std::filesystem::remove(sums);
+    Process process(command);
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+    process.signal(SIGINT);
+    stopped = process.wait();
+    if (stopped.code != 1 || stopped.err.find("are saved") != std::string::npos) break;
+  }
+  INFO(stopped.err);
+  REQUIRE(stopped.code == 1);
+  CHECK_THAT(stopped.err, Catch::Contains("interrupted: the sums are saved in " + sums));
+  const Run rest = run(command);
+  CHECK(rest.code == 0);
+  CHECK_THAT(rest.err, Catch::Contains("going on from ") && Catch::Contains(" % in " + sums));
+  const double whole = json_of({"exact", model})["log_z"];
+  CHECK(Json::parse(rest.out)["log_z"] == whole);
+}
+
+TEST_CASE("spectrum of independent units is the closed form") {
+  const io_test::Folder folder;
+  // One unit under T: eigenvalues 1 and -(1 - p*)/p* = -e^-|bias|, ties 0; under G: 1 and 0. A
+  // sweep multiplies one eigenvalue per unit; a random-scan step averages them.
+  const Eigen::Vector2d b(0.5, -1.5);
+  const Eigen::Vector2d c(0.25, 2.0);
+  const std::string path = saved(independent_rbm(b, c), folder / "m.npz");
+  const Json flip = json_of({"spectrum", path, "--rule", "flip"});
+  CHECK(keys(flip) == Keys{"rule", "states", "slem", "second_eigenvalue", "relaxation_time",
+                           "stationarity_error", "irreducible", "aperiodic"});
+  const double slem = std::exp(-0.25);
+  CHECK(flip["rule"] == "flip");
+  CHECK(flip["states"] == 16);
+  CHECK(flip["slem"].get<double>() == Approx(slem).margin(1e-12));
+  CHECK(flip["second_eigenvalue"].get<double>() == Approx(std::exp(-0.75)).margin(1e-12));
+  CHECK(flip["relaxation_time"].get<double>() == Approx(1 / (1 - slem)).epsilon(1e-10));
+  CHECK(flip["stationarity_error"].get<double>() < 1e-12);
+  CHECK(flip["irreducible"] == true);
+  CHECK(flip["aperiodic"] == true);
+
+  const Json gibbs = json_of({"spectrum", path, "--rule", "gibbs"});
+  CHECK(gibbs["slem"].get<double>() == Approx(0).margin(1e-12));
+  const Json random = json_of({"spectrum", path, "--rule", "gibbs", "--scan", "random"});
+  CHECK(random["slem"].get<double>() == Approx(0.75).margin(1e-12));
+
+  // The blend's eigenvalue is a times T's.
+  const Json blend = json_of({"spectrum", path, "--rule", "blend:0.5"});
+  CHECK(blend["slem"].get<double>() == Approx(0.5 * slem).margin(1e-12));
+}
+
+TEST_CASE("spectrum says where a relaxation time is rounding") {
+  // Two pairs of units held to be equal by e^(4 k): 1 - SLEM is of the order of e^(-4 k).
+  const io_test::Folder folder;
+  for (const auto& [k, told] : {std::pair(2, "steps"), std::pair(10, "more than 1e+12 steps")}) {
+    const std::string path = saved(boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(2, 2, 4.0 * k),
+                                                           Eigen::VectorXd::Constant(2, -4.0 * k),
+                                                           Eigen::VectorXd::Constant(2, -4.0 * k)),
+                                   folder / (std::to_string(k) + ".npz"));
+    const Run result = run({"spectrum", path, "--rule", "gibbs"});
+    INFO(result.out);
+    CHECK_THAT(result.out, Catch::Contains(told));
+    CHECK((result.out.find("rounding") != std::string::npos) == (k == 10));
+  }
+}
+
+TEST_CASE("spectrum shows that Metropolis without the tie rule is periodic at ties") {
+  const io_test::Folder folder;
+  const Eigen::Vector2d zero = Eigen::Vector2d::Zero();
+  const std::string path = saved(independent_rbm(zero, zero), folder / "m.npz");
+  const Json result = json_of({"spectrum", path, "--rule", "metropolis"});
+  CHECK(result["slem"].get<double>() == Approx(1).margin(1e-12));
+  CHECK(result["relaxation_time"].is_null());
+  CHECK((result["irreducible"] == false || result["aperiodic"] == false));
+}
+
+TEST_CASE("spectrum tells a chain that moves in turns from one that does not reach all states") {
+  const io_test::Folder folder;
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(1);
+  // Metropolis flips every unit at ties: one pair of units takes two of its four states in turn.
+  const std::string path = saved(independent_rbm(zero, zero), folder / "m.npz");
+  const Json turns = json_of({"spectrum", path, "--rule", "metropolis"});
+  CHECK(turns["irreducible"] == false);
+  CHECK(turns["aperiodic"] == false);
+  // A unit at a time it reaches all of them, in an even number of steps or in an odd one.
+  const Json steps = json_of({"spectrum", path, "--rule", "metropolis", "--scan", "random"});
+  CHECK(steps["irreducible"] == true);
+  CHECK(steps["aperiodic"] == false);
+  CHECK(json_of({"spectrum", path, "--rule", "gibbs"})["aperiodic"] == true);
+}
+
+TEST_CASE("score agrees with brute force") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(4, 3, 1, 3);
+  const std::string path = saved(model, folder / "m.npz");
+  const std::string data = folder.write("d.csv", "0,1,0,1\n1,1,1,0\n0,1,0,1\n0,0,0,0\n");
+  const Json result = json_of({"score", path, data});
+  CHECK(keys(result) == Keys{"method", "mean_log_likelihood", "bound", "std_error",
+                             "std_error_cases", "log_z", "summed", "lower_bound", "seconds",
+                             "status", "warnings"});
+  CHECK(result["lower_bound"].is_null());
+  const std::vector<Eigen::Vector4d> cases = {
+      {0, 1, 0, 1}, {1, 1, 1, 0}, {0, 1, 0, 1}, {0, 0, 0, 0}};
+  const double log_z = brute_log_z(model);
+  double mean = 0;
+  for (const auto& v : cases) mean += (brute_log_f(model, v) - log_z) / 4;
+  double variance = 0;
+  for (const auto& v : cases) variance += std::pow(brute_log_f(model, v) - log_z - mean, 2) / 3;
+  CHECK(result["method"] == "exact");
+  CHECK(result["mean_log_likelihood"].get<double>() == Approx(mean).margin(1e-10));
+  CHECK(result["std_error_cases"].get<double>() == Approx(std::sqrt(variance / 4)).margin(1e-10));
+  CHECK(result["log_z"].get<double>() == Approx(log_z).margin(1e-10));
+  CHECK(result["bound"].is_null());
+  CHECK(result["std_error"] == 0);
+  CHECK(result["status"] == "ok");
+  CHECK(result["warnings"].empty());
+  const std::string one = folder.write("one.csv", "0,1,0,1\n");
+  CHECK(json_of({"score", path, one})["warnings"].size() == 1);
+}
+
+TEST_CASE("a data set's name means its test cases to score, and its training ones to describe") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(16, 3, 1, 2), folder / "m.npz"),
+                    name = "artificial-modes-0.1";
+  const auto mean = [&](const std::string& data) {
+    return json_of({"score", path, data})["mean_log_likelihood"].get<double>();
+  };
+  CHECK(mean(name) == mean(name + ":test"));
+  CHECK(mean(name) != mean(name + ":train"));
+  const auto sha256 = [](const std::string& data) { return json_of({"describe", data})["sha256"]; };
+  CHECK(sha256(name) == sha256(name + ":train"));
+  CHECK(sha256(name) != sha256(name + ":test"));
+}
+
+TEST_CASE("a model of zeros scores Bars and Stripes at -16 log 2") {
+  const io_test::Folder folder;
+  const std::string path =
+      saved(independent_rbm(Eigen::VectorXd::Zero(16), Eigen::VectorXd::Zero(3)), folder / "m.npz");
+  const Json result = json_of({"score", path, "bas"});
+  CHECK(result["mean_log_likelihood"].get<double>() == Approx(-16 * std::log(2)).margin(1e-10));
+}
+
+TEST_CASE("convert keeps every bit through .npz and .mat") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(7, 5, 2, 4), folder / "a.npz");
+  const Json first = json_of({"convert", path, folder / "b.mat"});
+  CHECK(first["layers"] == std::vector<int>{7, 5});
+  json_of({"convert", folder / "b.mat", folder / "c.npz"});
+  CHECK(io_test::read_all(path) == io_test::read_all(folder / "c.npz"));
+  CHECK(run({"convert", path, folder / "c.npz"}).code == 2);
+  CHECK(run({"convert", path, folder / "c.npz", "--force"}).code == 0);
+}
+
+TEST_CASE("describe tells models from data sets and names the side to enumerate") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(7, 5, 2, 4), folder / "a.npz");
+  const Json model = json_of({"describe", path});
+  CHECK(model["kind"] == "model");
+  CHECK(model["layers"].size() == 2);
+  CHECK(model["enumerated_side"] == "hidden");
+  CHECK(model["states"] == 32);
+  const boltzmark::Layered written = boltzmark::read_model(path);
+  for (int l = 0; l < 2; ++l) {
+    CHECK(model["layers"][l]["units"] == written.size(l));
+    CHECK(model["layers"][l]["biases"]["lowest"] == written.bias(l).minCoeff());
+    CHECK(model["layers"][l]["biases"]["highest"] == written.bias(l).maxCoeff());
+  }
+  CHECK(model["weights"][0]["highest"] == written.weights(0).maxCoeff());
+  const std::string wide = saved(random_rbm(41, 42, 0.1, 4), folder / "wide.npz");
+  CHECK(json_of({"describe", wide})["enumerable"] == false);
+  const Json data = json_of({"describe", "bas"});
+  CHECK(data["kind"] == "dataset");
+  CHECK(data["cases"] == 32);
+  CHECK(data["units"] == 16);
+  CHECK(data["mean_activity"] == 0.5);
+  CHECK(data["binary"] == true);
+  CHECK(json_of({"describe", folder.write("d.csv", "0,1,1\n1,0.5,1\n")})["binary"] == false);
+  CHECK(run({"describe", path}).out.find("7 x 5") != std::string::npos);
+}
+
+TEST_CASE("describe tells an image's rows before its columns, and how many classes there are") {
+  CHECK(json_of({"describe", io_test::fixture("u1_cube.npy")})["image"] == std::vector<int>{3, 4});
+  CHECK(json_of({"describe", "artificial-modes-0.1"})["classes"] == 4);
+  const Json plain = json_of({"describe", io_test::fixture("f4_c.npy")});
+  CHECK(plain["classes"] == 0);
+  CHECK(plain["image"].is_null());
+}
+
+TEST_CASE("list shows what there is, and only that") {
+  const Json all = json_of({"list"});
+  CHECK(keys(all) == Keys{"experiments", "rules", "estimators", "datasets", "models", "claims"});
+  CHECK(all["rules"].size() == 4);
+  CHECK(all["datasets"][0]["name"] == "mnist");
+  CHECK(all["claims"].size() >= 37);
+  CHECK(all["claims"][0]["id"] == "B01");
+  CHECK(all["claims"][0]["kind"] == "E");
+  CHECK(all["claims"][0]["test"] == "≤ 10⁻¹²");
+  CHECK_FALSE(all["experiments"].empty());
+  CHECK(keys(json_of({"list", "rules"})) == Keys{"rules"});
+  CHECK(run({"list", "rules"}).out.find("metropolis") != std::string::npos);
+  for (const Json& data : all["datasets"])
+    if (data["name"] == "dna") {
+      CHECK(data["train_cases"] == 2000);
+      CHECK(data["test_cases"] == 1186);
+    }
+  for (const Json& experiment : all["experiments"])
+    if (experiment["id"] == "yokoyama2019/fig2") {
+      CHECK(experiment["smoke_seconds"] == 2);
+      CHECK(experiment["quick_seconds"] == 12);
+      CHECK(experiment["paper_seconds"] == 120);
+    }
+}
+
+TEST_CASE("doctor reports the SIMD path that was asked for") {
+  Process process({"doctor", "--json"}, {{"BOLTZMARK_SIMD", "sse4"}});
+  const Run result = process.wait();
+  const Json health = Json::parse(result.out);
+  CHECK(health["simd"] == "SSE4");
+  CHECK(health["simd_requested"] == "sse4");
+  CHECK(health["simd_paths"].back() == "sse4");
+  CHECK(result.code == (health["problems"].empty() ? 0 : 1));
+  const Json broken = json_of({"doctor", "--out", "/proc/out"}, 1);
+  CHECK(broken["out_writable"] == false);
+}
+
+TEST_CASE("doctor tells of a data set whose test file alone is damaged") {
+  const io_test::Folder folder;
+  folder.write("t10k-images-idx3-ubyte", "no images");
+  const Run result = run({"doctor", "--json"}, {{"BOLTZMARK_DATA", folder / ""}});
+  CHECK(result.code == 1);
+  const Json health = Json::parse(result.out);
+  CHECK_THAT(health["problems"].dump(), Catch::Contains("t10k-images-idx3-ubyte"));
+  for (const Json& set : health["datasets"])
+    CHECK(set["intact"] == (set["found"] == true && set["name"] != "mnist"));
+}
+
+TEST_CASE("verify runs the checks that are named, by check, subject or claim") {
+  const Json flip = json_of({"verify", "flip", "--cases", "2"});
+  CHECK(keys(flip) == Keys{"holds", "failed", "seconds", "checks"});
+  REQUIRE_FALSE(flip["checks"].empty());
+  for (const Json& check : flip["checks"]) {
+    CHECK(keys(check) == Keys{"name", "subject", "statement", "claim", "cases", "value", "bound",
+                              "holds", "detail"});
+    CHECK(check["subject"] == "flip");
+    CHECK(check["holds"] == true);
+  }
+  const Json claim = json_of({"verify", "B01", "--cases", "2"});
+  for (const Json& check : claim["checks"]) CHECK(check["claim"] == "B01");
+  CHECK(run({"verify", "B01", "--cases", "1"}).out.find("checks hold") != std::string::npos);
+}
+
+TEST_CASE("verify draws its models of the seed, as many as are asked for") {
+  const auto checks = [](const char* seed, int cases) {
+    return json_of({"verify", "flip", "--cases", std::to_string(cases), "--seed", seed})["checks"];
+  };
+  const Json first = checks("1", 2);
+  CHECK(checks("1", 2) == first);
+  CHECK(checks("2", 2) != first);
+  CHECK(checks("1", 3) != first);
+  // A bound is of the check, whatever the models.
+  const Json second = checks("2", 2);
+  std::size_t others = 0;
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    CHECK(first[c]["bound"] == second[c]["bound"]);
+    others += first[c]["value"] != second[c]["value"];
+  }
+  CHECK(others > 0);
+}

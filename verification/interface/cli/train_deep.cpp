@@ -1,0 +1,189 @@
+// Deep models on the command line: trained, resumed, pretrained.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <thread>
+#include <tuple>
+
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/pretraining.hpp"
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
+#include "verification/interface/cli/program.hpp"
+
+namespace {
+
+using namespace cli_test;
+
+}  // namespace
+
+TEST_CASE("a deep model is trained, resumed, described, evaluated and trained on from a file") {
+  const io_test::Folder folder;
+  const auto arguments = [&](const std::string& out, const std::string& updates, Arguments more) {
+    Arguments all = {"train",        "bas",   "--hidden",   "6",     "--hidden",       "4",
+                     "--negative",   "pcd:1", "--updates",  updates, "--out",          folder / out,
+                     "--rate-decay", "500",   "--momentum", "0.5",   "--weight-decay", "0.0001",
+                     "--mean-field", "3",     "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Run whole = run(arguments("whole.npz", "400", {"--evaluate", "400"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  const Json trained = Json::parse(whole.out);
+  CHECK(trained["layers"] == Json({16, 6, 4}));
+  CHECK(trained["hidden"] == 6);
+  REQUIRE(run(arguments("half.npz", "150", {"--checkpoint", folder / "c"})).code == 0);
+  const Run rest = run(arguments("rest.npz", "400", {"--checkpoint", folder / "c"}));
+  REQUIRE(rest.code == 0);
+  CHECK(Json::parse(rest.out)["resumed_at"] == 150);
+  CHECK(io_test::read_all(folder / "rest.npz") == io_test::read_all(folder / "whole.npz"));
+  // One input changed at a time makes other bytes.
+  for (const Arguments& other : {Arguments{"--mean-field", "4"},
+                                 {"--momentum", "0.4"},
+                                 {"--rate-decay", "400"},
+                                 {"--weight-decay", "0.001"},
+                                 {"--negative", "pcd:2"}}) {
+    INFO(other.front());
+    Arguments changed = arguments("other.npz", "400", {"--force"});
+    for (std::size_t i = 0; i + 1 < changed.size(); ++i)
+      if (changed[i] == other[0]) changed[i + 1] = other[1];
+    REQUIRE(run(changed).code == 0);
+    CHECK(io_test::read_all(folder / "other.npz") != io_test::read_all(folder / "whole.npz"));
+  }
+  const double last = trained["evaluations"].back()["mean_log_likelihood"];
+  const Json score = Json::parse(run({"score", folder / "whole.npz", "bas", "--json"}).out);
+  CHECK(score["mean_log_likelihood"].get<double>() == Approx(last).margin(1e-9));
+  CHECK(run({"describe", folder / "whole.npz"}).out.find("16") != std::string::npos);
+  // No update: the start itself, byte for byte.
+  REQUIRE(run(arguments("same.npz", "0", {"--start", folder / "whole.npz"})).code == 0);
+  CHECK(io_test::read_all(folder / "same.npz") == io_test::read_all(folder / "whole.npz"));
+  const Run other_shape = run({"train", "bas", "--hidden", "6", "--hidden", "5", "--start",
+                               folder / "whole.npz", "--out", folder / "x.npz"});
+  CHECK(other_shape.code == 2);
+  CHECK(other_shape.err.find("is of 16-6-4 units (must be of 16-6-5") != std::string::npos);
+  const Run other_units = run({"train", "bas", "--hidden", "6", "--hidden", "4", "--hidden-units",
+                               "2", "--start", folder / "whole.npz", "--out", folder / "x.npz"});
+  CHECK(other_units.code == 2);
+  CHECK(other_units.err.find("has Bernoulli units in layer 1 (must have X(2)") !=
+        std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
+}
+
+TEST_CASE("pretraining has a rate of its own, a tenth of it where units are no bits") {
+  const io_test::Folder folder;
+  const auto key = boltzmark::derive_key(boltzmark::make_key(1, "train"), "pretraining");
+  for (const auto& [units, unit, rate] :
+       {std::tuple("bernoulli", boltzmark::Unit::bernoulli(), 0.05),
+        std::tuple("4", boltzmark::Unit::multivalued(4), 0.005)}) {
+    INFO(units);
+    REQUIRE(run({"train", "bas", "--hidden", "5", "--hidden", "4", "--hidden-units", units,
+                 "--pretrain", "2,2", "--updates", "0", "--out", folder / "m.npz", "--force"})
+                .code == 0);
+    const auto bits = boltzmark::Unit::bernoulli();
+    boltzmark::Pretraining own(
+        {16, 5, 4}, {bits, unit},
+        std::make_shared<boltzmark::GivenCases>(boltzmark::load_dataset("bas").values, bits),
+        {.epochs = {2, 2}, .batch = 32, .learning_rate = rate}, key);
+    while (!own.finished()) own.step();
+    CHECK(boltzmark::read_model(folder / "m.npz").weights() == own.model().weights());
+  }
+}
+
+TEST_CASE("a deep model is trained by coupled chains, and resumed between two lags") {
+  const io_test::Folder folder;
+  const auto train = [&](const std::string& out, const std::string& updates, Arguments more) {
+    Arguments all = {"train",      "bas",        "--hidden", "6",     "--hidden",
+                     "4",          "--updates",  updates,    "--out", folder / out,
+                     "--negative", "cast:3:0.2", "--lag",    "7",     "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const Run whole = train("whole.npz", "200", {});
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  CHECK(Json::parse(whole.out)["negative"] == "cast:3:0.2 --lag 7");
+  REQUIRE(train("half.npz", "101", {"--checkpoint", folder / "c"}).code == 0);
+  REQUIRE(train("rest.npz", "200", {"--checkpoint", folder / "c", "--threads", "1"}).code == 0);
+  CHECK(io_test::read_all(folder / "rest.npz") == io_test::read_all(folder / "whole.npz"));
+  for (const Arguments& other : {Arguments{"--swap", "each"},
+                                 {"--factor", "constant:0.1"},
+                                 {"--weights", "shared"},
+                                 {"--chains", "10"}}) {
+    INFO(other.front());
+    REQUIRE(train("other.npz", "200", other).code == 0);
+    CHECK(io_test::read_all(folder / "other.npz") != io_test::read_all(folder / "whole.npz"));
+    std::filesystem::remove(folder / "other.npz");
+    Arguments stranger = other;
+    stranger.insert(stranger.end(), {"--checkpoint", folder / "c"});
+    CHECK(train("other.npz", "300", stranger).code == 2);  // another run's checkpoint
+    CHECK_FALSE(std::filesystem::exists(folder / "other.npz"));
+  }
+}
+
+TEST_CASE("a deep model is pretrained, stopped at any time and gone on with to the same bytes") {
+  const io_test::Folder folder;
+  const auto arguments = [&](const std::string& out, const std::string& updates, Arguments more) {
+    Arguments all = {"train",      "bas",    "--hidden",  "6",     "--hidden", "4",
+                     "--hidden",   "3",      "--batch",   "8",     "--out",    folder / out,
+                     "--pretrain", "6,21,2", "--updates", updates, "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto bytes = [&](const std::string& out) { return io_test::read_all(folder / out); };
+  const Run whole = run(arguments("whole.npz", "60", {"--checkpoint", folder / "whole"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+  CHECK(Json::parse(whole.out)["updates"] == 60);
+  CHECK(Json::parse(whole.out)["resumed_at"] == 0);
+  REQUIRE(run(arguments("one.npz", "60", {"--threads", "1"})).code == 0);
+  CHECK(bytes("one.npz") == bytes("whole.npz"));
+  // From the end of pretraining on: nothing of it is done again.
+  REQUIRE(run(arguments("start.npz", "0", {"--checkpoint", folder / "c"})).code == 0);
+  CHECK(bytes("start.npz") != bytes("whole.npz"));
+  const Run rest = run(arguments("rest.npz", "60", {"--checkpoint", folder / "c"}));
+  REQUIRE(rest.code == 0);
+  CHECK(bytes("rest.npz") == bytes("whole.npz"));
+  const Run again = run(arguments("again.npz", "60", {"--checkpoint", folder / "c"}));
+  REQUIRE(again.code == 0);
+  CHECK(Json::parse(again.out)["resumed_at"] == 60);
+  CHECK(bytes("again.npz") == bytes("whole.npz"));
+  // Chains start at cases, as they do of a model that was pretrained elsewhere.
+  REQUIRE(run({"train", "bas", "--hidden", "6", "--hidden", "4", "--hidden", "3", "--batch", "8",
+               "--out", folder / "from.npz", "--start", folder / "start.npz", "--updates", "60"})
+              .code == 0);
+  CHECK(bytes("from.npz") == bytes("whole.npz"));
+  const Run other = run({"train", "bas", "--hidden", "6", "--hidden", "4", "--hidden", "3",
+                         "--batch", "8", "--out", folder / "x.npz", "--pretrain", "6,21,3",
+                         "--updates", "60", "--checkpoint", folder / "c"});
+  CHECK(other.code == 2);
+  CHECK(lines(other.err) == 1);
+  CHECK(other.err.find("--pretrain") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "x.npz"));
+}
+
+TEST_CASE("pretraining that Ctrl-C ends goes on to the same bytes") {
+  const io_test::Folder folder;
+  const auto arguments = [&](const std::string& out, const std::string& checkpoint) {
+    return Arguments{"train",        "artificial-modes-0.1",
+                     "--hidden",     "30",
+                     "--hidden",     "30",
+                     "--pretrain",   "40,40",
+                     "--updates",    "50",
+                     "--out",        folder / out,
+                     "--checkpoint", folder / checkpoint};
+  };
+  REQUIRE(run(arguments("whole.npz", "whole.part")).code == 0);
+  Process process(arguments("stopped.npz", "stopped.part"));
+  // Most often in the midst of pretraining; whenever it is, the bytes must be the same.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.signal(SIGINT);
+  const Run stopped = process.wait();
+  INFO(stopped.err);
+  REQUIRE((stopped.code == 0 || !std::filesystem::exists(folder / "stopped.npz")));
+  std::filesystem::remove(folder / "stopped.npz");
+  REQUIRE(run(arguments("stopped.npz", "stopped.part")).code == 0);
+  CHECK(io_test::read_all(folder / "whole.npz") == io_test::read_all(folder / "stopped.npz"));
+}

@@ -1,0 +1,180 @@
+// What the experiments of bruegge2013 make of runs whose differences are known.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "experiments/bruegge2013/support/measures.hpp"
+#include "experiments/bruegge2013/support/training.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+using made::measure_of;
+
+/// Six pairs of curves of a setting, of which T's highest lies `ahead` above G's.
+void add_pairs(const char* data, const char* negative, double ahead, std::vector<Trial>& trials) {
+  for (int repeat = 0; repeat < 6; ++repeat)
+    for (const char* rule : {"gibbs", "flip"}) {
+      const double more = std::string(rule) == "flip" ? ahead + 0.001 * repeat : 0;
+      trials.push_back({.inputs = {{"data", data},
+                                   {"negative", negative},
+                                   {"rate", 0.05},
+                                   {"repeat", repeat},
+                                   {"rule", rule}},
+                        .outputs = {{"log_likelihood", {-9.0, -7.0 + more, -8.0}}}});
+    }
+}
+
+/// How many of 100 RBMs T mixes faster on, by size and c.
+using Wins = int (*)(int size, int c);
+
+std::vector<Trial> slems(Wins wins) {
+  std::vector<double> gibbs;
+  for (int rbm = 0; rbm < 100; ++rbm) gibbs.push_back(0.5 + 0.001 * rbm);
+  std::vector<Trial> trials;
+  for (const int size : {2, 3, 4})
+    for (int c = 1; c <= 10; ++c) {
+      std::vector<double> flip(100, 0.8);
+      std::fill_n(flip.begin(), wins(size, c), 0.4);
+      trials.push_back(
+          {.inputs = {{"size", size}, {"c", c}, {"first", 0}, {"rbms", 100}},
+           .outputs = {
+               {"slem_gibbs", gibbs}, {"slem_flip", flip}, {"unconverged", size == 2 ? 1 : 0}}});
+    }
+  return trials;
+}
+
+}  // namespace
+
+TEST_CASE("Fig. 1's transitions are those of Gibbs sampling and of T where p(1 | h) is 0.7") {
+  const char* id = "bruegge2013/fig1";
+  const Summary summary = made::sum_up(id, made::run_trials(id));
+  const Figure& figure = made::figure_of(summary, "diagrams");
+  REQUIRE(figure.data.size() == 9);
+  for (std::size_t r = 1; r < figure.data.size(); ++r) {
+    const auto& row = figure.data[r];
+    const bool gibbs = row[0] == "gibbs", from_on = row[1] == "1", to_on = row[2] == "1";
+    // T leaves 0 always, and 1 with probability p(0 | h) / p(1 | h).
+    const double on = gibbs ? 0.7 : from_on ? 1 - 0.3 / 0.7 : 1;
+    INFO(row[0] << " " << row[1] << " " << row[2]);
+    CHECK(std::stod(row[3]) == Approx(to_on ? on : 1 - on).margin(1e-9));
+    const std::string symbol = gibbs      ? (to_on ? "p(1|h) = 0.70" : "p(0|h) = 0.30")
+                               : !from_on ? (to_on ? "1.00" : "0.00")
+                               : to_on    ? "1 − p(0|h)/p(1|h) = 0.57"
+                                          : "p(0|h)/p(1|h) = 0.43";
+    CHECK(row[4] == symbol);
+  }
+}
+
+TEST_CASE("a majority lies between what the settings that were not run can make of it") {
+  Summary summary;
+  // 3 better, 1 worse, 1 neither of 8: 2/5; the three others make it -1/8 or 5/8.
+  add_majority_measure("X", {1, 1, 1, -1, 0}, 8, summary);
+  const Measure& measure = summary.measures().at(0);
+  CHECK(measure.estimate == Approx(0.4));
+  CHECK(measure.lower == Approx(-1.0 / 8));
+  CHECK(measure.upper == Approx(5.0 / 8));
+  CHECK(measure.n == 5);
+  CHECK(measure.power == 0);
+  // All of three of four better, the fourth worse: half, which is no majority.
+  add_majority_measure("Y", {1, 1, 1}, 4, summary);
+  CHECK(summary.measures().at(1).power == 0);
+  add_majority_measure("Z", {1, 1, 1, 1}, 5, summary);
+  CHECK(summary.measures().at(2).power == 1);
+}
+
+TEST_CASE("B21, B22 and B23 are each over the whole grid of their own table") {
+  std::vector<Trial> trials;
+  add_pairs("bas", "pcd:5", 0.5, trials);
+  add_pairs("artificial-modes-0.1", "cd:5", -0.5, trials);
+  const Summary appendix = made::sum_up("bruegge2013/appendix", trials);
+  // 2 x 2 x 3 settings of which one is won, and 2 x 8 x 3 of which one is lost.
+  CHECK(measure_of(appendix, "B22").estimate == 1);
+  CHECK(measure_of(appendix, "B22").lower == Approx((1.0 - 11) / 12));
+  CHECK(measure_of(appendix, "B23").estimate == -1);
+  CHECK(measure_of(appendix, "B23").upper == Approx((47.0 - 1) / 48));
+  trials.clear();
+  add_pairs("bas", "cd:5", 0.5, trials);
+  const Summary table = made::sum_up("bruegge2013/table1", trials);
+  CHECK(measure_of(table, "B21").lower == Approx((1.0 - 35) / 36));
+  const auto& row = made::table_of(table, "maxima").rows.at(1);  // rates 0.01, 0.05, 0.1
+  CHECK(made::count(row[3]) == 6);
+  CHECK(made::estimate(row[4]).value == -7);
+  CHECK(made::estimate(row[5]).value == Approx(-6.4975));
+  CHECK(made::estimate(row[5]).mark == "*");
+}
+
+TEST_CASE("T slows a divergence where it drops less than G in the same pair, and not where alike") {
+  std::vector<Trial> trials;
+  add_pairs("bas", "cd:5", 0, trials);  // from -7 to -8: all diverge
+  const std::vector<double> last = {-7.5, -7.05, -8, -8.5, -8.5, -8.5};
+  for (Trial& trial : trials)
+    if (trial.inputs.at("rule") == "flip")
+      trial.outputs["log_likelihood"] = {-9.0, -7.0, last[trial.inputs.at("repeat")]};
+  const Summary summary = made::sum_up("bruegge2013/table1", trials);
+  const Measure& slowed = measure_of(summary, "B26", "slowed");
+  CHECK(slowed.estimate == Approx(2.0 / 6 - 0.5));
+  CHECK(measure_of(summary, "B26", "not avoided").estimate == Approx(5.0 / 6 - 0.5));
+  // Six of six, p = 1/64, is the one outcome of a level of 0.05.
+  CHECK(slowed.power == Approx(std::pow(0.8, 6)));
+}
+
+TEST_CASE("the larger size has the larger share, but where the note says, and by its own errors") {
+  // All shares are 1/2 but that of 3x3 at c = 1.
+  const Summary summary = made::sum_up(
+      "bruegge2013/fig3-top", slems([](int size, int c) { return size == 3 && c == 1 ? 40 : 50; }));
+  const Measure& measure = measure_of(summary, "B16", "3x3 over 2x2");
+  CHECK(measure.estimate == Approx(-0.01));
+  CHECK(measure.note == "the smaller size has the larger share at c = 1");
+  CHECK(measure_of(summary, "B16", "4x4 over 3x3").note ==
+        "the larger size has the larger share at every c");
+  // Smoothed shares 51/102 and 41/102 of 100: 19 variances of 1/4 and one of 0.2403.
+  const double sd = std::sqrt((19 * 0.25 + 41.0 * 61 / 102 / 102) / 100) / 10;
+  CHECK(measure.power == Approx(normal_power(0.03 / sd, 0.05, Alternative::greater)).epsilon(1e-4));
+  CHECK_THAT(made::notes_of(summary),
+             Catch::Contains("did not converge: 10.") && Catch::Contains("do NOT agree"));
+}
+
+TEST_CASE("shares like those computed independently agree with them") {
+  static constexpr int kShares[3][10] = {{0, 11, 39, 55, 65, 68, 73, 79, 82, 81},
+                                         {0, 8, 43, 57, 66, 81, 75, 83, 78, 79},
+                                         {0, 14, 54, 69, 74, 75, 77, 79, 82, 84}};
+  const Summary summary = made::sum_up(
+      "bruegge2013/fig3-top", slems([](int size, int c) { return kShares[size - 2][c - 1]; }));
+  CHECK_THAT(made::notes_of(summary),
+             Catch::Contains("The 30 cells of 2x2 to 4x4 agree with shares"));
+}
+
+TEST_CASE("the power of B20 is that of an interval as wide as the one found") {
+  const Trial trial{.inputs = {{"visible", 784}, {"hidden", 500}, {"chains", 100}, {"pairs", 6}},
+                    .outputs = {{"ratios", {0.98, 0.99, 1.0, 1.0, 1.01, 1.02}},
+                                {"microseconds_gibbs", {5, 6, 7, 7, 8, 90}}}};
+  const Summary summary = made::sum_up("bruegge2013/cost", {trial});
+  // The exact interval of six values is from the first to the last: 0.04, which is 3.92 errors.
+  CHECK(measure_of(summary, "B20").power == Approx(normal_power(1.96, 0.05, Alternative::greater)));
+  CHECK(made::real(made::table_of(summary, "cost").rows.at(0)[4]) == 7);
+}
+
+TEST_CASE("powers of rank tests are those of their sizes") {
+  Summary summary;
+  const std::vector<double> eight = {1, 2, 3, 4, 5, 6, 7, 8};
+  add_paired({.claim = "X"}, eight, Alternative::greater, summary);
+  add_paired({.claim = "Y"}, {1, 2, 3, 4}, Alternative::greater, summary);
+  add_unpaired({.claim = "Z"}, eight, eight, Alternative::greater, summary);
+  add_trend({.claim = "T"}, {{1, 2}, {3, 4}}, summary);
+  const auto power = [&](const char* claim) { return measure_of(summary, claim).power; };
+  CHECK(power("X") > 0.7);
+  CHECK(power("Y") == 0);  // p = 1/16 at the least
+  // Rank sums: 3/pi of t's efficiency, whose mean is sqrt(8 * 8 / 16).
+  CHECK(power("Z") == Approx(normal_power(std::sqrt(12 / M_PI), 0.05, Alternative::greater)));
+  // Jonckheere's statistic of two pairs: (16 * 11 - 2 * 4 * 7) / 72 is its variance, of 4 pairs.
+  const double sd = std::sqrt(120.0 / 72) / 4;
+  CHECK(power("T") == Approx(normal_power(0.1 / sd, 0.05, Alternative::greater)));
+}
+
+}  // namespace boltzmark::experiments

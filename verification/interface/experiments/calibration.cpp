@@ -1,0 +1,161 @@
+// What the calibration experiment counts, and that it runs what the command line runs.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/calibration/support/held_runs.hpp"
+#include "experiments/calibration/support/outcomes.hpp"
+#include "experiments/kit/summary.hpp"
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
+#include "verification/interface/io/files.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+/// The first models of the zoo of a kind.
+std::vector<const ZooModel*> zoo_models(bool training, std::size_t count) {
+  std::vector<const ZooModel*> found;
+  for (const ZooModel& model : zoo())
+    if (model.training == training && !model.unfindable && found.size() < count)
+      found.push_back(&model);
+  return found;
+}
+
+std::vector<ZooOutcome> outcomes_of(const ZooModel* model, int runs, double error) {
+  return std::vector<ZooOutcome>(static_cast<std::size_t>(runs),
+                                 {.model = model,
+                                  .method = "rts",
+                                  .error = error,
+                                  .std_error = 0.1,
+                                  .ok = true,
+                                  .covered = std::abs(error) < 0.2});
+}
+
+/// A trial of one method whose estimate is off by some nats.
+Trial trial_of(const ZooModel& model, double error, const char* status) {
+  const Json said = {{"log_z", 10 + error},       {"std_error", 0.1}, {"lower", 10 + error - 0.2},
+                     {"upper", 10 + error + 0.2}, {"status", status}, {"sweeps", 100}};
+  return {.inputs = {{"model", model.name}, {"seed", 1}},
+          .outputs = {{"log_z", 10.0}, {"methods", {{"rts", said}}}}};
+}
+
+std::map<std::string, Measure> claims_of(const std::vector<Trial>& trials) {
+  std::vector<Json> planned;
+  for (const Trial& trial : trials) planned.push_back(trial.inputs);
+  Summary summary;
+  for (const Experiment& experiment : experiments())
+    if (experiment.id == "calibration/estimators")
+      experiment.summarise(Results(Profile::quick, planned, trials), summary);
+  std::map<std::string, Measure> found;
+  for (const Measure& measure : summary.measures()) found[measure.claim + measure.part] = measure;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a false estimate is 5 errors and half a nat off, a right one 2 errors and half a nat at most") {
+  ZooOutcome outcome{.error = -0.51, .std_error = 0.1};
+  CHECK(outcome.wrong());
+  outcome.error = -0.49;  // within half a nat
+  CHECK_FALSE(outcome.wrong());
+  CHECK_FALSE(outcome.right());
+  outcome.std_error = 0.25;
+  CHECK(outcome.right());
+  outcome = {.error = 0.9, .std_error = 0.5};
+  CHECK_FALSE(outcome.right());
+  CHECK_FALSE(outcome.wrong());
+  outcome = {.error = std::nan(""), .std_error = 0.5};
+  CHECK_FALSE(outcome.right());
+}
+
+TEST_CASE("a share's interval is that of a proportion, wider where models differ") {
+  const auto models = zoo_models(false, 2);
+  std::vector<ZooOutcome> all = outcomes_of(models[0], 10, 0);
+  for (const ZooOutcome& outcome : outcomes_of(models[1], 10, 0)) all.push_back(outcome);
+  const auto wrong = [](const ZooOutcome& outcome) { return outcome.wrong(); };
+  // Clopper and Pearson: 1 - 0.025^(1/20).
+  CHECK(share_of(all, wrong).estimate == 0);
+  CHECK(share_of(all, wrong).lower == 0);
+  CHECK(share_of(all, wrong).upper == Approx(1 - std::pow(0.025, 1.0 / 20)).epsilon(1e-9));
+  // All of one model: of two models drawn, none may be that one, or both.
+  for (std::size_t i = 10; i < 20; ++i) all[i].error = 4;
+  CHECK(share_of(all, wrong).estimate == 0.5);
+  CHECK(share_of(all, wrong).lower == 0);
+  CHECK(share_of(all, wrong).upper == 1);
+  CHECK(std::isnan(share_of({}, wrong).estimate));
+}
+
+TEST_CASE("the zoo holds out half of every family, each model once, and can be made") {
+  std::map<std::string, int> balance;
+  std::set<std::string> names;
+  for (const ZooModel& model : zoo()) {
+    CHECK(names.insert(model.name).second);
+    if (!model.unfindable) balance[model.family()] += model.training ? 1 : -1;
+  }
+  CHECK(names.size() >= 60);
+  for (const auto& [family, difference] : balance) {
+    INFO(family);
+    CHECK(std::abs(difference) <= 1);
+  }
+  CHECK(make_zoo_model("trained:mnist-10").model.size(1) == 10);
+  CHECK_THROWS_AS(find_zoo_model("ising:8:0.30"), InvalidArgument);
+}
+
+TEST_CASE("claims of calibration are about the models held out, and no unfindable well") {
+  std::vector<Trial> trials;
+  for (const ZooModel& model : zoo())
+    trials.push_back(trial_of(model, model.training || model.unfindable ? 7 : 0.1, "ok"));
+  auto found = claims_of(trials);
+  CHECK(found.at("K01").estimate == 0);
+  CHECK(found.at("K02").estimate == 0);
+  CHECK(found.at("K03all methods").estimate == 1);
+  CHECK(found.count("K03thermodynamic integration") == 0);
+  CHECK(found.at("K04").estimate == 0);
+  // A family of false estimates, and as many right ones refused.
+  int others = 0, glass = 0;
+  for (Trial& trial : trials) {
+    const ZooModel& model = find_zoo_model(trial.inputs.at("model"));
+    if (model.training || model.unfindable) continue;
+    if (model.family() == "glass")
+      trial = trial_of(model, 7, "ok"), ++glass;
+    else
+      trial = trial_of(model, 0.1, "not_converged"), ++others;
+  }
+  found = claims_of(trials);
+  CHECK(found.at("K01").estimate == 1);
+  CHECK(found.at("K02").estimate == 1);
+  CHECK_THAT(found.at("K02").note, Catch::Contains("glass"));
+  CHECK(found.at("K04").estimate == Approx(static_cast<double>(others) / (others + glass)));
+}
+
+TEST_CASE("the calibration runs what the command line does, attempts and bound included") {
+  const io_test::Folder folder;
+  bool refuted = false;
+  for (const char* text : {"random:30:6:0.1:1", "well:60:10:4:3"}) {
+    const KnownModel made = make_known_model(text);
+    const std::string path = cli_test::saved(made.model, folder / "m.npz");
+    HeldRuns runs(made.model, 20, 60, 7);
+    for (const char* method : {"rts", "ti", "wang-landau", "ais", "raise", "smc"}) {
+      INFO(text << " " << method);
+      const cli_test::Json told =
+          cli_test::json_of({"estimate", path, "--method", method, "--chains", "20", "--sweeps",
+                             "60", "--seed", "7", "--auto", "--max-seconds", "100000"});
+      const HeldEstimate held = runs.estimate(method, 4);
+      CHECK(told["log_z"].get<double>() == held.estimate.log_z);
+      CHECK(told["status"] == std::string(name(held.estimate.status)));
+      CHECK(told["attempts"].size() == held.statuses.size());
+      CHECK(told["lower_bound"].get<double>() - told["lower_bound_error"].get<double>() ==
+            held.lowest);
+      for (const std::string& status : held.statuses) refuted = refuted || status == "below_bound";
+    }
+  }
+  CHECK(refuted);
+}
+
+}  // namespace boltzmark::experiments

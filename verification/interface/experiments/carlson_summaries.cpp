@@ -1,0 +1,326 @@
+// What the experiments of carlson2016 make of estimates whose errors are known.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "boltzmark/core/quantiles.hpp"
+#include "experiments/carlson2016/support/error_curves.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/ratios.hpp"
+#include "experiments/kit/measures.hpp"
+#include "experiments/kit/published.hpp"
+#include "experiments/kit/statistics/interval.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+using made::table_of;
+
+/// An estimate of log Z = 1 that is 0.1 off; its interval reaches the truth, or does not.
+Json estimate_told(bool ok, bool covers) {
+  return {{"log_z", 1.1},
+          {"std_error", 0.05},
+          {"lower", covers ? 0.9 : 1.05},
+          {"upper", 1.2},
+          {"status", ok ? "ok" : "not_converged"}};
+}
+
+/// Of 60 trials rts refuses 40 and covers in the 20 others; ais refuses none, but covers in half;
+/// smc accepts 19. Of patterns there are two, where rts refuses none.
+std::vector<Trial> covered_estimates() {
+  std::vector<Trial> trials;
+  for (int i = 0; i < 60; ++i)
+    trials.push_back({.inputs = {{"targets", "random"}, {"rbm", i}},
+                      .outputs = {{"truth", 1.0},
+                                  {"estimates",
+                                   {{"rts", estimate_told(i < 20, i < 20)},
+                                    {"ais", estimate_told(true, i % 2 == 0)},
+                                    {"smc", estimate_told(i < 19, true)}}}}});
+  for (int i = 0; i < 2; ++i)
+    trials.push_back(
+        {.inputs = {{"targets", "patterns"}, {"repeat", i}},
+         .outputs = {{"truth", 1.0}, {"estimates", {{"rts", estimate_told(true, true)}}}}});
+  return trials;
+}
+
+const std::vector<Cell>& row_of_method(const Table& table, const std::string& method,
+                                       std::size_t column = 0) {
+  for (const auto& row : table.rows)
+    if (made::text(row[column]) == method) return row;
+  FAIL("no row " << method);
+  throw 0;
+}
+
+/// Three repeats of a length, whose errors are all `error`; the last is refused.
+void add_length(int sweeps, const std::vector<std::pair<const char*, double>>& errors,
+                std::vector<Trial>& trials) {
+  for (int repeat = 1; repeat <= 3; ++repeat) {
+    Json estimates = Json::object();
+    for (const auto& [method, error] : errors)
+      estimates[method] = {{"log_z", 5 + error},
+                           {"std_error", 0.1},
+                           {"lower", 5 + error - 1},
+                           {"upper", 5 + error + 1},
+                           {"status", repeat < 3 ? "ok" : "few_samples"}};
+    trials.push_back({.inputs = {{"model", "mnist-20"}, {"sweeps", sweeps}, {"repeat", repeat}},
+                      .outputs = {{"truth", 5.0}, {"estimates", estimates}}});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a method's coverage holds or not by its accepted estimates, of its own targets") {
+  const Summary summary = made::sum_up("carlson2016/coverage", covered_estimates());
+  const Table& table = table_of(summary, "random");
+  const auto &rts = row_of_method(table, "rts"), &ais = row_of_method(table, "ais"),
+             &smc = row_of_method(table, "smc");
+  CHECK(made::count(rts[1]) == 60);
+  CHECK(made::count(rts[2]) == 40);
+  CHECK(made::estimate(rts[3]).value == 1);
+  CHECK(made::text(rts[4]) == "holds");
+  // Every error is 0.1: that is the RMSE, about which nothing varies.
+  CHECK(made::estimate(rts[6]).value == Approx(0.1));
+  CHECK(made::real(rts[7]) == Approx(0.1));
+  CHECK(made::estimate(ais[3]).value == 0.5);
+  CHECK(made::text(ais[4]) == "does not hold");
+  CHECK(made::text(smc[4]) == "too few");
+  CHECK(made::count(row_of_method(table_of(summary, "patterns"), "rts")[1]) == 2);
+  int seen = 0;
+  for (const auto& row : made::figure_of(summary, "coverage").data) {
+    if (row[2] != "rts") continue;
+    ++seen;
+    const bool random = row[0] == "random";
+    CHECK(row[3] == (random ? "1" : "nan"));
+    CHECK(row[6] == (random ? "20" : "2"));
+    CHECK(row[7] == (random ? "60" : "2"));
+  }
+  CHECK(seen == 2);
+}
+
+TEST_CASE("mean errors of annealing agree with their biases where both lie within 3.7 errors") {
+  const auto trial = [](double scale, double ais_errors, double raise_errors) {
+    return Trial{
+        .inputs = {{"targets", "annealed"}, {"scale", scale}, {"runs", 100}},
+        .outputs = {{"relative_variance", 0.5},
+                    {"predicted_ais", -0.1},
+                    {"predicted_raise", 0.05},
+                    {"ais", {{"mean", -0.1 + 0.01 * ais_errors}, {"std_error", 0.01}}},
+                    {"raise", {{"mean", 0.05 + 0.01 * raise_errors}, {"std_error", 0.01}}}}};
+  };
+  const Summary summary =
+      made::sum_up("carlson2016/coverage", {trial(1, 3.6, -3.6), trial(2, 3.8, 0), trial(3, 0, 4)});
+  const auto& rows = table_of(summary, "annealing-bias").rows;
+  REQUIRE(rows.size() == 3);
+  CHECK(made::text(rows[0][7]) == "yes");
+  CHECK(made::text(rows[1][7]) == "no");
+  CHECK(made::text(rows[2][7]) == "no");
+  CHECK(made::estimate(rows[0][4]).lower == Approx(-0.064 - 0.0196));
+  CHECK(made::estimate(rows[0][6]).value == Approx(0.014));
+}
+
+TEST_CASE("the figure of all methods ends each curve at its last RMSE, and names stand apart") {
+  std::vector<Trial> trials;
+  add_length(100, {{"rts", 0.4}, {"ais", 20}, {"mbar", 0.4}}, trials);
+  add_length(300, {{"rts", 0.1}, {"ais", 10}, {"mbar", 0.1}}, trials);
+  const Summary summary = made::sum_up("carlson2016/enumerable", trials);
+  const Figure& figure = made::figure_of(summary, "rmse-mnist-20");
+  const double gap = std::log10(80.0) / 28;
+  for (std::size_t r = 1; r < figure.data.size(); ++r) {
+    const auto& row = figure.data[r];
+    const bool ais = row[2].starts_with("ais"), early = row[3] == "100";
+    CHECK((row[2] == "ais (10)" || row[2] == "rts" || row[2] == "mbar"));
+    CHECK(std::stod(row[4]) == Approx(ais ? (early ? 20 : 10) : (early ? 0.4 : 0.1)));
+    // Beyond 8 nats a curve is cut there; of two that end alike one name is raised, one lowered.
+    const double label = std::log10(std::stod(row[5]));
+    if (ais)
+      CHECK(label == Approx(std::log10(8)).epsilon(1e-9));
+    else
+      CHECK(std::abs(label + 1) == Approx(gap / 2).epsilon(1e-6));
+  }
+  CHECK(figure.data.size() == 7);
+  const auto& row = row_of_method(table_of(summary, "errors"), "rts", 1);
+  CHECK(made::count(row[2]) == 100);
+  CHECK(made::estimate(row[5]).value == Approx(0.4));
+  CHECK(made::real(row[4]) == Approx(0).margin(1e-12));
+  CHECK(made::count(row[7]) == 1);
+  CHECK(made::count(row[8]) == 2);  // of three that would, the refused one does not count
+}
+
+TEST_CASE("the cost of MBAR and RTS is told as exponents and as bytes") {
+  std::vector<Trial> trials;
+  const auto add = [&](int rungs, int samples, double mbar, double rts) {
+    trials.push_back(
+        {.inputs = {{"rungs", rungs}, {"samples", samples}, {"repeats", 15}},
+         .outputs = {
+             {"mbar", 10 * mbar}, {"mbar_iteration", mbar}, {"rts", rts}, {"iterations", 10}}});
+  };
+  add(50, 100000, 1, 1);
+  add(100, 10000, 1, 1);
+  add(800, 100000, 256, 16);  // 16 times the rungs
+  add(100, 1000000, 100, 1);  // 100 times the samples
+  const Summary summary = made::sum_up("carlson2016/cost", trials);
+  CHECK(made::measure_of(summary, "C19", "MBAR, exponent of K").estimate == Approx(2));
+  CHECK(made::measure_of(summary, "C19", "MBAR, exponent of N").estimate == Approx(1));
+  CHECK(made::measure_of(summary, "C19", "RTS, exponent of K").estimate == Approx(1));
+  // Twelve bytes a sample over eight an occupancy.
+  CHECK(made::measure_of(summary, "C19", "bytes, MBAR over RTS").estimate == Approx(15000));
+}
+
+TEST_CASE("an update that is followed takes longer than without, and both are told") {
+  const Trial run = made::run_trials("carlson2016/tracking-cost").at(0);
+  for (const double ratio : numbers(run.outputs.at("ratios"))) CHECK(ratio > 1);
+  const Trial trial{.inputs = {{"hidden", 500}, {"chains", 2000}, {"timed", 6}},
+                    .outputs = {{"ratios", {1.01, 1.02, 1.03, 1.03, 1.04, 1.05}},
+                                {"milliseconds", {7, 8, 9, 9, 10, 70}}}};
+  const Summary summary = made::sum_up("carlson2016/tracking-cost", {trial});
+  CHECK(made::real(table_of(summary, "tracking-cost").rows.at(0)[3]) == 9);
+  // The exact interval of six is from the first to the last: 0.02 / 1.96 is a standard error.
+  const Measure& measure = made::measure_of(summary, "C40");
+  CHECK(measure.upper == 1.05);
+  CHECK(measure.power == Approx(normal_power(4 * 1.96, 0.025, Alternative::greater)).epsilon(1e-9));
+}
+
+TEST_CASE("the power of a ratio is that of its logarithm against the claim's threshold") {
+  // A ratio that is claimed to be where its threshold is cannot be told from it but by chance.
+  const auto statistic = [](std::span<const std::size_t> rows) {
+    double sum = 0;
+    for (const std::size_t row : rows) sum += static_cast<double>(row);
+    return 1 + sum;
+  };
+  const RatioClaim same{.claim = "C", .threshold = 2, .against = 2};
+  CHECK(ratio_measure(same, 10, statistic).power == Approx(0.025));
+  const RatioClaim apart{.claim = "C", .threshold = 2, .against = 1e-4};
+  CHECK(ratio_measure(apart, 10, statistic).power > 0.999);
+}
+
+TEST_CASE("the mean of runs is a truth with Student's interval about it") {
+  // Of 1, 2 and 3 the standard deviation is 1; t of two degrees 4.302653.
+  const Truth truth = mean_truth(std::vector<double>{1, 2, 3});
+  CHECK(truth.log_z == 2);
+  CHECK(truth.std_error == Approx(1 / std::sqrt(3)));
+  CHECK(truth.half_width == Approx(4.302653 / std::sqrt(3)).epsilon(1e-6));
+  // A statistic that only falls as the truth moves widens the lower side alone.
+  const Measure found{.claim = "C", .estimate = 1, .lower = 0.6, .upper = 1.4};
+  const Measure lower = with_truth_error(found, {.std_error = 0.1, .half_width = 0.3}, 1, 0.5,
+                                         [](double shift) { return 1 - std::abs(shift); });
+  CHECK(lower.lower == Approx(1 - 0.5));
+  CHECK(lower.upper == Approx(1.4));
+  // An interval of 0.9 in all, 0.45 / 1.96 a standard error.
+  CHECK(lower.power ==
+        Approx(normal_power(1.96 * 0.5 / 0.45, 0.025, Alternative::greater)).epsilon(1e-9));
+}
+
+TEST_CASE("C57 is told beside the same ratio in the published curves, over the same sweeps") {
+  std::vector<Trial> trials = {
+      {.inputs = {{"model", "mnist-10"}, {"kind", "truth"}, {"sweeps", 0}, {"repeat", 1}},
+       .outputs = {{"RTS", 10.0}}}};
+  for (const int sweeps : {1000, 2000, 5000, 10000, 20000, 50000, 100000})
+    for (int repeat = 1; repeat <= 12; ++repeat) {
+      const double sign = repeat % 2 == 0 ? 1 : -1;
+      trials.push_back({.inputs = {{"model", "mnist-10"},
+                                   {"kind", "estimates"},
+                                   {"sweeps", sweeps},
+                                   {"repeat", repeat}},
+                        .outputs = {{"RTS", 10 + 0.2 * sign},
+                                    {"SD", 10 + 0.2 * sign},
+                                    {"RSD", 10 + (sweeps == 1000 ? 5 : 0.1) * sign}}});
+    }
+  const Summary summary = made::sum_up("carlson2016/fig8", trials);
+  const Measure& measure = made::measure_of(summary, "C57");
+  CHECK(measure.estimate == Approx(0.5));  // from 2,000 sweeps on
+  const auto published = [](const char* curve) {
+    return find_published("carlson2016_fig6_fig7_fig8", "8a_rmse_784x10", curve);
+  };
+  double logs = 0;
+  int points = 0;
+  for (std::size_t i = 0; i < published("RSD").x.size(); ++i)
+    if (published("RSD").x[i] > 1900 && published("RSD").x[i] < 105000) {
+      logs += std::log(published("RSD").y[i]) - std::log(published("RTS").y[i]);
+      ++points;
+    }
+  const double ratio = std::exp(logs / points);
+  CHECK_THAT(measure.note, Catch::Contains(fmt::format("give {:.3f} there and {:.3f} up to 100,000",
+                                                       ratio, ratio)));
+}
+
+TEST_CASE("C29 is told with little power where a few runs leave the spread unknown") {
+  // Six methods of three runs: all but one have one RMSE, that of MBAR is of whatever is drawn.
+  std::vector<Trial> trials;
+  for (int repeat = 1; repeat <= 3; ++repeat) {
+    Json outputs;
+    for (const char* method :
+         {"RTS", "MBAR", "TI Riemann", "TI trap", "TI trap corrected", "TI RB"})
+      outputs[method] = std::vector<double>(7, 7);
+    outputs["MBAR"] = std::vector<double>(7, 7.0 + 5 * repeat);
+    trials.push_back({.inputs = {{"repeat", repeat}}, .outputs = outputs});
+  }
+  const Summary summary = made::sum_up("carlson2016/fig2", trials);
+  CHECK(made::measure_of(summary, "C29", "all six").power < 0.5);
+  CHECK(made::measure_of(summary, "C29", "all six").power > 0.025);
+}
+
+TEST_CASE("the power of C51 is that of the widest interval of a pair that may be level") {
+  // 12 repeats, all acceptances 1/2 but of the first rung's last step, 1/2 +- 0.014.
+  std::vector<Trial> trials;
+  std::vector<double> differences;
+  for (int repeat = 0; repeat < 12; ++repeat) {
+    const double sign = repeat % 2 == 0 ? 1 : -1;
+    std::vector<std::vector<double>> acceptance(6, std::vector<double>(11, 0.5));
+    acceptance[0][10] += 0.014 * sign;
+    differences.push_back(0.014 * sign);
+    trials.push_back({.inputs = {{"repeat", repeat}},
+                      .outputs = {{"acceptance", acceptance},
+                                  {"slopes", std::vector<double>(20, 1)},
+                                  {"steps", std::vector<double>(20, 1)}}});
+  }
+  const Summary summary = made::sum_up("carlson2016/acceptance", trials);
+  const Interval widest = mean_interval(differences, 1 - 0.05 / 60);  // 6 rungs, 10 rises
+  const Measure& measure = made::measure_of(summary, "C51", "with the step");
+  CHECK(measure.upper == Approx(widest.upper));
+  CHECK(measure.power == Approx(interval_power(widest, 0.02)).epsilon(1e-9));
+  CHECK(measure.power > 0.1);
+  CHECK(measure.power < 0.9);
+}
+
+TEST_CASE("every estimate of every study of variants is near the enumerated log Z") {
+  std::set<std::string> studies;
+  for (const Json& inputs : made::find_experiment("carlson2016/variants").trials(Profile::smoke)) {
+    if (!inputs.contains("model")) continue;
+    Json study = inputs;
+    study.erase("model");
+    study.erase("repeat");
+    if (!studies.insert(study.dump()).second) continue;
+    const Json outputs = made::run_trial("carlson2016/variants", inputs).outputs;
+    INFO(inputs << " " << outputs);
+    for (const char* error : {"error", "half", "mixed", "bias_subtracted", "control_variates",
+                              "fixed_half", "rts", "ti"})
+      if (outputs.contains(error)) CHECK(std::abs(number(outputs.at(error))) < 20);
+  }
+  CHECK(studies.size() >= 6);
+}
+
+TEST_CASE("the power of an RMSE ratio grows with the ratio that is to be seen") {
+  std::vector<Outcome> outcomes(12);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i].estimate = i % 2 == 0 ? 0.1 : -0.1;
+  const ErrorCell cell = sum_up_errors(outcomes);
+  CHECK(rmse_ratio("C", "", cell, cell, {}, 1).power == Approx(0.05));
+  // "with 12 a ratio of 1.9 is seen in two of three cases"
+  CHECK(rmse_ratio("C", "", cell, cell, {}, 1.9).power == Approx(2.0 / 3).margin(0.05));
+}
+
+TEST_CASE("Welch's interval of two biases has the degrees of freedom of both") {
+  // Two cells of 12 errors with one variance v: 22 degrees, t 2.073873, of sqrt(v / 6).
+  std::vector<Outcome> outcomes(12);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i].estimate = i % 2 == 0 ? 3 : 1;
+  const ErrorCell cell = sum_up_errors(outcomes);
+  const Measure measure = bias_difference("C", "", cell, cell, {});
+  CHECK(measure.upper == Approx(2.073873 * std::sqrt(12.0 / 11 / 6)).epsilon(1e-6));
+}
+
+}  // namespace boltzmark::experiments

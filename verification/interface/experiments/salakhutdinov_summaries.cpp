@@ -1,0 +1,253 @@
+// What the experiments of salakhutdinov2010 make of runs whose numbers are known.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/statistics/power.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+using made::measure_of;
+
+/// A run on MNIST whose training bound is level but for its last four records, of 20, which are
+/// `wave` above, below, below and above: about a line they deviate by sqrt(2) wave.
+Trial mnist_run(const char* layers, const char* method, int seed, double test, double level,
+                double wave, const Json& overlap_time) {
+  std::vector<double> train(20, level);
+  for (const auto& [place, sign] : {std::pair{16, 1}, {17, -1}, {18, -1}, {19, 1}})
+    train[static_cast<std::size_t>(place)] += sign * wave;
+  return {.inputs = {{"layers", layers}, {"method", method}, {"seed", seed}},
+          .outputs = {{"last", {{"bound", test}, {"cases_error", 0.3}, {"log_z_error", 0.4}}},
+                      {"train", train},
+                      {"log_z_error", std::vector<double>(20, 0)},
+                      {"overlap_time", overlap_time}}};
+}
+
+/// Two seeds of every method on the small machine, three of some on the large one.
+std::vector<Trial> trained_machines() {
+  const char *small = "784-100-200", *large = "784-500-1000";
+  std::vector<Trial> trials;
+  for (const int seed : {0, 1}) {
+    const auto add = [&](const char* method, double first, double second, double level, double wave,
+                         double time) {
+      trials.push_back(
+          mnist_run(small, method, seed, seed == 0 ? first : second, level, wave, time));
+    };
+    add("SAP", -90, -91, -95, 0.2, seed == 0 ? 100 : 200);
+    add("FPCD", -88, -88, -94, 0.3, 80);
+    add("Trans-SAP", -87, -86, -92, 0.1, 30);
+    add("CAST", -84, -85.5, -90, seed == 0 ? 0.1 : 0.05, seed == 0 ? 10 : 50);
+    add("ST", -89, -89, -93, 0.1, 70);
+  }
+  for (const int seed : {0, 1, 2}) {
+    trials.push_back(mnist_run(large, "SAP", seed, -87, -88, 0.1, seed == 1 ? Json() : Json(9)));
+    trials.push_back(mnist_run(large, "Trans-SAP", seed, -85, -86, 0.1, 9));
+    trials.push_back(mnist_run(large, "CAST", seed, -84, -85, 0.1, 9));
+  }
+  trials.push_back(mnist_run(large, "FPCD", 0, -86, -87, 0.1, 9));
+  return trials;
+}
+
+/// Cases of one model, which lie `gap` above their bound.
+Trial bounded(const Json& inputs, int cases, double gap) {
+  std::vector<double> bound, log_f;
+  for (int c = 0; c < cases; ++c) {
+    bound.push_back(100 + c);
+    log_f.push_back(bound.back() + gap);
+  }
+  return {.inputs = inputs, .outputs = {{"bound", bound}, {"log_f", log_f}}};
+}
+
+}  // namespace
+
+TEST_CASE("the sets of Fig. 1's partition hold the likeliest states first, and their shares") {
+  const char* id = "salakhutdinov2010/fig1";
+  const Summary summary = made::sum_up(id, made::run_trials(id));
+  const Figure& figure = made::figure_of(summary, "partition");
+  const auto& sets = figure.panels.at(0).series;
+  REQUIRE(sets.size() == 4);
+  double total = 0, above = 1e300;
+  std::set<double> states;
+  for (std::size_t k = 0; k < sets.size(); ++k) {
+    CHECK(sets[k].y.size() == 128);
+    states.insert(sets[k].x.begin(), sets[k].x.end());
+    double share = 0;
+    for (const double log_p : sets[k].y) share += std::exp(log_p);
+    CHECK_THAT(sets[k].label, Catch::StartsWith("X_" + std::to_string(k + 1)) &&
+                                  Catch::Contains(fmt::format("probability {:.3f}", share)));
+    total += share;
+    const auto [low, high] = std::minmax_element(sets[k].y.begin(), sets[k].y.end());
+    CHECK(*high <= above);
+    above = *low;
+  }
+  CHECK(states.size() == 512);
+  CHECK(total == Approx(1));
+}
+
+TEST_CASE(
+    "Fig. 3's chains swap their states where the fast one arrives at k = 1, and are so drawn") {
+  const char* id = "salakhutdinov2010/fig3";
+  const Trial run = made::run_trials(id).at(0);
+  const std::vector<double> level = numbers(run.outputs.at("level")),
+                            swaps = numbers(run.outputs.at("swaps"));
+  REQUIRE_FALSE(swaps.empty());
+  std::vector<double> arrivals;
+  for (std::size_t sweep = 1; sweep < level.size(); ++sweep)
+    if (level[sweep] == 1 && level[sweep - 1] != 1) arrivals.push_back(static_cast<double>(sweep));
+  for (const double arrival : arrivals)
+    CHECK(std::find(swaps.begin(), swaps.end(), arrival) != swaps.end());
+  const Summary summary = made::sum_up(id, {run});
+  const auto& series = made::figure_of(summary, "coupling").panels.at(0).series;
+  REQUIRE(series.size() == 2 + swaps.size());
+  CHECK(series[0].y == level);
+  for (std::size_t i = 0; i < swaps.size(); ++i) {
+    CHECK(series[2 + i].x == std::vector<double>(2, swaps[i]));
+    CHECK(series[2 + i].y == std::vector<double>{0, 1});
+  }
+}
+
+TEST_CASE("the order of Table 1 is that of test bounds, of the same seeds and machine") {
+  const Summary summary = made::sum_up("salakhutdinov2010/mnist", trained_machines());
+  const auto mean = [&](const char* claim, const char* part) {
+    return measure_of(summary, claim, part).estimate;
+  };
+  CHECK(mean("S17", "CAST over Trans-SAP") == Approx((3 + 0.5) / 2));
+  CHECK(mean("S17", "Trans-SAP over FPCD") == Approx((1 + 2) / 2.0));
+  CHECK(mean("S17", "FPCD over SAP") == Approx((2 + 3) / 2.0));
+  CHECK(mean("S29", "FPCD over SAP") == Approx((2 + 3) / 2.0));
+  CHECK(mean("S29", "Trans-SAP over SAP") == Approx((3 + 5) / 2.0));
+  CHECK(mean("S20", "CAST over SAP") == Approx(3));
+  CHECK(mean("S20", "CAST over Trans-SAP") == Approx(1));
+  CHECK(measure_of(summary, "S20", "CAST over SAP").n == 3);
+  // 3 and 1/2: Student's of one degree times 1.25 to either side.
+  CHECK(measure_of(summary, "S17", "CAST over Trans-SAP").upper ==
+        Approx(1.75 + 12.706205 * 1.25).epsilon(1e-6));
+}
+
+TEST_CASE("how training on MNIST goes is told by its own curves and times") {
+  const Summary summary = made::sum_up("salakhutdinov2010/mnist", trained_machines());
+  // Geometric means over seeds of 0.2 / 0.1 and 0.2 / 0.05, of 0.3 / 0.1 and 0.3 / 0.05.
+  CHECK(measure_of(summary, "S15", "SAP, MNIST").estimate == Approx(std::sqrt(2 * 4)));
+  CHECK(measure_of(summary, "S15", "FPCD, MNIST").estimate == Approx(std::sqrt(3 * 6)));
+  CHECK(measure_of(summary, "S16", "trend, MNIST").estimate == Approx(0).margin(1e-9));
+  CHECK(measure_of(summary, "S16", "not falling, MNIST").estimate == Approx(18.0 / 19));
+  CHECK(measure_of(summary, "S25", "over SAP, MNIST").estimate == Approx(2));
+  CHECK(measure_of(summary, "S25", "over FPCD, MNIST").estimate == Approx(1));
+  CHECK(measure_of(summary, "S31", "MNIST").estimate == Approx(std::sqrt(10 * 4)));
+}
+
+TEST_CASE("the table of bounds has means over seeds, and of one run its own error") {
+  const Summary summary = made::sum_up("salakhutdinov2010/mnist", trained_machines());
+  std::map<std::string, std::vector<Cell>> rows;
+  for (const auto& row : made::table_of(summary, "bounds").rows)
+    rows[made::text(row[0]) + " " + made::text(row[1])] = row;
+  const auto &small = rows.at("784-100-200 SAP"), &large = rows.at("784-500-1000 SAP"),
+             &one = rows.at("784-500-1000 FPCD");
+  CHECK(made::estimate(small[4]).value == Approx(-90.5));
+  CHECK(made::text(small[5]) == "–");
+  CHECK(made::real(small[6]) == Approx(-95));
+  CHECK(made::real(small[7]) == Approx(0.4));
+  CHECK(made::real(small[8]) == Approx(150));
+  CHECK(made::real(large[5]) == -87.23);
+  CHECK(std::isinf(made::real(large[8])));  // one run's chain never moved
+  CHECK(made::count(one[3]) == 1);
+  CHECK(made::estimate(one[4]).upper == Approx(-86 + 1.96 * 0.5));
+}
+
+TEST_CASE("the gap of the bound is that of all cases of its own model") {
+  std::vector<Trial> trials = {bounded({{"model", "mnist-20-30"}, {"how", "exact"}}, 100, 0.25)};
+  for (int label = 0; label < 10; ++label)
+    trials.push_back(bounded({{"how", "AIS"}, {"class", label}}, 10, 0.5 + 0.01 * label));
+  const Summary summary = made::sum_up("salakhutdinov2010/tightness", trials);
+  CHECK(measure_of(summary, "S21", "exact, at most 1").estimate == Approx(0.25));
+  CHECK(measure_of(summary, "S21", "AIS, at least 0").estimate == Approx(0.545));
+  CHECK(measure_of(summary, "S21", "AIS, at least 0").n == 100);
+  const auto& rows = made::table_of(summary, "gaps").rows;
+  CHECK(made::real(rows.at(1)[3]) == Approx(0.59));
+  // A class that is missing: the whole is not told.
+  trials.pop_back();
+  const Summary part = made::sum_up("salakhutdinov2010/tightness", trials);
+  for (const Measure& measure : part.measures())
+    CHECK_THAT(measure.part, !Catch::StartsWith("AIS"));
+}
+
+TEST_CASE("cases of a class are those of the ten classes that have its label") {
+  const Json all = {{"model", "mnist-20-30"}, {"how", "exact"}, {"cases", 100}};
+  const char* id = "salakhutdinov2010/tightness";
+  const std::vector<double> log_f = numbers(made::run_trial(id, all).outputs.at("log_f"));
+  std::vector<double> of_classes;
+  for (const int label : {0, 9}) {
+    Json one = all;
+    one["class"] = label;
+    const std::vector<double> some = numbers(made::run_trial(id, one).outputs.at("log_f"));
+    CHECK(some.size() == 10);
+    of_classes.insert(of_classes.end(), some.begin(), some.end());
+  }
+  CHECK(std::set<double>(of_classes.begin(), of_classes.end()).size() == 20);
+  for (const double value : of_classes)
+    CHECK(std::find(log_f.begin(), log_f.end(), value) != log_f.end());
+}
+
+TEST_CASE("the cost of tempering is over that of SAP's sweep, timed in the same turn") {
+  const Trial run = made::run_trial("salakhutdinov2010/cost",
+                                    {{"sizes", {100, 50, 50}}, {"states", 20}, {"timed", 2}});
+  const auto times = [&](const char* what) { return numbers(run.outputs.at(what)); };
+  for (std::size_t i = 0; i < times("ratios").size(); ++i) {
+    const double reference = times("reference_milliseconds")[i];
+    CHECK(times("ratios")[i] * reference == Approx(times("ladder_milliseconds")[i]));
+    CHECK(times("plain_ratios")[i] * reference == Approx(times("plain_milliseconds")[i]));
+  }
+  const std::vector<double> ratios = {40, 45, 50, 50, 55, 60};
+  const Trial trial{.inputs = {{"states", 100}},
+                    .outputs = {{"reference_bytes", 100},
+                                {"ladder_bytes", 4500},
+                                {"reference_milliseconds", ratios},
+                                {"ladder_milliseconds", ratios},
+                                {"plain_milliseconds", ratios},
+                                {"ratios", ratios},
+                                {"plain_ratios", ratios}}};
+  const Summary summary = made::sum_up("salakhutdinov2010/cost", {trial});
+  CHECK(measure_of(summary, "S24", "memory, at least 40").estimate == Approx(45));
+  // The exact interval of six values is from the first to the last, 10 to either side of 50, which
+  // 40 and 60 are distant: excluded in half of all cases.
+  const Measure& time = measure_of(summary, "S24", "time, at most 60");
+  CHECK(time.lower == 40);
+  CHECK(time.upper == 60);
+  CHECK(time.power == Approx(0.5).epsilon(1e-4));
+}
+
+TEST_CASE("an update's cost is its round's over that of SAP in the same round") {
+  const Trial run = made::run_trials("salakhutdinov2010/update-cost").at(0);
+  for (std::size_t i = 0; i < run.outputs.at("updates").size(); ++i)
+    for (std::size_t round = 0; round < run.outputs.at("updates")[i].size(); ++round)
+      CHECK(number(run.outputs.at("updates")[i][round]) >
+            number(run.outputs.at("sampling")[i][round]));
+  Json sampling, updates, bytes;
+  for (int contender = 0; contender < 6; ++contender) {
+    const double times = 1 + 0.25 * contender;
+    Json rounds;
+    for (const double busy : {1, 2, 4, 1, 2, 4}) rounds.push_back(busy * times);
+    sampling.push_back(rounds);
+    updates.push_back(rounds);
+    bytes.push_back(10 * times);
+  }
+  const Trial trial{.inputs = {{"rounds", 6}},
+                    .outputs = {{"sampling", sampling}, {"updates", updates}, {"bytes", bytes}}};
+  const Summary summary = made::sum_up("salakhutdinov2010/update-cost", {trial});
+  // The last contender has as many slow chains as SAP; the fourth is adaptive tempering alone.
+  CHECK(measure_of(summary, "S23", "CAST").estimate == Approx(2.25));
+  CHECK(measure_of(summary, "S23", "CAST").upper == Approx(2.25));
+  CHECK(measure_of(summary, "S23", "adaptive ST").estimate == Approx(1.75));
+  const auto& rows = made::table_of(summary, "cost").rows;
+  CHECK(made::estimate(rows[1][2]).upper == Approx(1.25));
+  CHECK(made::real(rows[1][5]) == Approx(1.25));
+}
+
+}  // namespace boltzmark::experiments

@@ -1,0 +1,108 @@
+// How the experiments of salakhutdinov2010 train on MNIST and judge curves of training.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <memory>
+
+#include "boltzmark/core/parallel.hpp"
+#include "experiments/kit/run/interrupt.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
+#include "experiments/salakhutdinov2010/support/bound_training.hpp"
+#include "experiments/salakhutdinov2010/support/curves.hpp"
+#include "verification/interface/kit/toys.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+Json short_run(const char* negative, int seed) {
+  return {
+      {"layers", "784-6-4"}, {"method", "any"},    {"negative", negative},
+      {"seed", seed},        {"updates", 250},     {"record", 100},
+      {"epochs", {1, 1}},    {"temperatures", 20}, {"last", {{"cases", 50}, {"temperatures", 20}}}};
+}
+
+/// A trial that is stopped at each of these looks at the time, and then goes on from what it kept.
+Json trained(const Json& inputs, const std::vector<int>& stops, int& looks) {
+  const TemporaryFolder folder;
+  TrialContext context;
+  context.experiment = "salakhutdinov2010/mnist";
+  context.checkpoint = std::make_shared<TrialCheckpoint>(
+      folder.path(), TrialKey{.inputs = inputs, .simd = "s", .sources = "a"});
+  std::size_t stopped = 0;
+  looks = 0;
+  context.stopping = [&] {
+    const bool stop = stopped < stops.size() && ++looks == stops[stopped];
+    stopped += stop ? 1 : 0;
+    if (stops.empty()) ++looks;
+    return stop;
+  };
+  for (;;) {
+    try {
+      return train_by_bound(inputs, context);
+    } catch (const Interrupted&) {
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the errors of records are taken from a curve's deviation and its falls") {
+  const std::vector<double> zigzag = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
+                                      7, 7, 7, 7, 7, 7, 7, 0, 1, 0, 1, 0};
+  // 1.2 / 3 about the line, and a mean square of 0.1 from errors of the last five alone.
+  std::vector<double> errors(25, 9);
+  for (std::size_t i = 20; i < 25; ++i) errors[i] = std::sqrt(0.1);
+  CHECK(late_deviation(zigzag) == Approx(std::sqrt(0.4)));
+  CHECK(late_deviation(zigzag, errors) == Approx(std::sqrt(0.3)));
+  errors[22] = 3;
+  CHECK(late_deviation(zigzag, errors) == 0);
+  const std::vector<double> rising = {0, 1, 0.9, 0.9, 0.5};
+  CHECK(share_not_falling(rising) == 0.5);
+  CHECK(share_not_falling(rising, std::vector<double>(5, 0.1)) == 0.75);  // 2 sqrt(.02) = .28
+  CHECK(last_half_trend({9, 9, 0, 1, 2}) == Approx(3));
+  CHECK(last_half_trend({9, 9, 2, 2}) == 0);
+}
+
+TEST_CASE(
+    "differences and ratios are of paired seeds, and none is made of chains that never moved") {
+  Summary summary;
+  add_difference({.claim = "A"}, {3, 5}, {1, 2}, summary);
+  add_ratio({.claim = "B"}, {2, 8}, {1, 1}, summary);
+  add_ratio({.claim = "C"}, {2, HUGE_VAL}, {1, 1}, summary);
+  add_difference({.claim = "D"}, {1}, {2}, summary);
+  add_ratio({.claim = "E"}, {1, 2, 3}, {1, 2}, summary);
+  REQUIRE(summary.measures().size() == 3);
+  CHECK(summary.measures()[0].estimate == Approx(2.5));
+  CHECK(summary.measures()[1].estimate == Approx(4));
+  CHECK(summary.measures()[1].decidable);
+  CHECK_FALSE(summary.measures()[2].decidable);
+}
+
+TEST_CASE("training by the bound that is stopped anywhere goes on to the same numbers") {
+  const Json inputs = short_run("cast:3:0.9 --chains 100", 0);
+  int looks = 0;
+  const Json whole = trained(inputs, {}, looks);
+  REQUIRE(looks > 1250);                 // 1,000 updates of pretraining, 250 of training, records
+  CHECK(whole.at("train").size() == 4);  // at 0, 100, 200 and the end
+  // In either RBM's pretraining, in training before and after a record, and in the last fifth.
+  CHECK(trained(inputs, {100, 700, 1010, 1150, looks - 45, looks - 20}, looks) == whole);
+  const ThreadLimit one(1);
+  CHECK(trained(inputs, {}, looks) == whole);
+}
+
+TEST_CASE("methods of a seed share start and images, seeds do not") {
+  int looks = 0;
+  const auto curve = [&](const char* negative, int seed) {
+    return trained(short_run(negative, seed), {}, looks);
+  };
+  const Json sap = curve("pcd:1 --chains 100", 0), st = curve("st:3:0.9 --chains 50", 0),
+             other = curve("pcd:1 --chains 100", 1);
+  for (const char* what : {"train", "test", "log_z"}) {
+    CHECK(sap.at(what)[0] == st.at(what)[0]);
+    CHECK(sap.at(what)[0] != other.at(what)[0]);
+    CHECK(sap.at(what)[1] != st.at(what)[1]);
+  }
+  CHECK(sap.at("train").back() > sap.at("train").front());
+  CHECK(number(sap.at("last").at("bound")) < -50);
+}
+
+}  // namespace boltzmark::experiments

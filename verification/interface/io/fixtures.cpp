@@ -1,0 +1,108 @@
+#include <catch2/catch.hpp>
+
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/formats/npz.hpp"
+#include "boltzmark/io/model_file.hpp"
+#include "verification/interface/io/files.hpp"
+
+using namespace boltzmark;
+using io_test::fixture;
+
+namespace {
+
+Array read_npy_file(const std::string& path) {
+  ByteSource source = ByteSource::open(path);
+  return read_npy(source);
+}
+
+Eigen::MatrixXd table() {
+  Eigen::MatrixXd values(2, 3);
+  values << 0, 1, 2.5, -3, 4, 0.125;
+  return values;
+}
+
+void check_small_rbm(const Layered& model) {
+  Eigen::MatrixXd weights(3, 2);
+  weights << -0.5, -0.25, 0, 0.25, 0.5, 0.75;
+  REQUIRE(model.is_rbm());
+  CHECK(model.is_binary());
+  CHECK(model.weights(0) == weights);
+  CHECK(model.bias(0) == Eigen::Vector3d(1, -2, 0.5));
+  CHECK(model.bias(1) == Eigen::Vector2d(0.25, -0.75));
+}
+
+}  // namespace
+
+TEST_CASE("arrays that NumPy saved are read whatever their type and order") {
+  CHECK(read_npy_file(fixture("f8_c.npy")).matrix() == table());
+  CHECK(read_npy_file(fixture("f8_fortran.npy")).matrix() == table());
+  CHECK(read_npy_file(fixture("f8_c.npy.gz")).matrix() == table());
+  CHECK(read_npy_file(fixture("f4_c.npy")).matrix() == table());
+  CHECK(read_npy_file(fixture("bool_fortran.npy")).matrix() ==
+        (table().array() > 1).cast<double>().matrix());
+  Eigen::MatrixXd integers(2, 3);
+  integers << 1, -2, 3, 4, 5, -6;
+  CHECK(read_npy_file(fixture("i8_c.npy")).matrix() == integers);
+}
+
+TEST_CASE("arrays with a header of version 1, 2 or 3 are read, and no other") {
+  const io_test::Folder folder;
+  // Versions 2 and 3 give the header's length four bytes; 3 allows UTF-8 in it.
+  const std::string first = io_test::read_all(fixture("f8_c.npy"));
+  const std::string rest = first.substr(10);
+  for (const char version : {'\x02', '\x03'}) {
+    std::string file = first.substr(0, 6);
+    file += {version, '\0', first[8], first[9], '\0', '\0'};
+    CHECK(read_npy_file(folder.write("a.npy", file + rest)).matrix() == table());
+    CHECK(load_dataset(folder / "a.npy").values.matrix() == table().transpose().cast<float>());
+  }
+  for (const char version : {'\x00', '\x04'}) {
+    std::string file = first;
+    file[6] = version;
+    CHECK_THROWS_AS(read_npy_file(folder.write("a.npy", file)), DataError);
+  }
+}
+
+TEST_CASE("a case is the first index of an array, its pixels run row by row") {
+  const Dataset data = load_dataset(fixture("u1_cube.npy"), {.kind = BinariseOptions::Kind::grey});
+  CHECK(data.rows == 3);
+  CHECK(data.cols == 4);
+  REQUIRE(data.values.rows() == 12);
+  REQUIRE(data.values.cols() == 2);
+  CHECK(data.values(0, 0) == 0);
+  CHECK(data.values(5, 0) == 50.0F / 255);
+  CHECK(data.values(11, 1) == 230.0F / 255);
+  const Dataset binary = load_dataset(fixture("u1_cube.npy"));
+  CHECK(binary.values.matrix().sum() == 11);  // the levels 130 .. 230 pass 127
+  const Dataset floats = load_dataset(fixture("f4_c.npy"));
+  CHECK(floats.values.matrix() == table().transpose().cast<float>());
+}
+
+TEST_CASE("models that NumPy saved are read, stored or deflated, float32 or float64") {
+  check_small_rbm(read_model(fixture("rbm.npz")));
+  check_small_rbm(read_model(fixture("rbm_deflated.npz")));
+}
+
+TEST_CASE("a deep model names the units of each layer") {
+  const Layered model = read_model(fixture("deep.npz"));
+  REQUIRE(model.layers() == 3);
+  CHECK(model.layer(0).unit == Unit::gaussian());
+  CHECK(model.layer(0).sigma0 == Eigen::Vector3d(1, 2, 0.5));
+  CHECK(model.layer(1).unit == Unit::bernoulli());
+  CHECK(model.layer(2).unit == Unit::multivalued(4));
+  CHECK(model.weights(1) == Eigen::MatrixXd::Ones(2, 4));
+}
+
+TEST_CASE("MATLAB files of another writer are read, plain or packed") {
+  check_small_rbm(read_model(fixture("rbm_plain.mat")));
+  check_small_rbm(read_model(fixture("rbm_zlib.mat")));
+}
+
+TEST_CASE("an npz file lists its arrays and gives each by name") {
+  const Npz file(fixture("deep.npz"));
+  CHECK(file.names() == std::vector<std::string>{"W0", "W1", "b0", "b1", "b2", "units", "sigma0"});
+  CHECK(file.contains("units"));
+  CHECK_FALSE(file.contains("W2"));
+  CHECK(file.read("units").integers() == std::vector<std::int32_t>{-2, 0, 4});
+  CHECK(file.read("W0").shape == std::vector<std::uint64_t>{3, 2});
+}

@@ -1,0 +1,121 @@
+// What invalidates a stored trial: the sources that its numbers come from, and no others.
+#include "experiments/kit/sources.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/subprocess.hpp"
+#include "verification/interface/kit/toys.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Experiment& experiment(const std::string& id) {
+  return *std::find_if(experiments().begin(), experiments().end(),
+                       [&](const Experiment& one) { return one.id == id; });
+}
+
+/// A copy of the sources, whose list of hashes is made by the build's own script.
+class SourceTree {
+ public:
+  SourceTree() {
+    for (const char* folder : {"lib", "experiments", "verification/checks", "tools/boltzmark"}) {
+      fs::create_directories(fs::path(root() + "/" + folder).parent_path());
+      fs::copy(source_path(folder), root() + "/" + folder, fs::copy_options::recursive);
+    }
+  }
+
+  std::vector<SourceFile> hashes() const {
+    const std::string list = folder_.path() + "/hashes.cpp";
+    const auto run = run_program({"cmake", "-Droot=" + root(), "-Doutput=" + list, "-Dcompiler=x",
+                                  "-P", source_path("cmake/source_hashes.cmake")});
+    REQUIRE(run.status == 0);
+    const std::string text = read_text(list);
+    const std::regex line("\\{\"([^\"]+)\", \"([0-9a-f]{64})\"\\}");
+    std::vector<SourceFile> files;
+    for (std::sregex_iterator one(text.begin(), text.end(), line), end; one != end; ++one)
+      files.push_back({.path = (*one)[1], .sha256 = (*one)[2]});
+    return files;
+  }
+
+  /// Adds a comment to a file for as long as `look` runs.
+  void with_comment(const std::string& file, const std::function<void()>& look) const {
+    const std::string path = root() + "/" + file, before = read_text(path);
+    std::ofstream(path, std::ios::app) << "// A comment.\n";
+    look();
+    std::ofstream(path) << before;
+  }
+
+  std::string root() const { return folder_.path() + "/tree"; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_CASE("a trial's key changes with the sources that its numbers come from, and no others") {
+  const SourceTree tree;
+  const Experiment& fig3 = experiment("carlson2016/fig3");
+  const Experiment& other_paper = experiment("bruegge2013/fig1");
+  const std::string key = sources_hash(fig3, tree.hashes());
+  const std::string other_key = sources_hash(other_paper, tree.hashes());
+  for (const char* file :
+       {"lib/boltzmark/core/numeric.hpp", "lib/boltzmark/sample/sample_store.cpp",
+        "lib/boltzmark/transition/kernels/unit_kernels.hpp",
+        "lib/boltzmark/exact/enumeration/fast_sum.cpp", "experiments/kit/statistics/bootstrap.cpp"})
+    tree.with_comment(file, [&] {
+      INFO(file);
+      CHECK(sources_hash(fig3, tree.hashes()) != key);
+      CHECK(sources_hash(other_paper, tree.hashes()) != other_key);
+    });
+  for (const char* file :
+       {"experiments/carlson2016/fig3.cpp", "experiments/carlson2016/support/error_curves.cpp"})
+    tree.with_comment(file, [&] {
+      INFO(file);
+      CHECK(sources_hash(fig3, tree.hashes()) != key);
+      CHECK(sources_hash(other_paper, tree.hashes()) == other_key);
+    });
+  for (const char* file :
+       {"verification/checks/verifier.cpp", "experiments/carlson2016/fig4.cpp",
+        "experiments/kit/report/plot.cpp", "experiments/bruegge2013/support/classes.cpp"})
+    tree.with_comment(file, [&] {
+      INFO(file);
+      CHECK(sources_hash(fig3, tree.hashes()) == key);
+    });
+  CHECK(sources_hash(fig3, tree.hashes()) == key);
+  const Experiment& theory = experiment("carlson2016/theory");
+  const std::string theory_key = sources_hash(theory, tree.hashes());
+  tree.with_comment("verification/checks/check_integration.cpp", [&] {
+    CHECK(sources_hash(theory, tree.hashes()) != theory_key);
+    CHECK(sources_hash(fig3, tree.hashes()) == key);
+  });
+}
+
+TEST_CASE("a tree that has gone on is not the one that was built") {
+  const SourceTree tree;
+  const std::vector<SourceFile> built = tree.hashes();
+  CHECK(sources_stand(tree.root(), built));
+  tree.with_comment("lib/boltzmark/core/numeric.hpp",
+                    [&] { CHECK_FALSE(sources_stand(tree.root(), built)); });
+  CHECK(sources_stand(tree.root(), built));
+  CHECK_FALSE(sources_stand(tree.root() + "/lib", built));
+}
+
+TEST_CASE("the build hashed the sources as they stand") {
+  const SourceTree tree;
+  const std::vector<SourceFile> now = tree.hashes(), built = source_files();
+  REQUIRE(now.size() == built.size());
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    INFO(now[i].path);
+    CHECK(now[i].path == built[i].path);
+    CHECK(now[i].sha256 == built[i].sha256);
+  }
+}
+
+}  // namespace
+}  // namespace boltzmark::experiments

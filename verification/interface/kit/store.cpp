@@ -1,0 +1,183 @@
+#include "experiments/kit/run/store.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "boltzmark/core/error.hpp"
+#include "experiments/kit/files.hpp"
+#include "experiments/kit/run/folder_lock.hpp"
+#include "experiments/kit/run/reference.hpp"
+#include "verification/interface/kit/toys.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+TrialKey key(int repeat, const std::string& sources = "aaaa") {
+  return {.inputs = {{"repeat", repeat}}, .seed = 1, .simd = "AVX2", .sources = sources};
+}
+
+Trial trial(const TrialKey& of, double value) {
+  return {.inputs = of.inputs, .outputs = {{"value", value}}, .revision = "r", .simd = of.simd};
+}
+
+double value_of(const TrialStore& store, const TrialKey& of) {
+  return store.find(of)->outputs.at("value");
+}
+
+struct StoreFile {
+  TemporaryFolder folder;
+  std::string path = folder.path() + "/toy/one/trials.jsonl";
+};
+
+TEST_CASE("a stored trial is found again after reopening, and only under its whole key") {
+  const StoreFile file;
+  {
+    TrialStore store(file.path);
+    store.append(key(1), trial(key(1), 0.1));
+  }
+  const TrialStore store(file.path);
+  REQUIRE(store.find(key(1)));
+  CHECK(value_of(store, key(1)) == 0.1);
+  TrialKey other = key(1);
+  other.seed = 2;
+  CHECK_FALSE(store.find(other));
+  other = key(1);
+  other.simd = "SSE4";
+  CHECK_FALSE(store.find(other));
+  CHECK_FALSE(store.find(key(2)));
+}
+
+TEST_CASE("a trial of other sources is not used, but counted") {
+  const StoreFile file;
+  TrialStore store(file.path);
+  store.append(key(1, "aaaa"), trial(key(1), 0.1));
+  CHECK_FALSE(store.find(key(1, "bbbb")));
+  CHECK(store.count_other_builds(key(1, "bbbb")) == 1);
+  CHECK(store.count_other_builds(key(1, "aaaa")) == 0);
+}
+
+TEST_CASE("a last line torn at any byte is cut off, and the store goes on whole") {
+  const StoreFile file;
+  const std::string first = trial_line(key(1), trial(key(1), 0.1));
+  const std::string second = trial_line(key(2), trial(key(2), 0.2));
+  for (std::size_t kept = 0; kept < second.size(); ++kept) {
+    write_text(file.path, first + second.substr(0, kept));
+    TrialStore store(file.path);
+    CHECK(store.find(key(1)));
+    CHECK_FALSE(store.find(key(2)));
+    CHECK(store.unreadable() == 0);
+    store.append(key(2), trial(key(2), 0.2));
+    REQUIRE(read_text(file.path) == first + second);
+    REQUIRE(store.find(key(2)));
+  }
+}
+
+TEST_CASE("of two trials with one key the later counts") {
+  const StoreFile file;
+  {
+    TrialStore store(file.path);
+    store.append(key(1), trial(key(1), 0.1));
+    store.append(key(1), trial(key(1), 0.3));
+    CHECK(value_of(store, key(1)) == 0.3);
+  }
+  CHECK(value_of(TrialStore(file.path), key(1)) == 0.3);
+}
+
+TEST_CASE("lines that are not trials are ignored and counted") {
+  const StoreFile file;
+  const std::string good = trial_line(key(1), trial(key(1), 0.1));
+  Json hollow = open_line(trial_line(key(2), trial(key(2), 0.1)));
+  hollow["outputs"] = Json::object();
+  write_text(file.path, "nonsense\n{}\n[1]\n{\"inputs\": 3}\n\n" + hollow.dump() + "\n" + good);
+  const TrialStore store(file.path);
+  CHECK(store.unreadable() == 6);
+  CHECK(store.find(key(1)));
+  CHECK_FALSE(store.find(key(2)));
+}
+
+TEST_CASE("a trial of which a byte was changed is computed again, one without a hash is read") {
+  const StoreFile file;
+  const std::string line = trial_line(key(1), trial(key(1), 0.125));
+  const std::size_t digit = line.find("0.125") + 2;
+  std::string changed = line;
+  changed[digit] = '3';
+  write_text(file.path, changed);
+  {
+    const TrialStore store(file.path);
+    CHECK(store.unreadable() == 1);
+    CHECK_FALSE(store.find(key(1)));
+  }
+  // As lines were written before: the same without its hash.
+  Json old = Json::parse(line);
+  CHECK(old.erase("check") == 1);
+  write_text(file.path, old.dump() + "\n");
+  CHECK(value_of(TrialStore(file.path), key(1)) == 0.125);
+  // The hash follows from what the line says, whatever the order of its keys.
+  CHECK(open_line(line) == old);
+  CHECK_THROWS_AS(open_line(changed), DataError);
+  CHECK_THROWS_AS(open_line("[1]"), DataError);
+  CHECK(seal_line(old) == line);
+}
+
+TEST_CASE("a kept trial that was changed is refused by its line") {
+  const StoreFile file;
+  const std::string path = file.folder.path() + "/trials.jsonl.gz";
+  write_text(path, seal_line({{"inputs", {{"a", 1}}}, {"outputs", {{"x", 2}}}}) +
+                       R"({"check":"0123456789abcdef","inputs":{"a":2},"outputs":{"x":2}})"
+                       "\n");
+  try {
+    read_reference(path);
+    FAIL("a changed line was read");
+  } catch (const DataError& error) {
+    CHECK(std::string(error.what()).find("line 2: a line was changed") != std::string::npos);
+  }
+}
+
+TEST_CASE("numbers come back from the store with the same bits, and what is not finite as null") {
+  const StoreFile file;
+  TrialStore store(file.path);
+  const double inconvenient = 0.1 + 0.2;
+  Trial odd = trial(key(1), inconvenient);
+  odd.outputs["infinite"] = std::numeric_limits<double>::infinity();
+  store.append(key(1), odd);
+  CHECK(value_of(store, key(1)) == inconvenient);
+  CHECK(std::isnan(number(store.find(key(1))->outputs.at("infinite"))));
+}
+
+TEST_CASE("kept trials are read back by their inputs, and merged with later ones") {
+  const StoreFile file;
+  const std::string path = file.folder.path() + "/trials.jsonl.gz";
+  CHECK(read_reference(path).empty());
+  keep_in_reference(path, {trial(key(1), 0.1), trial(key(2), 0.2)}, 1);
+  keep_in_reference(path, {trial(key(2), 0.25), trial(key(3), 0.3)}, 1);
+  const auto kept = read_reference(path);
+  REQUIRE(kept.size() == 3);
+  for (const auto& [repeat, value] : {std::pair(1, 0.1), {2, 0.25}, {3, 0.3}}) {
+    const Trial& found = kept.at(key(repeat).inputs.dump());
+    CHECK(found.outputs.at("value") == value);
+    CHECK(found.from_reference);
+  }
+  write_text(path, "not gzip");
+  CHECK_THROWS_AS(read_reference(path), DataError);
+}
+
+TEST_CASE("a folder that another run has locked is refused") {
+  const TemporaryFolder folder;
+  {
+    const FolderLock lock(folder.path());
+    CHECK_THROWS_AS(FolderLock(folder.path()), DataError);
+    CHECK_THROWS_WITH(FolderLock(folder.path()), Catch::Contains("in use by another run"));
+  }
+  CHECK_NOTHROW(FolderLock(folder.path()));
+}
+
+TEST_CASE("a file in the place of the folder is refused") {
+  const TemporaryFolder folder;
+  write_text(folder.path() + "/file", "text");
+  CHECK_THROWS_AS(FolderLock(folder.path() + "/file"), DataError);
+  CHECK_THROWS_AS(TrialStore(folder.path() + "/file/trials.jsonl"), DataError);
+  CHECK_THROWS_AS(write_text(folder.path() + "/file/x", "text"), DataError);
+}
+
+}  // namespace
+}  // namespace boltzmark::experiments

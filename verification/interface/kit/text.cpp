@@ -1,0 +1,105 @@
+// How a report writes numbers, and what it reads of published ones.
+#include "experiments/kit/text.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "experiments/kit/errors.hpp"
+#include "experiments/kit/measures.hpp"
+#include "experiments/kit/published.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
+
+namespace boltzmark::experiments {
+
+TEST_CASE("a measure's line has digits for its interval, and no p or power that is none") {
+  Measure measure{.claim = "X", .estimate = 0.12345, .lower = 0.1, .upper = 0.15};
+  CHECK(measure_text(measure) == "0.123 [0.100, 0.150]");
+  measure.p_value = 0.0052;
+  measure.n = 12;
+  measure.power = 0.96;
+  measure.power_against = "a shift";
+  CHECK(measure_text(measure) ==
+        "0.123 [0.100, 0.150], p = 0.0052, n = 12, power 0.96 against a shift");
+  measure.p_value = 5e-5;
+  measure.power = 0.9997;
+  measure.post_hoc = true;
+  CHECK(measure_text(measure) ==
+        "0.123 [0.100, 0.150], p < 0.0001, n = 12, post hoc power > 0.999 against a shift");
+  // Of width 3 one decimal, of width 30 none.
+  CHECK(found_text({.claim = "X", .estimate = -1.234, .lower = -2.5, .upper = 0.5}) ==
+        "−1.2 [−2.5, 0.5]");
+  CHECK(found_text({.claim = "X", .estimate = 12.34, .lower = 0, .upper = 30}) == "12 [0, 30]");
+}
+
+TEST_CASE("numbers have four digits, six from ten thousand on, and powers of ten beyond") {
+  CHECK(number_text(0) == "0");
+  CHECK(number_text(-1.23456) == "−1.235");
+  CHECK(number_text(9999.4) == "9999");
+  CHECK(number_text(12345.678) == "12345.7");
+  CHECK(number_text(1e6) == "10⁶");
+  CHECK(number_text(-2.5e-4) == "−2.5 × 10⁻⁴");
+  CHECK(number_text(std::nan("")) == "–");
+  CHECK(number_text(-std::numeric_limits<double>::infinity()) == "−∞");
+  CHECK(decimals_text(0.125, 1) == "0.1");
+  CHECK(decimals_text(0.004, 2) == "0.004");
+}
+
+TEST_CASE("what a quick run finds is told beside the verdict at paper size where they differ") {
+  JudgedClaim claim;
+  claim.verdict = Verdict::reproduced;
+  CHECK(committed_text(claim, Profile::quick).empty());
+  claim.claim.committed = CommittedVerdict{};
+  CommittedVerdict& said = *claim.claim.committed;
+  CHECK_THAT(committed_text(claim, Profile::quick), Catch::Contains("not\u00a0run"));
+  said.verdict = Verdict::reproduced;
+  said.run = said.parts = 2;
+  CHECK(committed_text(claim, Profile::quick).empty());
+  said.verdict = Verdict::undecided;
+  CHECK_THAT(committed_text(claim, Profile::quick), Catch::EndsWith("undecided"));
+  CHECK(committed_text(claim, Profile::paper).empty());
+  said.verdict = Verdict::reproduced;
+  said.run = 1;
+  CHECK_THAT(committed_text(claim, Profile::quick),
+             Catch::Contains("1 of 2 parts") && Catch::EndsWith("reproduced"));
+}
+
+TEST_CASE("a published curve has its own x and y, and is drawn dotted under its name") {
+  const PublishedCurve curve =
+      find_published("carlson2016_fig6_fig7_fig8", "8a_rmse_784x10", "RTS");
+  REQUIRE(curve.x.size() == 9);
+  CHECK(curve.x.front() == 1000);
+  CHECK(curve.y.front() == 0.17583);
+  CHECK(curve.x.back() == 99998);
+  CHECK(curve.y.back() == 0.01712);
+  const Series series = published_series(curve, "RTS", 3);
+  CHECK(series.label == "published RTS");
+  CHECK(series.x == curve.x);
+  CHECK(series.y == curve.y);
+  CHECK(series.mark == Mark::dotted);
+  CHECK(series.colour == 3);
+}
+
+TEST_CASE("an outcome is what its estimate said, and covers between its limits") {
+  const Json said = {
+      {"log_z", 1}, {"std_error", 2}, {"lower", 0.5}, {"upper", 3}, {"status", "ok"}};
+  const Outcome outcome = read_outcome(said, 0.75);
+  CHECK(outcome.estimate == 1);
+  CHECK(outcome.std_error == 2);
+  CHECK(outcome.lower == 0.5);
+  CHECK(outcome.upper == 3);
+  CHECK(outcome.ok);
+  CHECK(outcome.covered());
+  CHECK_FALSE(read_outcome(said, 0.25).covered());
+}
+
+TEST_CASE("the power of a mean is that of Student's test against one standard deviation") {
+  const Measure measure = mean_measure({.claim = "X"}, std::vector<double>{1, 2, 3, 4, 5});
+  CHECK(measure.power == mean_difference_power(5, 1, 0.05, Alternative::two_sided));
+  CHECK(measure.power_against == "a mean of one standard deviation");
+}
+
+}  // namespace boltzmark::experiments
