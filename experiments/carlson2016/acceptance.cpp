@@ -17,7 +17,7 @@ constexpr int kChains = 64;
 constexpr int kClimb = 10;     ///< moves at each rung, which chains climb one by one
 constexpr int kProposals = 8;  ///< of each chain, rung and step
 constexpr int kShown[] = {0, 4, 8, 12, 16, 19};
-constexpr double kLevel = 0.02;  ///< a rise below this is none
+constexpr double kLeastRise = 0.02;  ///< a rise below this is none
 constexpr PerProfile<int> kRepeats{.smoke = 3, .quick = 20, .paper = 200};
 
 /// Steps a factor of 1.5 apart, 0.25 to 14.4.
@@ -91,17 +91,18 @@ void add_largest(const std::string& part, const std::string& note,
                  const std::vector<Differences>& all, Summary& summary) {
   Measure measure{
       .claim = "C51", .part = part, .estimate = -INFINITY, .lower = -INFINITY, .upper = -INFINITY};
+  const double level = 1 - 0.05 / static_cast<double>(all.size());
   double width = 0;  // of the widest interval of a pair that may be level
   for (const Differences& differences : all) {
-    const Interval mean = mean_interval(differences, 1 - 0.05 / static_cast<double>(all.size()));
+    const Interval mean = mean_interval(differences, level);
     measure.estimate = std::max(measure.estimate, mean.estimate);
     measure.lower = std::max(measure.lower, mean.lower);
     measure.upper = std::max(measure.upper, mean.upper);
-    if (mean.upper > -kLevel) width = std::max(width, mean.upper - mean.lower);
+    if (mean.upper > -kLeastRise) width = std::max(width, mean.upper - mean.lower);
   }
   measure.n = static_cast<std::int64_t>(all.front().size());
   // That the widest interval of a level pair stays below the threshold.
-  measure.power = interval_power({0, -width / 2, width / 2}, kLevel);
+  measure.power = interval_power({0, -width / 2, width / 2}, kLeastRise, level);
   measure.power_against = "acceptance that never rises";
   measure.post_hoc = true;
   measure.note = note;

@@ -2,14 +2,10 @@
 
 #include <cmath>
 
+#include "boltzmark/core/normal.hpp"
 #include "experiments/kit/statistics/power.hpp"
 
 namespace boltzmark::experiments {
-namespace {
-
-constexpr double kHalfWidth = 1.96;  // of a 95 % interval, in standard errors
-
-}  // namespace
 
 Measure start_measure(const About& about, std::size_t n) {
   Measure measure;
@@ -37,11 +33,12 @@ Measure mean_measure(const About& about, std::span<const double> values) {
   return measure;
 }
 
-double interval_power(const Interval& interval, double distance) {
+double interval_power(const Interval& interval, double distance, double level) {
   const double half = (interval.upper - interval.lower) / 2;
   if (!std::isfinite(half)) return 0;
   if (half == 0) return 1;
-  return normal_power(kHalfWidth * distance / half, 0.025, Alternative::greater);
+  const double outside = (1 - level) / 2;
+  return normal_power(-normal_quantile(outside) * distance / half, outside, Alternative::greater);
 }
 
 Estimate to_estimate(const Interval& interval) {

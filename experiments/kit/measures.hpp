@@ -25,9 +25,9 @@ Measure interval_measure(const About& about, const Interval& interval, std::size
 /// deviation.  Throws  InvalidArgument as mean_interval
 Measure mean_measure(const About& about, std::span<const double> values);
 
-/// Computes how often a 95 % interval of this width, normal about the truth, excludes a value that
-/// lies `distance` away.
-double interval_power(const Interval& interval, double distance);
+/// Computes how often an interval of this width and level, normal about the truth, excludes a value
+/// that lies `distance` away.
+double interval_power(const Interval& interval, double distance, double level = 0.95);
 
 /// Writes an interval as a table's cell shows it.
 Estimate to_estimate(const Interval& interval);

@@ -17,6 +17,7 @@ namespace boltzmark::experiments::salakhutdinov2010_temperatures {
 namespace {
 
 constexpr int kRungs = 5;
+constexpr double kLevel = 1 - 0.05 / (kRungs - 1);  // of each interval: 95 % for all together
 constexpr double kLowest = 0.5, kFactor = 10;
 constexpr int kChains = 50;       // of a group, each with weights of its own
 constexpr int kFirstRecord = 64;  // sweep of the first record; each next one twice as late
@@ -85,7 +86,7 @@ std::vector<double> last_errors(const Results& results, int rung) {
 
 // For the rungs below b = 1 together.
 Interval rung_interval(const Results& results, int rung) {
-  return mean_interval(last_errors(results, rung), 1 - 0.05 / (kRungs - 1));
+  return mean_interval(last_errors(results, rung), kLevel);
 }
 
 void add_figure(const Results& results, Summary& summary) {
@@ -140,7 +141,7 @@ void summarise(const Results& results, Summary& summary) {
          .note = "interval of 98.75 %, for four temperatures",
          .likely_reason = "a remainder of the start, or of the factor's own size, at this length"},
         interval, last_errors(results, rung).size());
-    measure.power = interval_power(interval, 0.02);
+    measure.power = interval_power(interval, 0.02, kLevel);
     measure.power_against = "an error of 0.02 nats";
     summary.add(std::move(measure));
   }

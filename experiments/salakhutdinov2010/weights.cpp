@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kSide = 3;  // units a side; sets by how many visible ones are on
 constexpr int kSets = kSide + 1;
+constexpr double kLevel = 1 - 0.05 / kSets;  // of each set's interval: 95 % for all together
 constexpr int kGroupRuns = 50;
 constexpr int kFirst = 64;  // update of the first record; each next one twice as late
 constexpr double kLeast = 0.02, kMost = 0.6;  // of the sets' probabilities
@@ -148,9 +149,7 @@ std::vector<double> last_errors(const Results& results, double factor, const cha
   return all;
 }
 
-Interval error_interval(const std::vector<double>& errors) {
-  return mean_interval(errors, 1 - 0.05 / kSets);
-}
+Interval error_interval(const std::vector<double>& errors) { return mean_interval(errors, kLevel); }
 
 void add_curves(const Results& results, Summary& summary) {
   Figure figure{.name = "errors",
@@ -219,7 +218,7 @@ void add_error_measures(const std::string& claim, const Results& results, double
          .note = "interval of 98.75 %, for four sets",
          .likely_reason = "a remainder of the start, or of the factor's own size, at this length"},
         interval, errors.size());
-    measure.power = interval_power(interval, distance);
+    measure.power = interval_power(interval, distance, kLevel);
     measure.power_against = fmt::format("an error of {}", distance);
     summary.add(std::move(measure));
   }

@@ -232,6 +232,9 @@ TEST_CASE("a measure's interval, its power and its band are Student's and the no
   CHECK(interval_power({0, -1.96, 1.96}, 1.96) == Approx(0.5).margin(1e-4));
   CHECK(interval_power({0, -1.96, 1.96}, 0) == Approx(0.025));
   CHECK(interval_power({0, -0.98, 0.98}, 0.98 + 0.5 * 1.644854) == Approx(0.95).margin(1e-4));
+  // One of 98.75 % is of 2.4977 standard errors either way.
+  CHECK(interval_power({0, -2.497705, 2.497705}, 2.497705, 0.9875) == Approx(0.5).margin(1e-5));
+  CHECK(interval_power({0, -1, 1}, 0, 0.9875) == Approx(0.00625));
   CHECK(interval_power({0, -kBeyond, kBeyond}, 1) == 0);
   CHECK(interval_power({0, 0, 0}, 1) == 1);
   const Series series = band({}, {0, 1}, {{1, 10}, {3, 10}});

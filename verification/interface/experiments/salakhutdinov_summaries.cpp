@@ -55,6 +55,25 @@ std::vector<Trial> trained_machines() {
   return trials;
 }
 
+/// Outputs of 12 runs whose last errors are `half` either way, in as many sets.  Shapes  [runs][sets]
+Json last_errors(double half, std::size_t sets) {
+  Json all = Json::array();
+  for (int run = 0; run < 12; ++run)
+    all.push_back(std::vector<double>(sets, run % 2 == 0 ? half : -half));
+  return {{"rmse", std::vector<double>(4, 1)}, {"last", all}};
+}
+
+/// Half the interval of 98.75 % of the mean of 24 such errors, of 1 either way.
+double half_width() {
+  std::vector<double> errors;
+  for (int run = 0; run < 24; ++run) errors.push_back(run % 2 == 0 ? 1 : -1);
+  return mean_interval(errors, 0.9875).upper;
+}
+
+/// Half an interval of 98.75 % of four that exclude `distance` with probability 0.95: 2.497705 of
+/// its standard errors, where the distance has 1.644854 more.
+double decisive_half(double distance) { return distance * 2.497705 / (2.497705 + 1.644854); }
+
 /// Cases of one model, which lie `gap` above their bound.
 Trial bounded(const Json& inputs, int cases, double gap) {
   std::vector<double> bound, log_f;
@@ -111,6 +130,33 @@ TEST_CASE(
     CHECK(series[2 + i].x == std::vector<double>(2, swaps[i]));
     CHECK(series[2 + i].y == std::vector<double>{0, 1});
   }
+}
+
+TEST_CASE("errors of four weights are told at 98.75 % each, and with what power") {
+  std::vector<Trial> trials;
+  for (const double factor : {10, 1})
+    for (const int group : {0, 1})
+      trials.push_back(
+          {.inputs = {{"factor", factor}, {"group", group}},
+           .outputs = {{"share", std::vector<double>(4, 0.25)},
+                       {"expectation", std::vector<double>(4, 0.5)},
+                       {"weight", last_errors(decisive_half(0.005) / half_width(), 4)},
+                       {"average", last_errors(decisive_half(0.01) / half_width(), 4)}}});
+  const Summary weights = made::sum_up("salakhutdinov2010/weights", trials);
+  for (const auto& [claim, half] :
+       {std::pair{"S06", decisive_half(0.005)}, {"S07", decisive_half(0.01)}}) {
+    const Measure& measure = measure_of(weights, claim, "factor 10/t, error of X3");
+    CHECK(measure.upper == Approx(half).epsilon(1e-9));
+    CHECK(measure.lower == Approx(-half).epsilon(1e-9));
+    CHECK(measure.power == Approx(0.95).margin(1e-5));
+  }
+  Json outputs = last_errors(decisive_half(0.02) / half_width(), 5);
+  outputs["imbalance"] = std::vector<double>(4, 1);
+  const Summary ladder = made::sum_up("salakhutdinov2010/temperatures",
+                                      {{.inputs = {{"group", 0}}, .outputs = outputs},
+                                       {.inputs = {{"group", 1}}, .outputs = outputs}});
+  const Measure& measure = measure_of(ladder, "S10", "weight at b = 0.625");
+  CHECK(measure.power == Approx(0.95).margin(1e-5));
 }
 
 TEST_CASE("the order of Table 1 is that of test bounds, of the same seeds and machine") {
