@@ -5,6 +5,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/learn/initial.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;
@@ -58,6 +59,9 @@ TEST_CASE("an exact sampler knows log Z, and refuses what it cannot enumerate") 
   const Layered rbm = drawn_rbm();
   // Sums of 8 states of 4 units, each term good to 1e-15.
   CHECK(ExactSampler(rbm).log_z() == Approx(exact_log_z(rbm).log_z).epsilon(1e-13));
+  // More visible units than have their logarithm taken together.
+  const Layered wide = initial_rbm(600, 3, 0.5, make_key(4));
+  CHECK(ExactSampler(wide).log_z() == Approx(exact_log_z(wide).log_z).epsilon(1e-13));
   const Eigen::VectorXd many = Eigen::VectorXd::Zero(25);
   CHECK_THROWS_AS(ExactSampler(Layered::rbm(Eigen::MatrixXd::Zero(1, 25), many.head(1), many)),
                   InvalidArgument);

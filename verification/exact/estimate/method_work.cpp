@@ -1,11 +1,15 @@
 // The moves that methods make and book, and the states that they read.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <mutex>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -122,6 +126,42 @@ TEST_CASE("RAISE without cases warns that it is no bound, and needs chains that 
   const Estimate none = run(100, -60);
   CHECK(none.status == Status::not_converged);
   CHECK(std::isnan(none.log_z));
+}
+
+TEST_CASE("RAISE gives its cases to chains in turn, however many threads group them") {
+  const Layered model = small_model();
+  const LayeredTarget target(model, Base::uniform(model));
+  Eigen::MatrixXf cases(6, 33);  // the binary digits of 1 to 33: no two alike
+  for (int c = 0; c < 33; ++c)
+    for (int i = 0; i < 6; ++i) cases(i, c) = static_cast<float>((c + 1) >> i & 1);
+  const auto run = [&](int threads) {
+    const ThreadLimit limit(threads);
+    return estimate_log_z("raise", target,
+                          {.chains = 64, .sweeps = 10, .key = make_key(3), .cases = cases});
+  };
+  CHECK(run(1).log_z == run(2).log_z);
+  CHECK(run(1).std_error == run(2).std_error);
+}
+
+TEST_CASE("every method tells how far it is, and never less than before") {
+  const Layered model = small_model();
+  const LayeredTarget target(model, Base::uniform(model));
+  for (const Method& method : registered_methods()) {
+    if (method.source == Source::own) continue;
+    INFO(method.name);
+    std::mutex mutex;
+    std::vector<double> told;
+    const auto listen = [&](double done) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      told.push_back(done);
+    };
+    estimate_log_z(method.name, target,
+                   {.chains = 40, .sweeps = 200, .ladder = Ladder::linear(5), .progress = listen});
+    REQUIRE_FALSE(told.empty());
+    CHECK(std::is_sorted(told.begin(), told.end()));
+    CHECK(told.front() >= 0);
+    CHECK(told.back() <= 1);
+  }
 }
 
 TEST_CASE("a store is read by the states that are asked for") {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 
@@ -309,4 +310,23 @@ TEST_CASE(
     CHECK(says_round_trips(estimate));
   }
   CHECK(samplers >= 17);
+}
+
+TEST_CASE("adaptive tempering needs two round trips of each chain: fifty in all are not enough") {
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Constant(4, 3, 0.2), Eigen::VectorXd::Zero(4),
+                                     Eigen::VectorXd::Zero(3));
+  const LayeredTarget target(model, Base::uniform(model));
+  const auto run = [&](int sweeps) {
+    return adaptive_tempering(
+               target,
+               {.chains = 200, .sweeps = sweeps, .ladder = Ladder::linear(5), .key = make_key(1)})
+        .estimate;
+  };
+  const Estimate few = run(40), many = run(160);
+  CHECK(few.effective_samples > 60);  // its round trips
+  CHECK(few.effective_samples < 380);
+  CHECK(few.status == Status::not_converged);
+  CHECK(says_round_trips(few));
+  CHECK(many.effective_samples > 420);
+  CHECK(many.status == Status::ok);
 }

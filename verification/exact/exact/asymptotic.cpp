@@ -52,13 +52,14 @@ TEST_CASE("the asymptotic variance is the limit of N times the variance of the m
   }
 }
 
-TEST_CASE("state energies are those of the model") {
-  const Layered model = tied_network({2, 2, 1}, 911);
-  const StateSpace space(model);
-  const Eigen::VectorXd energies = state_energies(space);
-  for (std::size_t x = 0; x < space.states(); ++x)
-    REQUIRE(energies[static_cast<Eigen::Index>(x)] ==
-            Approx(energy(model, space.state(x))).margin(1e-12));
+TEST_CASE("a constant has no variance and a time of 0, by either route") {
+  const StateSpace space(uniform_rbm(2, 2, 1.5, 911));
+  const Eigen::VectorXd f = Eigen::VectorXd::Constant(16, 3);
+  const AsymptoticVariance found = asymptotic_variance(space, Rule::gibbs(), Scan::periodic, f);
+  CHECK(found.mean == Approx(3));
+  CHECK(found.variance == 0);
+  CHECK(found.time == 0);
+  CHECK(spectral_autocorrelation_time(space, Rule::gibbs(), Scan::periodic, f) == 0);
 }
 
 TEST_CASE("a reducible chain has no asymptotic variance") {

@@ -13,8 +13,10 @@
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/exact/support/small_trainers.hpp"
 
 using namespace boltzmark;
+using small_trainers::same_bytes;
 
 namespace {
 
@@ -83,12 +85,6 @@ double objective(const Layered& model, const Eigen::MatrixXf& data) {
 
 void step_all(Trainer& trainer, int count) {
   for (int i = 0; i < count; ++i) trainer.step();
-}
-
-bool same_bytes(const Layered& a, const Layered& b) {
-  bool same = a.weights() == b.weights();
-  for (int l = 0; l < a.layers(); ++l) same = same && a.bias(l) == b.bias(l);
-  return same;
 }
 
 const std::vector<Negative> kNegatives{Negative::pcd(2), Negative::pt(3, 1)};

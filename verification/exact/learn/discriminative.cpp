@@ -239,3 +239,15 @@ TEST_CASE("discriminative models and cases refuse what they cannot be") {
   CHECK_THROWS_AS(score_classes(production(m), LabelledCases(made.inputs, made.labels, 4)),
                   InvalidArgument);
 }
+
+TEST_CASE(
+    "a step beyond all numbers is refused up and down, and leaves a discriminative RBM as it is") {
+  DiscriminativeRbm model = production(sample(1, 1, 60).model);
+  const Eigen::MatrixXd before = model.parameters().weights[0];
+  Parameters direction = model.zero_parameters();
+  direction.weights[0](0, 0) = 1e150;
+  for (const double rate : {1e160, -1e160}) CHECK_THROWS_AS(model.add(direction, rate), Error);
+  CHECK(model.parameters().weights[0] == before);
+  model.add(direction, 1e-150);
+  CHECK(model.parameters().weights[0](0, 0) == before(0, 0) + 1);
+}

@@ -21,7 +21,9 @@ inline Eigen::MatrixXf random_cases(int visible, int cases) {
 }
 
 inline bool same_bytes(const Layered& a, const Layered& b) {
-  return a.weights(0) == b.weights(0) && a.bias(0) == b.bias(0) && a.bias(1) == b.bias(1);
+  bool same = a.weights() == b.weights();
+  for (int l = 0; l < a.layers(); ++l) same = same && a.bias(l) == b.bias(l);
+  return same;
 }
 
 inline Layered start(int visible, int hidden, double sd = 0.01) {

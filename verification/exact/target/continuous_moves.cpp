@@ -46,6 +46,23 @@ std::vector<double> ratios_after_moves(int first_chain, int chains) {
 
 }  // namespace
 
+TEST_CASE("a continuous chain moves by the step of its own inverse temperature") {
+  const auto states = [](const StepSizes& steps, float b) {
+    const ContinuousTarget target(std::make_shared<GaussianMixture>(), std::make_shared<Hmc>(),
+                                  steps);
+    const auto population = target.populate(0, 8, make_key(6, "steps"));
+    population->draw_base();
+    population->move(std::vector<float>(8, b));
+    std::vector<double> ratios(8);
+    population->log_ratio(ratios);
+    return ratios;
+  };
+  const StepSizes two(Ladder::linear(2), Eigen::Vector2d(6, 0.8));
+  CHECK(states(two, 0) == states(StepSizes::fixed(6), 0));
+  CHECK(states(two, 1) == states(StepSizes::fixed(0.8), 1));
+  CHECK(states(two, 0) != states(StepSizes::fixed(0.8), 0));
+}
+
 TEST_CASE("the leapfrog's energy error falls with the square of the step") {
   for (const double b : {0.2, 1.0}) {
     const double coarse = energy_error(b, 200), fine = energy_error(b, 400);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/random/stream.hpp"
 #include "boltzmark/target/ladder.hpp"
 
 using namespace boltzmark;
@@ -34,6 +35,14 @@ double log_z_by_quadrature(const GaussianMixture& mixture, double b) {
 }
 
 }  // namespace
+
+TEST_CASE("base draws are the base's deviation times the stream's normal draws") {
+  const GaussianMixture mixture({.dimension = 3, .base_variance = 9});
+  Stream drawn(make_key(1), Purpose::test), normals(make_key(1), Purpose::test);
+  Eigen::VectorXd x(3);
+  mixture.draw_base(drawn, x);
+  for (const double value : x) CHECK(value == 3 * normals.normal());
+}
 
 TEST_CASE("the mixture's log Z has its closed forms at both ends of the ladder") {
   for (const auto& options : kCases) {

@@ -1,4 +1,4 @@
-// Where equalise places rungs, against the length that it equalises.
+// Named ladders against their published rungs, and where equalise places rungs, against the length that it equalises.
 #include "boltzmark/target/ladder.hpp"
 
 #include <algorithm>
@@ -47,4 +47,17 @@ TEST_CASE("equalised rungs are equally far apart in the length that their densit
       REQUIRE(std::abs(length_to(given, density, equal[k]) - whole * k / (rungs - 1)) <=
               10 * std::ldexp(1.0, -25) + 1e-12);
   }
+}
+
+TEST_CASE("named ladders have their published rungs") {
+  // e^(log(1000) / 2) = 31.6228: half-way of log b + 1 / 999.
+  CHECK(Ladder::geometric(3)[1] == Approx((std::sqrt(1000.0) - 1) / 999).epsilon(1e-6));
+  CHECK(Ladder::geometric(4)[1] == Approx(9.0 / 999).epsilon(1e-6));
+  CHECK(Ladder::geometric(4)[2] == Approx(99.0 / 999).epsilon(1e-6));
+  // 14,500 steps in [Salakhutdinov & Murray 2008]: 500 to 0.5, 4,000 to 0.9, 10,000 to 1; here 29.
+  const Ladder ladder = Ladder::salakhutdinov_murray(30);
+  CHECK(ladder[1] == Approx(0.5));
+  CHECK(ladder[5] == Approx(0.7));
+  CHECK(ladder[9] == Approx(0.9));
+  CHECK(ladder[19] == Approx(0.95));
 }
