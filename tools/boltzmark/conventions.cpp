@@ -44,7 +44,8 @@ summed out, f(v) is what e^{-E} adds up to over h, and
 
     log p(v) = log f(v) - log Z
 
-is the log-likelihood of a case, of continuous and Gaussian units that of a density; `score` prints its
+is the log-likelihood of a case, of continuous and Gaussian units that of a density, and of X(s) units
+one by the measure of their values, log((s + 1)/2) a unit above log of the probability; `score` prints its
 mean over the cases. Nothing is left out of Z: an estimate of any method, any base and any ladder
 is one of the same number.
 

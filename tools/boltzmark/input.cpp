@@ -104,7 +104,13 @@ void fit_values(Unit unit, Dataset& data) {
         fmt::format("{}: holds values up to {} (must be at most {} for {} units; "
                     "--binarise is for grey levels)",
                     data.name, most, highest, unit.name()));
-  if (unit.lowest() == 0 || data.values.minCoeff() < 0) return;
+  // Bits stand for spins, but not where values are those of a model's units.
+  if (unit.lowest() == 0 || data.states || data.values.minCoeff() < 0) return;
+  if (!data.values.all([](float x) { return x == 0 || x == 1; }))
+    complain(fmt::format(
+        "{}: its values are all in [0, 1], and taken for 2 x - 1 of {} units on [-1, 1] (a file with a "
+        "negative value is read as it is)",
+        data.name, unit.name()));
   data.values = data.values.mapped([](float x) { return 2 * x - 1; });
 }
 

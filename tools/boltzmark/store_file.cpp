@@ -103,6 +103,8 @@ void save_store(const StoredRun& run, const std::string& path) {
   file.add("log_z_hat", store.log_z_hat);
   const std::int32_t random = store.random_rungs ? 1 : 0;
   file.add("random_rungs", std::span(&random, 1), {1});
+  const std::int32_t exchanged = 1;
+  if (store.exchanged_rungs) file.add("exchanged_rungs", std::span(&exchanged, 1), {1});
   if (std::isfinite(run.bound.log_z)) {
     file.add("lower_bound", std::span(&run.bound.log_z, 1), {1});
     file.add("lower_bound_error", std::span(&run.bound.error_bound, 1), {1});
@@ -133,6 +135,8 @@ StoredRun load_store(const std::string& path) {
     store.rung = Eigen::Map<const RowMajor>(rung.data(), store.sweeps(), store.chains());
     if (file.contains("random_rungs"))
       store.random_rungs = read_shaped(file, "random_rungs", {1}, "one").integers()[0] != 0;
+    if (file.contains("exchanged_rungs"))
+      store.exchanged_rungs = read_shaped(file, "exchanged_rungs", {1}, "one").integers()[0] != 0;
     if (file.contains("log_f")) {
       const Eigen::VectorXd values =
           read_shaped(file, "log_f", {sweeps, chains, rungs}, "that of D and beta").vector();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
@@ -33,6 +34,12 @@ Estimate estimate_log_f(std::string_view method, const Layered& model,
   const Layered hidden = hidden_layers_given(model, visible);
   const LayeredTarget target(hidden, Base::uniform(hidden));
   Estimate estimate = estimate_log_z(method, target, settings);
+  constexpr int kFewStates = 1 << 10;  // for each case
+  hold_to_bound(lower_bound(hidden, Base::uniform(hidden),
+                            {.search = mode_search(hidden, settings.key.low),
+                             .gibbs_sweeps = 5,
+                             .most_states = kFewStates}),
+                estimate);
   const double visible_term = model.bias(0).dot(visible);
   for (double* value : {&estimate.log_z, &estimate.lower, &estimate.upper}) *value += visible_term;
   estimate.log_z_rungs.resize(0);  // of a law of the hidden layers alone

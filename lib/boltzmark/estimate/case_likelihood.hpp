@@ -18,7 +18,8 @@ Layered hidden_layers_given(const Layered& model, const Eigen::Ref<const Eigen::
 
 /// Estimates log f(v) of one case by any method that estimates log Z, over the hidden layers given
 /// v from a uniform base.                                            [salakhutdinov2010, Sec. 8.1]
-/// Returns  log f(v) for log Z, errors and status as the method's
+/// Returns  log f(v) for log Z, errors and status as the method's; below_bound if it is less than what the
+///   hidden layers' modes given v prove
 /// Throws   as hidden_layers_given and estimate_log_z
 Estimate estimate_log_f(std::string_view method, const Layered& model,
                         const Eigen::Ref<const Eigen::VectorXd>& visible,

@@ -190,10 +190,11 @@ constexpr double kLeastGroups = 64;    // of samples, by rung; a chain is one or
 
 double method_bytes(std::string_view name, const MethodSettings& settings, const Layered& model) {
   const Method& method = find_method(name);
-  const double rungs = method.work(settings).temperatures;
-  const double groups = std::max<double>(settings.chains, kLeastGroups);
+  const MethodWork work = method.work(settings);
+  const double rungs = work.temperatures, chains = work.chains;
+  const double groups = std::max<double>(chains, kLeastGroups);
   return settings.sweeps * method.sweep_bytes(settings) +
-         settings.chains * (kChain + kUnit * model.units()) +
+         chains * (kChain + kUnit * model.units()) +
          (method.rung_bytes ? groups * method.rung_bytes(settings) : 0) + rungs * kRung +
          8 * method.square_matrices * rungs * rungs;
 }

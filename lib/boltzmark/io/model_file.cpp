@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -76,14 +78,39 @@ void check_shapes(const Npz& file, const std::vector<std::string>& weights,
   }
 }
 
+/// Tells whether an array is named as a layer's parameters are, or nearly: W1, w1, b2, sigma0, unit.
+bool seems_parameter(const std::string& name) {
+  const std::size_t digits = name.size() - (name.find_last_not_of("0123456789") + 1);
+  std::string stem = name.substr(0, name.size() - digits);
+  std::transform(stem.begin(), stem.end(), stem.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return stem == "w" || ((stem == "b" || stem == "sigma") && digits > 0) ||
+         (stem == "unit" && digits == 0);
+}
+
+/// Refuses a file some of whose layers would be left out, as where an array has a wrong name.
+void refuse_left_over(const Npz& file, const std::vector<std::string>& weights,
+                      const std::vector<std::string>& biases, const std::vector<Unit>& units) {
+  std::set<std::string> used(weights.begin(), weights.end());
+  used.insert(biases.begin(), biases.end());
+  for (std::size_t l = 0; l < units.size(); ++l)
+    if (units[l].has_scale()) used.insert(fmt::format("sigma{}", l));
+  for (const std::string& name : file.names())
+    if (seems_parameter(name) && !used.contains(name))
+      Place{file.path()}.refuse(
+          fmt::format("has an array {} that none of its {} layers reads", name, units.size()),
+          "must hold W, b, c or W0, W1, .., b0, b1, .., units, and sigma0, .. of Gaussian layers");
+}
+
 Layered read_npz_model(const std::string& path) {
   const Npz file(path);
   std::vector<std::string> weight_names, bias_names;
   name_arrays(file, weight_names, bias_names);
   check_shapes(file, weight_names, bias_names);
+  const std::vector<Unit> units = read_units(file, bias_names.size());
+  refuse_left_over(file, weight_names, bias_names, units);
   std::vector<Eigen::MatrixXd> weights;
   for (const auto& name : weight_names) weights.push_back(read_floats(file, name).matrix());
-  const std::vector<Unit> units = read_units(file, bias_names.size());
   std::vector<Layer> layers(bias_names.size());
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const Eigen::Index size = l == 0 ? weights[0].rows() : weights[l - 1].cols();
@@ -233,7 +260,7 @@ void write_model(const Layered& model, const std::string& path, FilePrecision pr
 }
 
 void write_known_model(const Layered& model, const KnownLogZ& known, const std::string& path) {
-  if (!std::isfinite(known.log_z) || !std::isfinite(known.error) || known.error < 0)
+  if (!std::isfinite(known.log_z) || std::isinf(known.error) || known.error < 0)
     throw InvalidArgument(
         fmt::format("log_z = {} within {} (must be finite)", known.log_z, known.error));
   if (!path.ends_with(".npz"))
@@ -241,9 +268,11 @@ void write_known_model(const Layered& model, const KnownLogZ& known, const std::
   NpzWriter file(path);
   write_npz_model(file, model, FilePrecision::float64);
   file.add("log_z", Eigen::VectorXd(Eigen::VectorXd::Constant(1, known.log_z)));
-  file.add("log_z_error", Eigen::VectorXd(Eigen::VectorXd::Constant(1, known.error)));
-  file.add("log_z_by", std::vector<std::uint8_t>(known.by.begin(), known.by.end()),
-           {known.by.size()});
+  if (!std::isnan(known.error))
+    file.add("log_z_error", Eigen::VectorXd(Eigen::VectorXd::Constant(1, known.error)));
+  if (!known.by.empty())
+    file.add("log_z_by", std::vector<std::uint8_t>(known.by.begin(), known.by.end()),
+             {known.by.size()});
   file.add("log_z_of", std::vector<std::int64_t>{digest_of(model)}, {1});
   file.commit();
 }

@@ -22,6 +22,9 @@ struct SampleStore {
   /// Whether rungs were drawn from q(b | x) (simulated tempering); otherwise each is a fixed share
   /// of the samples (parallel tempering), and RTS does not apply.
   bool random_rungs = true;
+  /// Whether chains of a bundle exchange their rungs, as far as is known: parallel tempering, however
+  /// few sweeps are kept and whether a swap was accepted in them or not.
+  bool exchanged_rungs = false;
 
   int rungs() const { return ladder.rungs(); }
   Eigen::Index sweeps() const { return log_ratio.rows(); }

@@ -1,5 +1,7 @@
 #include "boltzmark/target/layered_target.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,11 @@ void LayeredPopulation::observe(const Eigen::Ref<const Eigen::MatrixXf>& states)
   if (chains_.model().summed == 0)
     throw InvalidArgument(
         "summed side = even layers (must be the odd ones: the visible units are observed)");
+  if (chains_.states().layers() > 2)
+    throw InvalidArgument(fmt::format(
+        "model = {} layers (must be an RBM for cases to be observed: the other even layers of a deep "
+        "model cannot be drawn given its visible units)",
+        chains_.states().layers()));
   require_states(chains_.states().unit(0), states);
   chains_.set_layer(0, states);
 }

@@ -127,3 +127,14 @@ TEST_CASE("a trip goes from the top rung to the bottom one and back") {
   rung.col(1) << 2, 1, 2, 1, 0, 1, 1, 0, 1;  // the way back is not done
   CHECK(round_trips(rung, 3) == 2);
 }
+
+TEST_CASE("an integral beyond all the D that it is of is refused") {
+  // All D are 2, so log Z is; densities that are half of what they must be make it 4.
+  const Eigen::MatrixXd ratio = Eigen::MatrixXd::Constant(20, 16, 2.0);
+  const Estimate right = ti_continuous(ratio, Eigen::MatrixXd::Ones(20, 16)),
+                 wrong = ti_continuous(ratio, Eigen::MatrixXd::Constant(20, 16, 0.5));
+  CHECK(right.log_z == 2);
+  CHECK(right.status == Status::ok);
+  CHECK(wrong.log_z == 4);
+  CHECK(wrong.status == Status::not_converged);
+}

@@ -10,6 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -141,6 +142,54 @@ TEST_CASE("RAISE gives its cases to chains in turn, however many threads group t
   };
   CHECK(run(1).log_z == run(2).log_z);
   CHECK(run(1).std_error == run(2).std_error);
+}
+
+TEST_CASE("RAISE tells its cases as what it was at b = 1, one visit each") {
+  // Each unit copies its partner, with odds of e^50: a sweep leaves a case as it is.
+  const Layered model =
+      Layered::rbm(100 * Eigen::MatrixXd::Identity(6, 6), Eigen::VectorXd::Constant(6, -50),
+                   Eigen::VectorXd::Constant(6, -50));
+  const LayeredTarget target(model, Base::uniform(model));
+  Eigen::MatrixXf cases = Eigen::MatrixXf::Zero(6, 3);
+  cases.col(1).setOnes();
+  cases(2, 2) = 1;
+  TopStates top(target, 40, make_key(2));
+  estimate_log_z("raise", target, {.chains = 40, .sweeps = 10, .cases = cases, .top_states = &top});
+  CHECK(top.visits == std::vector<double>(40, 1));
+  const VisitedStates told = visited_states(top);
+  int chain = 0;
+  for (const Chains& states : told.states)
+    for (int c = 0; c < states.chains(); ++c, ++chain)
+      for (const int layer : {0, 1})
+        for (int i = 0; i < 6; ++i) CHECK(states.get(layer, i, c) == cases(i, chain % 3));
+  CHECK(chain == 40);
+}
+
+TEST_CASE("RAISE refuses cases of a deep model, whose other even layers nobody knows") {
+  const Layered rbm = small_model();
+  const Layered deep({rbm.layer(0), rbm.layer(1), rbm.layer(0)},
+                     {rbm.weights(0), rbm.weights(0).transpose()});
+  const LayeredTarget target(deep, Base::uniform(deep));
+  const MethodSettings settings{.chains = 40, .sweeps = 40, .cases = Eigen::MatrixXf::Zero(6, 3)};
+  CHECK_THROWS_AS(estimate_log_z("raise", target, settings), InvalidArgument);
+  MethodSettings sampled = settings;
+  sampled.cases = {};
+  CHECK_NOTHROW(estimate_log_z("raise", target, sampled));
+}
+
+TEST_CASE("memory is foretold for the chains that a method moves, not for those it is asked for") {
+  const Layered model = small_model();
+  const auto bytes = [&](int bundles) {
+    return method_bytes("bar",
+                        {.chains = 100,
+                         .sweeps = 4000,
+                         .ladder = Ladder::linear(20),
+                         .tempering = Tempering::parallel,
+                         .bundles = bundles},
+                        model);
+  };
+  // The same samples, of 100 chains and of 100,000: these have states, streams and places of their own.
+  CHECK(bytes(5000) - bytes(5) > 300.0 * 20 * (5000 - 5));
 }
 
 TEST_CASE("every method tells how far it is, and never less than before") {

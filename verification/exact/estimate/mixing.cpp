@@ -330,3 +330,37 @@ TEST_CASE("adaptive tempering needs two round trips of each chain: fifty in all 
   CHECK(many.effective_samples > 420);
   CHECK(many.status == Status::ok);
 }
+
+TEST_CASE("parallel tempering is judged by its round trips however few sweeps are kept") {
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Constant(4, 3, 0.2), Eigen::VectorXd::Zero(4),
+                                     Eigen::VectorXd::Zero(3));
+  const LayeredTarget target(model, Base::uniform(model));
+  for (const char* method : {"bar", "mbar", "ti", "ti-corrected"})
+    for (const int sweeps : {2, 3, 200}) {
+      INFO(method << ", " << sweeps);
+      const Estimate estimate = estimate_log_z(method, target,
+                                               {.chains = 200,
+                                                .sweeps = sweeps,
+                                                .ladder = Ladder::linear(5),
+                                                .tempering = Tempering::parallel,
+                                                .bundles = 40,
+                                                .burn_in = 1,
+                                                .key = make_key(1)});
+      CHECK((estimate.status == Status::ok) == (sweeps == 200));
+      CHECK(says_round_trips(estimate) == (sweeps < 200));
+    }
+}
+
+TEST_CASE("samples that say that rungs were exchanged are judged, though none is seen to move") {
+  // Rungs that stay: of independent chains nothing to judge, of exchanged ones no round trip.
+  SampleStore store = estimate_test::store_on(Ladder::linear(3), 50, 40 * 3);
+  store.random_rungs = false;
+  for (Index c = 0; c < store.chains(); ++c) store.rung.col(c).setConstant(static_cast<int>(c % 3));
+  Estimate fixed, exchanged;
+  judge_mixing(fixed, store);
+  CHECK(fixed.status == Status::ok);
+  store.exchanged_rungs = true;
+  judge_mixing(exchanged, store);
+  CHECK(exchanged.status == Status::not_converged);
+  CHECK(says_round_trips(exchanged));
+}

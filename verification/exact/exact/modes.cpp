@@ -281,6 +281,11 @@ TEST_CASE("modes of a model without a discrete side are vertices of the side wit
       CHECK(modes.states.get(few, 1, m) == sign);
       CHECK(modes.states.unit(few) == Unit::continuous());
       CHECK(modes.log_f[m] == Approx(0.1 * sign + part(6) + part(2) + std::log(2)).epsilon(1e-12));
+      // Cases lie anywhere in [-1, 1]; climbs from them end where all others do.
+      ModeSearch from_cases = search_of(1);
+      from_cases.climbs.cases = Eigen::MatrixXf::Constant(model.size(0), 2, 0.3F);
+      from_cases.climbs.cases.col(1).setConstant(-0.7F);
+      CHECK(modes_of(model, from_cases).log_f == modes.log_f);
       // The other side is at its means: coth(6) - 1/6.
       CHECK(modes.states.get(1 - few, 0, m) ==
             Approx(sign * (1 / std::tanh(6.0) - 1 / 6.0)).epsilon(1e-6));

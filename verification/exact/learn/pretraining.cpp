@@ -131,6 +131,20 @@ TEST_CASE("an RBM on others learns from states drawn layer by layer from the cas
       InvalidArgument);
 }
 
+TEST_CASE("stacked cases are others where what they are drawn by is, their biases included") {
+  const auto cases = std::make_shared<GivenCases>(stacked_bits(3, 4), Unit::bernoulli());
+  const auto hash = [&](double weight, double hidden_bias, std::uint64_t first) {
+    const Layered rbm =
+        Layered::rbm(Eigen::MatrixXd::Constant(3, 2, weight), Eigen::VectorXd::Zero(3),
+                     Eigen::VectorXd::Constant(2, hidden_bias));
+    return StackedCases(cases, {rbm}, first, make_key(1)).hash(0);
+  };
+  CHECK(hash(1, 1, 5) == hash(1, 1, 5));
+  CHECK(hash(1, 1, 5) != hash(2, 1, 5));
+  CHECK(hash(1, 1, 5) != hash(1, 2, 5));
+  CHECK(hash(1, 1, 5) != hash(1, 1, 6));
+}
+
 TEST_CASE("pretraining follows its recipe, stage by stage") {
   const Eigen::MatrixXf data = stacked_bits(9, 20);  // 3 updates an epoch
   Pretraining pretraining = small_pretraining(data, {7, 43, 4});

@@ -87,6 +87,17 @@ TEST_CASE("the interval is Student's, and log 40 bounds it where Markov's inequa
   CHECK(above.status == Status::ok);
 }
 
+TEST_CASE("weights that are all equal have an interval of their rounding, not of nothing") {
+  const WeightSummary summary = summarise(Eigen::VectorXd::Constant(100, 500.1));
+  for (const Bound bound : {Bound::lower, Bound::upper}) {
+    const Estimate estimate = estimate_from_weights(summary, bound);
+    CHECK(estimate.std_error < 1e-12);
+    CHECK(estimate.upper - estimate.log_z > 1e-10);
+    CHECK(estimate.log_z - estimate.lower > 1e-10);
+    CHECK(estimate.upper - estimate.lower < 2e-9);
+  }
+}
+
 TEST_CASE("few effective samples or a heavy tail make an estimate of weights untrusted") {
   WeightSummary summary{.std_error = 1, .effective_samples = 49, .pareto_k = 0.1, .count = 90};
   CHECK(estimate_from_weights(summary, Bound::lower).status == Status::few_effective_samples);

@@ -82,7 +82,10 @@ TEST_CASE("visible units that are summed out cannot be observed, nor the side be
   const Layered model = independent_chain();
   const LayeredTarget odd = target_of(model, 1), even = target_of(model, 0);
   const Eigen::MatrixXf on = Eigen::MatrixXf::Ones(1, 3);
-  CHECK_NOTHROW(odd.populate(0, 3, make_key(1))->observe(on));
+  const Layered rbm({model.layer(0), model.layer(1)}, {model.weights(0)});
+  CHECK_NOTHROW(target_of(rbm, 1).populate(0, 3, make_key(1))->observe(on));
+  CHECK_THROWS_WITH(odd.populate(0, 3, make_key(1))->observe(on),
+                    Catch::Contains("must be an RBM for cases to be observed"));
   CHECK_THROWS_WITH(even.populate(0, 3, make_key(1))->observe(on),
                     Catch::Contains("summed side = even layers (must be the odd ones"));
   TemperedChains chains(std::make_shared<TemperedModel>(model, Base::uniform(model)), 0, 3);

@@ -122,3 +122,15 @@ TEST_CASE("tracked tempering refuses settings outside their range") {
                   InvalidArgument);
   CHECK_THROWS_AS(TrackedTempering(model, tracked_run(), zeros, 0), InvalidArgument);
 }
+
+TEST_CASE("chains that are held move by the model that they were given last") {
+  const auto first = random_model(0), second = random_model(1);
+  TrackedTempering kept(first, tracked_run(), Eigen::VectorXd::Zero(6), 5),
+      changed(first, tracked_run(), Eigen::VectorXd::Zero(6), 5);
+  changed.set_model(second->model);
+  const TrackedPlace start = kept.place();
+  CHECK(changed.place().states == start.states);
+  kept.hold(1);
+  changed.hold(1);
+  CHECK(changed.place().states != kept.place().states);
+}

@@ -204,9 +204,14 @@ TEST_CASE(
   CHECK(json_of({"score", path, data})["summed"].is_null());
   const std::string rbm = saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz");
   CHECK(json_of({"estimate", rbm, "--method", "ais", "--sweeps", "50"})["summed"] == "odd");
+  // Cases say nothing of the deeper layers that RAISE would have to start from.
+  const Run cases = run({"estimate", path, "--method", "raise", "--data", data});
+  CHECK(cases.code == 2);
+  CHECK(lines(cases.err) == 1);
+  CHECK(cases.err.find("--data with raise (must be cases of an RBM") != std::string::npos);
   const Arguments refused[] = {
-      {"estimate", path, "--method", "raise", "--data", data, "--summed", "even"},
-      {"estimate", path, "--method", "raise", "--data", data, "--summed", "larger"},
+      {"estimate", rbm, "--method", "raise", "--data", data, "--summed", "even"},
+      {"estimate", rbm, "--method", "raise", "--data", data, "--summed", "larger"},
       {"estimate", path, "--method", "wang-landau", "--summed", "even"},
       {"estimate", path, "--method", "rts", "--states", "joint", "--summed", "even"},
       {"estimate", path, "--method", "exact", "--summed", "odd"},

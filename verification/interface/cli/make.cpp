@@ -127,6 +127,13 @@ TEST_CASE(
   CHECK(text["log_z"] == 1.25);
   CHECK(text["log_z_error"] == 0.5);
   CHECK(text["log_z_by"] == "a sum");
+  // Converted, a file says what it said, and no more.
+  const io_test::Folder folder;
+  const std::string copy = folder / "copy.npz";
+  REQUIRE(run({"convert", io_test::fixture("known_scalar.npz"), copy}).code == 0);
+  CHECK(json_of({"describe", copy})["log_z"] == 1.25);
+  CHECK(json_of({"describe", copy})["log_z_error"].is_null());
+  CHECK(json_of({"describe", copy})["log_z_by"] == "");
   // What a terminal would obey is shown as text.
   const std::string escape = io_test::fixture("known_unicode.npz");
   CHECK(json_of({"describe", escape})["log_z_error"] == 0.0);

@@ -103,6 +103,25 @@ TEST_CASE("every method is refused below the bound, and compare counts it") {
   CHECK(refused(larger, "uniform") == 4);
 }
 
+TEST_CASE("RAISE is refused where its cases never are in a mode that the model is in") {
+  // Modes all on and all off, half a nat apart: cases of one alone weigh it as if it were all.
+  const io_test::Folder folder;
+  const std::string path = folder / "m.npz";
+  json_of({"make", "tilted:40:10:3:0.5", "--out", path});
+  std::string on, off;
+  for (int i = 0; i < 40; ++i) {
+    on += i == 0 ? "1" : ",1";
+    off += i == 0 ? "0" : ",0";
+  }
+  const auto status = [&](const std::string& cases) {
+    return json_of({"estimate", path, "--method", "raise", "--data", folder.write("c.csv", cases),
+                    "--chains", "100", "--sweeps", "2000"})["status"];
+  };
+  CHECK(status(on + "\n" + on + "\n") != "ok");
+  CHECK(status(off + "\n" + off + "\n") != "ok");
+  CHECK(status(on + "\n" + off + "\n" + on + "\n") == "ok");  // as likely as they are, nearly
+}
+
 TEST_CASE("RAISE is refused where RTS by the run that its cases are from says otherwise") {
   const io_test::Folder folder;
   const std::string well = folder / "m.npz";

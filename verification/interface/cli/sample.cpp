@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -262,4 +263,30 @@ TEST_CASE("hidden units given cases are bytes where they are bits, and floats wh
   const Eigen::MatrixXf values = boltzmark::load_dataset(folder / "h.npy").values.matrix();
   CHECK((values.array() == -0.5F).any());
   CHECK((values.array() == 0.5F).any());
+}
+
+TEST_CASE("samples of units on [-1, 1] are scored as they are, where none of them is negative") {
+  // Each unit has the density 50 e^(50 (x - 1)): its log has the mean log 50 - 1 and the variance 1.
+  const io_test::Folder folder;
+  using boltzmark::Unit;
+  const std::string model = saved({{{Unit::continuous(), Eigen::VectorXd::Constant(3, 50), {}},
+                                    {Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}}},
+                                   {Eigen::MatrixXd::Zero(3, 1)}},
+                                  folder / "m.npz");
+  REQUIRE(
+      run({"sample", model, "--chains", "4000", "--sweeps", "2", "--out", folder / "s.npz"}).code ==
+      0);
+  const double mean = json_of({"score", model, folder / "s.npz"})["mean_log_likelihood"];
+  CHECK(std::abs(mean - 3 * (std::log(50.0) - 1)) < 6 * std::sqrt(3.0 / 4000));
+  // Values in between may be meant as they are: what is made of them is said, once one is.
+  const auto said = [&](const char* text) {
+    return run({"score", model, folder.write("v.csv", text)}).err.find("taken for 2 x - 1") !=
+           std::string::npos;
+  };
+  CHECK(said("0.2,1,0\n"));
+  CHECK_FALSE(said("0.2,1,-1\n"));
+  CHECK_FALSE(said("0,1,0\n"));
+  // Bits of other files stand for both ends.
+  const Json bits = json_of({"score", model, folder.write("b.csv", "1,1,0\n"), "--quiet"});
+  CHECK(bits["mean_log_likelihood"].get<double>() == Approx(3 * std::log(50.0) - 100));
 }

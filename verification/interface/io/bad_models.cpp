@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <limits>
@@ -45,6 +47,36 @@ TEST_CASE("a model with missing, extra or disagreeing arrays is refused") {
   Eigen::MatrixXd infinite = kWeights;
   infinite(2, 1) = std::numeric_limits<double>::infinity();
   check_model(write_npz(folder, &infinite, &kThree, &kTwo), "W holds NaN or infinity");
+}
+
+TEST_CASE(
+    "an array that is named as a layer's and that no layer reads is refused, others are not") {
+  const Folder folder;
+  const std::string path = folder / "m.npz";
+  const auto write = [&](const char* more, bool deep) {
+    NpzWriter writer(path);
+    if (deep) {
+      writer.add("W0", kWeights);
+      writer.add("b0", kThree);
+      writer.add("b1", kTwo);
+    } else {
+      writer.add("W", kWeights);
+      writer.add("b", kThree);
+      writer.add("c", kTwo);
+    }
+    writer.add(more, kThree);
+    writer.commit();
+    return path;
+  };
+  for (const char* name : {"W2", "w1", "b2", "sigma0", "unit", "Sigma1"})
+    for (const bool deep : {false, true})
+      check_model(write(name, deep), fmt::format("has an array {}", name));
+  check_model(write("W1", false), "has an array W1");
+  check_model(write("w", true), "has an array w");
+  for (const char* name : {"log_z_notes", "epoch", "bias_momentum", "weights", "c2"}) {
+    INFO(name);
+    CHECK(read_model(write(name, false)).size(0) == 3);
+  }
 }
 
 TEST_CASE("arrays of a wrong type or number of dimensions are refused in a model") {

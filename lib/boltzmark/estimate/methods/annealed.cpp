@@ -1,5 +1,6 @@
 // The methods whose chains go once through the ladder.
 #include <algorithm>
+#include <vector>
 
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/raise.hpp"
@@ -54,10 +55,21 @@ void set_cases(Population& population, int first_chain, const CaseValues& cases)
   population.observe(states);
 }
 
+// The cases are where the run is at b = 1: after a sweep, for they have no hidden states.
+void tell_cases(const Target& target, const MethodSettings& settings, TopStates& top) {
+  top.states = Populations(target, settings.chains, derive_key(settings.key, "cases"));
+  top.states.for_each([&](Population& population, int first_chain) {
+    set_cases(population, first_chain, settings.cases);
+    population.move(std::vector<float>(static_cast<std::size_t>(population.chains()), 1.0F));
+  });
+  top.visits.assign(static_cast<std::size_t>(settings.chains), 1);
+}
+
 Estimate raise_from_cases(const Target& target, const MethodSettings& settings) {
   const auto start = [&](Population& population, int first_chain) {
     set_cases(population, first_chain, settings.cases);
   };
+  if (settings.top_states != nullptr) tell_cases(target, settings, *settings.top_states);
   Estimate estimate = reverse_annealing(target, annealing_options(settings), start).estimate;
   estimate.warnings.emplace_back("cases are no exact samples of the model: no bound");
   return estimate;

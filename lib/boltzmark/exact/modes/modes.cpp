@@ -129,7 +129,11 @@ Layered with_listed_side(const Layered& model) {
 
 Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search) {
   const Layered listed = with_listed_side(model);
-  const FixedPoints points = find_fixed_points(listed, base, search.climbs);
+  FixedPointSearch climbs_from = search.climbs;
+  if (listed.layer(0).unit != model.layer(0).unit)
+    climbs_from.cases =
+        climbs_from.cases.unaryExpr([](float x) { return x < 0 ? -1.0F : 1.0F; }).eval();
+  const FixedPoints points = find_fixed_points(listed, base, climbs_from);
   const Bipartite sides = list_side(listed, points.parity);
   check_magnitude(sides);
   SideStates indices(listed, points.parity);

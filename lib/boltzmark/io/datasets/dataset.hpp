@@ -17,6 +17,7 @@ struct Dataset {
   int rows = 0;              ///< height of the images; 0 if cases are no images
   int cols = 0;              ///< width
   bool grey_levels = false;  ///< that `binarise` made values of
+  bool states = false;       ///< of a model's own units: kept by chains
   std::string header = {};   ///< the line of names that a text file began with, if it did
   std::string provenance;    ///< where the cases come from, in a line
   std::string sha256;        ///< of the unpacked file; of the values as bytes for generated sets

@@ -200,6 +200,7 @@ void take_states(const std::string& path, const BinariseOptions& options, Datase
     visible.shape = {visible.shape[0] * visible.shape[1], visible.shape[2]};
   visible.expect_dimensions(2);
   take_array(std::move(visible), options, data);
+  data.states = true;
 }
 
 // For the digest of a file whose parts were read elsewhere.

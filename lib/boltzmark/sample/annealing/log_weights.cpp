@@ -80,7 +80,10 @@ WeightSummary summarise(const Eigen::VectorXd& given, const Eigen::VectorXd& giv
 }
 
 Estimate estimate_from_weights(const WeightSummary& summary, Bound bound) {
-  const double half = student(summary.count) * summary.std_error;
+  // Equal weights have no error but that of the sums that they come from.
+  constexpr double kRounding = 1e-12;
+  const double half = std::max(student(summary.count) * summary.std_error,
+                               kRounding * (1 + std::abs(summary.log_mean)));
   const double below = std::min(half, std::log(40.0));
   const double above = std::max(half, summary.normal_limit - summary.log_mean);
   const double sign = bound == Bound::lower ? 1 : -1;

@@ -13,9 +13,10 @@ constexpr double kTripsPerChain = 2;
 constexpr double kLeastTrips = 20;      // of all chains
 constexpr double kLeastVisitors = 0.2;  // of the highest rung, of all chains
 
-// Tells whether chains are bundles that have one on every rung at every sweep, and not always the
-// same.
+// Tells whether chains exchange rungs: where the samples do not say so, whether they are bundles that have
+// one on every rung at every sweep, and not always the same.
 bool exchange_rungs(const SampleStore& store) {
+  if (store.exchanged_rungs) return true;
   if (store.bundle() == 1) return false;
   bool moved = false;
   for (Eigen::Index first = 0; first < store.chains(); first += store.bundle())

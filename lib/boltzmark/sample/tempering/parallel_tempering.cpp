@@ -151,7 +151,8 @@ class Replicas {
             .log_z_hat = Eigen::VectorXd::Zero(rungs()),
             .log_ratio = Eigen::MatrixXd(options_.sweeps, chains()),
             .rung = Eigen::MatrixXi(options_.sweeps, chains()),
-            .random_rungs = false};
+            .random_rungs = false,
+            .exchanged_rungs = true};
   }
 
   void sweep(bool kept) {

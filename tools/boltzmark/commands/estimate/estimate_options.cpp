@@ -204,7 +204,13 @@ std::optional<std::string> summed_layers(const std::string& method, const Layere
                                          const EstimateArguments& arguments) {
   if (method == "exact" || !weighs_by_marginal(method, arguments)) return std::nullopt;
   const int side = summed_side(model, arguments);
-  if (side == 0 && find_method(method).reads.cases && !arguments.data.empty())
+  const bool observed = find_method(method).reads.cases && !arguments.data.empty();
+  if (observed && !model.is_rbm())
+    throw InvalidArgument(fmt::format(
+        "--data with {} (must be cases of an RBM: given a case the deeper layers cannot be drawn; "
+        "without --data {} finds states by itself)",
+        method, method));
+  if (side == 0 && observed)
     throw InvalidArgument(fmt::format(
         "--summed = {} (must be odd with {} and --data: it observes visible units, which are "
         "among the even layers)",

@@ -65,6 +65,14 @@ Chains make_start(const Layered& model, const SampleArguments& arguments, Stream
   return chains;
 }
 
+// Of a state that is kept.
+double bytes_of_state(const Layered& model) {
+  double bytes = 0;
+  for (int l = 0; l < model.layers(); ++l)
+    bytes += model.size(l) * (model.layer(l).unit.is_bernoulli() ? 1.0 : sizeof(float));
+  return bytes;
+}
+
 void keep(const Layered& model, const Sampler& sampler, int sweep, Chains& chains, Kept& kept) {
   sampler.copy_states(chains);
   for (int l = 0; l < model.layers(); ++l) {
@@ -109,6 +117,14 @@ Kept draw(const Layered& model, Sampler& sampler, const SampleArguments& argumen
   const int every = arguments.every > 0 ? arguments.every : arguments.sweeps;
   Kept kept;
   kept.layers.resize(model.layers());
+  for (int l = 0; l < model.layers(); ++l) {
+    const std::size_t values =
+        static_cast<std::size_t>(arguments.sweeps / every) * chains.chains() * model.size(l);
+    if (model.layer(l).unit.is_bernoulli())
+      kept.layers[l].bits.reserve(values);
+    else
+      kept.layers[l].values.reserve(values);
+  }
   const experiments::InterruptGuard guard;
   Progress progress(session, "sample", arguments.sweeps, "sweeps");
   // Steps of about 0.1 s, so that Ctrl-C is heard; whole ones of the sampler's own.
@@ -245,7 +261,7 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
   arguments.image.check(arguments.force);
   const double kept = arguments.every > 0 ? arguments.sweeps / arguments.every : 1;
   const double state_bytes =
-      kept * arguments.chains * (model.units() + 8.0) +
+      kept * arguments.chains * (bytes_of_state(model) + 8) +
       8.0 * arguments.chains * parse_sampler(arguments.sampler).temperatures * model.units();
   constexpr const char* kFewer = "lower --chains or --sweeps, or raise --every";
   require_memory(fmt::format("{} chains kept {} times", grouped(arguments.chains),

@@ -11,6 +11,7 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/bounds.hpp"
 #include "tools/boltzmark/commands/score/score_deep.hpp"
 #include "tools/boltzmark/input.hpp"
@@ -85,7 +86,12 @@ Eigen::VectorXd Evaluator::log_f(const Layered& model, const Cases& cases) const
 // An evaluation that a longer run would not make leaves the tracker as it would be there.
 void Evaluator::find_log_z(const Layered& model, double lowest, Evaluation& now) {
   if (!tracker_) {
-    now.log_z = exact_log_z(model).log_z;
+    // Minutes, of 40 units.
+    ExactOptions options;
+    options.progress = [](double) {
+      if (experiments::interrupt_requested()) throw experiments::Interrupted("evaluation");
+    };
+    now.log_z = exact_log_z(model, options).log_z;
     return;
   }
   LogZTracker aside = *tracker_;
@@ -108,11 +114,16 @@ bool Evaluator::evaluate(const Trainer& trainer) {
   now.weight_norm = weight_norm(model);
   now.negative_round_trips = trainer.sampler().round_trips();
   const Eigen::VectorXd training = log_f(model, options_.training);
-  find_log_z(model, lowest_by_cases(model, options_.training, training), now);
+  double lowest = lowest_by_cases(model, options_.training, training);
+  Eigen::VectorXd validation;
+  if (options_.validation) {
+    validation = log_f(model, *options_.validation);
+    lowest = std::fmax(lowest, lowest_by_cases(model, *options_.validation, validation));
+  }
+  find_log_z(model, lowest, now);
   now.log_z += options_.log_volume;
   now.mean_log_likelihood = options_.training.mean(training) - now.log_z;
-  if (options_.validation)
-    now.validation = options_.validation->mean(log_f(model, *options_.validation)) - now.log_z;
+  if (options_.validation) now.validation = options_.validation->mean(validation) - now.log_z;
   all.push_back(now);
   return true;
 }

@@ -1,0 +1,27 @@
+#include "boltzmark/estimate/case_likelihood.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/exact/log_z.hpp"
+
+using namespace boltzmark;
+
+TEST_CASE("a case whose AIS misses the mode of its hidden layers is below what climbs prove") {
+  // Given v, 60 units that one upper unit holds: all of it on is worth 50 nats more than it off, and
+  // annealed chains meet it as seldom as 60 fair coins agree.
+  const Layer units{.unit = Unit::bernoulli(), .bias = Eigen::VectorXd::Zero(60), .sigma0 = {}};
+  Layer one{.unit = Unit::bernoulli(), .bias = Eigen::VectorXd::Zero(1), .sigma0 = {}};
+  const Layer holder{
+      .unit = Unit::bernoulli(), .bias = Eigen::VectorXd::Constant(1, -250), .sigma0 = {}};
+  const Layered model({one, units, holder},
+                      {Eigen::MatrixXd::Zero(1, 60), Eigen::MatrixXd::Constant(60, 1, 5)});
+  const Eigen::VectorXd v = Eigen::VectorXd::Ones(1);
+  // log(2^60 + e^-250 (1 + e^5)^60).
+  const double truth = exact_log_z(hidden_layers_given(model, v)).log_z;
+  CHECK(truth > 60 * std::log(2.0) + 5);
+  const Estimate estimate =
+      estimate_log_f("ais", model, v, {.chains = 100, .sweeps = 100, .key = make_key(1)});
+  CHECK(estimate.log_z < truth - 5);
+  CHECK(estimate.status == Status::below_bound);
+}
