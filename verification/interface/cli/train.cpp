@@ -1,8 +1,6 @@
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <csignal>
 #include <map>
-#include <thread>
 
 #include "boltzmark/io/formats/npz.hpp"
 #include "verification/interface/cli/json.hpp"
@@ -278,23 +276,6 @@ TEST_CASE("Ctrl-C during training without a checkpoint leaves nothing") {
   const Run stopped = process.wait();
   CHECK(stopped.code == 1);
   CHECK(listing(folder / "").empty());
-}
-
-TEST_CASE("Ctrl-C ends an evaluation that takes minutes, at the update that it is of") {
-  // 2^38 states.
-  const io_test::Folder folder;
-  std::string cases;
-  for (int i = 0; i < 60; ++i) cases += i == 0 ? "1" : ",0";
-  Process process({"train", folder.write("d.csv", cases + "\n"), "--hidden", "38", "--updates", "5",
-                   "--evaluate", "1", "--learning-rate", "0.5", "--out", folder / "m.npz",
-                   "--checkpoint", folder / "c"});
-  REQUIRE(process.wait_for("\n         0  "));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the next evaluation has begun
-  process.signal(SIGINT);
-  const Run stopped = process.wait();
-  CHECK(stopped.code == 1);
-  CHECK(stopped.err.find("interrupted: update 1 is saved in " + folder / "c") != std::string::npos);
-  CHECK(std::filesystem::exists(folder / "c"));
 }
 
 TEST_CASE("a checkpoint is refused by a run with other inputs or fewer updates") {

@@ -11,7 +11,6 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/bounds.hpp"
 #include "tools/boltzmark/commands/score/score_deep.hpp"
 #include "tools/boltzmark/input.hpp"
@@ -86,12 +85,7 @@ Eigen::VectorXd Evaluator::log_f(const Layered& model, const Cases& cases) const
 // An evaluation that a longer run would not make leaves the tracker as it would be there.
 void Evaluator::find_log_z(const Layered& model, double lowest, Evaluation& now) {
   if (!tracker_) {
-    // Minutes, of 40 units.
-    ExactOptions options;
-    options.progress = [](double) {
-      if (experiments::interrupt_requested()) throw experiments::Interrupted("evaluation");
-    };
-    now.log_z = exact_log_z(model, options).log_z;
+    now.log_z = exact_log_z(model).log_z;
     return;
   }
   LogZTracker aside = *tracker_;

@@ -81,8 +81,7 @@ void say_resumed(std::uint64_t updates, const LoopOptions& options, const Sessio
 /// Says what of a training run is kept after Ctrl-C.
 std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint);
 
-/// Makes all updates; saves the run every 30 s and at the end. An evaluation that takes long may end with
-/// Interrupted, and is made again by the run that goes on.
+/// Makes all updates; saves the run every 30 s and at the end.
 /// Throws  Interrupted on Ctrl-C, after saving the checkpoint
 template <class Trainer>
 void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
@@ -94,14 +93,7 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
   Progress progress(session, "train", static_cast<double>(options.updates), "updates");
   while (true) {
     const std::uint64_t now = trainer.updates();
-    if (options.evaluate > 0 && (now % options.evaluate == 0 || now >= options.updates)) {
-      try {
-        evaluate();
-      } catch (const experiments::Interrupted&) {
-        save_checkpoint(trainer, options);
-        throw experiments::Interrupted(interrupted_text(now, options.checkpoint));
-      }
-    }
+    if (options.evaluate > 0 && (now % options.evaluate == 0 || now >= options.updates)) evaluate();
     if (now >= options.updates) break;
     trainer.step();
     progress.show(static_cast<double>(trainer.updates()));
