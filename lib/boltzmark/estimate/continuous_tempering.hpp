@@ -49,8 +49,9 @@ ContinuousSamples continuous_tempering(const Target& target,
 void set_density(ContinuousSamples& samples);
 
 /// Estimates log Z as ti_continuous(log_ratio, density) does, and judges the trips of b between
-/// [0, 0.05) and (0.95, 1], and how many chains share the visits of the latter. The density is itself estimated from these samples, which takes up
-/// most of what the random b would add: the influence of a sample is
+/// [0, 0.05) and (0.95, 1], and how many chains share the visits of the latter. The density is itself
+/// estimated from these samples, which takes up most of what the random b would add: the influence of a
+/// sample is
 ///   D_n / p(b_n) - sum_k A_k m_kn / c_k,  A_k = mean over n of D_n / p(b_n) 1{b_n in k},
 ///   m_kn its probability of interval k and c_k their mean
 /// std_error also has the distance to the estimate whose density knows every other knot alone.

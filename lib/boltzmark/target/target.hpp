@@ -38,7 +38,8 @@ class Population {
   virtual void log_increment(float from, float to, std::span<double> out) = 0;
   /// Sets what is observed, the visible units of every chain: where reverse annealing starts.
   /// Shapes  states [visible x chains]
-  /// Throws  InvalidArgument if the target has no such units or a value is no state of theirs
+  /// Throws  InvalidArgument if the target has no such units, a value is no state of theirs, or they are
+  /// not the whole state that moves keep: a deep model's
   virtual void observe(const Eigen::Ref<const Eigen::MatrixXf>& states);
   /// Copies the state of a chain of another population of the same target: resampling.
   virtual void copy_chain(int chain, const Population& from, int source) = 0;

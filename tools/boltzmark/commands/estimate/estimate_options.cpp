@@ -291,7 +291,7 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
   command.text(
       &arguments.data, "--data DATASET",
       "Cases that the search for a lower bound climbs from too, and that raise starts from, "
-      "one a chain (default of raise: samples of a tempered run).");
+      "one a chain, where the model is an RBM (default of raise: samples of a tempered run).");
   command.text(&arguments.binarise, "--binarise B", kBinariseHelp);
   command.integer(&arguments.seed, "--seed S", "Seed of every draw (default: 1).");
 }
