@@ -178,11 +178,15 @@ TEST_CASE("pretraining that Ctrl-C ends goes on to the same bytes") {
   REQUIRE(run(arguments("whole.npz", "whole.part")).code == 0);
   Process process(arguments("stopped.npz", "stopped.part"));
   // Most often in the midst of pretraining; whenever it is, the bytes must be the same.
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   process.signal(SIGINT);
   const Run stopped = process.wait();
   INFO(stopped.err);
-  REQUIRE((stopped.code == 0 || !std::filesystem::exists(folder / "stopped.npz")));
+  const bool written = std::filesystem::exists(folder / "stopped.npz");
+  REQUIRE((stopped.code != 0 || written));
+  // A signal after the last update may find the model written: then it is whole.
+  if (written)
+    CHECK(io_test::read_all(folder / "whole.npz") == io_test::read_all(folder / "stopped.npz"));
   std::filesystem::remove(folder / "stopped.npz");
   REQUIRE(run(arguments("stopped.npz", "stopped.part")).code == 0);
   CHECK(io_test::read_all(folder / "whole.npz") == io_test::read_all(folder / "stopped.npz"));
