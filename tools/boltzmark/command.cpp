@@ -185,6 +185,11 @@ void Command::writes(std::initializer_list<std::string_view> names) {
     if (std::find(names.begin(), names.end(), argument.name) != names.end()) argument.writes = true;
 }
 
+void Command::writes_folder(std::string_view name) {
+  for (Argument& argument : arguments_)
+    if (argument.name == name) argument.writes = argument.holds = true;
+}
+
 // A file that is not there yet cannot be read.
 void Command::check_files() const {
   for (const Argument& out : arguments_)
@@ -200,7 +205,8 @@ void Command::check_files() const {
 std::vector<std::string> Command::written_files() const {
   std::vector<std::string> files;
   for (const Argument& argument : arguments_)
-    if (argument.writes && !argument.text->empty()) files.push_back(*argument.text);
+    if (argument.writes && !argument.holds && !argument.text->empty())
+      files.push_back(*argument.text);
   return files;
 }
 

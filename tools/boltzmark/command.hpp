@@ -49,6 +49,7 @@ struct Argument {
   bool flag = false;                  ///< takes no value
   std::vector<std::string> choices;   ///< the words that it takes; empty: any text
   bool writes = false;                ///< names a file that the command writes
+  bool holds = false;                 ///< the command holds it by a lock of its own
   bool given = false;                 ///< once parsed
   const std::string* text = nullptr;  ///< where a text goes; null: it takes no text
   std::function<void(const std::string&)> take;
@@ -79,6 +80,8 @@ class Command {
   void flag(bool* target, const std::string& shown, const std::string& help);
   /// Says that arguments name files that the command writes; any other text may name one that it reads.
   void writes(std::initializer_list<std::string_view> names);
+  /// Says so of a folder that the command holds by a lock of its own.
+  void writes_folder(std::string_view name);
 
   /// Says that the command runs on the ranks that mpirun or srun start.
   void uses_ranks() { has_use_for_ranks_ = true; }
@@ -98,7 +101,7 @@ class Command {
   /// Refuses to write over a file that another argument names, under whatever name, and to write
   /// one file twice.  Throws  DataError
   void check_files() const;
-  /// Lists the files that it writes.
+  /// Lists the files that it writes, but for folders that it holds itself.
   std::vector<std::string> written_files() const;
   int act(const Session& session) const { return action_(session); }
 

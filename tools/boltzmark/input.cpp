@@ -31,9 +31,10 @@ EnumerationPlan plan_layers(const Layered& model, int first_layer,
   const double bits = log2_states(model, side, first_layer);
   EnumerationPlan plan;
   if (std::isinf(bits)) return plan;
+  plan.bits = bits;
   plan.side = side_name(model, side);
   plan.units = units_of(model, side, first_layer);
-  plan.possible = plan.units <= max_units && bits <= 62;
+  plan.possible = plan.units <= max_units && bits <= kMostEnumeratedBits;
   if (!plan.possible) return plan;
   plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(bits)));
   // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with

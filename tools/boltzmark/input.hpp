@@ -76,13 +76,14 @@ Dataset load_labelled(const std::string& spec, const std::string& labels,
                       const BinariseOptions& binarise, const std::string& default_split);
 
 /// The most units that are enumerated unless more are asked for, and the most that can be.
-inline constexpr int kMostEnumeratedUnits = 40, kMostUnitsOfAll = 56;
+inline constexpr int kMostEnumeratedUnits = 40, kMostUnitsOfAll = 56, kMostEnumeratedBits = 62;
 
 /// What an exact log Z of a model would enumerate, and the time and memory it would take here.
 struct EnumerationPlan {
   bool possible = false;  ///< a discrete side of few enough units
   std::string side = {};  ///< "hidden", "visible", "odd layers", "even layers"; empty if neither
   int units = 0;          ///< of that side
+  double bits = 0;        ///< log2 of its states
   std::uint64_t states = 0;
   double seconds = 0;
   double bytes = 0;

@@ -1,5 +1,9 @@
 #include "experiments/kit/run/study.hpp"
 
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
 #include "boltzmark/io/sha256.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
 #include "experiments/kit/ranks/rank_worker.hpp"
@@ -10,6 +14,29 @@
 
 namespace boltzmark::experiments {
 namespace {
+
+/// A folder that a study makes; taken away again if the study is refused before it stored anything.
+class MadeFolder {
+ public:
+  explicit MadeFolder(std::string path) : path_(std::move(path)) {
+    std::error_code error;
+    made_ = !std::filesystem::exists(path_, error);
+  }
+  ~MadeFolder() {
+    std::error_code error;
+    if (!made_ || kept_) return;
+    for (const char* file : {"/.lock", "/trials.jsonl"})
+      std::filesystem::remove(path_ + file, error);
+    std::filesystem::remove(path_, error);  // unless there is more in it
+  }
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  std::string path_;
+  bool made_ = false, kept_ = false;
+};
 
 std::string hash_of_inputs(const PlannedExperiment& plan) {
   std::string all;
@@ -41,10 +68,12 @@ StudyOutcome run_study(const Experiment& experiment, const std::string& sources,
       return {.run = {}, .results = plan.results(options.profile)};
     }
   }
+  MadeFolder made(options.out);
   const FolderLock lock(options.out, options.shard,
                         {.renew_seconds = options.sign_seconds, .take_over = options.take_over});
   look_up(plan, options);
   on_found(plan);
+  made.keep();
   const std::size_t missing = plan.count_to_run();
   ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }}, link);
   lock.check();

@@ -67,17 +67,18 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances) {
   return {shape, -shape / theta};
 }
 
-double pareto_shape(std::span<const double> log_weights) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  for (const double w : log_weights)
-    if (std::isnan(w) || w == std::numeric_limits<double>::infinity())
-      throw InvalidArgument(fmt::format("log weight = {} (must be finite)", w));
-  const double n = static_cast<double>(log_weights.size());
-  const auto tail = static_cast<std::size_t>(std::ceil(std::min(n / 5, 3 * std::sqrt(n))));
-  if (tail < kLeastTail) return kNone;
-  std::vector<double> top(log_weights.begin(), log_weights.end());
-  std::partial_sort(top.begin(), top.begin() + static_cast<std::ptrdiff_t>(tail) + 1, top.end(),
-                    std::greater<>());
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// The number of the largest of n weights that are the tail.
+std::size_t tail_of(double n) {
+  return static_cast<std::size_t>(std::ceil(std::min(n / 5, 3 * std::sqrt(n))));
+}
+
+// Of the tail and the largest weight below it, descending.
+double shape_of_tail(std::span<const double> top) {
+  const std::size_t tail = top.size() - 1;
   // Relative to the largest weight, so that nothing overflows.
   const double cut = std::exp(top[tail] - top[0]);
   std::vector<double> exceedances;
@@ -87,6 +88,37 @@ double pareto_shape(std::span<const double> log_weights) {
   if (exceedances.size() < kLeastTail) return kNone;
   const double m = static_cast<double>(exceedances.size());
   return (m * fit_generalised_pareto(exceedances).shape + 5) / (m + 10);
+}
+
+}  // namespace
+
+double pareto_shape(std::span<const double> log_weights) {
+  for (const double w : log_weights)
+    if (std::isnan(w) || w == std::numeric_limits<double>::infinity())
+      throw InvalidArgument(fmt::format("log weight = {} (must be finite)", w));
+  const std::size_t tail = tail_of(static_cast<double>(log_weights.size()));
+  if (tail < kLeastTail) return kNone;
+  std::vector<double> top(log_weights.begin(), log_weights.end());
+  std::partial_sort(top.begin(), top.begin() + static_cast<std::ptrdiff_t>(tail) + 1, top.end(),
+                    std::greater<>());
+  return shape_of_tail({top.data(), tail + 1});
+}
+
+double pareto_shape_of_numbers(const std::map<std::int64_t, std::int64_t>& numbers) {
+  double n = 0;
+  for (const auto& [weight, number] : numbers) {
+    if (weight < 0 || number < 0)
+      throw InvalidArgument(
+          fmt::format("weight {} of number {} (must not be negative)", weight, number));
+    n += static_cast<double>(number);
+  }
+  const std::size_t tail = tail_of(n);
+  if (tail < kLeastTail) return kNone;
+  std::vector<double> top;
+  for (auto at = numbers.rbegin(); at != numbers.rend() && top.size() <= tail; ++at)
+    top.insert(top.end(), std::min(static_cast<std::size_t>(at->second), tail + 1 - top.size()),
+               std::log(static_cast<double>(at->first)));
+  return shape_of_tail(top);
 }
 
 }  // namespace boltzmark

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <span>
 
 namespace boltzmark {
@@ -24,5 +26,8 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances);
 /// Returns  NaN where fewer than 5 weights lie above the rest: there is no tail to fit
 /// Throws   InvalidArgument if a log weight is NaN or plus infinity
 double pareto_shape(std::span<const double> log_weights);
+/// Computes it of weights that are whole numbers, of which each is given with how often it occurs.
+/// Throws   InvalidArgument if a weight or a number is negative
+double pareto_shape_of_numbers(const std::map<std::int64_t, std::int64_t>& numbers);
 
 }  // namespace boltzmark

@@ -298,6 +298,7 @@ Estimate ti_continuous(const ContinuousSamples& samples) {
   judge_density(samples, estimate);
   const Eigen::MatrixXi ends = thirds(samples.inverse_temperature);
   judge_round_trips(estimate, round_trips(ends, 3), ends.cols());
+  judge_tours(estimate, count_tours(ends, 3));
   judge_visitors(estimate, (ends.array() == 2).cast<double>().colwise().sum());
   return closed(std::move(estimate), range_of(samples.log_ratio));
 }

@@ -61,6 +61,24 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
 
 }  // namespace
 
+namespace {
+
+// Of a base's pilot; lowest where it ends in parts that hold less than half of the mass: a run from there
+// would miss the others.
+double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
+                       const Phases& phases) {
+  const LayeredTarget target = pilot_target(model, base, choice);
+  TopStates top(target, choice.chains, choice.key);
+  const AnnealingResult run = pilot(target, choice, &top);
+  const Eigen::VectorXd shares = meet_phases(phases, visited_states(top)).shares;
+  double held = 0;
+  for (Eigen::Index k = 0; k < shares.size(); ++k)
+    if (shares[k] > 0) held += std::exp(phases.log_masses[k] - phases.log_z());
+  return held > 0.5 ? run.mean_log_weight : -std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
                             int summed_side) {
   ChosenBase chosen{.base = Base::uniform(model)};
@@ -83,8 +101,7 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
     const char* name = shares == ModeShares::equal ? "base" : "weighted base";
     bases.push_back(base_of_modes(model, *chosen.modes, share_modes(*chosen.modes, shares, kChains),
                                   make_key(seed, name)));
-    mean_log_weights.push_back(
-        pilot(pilot_target(model, bases.back(), choice), choice).mean_log_weight);
+    mean_log_weights.push_back(mean_log_weight(bases.back(), choice, model, *chosen.phases));
   }
   const std::size_t best = choose_base(mean_log_weights);
   chosen.of_modes = best > 0;
@@ -259,6 +276,20 @@ void hold_to_phases(const MetPhases& phases, Estimate& estimate) {
       return refuse_as_unmet(phases.shares[k], demanded, "near modes that hold", estimate);
   }
   if (phases.visits > 0) add_unmet_mass(phases, estimate);
+}
+
+Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
+                   const VisitedStates& visited, const FoundStates& found, Estimate& estimate,
+                   const LowerBound& before) {
+  const LowerBound now = find_lower_bound(target, search, visited, found);
+  Held held{.bound = higher(now, before)};
+  hold_to_visits(now, estimate);
+  if (found.phases) {
+    held.phases = meet_phases(*found.phases, visited);
+    hold_to_phases(*held.phases, estimate);
+  }
+  hold_to_bound(held.bound, estimate);
+  return held;
 }
 
 StreamKey attempt_key(std::uint64_t seed, int number) {

@@ -34,7 +34,7 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 
 /// Chooses by choose_base among the uniform base, that of anneal_phases which has nine tenths of the mass
 /// that these found near it, if there is one, and, of Bernoulli visible units, the rates near all modes and
-/// near the likeliest. Uniform where parameters are so large that a double does not resolve a nat.
+/// near the likeliest, where their own pilots reach parts that hold half of it. Uniform where parameters are so large that a double does not resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
@@ -114,6 +114,24 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// than half as often and chance would have it with 20 % at most; to refuse, with 1 % at most.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);
+
+/// What an estimate was held to.
+struct Held {
+  LowerBound bound;
+  std::optional<MetPhases> phases = std::nullopt;  ///< where bases were compared
+};
+
+/// Holds the estimate of a run to all that is known of its target: to what the search, what was found
+/// before and the run's own states prove, or a higher bound known from before; to how often the run
+/// was in the states and phases found.
+/// Status  below_bound, not_converged     Throws  InvalidArgument as find_modes
+/// Cost    as lower_bound
+Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
+                   const VisitedStates& visited, const FoundStates& found, Estimate& estimate,
+                   const LowerBound& before = {});
+
+/// Foretells the sweeps of one chain that find_before and hold_to_found make at most.
+constexpr double kHeldSweeps = 30'000 + 9 * 9'600 + 20'000;  // tempered search, phases, bound
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

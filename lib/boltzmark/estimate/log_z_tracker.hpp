@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "boltzmark/core/checkpoint.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"
@@ -23,6 +24,7 @@ struct TrackerOptions {
 struct TrackedLogZ {
   Estimate estimate;
   std::int64_t round_trips = 0;  ///< of the chains, in the sweeps that the estimate is made of
+  VisitedStates visited;         ///< that the chains met at b = 1 in these sweeps
 };
 
 /// Follows log Z of a model that is trained, by RTS on tempered chains that nobody else reads: at a

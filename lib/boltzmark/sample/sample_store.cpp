@@ -240,6 +240,21 @@ std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs) {
   return trips;
 }
 
+void TripCounter::add_tours(TourVisits& tours) const {
+  for (const auto& [visits, number] : tours_) tours[visits] += number;
+  ++tours[visits_];
+}
+
+TourVisits count_tours(const Eigen::MatrixXi& rung, int rungs) {
+  TourVisits tours;
+  for (Eigen::Index c = 0; c < rung.cols(); ++c) {
+    TripCounter counter(rungs - 1);
+    for (Eigen::Index s = 0; s < rung.rows(); ++s) counter.visit(rung(s, c));
+    counter.add_tours(tours);
+  }
+  return tours;
+}
+
 std::int64_t round_trips(const SampleStore& store) {
   return round_trips(store.rung, store.rungs());
 }

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -95,28 +96,44 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment);
 /// Throws  InvalidArgument if the store has no log_f
 RungSums sum_collapsed(const SampleStore& store);
 
-/// Counts one chain's completed trips from the top rung to the bottom one and back.
+/// How many tours made how many visits of the top rung. A tour is what a chain does from one visit of
+/// b = 0, where it forgets all that was before, to the next: tours are independent of each other. The first
+/// and the last of every chain may be cut short.
+using TourVisits = std::map<std::int64_t, std::int64_t>;
+
+/// Counts one chain's completed trips from the top rung to the bottom one and back, and its tours.
 class TripCounter {
  public:
   explicit TripCounter(int top_rung) : top_(top_rung) {}
   void visit(int rung) {
-    if (rung == 0) reached_bottom_ = from_top_;
+    if (rung == 0) {
+      reached_bottom_ = from_top_;
+      ++tours_[visits_];
+      visits_ = 0;
+    }
     if (rung != top_) return;
+    ++visits_;
     trips_ += reached_bottom_ ? 1 : 0;
     from_top_ = true;
     reached_bottom_ = false;
   }
   std::int64_t trips() const { return trips_; }
+  /// Adds this chain's tours to those of others.
+  void add_tours(TourVisits& tours) const;
 
  private:
   int top_;
   bool from_top_ = false, reached_bottom_ = false;
   std::int64_t trips_ = 0;
+  std::int64_t visits_ = 0;  ///< of the top rung, in this tour
+  TourVisits tours_;
 };
 
 /// Counts the trips of all chains.  Shapes  rung [sweeps x chains], 0..rungs-1
 std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs);
 std::int64_t round_trips(const SampleStore& store);
+/// Counts their tours by visits of the top rung.  Shapes  rung [sweeps x chains], 0..rungs-1
+TourVisits count_tours(const Eigen::MatrixXi& rung, int rungs);
 
 /// Lists each rung's samples by their places in store.log_ratio.data(), ascending.
 std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store);

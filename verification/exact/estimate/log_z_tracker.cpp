@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -54,6 +55,26 @@ TEST_CASE("a tracked log Z is that of enumeration, whatever the model was before
     CHECK(found.estimate.std_error < 0.02);
     CHECK(std::abs(found.estimate.log_z - exact_log_z(followed_model(index)).log_z) <
           8 * found.estimate.std_error);
+  }
+}
+
+TEST_CASE("a tracker tells the states that its chains met at b = 1") {
+  // There all ten units are on, but one in 10^8; at b = 0 half of them are.
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(6, 4), Eigen::VectorXd::Constant(6, 20),
+                                     Eigen::VectorXd::Constant(4, 20));
+  LogZTracker tracker(Base::uniform(model), followed(1000));
+  for (int look = 0; look < 2; ++look) {
+    const VisitedStates visited = tracker.look(model).visited;
+    const double visits = std::accumulate(visited.visits.begin(), visited.visits.end(), 0.0);
+    // A fifth of 20,000 sweeps, less those of settling.
+    CHECK(visits > 2000);
+    CHECK(visits < 8000);
+    std::size_t next = 0;
+    for (const Chains& states : visited.states)
+      for (int c = 0; c < states.chains(); ++c)
+        if (visited.visits.at(next++) > 0)
+          CHECK(states.get_layer(0).col(c).sum() + states.get_layer(1).col(c).sum() == 10);
+    CHECK(next == visited.visits.size());
   }
 }
 

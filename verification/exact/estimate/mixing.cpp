@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
@@ -111,6 +113,52 @@ TEST_CASE("no method trusts samples whose chains do not mix") {
       CHECK(estimate.status == Status::not_converged);
       CHECK_FALSE(estimate.warnings.empty());
     }
+  }
+}
+
+TEST_CASE("a tour is what a chain does from one visit of b = 0 to the next") {
+  Eigen::MatrixXi rung(8, 2);
+  rung.col(0) << 1, 2, 0, 2, 2, 0, 0, 2;  // 1 | 2 | 0 | 1
+  rung.col(1) << 1, 1, 2, 1, 2, 2, 1, 2;  // 4
+  CHECK(count_tours(rung, 3) == TourVisits{{0, 1}, {1, 2}, {2, 1}, {4, 1}});
+}
+
+TEST_CASE("an estimate is refused where a few long tours made most visits of the top") {
+  const auto judged = [](const TourVisits& tours) {
+    Estimate estimate;
+    judge_tours(estimate, tours);
+    return estimate;
+  };
+  // Geometric laws, of whatever mean, have a tail of shape 0; that of n^-1/shape has its shape.
+  TourVisits geometric, few, heavy, light;
+  for (int n = 0; n < 60; ++n) geometric[n] = std::lround(4000 * std::exp(-0.2 * n));
+  for (int n = 1; n <= 2000; ++n) {
+    const auto passed = [&](double shape) {
+      return std::lround(5000 * std::pow(n, -1 / shape)) -
+             std::lround(5000 * std::pow(n + 1.0, -1 / shape));
+    };
+    if (passed(1.2) > 0) heavy[n] = passed(1.2);
+    if (passed(0.4) > 0) light[n] = passed(0.4);
+  }
+  few = {{0, 3}, {900, 1}};
+  for (const TourVisits& tours : {geometric, light, few, TourVisits{}})
+    CHECK(judged(tours).warnings.empty());
+  const Estimate refused = judged(heavy);
+  CHECK(refused.status == Status::not_converged);
+  REQUIRE(refused.warnings.size() == 1);
+  CHECK(refused.warnings[0].find("long tours") != std::string::npos);
+}
+
+TEST_CASE("no method on tempered chains trusts tours that grow longer the rarer they are") {
+  // Planted parities: of the states that break k constraints there are 52 times fewer than of those
+  // that break one more, and each holds 50 times as much.
+  const KnownModel known = make_known_model("parity:80:8:1");
+  const LayeredTarget target(known.model, Base::uniform(known.model));
+  MethodRuns runs(target, {.chains = 100, .sweeps = 3000, .key = make_key(2)});
+  for (const char* method : {"rts", "mbar", "ti", "wang-landau", "ti-continuous"}) {
+    const Estimate estimate = runs.estimate(method);
+    INFO(method << " " << estimate.log_z - known.known.log_z << " +- " << estimate.std_error);
+    CHECK(estimate.status != Status::ok);
   }
 }
 

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/known/ising.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/exact/known/parities.hpp"
 #include "boltzmark/exact/known/strip.hpp"
 #include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -160,6 +162,33 @@ TEST_CASE("votes are enumerated to their log Z, the strong pattern ahead by what
   CHECK(weak == 5);
   CHECK_THROWS_AS(make_votes({.visible = 12, .weak = 0, .strong = 3}, draws), InvalidArgument);
   CHECK_THROWS_AS(make_known_model("votes:100:40000:40000:1:1"), InvalidArgument);
+}
+
+TEST_CASE("parities are enumerated to their log Z, and one state meets all") {
+  for (const char* name : {"parity:4:3:1", "parity:12:6:2", "parity:16:1.5:3", "parity:9:0:4"})
+    check_by_enumeration(make_known_model(name));
+  Stream draws(make_key(2), Purpose::test);
+  const ParityRbm made = make_parities({.visible = 60, .strength = 12}, draws);
+  CHECK((made.model.weights(0).array() != 0).count() == 12 * 60);
+  const auto log_f = [&](const Eigen::VectorXd& v) {
+    const Eigen::VectorXd input = made.model.weights(0).transpose() * v + made.model.bias(1);
+    double sum = 0;
+    for (const double x : input) sum += softplus(x);
+    return sum;
+  };
+  // A constraint that is met has 6 nats and some more; one flip breaks as many as have the unit.
+  const double all = log_f(made.planted);
+  CHECK(all == Approx(60 * 6.0025).epsilon(1e-5));
+  for (int i = 0; i < 60; ++i) {
+    Eigen::VectorXd other = made.planted;
+    other[i] = 1 - other[i];
+    const auto broken = (made.model.weights(0).row(i).array() != 0).count() / 4;
+    CHECK(broken > 0);
+    CHECK(log_f(other) == Approx(all - broken * 5.995).margin(0.01 * static_cast<double>(broken)));
+  }
+  CHECK_THROWS_AS(make_parities({.visible = 3, .strength = 1}, draws), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("parity:60:-1:1"), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("parity:4096:1:1"), InvalidArgument);
 }
 
 TEST_CASE(

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -171,6 +172,23 @@ TEST_CASE("Pareto k tells weights of finite variance from those without") {
   CHECK(std::isnan(pareto_shape(std::vector<double>(20, 0.0))));   // too few for a tail
   CHECK(std::isnan(pareto_shape(std::vector<double>(200, 0.0))));  // no tail
   CHECK_THROWS_AS(pareto_shape(std::vector<double>{0, std::nan("")}), InvalidArgument);
+}
+
+TEST_CASE("Pareto k of numbers is that of weights of which each stands as often") {
+  std::map<std::int64_t, std::int64_t> numbers = {{0, 700}};
+  std::vector<double> logs(700, -std::numeric_limits<double>::infinity());
+  for (int n = 1; n <= 40; ++n) {
+    const auto count = static_cast<std::int64_t>(3000 / (n * n));
+    numbers[n * n] = count;
+    logs.insert(logs.end(), static_cast<std::size_t>(count), 2 * std::log(n));
+  }
+  const double shape = pareto_shape(logs);
+  REQUIRE(std::isfinite(shape));
+  CHECK(pareto_shape_of_numbers(numbers) == Approx(shape).epsilon(1e-12));
+  CHECK(std::isnan(pareto_shape_of_numbers({{3, 20}})));
+  CHECK(std::isnan(pareto_shape_of_numbers({})));
+  CHECK_THROWS_AS(pareto_shape_of_numbers({{-1, 20}}), InvalidArgument);
+  CHECK_THROWS_AS(pareto_shape_of_numbers({{1, -20}}), InvalidArgument);
 }
 
 TEST_CASE("weights refused for their tail alone say so, and not that they are few") {

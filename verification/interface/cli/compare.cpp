@@ -89,18 +89,18 @@ TEST_CASE("what compare sums up is of the estimates that it lists, each number i
 TEST_CASE("a truth that is given counts before what the model's file says") {
   const io_test::Folder folder;
   const std::string model = folder / "m.npz";
-  const double known = json_of({"make", "random:6:4:1:3", "--out", model})["log_z"];
+  const double known = json_of({"make", "random:20:18:0.1:3", "--out", model})["log_z"];
   const auto compared = [&](const std::string& out, const Arguments& truth) {
     Arguments all = {"compare", model,       "--methods", "ais",   "--sweeps",
                      "20",      "--repeats", "2",         "--out", folder / out};
     all.insert(all.end(), truth.begin(), truth.end());
     return json_of(all);
   };
-  const Json told = compared("a", {}), given = compared("b", {"--truth", "9.5"});
+  const Json told = compared("a", {}), given = compared("b", {"--truth", "40"});
   CHECK(told["truth"] == known);
-  CHECK(given["truth"] == 9.5);
+  CHECK(given["truth"] == 40);
   CHECK(given["cells"][0]["bias"].get<double>() ==
-        Approx(told["cells"][0]["bias"].get<double>() + known - 9.5).epsilon(1e-9));
+        Approx(told["cells"][0]["bias"].get<double>() + known - 40).epsilon(1e-9));
 }
 
 TEST_CASE("compare marks points whose estimates were refused, and ranks the others by RMSE") {
@@ -272,8 +272,11 @@ TEST_CASE("compare refuses a number of sweeps that is named twice, and a truth t
   const double truth = json_of({"exact", model})["log_z"];
   check_refused(compared("20", {"--truth", std::to_string(truth - 0.01)}),
                 {model, "must be log Z, which is certainly " + std::to_string(truth).substr(0, 6)});
+  CHECK(folder.entries() == 1);  // no folder of results without one
   CHECK(compared("20", {"--truth", std::to_string(truth)}).code == 0);
-  CHECK(compared("20", {"--truth", std::to_string(truth + 3)}).code == 0);  // no bound from above
+  // All states of four units are listed.
+  check_refused(compared("20", {"--truth", std::to_string(truth + 0.01), "--quiet"}),
+                {model, "must be log Z, which is " + std::to_string(truth).substr(0, 6)});
 }
 
 TEST_CASE("a full disk ends every command that writes with exit code 1 and one line") {

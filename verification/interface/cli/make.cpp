@@ -134,6 +134,11 @@ TEST_CASE(
   CHECK(json_of({"describe", copy})["log_z"] == 1.25);
   CHECK(json_of({"describe", copy})["log_z_error"].is_null());
   CHECK(json_of({"describe", copy})["log_z_by"] == "");
+  // An author may have any name.
+  const std::string umlaut = io_test::fixture("known_umlaut.npz");
+  CHECK(json_of({"describe", umlaut})["log_z_by"] == "Müller, √2, 𝔽");
+  REQUIRE(run({"convert", umlaut, folder / "bytes.npz"}).code == 0);
+  CHECK(json_of({"describe", folder / "bytes.npz"})["log_z_by"] == "Müller, √2, 𝔽");
   // What a terminal would obey is shown as text.
   const std::string escape = io_test::fixture("known_unicode.npz");
   CHECK(json_of({"describe", escape})["log_z_error"] == 0.0);

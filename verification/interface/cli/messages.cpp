@@ -78,9 +78,9 @@ TEST_CASE("a model of 41 to 56 units is pointed to --max-units, which takes no m
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(41, 50, 0.01, 1), folder / "m.npz");
   // 2^41 states of 50 units: 0.06 us each on a core with 784.
-  check_refused(run({"exact", path, "--threads", "1"}),
-                {path, "enumerated_units = 41", "at most 40, of at most 2^62 states",
-                 "--max-units 41 would take about 2 h 20 min"});
+  check_refused(
+      run({"exact", path, "--threads", "1"}),
+      {path, "enumerated_units = 41", "at most 40", "--max-units 41 would take about 2 h 20 min"});
   check_refused(run({"exact", path, "--max-units", "30"}), {"enumerated_units = 41", "at most 30"});
   const std::string wide = saved(random_rbm(57, 60, 0.01, 1), folder / "w.npz");
   const std::string wider = saved(random_rbm(113, 113, 0.01, 1), folder / "v.npz");
@@ -90,6 +90,15 @@ TEST_CASE("a model of 41 to 56 units is pointed to --max-units, which takes no m
   const Run refused = run({"exact", wide, "--max-units", "56"});
   check_refused(refused, {"enumerated_units = 57", "at most 56"});
   CHECK(refused.err.find("would take") == std::string::npos);
+}
+
+TEST_CASE("a model of few units of many values is told that its states are too many") {
+  const io_test::Folder folder;
+  boltzmark::Layer layer{.bias = Eigen::VectorXd::Zero(30)};
+  layer.unit = boltzmark::Unit::multivalued(4);
+  const std::string path =
+      saved({{layer, layer}, {Eigen::MatrixXd::Zero(30, 30)}}, folder / "m.npz");
+  check_refused(run({"exact", path}), {path, "2^69.7 states", "at most 2^62", "estimate"});  // 5^30
 }
 
 TEST_CASE("an array that a file has by two names is refused") {

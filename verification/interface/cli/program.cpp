@@ -73,10 +73,14 @@ bool Process::ended(int options) {
 
 void Process::signal(int number) const { kill(pid_, number); }
 
-bool Process::wait_for(const std::string& text) {
+bool Process::wait_for(const std::string& text) { return wait_for(text, out_); }
+
+bool Process::wait_for_message(const std::string& text) { return wait_for(text, err_); }
+
+bool Process::wait_for(const std::string& text, const std::string& file) {
   while (true) {
     const bool last = ended(WNOHANG);
-    if (io_test::read_all(out_).find(text) != std::string::npos) return true;
+    if (io_test::read_all(file).find(text) != std::string::npos) return true;
     if (last) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }

@@ -40,11 +40,14 @@ class Process {
 
   /// Waits until stdout holds a text; false if the program ends before.
   bool wait_for(const std::string& text);
+  /// Waits until stderr does.
+  bool wait_for_message(const std::string& text);
   void signal(int number) const;
   Run wait();
 
  private:
   bool ended(int options);
+  bool wait_for(const std::string& text, const std::string& file);
 
   io_test::Folder folder_;
   std::string out_;

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
 #include <map>
+#include <thread>
 
 #include "boltzmark/io/formats/npz.hpp"
 #include "verification/interface/cli/json.hpp"
@@ -276,6 +278,23 @@ TEST_CASE("Ctrl-C during training without a checkpoint leaves nothing") {
   const Run stopped = process.wait();
   CHECK(stopped.code == 1);
   CHECK(listing(folder / "").empty());
+}
+
+TEST_CASE("Ctrl-C ends an evaluation that takes minutes, at the update that it is of") {
+  // 2^40 states.
+  const io_test::Folder folder;
+  std::string cases;
+  for (int i = 0; i < 100; ++i) cases += i == 0 ? "1" : ",0";
+  const std::string checkpoint = folder / "c";
+  Process process({"train", folder.write("d.csv", cases + "\n"), "--hidden", "40", "--updates", "5",
+                   "--evaluate", "1", "--out", folder / "m.npz", "--checkpoint", checkpoint});
+  REQUIRE(process.wait_for_message("5 updates of a"));
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the evaluation has begun
+  process.signal(SIGINT);
+  const Run stopped = process.wait();
+  CHECK(stopped.code == 1);
+  CHECK(stopped.err.find("interrupted: update 0 is saved in " + checkpoint) != std::string::npos);
+  CHECK(listing(folder / "").size() == 2);
 }
 
 TEST_CASE("a checkpoint is refused by a run with other inputs or fewer updates") {

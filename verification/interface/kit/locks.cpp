@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -321,6 +322,25 @@ TEST_CASE(
                                          "--out",     out.path(),         "--quiet"};
   cli_test::check_refused(cli_test::run(arguments), {"last sign was 20 min", "--take-over"});
   cli_test::Arguments taking = arguments;
+  taking.emplace_back("--take-over");
+  CHECK(cli_test::run(taking).code == 0);
+}
+
+TEST_CASE("compare --take-over goes on in a folder of a run that was stopped") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", out = folder / "out";
+  REQUIRE(cli_test::run({"make", "well:8:4:5:1", "--out", model}).code == 0);
+  const auto comparing = [&](const char* sweeps) {
+    return cli_test::Arguments{"compare", model, "--sweeps",  sweeps, "--repeats", "2",
+                               "--out",   out,   "--methods", "rts",  "--quiet"};
+  };
+  cli_test::Process stopped(comparing("5000000"));
+  while (io_test::read_all(out + "/.lock").empty())  // its name
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  stopped.signal(SIGSTOP);
+  set_sign(out + "/.lock", 20);
+  cli_test::check_refused(cli_test::run(comparing("10")), {"last sign was 20 min", "--take-over"});
+  cli_test::Arguments taking = comparing("10");
   taking.emplace_back("--take-over");
   CHECK(cli_test::run(taking).code == 0);
 }

@@ -11,6 +11,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/known/ising.hpp"
+#include "boltzmark/exact/known/parities.hpp"
 #include "boltzmark/exact/known/strip.hpp"
 #include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -225,6 +226,15 @@ KnownModel make_strip_of(std::span<const std::string> fields) {
   return {std::move(made.model), std::move(made.known)};
 }
 
+KnownModel make_parities_of(std::span<const std::string> fields) {
+  constexpr int kMost = 2048;  // of the elimination
+  const Parities parities{.visible = parse_field("VISIBLE", fields[0], 4, kMost),
+                          .strength = parse_field("STRENGTH", fields[1], 0.0, 1000.0)};
+  Stream draws = seeded(fields[2], "parity");
+  ParityRbm made = make_parities(parities, draws);
+  return {std::move(made.model), std::move(made.known)};
+}
+
 constexpr ModelFamily kFamilies[] = {
     {"ising:L:COUPLING",
      "square Ising lattice of L x L spins, periodic, L even; COUPLING a number or `critical`",
@@ -251,6 +261,9 @@ constexpr ModelFamily kFamilies[] = {
     {"strip:WIDTH:LENGTH:STRENGTH:FIELD:SEED",
      "a strip of spins with normal couplings and fields: frustrated, of any length",
      "strip:8:40:1:0.1:1", make_strip_of},
+    {"parity:VISIBLE:STRENGTH:SEED",
+     "parities of random triples, met by one planted state: what holds the mass is hard to find",
+     "parity:60:6:1", make_parities_of},
 };
 
 std::vector<std::string> split_fields(std::string_view text) {

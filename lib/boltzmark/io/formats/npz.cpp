@@ -355,16 +355,39 @@ Array Npz::describe(std::string_view name) const {
   return read_header(source).array;
 }
 
+namespace {
+
+// A code point of Unicode as UTF-8; its readers know what is none.
+void append_utf8(std::uint32_t point, std::string& text) {
+  const auto last = [&](int shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3f)); };
+  if (point < 0x80)
+    text += static_cast<char>(point);
+  else if (point < 0x800)
+    text += {static_cast<char>(0xc0 | (point >> 6)), last(0)};
+  else if (point < 0x10000)
+    text += {static_cast<char>(0xe0 | (point >> 12)), last(6), last(0)};
+  else
+    text += {static_cast<char>(0xf0 | (point >> 18)), last(12), last(6), last(0)};
+}
+
+}  // namespace
+
 std::string Npz::read_text(std::string_view name) const {
   ByteSource source = open(name);
   const TextForm form = text_form(parse_header(source), source.place());
   const auto bytes = source.take(form.characters * form.width, "text");
   source.expect_end("text");
   std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] > 0x7f || (i % form.width != 0 && bytes[i] != 0))
-      source.place().refuse("holds a character beyond ASCII", "must be a text in ASCII");
-    if (i % form.width == 0) text += static_cast<char>(bytes[i]);
+  for (std::size_t i = 0; i < bytes.size(); i += form.width) {
+    std::uint32_t point = 0;
+    for (std::size_t k = 0; k < form.width; ++k)
+      point |= static_cast<std::uint32_t>(bytes[i + k]) << (8 * k);
+    if (point > 0x10ffff)
+      source.place().refuse("holds a character beyond Unicode", "must be a text");
+    if (form.width == 1)
+      text += static_cast<char>(point);
+    else
+      append_utf8(point, text);
   }
   return text.substr(0, text.find_last_not_of('\0') + 1);  // NumPy pads with zeros
 }

@@ -97,6 +97,9 @@ class Island {
       for (int c = 0; c < own.group(g).chains(); ++c)
         top.states.take_chain(first + own.first_chain(g) + c, own.group(g), c);
   }
+  void add_tours(TourVisits& tours) const {
+    for (const TripCounter& counter : trips_) counter.add_tours(tours);
+  }
   std::int64_t trips() const {
     std::int64_t sum = 0;
     for (const TripCounter& counter : trips_) sum += counter.trips();
@@ -188,13 +191,15 @@ Estimate estimate_of_tops(const Eigen::MatrixXd& top_log_z) {
 
 // A chain forgets its past once a trip. Judging by the spread of the islands would keep the runs
 // in which it happens to be small.
-void judge(Estimate& estimate, std::int64_t trips, int chains, bool all_visited) {
+void judge(Estimate& estimate, std::int64_t trips, const TourVisits& tours, int chains,
+           bool all_visited) {
   estimate.effective_samples = static_cast<double>(trips);
   if (estimate.effective_samples < kFewEffectiveSamples)
     estimate.refuse(Status::few_effective_samples,
                     fmt::format("{} round trips (fewer than {:.0f}): run more sweeps, or use rts",
                                 trips, kFewEffectiveSamples));
   judge_round_trips(estimate, trips, chains);
+  judge_tours(estimate, tours);
   if (!all_visited)
     estimate.refuse(Status::not_converged,
                     "an island has not visited its rungs evenly yet: run more sweeps, or use rts");
@@ -227,15 +232,17 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
     if (options.progress) options.progress(static_cast<double>(last) / options.sweeps);
   }
   std::int64_t trips = 0;
+  TourVisits tours;
   bool all_visited = true;
   for (std::size_t i = 0; i < islands.size(); ++i) {
     const Island& island = *islands[i];
     trips += island.trips();
+    island.add_tours(tours);
     all_visited = all_visited && island.all_visited();
     if (options.top_states != nullptr) island.tell(edges[i], *options.top_states);
   }
   run.estimate = estimate_of_tops(run.top_log_z);
-  judge(run.estimate, trips, options.chains, all_visited);
+  judge(run.estimate, trips, tours, options.chains, all_visited);
   return run;
 }
 

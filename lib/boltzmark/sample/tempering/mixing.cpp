@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "boltzmark/diagnose/pareto.hpp"
+
 namespace boltzmark {
 namespace {
 
@@ -12,6 +14,7 @@ namespace {
 constexpr double kTripsPerChain = 2;
 constexpr double kLeastTrips = 20;      // of all chains
 constexpr double kLeastVisitors = 0.2;  // of the highest rung, of all chains
+constexpr double kMostShape = 0.7;      // above it means of so many tours do not tell the mean
 
 // Tells whether chains exchange rungs: where the samples do not say so, whether they are bundles that have
 // one on every rung at every sweep, and not always the same.
@@ -44,8 +47,20 @@ void judge_mixing(Estimate& estimate, const SampleStore& store) {
   if (store.random_rungs || exchange_rungs(store)) judge_exchanges(estimate, store);
 }
 
+void judge_tours(Estimate& estimate, const TourVisits& tours) {
+  const double shape = pareto_shape_of_numbers(tours);
+  if (!(shape > kMostShape)) return;
+  estimate.refuse(
+      Status::not_converged,
+      fmt::format("a few long tours made most visits of the ladder's top (Pareto shape {:.2f} of "
+                  "their tail, above {}): what holds more is met seldomer, and some never; run "
+                  "more sweeps, or use a base that is closer to the model",
+                  shape, kMostShape));
+}
+
 void judge_exchanges(Estimate& estimate, const SampleStore& store) {
   judge_round_trips(estimate, round_trips(store), store.chains());
+  judge_tours(estimate, count_tours(store.rung, store.rungs()));
   judge_visitors(estimate,
                  (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum());
 }

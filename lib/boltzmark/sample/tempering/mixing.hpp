@@ -16,7 +16,12 @@ void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chai
 /// (sum n)^2 / sum n^2: a few may make all round trips, and the others never meet what holds the mass.
 /// Shapes  visits [chains]
 void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits);
-/// Judges a store: its round trips, and that its chains shared the highest rung.
+/// Refuses an estimate if the visits of the ladder's top are those of a few long tours: if their numbers
+/// have a tail of Pareto shape above 0.7. The mass is then in states that a tour meets the seldomer the
+/// more they hold, and the heaviest may be missing, however many tours there were and however little
+/// chains differ.                                                     [Vehtari et al. 2024, Sec. 3.2]
+void judge_tours(Estimate& estimate, const TourVisits& tours);
+/// Judges a store: its round trips, its tours, and that its chains shared the highest rung.
 void judge_exchanges(Estimate& estimate, const SampleStore& store);
 /// Does so, for all estimators on samples, where its chains drew their rungs or exchange them.
 void judge_mixing(Estimate& estimate, const SampleStore& store);

@@ -25,6 +25,12 @@ std::int64_t TemperedRecord::trips() const {
   return sum;
 }
 
+TourVisits TemperedRecord::tours() const {
+  TourVisits all;
+  for (const TripCounter& counter : trip_counters) counter.add_tours(all);
+  return all;
+}
+
 TemperedGroup::TemperedGroup(Population& population, int first_chain,
                              const SimulatedTemperingOptions& options)
     : population_(&population),

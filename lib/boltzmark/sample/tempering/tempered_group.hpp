@@ -21,6 +21,7 @@ struct TemperedRecord {
   /// Adds the chains' squares, in their order, to the sums.
   RungSums finish();
   std::int64_t trips() const;  ///< of all chains
+  TourVisits tours() const;    ///< of all chains
 };
 
 /// The rungs of one population's chains, and the loop that moves both. One thread's work.

@@ -135,17 +135,18 @@ void TrackedTempering::hold(int sweeps) {
   });
 }
 
-TrackedSamples TrackedTempering::keep(int sweeps) {
+TrackedSamples TrackedTempering::keep(int sweeps, TopStates* top_states) {
   need_sweeps("sweeps", sweeps);
   const Eigen::VectorXd log_weight = log_prior_ - log_z_hat_;
   TemperedRecord record(log_weight.size(), options_.chains, sweeps,
                         batches_per_chain(options_.chains, sweeps));
+  record.top_states = top_states;
   parallel_for(groups_.size(), [&](std::size_t g) {
     layered_[g]->set_model(model_);
     groups_[g].run(log_weight, record, 0, sweeps);
   });
   const std::int64_t trips = record.trips();
-  return {.sums = record.finish(), .trips = trips};
+  return {.sums = record.finish(), .trips = trips, .tours = record.tours()};
 }
 
 void TrackedTempering::set_model(const Layered& model) {

@@ -35,6 +35,7 @@ struct TrackedPlace {
 struct TrackedSamples {
   RungSums sums;           ///< soft
   std::int64_t trips = 0;  ///< round trips between the ends of the ladder
+  TourVisits tours;
 };
 
 /// Simulated tempering that goes on while its model changes a little between updates of Zhat:
@@ -74,8 +75,9 @@ class TrackedTempering final : public Sampler {
 
   /// Moves every chain at its own rung, and leaves rungs and Zhat as they are.
   void hold(int sweeps);
-  /// Moves every chain and its rung, and leaves Zhat as it is.  Throws  InvalidArgument if sweeps < 1
-  TrackedSamples keep(int sweeps);
+  /// Moves every chain and its rung, and leaves Zhat as it is. `top_states` takes states at b = 1.
+  /// Throws  InvalidArgument if sweeps < 1
+  TrackedSamples keep(int sweeps, TopStates* top_states = nullptr);
   /// Goes on with another Zhat.  Throws  InvalidArgument if it is not of finite values, one a rung
   void set_log_z_hat(const Eigen::VectorXd& log_z_hat);
   /// Returns where the run stands, without its place in the draws.

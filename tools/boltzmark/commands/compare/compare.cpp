@@ -177,8 +177,9 @@ void begin(ComparisonRuns& runs, const experiments::PlannedExperiment& plan,
   if (stored > 0 && !session.quiet)
     fmt::print(stderr, "boltzmark: {} of {} runs are in the store of {}\n", stored,
                plan.trials.size(), plan.folder);
+  // A truth is held to a model's bounds also where all of its runs are stored.
   for (const experiments::PlannedTrial& trial : plan.trials)
-    if (trial.to_run()) runs.prepare(trial.key.inputs);
+    if (trial.to_run() || runs.has_truth(trial.key.inputs)) runs.prepare(trial.key.inputs);
 }
 
 experiments::StudyOutcome run_all(const CompareRequest& arguments, ComparisonRuns& runs,
@@ -292,7 +293,7 @@ void add_compare(Program& program) {
                "others (default: 60).");
   command.uses_ranks();
   add_estimate_options(command, arguments->shared, false);
-  command.writes({"--out"});
+  command.writes_folder("--out");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

@@ -142,6 +142,10 @@ std::size_t ComparisonRuns::find(const Json& inputs) const {
 
 void ComparisonRuns::prepare(const Json& inputs) { prepared(inputs); }
 
+bool ComparisonRuns::has_truth(const Json& inputs) const {
+  return subjects_[find(inputs)].truth.has_value();
+}
+
 const ComparisonRuns::Prepared& ComparisonRuns::prepared(const Json& inputs) {
   const std::size_t s = find(inputs);
   if (prepared_[s]) return *prepared_[s];
@@ -155,6 +159,9 @@ const ComparisonRuns::Prepared& ComparisonRuns::prepared(const Json& inputs) {
   if (subject.truth && *subject.truth < bound.lowest() - slack)
     throw DataError(fmt::format("{}: log_z = {} (must be log Z, which is certainly {:.6f} or more)",
                                 subject.path, *subject.truth, bound.lowest()));
+  if (subject.truth && bound.all_states && *subject.truth > bound.log_z + bound.error_bound + slack)
+    throw DataError(fmt::format("{}: log_z = {} (must be log Z, which is {:.6f} by enumeration)",
+                                subject.path, *subject.truth, bound.log_z));
   SearchedStates states = find_states(made.target, search, found);
   prepared_[s] = std::make_shared<const Prepared>(Prepared{.prepared = std::move(made),
                                                            .states = std::move(states),

@@ -38,6 +38,8 @@ class ComparisonRuns {
   /// Makes what a trial's model is tempered with and held to, once: its base, its modes and its bound.
   /// Throws  as make_target; DataError if a bound that is certain refutes the truth
   void prepare(const experiments::Json& inputs);
+  /// Tells whether the log Z of a trial's model is said, not to be enumerated.
+  bool has_truth(const experiments::Json& inputs) const;
   /// Sums up what was stored of a model.  Invariant  all of its trials were
   Comparison sum_up(const experiments::Results& results, const Subject& subject,
                     double truth) const;

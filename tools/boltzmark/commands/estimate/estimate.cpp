@@ -79,10 +79,14 @@ void set_known(const std::optional<KnownLogZ>& known, EstimateOutcome& outcome) 
   outcome.known = known;
   if (!known) return;
   const double told = std::isfinite(known->error) ? 5 * known->error : 0;
-  if (known->log_z <
-      outcome.bound.lowest() - std::max(told, 1e-6 * std::max(1.0, std::abs(known->log_z))))
+  const double slack = std::max(told, 1e-6 * std::max(1.0, std::abs(known->log_z)));
+  const LowerBound& bound = outcome.bound;
+  if (known->log_z < bound.lowest() - slack)
     outcome.estimate.warnings.emplace_back(
         "the log Z that the model's file says is lower than log Z certainly is");
+  else if (bound.all_states && known->log_z > bound.log_z + bound.error_bound + slack)
+    outcome.estimate.warnings.emplace_back(
+        "the log Z that the model's file says is higher than log Z, which enumeration knows");
 }
 
 void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outcome,

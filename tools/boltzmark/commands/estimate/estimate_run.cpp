@@ -116,14 +116,10 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
   const Stopwatch watch;
   const ModeSearch search =
       mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases);
-  const LowerBound now = find_lower_bound(prepared.target, search, outcome.visited, found);
-  hold_to_visits(now, outcome.estimate);
-  if (found.phases) {
-    outcome.phases = meet_phases(*found.phases, outcome.visited);
-    hold_to_phases(*outcome.phases, outcome.estimate);
-  }
-  outcome.bound = higher(now, before);
-  boltzmark::hold_to_bound(outcome.bound, outcome.estimate);
+  Held held =
+      hold_to_found(prepared.target, search, outcome.visited, found, outcome.estimate, before);
+  outcome.bound = held.bound;
+  outcome.phases = std::move(held.phases);
   outcome.seconds += watch.seconds();
 }
 

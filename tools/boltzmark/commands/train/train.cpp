@@ -302,7 +302,8 @@ void add_train(Program& program) {
       "the rates of the cases, go on for N sweeps from where they were, under the parameters of now, "
       "or, if these have changed too much, start anew for up to N more; most of the sweeps give log "
       "Z, its standard error and a status, not_converged where the chains made too few round trips "
-      "between the ends of the ladder. Of a deep model the bound of the mean log-likelihood by "
+      "between the ends of the ladder. As by `estimate` it is held to modes, phases and states that "
+      "other searches find, whatever N. Of a deep model the bound of the mean log-likelihood by "
       "--mean-field is told (default: 5000 where more than 40 units would be enumerated; given, also "
       "where fewer would be).");
   command.text(&arguments->validate, "--validate DATASET",

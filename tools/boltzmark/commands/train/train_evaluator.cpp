@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -9,8 +10,10 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/bounds.hpp"
 #include "tools/boltzmark/commands/score/score_deep.hpp"
 #include "tools/boltzmark/input.hpp"
@@ -22,7 +25,18 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 TrackerOptions tracker_options(const EvaluatorOptions& options) {
-  return {.sweeps = options.sweeps, .key = options.key};
+  return {.sweeps = options.sweeps,
+          .key = derive_key(make_key(options.seed, "train"), "evaluation")};
+}
+
+// Some of the distinct cases, evenly spread, for modes to be searched for from them.
+Eigen::MatrixXf spread_cases(const Cases& cases) {
+  constexpr std::size_t kMost = 100;
+  const std::size_t few = std::min(kMost, cases.distinct());
+  Eigen::MatrixXf some(cases.visible(), static_cast<Eigen::Index>(few));
+  for (std::size_t k = 0; k < few; ++k)
+    some.col(static_cast<Eigen::Index>(k)) = cases.state(k * cases.distinct() / few).cast<float>();
+  return some;
 }
 
 double weight_norm(const Layered& model) {
@@ -82,15 +96,29 @@ Eigen::VectorXd Evaluator::log_f(const Layered& model, const Cases& cases) const
   return log_unnormalised(model, cases);
 }
 
+// As `estimate` holds its runs: chains that go on from look to look may never have met a mode.
+void Evaluator::hold_to_modes(const Layered& model, TrackedLogZ& found) const {
+  const LayeredTarget target(model, *options_.base);
+  const ModeSearch search = mode_search(model, options_.seed, spread_cases(options_.training));
+  const FoundStates states =
+      find_before(target, search, options_.seed, {.base = *options_.base}, true);
+  hold_to_found(target, search, found.visited, states, found.estimate);
+}
+
 // An evaluation that a longer run would not make leaves the tracker as it would be there.
 void Evaluator::find_log_z(const Layered& model, double lowest, Evaluation& now) {
   if (!tracker_) {
-    now.log_z = exact_log_z(model).log_z;
+    ExactOptions options;  // minutes, of 40 units
+    options.progress = [](double) {
+      if (experiments::interrupt_requested()) throw experiments::Interrupted("evaluation");
+    };
+    now.log_z = exact_log_z(model, options).log_z;
     return;
   }
   LogZTracker aside = *tracker_;
   TrackedLogZ found = (asked_for(now.update) ? *tracker_ : aside).look(model);
   refuse_below(found.estimate, lowest);
+  hold_to_modes(model, found);
   now.log_z = found.estimate.log_z;
   now.log_z_std_error = found.estimate.std_error;
   now.status = found.estimate.status;
@@ -165,7 +193,8 @@ double Evaluator::seconds(const Layered& model, double count) const {
                       chain_sweeps * tracker.ladder.rungs() * kCellSeconds / thread_count();
   const double updates = model.is_rbm() ? 0.5 : options_.mean_field.updates;  // of all means
   constexpr double kAnew = 1.5;  // where every look starts anew: the initial stage ends early
-  return count * kAnew * look + count * sweep_seconds(model, static_cast<double>(cases) * updates);
+  return count * (kAnew * look + sweep_seconds(model, kHeldSweeps)) +
+         count * sweep_seconds(model, static_cast<double>(cases) * updates);
 }
 
 double Evaluator::bytes(const Layered& model) const {

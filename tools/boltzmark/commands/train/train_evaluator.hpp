@@ -22,7 +22,7 @@ struct EvaluatorOptions {
   MeanFieldStop mean_field = {};            ///< of bounds
   int sweeps = 0;                           ///< of a tracked log Z; 0: it is enumerated
   std::optional<Base> base = std::nullopt;  ///< of a tracked log Z
-  StreamKey key = {};                       ///< of its draws, which training has no part in
+  std::uint64_t seed = 0;                   ///< of its draws, which training has no part in
   std::uint64_t validation_hash = 0;        ///< of the cases as they were given
 };
 
@@ -52,6 +52,7 @@ class Evaluator {
   bool asked_for(std::uint64_t update) const;
   Eigen::VectorXd log_f(const Layered& model, const Cases& cases) const;
   void find_log_z(const Layered& model, double lowest, Evaluation& now);
+  void hold_to_modes(const Layered& model, TrackedLogZ& found) const;
 
   EvaluatorOptions options_;
   std::optional<LogZTracker> tracker_;

@@ -81,7 +81,8 @@ void say_resumed(std::uint64_t updates, const LoopOptions& options, const Sessio
 /// Says what of a training run is kept after Ctrl-C.
 std::string interrupted_text(std::uint64_t updates, const std::string& checkpoint);
 
-/// Makes all updates; saves the run every 30 s and at the end.
+/// Makes all updates; saves the run every 30 s and at the end. An evaluation that takes long may end with
+/// Interrupted, and is made again by the run that goes on.
 /// Throws  Interrupted on Ctrl-C, after saving the checkpoint
 template <class Trainer>
 void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
@@ -91,16 +92,23 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
   const Stopwatch watch;
   double saved = 0;
   Progress progress(session, "train", static_cast<double>(options.updates), "updates");
+  const auto stop = [&] {
+    save_checkpoint(trainer, options);
+    throw experiments::Interrupted(interrupted_text(trainer.updates(), options.checkpoint));
+  };
   while (true) {
     const std::uint64_t now = trainer.updates();
-    if (options.evaluate > 0 && (now % options.evaluate == 0 || now >= options.updates)) evaluate();
+    if (options.evaluate > 0 && (now % options.evaluate == 0 || now >= options.updates)) {
+      try {
+        evaluate();
+      } catch (const experiments::Interrupted&) {
+        stop();
+      }
+    }
     if (now >= options.updates) break;
     trainer.step();
     progress.show(static_cast<double>(trainer.updates()));
-    if (experiments::interrupt_requested()) {
-      save_checkpoint(trainer, options);
-      throw experiments::Interrupted(interrupted_text(trainer.updates(), options.checkpoint));
-    }
+    if (experiments::interrupt_requested()) stop();
     if (watch.seconds() - saved > save_seconds) {
       save_checkpoint(trainer, options);
       saved = watch.seconds();

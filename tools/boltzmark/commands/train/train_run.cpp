@@ -140,7 +140,7 @@ Evaluator TrainRun::make_evaluator() const {
                            .log_volume = standardisation_ ? standardisation_->log_volume() : 0,
                            .mean_field = {.updates = arguments_.mean_field},
                            .sweeps = tracked_sweeps(model()),
-                           .key = derive_key(make_key(arguments_.seed, "train"), "evaluation")};
+                           .seed = arguments_.seed};
   if (options.sweeps > 0) options.base = base_of(model(), data_.values);
   if (arguments_.validate.empty()) return Evaluator(std::move(options));
   Dataset data = load_training(arguments_, arguments_.validate, "valid");
