@@ -63,18 +63,21 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
 
 namespace {
 
-// Of a base's pilot; lowest where it ends in parts that hold less than half of the mass: a run from there
-// would miss the others.
+constexpr double kAlmostAll = 0.9;
+
+// Of a base's pilot; lowest where it ends in parts that hold less than half of the mass, or never away from
+// all modes where some of it is, in states too many to be listed: a run from there would miss the others.
 double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
                        const Phases& phases) {
   const LayeredTarget target = pilot_target(model, base, choice);
   TopStates top(target, choice.chains, choice.key);
   const AnnealingResult run = pilot(target, choice, &top);
   const Eigen::VectorXd shares = meet_phases(phases, visited_states(top)).shares;
-  double held = 0;
-  for (Eigen::Index k = 0; k < shares.size(); ++k)
-    if (shares[k] > 0) held += std::exp(phases.log_masses[k] - phases.log_z());
-  return held > 0.5 ? run.mean_log_weight : -std::numeric_limits<double>::infinity();
+  const Eigen::ArrayXd masses = (phases.log_masses.array() - phases.log_z()).exp();
+  const double held = (shares.array() > 0).select(masses, 0).sum();
+  const bool is_near_modes_alone = shares[0] == 0 && masses[0] > 1 - kAlmostAll;
+  return held > 0.5 && !is_near_modes_alone ? run.mean_log_weight
+                                            : -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -90,7 +93,6 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   const Eigen::VectorXd& means = chosen.phases->mean_log_weights;
   std::vector<double> mean_log_weights(means.begin(), means.end());
   // From near one of several phases a run would miss the others, a ground state's mirror image too.
-  constexpr double kAlmostAll = 0.9;
   for (std::size_t k = 1; k < bases.size(); ++k)
     if (!(chosen.phases->log_masses[static_cast<Eigen::Index>(k)] >
           chosen.phases->log_z() + std::log(kAlmostAll)))
