@@ -99,7 +99,11 @@ RungSums sum_collapsed(const SampleStore& store);
 /// How many tours made how many visits of the top rung. A tour is what a chain does from one visit of
 /// b = 0, where it forgets all that was before, to the next: tours are independent of each other. The first
 /// and the last of every chain may be cut short.
-using TourVisits = std::map<std::int64_t, std::int64_t>;
+struct TourVisits {
+  std::map<std::int64_t, std::int64_t> numbers;  ///< visits -> tours
+  std::int64_t visits = 0;                       ///< of all tours
+  std::int64_t cut = 0;                          ///< of these, those of tours that may be cut short
+};
 
 /// Counts one chain's completed trips from the top rung to the bottom one and back, and its tours.
 class TripCounter {
@@ -108,7 +112,7 @@ class TripCounter {
   void visit(int rung) {
     if (rung == 0) {
       reached_bottom_ = from_top_;
-      ++tours_[visits_];
+      end_tour(tours_, tours_.numbers.empty());
       visits_ = 0;
     }
     if (rung != top_) return;
@@ -122,6 +126,12 @@ class TripCounter {
   void add_tours(TourVisits& tours) const;
 
  private:
+  void end_tour(TourVisits& tours, bool cut) const {
+    ++tours.numbers[visits_];
+    tours.visits += visits_;
+    tours.cut += cut ? visits_ : 0;
+  }
+
   int top_;
   bool from_top_ = false, reached_bottom_ = false;
   std::int64_t trips_ = 0;

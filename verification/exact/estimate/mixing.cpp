@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -120,7 +121,10 @@ TEST_CASE("a tour is what a chain does from one visit of b = 0 to the next") {
   Eigen::MatrixXi rung(8, 2);
   rung.col(0) << 1, 2, 0, 2, 2, 0, 0, 2;  // 1 | 2 | 0 | 1
   rung.col(1) << 1, 1, 2, 1, 2, 2, 1, 2;  // 4
-  CHECK(count_tours(rung, 3) == TourVisits{{0, 1}, {1, 2}, {2, 1}, {4, 1}});
+  const TourVisits tours = count_tours(rung, 3);
+  CHECK(tours.numbers == std::map<std::int64_t, std::int64_t>{{0, 1}, {1, 2}, {2, 1}, {4, 1}});
+  CHECK(tours.visits == 8);
+  CHECK(tours.cut == 6);  // all but the second
 }
 
 TEST_CASE("an estimate is refused where a few long tours made most visits of the top") {
@@ -129,21 +133,20 @@ TEST_CASE("an estimate is refused where a few long tours made most visits of the
     judge_tours(estimate, tours);
     return estimate;
   };
-  // Geometric laws, of whatever mean, have a tail of shape 0; that of n^-1/shape has its shape.
-  TourVisits geometric, few, heavy, light;
+  // Geometric laws, of whatever mean, have a tail of shape 0; that of i^-shape has its shape.
+  std::map<std::int64_t, std::int64_t> geometric, few, heavy, light, between;
   for (int n = 0; n < 60; ++n) geometric[n] = std::lround(4000 * std::exp(-0.2 * n));
-  for (int n = 1; n <= 2000; ++n) {
-    const auto passed = [&](double shape) {
-      return std::lround(5000 * std::pow(n, -1 / shape)) -
-             std::lround(5000 * std::pow(n + 1.0, -1 / shape));
-    };
-    if (passed(1.2) > 0) heavy[n] = passed(1.2);
-    if (passed(0.4) > 0) light[n] = passed(0.4);
+  for (int i = 1; i <= 5000; ++i) {
+    ++light[std::lround(std::pow(5000.0 / i, 0.4))];
+    ++between[std::lround(std::pow(5000.0 / i, 0.85))];
+    ++heavy[std::lround(std::pow(5000.0 / i, 1.5))];
   }
   few = {{0, 3}, {900, 1}};
-  for (const TourVisits& tours : {geometric, light, few, TourVisits{}})
-    CHECK(judged(tours).warnings.empty());
-  const Estimate refused = judged(heavy);
+  for (const auto& numbers : {geometric, light, few, {}})
+    CHECK(judged({numbers, 9, 9}).warnings.empty());
+  CHECK(judged({between, 100, 50}).status == Status::ok);
+  CHECK(judged({between, 100, 51}).status == Status::not_converged);
+  const Estimate refused = judged({heavy, 100, 0});
   CHECK(refused.status == Status::not_converged);
   REQUIRE(refused.warnings.size() == 1);
   CHECK(refused.warnings[0].find("long tours") != std::string::npos);
