@@ -59,10 +59,6 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
                        {.key = make_key(seed, "base choice"), .summed_side = summed_side});
 }
 
-}  // namespace
-
-namespace {
-
 constexpr double kAlmostAll = 0.9;
 
 // Of a base's pilot; lowest where it ends in parts that hold less than half of the mass, or never away from

@@ -229,14 +229,12 @@ KnownModel below_continuous_units(const KnownModel& known) {
 }  // namespace
 
 TEST_CASE("a base near the likeliest mode is not chosen where most of the mass is elsewhere") {
-  // Fifty isolated states are as likely as the one found: from near it a run is 3 nats low.
+  // Isolated states beside the one found hold most of it: from near that one runs are 2 to 4 nats low.
   for (const char* name : {"parity:40:7:6", "parity:40:7:8", "parity:70:7.5:18"}) {
     INFO(name);
     const KnownModel known = make_known_model(name);
     const ChosenBase chosen = choose_auto_base(known.model, mode_search(known.model, 1), 1);
-    const LayeredTarget target(known.model, chosen.base);
-    MethodRuns runs(target, {.chains = 100, .sweeps = 3000, .key = make_key(1)});
-    CHECK(std::abs(runs.estimate("rts").log_z - known.known.log_z) < 2.3);
+    CHECK_FALSE(chosen.of_modes);
   }
 }
 

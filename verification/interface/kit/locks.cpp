@@ -335,7 +335,7 @@ TEST_CASE("compare --take-over goes on in a folder of a run that was stopped") {
                                "--out",   out,   "--methods", "rts",  "--quiet"};
   };
   cli_test::Process stopped(comparing("5000000"));
-  while (io_test::read_all(out + "/.lock").empty())  // its name
+  for (int i = 0; i < 10'000 && io_test::read_all(out + "/.lock").empty(); ++i)  // its name
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   stopped.signal(SIGSTOP);
   set_sign(out + "/.lock", 20);

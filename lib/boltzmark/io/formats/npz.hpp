@@ -40,7 +40,7 @@ class Npz {
   /// Reads an array's header alone: its type and shape, without elements.  Throws  as read
   Array describe(std::string_view name) const;
   /// Reads a text: bytes (uint8) in one dimension, or one string of NumPy's, of bytes or of characters.
-  /// Throws  as read; if it is neither, has more than 4096 characters, or one beyond ASCII
+  /// Throws  as read; if it is neither, has more than 4096 characters, or one beyond Unicode
   std::string read_text(std::string_view name) const;
 
  private:

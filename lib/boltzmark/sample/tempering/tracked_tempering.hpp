@@ -35,7 +35,7 @@ struct TrackedPlace {
 struct TrackedSamples {
   RungSums sums;           ///< soft
   std::int64_t trips = 0;  ///< round trips between the ends of the ladder
-  TourVisits tours;
+  TourVisits tours;        ///< of all chains
 };
 
 /// Simulated tempering that goes on while its model changes a little between updates of Zhat:

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -27,16 +26,6 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 TrackerOptions tracker_options(const EvaluatorOptions& options) {
   return {.sweeps = options.sweeps,
           .key = derive_key(make_key(options.seed, "train"), "evaluation")};
-}
-
-// Some of the distinct cases, evenly spread, for modes to be searched for from them.
-Eigen::MatrixXf spread_cases(const Cases& cases) {
-  constexpr std::size_t kMost = 100;
-  const std::size_t few = std::min(kMost, cases.distinct());
-  Eigen::MatrixXf some(cases.visible(), static_cast<Eigen::Index>(few));
-  for (std::size_t k = 0; k < few; ++k)
-    some.col(static_cast<Eigen::Index>(k)) = cases.state(k * cases.distinct() / few).cast<float>();
-  return some;
 }
 
 double weight_norm(const Layered& model) {
@@ -99,10 +88,9 @@ Eigen::VectorXd Evaluator::log_f(const Layered& model, const Cases& cases) const
 // As `estimate` holds its runs: chains that go on from look to look may never have met a mode.
 void Evaluator::hold_to_modes(const Layered& model, TrackedLogZ& found) const {
   const LayeredTarget target(model, *options_.base);
-  const ModeSearch search = mode_search(model, options_.seed, spread_cases(options_.training));
   const FoundStates states =
-      find_before(target, search, options_.seed, {.base = *options_.base}, true);
-  hold_to_found(target, search, found.visited, states, found.estimate);
+      find_before(target, options_.search, options_.seed, {.base = *options_.base}, true);
+  hold_to_found(target, options_.search, found.visited, states, found.estimate);
 }
 
 // An evaluation that a longer run would not make leaves the tracker as it would be there.

@@ -8,6 +8,7 @@
 
 #include "boltzmark/estimate/log_z_tracker.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "tools/boltzmark/commands/train/train_curves.hpp"
 
@@ -22,6 +23,7 @@ struct EvaluatorOptions {
   MeanFieldStop mean_field = {};            ///< of bounds
   int sweeps = 0;                           ///< of a tracked log Z; 0: it is enumerated
   std::optional<Base> base = std::nullopt;  ///< of a tracked log Z
+  ModeSearch search = {};                   ///< of a tracked log Z: what it is held to
   std::uint64_t seed = 0;                   ///< of its draws, which training has no part in
   std::uint64_t validation_hash = 0;        ///< of the cases as they were given
 };

@@ -11,6 +11,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "experiments/kit/files.hpp"
@@ -141,7 +142,10 @@ Evaluator TrainRun::make_evaluator() const {
                            .mean_field = {.updates = arguments_.mean_field},
                            .sweeps = tracked_sweeps(model()),
                            .seed = arguments_.seed};
-  if (options.sweeps > 0) options.base = base_of(model(), data_.values);
+  if (options.sweeps > 0) {
+    options.base = base_of(model(), data_.values);
+    options.search = mode_search(model(), arguments_.seed, data_.values);
+  }
   if (arguments_.validate.empty()) return Evaluator(std::move(options));
   Dataset data = load_training(arguments_, arguments_.validate, "valid");
   if (data.values.rows() != data_.values.rows())
