@@ -61,19 +61,16 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
 
 constexpr double kAlmostAll = 0.9;
 
-// Of a base's pilot; lowest where it ends in parts that hold less than half of the mass, or never away from
-// all modes where some of it is, in states too many to be listed: a run from there would miss the others.
+// Of a base's pilot; lowest where no chain ends away from all modes though some of the mass is there, in
+// states too many to be listed: a run from near modes would miss them.
 double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
                        const Phases& phases) {
   const LayeredTarget target = pilot_target(model, base, choice);
   TopStates top(target, choice.chains, choice.key);
   const AnnealingResult run = pilot(target, choice, &top);
-  const Eigen::VectorXd shares = meet_phases(phases, visited_states(top)).shares;
-  const Eigen::ArrayXd masses = (phases.log_masses.array() - phases.log_z()).exp();
-  const double held = (shares.array() > 0).select(masses, 0).sum();
-  const bool is_near_modes_alone = shares[0] == 0 && masses[0] > 1 - kAlmostAll;
-  return held > 0.5 && !is_near_modes_alone ? run.mean_log_weight
-                                            : -std::numeric_limits<double>::infinity();
+  const bool reached = meet_phases(phases, visited_states(top)).shares[0] > 0;
+  const bool has_mass = phases.log_masses[0] > phases.log_z() + std::log1p(-kAlmostAll);
+  return has_mass && !reached ? -std::numeric_limits<double>::infinity() : run.mean_log_weight;
 }
 
 }  // namespace

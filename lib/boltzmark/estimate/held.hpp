@@ -34,8 +34,8 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 
 /// Chooses by choose_base among the uniform base, that of anneal_phases which has nine tenths of the mass
 /// that these found near it, if there is one, and, of Bernoulli visible units, the rates near all modes and
-/// near the likeliest, where their own pilots reach parts that hold half of it, and what is near no mode, if
-/// that holds a tenth. Uniform where parameters are so large that a double does not resolve a nat.
+/// near the likeliest, where their own pilots reach what is near no mode, if that holds a tenth. Uniform
+/// where parameters are so large that a double does not resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
