@@ -17,17 +17,29 @@ namespace {
 
 constexpr std::size_t kLeastTail = 5;
 
-// The shape that maximises the likelihood at a fixed ratio theta = -shape / scale.
-double profile_shape(const std::vector<double>& x, double theta) {
+// Exceedances, and others that are known to be at least so large.
+struct Tail {
+  std::vector<double> exact, at_least;
+};
+
+double sum_of_logs(const std::vector<double>& x, double theta) {
   double sum = 0;
   for (const double value : x) sum += std::log1p(-theta * value);
-  return sum / static_cast<double>(x.size());
+  return sum;
 }
 
-// The log likelihood of one exceedance at (theta, profile_shape(theta)).
-double profile_log_likelihood(const std::vector<double>& x, double theta) {
+// The shape that maximises the likelihood at a fixed ratio theta = -shape / scale.
+double profile_shape(const Tail& x, double theta) {
+  return (sum_of_logs(x.exact, theta) + sum_of_logs(x.at_least, theta)) /
+         static_cast<double>(x.exact.size());
+}
+
+// The log likelihood at (theta, profile_shape(theta)), where sums over all are shape x exact.size():
+//   sum of exact log density + sum of at_least log P(> x)
+double profile_log_likelihood(const Tail& x, double theta) {
   const double shape = profile_shape(x, theta);
-  return std::log(-theta / shape) - shape - 1;
+  return static_cast<double>(x.exact.size()) * (std::log(-theta / shape) - 1) -
+         sum_of_logs(x.exact, theta);
 }
 
 // The grid that stands for the prior of theta.                 [Zhang and Stephens 2009, Eq. 2.5]
@@ -43,22 +55,25 @@ std::vector<double> theta_grid(const std::vector<double>& sorted) {
 
 }  // namespace
 
-GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances) {
+GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances,
+                                         std::span<const double> at_least) {
   if (exceedances.size() < kLeastTail)
     throw InvalidArgument(
         fmt::format("exceedances = {} (must be at least {})", exceedances.size(), kLeastTail));
-  std::vector<double> x(exceedances.begin(), exceedances.end());
-  for (const double value : x)
+  const Tail x{{exceedances.begin(), exceedances.end()}, {at_least.begin(), at_least.end()}};
+  std::vector<double> sorted = x.exact;
+  sorted.insert(sorted.end(), at_least.begin(), at_least.end());
+  for (const double value : sorted)
     if (!std::isfinite(value) || value <= 0)
       throw InvalidArgument(fmt::format("exceedance = {} (must be finite and positive)", value));
-  std::sort(x.begin(), x.end());
+  std::sort(sorted.begin(), sorted.end());
   // Posterior mean of theta under weights that are the likelihoods.
   double theta = 0;
   LogSum total;
-  const std::vector<double> grid = theta_grid(x);
+  const std::vector<double> grid = theta_grid(sorted);
   std::vector<double> log_likelihood;
   for (const double point : grid) {
-    log_likelihood.push_back(static_cast<double>(x.size()) * profile_log_likelihood(x, point));
+    log_likelihood.push_back(profile_log_likelihood(x, point));
     total.add(log_likelihood.back());
   }
   for (std::size_t j = 0; j < grid.size(); ++j)
@@ -76,18 +91,28 @@ std::size_t tail_of(double n) {
   return static_cast<std::size_t>(std::ceil(std::min(n / 5, 3 * std::sqrt(n))));
 }
 
-// Of the tail and the largest weight below it, descending.
-double shape_of_tail(std::span<const double> top) {
-  const std::size_t tail = top.size() - 1;
-  // Relative to the largest weight, so that nothing overflows.
-  const double cut = std::exp(top[tail] - top[0]);
+double shape_of_tail(const Tail& tail) {
+  if (tail.exact.size() < kLeastTail) return kNone;
+  const double m = static_cast<double>(tail.exact.size());
+  return (m * fit_generalised_pareto(tail.exact, tail.at_least).shape + 5) / (m + 10);
+}
+
+using Numbers = std::map<std::int64_t, std::int64_t>;
+
+// The largest weight that is not among the largest `tail` ones.
+std::int64_t weight_below(const Numbers& numbers, std::size_t tail) {
+  std::size_t above = 0;
+  auto at = numbers.rbegin();
+  while ((above += static_cast<std::size_t>(at->second)) <= tail) ++at;
+  return at->first;
+}
+
+std::vector<double> exceedances_of(const Numbers& numbers, std::int64_t below) {
   std::vector<double> exceedances;
-  for (std::size_t i = 0; i < tail; ++i)
-    if (const double above = std::exp(top[i] - top[0]) - cut; above > 0)
-      exceedances.push_back(above);
-  if (exceedances.size() < kLeastTail) return kNone;
-  const double m = static_cast<double>(exceedances.size());
-  return (m * fit_generalised_pareto(exceedances).shape + 5) / (m + 10);
+  for (auto at = numbers.upper_bound(below); at != numbers.end(); ++at)
+    exceedances.insert(exceedances.end(), static_cast<std::size_t>(at->second),
+                       static_cast<double>(at->first - below));
+  return exceedances;
 }
 
 }  // namespace
@@ -101,24 +126,30 @@ double pareto_shape(std::span<const double> log_weights) {
   std::vector<double> top(log_weights.begin(), log_weights.end());
   std::partial_sort(top.begin(), top.begin() + static_cast<std::ptrdiff_t>(tail) + 1, top.end(),
                     std::greater<>());
-  return shape_of_tail({top.data(), tail + 1});
+  // Relative to the largest weight, so that nothing overflows.
+  const double below = std::exp(top[tail] - top[0]);
+  Tail exceedances;
+  for (std::size_t i = 0; i < tail; ++i)
+    if (const double above = std::exp(top[i] - top[0]) - below; above > 0)
+      exceedances.exact.push_back(above);
+  return shape_of_tail(exceedances);
 }
 
-double pareto_shape_of_numbers(const std::map<std::int64_t, std::int64_t>& numbers) {
+double pareto_shape_of_numbers(const Numbers& numbers, const Numbers& at_least) {
+  Numbers all;
   double n = 0;
-  for (const auto& [weight, number] : numbers) {
-    if (weight < 0 || number < 0)
-      throw InvalidArgument(
-          fmt::format("weight {} of number {} (must not be negative)", weight, number));
-    n += static_cast<double>(number);
-  }
+  for (const Numbers* some : {&numbers, &at_least})
+    for (const auto& [weight, number] : *some) {
+      if (weight < 0 || number < 0)
+        throw InvalidArgument(
+            fmt::format("weight {} of number {} (must not be negative)", weight, number));
+      all[weight] += number;
+      n += static_cast<double>(number);
+    }
   const std::size_t tail = tail_of(n);
   if (tail < kLeastTail) return kNone;
-  std::vector<double> top;
-  for (auto at = numbers.rbegin(); at != numbers.rend() && top.size() <= tail; ++at)
-    top.insert(top.end(), std::min(static_cast<std::size_t>(at->second), tail + 1 - top.size()),
-               std::log(static_cast<double>(at->first)));
-  return shape_of_tail(top);
+  const std::int64_t below = weight_below(all, tail);
+  return shape_of_tail({exceedances_of(numbers, below), exceedances_of(at_least, below)});
 }
 
 }  // namespace boltzmark

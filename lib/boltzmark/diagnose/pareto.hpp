@@ -15,8 +15,11 @@ struct GeneralisedPareto {
 
 /// Fits a generalised Pareto law to exceedances by the profile likelihood averaged over a
 /// data-driven prior.                                           [Zhang and Stephens 2009, Sec. 2]
-/// Throws  InvalidArgument if there are fewer than 5, or one is not finite or not positive
-GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances);
+/// `at_least` holds others of which only a lower limit is known: P(exceedance > limit) is their part of
+/// the likelihood.
+/// Throws  InvalidArgument if there are fewer than 5 exceedances, or one is not finite or not positive
+GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances,
+                                         std::span<const double> at_least = {});
 
 /// Computes the shape k of the upper tail of importance weights: above 1/2 their variance is
 /// infinite as far as the tail tells, so the error of their mean is not to be trusted.
@@ -26,8 +29,10 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances);
 /// Returns  NaN where fewer than 5 weights lie above the rest: there is no tail to fit
 /// Throws   InvalidArgument if a log weight is NaN or plus infinity
 double pareto_shape(std::span<const double> log_weights);
-/// Computes it of weights that are whole numbers, of which each is given with how often it occurs.
+/// Computes it of weights that are whole numbers, of which each is given with how often it occurs; M counts
+/// those in the tail, which `at_least`, weights of which only a lower limit is known, only lengthen.
 /// Throws   InvalidArgument if a weight or a number is negative
-double pareto_shape_of_numbers(const std::map<std::int64_t, std::int64_t>& numbers);
+double pareto_shape_of_numbers(const std::map<std::int64_t, std::int64_t>& numbers,
+                               const std::map<std::int64_t, std::int64_t>& at_least = {});
 
 }  // namespace boltzmark

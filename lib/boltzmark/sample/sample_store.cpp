@@ -241,10 +241,8 @@ std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs) {
 }
 
 void TripCounter::add_tours(TourVisits& tours) const {
-  for (const auto& [visits, number] : tours_.numbers) tours.numbers[visits] += number;
-  tours.visits += tours_.visits;
-  tours.cut += tours_.cut;
-  end_tour(tours, true);
+  for (const auto& [visits, number] : tours_) tours.numbers[visits] += number;
+  if (on_tour_) ++tours.cut[visits_];
 }
 
 TourVisits count_tours(const Eigen::MatrixXi& rung, int rungs) {

@@ -97,12 +97,11 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment);
 RungSums sum_collapsed(const SampleStore& store);
 
 /// How many tours made how many visits of the top rung. A tour is what a chain does from one visit of
-/// b = 0, where it forgets all that was before, to the next: tours are independent of each other. The first
-/// and the last of every chain may be cut short.
+/// b = 0, where it forgets all that was before, to the next: tours are independent of each other. What a
+/// chain does before its first such visit is none; the end of the run cuts its last one short.
 struct TourVisits {
   std::map<std::int64_t, std::int64_t> numbers;  ///< visits -> tours
-  std::int64_t visits = 0;                       ///< of all tours
-  std::int64_t cut = 0;                          ///< of these, those of tours that may be cut short
+  std::map<std::int64_t, std::int64_t> cut;      ///< visits so far -> tours that were cut short
 };
 
 /// Counts one chain's completed trips from the top rung to the bottom one and back, and its tours.
@@ -112,7 +111,8 @@ class TripCounter {
   void visit(int rung) {
     if (rung == 0) {
       reached_bottom_ = from_top_;
-      end_tour(tours_, tours_.numbers.empty());
+      if (on_tour_) ++tours_[visits_];
+      on_tour_ = true;
       visits_ = 0;
     }
     if (rung != top_) return;
@@ -126,17 +126,12 @@ class TripCounter {
   void add_tours(TourVisits& tours) const;
 
  private:
-  void end_tour(TourVisits& tours, bool cut) const {
-    ++tours.numbers[visits_];
-    tours.visits += visits_;
-    tours.cut += cut ? visits_ : 0;
-  }
-
   int top_;
   bool from_top_ = false, reached_bottom_ = false;
   std::int64_t trips_ = 0;
+  bool on_tour_ = false;
   std::int64_t visits_ = 0;  ///< of the top rung, in this tour
-  TourVisits tours_;
+  std::map<std::int64_t, std::int64_t> tours_;
 };
 
 /// Counts the trips of all chains.  Shapes  rung [sweeps x chains], 0..rungs-1

@@ -138,6 +138,28 @@ TEST_CASE("the fitted Pareto law is Zhang's and Stephens' posterior mean") {
       fit_generalised_pareto(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 20});
   CHECK(eight.shape == Approx(0.127612785941329).epsilon(1e-10));
   CHECK(eight.scale == Approx(5.352385506490091).epsilon(1e-10));
+  // Two more of seven are known to be at least 3 and 6.
+  const GeneralisedPareto cut =
+      fit_generalised_pareto(std::vector<double>{0.5, 1, 2, 4, 9}, std::vector<double>{3, 6});
+  CHECK(cut.shape == Approx(0.2272952295556724).epsilon(1e-10));
+  CHECK(cut.scale == Approx(4.493454260837357).epsilon(1e-10));
+}
+
+TEST_CASE("the fitted Pareto law is the same where its largest values are known by a limit alone") {
+  for (const double shape : {0.2, 0.8, 1.5}) {
+    std::vector<double> whole = pareto_quantiles(shape, 2000);
+    std::sort(whole.begin(), whole.end());
+    const std::vector<double> at_least(400, whole[1600]);
+    whole.resize(1600);
+    CAPTURE(shape);
+    CHECK(std::abs(fit_generalised_pareto(whole, at_least).shape - shape) < 0.06);
+    // Taken for whole they seem to be all that there is.
+    whole.insert(whole.end(), at_least.begin(), at_least.end());
+    CHECK(fit_generalised_pareto(whole).shape < shape - 0.2);
+  }
+  const std::vector<double> five = {0.5, 1, 2, 4, 9};
+  CHECK_THROWS_AS(fit_generalised_pareto(five, std::vector<double>{0}), InvalidArgument);
+  CHECK_THROWS_AS(fit_generalised_pareto(std::vector<double>{1, 2, 3, 4}, five), InvalidArgument);
 }
 
 TEST_CASE("the fit of a generalised Pareto law finds the shape and scale of its quantiles") {
@@ -174,6 +196,24 @@ TEST_CASE("Pareto k tells weights of finite variance from those without") {
   CHECK_THROWS_AS(pareto_shape(std::vector<double>{0, std::nan("")}), InvalidArgument);
 }
 
+TEST_CASE("numbers that are known by a limit alone lengthen the tail of Pareto k") {
+  std::map<std::int64_t, std::int64_t> numbers = {{0, 700}};
+  for (int n = 1; n <= 40; ++n) numbers[n] = 3000 / (n * n);
+  const double shape = pareto_shape_of_numbers(numbers);
+  // Of 5,543 the tail is the largest 224; those above 10 are 196, and of 5,573 they are 201.
+  std::vector<double> tail;
+  for (int n = 11; n <= 40; ++n)
+    tail.insert(tail.end(), static_cast<std::size_t>(numbers[n]), n - 10);
+  const auto k_of = [&](const std::vector<double>& at_least) {
+    const double m = static_cast<double>(tail.size());
+    return (m * fit_generalised_pareto(tail, at_least).shape + 5) / (m + 10);
+  };
+  CHECK(shape == Approx(k_of({})).epsilon(1e-12));
+  const std::map<std::int64_t, std::int64_t> cut = {{3, 20}, {8, 5}, {30, 5}};
+  CHECK(pareto_shape_of_numbers(numbers, cut) ==
+        Approx(k_of(std::vector<double>(5, 20))).epsilon(1e-12));
+}
+
 TEST_CASE("Pareto k of numbers is that of weights of which each stands as often") {
   std::map<std::int64_t, std::int64_t> numbers = {{0, 700}};
   std::vector<double> logs(700, -std::numeric_limits<double>::infinity());
@@ -189,6 +229,7 @@ TEST_CASE("Pareto k of numbers is that of weights of which each stands as often"
   CHECK(std::isnan(pareto_shape_of_numbers({})));
   CHECK_THROWS_AS(pareto_shape_of_numbers({{-1, 20}}), InvalidArgument);
   CHECK_THROWS_AS(pareto_shape_of_numbers({{1, -20}}), InvalidArgument);
+  CHECK_THROWS_AS(pareto_shape_of_numbers({{1, 20}}, {{1, -20}}), InvalidArgument);
 }
 
 TEST_CASE("weights refused for their tail alone say so, and not that they are few") {

@@ -15,7 +15,6 @@ constexpr double kTripsPerChain = 2;
 constexpr double kLeastTrips = 20;      // of all chains
 constexpr double kLeastVisitors = 0.2;  // of the highest rung, of all chains
 constexpr double kMostShape = 1;        // above it there is no mean
-constexpr double kMostCutShape = 0.7;   // above it a sample's mean is reached slowly
 
 // Tells whether chains exchange rungs: where the samples do not say so, whether they are bundles that have
 // one on every rung at every sweep, and not always the same.
@@ -49,15 +48,14 @@ void judge_mixing(Estimate& estimate, const SampleStore& store) {
 }
 
 void judge_tours(Estimate& estimate, const TourVisits& tours) {
-  const double shape = pareto_shape_of_numbers(tours.numbers);
-  const double most = 2 * tours.cut > tours.visits ? kMostCutShape : kMostShape;
-  if (!(shape > most)) return;
+  const double shape = pareto_shape_of_numbers(tours.numbers, tours.cut);
+  if (!(shape > kMostShape)) return;
   estimate.refuse(
       Status::not_converged,
       fmt::format("a few long tours made most visits of the ladder's top (Pareto shape {:.2f} of "
                   "their tail, above {}): what holds more is met seldomer, and some never; run "
                   "more sweeps, or use a base that is closer to the model",
-                  shape, most));
+                  shape, kMostShape));
 }
 
 void judge_exchanges(Estimate& estimate, const SampleStore& store) {

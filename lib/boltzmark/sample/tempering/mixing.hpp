@@ -17,10 +17,9 @@ void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chai
 /// Shapes  visits [chains]
 void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits);
 /// Refuses an estimate if the visits of the ladder's top are those of a few long tours: if their numbers
-/// have a tail of Pareto shape above 1, or above 0.7 where the run cut short those that made most of them.
-/// The mass is then in states that a tour meets the seldomer the more they hold, and the heaviest may be
-/// missing, however many tours there were and however little chains differ: above 1 there is no mean, and
-/// above 0.7 a sample's is reached too slowly.                       [Vehtari et al. 2024, Sec. 3.2]
+/// have a tail of Pareto shape above 1, where there is no mean; of tours that the run cut short a lower
+/// limit is known. The mass is then in states that a tour meets the seldomer the more they hold, and the
+/// heaviest may be missing, however many tours there were and however little chains differ.
 void judge_tours(Estimate& estimate, const TourVisits& tours);
 /// Judges a store: its round trips, its tours, and that its chains shared the highest rung.
 void judge_exchanges(Estimate& estimate, const SampleStore& store);
