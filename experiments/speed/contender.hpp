@@ -26,6 +26,7 @@ inline constexpr const char* kArithmeticAlone = "arithmetic alone";
 inline constexpr const char* kFloatArithmeticAlone = "arithmetic alone, float";
 inline constexpr const char* kHalfWidth = ", half width";  ///< by vectors of half the width
 inline constexpr const char* kSweepsAlone = "sweeps alone";
+inline constexpr const char* kTrialsAlone = "trials alone";
 inline constexpr const char* kProductsAlone = "products alone";  ///< by Eigen, float32
 
 /// Registers a contender as the benchmark "work/name/threads:n".
@@ -39,5 +40,6 @@ void add_enumerations();
 void add_annealing();
 void add_training();
 void add_spectra();
+void add_studies();
 
 }  // namespace boltzmark::speed

@@ -77,6 +77,7 @@ void add_all() {
   add_annealing();
   add_training();
   add_spectra();
+  add_studies();
 }
 
 }  // namespace

@@ -78,29 +78,31 @@ Cell ratio(const std::optional<double>& other, double ours) {
 }
 
 void add_table(const Timings& timings, Summary& summary) {
-  Table table{.name = "times",
-              .caption =
-                  "Every contender did the same work in one run, repetitions interleaved at "
-                  "random. Ratios are of medians: how many times as fast as the baseline, "
-                  "Eigen on one thread, NumPy on whichever number of threads serves it best; "
-                  "draws alone, arithmetic alone: the share of the work's time that this CPU "
-                  "needs at least for its draws, and for its multiply-adds or its additions "
-                  "and products (over 1 where sums are looked up in tables instead); sweeps "
-                  "alone: that of an estimator's sweeps; products alone: that of the bare float32 "
-                  "matrix products, by Eigen.",
-              .columns = {{"work", "family"},
-                          {"size", "size"},
-                          {"who", "contender"},
-                          {"threads", "threads"},
-                          {"best / µs", "best", 1},
-                          {"median / µs", "median", 1},
-                          {"× Eigen", "eigen", 2},
-                          {"× NumPy", "numpy", 2},
-                          {"draws alone", "draws", 2},
-                          {"arithmetic alone", "arithmetic", 2},
-                          {"sweeps alone", "sweeps", 2},
-                          {"products alone", "products", 2}},
-              .timing = true};
+  Table table{
+      .name = "times",
+      .caption =
+          "Every contender did the same work in one run, repetitions interleaved at "
+          "random. Ratios are of medians: how many times as fast as the baseline, "
+          "Eigen on one thread, NumPy on whichever number of threads serves it best; "
+          "draws alone, arithmetic alone: the share of the work's time that this CPU "
+          "needs at least for its draws, and for its multiply-adds or its additions "
+          "and products (over 1 where sums are looked up in tables instead); sweeps "
+          "alone: that of an estimator's sweeps; products alone: that of the bare float32 "
+          "matrix products, by Eigen; trials alone: that of a study's trials, were nobody to hand them out.",
+      .columns = {{"work", "family"},
+                  {"size", "size"},
+                  {"who", "contender"},
+                  {"threads", "threads"},
+                  {"best / µs", "best", 1},
+                  {"median / µs", "median", 1},
+                  {"× Eigen", "eigen", 2},
+                  {"× NumPy", "numpy", 2},
+                  {"draws alone", "draws", 2},
+                  {"arithmetic alone", "arithmetic", 2},
+                  {"sweeps alone", "sweeps", 2},
+                  {"products alone", "products", 2},
+                  {"trials alone", "trials", 2}},
+      .timing = true};
   for (const Place& place : timings.places()) {
     const Times& times = timings.at(place);
     const bool ours = place.contender.starts_with("boltzmark");
@@ -115,7 +117,7 @@ void add_table(const Timings& timings, Summary& summary) {
          times.median, ours ? ratio(timings.fastest(place, "Eigen"), times.median) : Cell("–"),
          ours ? ratio(timings.fastest(place, kNumpy), times.median) : Cell("–"), share(kDrawsAlone),
          share(place.contender.ends_with(", float") ? kFloatArithmeticAlone : kArithmeticAlone),
-         share(kSweepsAlone), share(kProductsAlone)});
+         share(kSweepsAlone), share(kProductsAlone), share(kTrialsAlone)});
   }
   summary.add(std::move(table));
 }

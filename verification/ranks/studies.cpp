@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
 #include "experiments/kit/files.hpp"
@@ -135,6 +136,31 @@ TEST_CASE(
     CHECK(stored(out) >= lines);
   }
   check_goes_on(out);
+}
+
+TEST_CASE(
+    "thirty studies of which a random rank is killed at a random moment leave the same bytes") {
+  std::mt19937 draws(1);
+  const auto below = [&](int n) { return static_cast<int>(draws() % static_cast<unsigned>(n)); };
+  int lost = 0;
+  for (int number = 0; number < 30; ++number) {
+    const Folder folder;
+    const std::string out = folder / "out";
+    {
+      Launched job(3, study(out, {"--sleep", "20", "--jobs", std::to_string(1 + below(2))}));
+      const int lines = 1 + below(kTrials * 3 / 4), rank = below(3);
+      REQUIRE(wait_for_lines(store_of(out), lines));
+      std::this_thread::sleep_for(std::chrono::milliseconds(below(40)));
+      kill(pid_of(out, rank), SIGKILL);
+      INFO(number << ": rank " << rank << " after " << lines << " lines " << job.err());
+      REQUIRE(job.wait(10));
+      CHECK(wait_for_none(out, 3));
+      CHECK(stored(out) >= lines);
+    }
+    lost += kTrials - stored(out);
+    check_goes_on(out);
+  }
+  CHECK(lost > 30 * kTrials / 4);  // killed in their midst
 }
 
 TEST_CASE("after rank 0 or mpirun is killed no process is left, and the study goes on") {
