@@ -33,9 +33,9 @@ test: configure  ## build and run the whole verification suite
 	@cmake --build $(BUILD) -j $(JOBS) $(QUIET)
 	@ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
 
-cluster: configure  ## run studies on a Slurm cluster of one node, which lives as long as the test
+cluster: configure  ## run studies on a Slurm cluster of two hosts, which lives as long as each test
 	@tools/setup cluster
-	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark $(QUIET)
+	@cmake --build $(BUILD) -j $(JOBS) --target cluster_programs $(QUIET)
 	@ctest --test-dir $(BUILD) -R '^cluster:' $(ARGS)
 
 reproduce: build  ## regenerate the tables, figures and the report (PROFILE, OUT, ARGS)
