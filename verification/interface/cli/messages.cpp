@@ -149,11 +149,17 @@ TEST_CASE("a CSV file may begin with a byte order mark and with a line of names,
     CHECK(lines(said) == 1);
     CHECK_THAT(said, Catch::Contains("its first line is taken for a header: "));
   }
+  for (const char* commented : {"# by numpy.savetxt, a,b\n0,1,0\n1,0,1\n0,0,1\n#\n",
+                                "#\r\n#1,1,1\n0,1,0\n#,\n1,0,1\n0,0,1\n# end"})
+    CHECK(described(commented) == std::pair(plain, std::string()));
   const auto refused = [&](const std::string& text, const std::string& said) {
     INFO(text);
     const std::string path = folder.write("d.csv", text);
     check_refused(run({"describe", path}), {path, said});
   };
+  refused(",a,b,c\n0,0,1,0\n", "row 1, column 1: '' is empty (must be a number; pandas");
+  refused("0,1,0\n1,#,0\n", "row 2, column 2: '#' is no number");
+  refused("# 0,1,0\n", "holds no values");
   refused("a,1,c\n0,1,0\n", "row 1, column 1: 'a' is no number");
   refused("nan,nan,inf\n0,1,0\n", "is not finite");
   refused("a,b,c\n", "row 1, column 1: 'a' is no number");
@@ -161,7 +167,7 @@ TEST_CASE("a CSV file may begin with a byte order mark and with a line of names,
   refused("a,b,c\nd,e,f\n0,1,0\n", "row 2, column 1: 'd' is no number");
   refused("0,1,0\na,b,c\n", "row 2, column 1: 'a' is no number");
   // Spaces separate no names.
-  const std::string amat = folder.write("d.amat", mark + "0 1 0\n1 0 1\n0 0 1\n");
+  const std::string amat = folder.write("d.amat", mark + "# 1 1\n0 1 0\n1 0 1\n0 0 1\n");
   CHECK(Json::parse(run({"describe", amat, "--json"}).out)["cases"] == 3);
   check_refused(run({"describe", folder.write("h.amat", "a b c\n0 1 0\n")}), {"'a' is no number"});
 }

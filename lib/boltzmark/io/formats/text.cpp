@@ -25,6 +25,11 @@ class TableParser {
       : place_(place), commas_(separator == Separator::commas), label_column_(label_column) {}
 
   void add(char c) {
+    in_comment_ = in_comment_ || (c == '#' && begins_row() && !label_column_);
+    if (in_comment_) {
+      in_comment_ = c != '\n';
+      return;
+    }
     if (after_return_ && c != '\n') refuse_return();
     after_return_ = c == '\r';
     if (c == '\n') {
@@ -53,6 +58,8 @@ class TableParser {
   }
 
  private:
+  bool begins_row() const { return column_ == 0 && word_.empty() && !after_comma_; }
+
   [[noreturn]] void refuse_word(std::string_view what, std::string_view must) const {
     place_.refuse(
         fmt::format("row {}, column {}: '{}' {}", row_ + 1, column_ + 1, word_.substr(0, 24), what),
@@ -89,6 +96,8 @@ class TableParser {
       return;
     }
     if (row_ == 0 && !header_.empty()) refuse_header("must be a number, or all names");
+    if (in_header() && word_.empty())
+      refuse_word("is empty", "must be a number; pandas leaves row numbers out by index=False");
     if (label_column_ && column_ == 0) {
       if (word_.empty()) refuse_word("is empty", "must be a class");
       labels_.push_back(word_);
@@ -157,7 +166,7 @@ class TableParser {
   const Place& place_;
   bool commas_;
   bool label_column_;
-  bool after_comma_ = false;
+  bool after_comma_ = false, in_comment_ = false;
   std::string word_;
   std::vector<float> values_;
   std::vector<std::string> labels_, header_;
