@@ -147,8 +147,8 @@ TEST_CASE(
     const Folder folder;
     const std::string out = folder / "out";
     {
-      Launched job(3, study(out, {"--sleep", "20", "--jobs", std::to_string(1 + below(2))}));
-      const int lines = 1 + below(kTrials * 3 / 4), rank = below(3);
+      Launched job(3, study(out, {"--sleep", "40", "--jobs", std::to_string(1 + below(2))}));
+      const int lines = 1 + below(kTrials / 2), rank = below(3);
       REQUIRE(wait_for_lines(store_of(out), lines));
       std::this_thread::sleep_for(std::chrono::milliseconds(below(40)));
       kill(pid_of(out, rank), SIGKILL);
@@ -160,7 +160,7 @@ TEST_CASE(
     lost += kTrials - stored(out);
     check_goes_on(out);
   }
-  CHECK(lost > 30 * kTrials / 4);  // killed in their midst
+  CHECK(lost > 30 * 3);  // killed in their midst: what the ranks had in hand at least
 }
 
 TEST_CASE("after rank 0 or mpirun is killed no process is left, and the study goes on") {

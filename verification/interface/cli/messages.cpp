@@ -94,7 +94,8 @@ TEST_CASE("a model of 41 to 56 units is pointed to --max-units, which takes no m
 
 TEST_CASE("a model of few units of many values is told that its states are too many") {
   const io_test::Folder folder;
-  boltzmark::Layer layer{.bias = Eigen::VectorXd::Zero(30)};
+  boltzmark::Layer layer;
+  layer.bias = Eigen::VectorXd::Zero(30);
   layer.unit = boltzmark::Unit::multivalued(4);
   const std::string path =
       saved({{layer, layer}, {Eigen::MatrixXd::Zero(30, 30)}}, folder / "m.npz");
