@@ -160,7 +160,7 @@ TEST_CASE(
     lost += kTrials - stored(out);
     check_goes_on(out);
   }
-  CHECK(lost > 30 * 3);  // killed in their midst: what the ranks had in hand at least
+  CHECK(lost > 30);  // killed in their midst, one trial a study at least
 }
 
 TEST_CASE("after rank 0 or mpirun is killed no process is left, and the study goes on") {

@@ -122,9 +122,9 @@ TEST_CASE("no method trusts samples whose chains do not mix") {
 
 TEST_CASE("a tour is what a chain does from one visit of b = 0 to the next") {
   Eigen::MatrixXi rung(8, 2);
-  rung.col(0) << 1, 2, 0, 2, 2, 0, 0,
-      2;  // one visit before all tours, then tours of 2 and 0, and one cut
-  rung.col(1) << 1, 1, 2, 1, 2, 2, 1, 2;  // no tour
+  // A visit before all tours, tours of two and of none, and one that is cut; then no tour at all.
+  rung.col(0) << 1, 2, 0, 2, 2, 0, 0, 2;
+  rung.col(1) << 1, 1, 2, 1, 2, 2, 1, 2;
   const TourVisits tours = count_tours(rung, 3);
   CHECK(tours.numbers == std::map<std::int64_t, std::int64_t>{{0, 1}, {2, 1}});
   CHECK(tours.cut == std::map<std::int64_t, std::int64_t>{{1, 1}});

@@ -20,8 +20,9 @@ struct TextTable {
 enum class Separator { spaces, commas };
 
 /// Reads a table of numbers: a row per line, the same number of values in each; empty lines are
-/// skipped, and so are a byte order mark and, where there are no labels, lines that begin with #. `.amat` separates by spaces or tabs, `.csv` by commas; of
-/// the latter a first row whose every word is a name, as no number begins, is a header.
+/// skipped, and so are a byte order mark and lines that begin with #, but not in a file with labels, where
+/// # may be one. `.amat` separates by spaces or tabs, `.csv` by commas; of the latter a first row whose
+/// every word is a name, as no number begins, is a header.
 /// Throws  DataError naming row and column if a value is no finite number, rows differ in length, a
 /// line ends in CR alone, or the table is empty or beyond 2^28 values
 TextTable read_text(ByteSource& source, Separator separator, bool label_column = false);
