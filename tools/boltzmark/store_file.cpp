@@ -108,6 +108,7 @@ void save_store(const StoredRun& run, const std::string& path) {
   if (std::isfinite(run.bound.log_z)) {
     file.add("lower_bound", std::span(&run.bound.log_z, 1), {1});
     file.add("lower_bound_error", std::span(&run.bound.error_bound, 1), {1});
+    file.add("input_rounding", std::span(&run.bound.input_rounding, 1), {1});
   }
   const std::int32_t unresolved = 1;
   if (!run.resolved) file.add("unresolved", std::span(&unresolved, 1), {1});
@@ -147,6 +148,8 @@ StoredRun load_store(const std::string& path) {
     if (file.contains("lower_bound"))
       run.bound = {.log_z = read_number(file, "lower_bound"),
                    .error_bound = read_number(file, "lower_bound_error")};
+    if (file.contains("input_rounding"))
+      run.bound.input_rounding = read_number(file, "input_rounding");
     run.resolved =
         !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);

@@ -52,6 +52,7 @@ HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
                          estimate);
         bound = higher(found, bound);
         hold_to_bound(bound, estimate);
+        add_missing_tours(estimate);
         held.sweeps += sweeps;
         held.lowest = bound.lowest();
         held.statuses.emplace_back(name(estimate.status));

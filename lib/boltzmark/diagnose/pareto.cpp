@@ -34,11 +34,19 @@ double profile_shape(const Tail& x, double theta) {
          static_cast<double>(x.exact.size());
 }
 
-// The log likelihood at (theta, profile_shape(theta)), where sums over all are shape x exact.size():
+// The scale that goes with it; at theta = 0 that of the exponential law.
+double profile_scale(const Tail& x, double theta) {
+  if (theta != 0) return -profile_shape(x, theta) / theta;
+  const auto sum = [](const std::vector<double>& of) {
+    return std::accumulate(of.begin(), of.end(), 0.0);
+  };
+  return (sum(x.exact) + sum(x.at_least)) / static_cast<double>(x.exact.size());
+}
+
+// The log likelihood at theta, where sums over all are shape x exact.size():
 //   sum of exact log density + sum of at_least log P(> x)
 double profile_log_likelihood(const Tail& x, double theta) {
-  const double shape = profile_shape(x, theta);
-  return static_cast<double>(x.exact.size()) * (std::log(-theta / shape) - 1) -
+  return static_cast<double>(x.exact.size()) * (-std::log(profile_scale(x, theta)) - 1) -
          sum_of_logs(x.exact, theta);
 }
 
@@ -78,8 +86,7 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances,
   }
   for (std::size_t j = 0; j < grid.size(); ++j)
     theta += grid[j] * std::exp(log_likelihood[j] - total.log());
-  const double shape = profile_shape(x, theta);
-  return {shape, -shape / theta};
+  return {profile_shape(x, theta), profile_scale(x, theta)};
 }
 
 namespace {
@@ -135,9 +142,19 @@ double pareto_shape(std::span<const double> log_weights) {
   return shape_of_tail(exceedances);
 }
 
-double pareto_shape_of_numbers(const Numbers& numbers, const Numbers& at_least) {
+namespace {
+
+// Numbers whose tail is fitted.
+struct TailOfNumbers {
+  double sum = 0;          // of all
+  std::int64_t below = 0;  // the largest that is not in the tail
+  Tail tail = {};
+};
+
+TailOfNumbers tail_of_numbers(const Numbers& numbers, const Numbers& at_least) {
   Numbers all;
   double n = 0;
+  TailOfNumbers found;
   for (const Numbers* some : {&numbers, &at_least})
     for (const auto& [weight, number] : *some) {
       if (weight < 0 || number < 0)
@@ -145,11 +162,44 @@ double pareto_shape_of_numbers(const Numbers& numbers, const Numbers& at_least) 
             fmt::format("weight {} of number {} (must not be negative)", weight, number));
       all[weight] += number;
       n += static_cast<double>(number);
+      found.sum += static_cast<double>(weight) * static_cast<double>(number);
     }
   const std::size_t tail = tail_of(n);
-  if (tail < kLeastTail) return kNone;
-  const std::int64_t below = weight_below(all, tail);
-  return shape_of_tail({exceedances_of(numbers, below), exceedances_of(at_least, below)});
+  if (tail < kLeastTail) return found;
+  found.below = weight_below(all, tail);
+  found.tail = {exceedances_of(numbers, found.below), exceedances_of(at_least, found.below)};
+  return found;
+}
+
+// E[(below + x) 1{x > above}] of an exceedance x.
+double mean_above(const GeneralisedPareto& law, double below, double above) {
+  constexpr double kNear = 1e-7;  // to the limits at a shape of 0 and of 1
+  const double shape = std::abs(law.shape - 1) < kNear ? 1 - kNear : law.shape;
+  const double z = above / law.scale;
+  if (shape * z <= -1) return 0;
+  const double survival = std::exp(std::abs(shape) < kNear ? -z : -std::log1p(shape * z) / shape);
+  return (below + above + (law.scale + shape * above) / (1 - shape)) * survival;
+}
+
+}  // namespace
+
+double pareto_shape_of_numbers(const Numbers& numbers, const Numbers& at_least) {
+  return shape_of_tail(tail_of_numbers(numbers, at_least).tail);
+}
+
+double sum_above_largest(const Numbers& numbers, const Numbers& at_least) {
+  constexpr double kTimes = 10;
+  const TailOfNumbers of = tail_of_numbers(numbers, at_least);
+  if (of.tail.exact.size() < kLeastTail) return 0;
+  const GeneralisedPareto law = fit_generalised_pareto(of.tail.exact, of.tail.at_least);
+  double largest = 0;
+  for (const std::vector<double>* some : {&of.tail.exact, &of.tail.at_least})
+    for (const double x : *some) largest = std::max(largest, x);
+  const auto below = static_cast<double>(of.below);
+  const double mean =
+      mean_above(law, below, largest) - mean_above(law, below, kTimes * (below + largest) - below);
+  const auto tail = static_cast<double>(of.tail.exact.size() + of.tail.at_least.size());
+  return tail * mean / of.sum;
 }
 
 }  // namespace boltzmark

@@ -34,5 +34,11 @@ double pareto_shape(std::span<const double> log_weights);
 /// Throws   InvalidArgument if a weight or a number is negative
 double pareto_shape_of_numbers(const std::map<std::int64_t, std::int64_t>& numbers,
                                const std::map<std::int64_t, std::int64_t>& at_least = {});
+/// Computes what numbers that are larger than the largest, up to ten times as large, add to their sum by
+/// the law fitted to their tail, in parts of that sum: the larger the shape, the more of a sum is in the
+/// few largest numbers of all, of which the largest may be missing.
+/// Returns  0 where there is no tail to fit     Throws  as pareto_shape_of_numbers
+double sum_above_largest(const std::map<std::int64_t, std::int64_t>& numbers,
+                         const std::map<std::int64_t, std::int64_t>& at_least = {});
 
 }  // namespace boltzmark

@@ -80,8 +80,8 @@ LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& searc
 SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search,
                            const FoundStates& found = {});
 
-/// Refuses an estimate that a lower bound refutes, or of a model of which a double does not resolve a
-/// nat: one that has no lower bound.
+/// Refuses an estimate that a lower bound refutes, of a model of which a double does not resolve a nat: one
+/// that has no lower bound, or of one of which single precision does not resolve a tenth of a nat of inputs.
 /// Status  below_bound, not_converged
 void hold_to_bound(const LowerBound& bound, Estimate& estimate);
 
@@ -111,10 +111,14 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// phase alone, or a first-order transition on the way from it, hides the others from every run.
 /// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
 /// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
-/// More than a tenth is refused. A mass counts, taken two of its errors lower, if the run was there less
+/// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors lower, if the run was there less
 /// than half as often and chance would have it with 20 % at most; to refuse, with 1 % at most.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);
+
+/// Adds what a run's tours tell to be missing from Z to the error of its estimate, after all else, which
+/// is held against what its samples tell alone.
+void add_missing_tours(Estimate& estimate);
 
 /// What an estimate was held to.
 struct Held {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "boltzmark/transition/fixed_points.hpp"
@@ -13,8 +16,8 @@ namespace boltzmark {
 namespace {
 
 constexpr int kNear = 8;         // bases near modes
-constexpr int kLikeliest = 32;   // modes that these are taken from
-constexpr int kBaseChains = 64;  // that find what is near a mode
+constexpr int kGreatest = 32;    // places that these are taken from
+constexpr int kBaseChains = 64;  // that find what is near a place
 constexpr double kSmoothing = 0.05;
 
 // As many bases near modes as 2^35 weights of chains' sweeps allow.
@@ -26,27 +29,71 @@ int near_modes(const Layered& model, const BaseChoice& choice) {
   return static_cast<int>(std::clamp<double>(most, 2, kNear));
 }
 
-// The likeliest modes that are not close to each other, by the distance of the one farthest from the first.
-std::vector<int> likeliest_apart(const Eigen::MatrixXf& states, int most) {
+// Where phases may be, the ones of the greatest mass by mean field first: a likely state may hold little.
+struct Places {
+  Chains states;          // modes of the listed side and fixed points of the other one
+  Eigen::MatrixXf means;  // of all units, by mean field from there  [units x places]
+};
+
+// As many modes and fixed points as 64 a base.
+Chains candidates(const Layered& model, const Modes& modes, int near) {
+  const int most = 64 * near;
+  const int others = modes.others ? std::min(modes.others->chains(), most) : 0;
+  const int count = std::min(modes.count(), most);
+  Chains states(model, count + others);
+  for (int c = 0; c < count; ++c) states.copy_chain(c, modes.states, c);
+  for (int c = 0; c < others; ++c) states.copy_chain(count + c, *modes.others, c);
+  return states;
+}
+
+// One of those that lead to the same means.
+Places find_places(const Layered& model, const Modes& modes, int near) {
+  constexpr int kUpdates = 5;
+  constexpr float kSame = 0.5F;  // squared distance: less than that of a Bernoulli unit's values
+  const Chains states = candidates(model, modes, near);
+  Chains means = states;
+  const std::vector<MeanFieldBound> bounds =
+      mean_field(model, list_side(model, modes.parity), modes.parity, kUpdates, means);
+  std::vector<int> order(bounds.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return bounds[static_cast<std::size_t>(a)].log_z > bounds[static_cast<std::size_t>(b)].log_z;
+  });
+  const Eigen::MatrixXf all = all_values(means);
+  std::vector<int> different;
+  for (const int c : order)
+    if (std::all_of(different.begin(), different.end(),
+                    [&](int other) { return (all.col(c) - all.col(other)).squaredNorm() > kSame; }))
+      different.push_back(c);
+  const auto count = std::ssize(different);
+  Places places{Chains(model, static_cast<int>(count)), Eigen::MatrixXf(model.units(), count)};
+  for (Eigen::Index c = 0; c < count; ++c) {
+    const int from = different[static_cast<std::size_t>(c)];
+    places.states.copy_chain(static_cast<int>(c), states, from);
+    places.means.col(c) = all.col(from);
+  }
+  return places;
+}
+
+// The first ones that are not close to each other, by the distance of the one farthest from the first.
+std::vector<int> first_apart(const Eigen::MatrixXf& means, int most) {
   constexpr float kClose = 0.05F;  // of its square
-  const float farthest = (states.colwise() - states.col(0)).colwise().squaredNorm().maxCoeff();
+  const float farthest = (means.colwise() - means.col(0)).colwise().squaredNorm().maxCoeff();
   std::vector<int> chosen;
-  for (int mode = 0; mode < states.cols() && std::ssize(chosen) < most; ++mode)
+  for (int place = 0; place < means.cols() && std::ssize(chosen) < most; ++place)
     if (std::all_of(chosen.begin(), chosen.end(), [&](int other) {
-          return (states.col(mode) - states.col(other)).squaredNorm() > kClose * farthest;
+          return (means.col(place) - means.col(other)).squaredNorm() > kClose * farthest;
         }))
-      chosen.push_back(mode);
+      chosen.push_back(place);
   return chosen;
 }
 
-// Distant ones among the likeliest, among all, and the likeliest that are apart, in turn. Many likely
-// modes that differ little must not hide a phase of many states, none of which is likely; nor must far
-// modes of little mass hide a few that have some each.
-std::vector<int> distant_modes(const Modes& modes, int near) {
-  const Eigen::MatrixXf states = all_values(modes.states);
+// Distant ones among the greatest, among all, and the greatest that are apart, in turn. Many that differ
+// little must not hide one that is far; nor must far ones of little mass hide a few that have some each.
+std::vector<int> distant_places(const Eigen::MatrixXf& means, int near) {
   const std::vector<int> ways[] = {
-      farthest_first(states.leftCols(std::min(modes.count(), kLikeliest)), near),
-      farthest_first(states, near), likeliest_apart(states, near)};
+      farthest_first(means.leftCols(std::min<Eigen::Index>(means.cols(), kGreatest)), near),
+      farthest_first(means, near), first_apart(means, near)};
   std::vector<int> chosen;
   for (std::size_t k = 0; k < static_cast<std::size_t>(near); ++k)
     for (const std::vector<int>& way : ways)
@@ -58,9 +105,13 @@ std::vector<int> distant_modes(const Modes& modes, int near) {
 
 std::vector<Base> bases_of(const Layered& model, const Modes& modes, StreamKey key, int near) {
   std::vector<Base> bases = {Base::uniform(model)};
-  for (const int mode : distant_modes(modes, near))
-    bases.push_back(base_near_modes(model, modes, std::vector<int>(kBaseChains, mode), kSmoothing,
-                                    derive_key(key, std::to_string(mode))));
+  const Places places = find_places(model, modes, near);
+  for (const int place : distant_places(places.means, near)) {
+    Chains starts(model, kBaseChains);
+    for (int c = 0; c < kBaseChains; ++c) starts.copy_chain(c, places.states, place);
+    bases.push_back(base_near(model, modes.parity, std::move(starts), kSmoothing,
+                              derive_key(key, std::to_string(place))));
+  }
   return bases;
 }
 
@@ -71,34 +122,6 @@ Eigen::VectorXd means_of(const Layered& model, const Base& base) {
   for (int l = 0; l < model.layers(); ++l)
     for (const double logit : base.logits[l]) means[u++] = mean_value(model.layer(l).unit, logit);
   return means;
-}
-
-/// The mass of one part.
-struct Mass {
-  double log_mass, error, mean_log_weight;
-};
-
-// The mean over all chains of the weights of those that ended in the part.
-Mass anneal(const Layered& model, const Phases& phases, std::size_t part, BaseChoice choice) {
-  choice.key = derive_key(choice.key, std::to_string(part));
-  const LayeredTarget target = pilot_target(model, phases.bases[part], choice);
-  TopStates top(target, choice.chains, choice.key);
-  const AnnealingResult run = pilot(target, choice, &top);
-  Eigen::ArrayXd weights = (run.log_weights.array() - run.log_weights.maxCoeff()).exp();
-  int chain = 0;
-  for (int g = 0; g < top.states.groups(); ++g) {
-    const Chains& states =
-        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states();
-    for (const int nearest : phases.parts_of(states)) {
-      if (nearest != static_cast<int>(part)) weights[chain] = 0;
-      ++chain;
-    }
-  }
-  const double mean = weights.mean();
-  const double variance = (weights - mean).square().sum() / (choice.chains - 1.0) / choice.chains;
-  return {.log_mass = run.log_weights.maxCoeff() + std::log(mean),
-          .error = mean > 0 ? std::sqrt(variance) / mean : 0,
-          .mean_log_weight = run.mean_log_weight};
 }
 
 }  // namespace
@@ -112,6 +135,28 @@ std::vector<int> Phases::parts_of(const Chains& states) const {
     parts[static_cast<std::size_t>(c)] = static_cast<int>(nearest);
   }
   return parts;
+}
+
+PartMass anneal_part(const Layered& model, const Phases& phases, const Base& base, int part,
+                     const BaseChoice& choice) {
+  const LayeredTarget target = pilot_target(model, base, choice);
+  TopStates top(target, choice.chains, choice.key);
+  const AnnealingResult run = pilot(target, choice, &top);
+  Eigen::ArrayXd weights = (run.log_weights.array() - run.log_weights.maxCoeff()).exp();
+  int chain = 0;
+  for (int g = 0; g < top.states.groups(); ++g) {
+    const Chains& states =
+        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states();
+    for (const int nearest : phases.parts_of(states)) {
+      if (nearest != part) weights[chain] = 0;
+      ++chain;
+    }
+  }
+  const double mean = weights.mean();
+  const double variance = (weights - mean).square().sum() / (choice.chains - 1.0) / choice.chains;
+  return {.log_mass = run.log_weights.maxCoeff() + std::log(mean),
+          .error = mean > 0 ? std::sqrt(variance) / mean : 0,
+          .mean_log_weight = run.mean_log_weight};
 }
 
 double PhaseMasses::log_z() const { return log_sum_exp(log_masses); }
@@ -132,7 +177,10 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
   for (Eigen::Index k = 0; k < count; ++k)
     phases.centres.col(k) = means_of(model, phases.bases[static_cast<std::size_t>(k)]);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const Mass mass = anneal(model, phases, static_cast<std::size_t>(k), choice);
+    BaseChoice of_part = choice;
+    of_part.key = derive_key(choice.key, std::to_string(k));
+    const PartMass mass = anneal_part(model, phases, phases.bases[static_cast<std::size_t>(k)],
+                                      static_cast<int>(k), of_part);
     phases.log_masses[k] = mass.log_mass;
     phases.errors[k] = mass.error;
     phases.mean_log_weights[k] = mass.mean_log_weight;

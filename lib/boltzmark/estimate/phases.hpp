@@ -36,8 +36,23 @@ struct Phases : PhaseMasses {
   std::vector<int> parts_of(const Chains& states) const;
 };
 
-/// Anneals from the uniform base and from bases near up to eight modes: in turn one of the likeliest and
-/// one of all, as far as can be from those before, and the next likeliest that is apart; near fewer, but two, of models so large that they would take long.
+/// The mass of one part, as short annealing from a base finds it.
+struct PartMass {
+  double log_mass =
+      0;             ///< log of the mean over all chains of the weights of those that ended in it
+  double error = 0;  ///< its relative standard error
+  double mean_log_weight = 0;  ///< of all chains, by which choose_base chooses
+};
+
+/// Anneals from a base and tells what ended in a part.
+/// Randomness  streams of choice.key     Throws  InvalidArgument as choose_base
+PartMass anneal_part(const Layered& model, const Phases& phases, const Base& base, int part,
+                     const BaseChoice& choice);
+
+/// Anneals from the uniform base and from bases near up to eight places, modes of the one side and fixed
+/// points of the other's marginal law, of those that mean field gives the greatest mass: in turn one of the
+/// greatest and one of all, as far as can be from those before, and the next greatest that is apart; near
+/// fewer, but two, of models so large that they would take long.
 /// Randomness  streams of choice.key for each base, and of key for what is near a mode
 /// Throws      InvalidArgument as choose_base
 /// Cost        choice.chains * choice.sweeps sweeps of one chain for every base

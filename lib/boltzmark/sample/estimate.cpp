@@ -65,6 +65,14 @@ void Estimate::refuse(Status reason, std::string warning) {
   warnings.push_back(std::move(warning));
 }
 
+bool Estimate::add_missing(double more) {
+  constexpr double kNormal95 = 1.96;
+  const double error = std::log1p(more), before = std::max(std_error, 0.0);
+  std_error = std::hypot(before, error);
+  upper += kNormal95 * error;
+  return error > before;
+}
+
 void set_error(Estimate& estimate, InfluenceSums sums) {
   if (sums.groups.size() < 2) throw InvalidArgument("groups = 1 (must be at least 2)");
   while (!are_independent(sums) && can_join(sums)) join_neighbours(sums);

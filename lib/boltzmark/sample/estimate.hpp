@@ -31,10 +31,17 @@ struct Estimate {
   double effective_samples = 0;
   Status status = Status::ok;
   std::vector<std::string> warnings = {};
+  /// What the samples tell to be missing from Z, in parts of it, where few of them hold much: no part of
+  /// std_error, which is of the samples, until all is held against that.
+  double missing = 0;
   Eigen::VectorXd log_z_rungs = {};  ///< log Z of every rung, first 0; empty if not estimated
 
   /// Keeps the graver of two statuses (the later one of the enumeration) and says why.
   void refuse(Status reason, std::string warning);
+  /// Adds what is missing from Z, in parts of it, to the error:
+  ///   e = log(1 + more);  std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e
+  /// Returns  whether e is the greater part of the error
+  bool add_missing(double more);
 };
 
 /// What the influence values of all samples sum to. An estimator is, to first order, log Z + the

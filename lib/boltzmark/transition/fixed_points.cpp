@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -209,38 +211,43 @@ Chains take(const Layered& model, const Distinct& distinct, const Chains& from) 
   return taken;
 }
 
-/// Where climbs ended, distinct on the side, and how many did in each.
+/// Where climbs ended, distinct on one side, and how many did in each.
 struct Ends {
+  int parity;
   Chains states;
   std::vector<int> weights;
 };
 
-Ends distinct_ends(const Layered& model, const Chains& states, const std::vector<int>& weights) {
-  Distinct distinct = distinct_of(model, smaller_side(model), states, weights);
-  return {take(model, distinct, states), std::move(distinct.weights)};
+Ends distinct_ends(const Layered& model, int parity, const Chains& states,
+                   const std::vector<int>& weights) {
+  Distinct distinct = distinct_of(model, parity, states, weights);
+  return {parity, take(model, distinct, states), std::move(distinct.weights)};
 }
 
-Ends each_once(const Layered& model, const Chains& states) {
-  return distinct_ends(model, states,
+Ends each_once(const Layered& model, int parity, const Chains& states) {
+  return distinct_ends(model, parity, states,
                        std::vector<int>(static_cast<std::size_t>(states.chains()), 1));
 }
 
-// Climbs on the marginal law.
+// Climbs on the marginal law of a side.
 Ends climb_marginal(const Layered& model, const PackedModel& packed, const FixedPointSearch& search,
-                    Ends from, StreamKey key) {
-  const int side = smaller_side(model), other = 1 - side;
-  Climbers climbers(packed, std::move(from.states), derive_key(key, "marginal"));
+                    int side, const Ends& from, StreamKey key) {
+  const int other = 1 - side;
+  Climbers climbers(packed, from.states, derive_key(key, "marginal"));
   climbers.climb(search.max_sweeps, [&] {
     climbers.average(other);
     climbers.maximise(side);
   });
-  climbers.average(other);
-  return distinct_ends(model, climbers.states(), from.weights);
+  if (side == smaller_side(model))
+    climbers.average(other);
+  else
+    climbers.maximise(other);  // chains start from states of the smaller side
+  return distinct_ends(model, side, climbers.states(), from.weights);
 }
 
-// Climbs on the joint law, of which `first` is the parity to move first, then on the marginal one.
-Ends climb(const Layered& model, const PackedModel& packed, const FixedPointSearch& search,
-           Chains starts, int first, StreamKey key) {
+// Climbs on the joint law, of which `first` is the parity to move first.
+Ends climb_joint(const Layered& model, const PackedModel& packed, const FixedPointSearch& search,
+                 Chains starts, int first, StreamKey key) {
   const int side = smaller_side(model), other = 1 - side;
   Climbers joint(packed, std::move(starts), derive_key(key, "climb"));
   if (first == side) joint.maximise(side);
@@ -248,19 +255,19 @@ Ends climb(const Layered& model, const PackedModel& packed, const FixedPointSear
     joint.maximise(other);
     joint.maximise(side);
   });
-  return climb_marginal(model, packed, search, each_once(model, joint.states()), key);
+  return each_once(model, side, joint.states());
 }
 
-// Climbs on the marginal law alone from what even draws of the other side lead to: where many units
-// hold no pattern, the joint law's climb would take the signs of inputs that mean nothing for one.
-Ends climb_from_other_side(const Layered& model, const PackedModel& packed,
-                           const FixedPointSearch& search) {
+// What even draws of a side's other one lead to: where many units hold no pattern, the joint law's climb
+// would take the signs of inputs that mean nothing for one.
+Ends follow_other_side(const Layered& model, const PackedModel& packed,
+                       const FixedPointSearch& search, int side) {
   const StreamKey key = derive_key(search.key, "other side");
   Chains starts(model, std::max(1, search.starts / 4));
   starts.randomise(derive_key(key, "starts"));
   Climbers followers(packed, std::move(starts), derive_key(key, "followers"));
-  followers.maximise(smaller_side(model));
-  return climb_marginal(model, packed, search, each_once(model, followers.states()), key);
+  followers.maximise(side);
+  return each_once(model, side, followers.states());
 }
 
 Ends merge(const Layered& model, const Ends& a, const Ends& b) {
@@ -269,7 +276,7 @@ Ends merge(const Layered& model, const Ends& a, const Ends& b) {
   copy_chains(b.states, all, a.states.chains());
   std::vector<int> weights = a.weights;
   weights.insert(weights.end(), b.weights.begin(), b.weights.end());
-  return distinct_ends(model, all, weights);
+  return distinct_ends(model, a.parity, all, weights);
 }
 
 constexpr int kSteppedFrom = 4;
@@ -369,23 +376,38 @@ FixedPoints find_fixed_points(const Layered& model, const Base& base,
                            {.chains = search.starts,
                             .sweeps = static_cast<std::uint64_t>(search.max_sweeps),
                             .values = false});
+  std::vector<std::pair<Ends, StreamKey>> joint;  // where climbs on the joint law ended
+  const auto climb = [&](Chains starts, int first, StreamKey key) {
+    joint.emplace_back(climb_joint(model, packed, search, std::move(starts), first, key), key);
+    return climb_marginal(model, packed, search, side, joint.back().first, key);
+  };
   const Ends first = merge(
-      model, climb(model, packed, search, make_starts(model, packed, search), 1 - side, search.key),
-      climb_from_other_side(model, packed, search));
+      model, climb(make_starts(model, packed, search), 1 - side, search.key),
+      climb_marginal(model, packed, search, side, follow_other_side(model, packed, search, side),
+                     derive_key(search.key, "other side")));
   Ends found = first;
   const int each = further_starts(model, search) / 4;
   for (const int parity : {side, 1 - side}) {
     if (each < 1) break;
     const char* of = parity == side ? "" : "other ";
     found = merge(model, found,
-                  climb(model, packed, search, stepped(model, first, parity, each), 1 - parity,
+                  climb(stepped(model, first, parity, each), 1 - parity,
                         derive_key(search.key, fmt::format("{}stepped", of))));
     const StreamKey signs = derive_key(search.key, fmt::format("{}signs", of));
     found = merge(model, found,
-                  climb(model, packed, search, by_signs(model, parity, each, signs), parity,
-                        derive_key(signs, "climbs")));
+                  climb(by_signs(model, parity, each, signs), parity, derive_key(signs, "climbs")));
   }
-  return {.parity = side, .states = std::move(found.states), .basins = std::move(found.weights)};
+  FixedPoints points{
+      .parity = side, .states = std::move(found.states), .basins = std::move(found.weights)};
+  if (!std::isfinite(log2_states(model, 1 - side))) return points;
+  std::optional<Ends> others;
+  for (const auto& [ends, key] : joint) {
+    const Ends led =
+        climb_marginal(model, packed, search, 1 - side, ends, derive_key(key, "other"));
+    others = others ? merge(model, *others, led) : led;
+  }
+  points.others = std::move(others->states);
+  return points;
 }
 
 }  // namespace boltzmark

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -56,6 +57,9 @@ struct FixedPoints {
   int parity = 1;           ///< of the side whose states they are, the one with fewer
   Chains states;            ///< distinct on that side; the other at its means given it
   std::vector<int> basins;  ///< climbs that ended in each
+  /// Those of the other side's marginal law, distinct on that side, this one at its likeliest values; none where
+  /// that is not discrete.
+  std::optional<Chains> others = std::nullopt;
 
   int count() const { return states.chains(); }
 };
@@ -74,6 +78,7 @@ std::vector<int> farthest_first(const Eigen::Ref<const Eigen::MatrixXf>& points,
 ///   convex in x, a sum of linear terms and log partitions, so the vertex x' that maximises its
 ///   tangent, the likeliest values given the other side's means, has log f(x') >= log f(x)
 ///                                                                     [Yuille and Rangarajan 2003]
+/// From where the joint climbs end the other side's marginal law is climbed as well.
 /// Shapes      search.cases [visible x cases]
 /// Randomness  search.key: the starts, and which value a unit of input 0 takes, sweep by sweep
 /// Invariant   the same states in the same order for any number of threads

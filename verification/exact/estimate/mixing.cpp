@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "boltzmark/diagnose/pareto.hpp"
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
@@ -157,6 +159,36 @@ TEST_CASE("an estimate is refused where a few long tours made most visits of the
   CHECK(judged({whole, cut}).status == Status::not_converged);
   for (const auto& [visits, number] : cut) whole[visits] += number;
   CHECK(judged({whole, {}}).status == Status::ok);
+}
+
+TEST_CASE("what is missing from Z adds to the error and to the upper limit alone") {
+  Estimate estimate{.log_z = 2, .std_error = 0.3, .lower = 1.4, .upper = 2.6};
+  CHECK_FALSE(estimate.add_missing(0.2));
+  CHECK(estimate.std_error == Approx(std::hypot(0.3, std::log(1.2))).epsilon(1e-12));
+  CHECK(estimate.upper == Approx(2.6 + 1.96 * std::log(1.2)).epsilon(1e-12));
+  CHECK(estimate.lower == 1.4);
+  CHECK(estimate.log_z == 2);
+  CHECK(estimate.add_missing(1));  // log 2 is the greater part
+  // Of tours, what those longer than the longest would add; told where it is the greater part.
+  std::map<std::int64_t, std::int64_t> numbers;
+  for (int i = 1; i <= 5000; ++i) ++numbers[std::lround(std::pow(5000.0 / i, 0.85))];
+  const std::map<std::int64_t, std::int64_t> cut = {{5000, 3}};
+  const double missing = sum_above_largest(numbers, cut);
+  CHECK(missing > 0.1);
+  Estimate sure{.log_z = 2, .std_error = 0.01, .lower = 1.98, .upper = 2.02};
+  judge_tours(sure, {numbers, cut});
+  CHECK(sure.std_error == 0.01);  // what the samples tell
+  CHECK(sure.missing == missing);
+  add_missing_tours(sure);
+  CHECK(sure.status == Status::ok);
+  CHECK(sure.std_error == Approx(std::hypot(0.01, std::log1p(missing))).epsilon(1e-12));
+  CHECK(says(sure, "longer tours"));
+  add_missing_tours(sure);  // but once
+  CHECK(sure.std_error == Approx(std::hypot(0.01, std::log1p(missing))).epsilon(1e-12));
+  Estimate unsure{.log_z = 2, .std_error = 1, .lower = 0, .upper = 4, .missing = missing};
+  add_missing_tours(unsure);
+  CHECK(unsure.warnings.empty());
+  CHECK(unsure.std_error > 1);
 }
 
 TEST_CASE("no method on tempered chains trusts tours that grow longer the rarer they are") {

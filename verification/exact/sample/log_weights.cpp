@@ -214,6 +214,50 @@ TEST_CASE("numbers that are known by a limit alone lengthen the tail of Pareto k
         Approx(k_of(std::vector<double>(5, 20))).epsilon(1e-12));
 }
 
+TEST_CASE("a generalised Pareto fit has a number where its grid meets the exponential law") {
+  // Of 100 ones one point of the grid is 1 + (1 - sqrt(40 / 2.5)) / 3 = 0.
+  const GeneralisedPareto law = fit_generalised_pareto(std::vector<double>(100, 1.0));
+  CHECK(std::isfinite(law.shape));
+  CHECK(law.scale > 0);
+}
+
+TEST_CASE("what is above the largest number is the fitted tail's mean there, by hand") {
+  std::map<std::int64_t, std::int64_t> numbers = {{0, 700}};
+  double sum = 0;
+  std::vector<double> tail;  // above 10, as above
+  for (int n = 1; n <= 40; ++n) {
+    numbers[n] = 3000 / (n * n);
+    sum += static_cast<double>(n * numbers[n]);
+    if (n > 10) tail.insert(tail.end(), static_cast<std::size_t>(numbers[n]), n - 10);
+  }
+  const auto by_hand = [&](const std::vector<double>& at_least, double all, double largest) {
+    const GeneralisedPareto law = fit_generalised_pareto(tail, at_least);
+    double mean = 0;  // by the midpoint rule, of what lies from the largest to ten times it
+    const double from = largest - 10, to = 10 * largest - 10, width = (to - from) / 1e5;
+    for (int i = 0; i < 100'000; ++i) {
+      const double x = from + (i + 0.5) * width;
+      mean += (10 + x) * width / law.scale *
+              std::pow(std::max(1 + law.shape * x / law.scale, 0.0), -1 / law.shape - 1);
+    }
+    return static_cast<double>(tail.size() + at_least.size()) * mean / all;
+  };
+  const double missing = sum_above_largest(numbers);
+  CHECK(missing == Approx(by_hand({}, sum, 40)).epsilon(1e-5));
+  CHECK(missing > 0.001);
+  CHECK(sum_above_largest(numbers, {{3, 20}, {8, 5}, {60, 5}}) ==
+        Approx(by_hand(std::vector<double>(5, 50), sum + 400, 60)).epsilon(1e-5));
+  CHECK(sum_above_largest({{3, 20}}) == 0);
+  CHECK(sum_above_largest({}) == 0);
+  // Heavier tails miss more, those with an end nothing beyond it.
+  std::map<std::int64_t, std::int64_t> heavy, even;
+  for (int i = 1; i <= 5000; ++i) {
+    ++heavy[std::lround(std::pow(5000.0 / i, 0.9))];
+    ++even[i % 100];
+  }
+  CHECK(sum_above_largest(heavy) > 0.1);
+  CHECK(sum_above_largest(even) < 0.01);
+}
+
 TEST_CASE("Pareto k of numbers is that of weights of which each stands as often") {
   std::map<std::int64_t, std::int64_t> numbers = {{0, 700}};
   std::vector<double> logs(700, -std::numeric_limits<double>::infinity());

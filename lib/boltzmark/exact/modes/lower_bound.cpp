@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
-#include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/model/sides.hpp"
-#include "boltzmark/transition/kernels/panel.hpp"
-#include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
 namespace {
@@ -72,95 +70,32 @@ SideStates count_visits(const Layered& model, const StateList& list,
   return states;
 }
 
-/// A product law over a side: each unit's law is proportional to e^{input x}.
-struct ProductLaw {
-  Eigen::VectorXd means;
-  double entropy = 0;  // to the reference measure
-  double size = 0;     // of the terms of the entropy
-};
-
-ProductLaw product_law(const Bipartite& sides, const Eigen::VectorXd& inputs) {
-  ProductLaw law{.means = Eigen::VectorXd(inputs.size())};
-  for (Eigen::Index i = 0; i < inputs.size(); ++i) {
-    law.means[i] = mean_value(sides.enumerated[i], inputs[i]);
-    law.entropy += log_partition(sides.enumerated[i], inputs[i]) - inputs[i] * law.means[i];
-    law.size += std::abs(inputs[i]) + 2;
-  }
-  return law;
-}
-
-/// A lower bound and how wrong rounding may make it.
-struct FieldBound {
-  double value = LowerBound::kNone, error = LowerBound::kNone;
-};
-
-// Given the listed side's law q, E_q[log f] >= log f at q's means, for log f is convex: what the
-// best product law over both sides gives. Means are off by 4 ulp, 8 u of values of at most 1; each
-// entropy term by 4 ulp of the log partition and of the mean, and by its own roundings and sum's.
-FieldBound mean_field_bound(const Bipartite& sides, const Eigen::VectorXd& inputs) {
-  const ProductLaw law = product_law(sides, inputs);
-  const double u = std::numeric_limits<double>::epsilon() / 2;
-  const Eigen::VectorXd other = sides.other_input + sides.weights * law.means;
-  const double linear = sides.bias.dot(law.means);
-  const auto terms = static_cast<double>(inputs.size());
-  return {.value = log_weight(sides, other, linear) + law.entropy,
-          .error = 1.01 * u * (log_weight_roundings(sides, 8) + (terms + 24) * law.size)};
-}
-
-// The inputs of a side's units of every chain.  Shapes  [units x chains]
-Eigen::MatrixXd side_inputs(const PackedModel& packed, const Chains& chains, int parity) {
-  std::vector<Eigen::MatrixXd> layers;
-  Eigen::Index units = 0;
-  std::vector<float> inputs;
-  for (int l = parity; l < packed.layers(); l += 2) {
-    fill_inputs(packed, chains, l, inputs);
-    const Eigen::Index padded = static_cast<Eigen::Index>(panels_of(chains.size(l))) * kPanel;
-    Eigen::MatrixXd& layer = layers.emplace_back(chains.size(l), chains.chains());
-    for (int c = 0; c < chains.chains(); ++c)
-      for (int j = 0; j < chains.size(l); ++j)
-        layer(j, c) = inputs[static_cast<std::size_t>((c / kChainBlock * padded + j) * kChainBlock +
-                                                      c % kChainBlock)];
-    units += layer.rows();
-  }
-  Eigen::MatrixXd all(units, chains.chains());
-  Eigen::Index first = 0;
-  for (const Eigen::MatrixXd& layer : layers) {
-    all.middleRows(first, layer.rows()) = layer;
-    first += layer.rows();
-  }
-  return all;
-}
-
-// The best bound of mean field from these states, side by side until it hardly moves.
-FieldBound mean_field_bound(const Layered& model, const Bipartite& sides, int parity,
-                            Chains chains) {
-  const PackedModel packed(
-      model, {.chains = chains.chains(), .sweeps = kMeanFieldUpdates, .values = false});
-  const auto average = [&](int side) {
-    for (int l = side; l < model.layers(); l += 2) set_means(packed, chains, l);
-  };
-  for (int s = 0; s < kMeanFieldUpdates; ++s) {
-    average(1 - parity);
-    average(parity);
-  }
-  average(1 - parity);
-  const Eigen::MatrixXd inputs = side_inputs(packed, chains, parity);
-  std::vector<FieldBound> bounds(static_cast<std::size_t>(chains.chains()));
-  parallel_for(bounds.size(), [&](std::size_t c) {
-    bounds[c] = mean_field_bound(sides, inputs.col(static_cast<Eigen::Index>(c)));
-  });
+// The best bound of mean field from these states.
+MeanFieldBound best_mean_field(const Layered& model, const Bipartite& sides, int parity,
+                               Chains chains) {
+  const std::vector<MeanFieldBound> bounds =
+      mean_field(model, sides, parity, kMeanFieldUpdates, chains);
   return *std::max_element(bounds.begin(), bounds.end(),
-                           [](const FieldBound& a, const FieldBound& b) {
-                             return a.value - a.error < b.value - b.error;
+                           [](const MeanFieldBound& a, const MeanFieldBound& b) {
+                             return a.log_z - a.error_bound < b.log_z - b.error_bound;
                            });
 }
 
-void take(const FieldBound& bound, LowerBound& result) {
-  if (!std::isfinite(bound.value - bound.error) ||
-      bound.value - bound.error < result.log_z - result.error_bound)
+// Of the largest sum that some unit's input may be.
+double input_rounding(const Bipartite& sides) {
+  const Eigen::MatrixXd weights = sides.weights.cwiseAbs();
+  const double largest =
+      std::max((sides.other_input.cwiseAbs() + weights.rowwise().sum()).maxCoeff(),
+               (sides.bias.cwiseAbs() + weights.colwise().sum().transpose()).maxCoeff());
+  return largest * std::numeric_limits<float>::epsilon() / 2;
+}
+
+void take(const MeanFieldBound& bound, LowerBound& result) {
+  if (!std::isfinite(bound.log_z - bound.error_bound) ||
+      bound.log_z - bound.error_bound < result.log_z - result.error_bound)
     return;
-  result.log_z = bound.value;
-  result.error_bound = bound.error;
+  result.log_z = bound.log_z;
+  result.error_bound = bound.error_bound;
 }
 
 }  // namespace
@@ -169,6 +104,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   LowerBound result{.parity = smaller_side(model)};
   const Bipartite sides = list_side(model, result.parity);
   if (!(magnitude(sides) < kUnresolved)) return result;
+  result.input_rounding = input_rounding(sides);
   Chains starts = random_starts(model, options);
   if (std::isfinite(log2_states(model, result.parity))) {
     StateList list(sides);
@@ -185,8 +121,8 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
     for (int c = 0; c < std::min(modes.count(), kChains / 2); ++c)
       starts.copy_chain(c, modes.states, c);
   }
-  const FieldBound bound = mean_field_bound(model, sides, result.parity, std::move(starts));
-  result.mean_field = bound.value;
+  const MeanFieldBound bound = best_mean_field(model, sides, result.parity, std::move(starts));
+  result.mean_field = bound.log_z;
   take(bound, result);
   return result;
 }

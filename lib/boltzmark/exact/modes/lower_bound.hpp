@@ -23,6 +23,8 @@ struct LowerBound {
   std::uint64_t states = 0;    ///< that are listed, all different
   bool all_states = false;     ///< there are no others: the bound is log Z
   int modes = 0;               ///< that were found
+  /// What rounding may change in a unit's input in the single precision that samplers work in. Units  nats
+  double input_rounding = 0;
 
   /// Log of the sum of f over the states that are listed without those of the run, less what rounding
   /// may add; of these states a run that knows log Z meets e^(searched - log Z) at b = 1.

@@ -146,7 +146,8 @@ Modes find_modes(const Layered& model, const Base& base, const ModeSearch& searc
   for (const ListedState& end : climbs.ends) log_f.push_back(end.log_weight);
   Modes modes{.parity = points.parity,
               .states = Chains(model, static_cast<int>(climbs.ends.size())),
-              .climbs = std::accumulate(points.basins.begin(), points.basins.end(), 0)};
+              .climbs = std::accumulate(points.basins.begin(), points.basins.end(), 0),
+              .others = points.others};
   for (const std::size_t k : descending(log_f)) {
     set_chain(sides, climbs.ends[k], static_cast<int>(modes.log_f.size()), modes.states);
     modes.log_f.push_back(log_f[k]);
@@ -170,20 +171,29 @@ std::vector<int> share_modes(const Modes& modes, ModeShares shares, int chains) 
   return starts;
 }
 
-void sweep_from_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
-                      int sweeps, StreamKey key, const std::function<void(const Chains&)>& show) {
-  const auto chains = static_cast<int>(starts.size());
-  Chains states(model, chains);
-  for (int c = 0; c < chains; ++c)
-    states.copy_chain(c, modes.states, starts[static_cast<std::size_t>(c)]);
-  const PackedModel packed(model, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)});
+namespace {
+
+void sweep_from(const Layered& model, int parity, Chains& states, int sweeps, StreamKey key,
+                const std::function<void(const Chains&)>& show) {
+  const PackedModel packed(
+      model, {.chains = states.chains(), .sweeps = static_cast<std::uint64_t>(sweeps)});
   const PhiloxDraws draws(key);
   for (int s = 0; s < sweeps; ++s) {
     const SweepOptions number{.first_sweep = static_cast<std::uint64_t>(s)};
-    half_sweep(packed, states, draws, number, 1 - modes.parity);
-    half_sweep(packed, states, draws, number, modes.parity);
+    half_sweep(packed, states, draws, number, 1 - parity);
+    half_sweep(packed, states, draws, number, parity);
     show(states);
   }
+}
+
+}  // namespace
+
+void sweep_from_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
+                      int sweeps, StreamKey key, const std::function<void(const Chains&)>& show) {
+  Chains states(model, static_cast<int>(starts.size()));
+  for (int c = 0; c < states.chains(); ++c)
+    states.copy_chain(c, modes.states, starts[static_cast<std::size_t>(c)]);
+  sweep_from(model, modes.parity, states, sweeps, key, show);
 }
 
 Base base_of_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
@@ -201,8 +211,7 @@ Base base_of_modes(const Layered& model, const Modes& modes, std::span<const int
   return Base::from_data(model, states, kSmoothing * static_cast<double>(states.cols()));
 }
 
-Base base_near_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
-                     double smoothing, StreamKey key) {
+Base base_near(const Layered& model, int parity, Chains starts, double smoothing, StreamKey key) {
   constexpr int kSweeps = 20;
   std::vector<Eigen::VectorXd> means;
   for (int l = 0; l < model.layers(); ++l) {
@@ -211,8 +220,8 @@ Base base_near_modes(const Layered& model, const Modes& modes, std::span<const i
         Eigen::VectorXd::Constant(model.size(l), (unit.lowest() + unit.highest()) / 2));
   }
   const double share = 1 / (kSweeps * (1 + 2 * smoothing));
-  sweep_from_modes(model, modes, starts, kSweeps, key, [&](const Chains& moved) {
-    for (int l = 1 - modes.parity; l < model.layers(); l += 2) {
+  sweep_from(model, parity, starts, kSweeps, key, [&](const Chains& moved) {
+    for (int l = 0; l < model.layers(); ++l) {
       const Unit unit = model.layer(l).unit;
       const double middle = (unit.lowest() + unit.highest()) / 2;
       means[l].array() +=

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Modes {
   /// Climbs that ended in each [modes]; 0 where only the states around another led there.
   std::vector<int> basins = {};
   int climbs = 0;  ///< in all; those that are in no basin ended in less likely fixed points
+  /// Fixed points of the other side's marginal law, as FixedPoints has them: what many states of the listed
+  /// side hold, none of which is a mode, is one state there.
+  std::optional<Chains> others = std::nullopt;
 
   int count() const { return states.chains(); }
 };
@@ -68,12 +72,11 @@ void sweep_from_modes(const Layered& model, const Modes& modes, std::span<const 
 Base base_of_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
                    StreamKey key);
 
-/// Makes the base of units' means in such sweeps, of any type that is tempered: of the layers of the side
-/// that is summed out over the modes' states, which has more states, as an RBM's visible units mostly;
-/// uniform on the others. Means are drawn towards the middle of their values by a share of
-/// 1 - 1 / (1 + 2 smoothing).
+/// Makes the base of all units' means in such sweeps of chains from these states, of any type that is
+/// tempered, on both sides: from the means of one alone a chain may leave a pattern that the other holds.
+/// Means are drawn towards the middle of their values by a share of 1 - 1 / (1 + 2 smoothing).
+/// Shapes  starts: states of the side of `parity`, which is drawn last
 /// Randomness  key
-Base base_near_modes(const Layered& model, const Modes& modes, std::span<const int> starts,
-                     double smoothing, StreamKey key);
+Base base_near(const Layered& model, int parity, Chains starts, double smoothing, StreamKey key);
 
 }  // namespace boltzmark

@@ -14,6 +14,7 @@ namespace {
 constexpr double kTripsPerChain = 2;
 constexpr double kLeastTrips = 20;      // of all chains
 constexpr double kLeastVisitors = 0.2;  // of the highest rung, of all chains
+constexpr double kNoVariance = 0.5;     // of a Pareto law's shape, above which there is none
 constexpr double kMostShape = 1;        // above it there is no mean
 
 // Tells whether chains exchange rungs: where the samples do not say so, whether they are bundles that have
@@ -49,6 +50,7 @@ void judge_mixing(Estimate& estimate, const SampleStore& store) {
 
 void judge_tours(Estimate& estimate, const TourVisits& tours) {
   const double shape = pareto_shape_of_numbers(tours.numbers, tours.cut);
+  if (shape > kNoVariance) estimate.missing = sum_above_largest(tours.numbers, tours.cut);
   if (!(shape > kMostShape)) return;
   estimate.refuse(
       Status::not_converged,

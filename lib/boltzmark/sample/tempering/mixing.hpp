@@ -20,6 +20,8 @@ void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits);
 /// have a tail of Pareto shape above 1, where there is no mean; of tours that the run cut short a lower
 /// limit is known. The mass is then in states that a tour meets the seldomer the more they hold, and the
 /// heaviest may be missing, however many tours there were and however little chains differ.
+/// Above 1/2, where there is no variance and the samples' own error says too little, sets estimate.missing to
+/// what tours up to ten times as long as the longest one would add, by the law of that tail.
 void judge_tours(Estimate& estimate, const TourVisits& tours);
 /// Judges a store: its round trips, its tours, and that its chains shared the highest rung.
 void judge_exchanges(Estimate& estimate, const SampleStore& store);

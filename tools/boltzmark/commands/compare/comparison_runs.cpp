@@ -198,6 +198,7 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     hold_to_searched(shared.states, shared.phases, runs, estimate);
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
     if (!shared.bound.all_states) hold_to_bound(shared.bound, estimate);
+    add_missing_tours(estimate);
     const double moves = method_work(method, settings).moves +
                          double{1} * (sweeps - settings.sweeps) * settings.chains;
     estimates.push_back(describe(method, estimate, moves, seconds));

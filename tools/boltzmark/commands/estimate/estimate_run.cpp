@@ -276,12 +276,12 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   outcome.bound = run.bound;
   hold_to_visits(run.bound, outcome.estimate);
   if (run.phases) hold_to_phases(*run.phases, outcome.estimate);
-  refuse_below(outcome.estimate, run.bound.lowest());
-  if (!run.resolved)
+  if (!run.resolved || !std::isnan(run.bound.log_z))
     boltzmark::hold_to_bound(run.bound, outcome.estimate);
-  else if (std::isnan(run.bound.log_z))
+  else
     outcome.estimate.warnings.emplace_back(
         "the samples were stored without a lower bound of log Z: none is known");
+  add_missing_tours(outcome.estimate);
   outcome.attempts = {{outcome.sweeps, outcome.estimate.status}};
   outcome.seconds = watch.seconds();
   return outcome;

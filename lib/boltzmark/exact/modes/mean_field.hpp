@@ -1,0 +1,28 @@
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/transition/chains.hpp"
+
+namespace boltzmark {
+
+/// A lower bound of log Z by Jensen's inequality, and how wrong rounding may make it.
+struct MeanFieldBound {
+  double log_z = std::numeric_limits<double>::quiet_NaN();        ///< E_q[log f] + H(q), in nats
+  double error_bound = std::numeric_limits<double>::quiet_NaN();  ///< log Z >= log_z - error_bound
+};
+
+/// Moves each chain to means of all units by so many updates, side by side, the side of `parity` first
+/// given the other one's values, and bounds log Z by the product law that they are of: by naive mean
+/// field, what a phase holds that is near its means, less what its units' dependence adds.
+/// Shapes      sides = list_side(model, parity); returns [chains]
+/// Accuracy    error_bound
+/// Throws      InvalidArgument if a layer is Gaussian
+/// Cost        updates + 1 sweeps of one chain for each, and an exponential a unit
+std::vector<MeanFieldBound> mean_field(const Layered& model, const Bipartite& sides, int parity,
+                                       int updates, Chains& chains);
+
+}  // namespace boltzmark
