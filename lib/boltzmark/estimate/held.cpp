@@ -166,6 +166,10 @@ SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search
 
 void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
   refuse_below(estimate, bound.lowest());
+  hold_to_resolution(bound, estimate);
+}
+
+void hold_to_resolution(const LowerBound& bound, Estimate& estimate) {
   if (std::isnan(bound.log_z))
     estimate.refuse(Status::not_converged,
                     "parameters are so large that a double does not resolve a nat");

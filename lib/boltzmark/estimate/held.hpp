@@ -80,10 +80,14 @@ LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& searc
 SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search,
                            const FoundStates& found = {});
 
-/// Refuses an estimate that a lower bound refutes, of a model of which a double does not resolve a nat: one
-/// that has no lower bound, or of one of which single precision does not resolve a tenth of a nat of inputs.
+/// Refuses an estimate that a lower bound refutes, and as hold_to_resolution.
 /// Status  below_bound, not_converged
 void hold_to_bound(const LowerBound& bound, Estimate& estimate);
+
+/// Refuses the estimate of a model of which a double does not resolve a nat, one that has no lower bound, or
+/// of which single precision, in which samplers work, does not resolve a tenth of a nat of a unit's input.
+/// Status  not_converged
+void hold_to_resolution(const LowerBound& bound, Estimate& estimate);
 
 /// Refuses the estimate of a run whose samples at b = 1 were in the states that the search listed
 /// less often than the estimate itself demands: these states hold e^(searched - log Z) of all mass.

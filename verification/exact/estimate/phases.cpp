@@ -439,23 +439,49 @@ TEST_CASE("a phase is found of which no state is a mode on the side that is list
   check_phases(known);
 }
 
-TEST_CASE("a phase of many unlikely states is found behind sixty likely ones of little mass") {
-  // Each of sixty hidden units holds a state of forty visible ones, and 0.4 % of what there is without
-  // them; one holds 28 of these, and e^2 times that.
+namespace {
+
+// Each of sixty hidden units holds a state of forty visible ones, and 0.4 % of what there is without
+// them; one holds 28 of these, and e^ahead times that.
+KnownModel behind_decoys(double ahead) {
   constexpr int kVisible = 40, kDecoys = 60, kHeld = 28;
   Stream draws(make_key(1, "decoys"), Purpose::test);
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(kVisible, kDecoys + 1);
   Eigen::VectorXd above(kDecoys + 1);
   for (int j = 0; j <= kDecoys; ++j) {
-    above[j] = j < kDecoys ? std::log(0.004) : 2;
+    above[j] = j < kDecoys ? std::log(0.004) : ahead;
     for (int i = 0; i < (j < kDecoys ? kVisible : kHeld); ++i) {
       weights(i, j) = draws.bernoulli(0.5) ? 8 : -8;
       above[j] += std::log(2.0) - softplus(weights(i, j));
     }
   }
-  const double log_z = kVisible * std::log(2.0) + std::log(1 + 0.004 * kDecoys + std::exp(2.0));
-  check_phases(
-      beside_clusters(Layered::rbm(weights, Eigen::VectorXd::Zero(kVisible), above), log_z, 8));
+  const double log_z = kVisible * std::log(2.0) + std::log(1 + 0.004 * kDecoys + std::exp(ahead));
+  return beside_clusters(Layered::rbm(weights, Eigen::VectorXd::Zero(kVisible), above), log_z, 8);
+}
+
+}  // namespace
+
+TEST_CASE("a phase of many unlikely states is found behind sixty likely ones of little mass") {
+  check_phases(behind_decoys(2));
+}
+
+TEST_CASE("a run's base near a phase is on one side where that leads there, else on both") {
+  const KnownModel well = make_known_model("well:100:12:5:1");
+  const ChosenBase one = choose_auto_base(well.model, mode_search(well.model, 1), 1);
+  CHECK(one.of_modes);
+  CHECK(one.base.logits[static_cast<std::size_t>(one.modes->parity)].isZero());
+  // The visible units are the fewer: from means of the hidden ones alone chains leave the pattern.
+  Stream draws(make_key(1, "pattern"), Purpose::test);
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(30, 40);
+  for (double& w : weights.col(0)) w = draws.bernoulli(0.5) ? 8 : -8;
+  Eigen::VectorXd above = Eigen::VectorXd::Zero(40);
+  above[0] = 6;
+  for (const double w : weights.col(0)) above[0] += std::log(2.0) - softplus(w);
+  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(30), above);
+  const ChosenBase both = choose_auto_base(model, mode_search(model, 1), 1);
+  REQUIRE(both.modes->parity == 0);
+  CHECK(both.of_modes);
+  CHECK_FALSE(both.base.logits[0].isZero());
 }
 
 TEST_CASE("both states are found that a hidden unit locks two visible ones in") {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "tools/boltzmark/progress.hpp"
 
@@ -197,7 +198,8 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     const double seconds = own.seconds() + shared_seconds;
     hold_to_searched(shared.states, shared.phases, runs, estimate);
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
-    if (!shared.bound.all_states) hold_to_bound(shared.bound, estimate);
+    if (!shared.bound.all_states) refuse_below(estimate, shared.bound.lowest());
+    hold_to_resolution(shared.bound, estimate);
     add_missing_tours(estimate);
     const double moves = method_work(method, settings).moves +
                          double{1} * (sweeps - settings.sweeps) * settings.chains;
