@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -98,11 +99,8 @@ std::size_t tail_of(double n) {
   return static_cast<std::size_t>(std::ceil(std::min(n / 5, 3 * std::sqrt(n))));
 }
 
-double shape_of_tail(const Tail& tail) {
-  if (tail.exact.size() < kLeastTail) return kNone;
-  const double m = static_cast<double>(tail.exact.size());
-  return (m * fit_generalised_pareto(tail.exact, tail.at_least).shape + 5) / (m + 10);
-}
+// A shape fitted to so many weights, pulled to 1/2.
+double regularised(double shape, double m) { return (m * shape + 5) / (m + 10); }
 
 using Numbers = std::map<std::int64_t, std::int64_t>;
 
@@ -135,71 +133,101 @@ double pareto_shape(std::span<const double> log_weights) {
                     std::greater<>());
   // Relative to the largest weight, so that nothing overflows.
   const double below = std::exp(top[tail] - top[0]);
-  Tail exceedances;
+  std::vector<double> exceedances;
   for (std::size_t i = 0; i < tail; ++i)
     if (const double above = std::exp(top[i] - top[0]) - below; above > 0)
-      exceedances.exact.push_back(above);
-  return shape_of_tail(exceedances);
+      exceedances.push_back(above);
+  if (exceedances.size() < kLeastTail) return kNone;
+  return regularised(fit_generalised_pareto(exceedances).shape,
+                     static_cast<double>(exceedances.size()));
 }
 
 namespace {
 
-// Numbers whose tail is fitted.
-struct TailOfNumbers {
-  double sum = 0;          // of all
-  std::int64_t below = 0;  // the largest that is not in the tail
-  Tail tail = {};
-};
-
-TailOfNumbers tail_of_numbers(const Numbers& numbers, const Numbers& at_least) {
-  Numbers all;
-  double n = 0;
-  TailOfNumbers found;
-  for (const Numbers* some : {&numbers, &at_least})
-    for (const auto& [weight, number] : *some) {
-      if (weight < 0 || number < 0)
-        throw InvalidArgument(
-            fmt::format("weight {} of number {} (must not be negative)", weight, number));
-      all[weight] += number;
-      n += static_cast<double>(number);
-      found.sum += static_cast<double>(weight) * static_cast<double>(number);
-    }
-  const std::size_t tail = tail_of(n);
-  if (tail < kLeastTail) return found;
-  found.below = weight_below(all, tail);
-  found.tail = {exceedances_of(numbers, found.below), exceedances_of(at_least, found.below)};
-  return found;
+// P(exceedance > x)
+double survival(const GeneralisedPareto& law, double x) {
+  constexpr double kExponential = 1e-9;
+  const double z = x / law.scale;
+  if (std::abs(law.shape) < kExponential) return std::exp(-z);
+  return law.shape * z > -1 ? std::exp(-std::log1p(law.shape * z) / law.shape) : 0;
 }
 
 // E[(below + x) 1{x > above}] of an exceedance x.
 double mean_above(const GeneralisedPareto& law, double below, double above) {
-  constexpr double kNear = 1e-7;  // to the limits at a shape of 0 and of 1
-  const double shape = std::abs(law.shape - 1) < kNear ? 1 - kNear : law.shape;
-  const double z = above / law.scale;
-  if (shape * z <= -1) return 0;
-  const double survival = std::exp(std::abs(shape) < kNear ? -z : -std::log1p(shape * z) / shape);
-  return (below + above + (law.scale + shape * above) / (1 - shape)) * survival;
+  constexpr double kNear = 1e-7;  // to the shape of 1, at which the mean is infinite
+  const GeneralisedPareto finite{std::abs(law.shape - 1) < kNear ? 1 - kNear : law.shape,
+                                 law.scale};
+  const double survives = survival(finite, above);
+  if (survives == 0) return 0;
+  const double mean = below + above + (finite.scale + finite.shape * above) / (1 - finite.shape);
+  return mean * survives;
+}
+
+// The tail of numbers, and the law of what is above `below`.
+struct TailOfNumbers {
+  double below, exact, size;  // what is above it, known exactly and in all
+  double largest;             // of the exceedances
+  GeneralisedPareto law;
+};
+
+double count_of(const Numbers& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0, [](double n, const auto& weight) {
+    return n + static_cast<double>(weight.second);
+  });
+}
+
+double sum_of(const Numbers& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0, [](double sum, const auto& weight) {
+    return sum + static_cast<double>(weight.first) * static_cast<double>(weight.second);
+  });
+}
+
+void check(const Numbers& numbers) {
+  for (const auto& [weight, number] : numbers)
+    if (weight < 0 || number < 0)
+      throw InvalidArgument(
+          fmt::format("weight {} of number {} (must not be negative)", weight, number));
+}
+
+// Halved while the largest is too large for the law of the rest: of a mixture of laws the tail is that
+// of the last one alone.
+std::optional<TailOfNumbers> fit_tail(const Numbers& numbers, const Numbers& at_least) {
+  constexpr double kUnlikely = 0.1;  // numbers above the largest that the law expects
+  check(numbers);
+  check(at_least);
+  Numbers all = numbers;
+  for (const auto& [weight, number] : at_least) all[weight] += number;
+  std::optional<TailOfNumbers> found;
+  for (std::size_t tail = tail_of(count_of(all)); tail >= kLeastTail; tail /= 2) {
+    const std::int64_t below = weight_below(all, tail);
+    const Tail x{exceedances_of(numbers, below), exceedances_of(at_least, below)};
+    if (x.exact.size() < kLeastTail) break;
+    const auto exact = static_cast<double>(x.exact.size());
+    found = {.below = static_cast<double>(below),
+             .exact = exact,
+             .size = exact + static_cast<double>(x.at_least.size()),
+             .largest = static_cast<double>(all.rbegin()->first - below),
+             .law = fit_generalised_pareto(x.exact, x.at_least)};
+    if (found->size * survival(found->law, found->largest) > kUnlikely) break;
+  }
+  return found;
 }
 
 }  // namespace
 
 double pareto_shape_of_numbers(const Numbers& numbers, const Numbers& at_least) {
-  return shape_of_tail(tail_of_numbers(numbers, at_least).tail);
+  const auto tail = fit_tail(numbers, at_least);
+  return tail ? regularised(tail->law.shape, tail->exact) : kNone;
 }
 
 double sum_above_largest(const Numbers& numbers, const Numbers& at_least) {
   constexpr double kTimes = 10;
-  const TailOfNumbers of = tail_of_numbers(numbers, at_least);
-  if (of.tail.exact.size() < kLeastTail) return 0;
-  const GeneralisedPareto law = fit_generalised_pareto(of.tail.exact, of.tail.at_least);
-  double largest = 0;
-  for (const std::vector<double>* some : {&of.tail.exact, &of.tail.at_least})
-    for (const double x : *some) largest = std::max(largest, x);
-  const auto below = static_cast<double>(of.below);
+  const auto tail = fit_tail(numbers, at_least);
+  if (!tail) return 0;
   const double mean =
-      mean_above(law, below, largest) - mean_above(law, below, kTimes * (below + largest) - below);
-  const auto tail = static_cast<double>(of.tail.exact.size() + of.tail.at_least.size());
-  return tail * mean / of.sum;
+      mean_above(tail->law, tail->below, tail->largest) -
+      mean_above(tail->law, tail->below, kTimes * (tail->below + tail->largest) - tail->below);
+  return tail->size * mean / (sum_of(numbers) + sum_of(at_least));
 }
 
 }  // namespace boltzmark

@@ -30,7 +30,9 @@ GeneralisedPareto fit_generalised_pareto(std::span<const double> exceedances,
 /// Throws   InvalidArgument if a log weight is NaN or plus infinity
 double pareto_shape(std::span<const double> log_weights);
 /// Computes it of weights that are whole numbers, of which each is given with how often it occurs; M counts
-/// those in the tail, which `at_least`, weights of which only a lower limit is known, only lengthen.
+/// those in the tail, which `at_least`, weights of which only a lower limit is known, only lengthen. The tail
+/// is halved while its law expects fewer than a tenth of a number above the largest: a few that are far
+/// larger than all others are of another law, and among many of these they would hardly be seen.
 /// Throws   InvalidArgument if a weight or a number is negative
 double pareto_shape_of_numbers(const std::map<std::int64_t, std::int64_t>& numbers,
                                const std::map<std::int64_t, std::int64_t>& at_least = {});

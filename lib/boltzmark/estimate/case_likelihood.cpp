@@ -40,6 +40,7 @@ Estimate estimate_log_f(std::string_view method, const Layered& model,
                              .gibbs_sweeps = 5,
                              .most_states = kFewStates}),
                 estimate);
+  add_missing_tours(estimate);
   const double visible_term = model.bias(0).dot(visible);
   for (double* value : {&estimate.log_z, &estimate.lower, &estimate.upper}) *value += visible_term;
   estimate.log_z_rungs.resize(0);  // of a law of the hidden layers alone

@@ -100,7 +100,7 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
     // On one side alone, where that leads to the phase: sweeps from it are several times as fast.
     Base one = one_sided(bases[static_cast<std::size_t>(k)], 1 - chosen.modes->parity);
     const double from_one = mean_log_weight(one, choice, model, *chosen.phases, k);
-    if (!std::isfinite(from_one)) continue;
+    if (!(from_one > mean_log_weights.front())) continue;
     bases[static_cast<std::size_t>(k)] = std::move(one);
     mean = from_one;
   }
@@ -169,15 +169,25 @@ void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
   hold_to_resolution(bound, estimate);
 }
 
+namespace {
+
+constexpr double kMostRounding = 0.1;  // nats of a unit's input
+
+}  // namespace
+
+bool is_resolved(const LowerBound& bound) {
+  return !std::isnan(bound.log_z) && bound.input_rounding <= kMostRounding;
+}
+
 void hold_to_resolution(const LowerBound& bound, Estimate& estimate) {
+  if (is_resolved(bound)) return;
   if (std::isnan(bound.log_z))
-    estimate.refuse(Status::not_converged,
-                    "parameters are so large that a double does not resolve a nat");
-  else if (constexpr double kMost = 0.1; bound.input_rounding > kMost)
-    estimate.refuse(Status::not_converged,
-                    fmt::format("parameters are so large that samplers, in single precision, may "
-                                "round a unit's input by {:.2g} nats (more than {})",
-                                bound.input_rounding, kMost));
+    return estimate.refuse(Status::not_converged,
+                           "parameters are so large that a double does not resolve a nat");
+  estimate.refuse(Status::not_converged,
+                  fmt::format("parameters are so large that samplers, in single precision, round a "
+                              "unit's input by {:.2g} nats (more than {})",
+                              bound.input_rounding, kMostRounding));
 }
 
 namespace {
@@ -292,6 +302,13 @@ void hold_to_phases(const MetPhases& phases, Estimate& estimate) {
 
 void add_missing_tours(Estimate& estimate) {
   constexpr double kTold = 0.05;  // less is no news
+  constexpr double kMost = 1;
+  if (estimate.missing > kMost)
+    estimate.refuse(
+        Status::not_converged,
+        fmt::format("longer tours than the longest one would add {:.2g} % to such a Z by "
+                    "the tail of their lengths (more than {:.0f} %)",
+                    100 * estimate.missing, 100 * kMost));
   if (estimate.add_missing(estimate.missing) && estimate.missing > kTold)
     estimate.warnings.push_back(fmt::format(
         "longer tours than the longest one would add {:.2g} % to such a Z by the tail of their "

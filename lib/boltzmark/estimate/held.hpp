@@ -84,8 +84,12 @@ SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search
 /// Status  below_bound, not_converged
 void hold_to_bound(const LowerBound& bound, Estimate& estimate);
 
-/// Refuses the estimate of a model of which a double does not resolve a nat, one that has no lower bound, or
-/// of which single precision, in which samplers work, does not resolve a tenth of a nat of a unit's input.
+/// Tells whether arithmetic resolves a model: a double a nat of what it is summed from, without which there
+/// is no lower bound, and single precision, in which samplers work, a tenth of a nat of units' inputs. No run
+/// of more sweeps mends that.
+bool is_resolved(const LowerBound& bound);
+
+/// Refuses the estimate of a model that is not resolved.
 /// Status  not_converged
 void hold_to_resolution(const LowerBound& bound, Estimate& estimate);
 
@@ -121,7 +125,8 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);
 
 /// Adds what a run's tours tell to be missing from Z to the error of its estimate, after all else, which
-/// is held against what its samples tell alone.
+/// is held against what its samples tell alone. As much as Z itself or more is refused.
+/// Status  not_converged
 void add_missing_tours(Estimate& estimate);
 
 /// What an estimate was held to.
@@ -140,7 +145,8 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const LowerBound& before = {});
 
 /// Foretells the sweeps of one chain that find_before and hold_to_found make at most.
-constexpr double kHeldSweeps = 30'000 + 9 * 9'600 + 20'000;  // tempered search, phases, bound
+constexpr double kHeldSweeps =
+    30'000 + 15'000 + 9 * 9'600 + 20'000;  // tempered search, places, phases, bound
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

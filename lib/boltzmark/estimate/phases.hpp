@@ -28,7 +28,7 @@ struct PhaseMasses {
 /// by Markov's inequality it exceeds c Z with probability at most 1/c, whatever the model. Where chains
 /// of one base never meet another phase, those that start near it do.
 struct Phases : PhaseMasses {
-  std::vector<Base> bases;           ///< the uniform one, then one near each of a few distant modes
+  std::vector<Base> bases;           ///< the uniform one, then one near each of a few distant places
   Eigen::MatrixXd centres;           ///< means of all units by each base [units x bases]
   Eigen::VectorXd mean_log_weights;  ///< of all chains of each base, by which choose_base chooses
 

@@ -25,7 +25,7 @@ std::string_view name(Status status);
 struct Estimate {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   double log_z = kNone;      ///< nats
-  double std_error = kNone;  ///< of log_z, discretisation included
+  double std_error = kNone;  ///< of log_z by its samples, discretisation included
   double lower = kNone;      ///< 95 %
   double upper = kNone;
   double effective_samples = 0;

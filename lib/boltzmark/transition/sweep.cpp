@@ -203,6 +203,18 @@ void fill_inputs(const PackedModel& model, const Chains& chains, SideInputs& inp
     fill_inputs(model, chains, l, inputs.layers[static_cast<std::size_t>(l / 2)]);
 }
 
+Eigen::MatrixXd layer_inputs(const PackedModel& model, const Chains& chains, int layer) {
+  std::vector<float> inputs;
+  fill_inputs(model, chains, layer, inputs);
+  const Eigen::Index padded = static_cast<Eigen::Index>(panels_of(chains.size(layer))) * kPanel;
+  Eigen::MatrixXd all(chains.size(layer), chains.chains());
+  for (int c = 0; c < chains.chains(); ++c)
+    for (int u = 0; u < chains.size(layer); ++u)
+      all(u, c) = inputs[static_cast<std::size_t>((c / kChainBlock * padded + u) * kChainBlock +
+                                                  c % kChainBlock)];
+  return all;
+}
+
 void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
            const SweepOptions& options, SideInputs& even_inputs) {
   even_inputs.parity = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -113,6 +114,9 @@ void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 /// Throws  InvalidArgument if shapes differ or there is no such layer
 void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
                  std::vector<float>& inputs);
+
+/// Returns the same.  Shapes  [units x chains]
+Eigen::MatrixXd layer_inputs(const PackedModel& model, const Chains& chains, int layer);
 
 /// The inputs of all layers of one side.
 struct SideInputs {

@@ -20,11 +20,14 @@ struct Listing {
   std::vector<JsonObject> entries = {};
 };
 
+// An experiment may have no trials at a profile.
+std::string duration(double seconds) { return seconds > 0 ? human_seconds(seconds) : "none"; }
+
 Listing list_experiments() {
   Listing list{"Experiments", TextTable({"id", ">smoke", ">quick", ">paper", "title"})};
   for (const auto& info : experiments::list_experiments()) {
-    list.table.add({info.id, human_seconds(info.smoke_seconds), human_seconds(info.quick_seconds),
-                    human_seconds(info.paper_seconds), info.title});
+    list.table.add({info.id, duration(info.smoke_seconds), duration(info.quick_seconds),
+                    duration(info.paper_seconds), info.title});
     list.entries.push_back(JsonObject()
                                .set("id", info.id)
                                .set("item", info.item)

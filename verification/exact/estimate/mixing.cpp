@@ -161,6 +161,18 @@ TEST_CASE("an estimate is refused where a few long tours made most visits of the
   CHECK(judged({whole, {}}).status == Status::ok);
 }
 
+TEST_CASE("a few tours far longer than all others are judged by themselves") {
+  // A hundred chains' tours at a mode that holds little, and the four that met one of many others.
+  std::map<std::int64_t, std::int64_t> tours;
+  for (int n = 0; n < 12; ++n) tours[n] = std::lround(4000 * std::exp(-0.7 * n));
+  CHECK(pareto_shape_of_numbers(tours) < 0.35);
+  for (const int visits : {3900, 2400, 900}) ++tours[visits];
+  CHECK(pareto_shape_of_numbers(tours) > 1);
+  Estimate estimate{.log_z = 2, .std_error = 0.1, .lower = 1.8, .upper = 2.2};
+  judge_tours(estimate, {tours, {}});
+  CHECK(estimate.status == Status::not_converged);
+}
+
 TEST_CASE("what is missing from Z adds to the error and to the upper limit alone") {
   Estimate estimate{.log_z = 2, .std_error = 0.3, .lower = 1.4, .upper = 2.6};
   CHECK_FALSE(estimate.add_missing(0.2));
@@ -185,6 +197,11 @@ TEST_CASE("what is missing from Z adds to the error and to the upper limit alone
   CHECK(says(sure, "longer tours"));
   add_missing_tours(sure);  // but once
   CHECK(sure.std_error == Approx(std::hypot(0.01, std::log1p(missing))).epsilon(1e-12));
+  for (const double much : {0.9, 1.1}) {
+    Estimate most{.log_z = 2, .std_error = 0.01, .lower = 1.98, .upper = 2.02, .missing = much};
+    add_missing_tours(most);
+    CHECK((most.status == Status::ok) == (much < 1));
+  }
   Estimate unsure{.log_z = 2, .std_error = 1, .lower = 0, .upper = 4, .missing = missing};
   add_missing_tours(unsure);
   CHECK(unsure.warnings.empty());

@@ -278,7 +278,6 @@ TEST_CASE("phases have bases near different places, of any units, on both sides"
   REQUIRE(chosen.phases);
   const Phases& phases = *chosen.phases;
   CHECK(phases.bases.size() > 4);
-  CHECK(phases.bases.size() <= 9);
   CHECK(phases.bases[0].logits[0].isZero());
   CHECK(phases.centres.col(0).isConstant(0.5));
   for (Eigen::Index a = 1; a < phases.centres.cols(); ++a)

@@ -270,26 +270,27 @@ TEST_CASE("an estimate that misses a golf hole is ok by itself, and below the bo
 }
 
 TEST_CASE("a model is refused whose inputs single precision does not resolve") {
-  Eigen::MatrixXd weights = Eigen::MatrixXd::Constant(3, 2, 1);
-  weights(0, 0) = -1e6;
-  const auto bound_with = [&](double visible, double hidden) {
-    Eigen::VectorXd below = Eigen::VectorXd::Zero(3), above = Eigen::VectorXd::Zero(2);
-    below[0] = visible;
-    above[0] = hidden;
-    return bound_of(Layered::rbm(weights, below, above), modes_alone());
+  const auto bound_with = [&](double bias, double weight) {
+    Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(3, 2);
+    weights(0, 0) = weight;
+    return bound_of(Layered::rbm(weights, Eigen::Vector3d::Zero(), Eigen::Vector2d(bias, 0)),
+                    modes_alone());
   };
-  // 24 binary digits: of the hidden unit's input 10^6 + 2, of the visible one's 10^6 + 1.
-  const double unit = std::ldexp(1.0, -24);
-  CHECK(bound_with(0, 0).input_rounding == Approx(1'000'002 * unit).epsilon(1e-12));
-  CHECK(bound_with(0, -5e5).input_rounding == Approx(1'500'002 * unit).epsilon(1e-12));
-  CHECK(bound_with(-9e5, 0).input_rounding == Approx(1'900'001 * unit).epsilon(1e-12));
+  // Floats near 3 x 10^7 are 2 apart, and near -10^6 a sixteenth.
+  CHECK(bound_with(3e7, 0.3).input_rounding == Approx(0.3).epsilon(1e-6));
+  CHECK(bound_with(-1e6, 1.03).input_rounding == Approx(0.03).epsilon(1e-6));
+  CHECK(bound_with(1 << 20, 1).input_rounding == 0);  // none is rounded
   const auto status = [](const LowerBound& bound) {
-    Estimate estimate{.log_z = 1e7, .std_error = 1, .lower = 1e7, .upper = 1e7};
+    Estimate estimate{.log_z = 1e9, .std_error = 1, .lower = 1e9, .upper = 1e9};
     hold_to_bound(bound, estimate);
     return estimate.status;
   };
-  CHECK(status(bound_with(0, 0)) == Status::ok);
-  CHECK(status(bound_with(-9e5, 0)) == Status::not_converged);
+  CHECK(status(bound_with(-1e6, 1.03)) == Status::ok);
+  CHECK(status(bound_with(1 << 20, 1)) == Status::ok);
+  CHECK(status(bound_with(3e7, 0.3)) == Status::not_converged);
+  CHECK_FALSE(is_resolved(bound_with(3e7, 0.3)));
+  CHECK(is_resolved(bound_with(1 << 20, 1)));
+  CHECK_FALSE(is_resolved({}));
 }
 
 TEST_CASE("an estimate is refused where its upper limit is below the bound, and nowhere else") {

@@ -90,14 +90,40 @@ TEST_CASE("samples of a model that no precision resolves are refused, as its run
     const Json live = json_of(command);
     CHECK(live["status"] != "ok");
     CHECK(live["warnings"].dump().find("parameters are so large") != std::string::npos);
-    for (const char* method : {"rts", "ti", "mbar"})
-      CHECK(json_of({"estimate", "--from", dump, "--method", method})["status"] != "ok");
+    for (const char* method : {"rts", "ti", "mbar"}) {
+      const Json stored = json_of({"estimate", "--from", dump, "--method", method});
+      CHECK(stored["status"] != "ok");
+      CHECK(stored["warnings"].dump().find("parameters are so large") != std::string::npos);
+    }
     const std::string truth = bias == 3e7 ? "30000010" : "0";
     const Json cell = json_of({"compare", model, "--truth", truth, "--methods", "rts", "--sweeps",
                                "400", "--repeats", "2", "--chains", "20", "--temperatures", "8",
                                "--base", "uniform", "--out", folder / "out"})["cells"][0];
     CHECK(cell["refused"] == 2);
   }
+}
+
+TEST_CASE("what longer tours may hold is in the error of every command that judges a run") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", dump = folder / "d.npz";
+  const double log_z = json_of({"make", "parity:40:7:6", "--out", model})["log_z"];
+  const auto is_told = [](const Json& found) {
+    return found["status"] == "ok" && found["std_error"] > 0.2 &&
+           found["warnings"].dump().find("longer tours") != std::string::npos;
+  };
+  const Json live = json_of({"estimate", model, "--dump", dump, "--sweeps", "10000"});
+  INFO(live.dump());
+  CHECK(is_told(live));
+  CHECK(is_told(json_of({"estimate", "--from", dump})));
+  const Json cell = json_of({"compare", model, "--methods", "rts", "--sweeps", "10000", "--repeats",
+                             "2", "--out", folder / "out"})["cells"][0];
+  INFO(cell.dump());
+  CHECK(cell["mean_std_error"] > 0.15);
+  const Json reached = json_of({"estimate", model, "--sweeps", "2000", "--target-error", "0.35"});
+  INFO(reached.dump());
+  CHECK((reached["std_error"] <= 0.35 ||
+         reached["warnings"].dump().find("target error was not reached") != std::string::npos));
+  CHECK(std::abs(reached["log_z"].get<double>() - log_z) < 1);
 }
 
 TEST_CASE("an estimate from a dump is the one that the run gave") {

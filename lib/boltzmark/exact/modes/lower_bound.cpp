@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "boltzmark/exact/enumeration/state_list.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/model/sides.hpp"
+#include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
 namespace {
@@ -81,13 +81,17 @@ MeanFieldBound best_mean_field(const Layered& model, const Bipartite& sides, int
                            });
 }
 
-// Of the largest sum that some unit's input may be.
-double input_rounding(const Bipartite& sides) {
-  const Eigen::MatrixXd weights = sides.weights.cwiseAbs();
-  const double largest =
-      std::max((sides.other_input.cwiseAbs() + weights.rowwise().sum()).maxCoeff(),
-               (sides.bias.cwiseAbs() + weights.colwise().sum().transpose()).maxCoeff());
-  return largest * std::numeric_limits<float>::epsilon() / 2;
+// The inputs that samplers would draw by, less those in double precision.
+double input_rounding(const Layered& model, const Chains& states) {
+  const PackedModel packed(model, {.chains = states.chains()});
+  double largest = 0;
+  for (int l = 0; l < model.layers(); ++l) {
+    Eigen::MatrixXd inputs = model.bias(l).replicate(1, states.chains());
+    if (l > 0) inputs += model.weights(l - 1).transpose() * states.get_layer(l - 1).cast<double>();
+    if (l + 1 < model.layers()) inputs += model.weights(l) * states.get_layer(l + 1).cast<double>();
+    largest = std::max(largest, (layer_inputs(packed, states, l) - inputs).cwiseAbs().maxCoeff());
+  }
+  return largest;
 }
 
 void take(const MeanFieldBound& bound, LowerBound& result) {
@@ -104,11 +108,11 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   LowerBound result{.parity = smaller_side(model)};
   const Bipartite sides = list_side(model, result.parity);
   if (!(magnitude(sides) < kUnresolved)) return result;
-  result.input_rounding = input_rounding(sides);
   Chains starts = random_starts(model, options);
   if (std::isfinite(log2_states(model, result.parity))) {
     StateList list(sides);
     const Modes modes = list_around_modes(model, base, options, list, starts);
+    result.input_rounding = input_rounding(model, starts);
     list.add(count_visits(model, list, options.visited, options.visits, result));
     list.grow(static_cast<std::size_t>(options.most_states));
     result.modes = modes.count();
@@ -120,6 +124,8 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
     take({result.listed, list.error_bound()}, result);
     for (int c = 0; c < std::min(modes.count(), kChains / 2); ++c)
       starts.copy_chain(c, modes.states, c);
+  } else {
+    result.input_rounding = input_rounding(model, starts);
   }
   const MeanFieldBound bound = best_mean_field(model, sides, result.parity, std::move(starts));
   result.mean_field = bound.log_z;

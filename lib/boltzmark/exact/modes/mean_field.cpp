@@ -5,7 +5,6 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
-#include "boltzmark/transition/kernels/panel.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
@@ -43,24 +42,10 @@ MeanFieldBound mean_field_bound(const Bipartite& sides, const Eigen::VectorXd& i
 
 // The inputs of a side's units of every chain.  Shapes  [units x chains]
 Eigen::MatrixXd side_inputs(const PackedModel& packed, const Chains& chains, int parity) {
-  std::vector<Eigen::MatrixXd> layers;
-  Eigen::Index units = 0;
-  std::vector<float> inputs;
+  Eigen::MatrixXd all(0, chains.chains());
   for (int l = parity; l < packed.layers(); l += 2) {
-    fill_inputs(packed, chains, l, inputs);
-    const Eigen::Index padded = static_cast<Eigen::Index>(panels_of(chains.size(l))) * kPanel;
-    Eigen::MatrixXd& layer = layers.emplace_back(chains.size(l), chains.chains());
-    for (int c = 0; c < chains.chains(); ++c)
-      for (int j = 0; j < chains.size(l); ++j)
-        layer(j, c) = inputs[static_cast<std::size_t>((c / kChainBlock * padded + j) * kChainBlock +
-                                                      c % kChainBlock)];
-    units += layer.rows();
-  }
-  Eigen::MatrixXd all(units, chains.chains());
-  Eigen::Index first = 0;
-  for (const Eigen::MatrixXd& layer : layers) {
-    all.middleRows(first, layer.rows()) = layer;
-    first += layer.rows();
+    all.conservativeResize(all.rows() + chains.size(l), Eigen::NoChange);
+    all.bottomRows(chains.size(l)) = layer_inputs(packed, chains, l);
   }
   return all;
 }

@@ -15,8 +15,8 @@ struct MeanFieldBound {
   double error_bound = std::numeric_limits<double>::quiet_NaN();  ///< log Z >= log_z - error_bound
 };
 
-/// Moves each chain to means of all units by so many updates, side by side, the side of `parity` first
-/// given the other one's values, and bounds log Z by the product law that they are of: by naive mean
+/// Moves each chain to means of all units by so many updates, side by side, from its values on the side of
+/// `parity`, and bounds log Z by the product law that they are of: by naive mean
 /// field, what a phase holds that is near its means, less what its units' dependence adds.
 /// Shapes      sides = list_side(model, parity); returns [chains]
 /// Accuracy    error_bound

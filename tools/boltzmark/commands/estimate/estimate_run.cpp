@@ -135,7 +135,8 @@ int most_sweeps(const EstimateRequest& arguments, const Layered& model, const Se
   return std::stoi(decided(session, std::to_string(most)));
 }
 
-EstimateOutcome run_to_target(EstimateRequest arguments, const LayeredTarget& target,
+EstimateOutcome run_to_target(EstimateRequest arguments, const PreparedTarget& prepared,
+                              const CaseValues& cases, const FoundStates& found,
                               const Layered& model, const Session& session) {
   EstimateOutcome outcome;
   std::vector<Attempt> attempts;
@@ -146,7 +147,9 @@ EstimateOutcome run_to_target(EstimateRequest arguments, const LayeredTarget& ta
                          .most_sweeps = most_sweeps(arguments, model, session)},
                         [&](int sweeps, int number) {
                           arguments.shared.sweeps = sweeps;
-                          outcome = run_once(arguments, target, model, session, number);
+                          const LowerBound before = outcome.bound;
+                          outcome = run_once(arguments, prepared.target, model, session, number);
+                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
                           seconds += outcome.seconds;
                           attempts.push_back({outcome.sweeps, outcome.estimate.status});
                           return outcome.estimate;
@@ -183,7 +186,7 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
   std::vector<Attempt> attempts;
   double seconds = 0, planned = 0;
   const Obstacle own_obstacle = [&](int sweeps) -> std::optional<std::string> {
-    if (std::isnan(outcome.bound.log_z)) return "more sweeps mend no parameters";
+    if (!is_resolved(outcome.bound)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
     const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
     if (ranks_here(session) * next.bytes > available_memory())
@@ -238,9 +241,7 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   const double seconds = watch.seconds();
   EstimateOutcome outcome;
   if (arguments.target_error > 0) {
-    outcome = run_to_target(arguments, prepared.target, model, session);
-    hold_to_bound(arguments, prepared, cases, found, {}, outcome);
-    outcome.attempts.back().status = outcome.estimate.status;
+    outcome = run_to_target(arguments, prepared, cases, found, model, session);
   } else {
     outcome = run_attempts(arguments, prepared, cases, found, model, session);
   }
