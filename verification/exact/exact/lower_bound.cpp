@@ -276,10 +276,16 @@ TEST_CASE("a model is refused whose inputs single precision does not resolve") {
     return bound_of(Layered::rbm(weights, Eigen::Vector3d::Zero(), Eigen::Vector2d(bias, 0)),
                     modes_alone());
   };
-  // Floats near 3 x 10^7 are 2 apart, and near -10^6 a sixteenth.
-  CHECK(bound_with(3e7, 0.3).input_rounding == Approx(0.3).epsilon(1e-6));
-  CHECK(bound_with(-1e6, 1.03).input_rounding == Approx(0.03).epsilon(1e-6));
-  CHECK(bound_with(1 << 20, 1).input_rounding == 0);  // none is rounded
+  // One rounding of 24 binary digits.
+  CHECK(bound_with(3e7, 0.3).input_rounding == Approx(std::ldexp(3e7 + 0.3, -24)).epsilon(1e-9));
+  CHECK(bound_with(-1e6, 1.03).input_rounding == Approx(std::ldexp(1e6 + 1.03, -24)).epsilon(1e-9));
+  // Of 1,801 terms more than one, in states that are met: a unit that 800 weights turn on, 1,000 off.
+  Eigen::MatrixXd many(1800, 1);
+  many << Eigen::VectorXd::Constant(800, 1000.02), Eigen::VectorXd::Constant(1000, -800.1);
+  const LowerBound summed =
+      bound_of(Layered::rbm(many, Eigen::VectorXd::Constant(1800, 5), Eigen::VectorXd::Zero(1)),
+               modes_alone());
+  CHECK(summed.input_rounding > 1.05 * std::ldexp(many.cwiseAbs().sum(), -24));
   const auto status = [](const LowerBound& bound) {
     Estimate estimate{.log_z = 1e9, .std_error = 1, .lower = 1e9, .upper = 1e9};
     hold_to_bound(bound, estimate);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -81,10 +82,19 @@ MeanFieldBound best_mean_field(const Layered& model, const Bipartite& sides, int
                            });
 }
 
-// The inputs that samplers would draw by, less those in double precision.
-double input_rounding(const Layered& model, const Chains& states) {
+// One rounding of the largest input there may be: other states than these are met on the way.
+double largest_rounding(const Bipartite& sides) {
+  const Eigen::MatrixXd weights = sides.weights.cwiseAbs();
+  const double largest =
+      std::max((sides.other_input.cwiseAbs() + weights.rowwise().sum()).maxCoeff(),
+               (sides.bias.cwiseAbs() + weights.colwise().sum().transpose()).maxCoeff());
+  return largest * std::numeric_limits<float>::epsilon() / 2;
+}
+
+// The inputs that samplers would draw by, less those in double precision: of many terms, many roundings.
+double input_rounding(const Layered& model, const Bipartite& sides, const Chains& states) {
   const PackedModel packed(model, {.chains = states.chains()});
-  double largest = 0;
+  double largest = largest_rounding(sides);
   for (int l = 0; l < model.layers(); ++l) {
     Eigen::MatrixXd inputs = model.bias(l).replicate(1, states.chains());
     if (l > 0) inputs += model.weights(l - 1).transpose() * states.get_layer(l - 1).cast<double>();
@@ -112,7 +122,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   if (std::isfinite(log2_states(model, result.parity))) {
     StateList list(sides);
     const Modes modes = list_around_modes(model, base, options, list, starts);
-    result.input_rounding = input_rounding(model, starts);
+    result.input_rounding = input_rounding(model, sides, starts);
     list.add(count_visits(model, list, options.visited, options.visits, result));
     list.grow(static_cast<std::size_t>(options.most_states));
     result.modes = modes.count();
@@ -125,7 +135,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
     for (int c = 0; c < std::min(modes.count(), kChains / 2); ++c)
       starts.copy_chain(c, modes.states, c);
   } else {
-    result.input_rounding = input_rounding(model, starts);
+    result.input_rounding = input_rounding(model, sides, starts);
   }
   const MeanFieldBound bound = best_mean_field(model, sides, result.parity, std::move(starts));
   result.mean_field = bound.log_z;
