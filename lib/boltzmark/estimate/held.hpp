@@ -17,7 +17,7 @@ namespace boltzmark {
 /// The base of a run as it is chosen where none is named.
 struct ChosenBase {
   Base base;
-  bool of_modes = false;                        ///< the rates near some modes; else uniform
+  bool of_modes = false;                        ///< means near modes or a place; else uniform
   std::optional<Modes> modes = std::nullopt;    ///< where they were searched for
   std::optional<Phases> phases = std::nullopt;  ///< where bases were compared
 };
@@ -34,8 +34,9 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 
 /// Chooses by choose_base among the uniform base, that of anneal_phases which has nine tenths of the mass
 /// that these found near it, if there is one, and, of Bernoulli visible units, the rates near all modes and
-/// near the likeliest, where their own pilots reach what is near no mode, if that holds a tenth. Uniform
-/// where parameters are so large that a double does not resolve a nat.
+/// near the likeliest, where their own pilots find half of what is near no place, if that holds a tenth. That
+/// near a place is on the side that is not listed alone where it leads there from that, and is no worse than
+/// the uniform one. Uniform where parameters are so large that a double does not resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
@@ -61,7 +62,7 @@ std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed);
 /// What is known of a model's mass before a run.
 struct FoundStates {
   std::optional<Modes> modes = std::nullopt;    ///< of the search; none: it is made
-  std::optional<Phases> phases = std::nullopt;  ///< what annealing from bases near modes found
+  std::optional<Phases> phases = std::nullopt;  ///< what annealing from bases near places found
   std::vector<Chains> states = {};              ///< of tempered_search, where it was made
 };
 
@@ -113,14 +114,15 @@ struct MetPhases : PhaseMasses {
 /// Shapes  visited.visits [chains of all groups together], or empty: all weigh alike
 MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 
-/// Refuses an estimate that is lower than what annealing from bases near modes found by five joint
+/// Refuses an estimate that is lower than what annealing from bases near places found by five joint
 /// standard errors and a quarter of a nat, or whose run was seldomer in the phase near one of these bases
 /// than the mass demands that annealing found there, as hold_to_visits does: a base that is near one
 /// phase alone, or a first-order transition on the way from it, hides the others from every run.
 /// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
 /// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
-/// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors lower, if the run was there less
-/// than half as often and chance would have it with 20 % at most; to refuse, with 1 % at most.
+/// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
+/// lower, if the run was there less than half as often and chance would have it with 20 % at most; to be
+/// sure, with 1 % at most.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);
 

@@ -15,13 +15,13 @@
 namespace boltzmark {
 namespace {
 
-constexpr int kNear = 8;         // bases near modes
+constexpr int kNear = 8;         // bases near places
 constexpr int kGreatest = 32;    // places that these are taken from
 constexpr int kBaseChains = 64;  // that find what is near a place
 constexpr double kSmoothing = 0.05;
 
-// As many bases near modes as 2^35 weights of chains' sweeps allow.
-int near_modes(const Layered& model, const BaseChoice& choice) {
+// As many bases near places as 2^35 weights of chains' sweeps allow.
+int near_places(const Layered& model, const BaseChoice& choice) {
   constexpr double kCost = 0x1p35;
   double weights = 0;
   for (const Eigen::MatrixXd& w : model.weights()) weights += static_cast<double>(w.size());
@@ -168,7 +168,7 @@ double PhaseMasses::std_error() const {
 Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
                      const BaseChoice& choice) {
   Phases phases;
-  phases.bases = bases_of(model, modes, key, near_modes(model, choice));
+  phases.bases = bases_of(model, modes, key, near_places(model, choice));
   const auto count = std::ssize(phases.bases);
   phases.centres.resize(model.units(), count);
   phases.log_masses.resize(count);

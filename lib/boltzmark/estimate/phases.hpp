@@ -28,8 +28,8 @@ struct PhaseMasses {
 /// by Markov's inequality it exceeds c Z with probability at most 1/c, whatever the model. Where chains
 /// of one base never meet another phase, those that start near it do.
 struct Phases : PhaseMasses {
-  std::vector<Base> bases;           ///< the uniform one, then one near each of a few distant places
-  Eigen::MatrixXd centres;           ///< means of all units by each base [units x bases]
+  std::vector<Base> bases;  ///< the uniform one, then one near each of a few distant places
+  Eigen::MatrixXd centres;  ///< means of all units by each base [units x bases]
   Eigen::VectorXd mean_log_weights;  ///< of all chains of each base, by which choose_base chooses
 
   /// Returns the part of each chain's state.  Shapes  [chains]
@@ -38,9 +38,9 @@ struct Phases : PhaseMasses {
 
 /// The mass of one part, as short annealing from a base finds it.
 struct PartMass {
-  double log_mass =
-      0;             ///< log of the mean over all chains of the weights of those that ended in it
-  double error = 0;  ///< its relative standard error
+  /// Log of the mean over all chains of the weights of those that ended in it, in nats.
+  double log_mass = 0;
+  double error = 0;            ///< relative standard error
   double mean_log_weight = 0;  ///< of all chains, by which choose_base chooses
 };
 
@@ -53,7 +53,7 @@ PartMass anneal_part(const Layered& model, const Phases& phases, const Base& bas
 /// points of the other's marginal law, of those that mean field gives the greatest mass: in turn one of the
 /// greatest and one of all, as far as can be from those before, and the next greatest that is apart; near
 /// fewer, but two, of models so large that they would take long.
-/// Randomness  streams of choice.key for each base, and of key for what is near a mode
+/// Randomness  streams of choice.key for each base, and of key for what is near a place
 /// Throws      InvalidArgument as choose_base
 /// Cost        choice.chains * choice.sweeps sweeps of one chain for every base
 Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,

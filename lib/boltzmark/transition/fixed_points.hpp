@@ -57,8 +57,8 @@ struct FixedPoints {
   int parity = 1;           ///< of the side whose states they are, the one with fewer
   Chains states;            ///< distinct on that side; the other at its means given it
   std::vector<int> basins;  ///< climbs that ended in each
-  /// Those of the other side's marginal law, distinct on that side, this one at its likeliest values; none where
-  /// that is not discrete.
+  /// Those of the other side's marginal law, distinct on that side, this one at its likeliest values; none
+  /// where that is not discrete.
   std::optional<Chains> others = std::nullopt;
 
   int count() const { return states.chains(); }

@@ -480,7 +480,7 @@ TEST_CASE("a run's base near a phase is on one side where that leads there, else
   const ChosenBase both = choose_auto_base(model, mode_search(model, 1), 1);
   REQUIRE(both.modes->parity == 0);
   CHECK(both.of_modes);
-  CHECK_FALSE(both.base.logits[0].isZero());
+  for (const Eigen::VectorXd& logits : both.base.logits) CHECK_FALSE(logits.isZero());
 }
 
 TEST_CASE("both states are found that a hidden unit locks two visible ones in") {

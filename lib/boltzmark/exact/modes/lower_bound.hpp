@@ -23,8 +23,9 @@ struct LowerBound {
   std::uint64_t states = 0;    ///< that are listed, all different
   bool all_states = false;     ///< there are no others: the bound is log Z
   int modes = 0;               ///< that were found
-  /// By how much the single precision that samplers work in changes a unit's input: the greater of one rounding
-  /// of the largest that there may be, and of what it is at most in states that Gibbs sweeps from the modes led to, or in random ones where no side is discrete. Units  nats
+  /// By how much the single precision that samplers work in changes a unit's input, in nats: the greater of
+  /// one rounding of the largest input there may be, and of what it is at most in states that Gibbs sweeps
+  /// from the modes led to, or in random ones where no side is discrete.
   double input_rounding = 0;
 
   /// Log of the sum of f over the states that are listed without those of the run, less what rounding

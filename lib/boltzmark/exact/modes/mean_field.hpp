@@ -16,8 +16,8 @@ struct MeanFieldBound {
 };
 
 /// Moves each chain to means of all units by so many updates, side by side, from its values on the side of
-/// `parity`, and bounds log Z by the product law that they are of: by naive mean
-/// field, what a phase holds that is near its means, less what its units' dependence adds.
+/// `parity`, and bounds log Z by the product law that they are of: by naive mean field, what a phase holds
+/// that is near its means, less what its units' dependence adds.
 /// Shapes      sides = list_side(model, parity); returns [chains]
 /// Accuracy    error_bound
 /// Throws      InvalidArgument if a layer is Gaussian

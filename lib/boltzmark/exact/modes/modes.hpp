@@ -29,8 +29,8 @@ struct Modes {
   /// Climbs that ended in each [modes]; 0 where only the states around another led there.
   std::vector<int> basins = {};
   int climbs = 0;  ///< in all; those that are in no basin ended in less likely fixed points
-  /// Fixed points of the other side's marginal law, as FixedPoints has them: what many states of the listed
-  /// side hold, none of which is a mode, is one state there.
+  /// Fixed points of the other side's marginal law, as FixedPoints has them: what many states of the
+  /// listed side hold, none of which is a mode, is one state there.
   std::optional<Chains> others = std::nullopt;
 
   int count() const { return states.chains(); }
