@@ -162,7 +162,7 @@ TEST_CASE("an estimate is refused where a few long tours made most visits of the
 }
 
 TEST_CASE("a few tours far longer than all others are judged by themselves") {
-  // A hundred chains' tours at a mode that holds little, and the four that met one of many others.
+  // A hundred chains' tours at a mode that holds little, and the three that met one of many others.
   std::map<std::int64_t, std::int64_t> tours;
   for (int n = 0; n < 12; ++n) tours[n] = std::lround(4000 * std::exp(-0.7 * n));
   CHECK(pareto_shape_of_numbers(tours) < 0.35);
