@@ -212,6 +212,12 @@ TEST_CASE("numbers that are known by a limit alone lengthen the tail of Pareto k
   const std::map<std::int64_t, std::int64_t> cut = {{3, 20}, {8, 5}, {30, 5}};
   CHECK(pareto_shape_of_numbers(numbers, cut) ==
         Approx(k_of(std::vector<double>(5, 20))).epsilon(1e-12));
+  // So many that the largest 225 of 5,603 begin above 12.
+  tail.clear();
+  for (int n = 13; n <= 40; ++n)
+    tail.insert(tail.end(), static_cast<std::size_t>(numbers[n]), n - 12);
+  CHECK(pareto_shape_of_numbers(numbers, {{30, 60}}) ==
+        Approx(k_of(std::vector<double>(60, 18))).epsilon(1e-12));
 }
 
 TEST_CASE("a generalised Pareto fit has a number where its grid meets the exponential law") {
