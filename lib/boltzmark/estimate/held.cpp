@@ -59,15 +59,17 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
 }
 
 constexpr double kAlmostAll = 0.9;
+constexpr double kShareErrors = 2;  // that shares are off by, to be sure
 
-// Of a base's pilot; lowest where it finds less than half of a part though some of the mass is there.
+// Of a base's pilot; lowest where it finds less than half of a part though some of the mass may be there.
 double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
                        const Phases& phases, int part) {
   constexpr double kMost = 0.5;
   const PartMass mass = anneal_part(model, phases, base, part, choice);
   const bool is_reached = mass.log_mass > phases.log_masses[part] + std::log(kMost);
-  const bool has_mass = phases.log_masses[part] > phases.log_z() + std::log1p(-kAlmostAll);
-  return has_mass && !is_reached ? -std::numeric_limits<double>::infinity() : mass.mean_log_weight;
+  const bool may_have_mass = phases.share(part, kShareErrors) > 1 - kAlmostAll;
+  return may_have_mass && !is_reached ? -std::numeric_limits<double>::infinity()
+                                      : mass.mean_log_weight;
 }
 
 // The same on the layers of one parity, uniform on the others.
@@ -93,7 +95,7 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   for (int k = 1; k < std::ssize(chosen.phases->bases); ++k) {
     double& mean = mean_log_weights[static_cast<std::size_t>(k)];
     // From near one of several phases a run would miss the others, a ground state's mirror image too.
-    if (!(chosen.phases->log_masses[k] > chosen.phases->log_z() + std::log(kAlmostAll))) {
+    if (!(chosen.phases->share(k, -kShareErrors) > kAlmostAll)) {
       mean = -std::numeric_limits<double>::infinity();
       continue;
     }

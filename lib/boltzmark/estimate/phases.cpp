@@ -165,6 +165,13 @@ double PhaseMasses::std_error() const {
   return ((log_masses.array() - log_z()).exp() * errors.array()).matrix().norm();
 }
 
+double PhaseMasses::share(Eigen::Index part, double errors_off) const {
+  const Eigen::ArrayXd masses = (log_masses.array() - log_z()).exp();
+  Eigen::ArrayXd off = (masses * (1 - errors_off * errors.array())).max(0);
+  off[part] = std::max(0.0, masses[part] * (1 + errors_off * errors[part]));
+  return off[part] / off.sum();
+}
+
 Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
                      const BaseChoice& choice) {
   Phases phases;

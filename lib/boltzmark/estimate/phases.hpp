@@ -19,6 +19,9 @@ struct PhaseMasses {
   /// Units  nats     Invariant  there is a part
   double log_z() const;
   double std_error() const;
+  /// Returns a part's share of the sum, its own mass taken `errors_off` errors higher and the others
+  /// as many lower, none below 0: the largest that it may have; the smallest, if that is negative.
+  double share(Eigen::Index part, double errors_off) const;
 };
 
 /// Disjoint parts of the states of all layers, each with a base near it, and the mass that short annealed
