@@ -115,6 +115,19 @@ void fit_values(Unit unit, Dataset& data) {
   data.values = data.values.mapped([](float x) { return 2 * x - 1; });
 }
 
+void require_resolution(const Dataset& data, const Eigen::VectorXd& scales) {
+  constexpr double kMost = 0.01, kSpacing = 0x1p-23;
+  Eigen::VectorXd largest = Eigen::VectorXd::Zero(data.values.rows());
+  for (Eigen::Index c = 0; c < data.values.cols(); ++c)
+    largest = largest.cwiseMax(data.values.col(c).cast<double>().cwiseAbs());
+  for (Eigen::Index i = 0; i < largest.size(); ++i)
+    if (!(kSpacing * largest[i] <= kMost * scales[i]))
+      throw DataError(fmt::format(
+          "{}: unit {} has values up to {:.8g}, which single precision holds to {:.2g}: too little for a "
+          "spread of {:.3g} (must be nearer to 0: take an offset off)",
+          data.name, i + 1, largest[i], kSpacing * largest[i], scales[i]));
+}
+
 Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise,
                       const std::string& default_split) {
   const Unit unit = model.layer(0).unit;
@@ -123,6 +136,7 @@ Dataset load_cases_of(const Layered& model, const std::string& spec, const std::
     throw DataError(fmt::format("{}: has {} units (must be the model's {} visible units)",
                                 data.name, data.values.rows(), model.size(0)));
   fit_values(unit, data);
+  if (unit.has_scale()) require_resolution(data, model.layer(0).sigma0);
   return data;
 }
 
@@ -133,10 +147,12 @@ Dataset load_states(const Layered& model, const std::string& spec, const std::st
 }
 
 Dataset load_labelled(const std::string& spec, const std::string& labels,
-                      const BinariseOptions& binarise, const std::string& default_split) {
+                      const BinariseOptions& binarise, const std::string& default_split,
+                      bool needed) {
   Dataset data = load_dataset(spec, binarise, default_split);
   say_header(data);
   if (!labels.empty()) data.labels = read_labels(labels);
+  if (data.labels.empty() && !needed) return data;
   if (data.labels.empty())
     throw DataError(data.name + ": has no classes (must have labels, or --labels FILE)");
   if (static_cast<Eigen::Index>(data.labels.size()) != data.values.cols())

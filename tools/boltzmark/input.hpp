@@ -63,6 +63,10 @@ inline constexpr const char* kBinariseHelp =
 /// Throws  DataError if there are values above the unit's highest, as grey levels are
 void fit_values(Unit unit, Dataset& data);
 
+/// Refuses cases of units with scales of which single precision, in which they are held, tells a hundredth
+/// of a scale no more.  Shapes  scales [units]     Throws  DataError
+void require_resolution(const Dataset& data, const Eigen::VectorXd& scales);
+
 /// Loads cases of a model's visible units, as load_cases, fitted to their range.
 /// Throws  DataError if they have another number of units
 Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise,
@@ -71,9 +75,10 @@ Dataset load_cases_of(const Layered& model, const std::string& spec, const std::
 Dataset load_states(const Layered& model, const std::string& spec, const std::string& binarise);
 
 /// Loads cases with their classes; `labels` names a file of these for a set that has none.
-/// Throws  DataError if there are no labels, or not one per case
+/// Throws  DataError if there are no labels though they are needed, or not one per case
 Dataset load_labelled(const std::string& spec, const std::string& labels,
-                      const BinariseOptions& binarise, const std::string& default_split);
+                      const BinariseOptions& binarise, const std::string& default_split,
+                      bool needed = true);
 
 /// The most units that are enumerated unless more are asked for, and the most that can be.
 inline constexpr int kMostEnumeratedUnits = 40, kMostUnitsOfAll = 56, kMostEnumeratedBits = 62;

@@ -34,7 +34,7 @@ std::string finish_svg(const std::string& path, const std::string& prefix) {
   std::string svg = read_text(path);
   const std::size_t start = svg.find("<svg");
   if (start == std::string::npos || svg.find("</svg>") == std::string::npos)
-    throw Error(path + ": gnuplot wrote no picture");
+    throw CutPicture(path + ": gnuplot wrote no whole picture (must have room on the disk)");
   for (const char* name :
        {"gpDot", "gpPt", "gpPat", "gnuplot_plot_", "gnuplot_canvas", "textbox", "greybox"}) {
     replace_all(svg, fmt::format("id=\"{}", name), fmt::format("id=\"{}-{}", prefix, name));
@@ -62,8 +62,15 @@ std::string run_gnuplot(const std::vector<std::string>& arguments, const std::st
   if (gnuplot_hung) limit = std::min(limit, kLimitAfterHanging);
   const ProgramResult result = run_program(all, folder, limit);
   gnuplot_hung = result.timed_out;
-  if (result.status == 0) return finish_svg(path, prefix);
   std::error_code ignored;
+  if (result.status == 0) {
+    try {
+      return finish_svg(path, prefix);
+    } catch (...) {
+      std::filesystem::remove(path, ignored);
+      throw;
+    }
+  }
   std::filesystem::remove(path, ignored);  // half a picture
   if (result.timed_out)
     throw Error(fmt::format("gnuplot took longer than {} s and was ended; {} is missing",

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "experiments/kit/figure.hpp"
 
 namespace boltzmark::experiments {
@@ -25,6 +26,12 @@ std::string panel_script(const Panel& panel, const std::string& output_file, int
 /// stand on a logarithmic one; empty if none.
 std::string beyond_text(const Figure& figure);
 
+/// A picture that gnuplot could not write whole, as where the disk is full: no other file will fit either.
+class CutPicture : public Error {
+ public:
+  using Error::Error;
+};
+
 /// How long gnuplot may take for one picture; ordinary ones take a fraction of a second.
 inline constexpr std::chrono::seconds kDrawingLimit{60};
 
@@ -32,7 +39,7 @@ inline constexpr std::chrono::seconds kDrawingLimit{60};
 /// panels. A figure with a script reads `<name>-figure.csv` from the folder. gnuplot runs in that
 /// folder, whose name it thus never reads, and without the user's settings.
 /// Returns  the SVG texts, ids made unique by the figure's name
-/// Throws  Error with gnuplot's message if it fails, is not there or takes longer than the limit,
+/// Throws  CutPicture; Error with gnuplot's message if it fails, is not there or takes longer than the limit,
 ///   than 2 s where the one before it did; a former picture is gone then
 std::vector<std::string> draw_figure(const Figure& figure, const std::string& folder,
                                      std::chrono::milliseconds limit = kDrawingLimit);

@@ -40,6 +40,8 @@ class SectionFiles {
     if (!figure.script.empty() && figure.data.size() < 2) return;
     try {
       section_.pictures[figure.name] = draw_figure(figure, folder_);
+    } catch (const CutPicture&) {
+      throw;
     } catch (const std::exception& error) {
       section_.problems.push_back(fmt::format("figure {}: {}", figure.name, error.what()));
     }

@@ -20,11 +20,14 @@ InterruptGuard::InterruptGuard() {
   requested = false;
   interrupt_ = std::signal(SIGINT, on_signal);
   terminate_ = std::signal(SIGTERM, on_signal);
+  hang_up_ = std::signal(SIGHUP, on_signal);
+  if (hang_up_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // by nohup
 }
 
 InterruptGuard::~InterruptGuard() {
   std::signal(SIGINT, interrupt_);
   std::signal(SIGTERM, terminate_);
+  std::signal(SIGHUP, hang_up_);
 }
 
 bool interrupt_requested() { return requested; }

@@ -12,7 +12,7 @@ class Interrupted : public Error {
   explicit Interrupted(const std::string& text = "interrupted") : Error(text) {}
 };
 
-/// Turns the first Ctrl-C (or SIGTERM) into a flag while it lives; a second one ends the program.
+/// Turns the first Ctrl-C (or SIGTERM, or SIGHUP unless nohup ignores it) into a flag while it lives; a second one ends the program.
 /// Handlers of before come back after it.
 class InterruptGuard {
  public:
@@ -23,7 +23,7 @@ class InterruptGuard {
 
  private:
   using Handler = void (*)(int);
-  Handler interrupt_, terminate_;
+  Handler interrupt_, terminate_, hang_up_;
 };
 
 /// Tells whether Ctrl-C was pressed since the last guard was made.

@@ -75,16 +75,17 @@ Estimate make_estimate(const Method& method, const RatioRange& range, const Func
   return closed(function(arguments...), range);
 }
 
-void need_any_tempering(const Method& method) {
+// Of samples that are stored, or of a run that a method may also make itself.
+void need_any_tempering(const Method& method, bool stored) {
+  const auto reads = [&](const Method& m) { return m.any_tempering && (m.from_store || !stored); };
   if (!method.any_tempering)
-    throw InvalidArgument(
-        fmt::format("method = {} (must be {} to read rungs that were not drawn)", method.name,
-                    names_of(" or ", [](const Method& m) { return m.any_tempering; })));
+    throw InvalidArgument(fmt::format("method = {} (must be {} to read rungs that were not drawn)",
+                                      method.name, names_of(" or ", reads)));
 }
 
 void check_tempering(const Method& method, const MethodSettings& settings) {
   if (method.source == Source::tempered && settings.tempering == Tempering::parallel)
-    need_any_tempering(method);
+    need_any_tempering(method, false);
 }
 
 Estimate estimate_from_replicas(const Method& method, const SampleStore& store) {
@@ -116,7 +117,7 @@ Estimate estimate_from(std::string_view name, const SampleStore& store,
     throw InvalidArgument(fmt::format(
         "method = {} (must be {} to choose its states)", name,
         names_of(" or ", [](const Method& m) { return m.from_store && m.reads_log_f; })));
-  if (method.from_store && !store.random_rungs) need_any_tempering(method);
+  if (method.from_store && !store.random_rungs) need_any_tempering(method, true);
   return make_estimate(method, range_of(store.log_ratio), method.from_store, store,
                        states.value_or(method.stored_states.value_or(default_states(store))));
 }

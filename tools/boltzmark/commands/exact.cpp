@@ -55,6 +55,18 @@ void print_result(const ExactLogZ& result, const Session& session) {
   print(facts.text());
 }
 
+// A number that a person wrote has few digits.
+void compare_with_file(const std::string& path, const Layered& model, const ExactLogZ& result) {
+  const std::optional<KnownLogZ> known = load_known_log_z(path, model);
+  if (!known) return;
+  const double told = std::isfinite(known->error) ? 5 * known->error : 0;
+  const double slack =
+      result.error_bound + std::max(told, 1e-6 * std::max(1.0, std::abs(result.log_z)));
+  if (std::abs(known->log_z - result.log_z) > slack)
+    complain(
+        fmt::format("{}: says that its log Z is {:.10g}, which it is not", path, known->log_z));
+}
+
 using experiments::Parallelism;
 
 /// Counts the threads of all ranks, at rank 0; all must call it.
@@ -127,6 +139,7 @@ int run(const ExactArguments& arguments, const Session& session) {
     };
     result = about_file(arguments.model, [&] { return exact_log_z(model, options); });
   }
+  if (link == nullptr || link->rank() == 0) compare_with_file(arguments.model, model, result);
   if (!session.ranks) {
     print_result(result, session);
     return 0;

@@ -82,6 +82,9 @@ TEST_CASE("a checkpoint of another model or precision, or a damaged one, is refu
     std::ofstream(file.path, std::ios::trunc) << damaged;
     CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = file.path}), DataError);
   }
+  std::ofstream(file.path, std::ios::trunc) << content.substr(0, content.find(' ') + 9);
+  CHECK_THROWS_WITH(exact_log_z(model, {.checkpoint = file.path}),
+                    Catch::Contains("damaged or cut short"));
   CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/"}), DataError);
   CHECK_THROWS_AS(exact_log_z(model, {.checkpoint = "/nowhere/at/all"}), DataError);
 }

@@ -279,6 +279,22 @@ TEST_CASE("compare refuses a number of sweeps that is named twice, and a truth t
                 {model, "must be log Z, which is " + std::to_string(truth).substr(0, 6)});
 }
 
+TEST_CASE("compare tells no spread of one estimate") {
+  const io_test::Folder folder;
+  const std::string model = folder / "m.npz", out = folder / "out";
+  json_of({"make", "random:10:6:1:3", "--out", model});
+  // Two chains meet all of five rungs in ten sweeps in one of the two repeats.
+  const Json one = json_of({"compare", model, "--methods", "ti,rts", "--sweeps", "10", "--chains",
+                            "2", "--temperatures", "5", "--repeats", "2", "--out", out})["cells"];
+  CHECK(one[0]["mean"].is_number());
+  CHECK(one[0]["std_dev"].is_null());
+  CHECK(one[1]["std_dev"].get<double>() > 0);
+  const auto rows = csv_rows(out + "/compare.csv");
+  const auto at = std::find(rows[0].begin(), rows[0].end(), "std_dev") - rows[0].begin();
+  CHECK(rows[1].at(at).empty());
+  CHECK_FALSE(rows[2].at(at).empty());
+}
+
 TEST_CASE("a full disk ends every command that writes with exit code 1 and one line") {
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(60, 20, 0.2, 1), folder / "m.npz");

@@ -160,6 +160,13 @@ TEST_CASE("predictions are a file of each case's likeliest class and all probabi
     CHECK(p0 + p1 == Approx(1).epsilon(1e-12));
   }
   CHECK_FALSE(std::getline(lines, line));
+  // The same without the classes, which are not used.
+  const std::string blind = folder / "blind.csv";
+  const Json told = json_of({"score", folder / "m.npz", cases(folder), "--predictions", blind});
+  CHECK(told["cases"] == 40);
+  CHECK(told["error_rate"].is_null());
+  CHECK(io_test::read_all(blind) == io_test::read_all(path));
+  CHECK(run({"score", folder / "m.npz", cases(folder)}).code == 2);
   // An existing file stays, unless --force is given.
   Arguments again = {"score",         folder / "m.npz", cases(folder), "--labels",
                      classes(folder), "--predictions",  path};

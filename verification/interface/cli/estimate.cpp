@@ -147,6 +147,7 @@ TEST_CASE("an estimate from a dump is the one that the run gave") {
     CHECK(std::isfinite(
         json_of({"estimate", "--from", dump, "--method", "mbar"})["log_z"].get<double>()));
   }
+  CHECK(json_of({"estimate", "--from", dump})["seed"].is_null());
   const double joint =
       json_of({"estimate", "--from", dump, "--states", "joint"})["log_z"].get<double>();
   CHECK(joint != json_of({"estimate", "--from", dump})["log_z"].get<double>());

@@ -68,6 +68,34 @@ TEST_CASE("score of Gaussian units is the log density of the cases as they are")
   CHECK(score["std_error"] == 0);
 }
 
+TEST_CASE(
+    "cases of which single precision tells too little are refused, not scored or trained on") {
+  const io_test::Folder folder;
+  const auto model = [&](double offset) {
+    return saved(boltzmark::Layered({{.unit = boltzmark::Unit::gaussian(),
+                                      .bias = Eigen::VectorXd::Constant(1, offset),
+                                      .sigma0 = Eigen::VectorXd::Constant(1, 0.01)},
+                                     {.unit = boltzmark::Unit::bernoulli(),
+                                      .bias = Eigen::VectorXd::Ones(1),
+                                      .sigma0 = {}}},
+                                    {Eigen::MatrixXd::Zero(1, 1)}),
+                 folder / fmt::format("{}.npz", offset));
+  };
+  const auto data = [&](double offset) {
+    std::string text;
+    for (int n = 0; n < 40; ++n) text += fmt::format("{}\n", offset + 0.01 * (n % 3 - 1));
+    return folder.write(fmt::format("{}.csv", offset), text);
+  };
+  // 2^-23 of 500 is 6e-5, of 5000 6e-4: a hundredth of the spread is 1e-4.
+  const double near = json_of({"score", model(500), data(500)})["mean_log_likelihood"];
+  CHECK(near ==
+        Approx(2.0 / 3 * log_density(0.01, 0, 0.01) + log_density(0, 0, 0.01) / 3).margin(0.01));
+  check_refused(run({"score", model(5000), data(5000)}),
+                {"5000.csv: unit 1", "take an offset off"});
+  CHECK(run(training(data(500), folder / "t.npz", "cd:1", 1)).code == 0);
+  check_refused(run(training(data(5000), folder / "u.npz", "cd:1", 1)), {"5000.csv: unit 1"});
+}
+
 TEST_CASE("what train tells of Gaussian units on the way is what score tells of the model") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", two_groups());

@@ -53,6 +53,10 @@ TEST_CASE(
            std::string::npos) == (told < truth));
     CHECK(estimates[i]["log_z"] == estimates[0]["log_z"]);
     CHECK(estimates[i]["status"] == estimates[0]["status"]);
+    // Enumeration knows better, and says so.
+    const Run exact = run({"exact", path});
+    CHECK(exact.code == 0);
+    CHECK((exact.err.find("says that its log Z is") != std::string::npos) == (told != truth));
     ++i;
   }
 }

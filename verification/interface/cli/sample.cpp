@@ -245,6 +245,22 @@ TEST_CASE("the mean energy that sample tells is that of the states that it kept"
 }
 
 // Whatever the visible units are: of X(4) the values -1, -1/2, 0, 1/2 and 1.
+TEST_CASE("the mean energy of st is that of the states that follow the model") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(6, 3, 2, 9), folder / "m.npz"), out = folder / "s.npz";
+  const Json told = json_of({"sample", path, "--sampler", "st:3:0.2", "--chains", "50", "--sweeps",
+                             "200", "--every", "100", "--out", out});
+  const boltzmark::Npz file(out);
+  const auto energies = numbers_of<double>(file, "energy");
+  const auto rungs = numbers_of<std::int32_t>(file, "rung");
+  double top = 0, count = 0;
+  for (std::size_t i = 0; i < energies.size(); ++i)
+    if (rungs[i] == 2) top += energies[i], ++count;
+  REQUIRE(count > 0);
+  REQUIRE(count < 100);
+  CHECK(told["mean_energy"].get<double>() == Approx(top / count).epsilon(1e-12));
+}
+
 TEST_CASE("hidden units given cases are bytes where they are bits, and floats where not") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", "0,1\n1,1\n1,0\n0,0\n0,1\n1,1\n");

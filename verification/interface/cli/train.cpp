@@ -13,12 +13,16 @@ namespace {
 
 using namespace cli_test;
 
+Arguments with(Arguments all, const Arguments& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 Arguments training(const std::string& negative, const std::string& out, const Arguments& more) {
   Arguments all = {"train",     "bas", "--hidden", "5",    "--negative", negative,
                    "--updates", "300", "--rule",   "flip", "--batch",    "20",
                    "--seed",    "7",   "--out",    out,    "--json"};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return with(std::move(all), more);
 }
 
 }  // namespace
@@ -250,7 +254,7 @@ TEST_CASE("Ctrl-C during training saves a checkpoint, and going on gives the sam
     REQUIRE(run(arguments("whole.npz", "whole.part")).code == 0);
     Process process(arguments("stopped.npz", "stopped.part"));
     REQUIRE(process.wait_for("\n         0  "));  // the first evaluation: training has begun
-    process.signal(SIGINT);
+    process.signal(negative == "pcd:1" ? SIGHUP : SIGINT);  // a terminal that is closed, too
     const Run stopped = process.wait();
     CHECK(stopped.code == 1);
     CHECK(lines(stopped.err) == 1);
@@ -381,6 +385,49 @@ TEST_CASE("a checkpoint is refused where one option alone of the training is ano
   refused({{"--start", start}}, {{"--start", other_start}});
   refused({{"--start", start}}, {{"--start", ""}});
   refused({{"--initial", "xavier"}}, {{"--initial", ""}});
+}
+
+TEST_CASE("validation cases that are all training cases are told") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1\n1,0\n1,1\n"),
+                    known = folder.write("k.csv", "1,1\n0,1\n"),
+                    other = folder.write("o.csv", "1,1\n0,0\n");
+  const auto warnings = [&](const std::string& validation) {
+    return json_of({"train", data, "--hidden", "2", "--updates", "2", "--evaluate", "2",
+                    "--validate", validation, "--out", folder / "m.npz", "--force"})["warnings"];
+  };
+  REQUIRE(warnings(known).size() == 1);
+  CHECK_THAT(warnings(known)[0].get<std::string>(),
+             Catch::Contains("all 2 validation cases are among the training cases"));
+  CHECK(warnings(other).empty());
+}
+
+TEST_CASE("cases that no likelihood is of are told by their file and option") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1\n1,0\n"),
+                    means = folder.write("m.csv", "0,0.5\n1,0\n");
+  const auto trained = [&](const std::string& from, const Arguments& more) {
+    return run(with(
+        {"train", from, "--hidden", "2", "--updates", "2", "--out", folder / "m.npz", "--force"},
+        more));
+  };
+  CHECK(trained(means, {}).code == 0);
+  check_refused(trained(means, {"--evaluate", "2"}), {means, "--evaluate", "0.5"});
+  check_refused(trained(data, {"--evaluate", "2", "--validate", means}), {means, "0.5"});
+}
+
+TEST_CASE("training whose parameters no arithmetic resolves has diverged") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1\n1,0\n1,1\n");
+  for (const Arguments& more : {Arguments{}, {"--evaluate", "100"}}) {
+    const Run result = run(with({"train", data, "--hidden", "3", "--updates", "300",
+                                 "--learning-rate", "1e30", "--quiet", "--out", folder / "m.npz"},
+                                more));
+    CHECK(result.code == 1);
+    CHECK_THAT(result.err, Catch::Contains("training diverged at update") &&
+                               Catch::Contains("lower learning rate"));
+    CHECK_FALSE(std::filesystem::exists(folder / "m.npz"));
+  }
 }
 
 TEST_CASE("training that leaves the finite numbers exits 1 and writes no model") {

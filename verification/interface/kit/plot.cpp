@@ -296,4 +296,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a picture that was not written whole is an error, and none is left") {
+  const Folder folder;
+  const std::string out = folder / "out",
+                    cut = fake_gnuplot(folder,
+                                       "for f in *.gp; do printf '<svg' > \"${f%.gp}.svg\"; done"),
+                    path = std::getenv("PATH");
+  const Run result = compare(folder, "m.npz", out, {{"PATH", cut + ":" + path}});
+  INFO(result.err);
+  CHECK(result.code == 1);
+  CHECK_THAT(result.err, Catch::Contains(".svg") && Catch::Contains("must have room on the disk"));
+  CHECK_FALSE(std::filesystem::exists(out + "/rmse.svg"));
+  CHECK_FALSE(std::filesystem::exists(out + "/bias.svg"));
+}
+
 }  // namespace boltzmark::experiments

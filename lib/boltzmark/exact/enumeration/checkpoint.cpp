@@ -109,6 +109,8 @@ EnumerationProgress EnumerationCheckpoint::load() const {
   const int read = std::sscanf(content.c_str(), form.c_str(), &identity, &chunks, &next, &mantissa,
                                &exponent, &open_mantissa, &open_exponent);
   if (read < 5) {
+    if (content.starts_with(kMagic))
+      throw DataError(path_ + ": is damaged or cut short (must be whole)");
     throw DataError(path_ + ": is no checkpoint of this version (must begin with " + kMagic + ")");
   }
   // What follows the fifth number is the checksum, or the open group's sum before it.

@@ -21,9 +21,9 @@ void print_comparison(const ComparisonPlan& plan, const Comparison& comparison, 
                    ">refused", ">rank", ">seconds"});
   for (const ComparisonCell& c : comparison.cells) {
     const experiments::ErrorCell& e = c.errors;
-    table.add({c.method, fmt::format("{}", c.sweeps), cell_text(e, e.mean), cell_text(e, e.std_dev),
-               cell_text(e, e.rmse), cell_text(e, e.mean_std_error),
-               fmt::format("{}/{}", e.covered, e.ok()),
+    table.add({c.method, fmt::format("{}", c.sweeps), cell_text(e, e.mean),
+               e.empty() ? "-" : cell_text(e, e.std_dev), cell_text(e, e.rmse),
+               cell_text(e, e.mean_std_error), fmt::format("{}/{}", e.covered, e.ok()),
                fmt::format("{}{}", e.refused, c.refused() ? "*" : ""),
                c.rank > 0 ? fmt::format("{}", c.rank) : "-", fmt::format("{:.3g}", c.seconds)});
   }
@@ -52,7 +52,7 @@ std::vector<JsonObject> cell_objects(const Comparison& comparison) {
                           .set("covered", e.covered)
                           .set("mean", number(comparison.truth + e.mean))
                           .set("bias", number(e.mean))
-                          .set("std_dev", number(e.std_dev))
+                          .set("std_dev", e.empty() ? std::nullopt : number(e.std_dev))
                           .set("rmse", number(e.rmse))
                           .set("rmse_lower", number(e.lower))
                           .set("rmse_upper", number(e.upper))
@@ -112,6 +112,8 @@ std::vector<std::string> write_results(const ComparisonPlan& plan,
       for (std::size_t p = 1; p <= pictures.size(); ++p)
         written.push_back(pictures.size() > 1 ? fmt::format("{}-{}.svg", figure.name, p)
                                               : figure.name + ".svg");
+    } catch (const experiments::CutPicture&) {
+      throw;
     } catch (const std::exception& error) {
       complain(fmt::format("figure {} is missing: {}", figure.name, error.what()));
     }

@@ -61,8 +61,11 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
       .set("sampler", outcome.sampler)
       .set("summed", outcome.summed)
       .set("effective_samples", finite(estimate.effective_samples))
-      .set("seconds", outcome.seconds)
-      .set("seed", arguments.shared.seed);
+      .set("seconds", outcome.seconds);
+  if (arguments.from.empty())
+    object.set("seed", arguments.shared.seed);
+  else
+    object.set_null("seed");  // the samples' own is not stored
   if (outcome.base.empty())
     object.set_null("base");
   else
@@ -238,7 +241,7 @@ constexpr const char* kEstimateNotes =
     "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps (of the last attempt),\n"
     "total_sweeps, attempts (of each sweeps and status), temperatures, sampler (tempering or\n"
     "parallel; null without samples of the rungs), summed (odd or even; null without marginal\n"
-    "weights), effective_samples, seconds, seed, base (uniform, modes or the data\n"
+    "weights), effective_samples, seconds, seed (null with --from), base (uniform, modes or the data\n"
     "set), lower_bound, lower_bound_error, lower_bound_of (side, states, all_states, modes, listed,\n"
     "mean_field), known_log_z (what the model's file says, see `make`), status, warnings; null where\n"
     "there is none.";

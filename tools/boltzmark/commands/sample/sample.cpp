@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -187,11 +188,20 @@ void draw_image(const Layered& model, const SampleArguments& arguments, const Ke
                image_shape(arguments.image, units), times == 1 ? kImagesAcross : across);
 }
 
+// Over the states that follow the model: of st those whose run ended at b = 1. None if there is none.
+std::optional<double> mean_energy(const Kept& kept, const Negative& sampler) {
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < kept.energies.size(); ++i) {
+    if (sampler.kind == "st" && kept.rungs[i] != sampler.temperatures - 1) continue;
+    sum += kept.energies[i];
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
 void print_result(const SampleArguments& arguments, const Kept& kept, double seconds,
                   const Session& session) {
-  double mean = 0;
-  for (const double value : kept.energies) mean += value;
-  mean /= static_cast<double>(kept.energies.size());
+  const std::optional<double> mean = mean_energy(kept, parse_sampler(arguments.sampler));
   if (session.json) {
     print(JsonObject()
               .set("out", arguments.out)
@@ -209,7 +219,7 @@ void print_result(const SampleArguments& arguments, const Kept& kept, double sec
   facts.add("wrote", arguments.out);
   facts.add("states", fmt::format("{} kept of {} sweeps, {} chains", kept.sweeps.size(),
                                   arguments.sweeps, arguments.chains));
-  facts.add("mean energy", fmt::format("{:.8g} nats", mean));
+  facts.add("mean energy", mean ? fmt::format("{:.8g} nats", *mean) : "no state at b = 1");
   facts.add("time", human_seconds(seconds));
   print(facts.text());
 }
@@ -295,7 +305,8 @@ constexpr const char* kSampleNotes =
     "tt always T - 1. Of st also log_weights float64 [K, chains, T]: the logarithms of the chain's\n"
     "adaptive weights, relative to that of b = 1.\n"
     "`describe` and `score` take FILE.npz as a data set, every kept visible state a case.\n"
-    "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy, seed, seconds; with\n"
+    "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy (of st over the states that end on\n"
+    "rung T - 1, null if none does), seed, seconds; with\n"
     "--given: out, data, cases, units, seed, seconds.";
 
 }  // namespace

@@ -48,6 +48,28 @@ void write_predictions(const DiscriminativeRbm& model, const LabelledCases& case
   file.commit();
 }
 
+// Of cases whose classes nobody knows.
+void print_predicted(int cases, const ClassScoreArguments& arguments, const InputKind& inputs,
+                     double seconds, const Session& session) {
+  if (session.json) {
+    JsonObject object;
+    object.set("method", "exact");
+    for (const char* none : {"error_rate", "lower", "upper", "errors"}) object.set_null(none);
+    object.set("cases", cases).set_null("mean_log_likelihood");
+    object.set_null("std_error_cases").set("binarise", binarise_text(inputs.binarise));
+    print(object.set("seconds", seconds).set("warnings", inputs.warnings));
+    return;
+  }
+  FactList facts;
+  facts.add("wrote", arguments.predictions);
+  facts.add("cases",
+            fmt::format("{}, without classes", grouped(static_cast<std::uint64_t>(cases))));
+  facts.add("inputs", "grey levels of images by " + binarise_text(inputs.binarise));
+  facts.add("time", human_seconds(seconds));
+  for (const std::string& warning : inputs.warnings) facts.add("warning", warning);
+  print(facts.text());
+}
+
 void print_json(const ClassScore& score, const Interval& rate, const InputKind& inputs,
                 double seconds) {
   print(JsonObject()
@@ -87,7 +109,10 @@ int print_class_score(const ClassScoreArguments& arguments, const Session& sessi
   const DiscriminativeRbm model = read_discriminative(arguments.model);
   if (!arguments.predictions.empty()) check_output(arguments.predictions, arguments.force);
   const InputKind inputs = input_kind(arguments);
-  const Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test");
+  Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test",
+                               arguments.predictions.empty());
+  const bool unknown = data.labels.empty();
+  if (unknown) data.labels.assign(static_cast<std::size_t>(data.values.cols()), 0);
   if (!arguments.binarise.empty()) require_grey_levels(data, arguments.binarise);
   if (data.values.rows() != model.inputs())
     throw DataError(fmt::format("{}: has {} units (must be the model's {} inputs)", data.name,
@@ -96,8 +121,12 @@ int print_class_score(const ClassScoreArguments& arguments, const Session& sessi
   const LabelledCases cases =
       about_file(arguments.labels.empty() ? data.name : arguments.labels,
                  [&] { return LabelledCases(data.values, data.labels, model.classes()); });
-  const ClassScore score = score_classes(model, cases);
   if (!arguments.predictions.empty()) write_predictions(model, cases, arguments.predictions);
+  if (unknown) {
+    print_predicted(cases.count(), arguments, inputs, watch.seconds(), session);
+    return 0;
+  }
+  const ClassScore score = score_classes(model, cases);
   const double seconds = watch.seconds();
   const Interval rate = proportion_interval(static_cast<std::uint64_t>(score.errors),
                                             static_cast<std::uint64_t>(score.cases));

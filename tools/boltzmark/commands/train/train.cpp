@@ -233,8 +233,10 @@ void add_train(Program& program) {
            "boltzmark train mnist --discriminative --hidden 200 --hidden-units continuous "
            "--updates 6000 --out digits.npz"},
   });
-  command.positional(&arguments->dataset, "DATASET",
-                     "A data set's NAME[:train|valid|test|fit] (default: train), or a file.");
+  command.positional(
+      &arguments->dataset, "DATASET",
+      "A data set's NAME[:train|valid|test|fit] (default: train, which holds fit and valid), or "
+      "a file.");
   command.integers(&arguments->hidden, "--hidden N", 1,
                    "Hidden units; given again for the layer above (at most 9 layers).");
   command.required_text(&arguments->out, "--out MODEL", "The model file to write (.npz or .mat).");
@@ -308,7 +310,7 @@ void add_train(Program& program) {
       "where fewer would be).");
   command.text(&arguments->validate, "--validate DATASET",
                "At each evaluation also tell the mean log-likelihood of these cases (default of a "
-               "name: valid).");
+               "name: valid; train on NAME:fit then).");
   command.text(
       &arguments->curves, "--curves DIR",
       "Write update, learning rate, norm of the weights, log-likelihoods, log Z with its error and "

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "boltzmark/core/checkpoint.hpp"
@@ -12,8 +15,11 @@
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/held.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/io/sha256.hpp"
+#include "boltzmark/learn/ascent.hpp"
+#include "boltzmark/transition/chains.hpp"
 #include "experiments/kit/files.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
@@ -43,9 +49,34 @@ std::optional<Standardisation> standardise(const TrainArguments& arguments, Data
   if (!Unit::parse(arguments.visible_units).has_scale()) return std::nullopt;
   return about_file(data.name, [&] {
     Standardisation standardisation(data.values.matrix());
+    require_resolution(data, standardisation.scale());
     apply(standardisation, data);
     return standardisation;
   });
+}
+
+bool holds_bits(const CaseValues& values) {
+  return values.all([](float x) { return x == 0 || x == 1; });
+}
+
+// Likelihoods are of states, not of means.
+void require_evaluable(const Dataset& data, Unit unit) {
+  if (unit.has_scale() || (unit.is_bernoulli() && holds_bits(data.values))) return;
+  about_file(data.name + ", with --evaluate", [&] { require_states(unit, data.values.matrix()); });
+}
+
+// Tells whether all of some cases are among others.
+bool are_among(const CaseValues& some, const CaseValues& others) {
+  const auto hash = [](const CaseValues& values, Eigen::Index c) {
+    const Eigen::VectorXf x = values.col(c);
+    return std::hash<std::string_view>()({reinterpret_cast<const char*>(x.data()),
+                                          static_cast<std::size_t>(x.size()) * sizeof(float)});
+  };
+  std::unordered_set<std::size_t> known;
+  for (Eigen::Index c = 0; c < others.cols(); ++c) known.insert(hash(others, c));
+  for (Eigen::Index c = 0; c < some.cols(); ++c)
+    if (!known.contains(hash(some, c))) return false;
+  return true;
 }
 
 bool is_bernoulli(const std::string& units) {
@@ -109,10 +140,6 @@ double evaluation_count(const TrainArguments& arguments) {
   return arguments.evaluate > 0 ? 2.0 + arguments.updates / arguments.evaluate : 0.0;
 }
 
-bool holds_bits(const CaseValues& values) {
-  return values.all([](float x) { return x == 0 || x == 1; });
-}
-
 Dataset load_training(const TrainArguments& arguments, const std::string& spec, const char* split) {
   Dataset data =
       arguments.draws_cases()
@@ -135,7 +162,9 @@ TrainRun::TrainRun(const TrainArguments& arguments, const Session& session)
   if (arguments_.evaluate > 0) evaluator_.emplace(make_evaluator());
 }
 
-Evaluator TrainRun::make_evaluator() const {
+Evaluator TrainRun::make_evaluator() {
+  const Unit unit = Unit::parse(arguments_.visible_units);
+  if (!arguments_.draws_cases()) require_evaluable(data_, unit);
   EvaluatorOptions options{.every = arguments_.evaluate,
                            .training = evaluated_cases(data_),
                            .log_volume = standardisation_ ? standardisation_->log_volume() : 0,
@@ -153,6 +182,12 @@ Evaluator TrainRun::make_evaluator() const {
                                 data.values.rows(), data_.values.rows(), data_.name));
   options.validation_hash = data.values.hash(0);
   if (standardisation_) apply(*standardisation_, data);
+  if (!arguments_.draws_cases()) require_evaluable(data, unit);
+  if (are_among(data.values, data_.values))
+    overlap_ = fmt::format(
+        "all {} validation cases are among the training cases, and tell no over-fitting (of a data set "
+        "with splits NAME:fit is NAME:train without NAME:valid)",
+        data.values.cols());
   options.validation = evaluated_cases(data);
   return Evaluator(std::move(options));
 }
@@ -334,7 +369,17 @@ void TrainRun::check_curves(bool goes_on) const {
     cli::check_curves(arguments_.curves, arguments_.force, goes_on ? &curves() : nullptr);
 }
 
+// What no likelihood can be computed of, nor any later command read, is not a result.
+void TrainRun::check_range() const {
+  double size = 0;
+  for (const Eigen::MatrixXd& weights : model().weights()) size += weights.cwiseAbs().sum();
+  for (int l = 0; l < model().layers(); ++l) size += model().layer(l).bias.cwiseAbs().sum();
+  if (!(size < kUnresolved))
+    throw Diverged(trainer_.updates(), fmt::format("its parameters add up to {:.3g}", size));
+}
+
 void TrainRun::evaluate() {
+  check_range();
   const bool fell_before = fell_far(curves());
   if (!evaluator_->evaluate(trainer_)) return;
   if (!arguments_.curves.empty()) write_curves(curves(), arguments_.curves);
@@ -351,6 +396,7 @@ void TrainRun::print_evaluation(const Evaluation& now) {
 }
 
 void TrainRun::save_model() const {
+  check_range();
   cli::save_model(standardisation_ ? standardisation_->of_raw_cases(model()) : model(),
                   arguments_.out);
 }
@@ -361,6 +407,7 @@ std::vector<std::string> TrainRun::warnings() const {
       arguments_.binarise != "grey" && !arguments_.draws_cases())
     all.emplace_back(
         "values between 0 and 1 are taken as means (--binarise is for images of bytes)");
+  if (!overlap_.empty()) all.push_back(overlap_);
   if (fell_far(curves())) all.push_back(fall_text(curves()));
   if (const std::string text = refused_text(curves()); !text.empty()) all.push_back(text);
   return all;

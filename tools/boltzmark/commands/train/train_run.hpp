@@ -126,10 +126,11 @@ class TrainRun {
   void require_room(const TrainOptions& options) const;
   Trainer make_trainer(std::optional<Layered> start = {}) const;
   Cases evaluated_cases(const Dataset& data) const;
-  Evaluator make_evaluator() const;
+  Evaluator make_evaluator();
   int tracked_sweeps(const Layered& model) const;
   const Curves& curves() const;
   void print_evaluation(const Evaluation& now);
+  void check_range() const;  ///< Throws  Diverged
   Layered initial_model(StreamKey key) const;
   Layered start_model(std::span<const int> sizes, NetworkUnits units) const;
   std::string model_name() const;
@@ -141,6 +142,7 @@ class TrainRun {
   std::optional<Standardisation> standardisation_;  ///< of Gaussian units' cases
   Trainer trainer_;
   std::optional<Evaluator> evaluator_;
+  std::string overlap_;   ///< what is to be said of validation cases that are training cases
   bool printed_ = false;  ///< an evaluation was
   Stopwatch watch_;
 };
