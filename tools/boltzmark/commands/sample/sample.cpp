@@ -305,8 +305,8 @@ constexpr const char* kSampleNotes =
     "tt always T - 1. Of st also log_weights float64 [K, chains, T]: the logarithms of the chain's\n"
     "adaptive weights, relative to that of b = 1.\n"
     "`describe` and `score` take FILE.npz as a data set, every kept visible state a case.\n"
-    "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy (of st over the states that end on\n"
-    "rung T - 1, null if none does), seed, seconds; with\n"
+    "JSON keys: out, sampler, rule, chains, sweeps, kept, mean_energy (of st over the states that end\n"
+    "on rung T - 1, null if none does), seed, seconds; with\n"
     "--given: out, data, cases, units, seed, seconds.";
 
 }  // namespace
