@@ -9,6 +9,7 @@
 
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/target/ladder.hpp"
+#include "verification/checks/states.hpp"
 
 using namespace boltzmark;
 
