@@ -204,20 +204,11 @@ JudgedTime judge_autocorrelation_time(const Eigen::Ref<const Eigen::MatrixXd>& c
 }
 
 std::string describe(TimeStatus status) {
-  switch (status) {
-    case TimeStatus::agreed:
-      return "agreed";
-    case TimeStatus::ar_order_at_maximum:
-      return "autoregressive order at its maximum";
-    case TimeStatus::disagreement:
-      return "Geyer and batch means disagree";
-    case TimeStatus::too_short:
-      return "chains too short";
-    case TimeStatus::constant:
-      return "series constant";
-  }
-  throw InvalidArgument(
-      fmt::format("status = {} (must be a TimeStatus)", static_cast<int>(status)));
+  // In the order of the enumeration.
+  constexpr const char* kTexts[] = {"agreed", "autoregressive order at its maximum",
+                                    "Geyer and batch means disagree", "chains too short",
+                                    "series constant"};
+  return kTexts[static_cast<int>(status)];
 }
 
 ArModel fit_yule_walker(const Eigen::VectorXd& autocovariances, Eigen::Index order) {
