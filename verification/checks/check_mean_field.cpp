@@ -11,6 +11,7 @@
 #include "boltzmark/learn/mean_field.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
+#include "verification/checks/states.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

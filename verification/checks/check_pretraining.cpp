@@ -9,6 +9,7 @@
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/states.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -73,7 +74,7 @@ CaseOutcome tied_statistics(Stream& stream) {
   const StateSpace space(rbm);
   double worst = 0;
   for (std::size_t x = 0; x < space.states(); ++x) {
-    const State state = space.state(x);
+    const State state = state_at(space, x);
     const State tied = repeated(state, copies);
     worst = worse(worst, worse(means_distance(up, state, all, tied, 1),
                                means_distance(down, state, all, tied, 0)));
@@ -114,7 +115,7 @@ CaseOutcome composed_law(Stream& stream) {
   const StateSpace space(lower);
   double worst = 0;
   for (std::size_t part = 0; part < space.side_states(1); ++part) {
-    const Eigen::VectorXd h = space.state(space.side_state(1, part))[1];
+    const Eigen::VectorXd h = state_at(space, space.side_state(1, part))[1];
     const double joined =
         log_sum_given(lower, 0, h) + log_sum_given(upper, 1, h) - deep.bias(1).dot(h);
     const double mean = (log_sum_given(below, 0, h.replicate(bottom.hidden, 1)) +

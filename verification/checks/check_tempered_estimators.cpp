@@ -10,11 +10,11 @@
 
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/rts_mixed.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
+#include "verification/checks/rts_likelihood.hpp"
 #include "verification/checks/tempered_moments.hpp"
 #include "verification/checks/worst.hpp"
 

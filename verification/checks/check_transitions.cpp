@@ -12,6 +12,7 @@
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/states.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -265,7 +266,7 @@ class RecoveredTransition {
     for (const TransitionOutcome& outcome : move(moved))
       accept.push_back(std::min(1.0, std::exp(outcome.log_ratio)));
     for (int chain = 0; chain < moved.chains(); ++chain)
-      proposals.push_back(space_.index(moved.get_chain(chain)));
+      proposals.push_back(index_of(space_, moved.get_chain(chain)));
     for (const double side : {-1.0, 1.0}) prove(side, proposals, accept);
     return accept;
   }
@@ -283,7 +284,8 @@ class RecoveredTransition {
     for (std::size_t c = 0; c < accept.size(); ++c) {
       const bool tells = draw_of(accept[c]) >= 0 && draw_of(accept[c]) < 0x1p32;
       const std::size_t expected = side < 0 ? proposals[c] : state_of(c);
-      if (tells && space_.index(moved.get_chain(static_cast<int>(c))) != expected) proven_ = false;
+      if (tells && index_of(space_, moved.get_chain(static_cast<int>(c))) != expected)
+        proven_ = false;
     }
   }
 

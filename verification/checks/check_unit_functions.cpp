@@ -39,6 +39,21 @@ long double mean_by_sum(int s, long double x) {
 
 }  // namespace
 
+double continuous_cdf(double input, double x) {
+  const double rate = std::abs(input);
+  if (rate == 0) return (x + 1) / 2;
+  const double below = std::expm1(-rate * (x + 1)) / std::expm1(-2 * rate);
+  return input < 0 ? below : std::exp(rate * (x - 1)) * below;
+}
+
+double continuous_quantile(double input, double probability) {
+  if (input > 0) return -continuous_quantile(-input, 1 - probability);
+  const double rate = -input;
+  if (rate == 0) return 2 * probability - 1;
+  const double t = -std::log1p(probability * std::expm1(-2 * rate)) / rate;
+  return std::min(t - 1, 1.0);
+}
+
 CaseOutcome phi_is_the_sum(Stream& stream) {
   const int s = draw_size(stream, 64);
   const Unit unit = Unit::multivalued(s);

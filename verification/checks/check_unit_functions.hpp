@@ -4,6 +4,15 @@
 
 namespace boltzmark {
 
+/// Computes F(x), the probability that a continuous unit is at most x in [-1, 1].
+///   F(x) = (e^{input x} - e^{-input}) / (2 sinh input)                      [yokoyama2019, Sec. 2]
+/// Accuracy  8 eps
+double continuous_cdf(double input, double x);
+
+/// Computes F^-1(probability), probability in [0, 1].                        [yokoyama2019, Sec. 2]
+/// Accuracy  |F(F^-1(p)) - p| <= 1e-12 for |input| <= 700
+double continuous_quantile(double input, double probability);
+
 // What check_units.cpp checks of the functions of a single unit [yokoyama2019]: each draws one case
 // and returns how far it is off.
 

@@ -14,6 +14,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/check_unit_functions.hpp"
+#include "verification/checks/states.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "boltzmark/core/simd.hpp"
+#include "verification/checks/states.hpp"
 
 namespace boltzmark {
 namespace {
@@ -70,7 +71,7 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
                              std::size_t state) {
   const double u = kUnitRoundoff;
   const StateSpace::Place place = space.place(unit);
-  const State values = space.state(state);
+  const State values = state_at(space, state);
   const InputTerms terms = input_terms(model, place, values);
   const double b = static_cast<double>(inverse_temperature);
   const double base_input = (1 - b) * base.logits[place.layer][place.unit];

@@ -72,20 +72,6 @@ double TableTarget::log_density(std::uint32_t state, double inverse_temperature)
   return sum;
 }
 
-double TableTarget::log_density_slope(std::uint32_t state, double inverse_temperature) const {
-  const std::uint32_t marginal = state & marginal_mask_;
-  double sum = log_normaliser_;
-  for (int u = 0; u < units(); ++u) {
-    const Unit& own = units_[u];
-    if (own.summed())
-      sum += sigmoid(input(u, marginal, inverse_temperature)) *
-             (input(u, marginal, 1) - own.base_logit);
-    else if (marginal >> u & 1U)
-      sum += own.bias - own.base_logit;
-  }
-  return sum;
-}
-
 TablePopulation::TablePopulation(const TableTarget& target, int first_chain, int chains,
                                  StreamKey key)
     : target_(&target), first_chain_(first_chain), key_(key), states_(chains, 0) {}
@@ -143,13 +129,6 @@ void TablePopulation::log_densities(const Ladder& ladder, std::span<double> out)
     for (int k = 0; k < ladder.rungs(); ++k)
       out[static_cast<std::size_t>(c) * ladder.rungs() + k] =
           target_->log_density(states_[c], ladder[k]);
-}
-
-void TablePopulation::log_density_slopes(const Ladder& ladder, std::span<double> out) {
-  for (int c = 0; c < chains(); ++c)
-    for (int k = 0; k < ladder.rungs(); ++k)
-      out[static_cast<std::size_t>(c) * ladder.rungs() + k] =
-          target_->log_density_slope(states_[c], ladder[k]);
 }
 
 void TablePopulation::log_increment(float from, float to, std::span<double> out) {

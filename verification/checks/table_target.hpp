@@ -33,8 +33,6 @@ class TableTarget final : public Target {
   double log_ratio(std::uint32_t state) const { return log_ratio_[state]; }
   /// Computes log f_b of the marginal state that a joint one belongs to.
   double log_density(std::uint32_t state, double inverse_temperature) const;
-  /// Computes d/db of log_density.
-  double log_density_slope(std::uint32_t state, double inverse_temperature) const;
   /// Returns the bits of the marginal state: the even layers.
   std::uint32_t marginal_mask() const { return marginal_mask_; }
 
@@ -69,7 +67,6 @@ class TablePopulation final : public Population {
   void move(std::span<const float> inverse_temperatures) override;
   void log_ratio(std::span<double> out) override;
   void log_densities(const Ladder& ladder, std::span<double> out) override;
-  void log_density_slopes(const Ladder& ladder, std::span<double> out) override;
   void log_increment(float from, float to, std::span<double> out) override;
   void copy_chain(int chain, const Population& from, int source) override;
 

@@ -79,7 +79,6 @@ TEST_CASE("every interval of an autocorrelation time contains its estimate") {
       return 0 < e.lower && e.lower < e.tau && e.tau < e.upper && e.std_error > 0;
     };
     RC_ASSERT(ordered(boltzmark::geyer_time(chains)));
-    RC_ASSERT(ordered(boltzmark::geyer_time(chains, boltzmark::InitialSequence::monotone)));
     RC_ASSERT(ordered(boltzmark::ar_act(chains)));
     RC_ASSERT(ordered(boltzmark::batch_means_time(chains, 5)));
   });

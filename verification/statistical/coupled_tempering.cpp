@@ -10,6 +10,7 @@
 #include "decide.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/constant_factor.hpp"
+#include "verification/checks/states.hpp"
 
 using namespace boltzmark;
 using namespace boltzmark::verification;
@@ -38,7 +39,7 @@ Layered coupled_model() {
 }
 
 std::size_t state_index(const StateSpace& space, const Chains& chains, int chain) {
-  return space.index(chains.get_chain(chain));
+  return index_of(space, chains.get_chain(chain));
 }
 
 // The trainer's own chains after many updates of rate 0. So small a factor leaves g at 1.

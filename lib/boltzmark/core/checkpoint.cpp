@@ -51,14 +51,6 @@ void CheckpointWriter::write(const Eigen::Ref<const Eigen::MatrixXf>& values) {
     append(values.col(j).data(), sizeof(float) * static_cast<std::size_t>(values.rows()));
 }
 
-void CheckpointWriter::write(const std::vector<int>& values) {
-  append(values.data(), sizeof(int) * values.size());
-}
-
-void CheckpointWriter::write(const std::vector<std::uint64_t>& values) {
-  append(values.data(), sizeof(std::uint64_t) * values.size());
-}
-
 void CheckpointWriter::write(std::string_view text) {
   write(static_cast<std::uint64_t>(text.size()));
   append(text.data(), text.size());
@@ -106,14 +98,6 @@ void CheckpointReader::read(Eigen::Ref<Eigen::MatrixXd> values) {
 void CheckpointReader::read(Eigen::Ref<Eigen::MatrixXf> values) {
   for (Eigen::Index j = 0; j < values.cols(); ++j)
     take(values.col(j).data(), sizeof(float) * static_cast<std::size_t>(values.rows()));
-}
-
-void CheckpointReader::read(std::vector<int>& values) {
-  take(values.data(), sizeof(int) * values.size());
-}
-
-void CheckpointReader::read(std::vector<std::uint64_t>& values) {
-  take(values.data(), sizeof(std::uint64_t) * values.size());
 }
 
 std::string CheckpointReader::read_text() {

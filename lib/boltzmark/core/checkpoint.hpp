@@ -19,8 +19,10 @@ class CheckpointWriter {
   void write(std::uint64_t value);
   void write(const Eigen::Ref<const Eigen::MatrixXd>& values);
   void write(const Eigen::Ref<const Eigen::MatrixXf>& values);
-  void write(const std::vector<int>& values);
-  void write(const std::vector<std::uint64_t>& values);
+  template <class Number>
+  void write(const std::vector<Number>& values) {
+    append(values.data(), sizeof(Number) * values.size());
+  }
   void write(std::string_view text);
   /// Returns everything written, with its hash behind it.
   std::string finish() const;
@@ -38,8 +40,10 @@ class CheckpointReader {
   std::uint64_t read();
   void read(Eigen::Ref<Eigen::MatrixXd> values);
   void read(Eigen::Ref<Eigen::MatrixXf> values);
-  void read(std::vector<int>& values);
-  void read(std::vector<std::uint64_t>& values);
+  template <class Number>
+  void read(std::vector<Number>& values) {
+    take(values.data(), sizeof(Number) * values.size());
+  }
   std::string read_text();
   /// Checks that nothing is left.
   void finish() const;

@@ -116,20 +116,18 @@ Eigen::VectorXd time_gradient(const Eigen::VectorXd& pi, const Eigen::VectorXd& 
 
 }  // namespace
 
-InitialSum initial_sequence_sum(const Eigen::VectorXd& gamma, InitialSequence sequence) {
+InitialSum initial_sequence_sum(const Eigen::VectorXd& gamma) {
   if (gamma.size() < 2 || !(gamma[0] > 0))
     throw InvalidArgument(
         fmt::format("autocovariances = {} lags (must hold 2, the first positive)", gamma.size()));
   InitialSum result;
   double total = gamma[0] + gamma[1];
-  double smallest = total;
   for (Eigen::Index lag = 2; lag + 1 < gamma.size(); lag += 2) {
-    double pair = gamma[lag] + gamma[lag + 1];
+    const double pair = gamma[lag] + gamma[lag + 1];
     if (pair <= 0) {
       result.truncated = true;
       break;
     }
-    if (sequence == InitialSequence::monotone) pair = smallest = std::min(pair, smallest);
     total += pair;
     result.window = lag + 1;
   }
@@ -137,14 +135,14 @@ InitialSum initial_sequence_sum(const Eigen::VectorXd& gamma, InitialSequence se
   return result;
 }
 
-SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains, InitialSequence sequence) {
+SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
   detail::check_series(chains, 4);
   const Eigen::Index last_lag = chains.rows() - 1;
   Eigen::MatrixXd each;
   InitialSum sum;
   for (Eigen::Index max_lag = 2047; !sum.truncated; max_lag = 8 * max_lag + 7) {
     each = detail::chain_autocovariances(chains, std::min(max_lag, last_lag));
-    sum = initial_sequence_sum(detail::average(each), sequence);
+    sum = initial_sequence_sum(detail::average(each));
     if (max_lag >= last_lag) break;
   }
   SequenceTime result;
@@ -206,20 +204,11 @@ JudgedTime judge_autocorrelation_time(const Eigen::Ref<const Eigen::MatrixXd>& c
 }
 
 std::string describe(TimeStatus status) {
-  switch (status) {
-    case TimeStatus::agreed:
-      return "agreed";
-    case TimeStatus::ar_order_at_maximum:
-      return "autoregressive order at its maximum";
-    case TimeStatus::disagreement:
-      return "Geyer and batch means disagree";
-    case TimeStatus::too_short:
-      return "chains too short";
-    case TimeStatus::constant:
-      return "series constant";
-  }
-  throw InvalidArgument(
-      fmt::format("status = {} (must be a TimeStatus)", static_cast<int>(status)));
+  // In the order of the enumeration.
+  constexpr const char* kTexts[] = {"agreed", "autoregressive order at its maximum",
+                                    "Geyer and batch means disagree", "chains too short",
+                                    "series constant"};
+  return kTexts[static_cast<int>(status)];
 }
 
 ArModel fit_yule_walker(const Eigen::VectorXd& autocovariances, Eigen::Index order) {

@@ -55,9 +55,6 @@ struct ArTime : TimeEstimate {
 /// Throws  InvalidArgument if steps < 3, or the series is constant or not finite
 ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains);
 
-/// Which of Geyer's initial sequences truncates the sum of autocovariances.
-enum class InitialSequence { positive, monotone };
-
 /// The sum of an initial sequence of autocovariances, in units of the first.
 struct InitialSum {
   double tau = 0;
@@ -65,19 +62,18 @@ struct InitialSum {
   bool truncated = false;   ///< a pair was not positive: more lags would not change the sum
 };
 
-/// Sums autocovariances, exact or estimated, over Geyer's initial sequence (formula below).
+/// Sums autocovariances, exact or estimated, over Geyer's initial positive sequence (formula below).
 /// Throws  InvalidArgument if there are fewer than 2 lags or the first entry is not positive
-InitialSum initial_sequence_sum(const Eigen::VectorXd& autocovariances, InitialSequence sequence);
+InitialSum initial_sequence_sum(const Eigen::VectorXd& autocovariances);
 
 /// The estimate by an initial sequence, and where the sum was cut.
 struct SequenceTime : TimeEstimate {
   Eigen::Index window = 0;  ///< the last lag summed, odd
 };
 
-/// Estimates tau by Geyer's initial positive (or monotone) sequence.
+/// Estimates tau by Geyer's initial positive sequence.
 ///   tau = -1 + 2 sum_{m=0}^{M} Gamma_m / gamma_0,  Gamma_m = gamma_2m + gamma_2m+1,
-///   M the last m before the first Gamma_m <= 0; monotone: Gamma_m <- min(Gamma_m, Gamma_m-1)
-///                                                                   [Geyer 1992, section 3.3]
+///   M the last m before the first Gamma_m <= 0                      [Geyer 1992, section 3.3]
 /// For a reversible chain Gamma_m is positive, decreasing and convex, and the estimate is
 /// consistent from above. Sweeps such as T_h T_v are not reversible: the true Gamma_m of a function
 /// of both sides may be negative early, and the sum may then be cut too soon. The autocovariances
@@ -88,8 +84,7 @@ struct SequenceTime : TimeEstimate {
 /// Accuracy  noise in the cut adds about 5 % to tau at 250 tau, 2 % at 2000 tau; the 95 % interval
 /// covers 96-98 % on positively correlated chains, 88-93 % on antithetic ones (both measured)
 /// Throws  InvalidArgument if steps < 4, or the series is constant or not finite
-SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
-                        InitialSequence sequence = InitialSequence::positive);
+SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains);
 
 /// The estimate by batch means, and the batches.
 struct BatchTime : TimeEstimate {

@@ -194,7 +194,6 @@ void set_errors(const SampleStore& store, const Visited& visited, const VectorXd
   contrast.rowwise() -= Eigen::RowVectorXd(contrast.row(0));
   estimate.covariance = contrast + gradients.transpose() * solved;
   const Index top = z.size() - 1;
-  estimate.independent_std_error = std::sqrt(estimate.covariance(top, top));
   VectorXd c = VectorXd::Zero(z.size());
   c(visited.rungs) = visited.counts.cwiseProduct(solved.col(top));
   c[top] += 1;

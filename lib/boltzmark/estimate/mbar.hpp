@@ -13,7 +13,6 @@ struct MbarEstimate : Estimate {
   /// sample n at rung k, A = W W', N = diag(n_k) and H = N - N A N,
   ///   Theta = A + A N H^+ N A                          [Kong et al. 2003; Tan et al. 2012]
   Eigen::MatrixXd covariance = {};
-  double independent_std_error = std::numeric_limits<double>::quiet_NaN();
   int iterations = 0;
 };
 

@@ -3,12 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 6> kSources = {"samples",
+                                                      "annealing",
+                                                      "adaptive tempering",
+                                                      "continuous tempering",
+                                                      "parallel tempering",
+                                                      "its own sampler"};
 
 double bytes_of_samples(const MethodSettings& settings) {
   const double rungs = tempering_ladder(settings).rungs();
@@ -21,23 +30,7 @@ double bytes_of_rungs(const MethodSettings& settings) {
 
 }  // namespace
 
-std::string_view name(Source source) {
-  switch (source) {
-    case Source::tempered:
-      return "samples";
-    case Source::annealed:
-      return "annealing";
-    case Source::adaptive:
-      return "adaptive tempering";
-    case Source::continuous:
-      return "continuous tempering";
-    case Source::parallel:
-      return "parallel tempering";
-    case Source::own:
-      return "its own sampler";
-  }
-  throw InvalidArgument("source (must be one of the enumeration)");
-}
+std::string_view name(Source source) { return kSources[static_cast<std::size_t>(source)]; }
 
 void Method::check() const {
   if (name.empty()) throw InvalidArgument("method (must have a name)");

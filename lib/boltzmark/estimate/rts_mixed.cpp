@@ -101,19 +101,6 @@ RungSums before_first_batch(const RungSums& round, int batches) {
 
 }  // namespace
 
-RtsLikelihood rts_likelihood(const std::vector<RtsStage>& stages, const VectorXd& log_prior,
-                             const VectorXd& log_z) {
-  check(stages, log_prior);
-  if (log_z.size() != log_prior.size())
-    throw InvalidArgument(
-        fmt::format("log_z = {} rungs (must be {})", log_z.size(), log_prior.size()));
-  const MixturePoint at = mixture(stages, log_prior, -log_z);
-  const VectorXd weight = counts(stages);
-  return {.value = weight.dot(log_z) - at.value,
-          .gradient = weight - at.expected,
-          .hessian = -mixture_hessian(at.overlap)};
-}
-
 Estimate rts_mixed(const std::vector<RtsStage>& stages, const VectorXd& log_prior) {
   check(stages, log_prior);
   Estimate estimate;

@@ -89,7 +89,6 @@ StateSpace::StateSpace(const Layered& model, const Ranks& ranks) {
   for (int l = 0; l < model.layers(); ++l) {
     const Unit kind = model.layer(l).unit;
     const auto values = static_cast<std::size_t>(kind.values());
-    sizes_.push_back(model.size(l));
     for (int i = 0; i < model.size(l); ++i) {
       if (stride > most / values)
         throw InvalidArgument(
@@ -105,12 +104,12 @@ StateSpace::StateSpace(const Layered& model, const Ranks& ranks) {
   }
   bias_.resize(units());
   coupling_ = Eigen::MatrixXd::Zero(units(), units());
-  for (int l = 0, first = 0; l < model.layers(); first += sizes_[l], ++l) {
-    bias_.segment(first, sizes_[l]) = model.bias(l);
+  for (int l = 0, first = 0; l < model.layers(); first += model.size(l), ++l) {
+    const int size = model.size(l), next = first + size;
+    bias_.segment(first, size) = model.bias(l);
     if (l + 1 == model.layers()) break;
-    const int next = first + sizes_[l];
-    coupling_.block(first, next, sizes_[l], sizes_[l + 1]) = model.weights(l);
-    coupling_.block(next, first, sizes_[l + 1], sizes_[l]) = model.weights(l).transpose();
+    coupling_.block(first, next, size, model.size(l + 1)) = model.weights(l);
+    coupling_.block(next, first, model.size(l + 1), size) = model.weights(l).transpose();
   }
   rows_ = Rows(states(), ranks);
   fill_log_f();
@@ -199,29 +198,6 @@ Eigen::MatrixXd StateSpace::inputs(int parity, std::size_t first, std::size_t co
     table.col(static_cast<Eigen::Index>(j)) = input_run(bias_[own[j]], digits, first, count);
   }
   return table;
-}
-
-State StateSpace::state(std::size_t index) const {
-  State result;
-  int unit = 0;
-  for (const int size : sizes_) {
-    Eigen::VectorXd values(size);
-    for (int i = 0; i < size; ++i) values[i] = value(unit++, index);
-    result.push_back(std::move(values));
-  }
-  return result;
-}
-
-std::size_t StateSpace::index(const State& state) const {
-  std::size_t result = 0;
-  int unit = 0;
-  for (const Eigen::VectorXd& values : state)
-    for (Eigen::Index i = 0; i < values.size(); ++i, ++unit) {
-      const Unit kind = places_[unit].kind;
-      const int k = kind.index(kind.stored(static_cast<float>(values[i])));
-      result += static_cast<std::size_t>(k) * places_[unit].stride;
-    }
-  return result;
 }
 
 }  // namespace boltzmark

@@ -87,10 +87,6 @@ class StateSpace {
   /// The same for a run of the other side's states.  Shapes  [count x units of this side]
   Eigen::MatrixXd inputs(int parity, std::size_t first, std::size_t count) const;
 
-  /// Converts between an index and the layers' values.
-  State state(std::size_t index) const;
-  std::size_t index(const State& state) const;
-
  private:
   void fill_log_f();
   std::vector<Place> places_;
@@ -98,7 +94,6 @@ class StateSpace {
   std::array<std::size_t, 2> side_states_ = {1, 1};
   Eigen::VectorXd bias_;      // [units]
   Eigen::MatrixXd coupling_;  // [units x units], symmetric
-  std::vector<int> sizes_;    // of the layers
   Rows rows_{0};
   Eigen::VectorXd log_p_;
   double log_z_ = 0;

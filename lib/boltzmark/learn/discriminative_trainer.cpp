@@ -54,14 +54,12 @@ CheckpointInputs DiscriminativeTrainer::inputs() const {
 }
 
 void DiscriminativeTrainer::save(CheckpointWriter& out) const {
-  for (const Eigen::MatrixXd& weights : model_.parameters().weights) out.write(weights);
-  for (const Eigen::VectorXd& biases : model_.parameters().biases) out.write(biases);
+  write_parameters(model_.parameters(), out);
 }
 
 void DiscriminativeTrainer::load(CheckpointReader& in) {
   Parameters values = model_.parameters();
-  for (Eigen::MatrixXd& weights : values.weights) in.read(weights);
-  for (Eigen::VectorXd& biases : values.biases) in.read(biases);
+  read_parameters(values, in);
   model_ = DiscriminativeRbm(model_.hidden_unit(), std::move(values.weights[0]),
                              std::move(values.weights[1]), std::move(values.biases[0]),
                              std::move(values.biases[1]));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -35,10 +34,8 @@ std::span<const int> Minibatches::cases(std::uint64_t update) {
 
 // Each epoch starts from the cases' own order, so that it depends on its number alone.
 void Minibatches::permute(std::uint64_t epoch) {
-  std::iota(order_.begin(), order_.end(), 0);
   Stream stream(key_, Purpose::minibatch, epoch);
-  for (int last = cases_ - 1; last > 0; --last)
-    std::swap(order_[last], order_[stream.below(static_cast<std::uint64_t>(last) + 1)]);
+  order_ = permutation(cases_, stream);
   epoch_ = epoch;
 }
 

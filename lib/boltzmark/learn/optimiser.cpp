@@ -27,16 +27,6 @@ void check_options(const Optimiser& optimiser, double rate) {
         fmt::format("epsilon = {} (must be positive and finite)", optimiser.epsilon));
 }
 
-void write_parameters(const Parameters& parameters, CheckpointWriter& out) {
-  for (const Eigen::MatrixXd& weights : parameters.weights) out.write(weights);
-  for (const Eigen::VectorXd& biases : parameters.biases) out.write(biases);
-}
-
-void read_parameters(Parameters& parameters, CheckpointReader& in) {
-  for (Eigen::MatrixXd& weights : parameters.weights) in.read(weights);
-  for (Eigen::VectorXd& biases : parameters.biases) in.read(biases);
-}
-
 /// What the steps of one update share.
 struct Update {
   const Optimiser& optimiser;
@@ -82,10 +72,7 @@ class MomentumSteps final : public Steps {
   Step step(const Parameters& gradient) override {
     if (!same_shapes(gradient, velocity_))
       throw InvalidArgument("gradient (must have the model's layers and sizes)");
-    for (std::size_t l = 0; l < velocity_.weights.size(); ++l)
-      velocity_.weights[l] = momentum_ * velocity_.weights[l] + gradient.weights[l];
-    for (std::size_t l = 0; l < velocity_.biases.size(); ++l)
-      velocity_.biases[l] = momentum_ * velocity_.biases[l] + gradient.biases[l];
+    combine(momentum_, velocity_, 1, gradient);
     return {velocity_, rate_};
   }
   void write(CheckpointWriter& out) const override { write_parameters(velocity_, out); }
@@ -207,8 +194,7 @@ std::unique_ptr<Steps> start_steps(const Optimiser& optimiser, double rate,
 AdaptiveSteps::AdaptiveSteps(Parameters zero, const Optimiser& optimiser, double rate)
     : optimiser_(optimiser), rate_(rate), mean_(std::move(zero)) {
   check_options(optimiser, rate);
-  for (Eigen::MatrixXd& weights : mean_.weights) weights.setZero();
-  for (Eigen::VectorXd& biases : mean_.biases) biases.setZero();
+  set_zero(mean_);
   scale_ = step_ = mean_;
 }
 

@@ -90,15 +90,9 @@ const Parameters& RmsSpectral::step(const Parameters& gradient) {
   return step_;
 }
 
-void RmsSpectral::write(CheckpointWriter& out) const {
-  for (const Eigen::MatrixXd& weights : mean_square_.weights) out.write(weights);
-  for (const Eigen::VectorXd& biases : mean_square_.biases) out.write(biases);
-}
+void RmsSpectral::write(CheckpointWriter& out) const { write_parameters(mean_square_, out); }
 
-void RmsSpectral::read(CheckpointReader& in) {
-  for (Eigen::MatrixXd& weights : mean_square_.weights) in.read(weights);
-  for (Eigen::VectorXd& biases : mean_square_.biases) in.read(biases);
-}
+void RmsSpectral::read(CheckpointReader& in) { read_parameters(mean_square_, in); }
 
 void RmsSpectral::check_shapes(const Parameters& gradient) const {
   if (!same_shapes(gradient, step_))

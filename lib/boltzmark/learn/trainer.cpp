@@ -98,8 +98,7 @@ void Trainer::sample() {
 void Trainer::fill_gradient(Parameters& gradient) {
   if (!sampled_) sample();
   sampled_ = false;
-  for (Eigen::MatrixXd& weights : gradient.weights) weights.setZero();
-  for (Eigen::VectorXd& biases : gradient.biases) biases.setZero();
+  set_zero(gradient);
   fill_means();
   add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient);
   sampler_->take_states(negative_);

@@ -49,8 +49,7 @@ DiscriminativeRbm::DiscriminativeRbm(Unit hidden_unit, Eigen::MatrixXd input_wei
 
 Parameters DiscriminativeRbm::zero_parameters() const {
   Parameters zero = parameters_;
-  for (Eigen::MatrixXd& weights : zero.weights) weights.setZero();
-  for (Eigen::VectorXd& biases : zero.biases) biases.setZero();
+  set_zero(zero);
   return zero;
 }
 
@@ -60,10 +59,7 @@ void DiscriminativeRbm::add(const Parameters& direction, double rate) {
   const double bound = bound_ + std::abs(rate) * magnitude(direction);
   if (!(bound < kLargest))
     throw Error("parameters + rate * direction = NaN or beyond 1e300 (must be finite)");
-  for (std::size_t l = 0; l < 2; ++l) {
-    parameters_.weights[l] += rate * direction.weights[l];
-    parameters_.biases[l] += rate * direction.biases[l];
-  }
+  combine(1, parameters_, rate, direction);
   bound_ = bound;
 }
 

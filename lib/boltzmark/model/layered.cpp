@@ -175,16 +175,4 @@ double energy(const Layered& model, const State& state) {
   return sum;
 }
 
-Eigen::VectorXd layer_input(const Layered& model, const State& state, int layer) {
-  check_state(model, state);
-  if (layer < 0 || layer >= model.layers()) {
-    throw InvalidArgument(fmt::format("layer = {} (must be 0..{})", layer, model.layers() - 1));
-  }
-  Eigen::VectorXd input = model.bias(layer);
-  if (model.layer(layer).unit.has_scale()) input.setZero();
-  if (layer > 0) input += model.weights(layer - 1).transpose() * state[layer - 1];
-  if (layer + 1 < model.layers()) input += model.weights(layer) * state[layer + 1];
-  return input;
-}
-
 }  // namespace boltzmark

@@ -75,8 +75,4 @@ using State = std::vector<Eigen::VectorXd>;
 /// the model's
 double energy(const Layered& model, const State& state);
 
-/// Computes the inputs a_l + W_{l-1}' x_{l-1} + W_l x_{l+1} of one layer, [units of the layer].
-/// For a Gaussian layer the bias is not an input and is left out.
-Eigen::VectorXd layer_input(const Layered& model, const State& state, int layer);
-
 }  // namespace boltzmark

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -157,21 +156,6 @@ double mean_value(Unit unit, double input) {
   if (unit.is_bernoulli()) return sigmoid(input);
   if (!unit.is_discrete()) return mean_continuous(input);
   return unit.code() == 1 ? std::tanh(input) : mean_multivalued(unit.code(), input);
-}
-
-double continuous_cdf(double input, double x) {
-  const double rate = std::abs(input);
-  if (rate == 0) return (x + 1) / 2;
-  const double below = std::expm1(-rate * (x + 1)) / std::expm1(-2 * rate);
-  return input < 0 ? below : std::exp(rate * (x - 1)) * below;
-}
-
-double continuous_quantile(double input, double probability) {
-  if (input > 0) return -continuous_quantile(-input, 1 - probability);
-  const double rate = -input;
-  if (rate == 0) return 2 * probability - 1;
-  const double t = -std::log1p(probability * std::expm1(-2 * rate)) / rate;
-  return std::min(t - 1, 1.0);
 }
 
 }  // namespace boltzmark

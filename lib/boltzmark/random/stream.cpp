@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/normal.hpp"
@@ -64,6 +66,14 @@ std::uint64_t Stream::below(std::uint64_t n) {
     const std::uint64_t draw = (high << 32) | (*this)();
     if (draw < limit) return draw % n;
   }
+}
+
+std::vector<int> permutation(int count, Stream& stream) {
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (int last = count - 1; last > 0; --last)
+    std::swap(order[last], order[stream.below(static_cast<std::uint64_t>(last) + 1)]);
+  return order;
 }
 
 }  // namespace boltzmark

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "boltzmark/random/key.hpp"
 
@@ -35,5 +36,9 @@ class Stream {
   int left_ = 0;
   std::array<std::uint32_t, 4> draws_{};
 };
+
+/// Draws an order of 0..count-1, each equally likely (Fisher and Yates).
+/// Randomness  below(count), below(count - 1), .., below(2)
+std::vector<int> permutation(int count, Stream& stream);
 
 }  // namespace boltzmark

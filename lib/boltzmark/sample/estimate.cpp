@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -11,6 +12,10 @@
 
 namespace boltzmark {
 namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 5> kStatuses = {
+    "ok", "few_effective_samples", "not_converged", "unvisited_rung", "below_bound"};
 
 constexpr double kEffectivePerBatch = 12;
 constexpr Eigen::Index kLeastGroups = 5;
@@ -44,21 +49,7 @@ void join_neighbours(InfluenceSums& sums) {
 
 }  // namespace
 
-std::string_view name(Status status) {
-  switch (status) {
-    case Status::ok:
-      return "ok";
-    case Status::unvisited_rung:
-      return "unvisited_rung";
-    case Status::few_effective_samples:
-      return "few_effective_samples";
-    case Status::not_converged:
-      return "not_converged";
-    case Status::below_bound:
-      return "below_bound";
-  }
-  throw InvalidArgument("status (must be one of the enumeration)");
-}
+std::string_view name(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
 
 void Estimate::refuse(Status reason, std::string warning) {
   if (reason > status) status = reason;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -15,18 +16,15 @@ namespace {
 
 constexpr Eigen::Index kGroups = 32;
 
-// Sums one group: samples of one chain between two sweeps. `densities(sweep, chain, out)` writes
-// log f of every rung.
-template <class Densities>
-void sum_group(const SampleStore& store, Assignment assignment, const Densities& densities,
-               Eigen::Index chain, Eigen::Index first, Eigen::Index last, bool has_ratio,
-               Eigen::Index group, RungSums& sums, Eigen::Vector3d& squares) {
-  const Eigen::VectorXd log_weight = store.log_prior - store.log_z_hat;
+// Sums one group: samples of one chain between two sweeps, by the law of their rungs or, without
+// one, by the rungs that they have.
+void sum_group(const SampleStore& store, const RungLaw* law, Eigen::Index chain, Eigen::Index first,
+               Eigen::Index last, Eigen::Index group, RungSums& sums, Eigen::Vector3d& squares) {
   Eigen::VectorXd q(store.rungs());
   const Eigen::Index top = store.rungs() - 1;
   for (Eigen::Index s = first; s < last; ++s) {
     const double d = store.log_ratio(s, chain);
-    if (assignment == Assignment::hard) {
+    if (law == nullptr) {
       const int k = store.rung(s, chain);
       sums.weight(k, group) += 1;
       sums.first(k, group) += d;
@@ -35,10 +33,9 @@ void sum_group(const SampleStore& store, Assignment assignment, const Densities&
       squares[1] += k == top ? 1 : 0;
       continue;
     }
-    densities(s, chain, q);
-    rung_probabilities(q, log_weight, q);
+    (*law)(chain * store.sweeps() + s, q);
     sums.weight.col(group) += q;
-    if (has_ratio) {
+    if (sums.first.size() > 0) {
       sums.first.col(group) += q * d;
       sums.second.col(group) += q * (d * d);
     }
@@ -46,9 +43,7 @@ void sum_group(const SampleStore& store, Assignment assignment, const Densities&
   }
 }
 
-template <class Densities>
-RungSums sum_all(const SampleStore& store, Assignment assignment, bool has_ratio,
-                 const Densities& densities) {
+RungSums sum_all(const SampleStore& store, const RungLaw* law, bool has_ratio) {
   const int batches = batches_per_chain(store.chains() / store.bundle(), store.sweeps());
   const Eigen::Index groups = store.chains() * batches;
   RungSums sums{.weight = Eigen::MatrixXd::Zero(store.rungs(), groups)};
@@ -60,8 +55,7 @@ RungSums sum_all(const SampleStore& store, Assignment assignment, bool has_ratio
     const auto group = static_cast<Eigen::Index>(g);
     const Eigen::Index batch = group % batches;
     const auto edge = [&](Eigen::Index b) { return (b * store.sweeps() + batches - 1) / batches; };
-    sum_group(store, assignment, densities, group / batches, edge(batch), edge(batch + 1),
-              has_ratio, group, sums, squares[g]);
+    sum_group(store, law, group / batches, edge(batch), edge(batch + 1), group, sums, squares[g]);
   });
   for (const Eigen::Vector3d& s : squares) sums.end_squares += s;
   return sums;
@@ -210,24 +204,15 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {
   store.check();
   if (assignment == Assignment::soft && !store.random_rungs)
     throw InvalidArgument("store (must hold rungs drawn by simulated tempering for q(b | x))");
-  Eigen::VectorXd betas(store.rungs());
-  for (int k = 0; k < store.rungs(); ++k) betas[k] = store.ladder[k];
-  RungSums sums = sum_all(store, assignment, true,
-                          [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
-                            out = betas * store.log_ratio(s, chain);
-                          });
+  std::optional<RungLaw> law;
+  if (assignment == Assignment::soft) law.emplace(store, States::joint);
+  RungSums sums = sum_all(store, law ? &*law : nullptr, true);
   return store.bundle() > 1 ? joined_in_bundles(std::move(sums), store.bundle()) : sums;
 }
 
 RungSums sum_collapsed(const SampleStore& store) {
-  store.check();
-  if (store.log_f.empty()) throw InvalidArgument("store (must hold log_f: collapsed states)");
-  const auto k = static_cast<Eigen::Index>(store.rungs());
-  return sum_all(store, Assignment::soft, false,
-                 [&](Eigen::Index s, Eigen::Index chain, Eigen::Ref<Eigen::VectorXd> out) {
-                   const double* from = store.log_f.data() + (s * store.chains() + chain) * k;
-                   std::copy(from, from + k, out.data());
-                 });
+  const RungLaw law(store, States::collapsed);
+  return sum_all(store, &law, false);
 }
 
 std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs) {

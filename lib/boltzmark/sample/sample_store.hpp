@@ -93,7 +93,7 @@ int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps);
 /// Throws  InvalidArgument as SampleStore::check, or if soft and the rungs were not drawn
 RungSums sum_by_rung(const SampleStore& store, Assignment assignment);
 /// Sums the stored collapsed states, which have no D.
-/// Throws  InvalidArgument if the store has no log_f
+/// Throws  as RungLaw
 RungSums sum_collapsed(const SampleStore& store);
 
 /// How many tours made how many visits of the top rung. A tour is what a chain does from one visit of

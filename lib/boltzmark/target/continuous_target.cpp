@@ -47,13 +47,6 @@ class ContinuousPopulation final : public Population {
     }
   }
 
-  void log_density_slopes(const Ladder& ladder, std::span<double> out) override {
-    for (int c = 0, i = 0; c < chains(); ++c) {
-      const double ratio = density_->log_ratio(x_.col(c));
-      for (int k = 0; k < ladder.rungs(); ++k) out[i++] = ratio;
-    }
-  }
-
   void log_increment(float from, float to, std::span<double> out) override {
     log_ratio(out);
     for (double& value : out) value *= static_cast<double>(to) - static_cast<double>(from);

@@ -28,9 +28,6 @@ class LayeredPopulation final : public Population {
   void log_densities(const Ladder& ladder, std::span<double> out) override {
     chains_.log_densities(ladder.singles(), out);
   }
-  void log_density_slopes(const Ladder& ladder, std::span<double> out) override {
-    chains_.log_density_slopes(ladder.singles(), out);
-  }
   void log_increment(float from, float to, std::span<double> out) override;
   /// Throws  also  InvalidArgument if the even layers are summed out, the visible units with them
   void observe(const Eigen::Ref<const Eigen::MatrixXf>& states) override;

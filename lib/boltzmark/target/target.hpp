@@ -30,9 +30,6 @@ class Population {
   /// Writes log f_b of every chain's marginal state at every rung, log p1 included.
   /// Shapes  [chains x rungs], a chain's rungs side by side
   virtual void log_densities(const Ladder& ladder, std::span<double> out) = 0;
-  /// Writes d/db log f_b of the marginal state at every rung, the mean of D given that state.
-  /// Shapes  as log_densities
-  virtual void log_density_slopes(const Ladder& ladder, std::span<double> out) = 0;
   /// Writes log f_to - log f_from of every chain's marginal state: AIS's increment.
   /// Shapes  [chains]
   virtual void log_increment(float from, float to, std::span<double> out) = 0;

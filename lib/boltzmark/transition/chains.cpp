@@ -81,13 +81,6 @@ void Chains::copy_chain(int chain, const Chains& from, int source) {
       values_[l][offset(l, u, chain)] = from.values_[l][from.offset(l, u, source)];
 }
 
-bool Chains::fit(const Layered& model) const {
-  bool same = model.layers() == layers();
-  for (int l = 0; same && l < layers(); ++l)
-    same = model.size(l) == sizes_[l] && model.layer(l).unit == units_[l];
-  return same;
-}
-
 void Chains::randomise(StreamKey key) {
   for (int c = 0; c < chains_; ++c) {
     Stream stream(key, Purpose::initial_state, static_cast<std::uint64_t>(c));

@@ -54,8 +54,14 @@ class Chains {
   void exchange(int first, int second);
   /// Replaces a chain's states by those of a chain of another group of the same model.
   void copy_chain(int chain, const Chains& from, int source);
-  /// Tells whether the layers, sizes and units are those of a model.
-  bool fit(const Layered& model) const;
+  /// Tells whether the layers, sizes and units are those of a model, packed or not.
+  template <class Model>
+  bool fit(const Model& model) const {
+    bool same = model.layers() == layers();
+    for (int l = 0; same && l < layers(); ++l)
+      same = model.size(l) == sizes_[l] && model.layer(l).unit == units_[l];
+    return same;
+  }
 
   /// Draws every unit of every chain uniformly from its values, Gaussian ones from N(a, sigma^2) of
   /// the model that the chains were made for.

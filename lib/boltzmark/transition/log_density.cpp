@@ -15,10 +15,8 @@ namespace boltzmark {
 namespace {
 
 void check_shapes(const PackedModel& model, const Chains& chains, int first_chain) {
-  bool same = model.layers() == chains.layers();
-  for (int l = 0; same && l < model.layers(); ++l)
-    same = model.size(l) == chains.size(l) && model.layer(l).unit == chains.unit(l);
-  if (!same) throw InvalidArgument("chains (must have the model's layers, sizes and units)");
+  if (!chains.fit(model))
+    throw InvalidArgument("chains (must have the model's layers, sizes and units)");
   for (int l = 0; l < model.layers(); ++l)
     if (model.layer(l).unit.has_scale())
       throw InvalidArgument(

@@ -14,10 +14,8 @@ namespace boltzmark {
 namespace {
 
 void check(const PackedModel& model, const Chains& chains, const SweepOptions& options) {
-  bool same = model.layers() == chains.layers();
-  for (int l = 0; same && l < model.layers(); ++l)
-    same = model.size(l) == chains.size(l) && model.layer(l).unit == chains.unit(l);
-  if (!same) throw InvalidArgument("chains (must have the model's layers, sizes and units)");
+  if (!chains.fit(model))
+    throw InvalidArgument("chains (must have the model's layers, sizes and units)");
   for (int l = 0; l < model.layers(); ++l) require_law(options.rule, model.layer(l).unit);
   if (options.sweeps < 0)
     throw InvalidArgument(fmt::format("sweeps = {} (must not be negative)", options.sweeps));

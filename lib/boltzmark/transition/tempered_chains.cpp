@@ -248,18 +248,4 @@ void TemperedChains::fill_any_rungs(int block, std::span<const float> ladder,
   });
 }
 
-void TemperedChains::log_density_slopes(std::span<const float> ladder,
-                                        std::span<double> out) const {
-  for (int block = 0; block < chains_.blocks(); ++block) {
-    for (std::size_t k = 0; k < ladder.size(); ++k) {
-      BlockSums sums = kept_slopes_[block];
-      for_summed_layers(block, [&](const DensityBlock& summed) {
-        add_log_phi_slope(summed, static_cast<double>(ladder[k]), sums.data());
-      });
-      for (int c = block * kChainBlock; c < std::min(chains(), (block + 1) * kChainBlock); ++c)
-        out[c * ladder.size() + k] = sums[c % kChainBlock];
-    }
-  }
-}
-
 }  // namespace boltzmark

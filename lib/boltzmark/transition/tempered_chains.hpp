@@ -76,8 +76,6 @@ class TemperedChains {
   /// (RungNodes; on up to 5,000 rungs their interpolation adds 1e-10 nats a unit at most);
   /// otherwise an exponential or two a unit and rung
   void log_densities(std::span<const float> ladder, std::span<double> out);
-  /// Writes d/db log f_b(v), the mean of D given v, for every b.  Shapes  [chains x rungs]
-  void log_density_slopes(std::span<const float> ladder, std::span<double> out) const;
 
  private:
   std::size_t inputs_offset(int layer, int block) const;

@@ -52,16 +52,6 @@ void log_phi(const DensityBlock& block, double b, double* HWY_RESTRICT sums) {
   });
 }
 
-void log_phi_slope(const DensityBlock& block, double b, double* HWY_RESTRICT sums) {
-  const Doubles d;
-  visit_unit(block.unit, [&](const auto& unit) {
-    add_terms(block, sums, [&](int u, int at) HWY_ATTR {
-      const Vector gain = hn::Sub(widen(block.inputs + at), hn::Set(d, block.logits[u]));
-      return hn::Mul(gain, unit.mean(tempered_input(block, b, u, at)));
-    });
-  });
-}
-
 }  // namespace boltzmark::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -71,7 +61,6 @@ HWY_EXPORT(linear);
 HWY_EXPORT(joint);
 HWY_EXPORT(log_phi_step);
 HWY_EXPORT(log_phi);
-HWY_EXPORT(log_phi_slope);
 
 void add_linear(const double* coefficients, const DensityBlock& block, double* sums) {
   HWY_DYNAMIC_DISPATCH(linear)(coefficients, block, sums);
@@ -84,9 +73,6 @@ void add_log_phi_step(const DensityBlock& block, double from, double to, double*
 }
 void add_log_phi(const DensityBlock& block, double b, double* sums) {
   HWY_DYNAMIC_DISPATCH(log_phi)(block, b, sums);
-}
-void add_log_phi_slope(const DensityBlock& block, double b, double* sums) {
-  HWY_DYNAMIC_DISPATCH(log_phi_slope)(block, b, sums);
 }
 }  // namespace boltzmark
 #endif

@@ -23,15 +23,13 @@ void add_linear(const double* coefficients, const DensityBlock& block, double* s
 /// sums[c] += sum_u x_u[c] (inputs[u][c] - logits[u]), x the values of the states.
 void add_joint(const DensityBlock& block, double* sums);
 
-// With log phi the unit's log_partition, its slope psi its mean_value, and u_b = b input + (1 - b)
-// logit. Accuracy  2e-15 of each term's size, as long as |input| < 2^128
+// With log phi the unit's log_partition and u_b = b input + (1 - b) logit.
+// Accuracy  2e-15 of each term's size, as long as |input| < 2^128
 
 /// sums[c] += sum_u log phi(u_to) - log phi(u_from).
 void add_log_phi_step(const DensityBlock& block, double from, double to, double* sums);
 /// sums[c] += sum_u log phi(u_b).
 void add_log_phi(const DensityBlock& block, double b, double* sums);
-/// sums[c] += sum_u (input - logit) psi(u_b).
-void add_log_phi_slope(const DensityBlock& block, double b, double* sums);
 /// Log phi at equally spaced rungs b_k = k step of units of two values and zero logits, in its two
 /// parts: log phi(b x) = b max(x, low x) + log(1 + e^{-b |z|}) with z the log odds. One
 /// exponential serves a unit: t_k is a power of e^{-step |z|}.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "verification/checks/states.hpp"
 #include "verification/exact/support/transition_models.hpp"
 
 using namespace boltzmark;
@@ -22,7 +23,7 @@ std::set<std::size_t> modes_by_definition(const Layered& model) {
       const bool one_side = space.side_part(0, x) == space.side_part(0, y) ||
                             space.side_part(1, x) == space.side_part(1, y);
       if (!one_side || x == y) continue;
-      const double gain = energy(model, space.state(x)) - energy(model, space.state(y));
+      const double gain = energy(model, state_at(space, x)) - energy(model, state_at(space, y));
       best = best && (gain < 0 || (gain == 0 && y < x));
     }
     if (best) modes.insert(x);

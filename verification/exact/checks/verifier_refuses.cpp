@@ -16,6 +16,7 @@
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/decision_bound.hpp"
+#include "verification/checks/states.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/verifier.hpp"
 #include "verification/checks/worst.hpp"
@@ -327,7 +328,7 @@ TEST_CASE("the bound of a threshold is of some roundings of float32, not of a th
     const Layered model = Layered::rbm(Eigen::Vector3d(w, 2 * w, 3 * w), Eigen::Vector3d::Zero(),
                                        Eigen::VectorXd::Constant(1, 0.5));
     const StateSpace space(model);
-    const std::size_t on = space.index({Eigen::Vector3d::Ones(), Eigen::VectorXd::Zero(1)});
+    const std::size_t on = index_of(space, {Eigen::Vector3d::Ones(), Eigen::VectorXd::Zero(1)});
     return decision_bound(model, Base::uniform(model), Rule::gibbs(), 1, space, 3, on);
   };
   const DecisionBound exact = bound_of(0.125), rounded = bound_of(0.1);

@@ -14,8 +14,6 @@
 
 namespace {
 
-using boltzmark::InitialSequence;
-
 Eigen::VectorXd noise(Eigen::Index n, double offset = 0) {
   boltzmark::Stream stream(boltzmark::make_key(1, "noise"), boltzmark::Purpose::test);
   Eigen::VectorXd x(n);
@@ -112,9 +110,7 @@ TEST_CASE("initial sequences sum a reversible chain's exact autocovariances to i
     for (std::size_t i = 0; i < rates.size(); ++i)
       expected += weights[i] * (1 + rates[i]) / (1 - rates[i]);
     const Eigen::VectorXd gamma = geometric(weights, rates, 6000);
-    for (const auto sequence : {InitialSequence::positive, InitialSequence::monotone})
-      CHECK(boltzmark::initial_sequence_sum(gamma, sequence).tau ==
-            Approx(expected).epsilon(1e-10));
+    CHECK(boltzmark::initial_sequence_sum(gamma).tau == Approx(expected).epsilon(1e-10));
   }
 }
 
@@ -126,21 +122,10 @@ TEST_CASE("the initial sequence of a rotating chain is cut too soon") {
   for (Eigen::Index k = 0; k < gamma.size(); ++k)
     gamma[k] = std::pow(r, static_cast<double>(k)) * std::cos(w * static_cast<double>(k));
   const double exact = (1 - r * r) / (1 - 2 * r * std::cos(w) + r * r);
-  const auto sum = boltzmark::initial_sequence_sum(gamma, InitialSequence::positive);
+  const auto sum = boltzmark::initial_sequence_sum(gamma);
   CHECK(sum.truncated);
   CHECK(sum.window < 16);  // pi / 2 / w = 15.7
   CHECK(sum.tau > 5 * exact);
-}
-
-TEST_CASE("the monotone sequence replaces a rise by the smallest pair before it") {
-  Eigen::VectorXd gamma(8);
-  gamma << 1, 0.5, 0.2, 0.1, 0.4, 0.3, -0.2, 0.1;  // pairs 1.5, 0.3, 0.7, -0.1
-  const auto positive = boltzmark::initial_sequence_sum(gamma, InitialSequence::positive);
-  const auto monotone = boltzmark::initial_sequence_sum(gamma, InitialSequence::monotone);
-  CHECK(positive.tau == Approx(2 * 2.5 - 1));
-  CHECK(monotone.tau == Approx(2 * 2.1 - 1));
-  CHECK(positive.window == 5);
-  CHECK(monotone.window == 5);
 }
 
 TEST_CASE("batch means follow their definition") {

@@ -44,9 +44,6 @@ class Counted final : public Population {
   void log_densities(const Ladder& ladder, std::span<double> out) override {
     chains_->log_densities(ladder, out);
   }
-  void log_density_slopes(const Ladder& ladder, std::span<double> out) override {
-    chains_->log_density_slopes(ladder, out);
-  }
   void log_increment(float from, float to, std::span<double> out) override {
     chains_->log_increment(from, to, out);
   }

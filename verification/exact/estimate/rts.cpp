@@ -9,6 +9,7 @@
 #include "boltzmark/estimate/markov_chain.hpp"
 #include "boltzmark/estimate/rts_mixed.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
+#include "verification/checks/rts_likelihood.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 
 namespace {

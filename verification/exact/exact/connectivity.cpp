@@ -24,9 +24,6 @@ TEST_CASE("components and period are those of brute force on the dense support")
       REQUIRE(found.components == static_cast<std::size_t>(expected.components));
       REQUIRE(found.irreducible == (expected.components == 1));
       REQUIRE(found.period == expected.period);
-      const Connectivity dense = connectivity(sweep_of(model, rule).cast<double>());
-      REQUIRE(dense.components == found.components);
-      REQUIRE(dense.period == found.period);
       const auto random = oracle::transition::support(
           oracle::transition::random_scan_matrix(network(model), law(rule), rule.blend));
       const Connectivity random_found = connectivity(space, rule, Scan::random);

@@ -4,6 +4,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "verification/checks/states.hpp"
 #include "verification/exact/support/transition_models.hpp"
 
 using namespace boltzmark;
@@ -39,8 +40,8 @@ TEST_CASE("the enumerated probabilities are those of the energy") {
     const auto p = oracle::transition::probabilities(network(model));
     REQUIRE(distance(space.p(), p) < kEntry);
     for (std::size_t x = 0; x < space.states(); ++x) {
-      REQUIRE(space.index(space.state(x)) == x);
-      const double log_f = -energy(model, space.state(x));
+      REQUIRE(index_of(space, state_at(space, x)) == x);
+      const double log_f = -energy(model, state_at(space, x));
       REQUIRE(space.log_p()[static_cast<Eigen::Index>(x)] + space.log_z() ==
               Approx(log_f).margin(1e-12 * space.units()));
     }

@@ -6,6 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/partition_law.hpp"
+#include "verification/checks/states.hpp"
 #include "verification/checks/two_spins.hpp"
 
 using namespace boltzmark;
@@ -44,12 +45,12 @@ TEST_CASE("chains that end at a set are missing from the law, and no others") {
 TEST_CASE("a sum over the sets of the two spins is the order in which the paper names them") {
   const Partition spins = two_spin_partition();
   REQUIRE(spins.sets() == 4);
-  const State data = spins.space().state(3), start = spins.space().state(kTwoSpinStart);
+  const State data = state_at(spins.space(), 3), start = state_at(spins.space(), kTwoSpinStart);
   REQUIRE(spins.set_of(3) == kTwoSpinData);
   REQUIRE((data[0][0] == 1 && data[1][0] == 1 && start[0][0] == -1 && start[1][0] == -1));
   REQUIRE(spins.sums(Eigen::Vector4d(1, 2, 4, 8)) == Eigen::Vector4d(8, 4, 2, 1));
-  REQUIRE(spins.space().state(2)[0][0] == -1);  // X_2 = (-1, 1)
-  REQUIRE(spins.space().state(2)[1][0] == 1);
+  REQUIRE(state_at(spins.space(), 2)[0][0] == -1);  // X_2 = (-1, 1)
+  REQUIRE(state_at(spins.space(), 2)[1][0] == 1);
 }
 
 TEST_CASE("a partition and its rules refuse what has no meaning") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "boltzmark/exact/spectrum/asymptotic.hpp"
+#include "verification/checks/states.hpp"
 
 using namespace boltzmark;
 
@@ -64,5 +65,5 @@ TEST_CASE("energies of a space's states are the model's own, whatever its units"
   const Eigen::VectorXd energies = state_energies(space);
   for (std::size_t x = 0; x < space.states(); ++x)
     REQUIRE(energies[static_cast<Eigen::Index>(x)] ==
-            Approx(energy(model, space.state(x))).margin(1e-12));
+            Approx(energy(model, state_at(space, x))).margin(1e-12));
 }

@@ -64,7 +64,6 @@ class Still final : public Population {
   void move(std::span<const float>) override {}
   void log_ratio(std::span<double> out) override { increase(1, out); }
   void log_densities(const Ladder&, std::span<double>) override {}
-  void log_density_slopes(const Ladder&, std::span<double>) override {}
   void log_increment(float from, float to, std::span<double> out) override {
     increase(static_cast<double>(to) - static_cast<double>(from), out);
   }

@@ -104,13 +104,12 @@ TEST_CASE("continuous chains do not depend on how they are grouped") {
   CHECK(apart == ratios_after_moves(0, 48));
 }
 
-TEST_CASE("a continuous population's densities, slopes and increments are those of its target") {
+TEST_CASE("a continuous population's densities and increments are those of its target") {
   const auto population = target().populate(0, 3, make_key(2));
   population->draw_base();
   const Ladder ladder = Ladder::geometric(5);
-  std::vector<double> densities(15), slopes(15), ratio(3), increment(3);
+  std::vector<double> densities(15), ratio(3), increment(3);
   population->log_densities(ladder, densities);
-  population->log_density_slopes(ladder, slopes);
   population->log_ratio(ratio);
   population->log_increment(ladder.single(1), ladder.single(3), increment);
   for (int c = 0; c < 3; ++c) {
@@ -118,7 +117,6 @@ TEST_CASE("a continuous population's densities, slopes and increments are those 
     const double* row = densities.data() + 5 * c;
     CHECK(std::abs(row[4] - row[0] - ratio[c]) < 1e-12);
     CHECK(std::abs(row[3] - row[1] - increment[c]) < 1e-12);
-    for (int k = 0; k < 5; ++k) CHECK(slopes[5 * c + k] == ratio[c]);
   }
   const auto copy = target().populate(16, 2, make_key(3));
   copy->copy_chain(1, *population, 2);

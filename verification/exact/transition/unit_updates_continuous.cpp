@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "boltzmark/random/stream.hpp"
+#include "verification/checks/check_unit_functions.hpp"
 #include "verification/exact/support/unit_updates.hpp"
 
 using namespace unit_test;

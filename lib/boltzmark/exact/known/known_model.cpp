@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -71,14 +70,6 @@ Eigen::MatrixXd normals(int rows, int cols, double sd, Stream& draws) {
 Eigen::MatrixXd signs(int rows, int cols, double size, Stream& draws) {
   return Eigen::MatrixXd::NullaryExpr(rows, cols,
                                       [&] { return draws.bernoulli(0.5) ? size : -size; });
-}
-
-std::vector<int> permutation(int count, Stream& draws) {
-  std::vector<int> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  for (int i = count - 1; i > 0; --i)
-    std::swap(order[i], order[draws.below(static_cast<std::uint64_t>(i) + 1)]);
-  return order;
 }
 
 KnownModel enumerated(Layered model) {

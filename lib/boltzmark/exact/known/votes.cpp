@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -72,15 +71,6 @@ VoteWeights parameters_of(const Votes& votes) {
   return of;
 }
 
-std::vector<int> shuffled(int count, Stream& draws) {
-  std::vector<int> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  for (int i = count - 1; i > 0; --i)
-    std::swap(order[static_cast<std::size_t>(i)],
-              order[draws.below(static_cast<std::uint64_t>(i) + 1)]);
-  return order;
-}
-
 /// VoteWeights of an RBM that are still being changed.
 struct Rbm {
   Eigen::MatrixXd weights;
@@ -89,7 +79,8 @@ struct Rbm {
 
 Rbm lay_out(const Votes& votes, const VoteWeights& of, Stream& draws) {
   const int hidden = votes.weak + votes.strong;
-  const std::vector<int> rows = shuffled(votes.visible, draws), cols = shuffled(hidden, draws);
+  const std::vector<int> rows = permutation(votes.visible, draws),
+                         cols = permutation(hidden, draws);
   Rbm rbm{Eigen::MatrixXd(votes.visible, hidden), Eigen::VectorXd::Zero(votes.visible),
           Eigen::VectorXd(hidden)};
   for (int j = 0; j < hidden; ++j) {

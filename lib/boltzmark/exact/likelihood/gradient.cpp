@@ -40,14 +40,7 @@ Parameters data_moments(const Layered& model, const Cases& cases) {
     const std::size_t end = std::min((c + 1) * chunk, cases.distinct());
     for (std::size_t k = c * chunk; k < end; ++k) add_case(model, cases, k, parts[c]);
   });
-  for (std::size_t c = 1; c < chunks; ++c) {
-    for (std::size_t l = 0; l < parts[0].weights.size(); ++l) {
-      parts[0].weights[l] += parts[c].weights[l];
-    }
-    for (std::size_t l = 0; l < parts[0].biases.size(); ++l) {
-      parts[0].biases[l] += parts[c].biases[l];
-    }
-  }
+  for (std::size_t c = 1; c < chunks; ++c) combine(1, parts[0], 1, parts[c]);
   return parts[0];
 }
 

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/core/error.hpp"
-
 namespace boltzmark {
 namespace {
 
@@ -264,32 +262,6 @@ bool can_move(const Rule& rule, Unit unit, double input, int from, int to) {
 Connectivity connectivity(const StateSpace& space, const Rule& rule, Scan scan) {
   const Moves moves(space, rule);
   return judge(graph_of(space, moves, scan));
-}
-
-Connectivity connectivity(const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
-  if (matrix.rows() != matrix.cols() || matrix.rows() == 0)
-    throw InvalidArgument("matrix (must be square and not empty)");
-  const auto step = [&matrix](const Flags& set, bool forward) {
-    Flags next(set.size(), 0);
-    for (std::size_t x = 0; x < set.size(); ++x) {
-      if (!set[x]) continue;
-      for (std::size_t y = 0; y < set.size(); ++y) {
-        const auto i = static_cast<Eigen::Index>(x), j = static_cast<Eigen::Index>(y);
-        if ((forward ? matrix(i, j) : matrix(j, i)) > 0) next[y] = 1;
-      }
-    }
-    return next;
-  };
-  const auto states = static_cast<std::size_t>(matrix.rows());
-  return judge({Ranks::serial(), states, states,
-                [step](const Flags& set) { return step(set, true); },
-                [step](const Flags& set) { return step(set, false); },
-                [&matrix] {
-                  Flags loops;
-                  for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-                    loops.push_back(matrix(i, i) > 0);
-                  return loops;
-                }});
 }
 
 }  // namespace boltzmark

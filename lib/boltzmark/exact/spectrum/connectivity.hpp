@@ -26,7 +26,4 @@ bool can_move(const Rule& rule, Unit unit, double input, int from, int to);
 /// exact up to kMaxDenseStates states on one rank, beyond that 2 stands for "more than one"
 Connectivity connectivity(const StateSpace& space, const Rule& rule, Scan scan = Scan::periodic);
 
-/// Judges the support of any dense matrix (entries > 0).  Cost  states^2
-Connectivity connectivity(const Eigen::Ref<const Eigen::MatrixXd>& matrix);
-
 }  // namespace boltzmark

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -145,16 +144,12 @@ ToyGrid toy_grid(bool test) {
 }
 
 // Where each pair of the grid stands in the set.
-std::vector<std::size_t> draw_order(bool test) {
-  std::vector<std::size_t> order(kNorbPairs);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+std::vector<int> draw_order(bool test) {
   Stream stream(make_key(1, "norb-toy"), Purpose::data, test ? 1 : 0);
-  for (std::size_t last = order.size() - 1; last > 0; --last)
-    std::swap(order[last], order[stream.below(last + 1)]);
-  return order;
+  return permutation(kNorbPairs, stream);
 }
 
-ToyGrid reordered(const ToyGrid& grid, const std::vector<std::size_t>& order) {
+ToyGrid reordered(const ToyGrid& grid, const std::vector<int>& order) {
   ToyGrid result = grid;
   for (std::size_t i = 0; i < order.size(); ++i) {
     result.categories[order[i]] = grid.categories[i];
@@ -168,7 +163,7 @@ ToyGrid reordered(const ToyGrid& grid, const std::vector<std::size_t>& order) {
 NorbSet render_norb_toy(bool test, int side) {
   if (side < 1) throw InvalidArgument(fmt::format("side = {} (must be at least 1)", side));
   const ToyGrid grid = toy_grid(test);
-  const std::vector<std::size_t> order = draw_order(test);
+  const std::vector<int> order = draw_order(test);
   const ToyGrid in_order = reordered(grid, order);
   NorbSet set = make_norb_set(in_order.categories, in_order.poses, side);
   const std::size_t pixels = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);

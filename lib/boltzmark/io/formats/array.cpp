@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -11,6 +12,22 @@
 
 namespace boltzmark {
 namespace {
+
+struct Element {
+  std::string_view name, code;
+};
+// In the order of the enumeration; a code ends with the bytes of an element.
+constexpr std::array<Element, 11> kElements = {{{"bool", "|b1"},
+                                                {"int8", "|i1"},
+                                                {"uint8", "|u1"},
+                                                {"int16", "<i2"},
+                                                {"uint16", "<u2"},
+                                                {"int32", "<i4"},
+                                                {"uint32", "<u4"},
+                                                {"int64", "<i8"},
+                                                {"uint64", "<u8"},
+                                                {"float32", "<f4"},
+                                                {"float64", "<f8"}}};
 
 /// Calls body with a typed pointer to the elements.
 template <class Body>
@@ -67,27 +84,17 @@ void expect_finite(const Array& array, bool finite) {
 }  // namespace
 
 std::size_t element_size(ElementType type) {
-  switch (type) {
-    case ElementType::boolean:
-    case ElementType::int8:
-    case ElementType::uint8:
-      return 1;
-    case ElementType::int16:
-    case ElementType::uint16:
-      return 2;
-    case ElementType::int32:
-    case ElementType::uint32:
-    case ElementType::float32:
-      return 4;
-    default:
-      return 8;
-  }
+  return static_cast<std::size_t>(element_code(type)[2] - '0');
 }
 
-std::string_view element_name(ElementType type) {
-  constexpr std::string_view names[] = {"bool",   "int8",  "uint8",  "int16",   "uint16", "int32",
-                                        "uint32", "int64", "uint64", "float32", "float64"};
-  return names[static_cast<int>(type)];
+std::string_view element_name(ElementType type) { return kElements[static_cast<int>(type)].name; }
+
+std::string_view element_code(ElementType type) { return kElements[static_cast<int>(type)].code; }
+
+std::optional<ElementType> element_of_code(std::string_view code) {
+  for (std::size_t i = 0; i < kElements.size(); ++i)
+    if (kElements[i].code == code) return static_cast<ElementType>(i);
+  return std::nullopt;
 }
 
 bool is_float(ElementType type) {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ enum class ElementType {
 std::size_t element_size(ElementType type);
 /// Names a type as NumPy does: "bool", "uint8", "float64".
 std::string_view element_name(ElementType type);
+/// Returns a type's code in .npy headers: "|b1", "|u1", "<f8"; and the type of a code, if there is one.
+std::string_view element_code(ElementType type);
+std::optional<ElementType> element_of_code(std::string_view code);
 bool is_float(ElementType type);
 
 /// Writes a shape for people: "(784, 500)".

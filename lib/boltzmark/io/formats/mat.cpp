@@ -61,31 +61,16 @@ std::vector<unsigned char> read_element(ByteSource& source, std::uint32_t type,
   return read_data(source, tag, what);
 }
 
-std::optional<ElementType> stored_type(std::uint32_t code) {
-  switch (code) {
-    case 1:
-      return ElementType::int8;
-    case 2:
-      return ElementType::uint8;
-    case 3:
-      return ElementType::int16;
-    case 4:
-      return ElementType::uint16;
-    case 5:
-      return ElementType::int32;
-    case 6:
-      return ElementType::uint32;
-    case 7:
-      return ElementType::float32;
-    case 9:
-      return ElementType::float64;
-    case 12:
-      return ElementType::int64;
-    case 13:
-      return ElementType::uint64;
-    default:
-      return std::nullopt;
-  }
+constexpr std::pair<std::uint32_t, ElementType> kStored[] = {
+    {1, ElementType::int8},    {2, ElementType::uint8},   {3, ElementType::int16},
+    {4, ElementType::uint16},  {5, ElementType::int32},   {6, ElementType::uint32},
+    {7, ElementType::float32}, {9, ElementType::float64}, {12, ElementType::int64},
+    {13, ElementType::uint64}};
+
+std::optional<ElementType> stored_type(std::uint32_t stored) {
+  for (const auto& [code, type] : kStored)
+    if (code == stored) return type;
+  return std::nullopt;
 }
 
 std::vector<std::uint64_t> read_dimensions(ByteSource& source) {

@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -18,22 +17,6 @@ namespace {
 
 constexpr std::size_t kLongestHeader = 65536;
 constexpr std::size_t kMostNpyDimensions = 32;  // NumPy's own limit
-
-struct TypeCode {
-  std::string_view code;
-  ElementType type;
-};
-constexpr std::array<TypeCode, 11> kTypeCodes = {{{"|b1", ElementType::boolean},
-                                                  {"|i1", ElementType::int8},
-                                                  {"|u1", ElementType::uint8},
-                                                  {"<i2", ElementType::int16},
-                                                  {"<u2", ElementType::uint16},
-                                                  {"<i4", ElementType::int32},
-                                                  {"<u4", ElementType::uint32},
-                                                  {"<i8", ElementType::int64},
-                                                  {"<u8", ElementType::uint64},
-                                                  {"<f4", ElementType::float32},
-                                                  {"<f8", ElementType::float64}}};
 
 struct Header {
   std::string descr;
@@ -151,9 +134,7 @@ std::string header_text(ByteSource& source) {
 
 ElementType parse_type(std::string descr, const Place& place) {
   if (descr.size() == 3 && descr[2] == '1') descr[0] = '|';  // byte order means nothing here
-  for (const auto& [code, type] : kTypeCodes) {
-    if (code == descr) return type;
-  }
+  if (const auto type = element_of_code(descr)) return *type;
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"f2", "float16"}, {"f16", "float128"}, {"c8", "complex64"}, {"c16", "complex128"}};
   for (const auto& [code, known] : kOthers)
@@ -305,12 +286,9 @@ Array read_npy(ByteSource& source) {
 }
 
 std::string npy_header(ElementType type, const std::vector<std::uint64_t>& shape) {
-  std::string_view code;
-  for (const auto& known : kTypeCodes) {
-    if (known.type == type) code = known.code;
-  }
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                 code, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                  element_code(type), fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   // Data start at a multiple of 64 bytes after magic, version and length, as NumPy lays them out.
   text.append((64 - (10 + text.size() + 1) % 64) % 64, ' ').push_back('\n');
   std::string header(kNpyMagic);

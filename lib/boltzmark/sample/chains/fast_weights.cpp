@@ -38,22 +38,15 @@ void FastWeights::set_model(const Layered& model) {
   chains_.set_model(sum_);
 }
 
-void FastWeights::follow(const Parameters& gradient) {
-  for (std::size_t l = 0; l < fast_.weights.size(); ++l)
-    fast_.weights[l] = decay_ * fast_.weights[l] + rate_ * gradient.weights[l];
-  for (std::size_t l = 0; l < fast_.biases.size(); ++l)
-    fast_.biases[l] = decay_ * fast_.biases[l] + rate_ * gradient.biases[l];
-}
+void FastWeights::follow(const Parameters& gradient) { combine(decay_, fast_, rate_, gradient); }
 
 void FastWeights::save(CheckpointWriter& out) const {
-  for (const Eigen::MatrixXd& weights : fast_.weights) out.write(weights);
-  for (const Eigen::VectorXd& biases : fast_.biases) out.write(biases);
+  write_parameters(fast_, out);
   chains_.save(out);
 }
 
 void FastWeights::restore(CheckpointReader& in) {
-  for (Eigen::MatrixXd& weights : fast_.weights) in.read(weights);
-  for (Eigen::VectorXd& biases : fast_.biases) in.read(biases);
+  read_parameters(fast_, in);
   chains_.restore(in);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -47,13 +46,6 @@ void PersistentTransitions::make_transition() {
 
 double PersistentTransitions::chain_sweeps(int sweeps) const {
   return chains() * sweeps * (1 + options_.sweeps() / static_cast<double>(every_));
-}
-
-double PersistentTransitions::acceptance() const {
-  const std::uint64_t made =
-      sweeps_ / static_cast<std::uint64_t>(every_) * static_cast<std::uint64_t>(chains());
-  if (made == 0) return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(accepted_) / static_cast<double>(made);
 }
 
 void PersistentTransitions::save(CheckpointWriter& out) const {

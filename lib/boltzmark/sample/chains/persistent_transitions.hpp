@@ -31,8 +31,6 @@ class PersistentTransitions final : public Sampler {
   void restore(CheckpointReader& in) override;
 
   const TransitionOptions& options() const { return options_; }
-  /// Returns the share of accepted transitions so far; NaN before any.
-  double acceptance() const;
 
  private:
   void make_transition();

@@ -192,8 +192,7 @@ void Run::sample(TemperedRun& run) {
   TemperedRecord record(rungs, options_.chains, sweeps, batches_per_chain(options_.chains, sweeps));
   record.store = &store;
   record.top_states = options_.top_states;
-  if (options_.states == States::joint || options_.keep_slopes)
-    record.sums.first = record.sums.second = record.sums.weight;
+  if (options_.states == States::joint) record.sums.first = record.sums.second = record.sums.weight;
   sweep(record);
   run.sums = record.finish();
   run.trips = record.trips();

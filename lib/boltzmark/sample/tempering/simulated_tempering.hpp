@@ -60,7 +60,6 @@ struct SimulatedTemperingOptions {
   bool stop_early = true;     ///< leave the initial rounds once the imbalance is below 1
   bool initial_only = false;  ///< end with the initial stage, which may take all sweeps; no samples
   bool keep_log_f = false;    ///< keep all collapsed densities in the store
-  bool keep_slopes = false;   ///< sum d/db log f_b too where states are collapsed (TI-RB needs it)
   TopStates* top_states = nullptr;  ///< takes states at b = 1
   StreamKey key = {};
   Progress progress = nullptr;  ///< the share done; may throw to stop

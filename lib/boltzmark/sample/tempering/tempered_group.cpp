@@ -42,10 +42,7 @@ TemperedGroup::TemperedGroup(Population& population, int first_chain,
       betas_(options.ladder.rungs()),
       probabilities_(options.ladder.rungs()) {
   const auto cells = static_cast<std::size_t>(population.chains()) * options.ladder.rungs();
-  if (options.states == States::collapsed) {
-    log_densities_.resize(cells);
-    if (options.keep_slopes) slopes_.resize(cells);
-  }
+  if (options.states == States::collapsed) log_densities_.resize(cells);
   for (int c = 0; c < population.chains(); ++c) {
     const auto chain = static_cast<std::uint64_t>(first_chain + c);
     streams_.emplace_back(options.key, Purpose::rung, chain);
@@ -71,9 +68,8 @@ void TemperedGroup::move() {
 
 void TemperedGroup::measure() {
   population_->log_ratio(log_ratios_);
-  if (options_->states == States::joint) return;
-  population_->log_densities(options_->ladder, log_densities_);
-  if (!slopes_.empty()) population_->log_density_slopes(options_->ladder, slopes_);
+  if (options_->states == States::collapsed)
+    population_->log_densities(options_->ladder, log_densities_);
 }
 
 void TemperedGroup::run(const Eigen::VectorXd& log_weight, TemperedRecord& record,
@@ -111,15 +107,10 @@ void TemperedGroup::add_sample(int chain, Eigen::Index sweep, TemperedRecord& re
 void TemperedGroup::add_soft(int chain, Eigen::Index group, TemperedRecord& record) const {
   RungSums& sums = record.sums;
   sums.weight.col(group) += probabilities_;
-  if (sums.first.size() > 0 && options_->states == States::joint) {
+  if (sums.first.size() > 0) {
     const double d = log_ratios_[chain];
     sums.first.col(group) += probabilities_ * d;
     sums.second.col(group) += probabilities_ * (d * d);
-  } else if (sums.first.size() > 0) {
-    const Eigen::Map<const Eigen::VectorXd> slopes(slopes_.data() + chain * betas_.size(),
-                                                   betas_.size());
-    sums.first.col(group) += probabilities_.cwiseProduct(slopes);
-    sums.second.col(group) += probabilities_.cwiseProduct(slopes.cwiseAbs2());
   }
   const double low = probabilities_[0], high = probabilities_[betas_.size() - 1];
   record.end_squares[first_chain_ + chain] += Eigen::Vector3d(low * low, high * high, low * high);

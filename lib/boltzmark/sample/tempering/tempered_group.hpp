@@ -57,7 +57,6 @@ class TemperedGroup {
   std::vector<float> inverse_temperatures_;
   std::vector<double> log_ratios_;     ///< [chains]
   std::vector<double> log_densities_;  ///< [chains x rungs], collapsed only
-  std::vector<double> slopes_;         ///< [chains x rungs], collapsed and wanted only
   Eigen::VectorXd betas_;
   Eigen::VectorXd probabilities_;  ///< q(b_k | x) of the chain at hand
 };

@@ -70,7 +70,7 @@ HWY_INLINE Vector decay(Vector input) {
 }
 
 // Each kind of unit gives  log phi(u) = peak(u) + log factor(u),  peak(u) the largest u x of its
-// values x, how many factors (and their quotients) stay within double, and its mean psi(u).
+// values x, and how many factors (and their quotients) stay within double.
 
 // {low, 1}: the factor is 1 + e^-|z|, in (1, 2].
 struct TwoValued {
@@ -80,12 +80,6 @@ struct TwoValued {
   HWY_INLINE Vector factor(Vector u) const {
     return hn::Add(hn::Set(Doubles(), 1.0), decay(hn::Mul(spacing, u)));
   }
-  HWY_INLINE Vector mean(Vector u) const {
-    const Doubles d;
-    const Vector one = hn::Set(d, 1.0), ratio = decay(hn::Mul(spacing, u));
-    const Vector numerator = hn::IfThenElse(hn::Gt(u, hn::Zero(d)), one, ratio);
-    return hn::MulAdd(hn::Div(numerator, hn::Add(one, ratio)), spacing, low);
-  }
 };
 
 // -expm1(-x) / x, x >= 0: in (0, 1], 1 at 0.
@@ -93,20 +87,6 @@ HWY_INLINE Vector mean_decay(Vector x) {
   const Doubles d;
   const Vector positive = hn::Max(x, hn::Set(d, 1e-300));
   return hn::Neg(hn::Div(hn::Expm1(d, hn::Neg(positive)), positive));
-}
-
-// coth y - 1/y: by Lambert's continued fraction where the difference cancels; see model/unit.cpp.
-HWY_INLINE Vector langevin(Vector y) {
-  const Doubles d;
-  const Vector size = hn::Abs(y), square = hn::Mul(y, y);
-  Vector tail = hn::Zero(d);
-  for (int odd = 27; odd >= 5; odd -= 2) tail = hn::Div(square, hn::Add(hn::Set(d, odd), tail));
-  const Vector inside = hn::Div(size, hn::Add(hn::Set(d, 3.0), tail));
-  const Vector grown = hn::Expm1(d, hn::Min(hn::Add(size, size), hn::Set(d, 80.0)));
-  const Vector one = hn::Set(d, 1.0);
-  const Vector outside = hn::Sub(hn::Add(one, hn::Div(hn::Set(d, 2.0), grown)), hn::Div(one, size));
-  const auto near = hn::Lt(size, hn::Set(d, 2.0));
-  return hn::CopySign(hn::IfThenElse(near, inside, outside), y);
 }
 
 // X(s): the factor is 2/(s+1) expm1(-(s+1) z) / expm1(-z), in (2^-15, 2].   [yokoyama2019, Eq. 6]
@@ -120,12 +100,6 @@ struct Multivalued {
     const Vector whole = mean_decay(hn::Mul(hn::Set(d, steps + 1), z));
     return hn::Div(hn::Add(whole, whole), mean_decay(z));
   }
-  HWY_INLINE Vector mean(Vector u) const {
-    const Doubles d;
-    const Vector outer = langevin(hn::Mul(hn::Set(d, (steps + 1) / steps), u));
-    const Vector inner = langevin(hn::Mul(hn::Set(d, 1 / steps), u));
-    return hn::Div(hn::MulSub(hn::Set(d, steps + 1), outer, inner), hn::Set(d, steps));
-  }
 };
 
 // [-1, 1]: the factor is -2 expm1(-2 |u|) / (2 |u|), in (2^-128, 2] of float inputs. [ibid., Eq. 7]
@@ -136,7 +110,6 @@ struct Continuous {
     const Vector half = mean_decay(hn::Add(hn::Abs(u), hn::Abs(u)));
     return hn::Add(half, half);
   }
-  HWY_INLINE Vector mean(Vector u) const { return langevin(u); }
 };
 
 HWY_INLINE TwoValued two_valued(Unit unit) {
