@@ -57,6 +57,11 @@ std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered
   return about_file(path, [&] { return read_known_log_z(path, model); });
 }
 
+double told_slack(const KnownLogZ& known) {
+  const double told = std::isfinite(known.error) ? 5 * known.error : 0;
+  return std::max(told, 1e-6 * std::max(1.0, std::abs(known.log_z)));
+}
+
 std::string known_text(const KnownLogZ& known) {
   std::string text =
       fmt::format("{:.6f} nats by {}", known.log_z,

@@ -21,6 +21,10 @@ Layered load_model(const std::string& path);
 /// Reads what a model file says of its log Z.  Throws  DataError naming the file
 std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered& model);
 
+/// Tells by how much log Z may be off what is told: five of its errors, or 1e-6 relative, for a number that a
+/// person wrote has few digits.  Units  nats
+double told_slack(const KnownLogZ& known);
+
 /// Writes it for people: "12.345678 nats by enumeration, within 1e-12".
 std::string known_text(const KnownLogZ& known);
 

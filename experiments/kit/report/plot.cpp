@@ -31,10 +31,10 @@ std::string identifier(std::string text) {
 
 /// Reads what gnuplot wrote and makes it fit to stand in a page beside others.
 std::string finish_svg(const std::string& path, const std::string& prefix) {
-  std::string svg = read_text(path);
+  std::string svg = std::filesystem::exists(path) ? read_text(path) : "";
   const std::size_t start = svg.find("<svg");
   if (start == std::string::npos || svg.find("</svg>") == std::string::npos)
-    throw CutPicture(path + ": gnuplot wrote no whole picture (must have room on the disk)");
+    throw Error(path + ": gnuplot wrote no whole picture (must have room on the disk)");
   for (const char* name :
        {"gpDot", "gpPt", "gpPat", "gnuplot_plot_", "gnuplot_canvas", "textbox", "greybox"}) {
     replace_all(svg, fmt::format("id=\"{}", name), fmt::format("id=\"{}-{}", prefix, name));
@@ -73,10 +73,10 @@ std::string run_gnuplot(const std::vector<std::string>& arguments, const std::st
   }
   std::filesystem::remove(path, ignored);  // half a picture
   if (result.timed_out)
-    throw Error(fmt::format("gnuplot took longer than {} s and was ended; {} is missing",
-                            std::chrono::duration<double>(limit).count(), picture));
-  if (result.status == 127) throw Error("gnuplot is not installed (must be on the PATH)");
-  throw Error("gnuplot failed: " + result.output);
+    throw DrawingError(fmt::format("gnuplot took longer than {} s and was ended; {} is missing",
+                                   std::chrono::duration<double>(limit).count(), picture));
+  if (result.status == 127) throw DrawingError("gnuplot is not installed (must be on the PATH)");
+  throw DrawingError("gnuplot failed: " + result.output);
 }
 
 /// A script that is gone once it was run.

@@ -26,8 +26,8 @@ std::string panel_script(const Panel& panel, const std::string& output_file, int
 /// stand on a logarithmic one; empty if none.
 std::string beyond_text(const Figure& figure);
 
-/// A picture that gnuplot could not write whole, as where the disk is full: no other file will fit either.
-class CutPicture : public Error {
+/// gnuplot is not there, fails or hangs: a figure is missing, and all else goes on.
+class DrawingError : public Error {
  public:
   using Error::Error;
 };
@@ -39,8 +39,9 @@ inline constexpr std::chrono::seconds kDrawingLimit{60};
 /// panels. A figure with a script reads `<name>-figure.csv` from the folder. gnuplot runs in that
 /// folder, whose name it thus never reads, and without the user's settings.
 /// Returns  the SVG texts, ids made unique by the figure's name
-/// Throws  CutPicture; Error with gnuplot's message if it fails, is not there or takes longer than the limit,
-///   than 2 s where the one before it did; a former picture is gone then
+/// Throws  DrawingError with gnuplot's message if it fails, is not there or takes longer than the limit,
+///   than 2 s where the one before it did; Error where a file cannot be written whole, as on a full disk.
+///   No picture is left then, a former one neither
 std::vector<std::string> draw_figure(const Figure& figure, const std::string& folder,
                                      std::chrono::milliseconds limit = kDrawingLimit);
 

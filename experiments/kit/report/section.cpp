@@ -40,9 +40,7 @@ class SectionFiles {
     if (!figure.script.empty() && figure.data.size() < 2) return;
     try {
       section_.pictures[figure.name] = draw_figure(figure, folder_);
-    } catch (const CutPicture&) {
-      throw;
-    } catch (const std::exception& error) {
+    } catch (const DrawingError& error) {
       section_.problems.push_back(fmt::format("figure {}: {}", figure.name, error.what()));
     }
     written_.insert(figure.name + ".svg");

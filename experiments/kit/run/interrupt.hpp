@@ -12,8 +12,8 @@ class Interrupted : public Error {
   explicit Interrupted(const std::string& text = "interrupted") : Error(text) {}
 };
 
-/// Turns the first Ctrl-C (or SIGTERM, or SIGHUP unless nohup ignores it) into a flag while it lives; a second one ends the program.
-/// Handlers of before come back after it.
+/// Turns the first Ctrl-C (or SIGTERM, or SIGHUP unless nohup ignores it) into a flag while it
+/// lives; a second one ends the program. Handlers of before come back after it.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ class CheckpointWriter {
   void write(const Eigen::Ref<const Eigen::MatrixXd>& values);
   void write(const Eigen::Ref<const Eigen::MatrixXf>& values);
   template <class Number>
+  requires std::is_arithmetic_v<Number>
   void write(const std::vector<Number>& values) {
     append(values.data(), sizeof(Number) * values.size());
   }
@@ -41,9 +43,8 @@ class CheckpointReader {
   void read(Eigen::Ref<Eigen::MatrixXd> values);
   void read(Eigen::Ref<Eigen::MatrixXf> values);
   template <class Number>
-  void read(std::vector<Number>& values) {
-    take(values.data(), sizeof(Number) * values.size());
-  }
+  requires std::is_arithmetic_v<Number>
+  void read(std::vector<Number>& values) { take(values.data(), sizeof(Number) * values.size()); }
   std::string read_text();
   /// Checks that nothing is left.
   void finish() const;

@@ -55,14 +55,9 @@ void print_result(const ExactLogZ& result, const Session& session) {
   print(facts.text());
 }
 
-// A number that a person wrote has few digits.
 void compare_with_file(const std::string& path, const Layered& model, const ExactLogZ& result) {
   const std::optional<KnownLogZ> known = load_known_log_z(path, model);
-  if (!known) return;
-  const double told = std::isfinite(known->error) ? 5 * known->error : 0;
-  const double slack =
-      result.error_bound + std::max(told, 1e-6 * std::max(1.0, std::abs(result.log_z)));
-  if (std::abs(known->log_z - result.log_z) > slack)
+  if (known && std::abs(known->log_z - result.log_z) > result.error_bound + told_slack(*known))
     complain(
         fmt::format("{}: says that its log Z is {:.10g}, which it is not", path, known->log_z));
 }

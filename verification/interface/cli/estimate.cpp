@@ -148,6 +148,13 @@ TEST_CASE("an estimate from a dump is the one that the run gave") {
         json_of({"estimate", "--from", dump, "--method", "mbar"})["log_z"].get<double>()));
   }
   CHECK(json_of({"estimate", "--from", dump})["seed"].is_null());
+  // Of rungs that were not drawn only those methods are named that read stored samples.
+  const std::string parallel = folder / "p.npz";
+  json_of(with({"estimate", path, "--method", "ti", "--sampler", "parallel", "--dump", parallel},
+               kShort));
+  const Run unread = run({"estimate", "--from", parallel, "--method", "rts"});
+  check_refused(unread, {"must be ", "mbar", "rungs that were not drawn"});
+  CHECK(unread.err.find("or ss") == std::string::npos);
   const double joint =
       json_of({"estimate", "--from", dump, "--states", "joint"})["log_z"].get<double>();
   CHECK(joint != json_of({"estimate", "--from", dump})["log_z"].get<double>());

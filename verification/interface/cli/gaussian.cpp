@@ -94,6 +94,10 @@ TEST_CASE(
                 {"5000.csv: unit 1", "take an offset off"});
   CHECK(run(training(data(500), folder / "t.npz", "cd:1", 1)).code == 0);
   check_refused(run(training(data(5000), folder / "u.npz", "cd:1", 1)), {"5000.csv: unit 1"});
+  // Of validation cases by the training cases' sigma.
+  check_refused(run(training(data(500), folder / "u.npz", "cd:1", 1,
+                             {"--evaluate", "1", "--validate", data(5000)})),
+                {"5000.csv: unit 1"});
 }
 
 TEST_CASE("what train tells of Gaussian units on the way is what score tells of the model") {

@@ -112,9 +112,7 @@ std::vector<std::string> write_results(const ComparisonPlan& plan,
       for (std::size_t p = 1; p <= pictures.size(); ++p)
         written.push_back(pictures.size() > 1 ? fmt::format("{}-{}.svg", figure.name, p)
                                               : figure.name + ".svg");
-    } catch (const experiments::CutPicture&) {
-      throw;
-    } catch (const std::exception& error) {
+    } catch (const experiments::DrawingError& error) {
       complain(fmt::format("figure {} is missing: {}", figure.name, error.what()));
     }
   }

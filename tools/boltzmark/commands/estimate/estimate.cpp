@@ -77,12 +77,11 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
       object.set("status", std::string(name(estimate.status))).set("warnings", estimate.warnings));
 }
 
-// Puts what the model's file says beside the estimate; a number that a person wrote has few digits.
+// Puts what the model's file says beside the estimate.
 void set_known(const std::optional<KnownLogZ>& known, EstimateOutcome& outcome) {
   outcome.known = known;
   if (!known) return;
-  const double told = std::isfinite(known->error) ? 5 * known->error : 0;
-  const double slack = std::max(told, 1e-6 * std::max(1.0, std::abs(known->log_z)));
+  const double slack = told_slack(*known);
   const LowerBound& bound = outcome.bound;
   if (known->log_z < bound.lowest() - slack)
     outcome.estimate.warnings.emplace_back(

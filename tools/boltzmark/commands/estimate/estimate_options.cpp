@@ -279,9 +279,8 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                      " can read too (default: tempering, of ss parallel).");
   command.integer(
       &arguments.bundles, "--bundles B", 5,
-      "Independent ladders of parallel tempering, of one chain a rung each; --sweeps of "
-      "--chains are shared among them; from 5, for errors come from them (default: as many as --chains "
-      "give, or one, whose estimate is refused).");
+      "Independent ladders of parallel tempering, of one chain a rung each, at least 5; --sweeps of "
+      "--chains are shared among them (default: as many as --chains give, or one).");
   command.integer(&arguments.burn_in, "--burn-in N", 0,
                   "Sweeps of each chain of parallel tempering before any is kept (default: a fifth "
                   "of them).");

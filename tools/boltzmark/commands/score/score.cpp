@@ -288,7 +288,7 @@ void add_score(Program& program) {
           "summed (layers, as of estimate), lower_bound (what log Z is certainly not below, the\n"
           "cases' own sum included; null if log Z is exact), seconds, status, warnings; of a\n"
           "discriminative RBM: method, error_rate, lower, upper (95 %), errors, cases,\n"
-          "mean_log_likelihood, std_error_cases, binarise, seconds, warnings.",
+          "mean_log_likelihood, std_error_cases (null without labels), binarise, seconds, warnings.",
       .examples =
           {"boltzmark score rbm.npz mnist",
            "boltzmark score big.npz mnist --method rts --base mnist",
@@ -306,7 +306,7 @@ void add_score(Program& program) {
                "(IDX, .npy or text).");
   command.text(&arguments->predictions, "--predictions FILE",
                "Of a discriminative RBM: write each case's likeliest class and the probability of "
-               "every class to FILE (.csv).");
+               "every class to FILE (.csv); cases need no labels then.");
   command.flag(&arguments->force, "--force", "Replace that file if it exists.");
   command.choice(&arguments->method, "--method M", methods,
                  "How log Z is found (default: exact; ais for a deep model that is too large).");

@@ -48,47 +48,34 @@ void write_predictions(const DiscriminativeRbm& model, const LabelledCases& case
   file.commit();
 }
 
-// Of cases whose classes nobody knows.
-void print_predicted(int cases, const ClassScoreArguments& arguments, const InputKind& inputs,
-                     double seconds, const Session& session) {
-  if (session.json) {
-    JsonObject object;
-    object.set("method", "exact");
-    for (const char* none : {"error_rate", "lower", "upper", "errors"}) object.set_null(none);
-    object.set("cases", cases).set_null("mean_log_likelihood");
-    object.set_null("std_error_cases").set("binarise", binarise_text(inputs.binarise));
-    print(object.set("seconds", seconds).set("warnings", inputs.warnings));
-    return;
-  }
-  FactList facts;
-  facts.add("wrote", arguments.predictions);
-  facts.add("cases",
-            fmt::format("{}, without classes", grouped(static_cast<std::uint64_t>(cases))));
-  facts.add("inputs", "grey levels of images by " + binarise_text(inputs.binarise));
-  facts.add("time", human_seconds(seconds));
-  for (const std::string& warning : inputs.warnings) facts.add("warning", warning);
-  print(facts.text());
-}
+// What the classes tell; none where nobody knows them.
+struct Judged {
+  ClassScore score;
+  Interval rate;
+};
 
-void print_json(const ClassScore& score, const Interval& rate, const InputKind& inputs,
+void print_json(int cases, const std::optional<Judged>& judged, const InputKind& inputs,
                 double seconds) {
+  const auto number = [&](const auto& of) {
+    return judged ? std::optional<double>(of(*judged)) : std::nullopt;
+  };
   print(JsonObject()
             .set("method", "exact")
-            .set("error_rate", rate.estimate)
-            .set("lower", rate.lower)
-            .set("upper", rate.upper)
-            .set("errors", score.errors)
-            .set("cases", score.cases)
-            .set("mean_log_likelihood", score.mean_log_likelihood)
-            .set("std_error_cases", score.std_error_cases)
+            .set("error_rate", number([](const Judged& j) { return j.rate.estimate; }))
+            .set("lower", number([](const Judged& j) { return j.rate.lower; }))
+            .set("upper", number([](const Judged& j) { return j.rate.upper; }))
+            .set("errors", judged ? std::optional(judged->score.errors) : std::nullopt)
+            .set("cases", cases)
+            .set("mean_log_likelihood",
+                 number([](const Judged& j) { return j.score.mean_log_likelihood; }))
+            .set("std_error_cases", number([](const Judged& j) { return j.score.std_error_cases; }))
             .set("binarise", binarise_text(inputs.binarise))
             .set("seconds", seconds)
             .set("warnings", inputs.warnings));
 }
 
-void print_text(const ClassScore& score, const Interval& rate, const InputKind& inputs,
-                double seconds) {
-  FactList facts;
+void add_judged(const Judged& judged, FactList& facts) {
+  const auto& [score, rate] = judged;
   facts.add("error rate",
             fmt::format("{:.4g} ({} of {} cases), 95 % interval {:.4g} to {:.4g}", rate.estimate,
                         grouped(static_cast<std::uint64_t>(score.errors)),
@@ -97,6 +84,15 @@ void print_text(const ClassScore& score, const Interval& rate, const InputKind& 
             fmt::format("{:.10g} nats per case of the right class", score.mean_log_likelihood));
   facts.add("standard error",
             short_number(score.std_error_cases) + " nats over cases; probabilities are exact");
+}
+
+void print_text(int cases, const std::optional<Judged>& judged, const InputKind& inputs,
+                double seconds) {
+  FactList facts;
+  if (judged)
+    add_judged(*judged, facts);
+  else
+    facts.add("cases", grouped(static_cast<std::uint64_t>(cases)) + ", without classes");
   facts.add("inputs", "grey levels of images by " + binarise_text(inputs.binarise));
   facts.add("time", human_seconds(seconds));
   for (const std::string& warning : inputs.warnings) facts.add("warning", warning);
@@ -122,16 +118,15 @@ int print_class_score(const ClassScoreArguments& arguments, const Session& sessi
       about_file(arguments.labels.empty() ? data.name : arguments.labels,
                  [&] { return LabelledCases(data.values, data.labels, model.classes()); });
   if (!arguments.predictions.empty()) write_predictions(model, cases, arguments.predictions);
-  if (unknown) {
-    print_predicted(cases.count(), arguments, inputs, watch.seconds(), session);
-    return 0;
+  std::optional<Judged> judged;
+  if (!unknown) {
+    const ClassScore score = score_classes(model, cases);
+    judged = {score, proportion_interval(static_cast<std::uint64_t>(score.errors),
+                                         static_cast<std::uint64_t>(score.cases))};
   }
-  const ClassScore score = score_classes(model, cases);
   const double seconds = watch.seconds();
-  const Interval rate = proportion_interval(static_cast<std::uint64_t>(score.errors),
-                                            static_cast<std::uint64_t>(score.cases));
-  session.json ? print_json(score, rate, inputs, seconds)
-               : print_text(score, rate, inputs, seconds);
+  session.json ? print_json(cases.count(), judged, inputs, seconds)
+               : print_text(cases.count(), judged, inputs, seconds);
   return 0;
 }
 

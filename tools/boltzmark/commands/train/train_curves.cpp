@@ -169,9 +169,7 @@ void draw_curves(const Curves& curves, const std::string& folder) {
   try {
     experiments::draw_figure({.name = "curves", .caption = "", .panels = {std::move(panel)}},
                              folder);
-  } catch (const experiments::CutPicture&) {
-    throw;
-  } catch (const std::exception& error) {
+  } catch (const experiments::DrawingError& error) {
     complain(fmt::format("figure curves is missing: {}", error.what()));
   }
 }

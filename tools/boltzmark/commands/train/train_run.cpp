@@ -181,7 +181,10 @@ Evaluator TrainRun::make_evaluator() {
     throw DataError(fmt::format("{}: has {} units (must have {}, as {})", data.name,
                                 data.values.rows(), data_.values.rows(), data_.name));
   options.validation_hash = data.values.hash(0);
-  if (standardisation_) apply(*standardisation_, data);
+  if (standardisation_) {
+    require_resolution(data, standardisation_->scale());
+    apply(*standardisation_, data);
+  }
   if (!arguments_.draws_cases()) require_evaluable(data, unit);
   if (are_among(data.values, data_.values))
     overlap_ = fmt::format(
