@@ -57,32 +57,35 @@ void read_visited(const Npz& file, LowerBound& bound) {
   bound.visits = visited[2];
 }
 
-void add_phases(const MetPhases& phases, NpzWriter& file) {
+// Of phases that annealing found: "phase_log_masses", ..; of groups of what is near all places "place_..".
+void add_masses(const MetMasses& masses, const std::string& of, NpzWriter& file) {
   constexpr double kNoMass =
       std::numeric_limits<double>::lowest();  // its log: files hold no infinity
-  const Eigen::VectorXd log_masses = phases.log_masses.cwiseMax(kNoMass);
-  file.add("phase_log_masses", log_masses);
-  file.add("phase_errors", phases.errors);
-  file.add("phase_shares", phases.shares);
-  file.add("phase_visits", std::span(&phases.visits, 1), {1});
+  const Eigen::VectorXd log_masses = masses.log_masses.cwiseMax(kNoMass);
+  file.add(of + "_log_masses", log_masses);
+  file.add(of + "_errors", masses.errors);
+  file.add(of + "_shares", masses.shares);
+  file.add(of + "_visits", std::span(&masses.visits, 1), {1});
 }
 
-MetPhases read_phases(const Npz& file) {
-  const Shape shape = file.describe("phase_log_masses").shape;
+MetMasses read_masses(const Npz& file, const std::string& of) {
+  const Shape shape = file.describe(of + "_log_masses").shape;
   const Shape parts = {shape.empty() || shape.back() == 0 ? 1 : shape.back()};
   const auto read = [&](const char* name, const char* must) {
-    return read_shaped(file, name, parts, must).vector();
+    return read_shaped(file, (of + name).c_str(), parts, must).vector();
   };
-  MetPhases phases{{read("phase_log_masses", "a vector"), read("phase_errors", "one a phase")},
-                   read("phase_shares", "one a phase"),
-                   read_number(file, "phase_visits")};
-  const auto require = [](bool holds, const char* name, double value, const char* must) {
-    if (!holds) throw InvalidArgument(fmt::format("{} = {} (must be {})", name, value, must));
+  MetMasses masses{{read("_log_masses", "a vector"), read("_errors", "one a part")},
+                   read("_shares", "one a part"),
+                   read_number(file, (of + "_visits").c_str())};
+  const auto require = [&](bool holds, const char* name, double value, const char* must) {
+    if (!holds) throw InvalidArgument(fmt::format("{}{} = {} (must be {})", of, name, value, must));
   };
-  for (const double x : phases.errors) require(x >= 0, "phase_errors", x, "not negative");
-  for (const double x : phases.shares) require(x >= 0 && x <= 1, "phase_shares", x, "a share");
-  require(phases.visits >= 0, "phase_visits", phases.visits, "not negative");
-  return phases;
+  for (const double x : masses.log_masses) require(std::isfinite(x), "_log_masses", x, "finite");
+  for (const double x : masses.errors)
+    require(x >= 0 && std::isfinite(x), "_errors", x, "finite, not negative");
+  for (const double x : masses.shares) require(x >= 0 && x <= 1, "_shares", x, "a share");
+  require(masses.visits >= 0, "_visits", masses.visits, "not negative");
+  return masses;
 }
 
 }  // namespace
@@ -116,7 +119,9 @@ void save_store(const StoredRun& run, const std::string& path) {
     const double visited[] = {run.bound.searched, run.bound.met, run.bound.visits};
     file.add("visited", std::span(visited), {3});
   }
-  if (run.phases) add_phases(*run.phases, file);
+  if (run.phases) add_masses(*run.phases, "phase", file);
+  if (run.phases && run.phases->small.log_masses.size() > 0)
+    add_masses(run.phases->small, "place", file);
   if (!store.log_f.empty()) file.add("log_f", std::span(store.log_f), {sweeps, chains, rungs});
   file.commit();
 }
@@ -153,7 +158,9 @@ StoredRun load_store(const std::string& path) {
     run.resolved =
         !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);
-    if (file.contains("phase_log_masses")) run.phases = read_phases(file);
+    if (file.contains("phase_log_masses")) run.phases = MetPhases{read_masses(file, "phase")};
+    if (run.phases && file.contains("place_log_masses"))
+      run.phases->small = read_masses(file, "place");
     return run;
   });
 }

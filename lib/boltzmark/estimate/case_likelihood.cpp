@@ -33,14 +33,13 @@ Estimate estimate_log_f(std::string_view method, const Layered& model,
                         const MethodSettings& settings) {
   const Layered hidden = hidden_layers_given(model, visible);
   const LayeredTarget target(hidden, Base::uniform(hidden));
-  Estimate estimate = estimate_log_z(method, target, settings);
-  constexpr int kFewStates = 1 << 10;  // for each case
-  hold_to_bound(lower_bound(hidden, Base::uniform(hidden),
-                            {.search = mode_search(hidden, settings.key.low),
-                             .gibbs_sweeps = 5,
-                             .most_states = kFewStates}),
-                estimate);
-  add_missing_tours(estimate);
+  const ModeSearch search = mode_search(hidden, settings.key.low);
+  const FoundStates found =
+      find_before(target, search, settings.key.low, {.base = Base::uniform(hidden)},
+                  !tempers_collapsed(find_method(method), settings));
+  MethodRuns runs(target, settings);
+  Estimate estimate = runs.estimate(method);
+  hold_to_found(target, search, visited_states(runs.top_states()), found, estimate);
   const double visible_term = model.bias(0).dot(visible);
   for (double* value : {&estimate.log_z, &estimate.lower, &estimate.upper}) *value += visible_term;
   estimate.log_z_rungs.resize(0);  // of a law of the hidden layers alone

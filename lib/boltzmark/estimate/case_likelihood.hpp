@@ -18,11 +18,11 @@ Layered hidden_layers_given(const Layered& model, const Eigen::Ref<const Eigen::
 
 /// Estimates log f(v) of one case by any method that estimates log Z, over the hidden layers given
 /// v from a uniform base.                                            [salakhutdinov2010, Sec. 8.1]
-/// Returns  log f(v) for log Z, errors and status as the method's; below_bound if it is less than what the
-///   hidden layers' modes given v prove
-/// Randomness  settings.key; the search for modes has a key of its own of it
+/// Returns  log f(v) for log Z, errors and status as the method's, held to all that is found beside it as any
+///   estimate of log Z is (hold_to_found)
+/// Randomness  settings.key; the searches have keys of their own of it
 /// Throws   as hidden_layers_given and estimate_log_z
-/// Cost     the method's, and that of lower_bound with 1,024 listed states
+/// Cost     the method's, and kHeldSweeps sweeps of one chain at most
 Estimate estimate_log_f(std::string_view method, const Layered& model,
                         const Eigen::Ref<const Eigen::VectorXd>& visible,
                         const MethodSettings& settings);

@@ -61,15 +61,21 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
 constexpr double kAlmostAll = 0.9;
 constexpr double kShareErrors = 2;  // that shares are off by, to be sure
 
-// Of a base's pilot; lowest where it finds less than half of a part though some of the mass may be there.
+// Of a base's pilot; lowest where it finds less than half of a part that may have some of the mass.
 double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
-                       const Phases& phases, int part) {
+                       const Phases& phases) {
   constexpr double kMost = 0.5;
-  const PartMass mass = anneal_part(model, phases, base, part, choice);
-  const bool is_reached = mass.log_mass > phases.log_masses[part] + std::log(kMost);
-  const bool may_have_mass = phases.share(part, kShareErrors) > 1 - kAlmostAll;
-  return may_have_mass && !is_reached ? -std::numeric_limits<double>::infinity()
-                                      : mass.mean_log_weight;
+  const AnnealedParts parts = anneal_parts(model, phases, base, choice);
+  for (Eigen::Index k = 0; k < parts.log_masses.size(); ++k)
+    if (phases.share(k, kShareErrors) > 1 - kAlmostAll &&
+        !(parts.log_masses[k] > phases.log_masses[k] + std::log(kMost)))
+      return -std::numeric_limits<double>::infinity();
+  return parts.mean_log_weight;
+}
+
+bool is_uniform(const Base& base) {
+  return std::all_of(base.logits.begin(), base.logits.end(),
+                     [](const Eigen::VectorXd& logits) { return logits.isZero(0); });
 }
 
 // The same on the layers of one parity, uniform on the others.
@@ -94,14 +100,17 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   const BaseChoice choice{.key = make_key(seed, "base choice"), .summed_side = summed_side};
   for (int k = 1; k < std::ssize(chosen.phases->bases); ++k) {
     double& mean = mean_log_weights[static_cast<std::size_t>(k)];
-    // From near one of several phases a run would miss the others, a ground state's mirror image too.
-    if (!(chosen.phases->share(k, -kShareErrors) > kAlmostAll)) {
+    // From near one of several phases a run would miss the others, a ground state's mirror image too. What a
+    // base holds the uniform one does not reach: as far as is known that is almost all.
+    const bool holds = chosen.phases->holds[static_cast<std::size_t>(k)];
+    if (!(chosen.phases->share(k, holds ? 0 : -kShareErrors) > kAlmostAll)) {
       mean = -std::numeric_limits<double>::infinity();
       continue;
     }
     // On one side alone, where that leads to the phase: sweeps from it are several times as fast.
     Base one = one_sided(bases[static_cast<std::size_t>(k)], 1 - chosen.modes->parity);
-    const double from_one = mean_log_weight(one, choice, model, *chosen.phases, k);
+    if (is_uniform(one)) continue;
+    const double from_one = mean_log_weight(one, choice, model, *chosen.phases);
     if (!(from_one > mean_log_weights.front())) continue;
     bases[static_cast<std::size_t>(k)] = std::move(one);
     mean = from_one;
@@ -111,20 +120,12 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
     const char* name = shares == ModeShares::equal ? "base" : "weighted base";
     bases.push_back(base_of_modes(model, *chosen.modes, share_modes(*chosen.modes, shares, kChains),
                                   make_key(seed, name)));
-    mean_log_weights.push_back(mean_log_weight(bases.back(), choice, model, *chosen.phases, 0));
+    mean_log_weights.push_back(mean_log_weight(bases.back(), choice, model, *chosen.phases));
   }
   const std::size_t best = choose_base(mean_log_weights);
   chosen.of_modes = best > 0;
   chosen.base = std::move(bases[best]);
   return chosen;
-}
-
-VisitedStates visited_states(TopStates& top) {
-  VisitedStates visited{.visits = top.visits};
-  for (int g = 0; g < top.states.groups(); ++g)
-    visited.states.push_back(
-        dynamic_cast<LayeredPopulation&>(top.states.group(g)).tempered_chains().states());
-  return visited;
 }
 
 std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed) {
@@ -221,23 +222,36 @@ void refuse_as_unmet(double share, double demanded, const char* where, Estimate&
 
 }  // namespace
 
-MetPhases meet_phases(const Phases& phases, const VisitedStates& visited) {
-  MetPhases met{{phases.log_masses, phases.errors},
-                Eigen::VectorXd::Zero(phases.log_masses.size())};
+namespace {
+
+// Shapes  groups [parts], -1 of none
+MetMasses meet(const PhaseMasses& masses, const Parts& parts, std::span<const int> groups,
+               const VisitedStates& visited) {
+  MetMasses met{masses, Eigen::VectorXd::Zero(masses.log_masses.size())};
   double all = 0, squares = 0;
   std::size_t next = 0;
   for (const Chains& states : visited.states)
-    for (const int part : phases.parts_of(states)) {
+    for (const int part : parts.parts_of(states)) {
       const double weight = visited.visits.empty() ? 1 : visited.visits[next];
+      const int group = groups.empty() ? part : groups[static_cast<std::size_t>(part)];
       ++next;
       all += weight;
       squares += weight * weight;
-      met.shares[part] += weight;
+      if (group >= 0) met.shares[group] += weight;
     }
   if (all > 0) {
     met.shares /= all;
     met.visits = all * all / squares;
   }
+  return met;
+}
+
+}  // namespace
+
+MetPhases meet_phases(const Phases& phases, const VisitedStates& visited) {
+  MetPhases met{meet(phases, phases, {}, visited)};
+  if (phases.small.any())
+    met.small = meet(phases.small, phases.small.parts, phases.small.groups, visited);
   return met;
 }
 
@@ -258,48 +272,76 @@ void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
 
 namespace {
 
-// What was found near modes that the run hardly met is missing from its Z: an error that no sample tells.
-void add_unmet_mass(const MetPhases& phases, Estimate& estimate) {
-  constexpr double kMost = 0.1, kMostUnsure = 0.25, kChance = 0.8, kLevel = 0.99, kMassErrors = 2;
-  double unmet = 0, surely = 0;
-  for (Eigen::Index k = 0; k < phases.shares.size(); ++k) {
-    const double mass = std::exp(phases.log_masses[k] - estimate.log_z), share = phases.shares[k];
-    const double least = mass * (1 - kMassErrors * phases.errors[k]);
-    if (!(share < least / 2) || !is_too_small(share, phases.visits, least, kChance)) continue;
-    unmet += mass - share;
-    if (is_too_small(share, phases.visits, least, kLevel)) surely += least - share;
+// What of masses the run hardly met, in parts of Z.
+struct Unmet {
+  double mass = 0, surely = 0;
+};
+
+Unmet unmet_of(const MetMasses& masses, const Estimate& estimate) {
+  constexpr double kChance = 0.8, kLevel = 0.99, kMassErrors = 2, kLeast = 0.05;
+  Unmet unmet;
+  for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
+    const double mass = std::exp(masses.log_masses[k] - estimate.log_z), share = masses.shares[k];
+    const double least = mass * std::max(kLeast, 1 - kMassErrors * masses.errors[k]);
+    if (!(share < least / 2) || !is_too_small(share, masses.visits, least, kChance)) continue;
+    unmet.mass += mass - share;
+    if (is_too_small(share, masses.visits, least, kLevel)) unmet.surely += least - share;
   }
-  if (surely > kMost || unmet > kMostUnsure)
+  return unmet;
+}
+
+// What was found that the run hardly met is missing from its Z: an error that no sample tells.
+void add_unmet(Unmet unmet, Estimate& estimate) {
+  constexpr double kMost = 0.1, kMostUnsure = 0.25;
+  if (unmet.surely > kMost || unmet.mass > kMostUnsure)
     estimate.refuse(
         Status::not_converged,
         fmt::format("the run hardly met what is near modes that hold {:.0f} % of such a Z",
-                    100 * (surely > kMost ? surely : unmet)));
-  if (estimate.add_missing(unmet))
-    estimate.warnings.push_back(fmt::format(
-        "near modes that the run hardly met short annealing finds {:.2g} % of such a Z: "
-        "the standard error has it, and so has the upper limit",
-        100 * unmet));
+                    100 * (unmet.surely > kMost ? unmet.surely : unmet.mass)));
+  if (estimate.add_missing(unmet.mass))
+    estimate.warnings.push_back(
+        fmt::format("near modes that the run hardly met {:.2g} % of such a Z are found beside it: "
+                    "the standard error has it, and so has the upper limit",
+                    100 * unmet.mass));
+}
+
+// Refuses what is surely too low; tells whether it is.
+bool refuse_by_masses(const MetMasses& masses, const char* how, Estimate& estimate) {
+  constexpr double kJointErrors = 5, kNats = 0.25;
+  const double low = masses.log_z() - estimate.log_z;
+  if (low > std::max(kNats, kJointErrors * std::hypot(masses.std_error(), estimate.std_error))) {
+    estimate.refuse(Status::not_converged,
+                    fmt::format("{} finds {:.4f} +- {:.4f}, more than this: "
+                                "the chains never met some of what is near those",
+                                how, masses.log_z(), masses.std_error()));
+    return true;
+  }
+  for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
+    const double demanded =
+        demanded_share(masses.log_masses[k] - kErrors * masses.errors[k], estimate);
+    if (!is_too_small(masses.shares[k], masses.visits, demanded)) continue;
+    refuse_as_unmet(masses.shares[k], demanded, "near modes that hold", estimate);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 void hold_to_phases(const MetPhases& phases, Estimate& estimate) {
-  constexpr double kJointErrors = 5, kNats = 0.25;
   if (!std::isfinite(estimate.log_z)) return;
-  const double low = phases.log_z() - estimate.log_z;
-  if (low > std::max(kNats, kJointErrors * std::hypot(phases.std_error(), estimate.std_error)))
-    return estimate.refuse(
-        Status::not_converged,
-        fmt::format("short annealing from bases near modes finds {:.4f} +- {:.4f}, more than this: "
-                    "the chains never met some of what is near those",
-                    phases.log_z(), phases.std_error()));
-  for (Eigen::Index k = 0; k < phases.shares.size() && phases.visits > 0; ++k) {
-    const double demanded =
-        demanded_share(phases.log_masses[k] - kErrors * phases.errors[k], estimate);
-    if (is_too_small(phases.shares[k], phases.visits, demanded))
-      return refuse_as_unmet(phases.shares[k], demanded, "near modes that hold", estimate);
+  if (refuse_by_masses(phases, "short annealing from bases near modes", estimate)) return;
+  const bool any_small = phases.small.log_masses.size() > 0;
+  if (any_small &&
+      refuse_by_masses(phases.small, "sampling from mean field's laws near modes", estimate))
+    return;
+  // The same mass may be in both.
+  Unmet unmet = unmet_of(phases, estimate);
+  if (any_small) {
+    const Unmet small = unmet_of(phases.small, estimate);
+    unmet = {std::max(unmet.mass, small.mass), std::max(unmet.surely, small.surely)};
   }
-  if (phases.visits > 0) add_unmet_mass(phases, estimate);
+  add_unmet(unmet, estimate);
 }
 
 void add_missing_tours(Estimate& estimate) {
@@ -324,12 +366,13 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const LowerBound& before) {
   const LowerBound now = find_lower_bound(target, search, visited, found);
   Held held{.bound = higher(now, before)};
+  // Before what may be missing widens the error.
+  hold_to_bound(held.bound, estimate);
   hold_to_visits(now, estimate);
   if (found.phases) {
     held.phases = meet_phases(*found.phases, visited);
     hold_to_phases(*held.phases, estimate);
   }
-  hold_to_bound(held.bound, estimate);
   add_missing_tours(estimate);
   return held;
 }

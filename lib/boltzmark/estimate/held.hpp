@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/phases.hpp"
+#include "boltzmark/estimate/visited_states.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
@@ -33,7 +34,7 @@ Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
 
 /// Chooses by choose_base among the uniform base, that of anneal_phases which surely has nine tenths of the
-/// mass that these found near it, if there is one, and, of Bernoulli visible units, the rates near all modes
+/// mass that these found near it, or has them and holds some units alone, if there is one, and, of Bernoulli visible units, the rates near all modes
 /// and near the likeliest, where their own pilots find half of what is near no place, if that may hold a
 /// tenth; both as far as two errors of all masses tell. That near a place is on the side that is not listed
 /// alone where it leads there from that, and is no worse than the uniform one. Uniform where parameters are
@@ -42,15 +43,6 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
                             int summed_side = 1);
-
-/// States of layers that a run met at b = 1, and how often each chain was there, or its weight.
-struct VisitedStates {
-  std::vector<Chains> states = {};
-  std::vector<double> visits = {};  ///< [chains], in the order of the states
-};
-
-/// Returns them.  Throws  std::bad_cast if the run's target is of another kind
-VisitedStates visited_states(TopStates& top);
 
 /// Searches for states by a short tempered run of the model from the uniform base, whatever a run's
 /// base: it finds wells that no climb leads to, which annealed chains pass by, and which a base of
@@ -105,10 +97,15 @@ void hold_to_resolution(const LowerBound& bound, Estimate& estimate);
 /// Status  not_converged
 void hold_to_visits(const LowerBound& bound, Estimate& estimate);
 
-/// What an estimate is held to of phases, and how its run's samples at b = 1 were spread over them.
-struct MetPhases : PhaseMasses {
+/// Masses, and how a run's samples at b = 1 were spread over their parts.
+struct MetMasses : PhaseMasses {
   Eigen::VectorXd shares;  ///< of the samples [parts]
   double visits = 0;       ///< (sum w)^2 / sum w^2 of the samples' weights; 0: no samples are known
+};
+
+/// What an estimate is held to of phases: those that annealing found, and groups of what is near all places.
+struct MetPhases : MetMasses {
+  MetMasses small = {};  ///< of no parts: none
 };
 
 /// Counts the samples of a run in each part, weighted by their visits.
@@ -122,8 +119,9 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
 /// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
 /// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
-/// lower, if the run was there less than half as often and chance would have it with 20 % at most; to be
-/// sure, with 1 % at most.
+/// lower (but a twentieth of it, which by Markov's inequality is there with 95 %), if the run was there less
+/// than half as often and chance would have it with 20 % at most; to be sure, with 1 % at most.
+/// So are groups of what is near all places, of which each may be too small to be met.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);
 
@@ -149,7 +147,7 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
 
 /// Foretells the sweeps of one chain that find_before and hold_to_found make at most.
 constexpr double kHeldSweeps =
-    30'000 + 15'000 + 9 * 9'600 + 20'000;  // tempered search, places, phases, bound
+    30'000 + 15'000 + 12 * 9'600 + 20'000;  // tempered search, places, phases, bound
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

@@ -45,6 +45,10 @@ class Integrand {
                    double log_ratio) const;
   /// Sums the influences of each group of samples.  Shapes  result [groups]
   Eigen::VectorXd group_influences(const Integral& integral) const;
+  /// Computes the standard error of an integral by what rises between rungs, which their slopes do not tell:
+  ///   sqrt(sum_k (h_k d_k)^2 / 12),  d_k = E_{k+1} - E_k - h_k (V_k + V_{k+1}) / 2,
+  /// for a step of size d_k is anywhere between its rungs. Of a smooth integrand d_k is of order h^3.
+  double unseen_steps() const;
   /// Computes the mean square of influences if each sample were given to one rung, by_mean alone.
   double hard_mean_square(const Integral& integral) const;
 
@@ -55,6 +59,7 @@ class Integrand {
     double share = 1;
   };
   Source source(Eigen::Index rung) const;
+  double moment(const Eigen::VectorXd& of, Eigen::Index rung) const;
 
   const RungSums& sums_;
   const Ladder& ladder_;
@@ -89,6 +94,13 @@ Integrand::Source Integrand::source(Index rung) const {
   const auto b = [&](Index k) { return ladder_[static_cast<int>(k)]; };
   const double gap = b(above) - b(below);
   return {below, above, gap > 0 ? (b(above) - b(rung)) / gap : 1};
+}
+
+double Integrand::moment(const VectorXd& of, Index rung) const {
+  const Source from = source(rung);
+  // A rung that has no share may be none's, of moments that are not finite.
+  return from.share == 1 ? of[from.below]
+                         : from.share * of[from.below] + (1 - from.share) * of[from.above];
 }
 
 Integral Integrand::integrate(Quadrature quadrature) const {
@@ -131,6 +143,18 @@ VectorXd Integrand::group_influences(const Integral& integral) const {
   return groups;
 }
 
+double Integrand::unseen_steps() const {
+  double squares = 0;
+  for (Index k = 0; k + 1 < counts_.size(); ++k) {
+    const int rung = static_cast<int>(k);
+    const double h = ladder_[rung + 1] - ladder_[rung];
+    const double step = moment(mean_, k + 1) - moment(mean_, k) -
+                        h * (moment(variance_, k) + moment(variance_, k + 1)) / 2;
+    squares += h * h * step * step / 12;
+  }
+  return std::isfinite(squares) ? std::sqrt(squares) : 0;  // of variances that overflow
+}
+
 double Integrand::hard_mean_square(const Integral& integral) const {
   return integral.by_mean.cwiseAbs2().cwiseProduct(variance_).dot(counts_) / sums_.samples;
 }
@@ -167,7 +191,8 @@ Estimate integrate(const RungSums& sums, const Ladder& ladder, const TiOptions& 
   };
   const Quadrature finer =
       options.quadrature == Quadrature::corrected ? Quadrature::simpson : Quadrature::corrected;
-  estimate.std_error = std::hypot(estimate.std_error, estimate.log_z - other(finer).log_z);
+  estimate.std_error =
+      std::hypot(estimate.std_error, estimate.log_z - other(finer).log_z, integrand.unseen_steps());
   estimate.lower = std::min(estimate.lower, other(Quadrature::left).lower);
   estimate.upper = std::max(estimate.upper, other(Quadrature::right).upper);
   if (!visited) estimate.refuse(refusal.status, refusal.warnings.front());

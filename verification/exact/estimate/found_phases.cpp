@@ -6,6 +6,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -109,12 +110,13 @@ TEST_CASE("a phase of many unlikely states is found behind sixty likely ones of 
   check_phases(behind_decoys());
 }
 
-TEST_CASE("a run's base near a phase is on one side where that leads there, else on both") {
+TEST_CASE(
+    "a run's base near a phase is on one side where that leads there, or where a unit holds it") {
   const KnownModel well = make_known_model("well:100:12:5:1");
   const ChosenBase one = choose_auto_base(well.model, mode_search(well.model, 1), 1);
   CHECK(one.of_modes);
   CHECK(one.base.logits[static_cast<std::size_t>(one.modes->parity)].isZero());
-  // The visible units are the fewer: from means of the hidden ones alone chains leave the pattern.
+  // The visible units are the fewer, and of the hidden ones the one that holds the pattern is enough.
   Stream draws(make_key(1, "pattern"), Purpose::test);
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(30, 40);
   for (double& w : weights.col(0)) w = draws.bernoulli(0.5) ? 8 : -8;
@@ -125,7 +127,11 @@ TEST_CASE("a run's base near a phase is on one side where that leads there, else
   const ChosenBase both = choose_auto_base(model, mode_search(model, 1), 1);
   REQUIRE(both.modes->parity == 0);
   CHECK(both.of_modes);
-  for (const Eigen::VectorXd& logits : both.base.logits) CHECK_FALSE(logits.isZero());
+  REQUIRE(both.phases->holds[1]);
+  const Base& holding = both.phases->bases[1];
+  CHECK(holding.logits[0].isZero());
+  CHECK((holding.logits[1].array() != 0).count() == 1);
+  CHECK(holding.logits[1][0] == Approx(60));
 }
 
 TEST_CASE("both states are found that a hidden unit locks two visible ones in") {
@@ -146,4 +152,130 @@ TEST_CASE("both states are found that a hidden unit locks two visible ones in") 
   CHECK(sums.maxCoeff() == 2);
   const ChosenBase chosen = choose_auto_base(model, mode_search(model, 1), 1);
   CHECK(chosen.phases->log_z() == Approx(exact_log_z(model).log_z).epsilon(0).margin(0.2));
+}
+
+TEST_CASE("a phase that one unit holds is found whole, in all states of what else moves") {
+  // What is behind the gate is in 2^12 configurations of wells; short annealing from one of them finds one.
+  for (const char* name : {"gate:60:2.5:12:1", "gate:80:4:8:3"}) {
+    INFO(name);
+    const KnownModel gate = make_known_model(name);
+    check_phases(gate);
+    const ModeSearch search = mode_search(gate.model, 1);
+    const ChosenBase chosen = choose_auto_base(gate.model, search, 1);
+    CHECK(chosen.of_modes);
+    for (const bool from_uniform : {true, false}) {
+      const LayeredTarget target(gate.model,
+                                 from_uniform ? Base::uniform(gate.model) : chosen.base);
+      const FoundStates found{.modes = chosen.modes, .phases = chosen.phases};
+      MethodRuns runs(target, {.chains = 100, .sweeps = 1000, .key = make_key(1)});
+      Estimate estimate = runs.estimate("ais");
+      CHECK(estimate.status == Status::ok);
+      hold_to_found(target, search, visited_states(runs.top_states()), found, estimate);
+      if (from_uniform) {
+        CHECK(estimate.log_z < gate.known.log_z - 2);
+        CHECK(estimate.status != Status::ok);
+      } else {
+        CHECK(estimate.status == Status::ok);
+        CHECK(std::abs(estimate.log_z - gate.known.log_z) < 5 * estimate.std_error + 0.05);
+      }
+    }
+  }
+}
+
+TEST_CASE("a base that misses half of a gate's two sides is not chosen") {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const KnownModel gate = make_known_model("gate:60:0:10:7");
+    const ChosenBase chosen = choose_auto_base(gate.model, mode_search(gate.model, seed), seed);
+    CHECK_FALSE(chosen.of_modes);
+    CHECK(chosen.phases->log_z() == Approx(gate.known.log_z).epsilon(0).margin(0.75));
+  }
+}
+
+TEST_CASE("states are told apart by what a base holds, whatever else of them is near another") {
+  // One well of 12 and 6 units: its two states are places, and so is what is behind the gate.
+  const KnownModel gate = make_known_model("gate:60:2:1:1");
+  const ChosenBase chosen = choose_auto_base(gate.model, mode_search(gate.model, 1), 1);
+  const Phases& phases = *chosen.phases;
+  const auto holds = std::find(phases.holds.begin(), phases.holds.end(), true);
+  REQUIRE(holds != phases.holds.end());
+  const auto part = static_cast<int>(holds - phases.holds.begin());
+  const Eigen::VectorXd& logits = phases.bases[static_cast<std::size_t>(part)].logits[1];
+  Eigen::Index unit = 0;
+  logits.cwiseAbs().maxCoeff(&unit);
+  CHECK((logits.array() != 0).count() == 1);
+  const float behind = logits[unit] > 0 ? 1 : 0;
+  Chains states(gate.model, 64);
+  states.randomise(make_key(3));
+  for (int c = 0; c < 64; ++c)
+    states.set(1, static_cast<int>(unit), c, c % 2 == 0 ? behind : 1 - behind);
+  const std::vector<int> parts = phases.parts_of(states);
+  for (int c = 0; c < 64; ++c) CHECK((parts[static_cast<std::size_t>(c)] == part) == (c % 2 == 0));
+}
+
+namespace {
+
+// So many hidden units that each hold a pattern and a share of what there is without them. Of weights of 4
+// patterns do not meet: two of them on hold less than e^-40.
+Layered crowd(int visible, int patterns, double share) {
+  Stream draws(make_key(1, "crowd"), Purpose::test);
+  const Eigen::MatrixXd weights = Eigen::MatrixXd::NullaryExpr(
+      visible, patterns, [&] { return draws.bernoulli(0.5) ? 4.0 : -4.0; });
+  Eigen::VectorXd above(patterns);
+  for (int j = 0; j < patterns; ++j)
+    above[j] = std::log(share) + visible * std::log(2.0) -
+               weights.col(j).unaryExpr([](double w) { return softplus(w); }).sum();
+  return Layered::rbm(weights, Eigen::VectorXd::Zero(visible), above);
+}
+
+}  // namespace
+
+TEST_CASE("patterns of half a percent each, of which a run need meet none, are held to together") {
+  constexpr int kVisible = 100, kPatterns = 200;
+  constexpr double kShare = 0.012;  // of the flat ground: 0.35 % of all
+  const Layered model = crowd(kVisible, kPatterns, kShare);
+  const double ground = kVisible * std::log(2.0);
+  const ModeSearch search = mode_search(model, 1);
+  const ChosenBase chosen = choose_auto_base(model, search, 1);
+  const SmallMasses& small = chosen.phases->small;
+  REQUIRE(small.any());
+  // Groups of places in turn, each of its patterns' number; the ground's own place is of any mass.
+  const auto places = std::ssize(small.groups) - 1;
+  CHECK(places > 0.9 * kPatterns);
+  Eigen::VectorXd of_group = Eigen::VectorXd::Zero(small.log_masses.size());
+  for (std::size_t k = 1; k < small.groups.size(); ++k) ++of_group[small.groups[k]];
+  CHECK(small.groups.front() == -1);
+  CHECK(of_group[0] == 1);
+  CHECK(of_group[1] == 1);
+  CHECK(of_group[4] == 8);
+  for (const Eigen::Index group : {3, 4, 5})
+    CHECK(std::exp(small.log_masses[group] - ground) ==
+          Approx(kShare * of_group[group]).epsilon(0.02));
+  // A run that met the ground alone, and one that met all as often as they are.
+  Chains states(model, 400);
+  states.randomise(make_key(2));
+  states.set_layer(1, Eigen::MatrixXf::Zero(kPatterns, 400));
+  const VisitedStates of_ground{.states = {states}, .visits = std::vector<double>(400, 1)};
+  Stream draws(make_key(3), Purpose::test);
+  for (int c = 0; c < 400; ++c) {
+    const double at = draws.uniform() * (1 + kShare * kPatterns);
+    const int pattern = static_cast<int>((at - 1) / kShare);
+    if (at < 1) continue;
+    states.set(1, pattern, c, 1);
+    for (int i = 0; i < kVisible; ++i)
+      states.set(0, i, c,
+                 draws.bernoulli(1 / (1 + std::exp(-model.weights(0)(i, pattern)))) ? 1 : 0);
+  }
+  const VisitedStates of_all{.states = {states}, .visits = std::vector<double>(400, 1)};
+  const auto held = [&](double log_z, const VisitedStates& visited) {
+    Estimate estimate{
+        .log_z = log_z, .std_error = 0.005, .lower = log_z - 0.01, .upper = log_z + 0.01};
+    hold_to_phases(meet_phases(*chosen.phases, visited), estimate);
+    return estimate;
+  };
+  const double truth = ground + std::log1p(kShare * kPatterns);
+  CHECK(held(ground, of_ground).status == Status::not_converged);
+  CHECK(held(truth, of_ground).status == Status::not_converged);
+  const Estimate right = held(truth, of_all);
+  CHECK(right.status == Status::ok);
+  CHECK(right.std_error == 0.005);
 }

@@ -145,6 +145,26 @@ TEST_CASE("models that cannot be are refused by the number that is wrong") {
   CHECK(refusal("potts:3").find("must be one of ising:L:COUPLING") != std::string::npos);
 }
 
+TEST_CASE("gates are enumerated to their log Z, what is behind one as far ahead as is asked") {
+  for (const char* name : {"gate:4:0.5:1:1", "gate:3:-2:1:7", "gate:5:3:2:3", "gate:6:2:0:5"})
+    check_by_enumeration(make_known_model(name));
+  // What the gate's unit adds to log f summed over the pattern's units, whatever their encoding.
+  const auto behind = [](const char* name) {
+    const Layered model = make_known_model(name).model;
+    double on = model.bias(1)[0], off = 0;
+    for (int i = 0; i < model.size(0); ++i) {
+      on += softplus(model.bias(0)[i] + model.weights(0)(i, 0));
+      off += softplus(model.bias(0)[i]);
+    }
+    return std::abs(on - off);  // either may be behind the gate
+  };
+  CHECK(behind("gate:6:2:0:5") == Approx(2).epsilon(1e-12));
+  CHECK(behind("gate:9:-3:0:2") == Approx(3).epsilon(1e-12));
+  CHECK_THROWS_AS(make_known_model("gate:0:1:1:1"), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("gate:4:1:513:1"), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("gate:4:1:1"), InvalidArgument);
+}
+
 TEST_CASE("votes are enumerated to their log Z, the strong pattern ahead by what is asked") {
   for (const char* name :
        {"votes:16:8:4:3:1", "votes:9:5:3:-2:2", "votes:4:1:1:0:3", "votes:40:9:1:20:4"})

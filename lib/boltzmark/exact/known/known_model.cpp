@@ -9,6 +9,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/known/gate.hpp"
 #include "boltzmark/exact/known/ising.hpp"
 #include "boltzmark/exact/known/parities.hpp"
 #include "boltzmark/exact/known/strip.hpp"
@@ -226,6 +227,16 @@ KnownModel make_parities_of(std::span<const std::string> fields) {
   return {std::move(made.model), std::move(made.known)};
 }
 
+KnownModel make_gate_of(std::span<const std::string> fields) {
+  constexpr int kMost = 512;  // wells
+  const Gate gate{.visible = parse_field("VISIBLE", fields[0], 1, 4096),
+                  .ahead = parse_field("AHEAD", fields[1], -1000.0, 1000.0),
+                  .wells = parse_field("WELLS", fields[2], 0, kMost)};
+  Stream draws = seeded(fields[3], "gate");
+  GatedRbm made = make_gate(gate, draws);
+  return {std::move(made.model), std::move(made.known)};
+}
+
 constexpr ModelFamily kFamilies[] = {
     {"ising:L:COUPLING",
      "square Ising lattice of L x L spins, periodic, L even; COUPLING a number or `critical`",
@@ -255,6 +266,9 @@ constexpr ModelFamily kFamilies[] = {
     {"parity:VISIBLE:STRENGTH:SEED",
      "parities of random triples, met by one planted state: what holds the mass is hard to find",
      "parity:60:6:1", make_parities_of},
+    {"gate:VISIBLE:AHEAD:WELLS:SEED",
+     "a pattern that one hidden unit holds, AHEAD nats before none, beside wells of two states each",
+     "gate:60:2.5:12:1", make_gate_of},
 };
 
 std::vector<std::string> split_fields(std::string_view text) {

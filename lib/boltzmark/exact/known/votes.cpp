@@ -10,6 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/known/plain_rbm.hpp"
 
 namespace boltzmark {
 namespace {
@@ -71,18 +72,12 @@ VoteWeights parameters_of(const Votes& votes) {
   return of;
 }
 
-/// VoteWeights of an RBM that are still being changed.
-struct Rbm {
-  Eigen::MatrixXd weights;
-  Eigen::VectorXd below, above;
-};
-
-Rbm lay_out(const Votes& votes, const VoteWeights& of, Stream& draws) {
+PlainRbm lay_out(const Votes& votes, const VoteWeights& of, Stream& draws) {
   const int hidden = votes.weak + votes.strong;
   const std::vector<int> rows = permutation(votes.visible, draws),
                          cols = permutation(hidden, draws);
-  Rbm rbm{Eigen::MatrixXd(votes.visible, hidden), Eigen::VectorXd::Zero(votes.visible),
-          Eigen::VectorXd(hidden)};
+  PlainRbm rbm{Eigen::MatrixXd(votes.visible, hidden), Eigen::VectorXd::Zero(votes.visible),
+               Eigen::VectorXd(hidden)};
   for (int j = 0; j < hidden; ++j) {
     const bool weak = j < votes.weak;
     rbm.above[cols[static_cast<std::size_t>(j)]] = weak ? of.weak_bias : of.strong_bias;
@@ -91,26 +86,6 @@ Rbm lay_out(const Votes& votes, const VoteWeights& of, Stream& draws) {
           (weak ? of.weak_weight : of.strong_weight) * kPatterns[weak ? 0 : 1][i % 4];
   }
   return rbm;
-}
-
-// Exchanges on and off of half of the units; returns what log Z loses by it.
-double flip_half(Rbm& rbm, Stream& draws) {
-  double lost = 0;
-  for (Eigen::Index i = 0; i < rbm.below.size(); ++i) {
-    if (!draws.bernoulli(0.5)) continue;
-    lost += rbm.below[i];
-    rbm.above += rbm.weights.row(i).transpose();
-    rbm.below[i] *= -1;
-    rbm.weights.row(i) *= -1;
-  }
-  for (Eigen::Index j = 0; j < rbm.above.size(); ++j) {
-    if (!draws.bernoulli(0.5)) continue;
-    lost += rbm.above[j];
-    rbm.below += rbm.weights.col(j);
-    rbm.above[j] *= -1;
-    rbm.weights.col(j) *= -1;
-  }
-  return lost;
 }
 
 }  // namespace
@@ -122,12 +97,12 @@ VotingRbm make_votes(const Votes& votes, Stream& draws) {
   const VoteWeights of = parameters_of(votes);
   Masses masses = masses_of(votes, of);
   masses.others.add(masses.strong);
-  Rbm rbm = lay_out(votes, of, draws);
+  PlainRbm rbm = lay_out(votes, of, draws);
   const double log_z = masses.others.log() - flip_half(rbm, draws);
-  const double size =
-      std::abs(log_z) + rbm.below.lpNorm<1>() + rbm.above.lpNorm<1>() + rbm.weights.lpNorm<1>();
+  const KnownLogZ known{log_z, rounding_of(rbm, log_z),
+                        "sums over how many units of each kind are on"};
   return {.model = Layered::rbm(std::move(rbm.weights), std::move(rbm.below), std::move(rbm.above)),
-          .known = {log_z, 1e-14 * size, "sums over how many units of each kind are on"}};
+          .known = known};
 }
 
 }  // namespace boltzmark

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "boltzmark/transition/chains.hpp"
+
+namespace boltzmark {
+
+/// Disjoint parts of the states of all layers: a state belongs to the nearest of some centres.
+struct Parts {
+  Eigen::MatrixXd centres;  ///< scaled [units x parts]
+  Eigen::VectorXd scales;   ///< of each unit in distances [units]
+
+  /// Returns the part of each chain's state, the first of equally near ones.  Shapes  [chains]
+  std::vector<int> parts_of(const Chains& states) const;
+  /// Returns that of each column.  Shapes  values [units x states], the lowest layer first
+  std::vector<int> parts_of(const Eigen::Ref<const Eigen::MatrixXd>& values) const;
+};
+
+/// Masses of disjoint parts of a model's states.
+struct PhaseMasses {
+  Eigen::VectorXd log_masses;  ///< log Z_part; -infinity where none was found in it [parts]
+  Eigen::VectorXd errors;      ///< their relative standard errors [parts]
+
+  /// Returns log of the sum of all masses, a stochastic lower bound of log Z, and its standard error.
+  /// Units  nats     Invariant  there is a part
+  double log_z() const;
+  double std_error() const;
+  /// Returns a part's share of the sum, its own mass taken `errors_off` errors higher and the others
+  /// as many lower, none below 0: the largest that it may have; the smallest, if that is negative.
+  double share(Eigen::Index part, double errors_off) const;
+};
+
+}  // namespace boltzmark

@@ -1,0 +1,131 @@
+#include "boltzmark/estimate/places/small_masses.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/exact/enumeration/plain.hpp"
+#include "boltzmark/model/sides.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kDraws = 16;  // a place
+
+// The numbers of units among those of all layers, the lowest first.
+std::vector<Eigen::Index> numbers_of(const Layered& model, const std::vector<UnitPlace>& units) {
+  std::vector<Eigen::Index> numbers;
+  for (const UnitPlace& place : units) {
+    Eigen::Index number = place.unit;
+    for (int l = 0; l < place.layer; ++l) number += model.size(l);
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+// A value of a discrete unit, of the law proportional to e^{input x}: so many steps from the likeliest one.
+double draw_value(Unit unit, double input, Stream& draws) {
+  const double step = -std::abs(input) * unit.spacing(), u = draws.uniform();
+  const double all = unit.values();
+  const double steps = step < 0 ? std::log1p(u * std::expm1(all * step)) / step : u * all;
+  const int away = std::min(unit.steps(), static_cast<int>(steps));
+  return unit.value(input > 0 ? unit.steps() - away : away);
+}
+
+// States drawn from a place's product law, and their log f / q.
+struct NearStates {
+  Eigen::MatrixXd states;       // of the listed side [units x draws]
+  Eigen::VectorXd log_weights;  // [draws]
+};
+
+NearStates draw_near(const Bipartite& sides, const Eigen::VectorXd& other_means, Stream& draws) {
+  const Eigen::VectorXd inputs = sides.bias + sides.weights.transpose() * other_means;
+  const Eigen::Index units = inputs.size();
+  NearStates drawn{Eigen::MatrixXd(units, kDraws), Eigen::VectorXd(kDraws)};
+  double normaliser = 0;
+  for (Eigen::Index i = 0; i < units; ++i)
+    normaliser += log_partition(sides.enumerated[static_cast<std::size_t>(i)], inputs[i]);
+  for (int n = 0; n < kDraws; ++n) {
+    auto state = drawn.states.col(n);
+    for (Eigen::Index i = 0; i < units; ++i)
+      state[i] = draw_value(sides.enumerated[static_cast<std::size_t>(i)], inputs[i], draws);
+    const Eigen::VectorXd other = sides.other_input + sides.weights * state;
+    drawn.log_weights[n] =
+        log_weight(sides, other, sides.bias.dot(state)) - (inputs.dot(state) - normaliser);
+  }
+  return drawn;
+}
+
+Eigen::Index most_places(const Bipartite& sides) {
+  constexpr double kWeights = 0x1p30;
+  return static_cast<Eigen::Index>(kWeights / kDraws /
+                                   std::max(1.0, static_cast<double>(sides.weights.size())));
+}
+
+// The first place is a group, the second, two, four, eight, ..
+int group_of(Eigen::Index place) { return std::bit_width(static_cast<std::size_t>(place)); }
+
+// Shapes  log_weights [draws x places], -infinity where the draw is in another part
+void add_groups(const Eigen::MatrixXd& log_weights, SmallMasses& small) {
+  const Eigen::Index count = log_weights.cols();
+  const double highest = log_weights.maxCoeff();
+  const Eigen::ArrayXXd weights = (log_weights.array() - highest).exp();
+  const Eigen::ArrayXd means = weights.colwise().mean();
+  const Eigen::ArrayXd variances =
+      (weights.rowwise() - means.transpose()).square().colwise().sum() / (kDraws - 1.0) / kDraws;
+  Eigen::ArrayXd sums = Eigen::ArrayXd::Zero(group_of(count - 1) + 1), squares = sums;
+  small.groups.push_back(-1);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const int group = group_of(k);
+    small.groups.push_back(group);
+    sums[group] += means[k];
+    squares[group] += variances[k];
+  }
+  small.log_masses = highest + sums.log();
+  small.errors = (sums > 0).select(squares.sqrt() / sums, 0.0);
+}
+
+}  // namespace
+
+SmallMasses small_masses(const Layered& model, const Places& places, int parity,
+                         const Eigen::VectorXd& reached, double found, StreamKey key) {
+  constexpr double kNothing = -8;  // nats
+  SmallMasses small;
+  if (!std::isfinite(log2_states(model, parity))) return small;
+  const Bipartite sides = list_side(model, parity);
+  const Eigen::Index count = std::min<Eigen::Index>(places.count(), most_places(sides));
+  if (count < 1 ||
+      !(log_sum_exp(Eigen::VectorXd::Map(places.log_z.data(), count)) > found + kNothing))
+    return small;
+  const std::vector<Eigen::Index> listed = numbers_of(model, sides.places);
+  Eigen::MatrixXd centres(model.units(), count + 1);
+  centres << reached, places.means.leftCols(count).cast<double>();
+  const Eigen::MatrixXd other_means =
+      centres.rightCols(count)(numbers_of(model, sides.other_places), Eigen::all);
+  const Parts of_side{centres(listed, Eigen::all), Eigen::VectorXd::Ones(std::ssize(listed))};
+  Eigen::MatrixXd log_weights(kDraws, count);
+  parallel_for(static_cast<std::size_t>(count), [&](std::size_t k) {
+    const auto place = static_cast<Eigen::Index>(k);
+    Stream stream(key, Purpose::start, k);
+    const NearStates drawn = draw_near(sides, other_means.col(place), stream);
+    const std::vector<int> parts = of_side.parts_of(drawn.states);
+    for (int n = 0; n < kDraws; ++n)
+      log_weights(n, place) = parts[static_cast<std::size_t>(n)] == place + 1
+                                  ? drawn.log_weights[n]
+                                  : -std::numeric_limits<double>::infinity();
+  });
+  if (!(log_weights.maxCoeff() > -std::numeric_limits<double>::infinity())) return small;
+  add_groups(log_weights, small);
+  // Of all units, of which those of the other side count for nothing.
+  small.parts.scales = Eigen::VectorXd::Zero(model.units());
+  small.parts.scales(listed).setOnes();
+  small.parts.centres = small.parts.scales.asDiagonal() * centres;
+  return small;
+}
+
+}  // namespace boltzmark
