@@ -61,8 +61,10 @@ void read_visited(const Npz& file, LowerBound& bound) {
 void add_masses(const MetMasses& masses, const std::string& of, NpzWriter& file) {
   constexpr double kNoMass =
       std::numeric_limits<double>::lowest();  // its log: files hold no infinity
-  const Eigen::VectorXd log_masses = masses.log_masses.cwiseMax(kNoMass);
+  const Eigen::VectorXd log_masses = masses.log_masses.cwiseMax(kNoMass),
+                        log_least = masses.log_least.cwiseMax(kNoMass);
   file.add(of + "_log_masses", log_masses);
+  file.add(of + "_log_least", log_least);
   file.add(of + "_errors", masses.errors);
   file.add(of + "_shares", masses.shares);
   file.add(of + "_visits", std::span(&masses.visits, 1), {1});
@@ -74,13 +76,16 @@ MetMasses read_masses(const Npz& file, const std::string& of) {
   const auto read = [&](const char* name, const char* must) {
     return read_shaped(file, (of + name).c_str(), parts, must).vector();
   };
-  MetMasses masses{{read("_log_masses", "a vector"), read("_errors", "one a part")},
-                   read("_shares", "one a part"),
-                   read_number(file, (of + "_visits").c_str())};
+  MetMasses masses{
+      {read("_log_masses", "a vector"), read("_errors", "one a part"),
+       file.contains(of + "_log_least") ? read("_log_least", "one a part") : Eigen::VectorXd()},
+      read("_shares", "one a part"),
+      read_number(file, (of + "_visits").c_str())};
   const auto require = [&](bool holds, const char* name, double value, const char* must) {
     if (!holds) throw InvalidArgument(fmt::format("{}{} = {} (must be {})", of, name, value, must));
   };
   for (const double x : masses.log_masses) require(std::isfinite(x), "_log_masses", x, "finite");
+  for (const double x : masses.log_least) require(std::isfinite(x), "_log_least", x, "finite");
   for (const double x : masses.errors)
     require(x >= 0 && std::isfinite(x), "_errors", x, "finite, not negative");
   for (const double x : masses.shares) require(x >= 0 && x <= 1, "_shares", x, "a share");

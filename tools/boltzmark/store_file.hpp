@@ -22,7 +22,7 @@ struct StoredRun {
 /// exchanged_rungs (1) of parallel tempering; lower_bound, lower_bound_error and input_rounding where there
 /// is a bound; visited: LowerBound's searched, met and visits; unresolved where parameters were so large that
 /// there is none; phase_log_masses (the lowest double: no mass), phase_errors and phase_shares [phases], and
-/// phase_visits.
+/// phase_visits; place_log_masses, .. likewise of groups of what is near all places, where there are any.
 /// Throws  DataError naming the file
 void save_store(const StoredRun& run, const std::string& path);
 

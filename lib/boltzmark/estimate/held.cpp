@@ -278,11 +278,13 @@ struct Unmet {
 };
 
 Unmet unmet_of(const MetMasses& masses, const Estimate& estimate) {
-  constexpr double kChance = 0.8, kLevel = 0.99, kMassErrors = 2, kLeast = 0.05;
+  constexpr double kChance = 0.8, kLevel = 0.99, kMassErrors = 2;
   Unmet unmet;
   for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
     const double mass = std::exp(masses.log_masses[k] - estimate.log_z), share = masses.shares[k];
-    const double least = mass * std::max(kLeast, 1 - kMassErrors * masses.errors[k]);
+    const double least =
+        std::max(mass * (1 - kMassErrors * masses.errors[k]),
+                 masses.log_least.size() > 0 ? std::exp(masses.log_least[k] - estimate.log_z) : 0);
     if (!(share < least / 2) || !is_too_small(share, masses.visits, least, kChance)) continue;
     unmet.mass += mass - share;
     if (is_too_small(share, masses.visits, least, kLevel)) unmet.surely += least - share;
@@ -366,13 +368,12 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const LowerBound& before) {
   const LowerBound now = find_lower_bound(target, search, visited, found);
   Held held{.bound = higher(now, before)};
-  // Before what may be missing widens the error.
-  hold_to_bound(held.bound, estimate);
   hold_to_visits(now, estimate);
   if (found.phases) {
     held.phases = meet_phases(*found.phases, visited);
     hold_to_phases(*held.phases, estimate);
   }
+  hold_to_bound(held.bound, estimate);
   add_missing_tours(estimate);
   return held;
 }

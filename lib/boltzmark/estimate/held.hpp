@@ -119,8 +119,8 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
 /// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
 /// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
-/// lower (but a twentieth of it, which by Markov's inequality is there with 95 %), if the run was there less
-/// than half as often and chance would have it with 20 % at most; to be sure, with 1 % at most.
+/// lower, or what surely is of it (log_least) if that is more, where the run was less than half as often and
+/// chance would have it with 20 % at most; to be sure, with 1 % at most.
 /// So are groups of what is near all places, of which each may be too small to be met.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);

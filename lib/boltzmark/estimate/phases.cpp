@@ -1,6 +1,7 @@
 #include "boltzmark/estimate/phases.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -18,14 +19,15 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
   TopStates top(target, choice.chains, choice.key);
   const AnnealingResult run = pilot(target, choice, &top);
   const double highest = run.log_weights.maxCoeff();
-  const Eigen::ArrayXd weights = (run.log_weights.array() - highest).exp();
-  Eigen::ArrayXXd by_part = Eigen::ArrayXXd::Zero(choice.chains, phases.centres.cols());
+  Eigen::MatrixXd log_weights = Eigen::MatrixXd::Constant(choice.chains, phases.centres.cols(),
+                                                          -std::numeric_limits<double>::infinity());
   int chain = 0;
   for (const Chains& states : visited_states(top).states)
     for (const int part : phases.parts_of(states)) {
-      by_part(chain, part) = weights[chain];
+      log_weights(chain, part) = run.log_weights[chain];
       ++chain;
     }
+  const Eigen::ArrayXXd by_part = (log_weights.array() - highest).exp();
   const Eigen::ArrayXd means = by_part.colwise().mean();
   const Eigen::ArrayXd variances =
       (by_part.rowwise() - means.transpose()).square().colwise().sum().transpose() /
@@ -33,6 +35,9 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
   AnnealedParts parts;
   parts.log_masses = highest + means.log();
   parts.errors = (means > 0).select(variances.sqrt() / means, 0.0);
+  parts.log_least.resize(means.size());
+  for (Eigen::Index k = 0; k < means.size(); ++k)
+    parts.log_least[k] = least_log_mass(log_weights.col(k));
   parts.mean_log_weight = run.mean_log_weight;
   return parts;
 }
@@ -50,6 +55,7 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
   const auto count = std::ssize(phases.bases);
   phases.log_masses.resize(count);
   phases.errors.resize(count);
+  phases.log_least.resize(count);
   phases.mean_log_weights.resize(count);
   for (Eigen::Index k = 0; k < count; ++k) {
     BaseChoice of_part = choice;
@@ -58,6 +64,7 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
         anneal_parts(model, phases, phases.bases[static_cast<std::size_t>(k)], of_part);
     phases.log_masses[k] = parts.log_masses[k];
     phases.errors[k] = parts.errors[k];
+    phases.log_least[k] = parts.log_least[k];
     phases.mean_log_weights[k] = parts.mean_log_weight;
   }
   phases.small = small_masses(model, places, modes.parity, reached, phases.log_z(),

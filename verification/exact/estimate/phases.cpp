@@ -179,18 +179,27 @@ TEST_CASE(
   CHECK(held(parts_of(0.04), visits(0), 2, 0.01) == Status::ok);        // none may be chance
 }
 
-TEST_CASE("a mass that is known to a factor counts a twentieth, and groups as phases do") {
-  const auto judged = [](double share, double error) {
+TEST_CASE(
+    "a mass that is known to a factor counts as what is there surely, and groups as phases do") {
+  const auto judged = [](double share, double error, double least) {
+    Phases phases = two_phases(2 + std::log(1 - share), 2 + std::log(share), error);
+    phases.log_least = Eigen::Vector2d(2, 2 + std::log(least));
     Estimate estimate{.log_z = 2, .std_error = 0.03, .lower = 1.9, .upper = 2.1};
-    hold_to_phases(
-        meet_phases(two_phases(2 + std::log(1 - share), 2 + std::log(share), error), visits(0)),
-        estimate);
+    hold_to_phases(meet_phases(phases, visits(0)), estimate);
     return estimate;
   };
   // Of 100 visits none: 1.6 % are demanded for a chance of 20 %.
-  CHECK(judged(0.4, 0.7).status == Status::not_converged);
-  CHECK(judged(0.31, 3).status == Status::ok);  // a twentieth is 1.55 %
-  CHECK(judged(0.33, 3).status == Status::not_converged);
+  CHECK(judged(0.4, 0.7, 0.02).status == Status::not_converged);
+  CHECK(judged(0.4, 0.7, 0.015).status == Status::ok);
+  CHECK(judged(0.2, 0.7, 0.02).status == Status::ok);
+  CHECK(judged(0.2, 0.7, 0.02).std_error == Approx(std::hypot(0.03, std::log(1.2))).epsilon(1e-12));
+  CHECK(judged(0.2, 0.7, 0.15).status == Status::not_converged);  // a tenth is there surely
+  // By hand: two of four draws are in a part with log weights 1 and 3; three with 1, 2 and 3.
+  const double none = -std::numeric_limits<double>::infinity();
+  CHECK(least_log_mass(Eigen::Vector4d(1, none, 3, none)) == none);
+  CHECK(least_log_mass(Eigen::Vector4d(1, none, 3, 2)) ==
+        Approx(2 - 2 / std::sqrt(3.0) + std::log(0.75)).epsilon(1e-14));
+  CHECK(least_log_mass(Eigen::Vector3d(5, 5, 5)) == Approx(5).epsilon(1e-14));
   // What is small alike, of another partition: the greater of both counts, not their sum.
   MetPhases both = meet_phases(two_phases(2 + std::log(0.94), 2 + std::log(0.06)), visits(0));
   const auto with = [&](double share, double met) {
@@ -207,20 +216,6 @@ TEST_CASE("a mass that is known to a factor counts a twentieth, and groups as ph
   CHECK(with(0.12, 0).status == Status::not_converged);
   CHECK(with(0.3, 0.02).status == Status::not_converged);
   CHECK(with(3, 1).status == Status::not_converged);  // more than the estimate
-}
-
-TEST_CASE("an estimate is held to a certain bound before what may be missing widens its error") {
-  const Layered model = flat(2);
-  const double log_z = 3 * std::log(2.0);
-  const LayeredTarget target(model, Base::uniform(model));
-  const double low = log_z - 0.06;
-  Estimate estimate{.log_z = low, .std_error = 0.001, .lower = low - 0.002, .upper = low + 0.002};
-  FoundStates found;
-  found.phases = two_phases(low + std::log(0.92), low + std::log(0.08));
-  const Held held = hold_to_found(target, mode_search(model, 1), visits(0), found, estimate);
-  CHECK(held.bound.log_z == Approx(log_z).epsilon(1e-12));
-  CHECK(estimate.status == Status::below_bound);
-  CHECK(estimate.upper > log_z);
 }
 
 TEST_CASE(

@@ -154,6 +154,11 @@ TEST_CASE("samples that were stored are held to the phases that annealing found,
 
   StoredArrays whole = read_stored(dump);
   for (const char* name : {"lower_bound", "lower_bound_error", "visited"}) whole.erase(name);
+  for (const char* name : {"phase_log_least", "place_log_least", "place_log_masses", "place_errors",
+                           "place_shares", "place_visits"}) {
+    CHECK(whole.contains(name));
+    whole.erase(name);
+  }
   const auto of_phases = [&](std::vector<double> log_masses, std::vector<double> errors,
                              std::vector<double> shares, double visits) {
     const auto set = [&](const char* name, std::vector<double> values) {
@@ -178,6 +183,33 @@ TEST_CASE("samples that were stored are held to the phases that annealing found,
   check_refused(run(of_phases({z, -z}, {0, 0}, {1, 0}, -1)), {changed, "phase_visits = -1"});
   check_refused(run(of_phases({z, -z}, {0}, {1, 0}, 1)), {changed, "phase_errors has shape"});
   check_refused(run(of_phases({}, {}, {}, 1)), {changed, "phase_log_masses has shape"});
+  check_refused(run(of_phases({z, -z}, {0, INFINITY}, {1, 0}, 1)), {changed, "phase_errors"});
+  // And to groups of what is near all places: in sum most of such a Z, and never met.
+  of_phases({z, none}, {0, 0}, {1, 0}, 100);
+  const auto of_places = [&](double met) {
+    StoredArrays both = whole;
+    const auto set = [&](const char* name, double value) {
+      both[name].shape = {1};
+      both[name].values = {value};
+    };
+    set("place_log_masses", z - 0.5);
+    set("place_errors", 0);
+    set("place_shares", met);
+    set("place_visits", 100);
+    return Arguments{"estimate", "--from", write_stored(both, changed)};
+  };
+  CHECK(json_of(of_places(0.6))["status"] == "ok");
+  refused_for(json_of(of_places(0)), "hardly met");
+  check_refused(run(of_places(-1)), {changed, "place_shares = -1"});
+  // A mass that is known to a factor, of which surely some is there.
+  of_phases({z, z - 0.5}, {0, 1}, {1, 0}, 100);
+  CHECK(json_of({"estimate", "--from", write_stored(whole, changed)})["status"] == "ok");
+  whole["phase_log_least"] = {.shape = {2}, .values = {z, z - 3}};
+  refused_for(json_of({"estimate", "--from", write_stored(whole, changed)}), "hardly met");
+  whole["phase_log_least"].values[0] = -INFINITY;
+  check_refused(run({"estimate", "--from", write_stored(whole, changed)}),
+                {changed, "phase_log_least"});
+  whole.erase("phase_log_least");
   of_phases({z}, {0}, {1}, 1);
   whole["phase_log_masses"].shape = {};  // a number, as NumPy saves one
   check_refused(run({"estimate", "--from", write_stored(whole, changed)}),

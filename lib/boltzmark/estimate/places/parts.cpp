@@ -1,6 +1,8 @@
 #include "boltzmark/estimate/places/parts.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/transition/fixed_points.hpp"
@@ -20,6 +22,24 @@ std::vector<int> Parts::parts_of(const Eigen::Ref<const Eigen::MatrixXd>& values
     parts[static_cast<std::size_t>(c)] = static_cast<int>(nearest);
   }
   return parts;
+}
+
+double least_log_mass(const Eigen::Ref<const Eigen::VectorXd>& log_weights) {
+  constexpr int kFewest = 3;
+  constexpr double kErrors = 2, kNone = -std::numeric_limits<double>::infinity();
+  double count = 0, sum = 0;
+  for (const double x : log_weights)
+    if (x > kNone) {
+      ++count;
+      sum += x;
+    }
+  if (count < kFewest) return kNone;
+  const double mean = sum / count;
+  double squares = 0;
+  for (const double x : log_weights)
+    if (x > kNone) squares += (x - mean) * (x - mean);
+  return mean - kErrors * std::sqrt(squares / (count - 1) / count) +
+         std::log(count / static_cast<double>(log_weights.size()));
 }
 
 double PhaseMasses::log_z() const { return log_sum_exp(log_masses); }

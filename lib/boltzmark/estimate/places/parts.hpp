@@ -18,10 +18,18 @@ struct Parts {
   std::vector<int> parts_of(const Eigen::Ref<const Eigen::MatrixXd>& values) const;
 };
 
+/// Computes a lower limit of the log of a part's mass from log weights of the draws that lie in it, -infinity
+/// of those that do not: by Jensen's inequality, two standard errors lower,
+///   log Z_part >= E[log w | in the part] + log P(in the part);
+/// a few lucky weights that make up the mean do not raise it. -infinity if fewer than three are in it.
+double least_log_mass(const Eigen::Ref<const Eigen::VectorXd>& log_weights);
+
 /// Masses of disjoint parts of a model's states.
 struct PhaseMasses {
   Eigen::VectorXd log_masses;  ///< log Z_part; -infinity where none was found in it [parts]
   Eigen::VectorXd errors;      ///< their relative standard errors [parts]
+  /// Log of what surely is there, however few weights hold most: least_log_mass [parts]. Empty: unknown.
+  Eigen::VectorXd log_least = {};
 
   /// Returns log of the sum of all masses, a stochastic lower bound of log Z, and its standard error.
   /// Units  nats     Invariant  there is a part

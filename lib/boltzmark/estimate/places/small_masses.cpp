@@ -78,14 +78,16 @@ void add_groups(const Eigen::MatrixXd& log_weights, SmallMasses& small) {
   const Eigen::ArrayXd means = weights.colwise().mean();
   const Eigen::ArrayXd variances =
       (weights.rowwise() - means.transpose()).square().colwise().sum() / (kDraws - 1.0) / kDraws;
-  Eigen::ArrayXd sums = Eigen::ArrayXd::Zero(group_of(count - 1) + 1), squares = sums;
+  Eigen::ArrayXd sums = Eigen::ArrayXd::Zero(group_of(count - 1) + 1), squares = sums, least = sums;
   small.groups.push_back(-1);
   for (Eigen::Index k = 0; k < count; ++k) {
     const int group = group_of(k);
     small.groups.push_back(group);
     sums[group] += means[k];
     squares[group] += variances[k];
+    least[group] += std::exp(least_log_mass(log_weights.col(k)) - highest);
   }
+  small.log_least = highest + least.log();
   small.log_masses = highest + sums.log();
   small.errors = (sums > 0).select(squares.sqrt() / sums, 0.0);
 }

@@ -287,7 +287,8 @@ void add_estimate(Program& program) {
       "Write the samples kept as .npz, for others to check: D and rung (sweeps x chains), beta, "
       "log_prior, log_z_hat, random_rungs, exchanged_rungs of parallel tempering, lower_bound, "
       "lower_bound_error, input_rounding, unresolved, visited, "
-      "phase_log_masses, phase_errors, phase_shares, phase_visits, and log_f of collapsed states.");
+      "phase_log_masses, phase_errors, phase_shares, phase_visits, place_ likewise, and log_f of "
+      "collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.writes({"--dump"});
