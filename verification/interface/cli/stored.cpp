@@ -204,7 +204,8 @@ TEST_CASE("samples that were stored are held to the phases that annealing found,
   // A mass that is known to a factor, of which surely some is there.
   of_phases({z, z - 0.5}, {0, 1}, {1, 0}, 100);
   CHECK(json_of({"estimate", "--from", write_stored(whole, changed)})["status"] == "ok");
-  whole["phase_log_least"] = {.shape = {2}, .values = {z, z - 3}};
+  whole["phase_log_least"].shape = {2};
+  whole["phase_log_least"].values = {z, z - 3};
   refused_for(json_of({"estimate", "--from", write_stored(whole, changed)}), "hardly met");
   whole["phase_log_least"].values[0] = -INFINITY;
   check_refused(run({"estimate", "--from", write_stored(whole, changed)}),

@@ -92,17 +92,16 @@ HeldUnits unreached(const Layered& model, const Eigen::VectorXd& means,
   return held;
 }
 
-// The base that holds these units at their means near a place, and no other. Few it holds the more: a phase
-// that one unit holds must not be left on the way to it, whatever its barrier.
-Base holding(const Layered& model, const HeldUnits& held, const Base& near) {
-  constexpr double kLogits = 60;  // in all
+// The base that holds these units at their means near a place, and no other; their logits are at least so
+// much in all.
+Base holding(const Layered& model, const HeldUnits& held, const Base& near, double least) {
   Base base = Base::uniform(model);
   double all = 0;
   Eigen::Index u = 0;
   for (std::size_t l = 0; l < base.logits.size(); ++l)
     for (Eigen::Index i = 0; i < base.logits[l].size(); ++i, ++u)
       if (held.is_held[u]) all += std::abs(base.logits[l][i] = near.logits[l][i]);
-  for (Eigen::VectorXd& logits : base.logits) logits *= std::max(1.0, kLogits / all);
+  for (Eigen::VectorXd& logits : base.logits) logits *= std::max(1.0, least / all);
   return base;
 }
 
@@ -207,12 +206,13 @@ PlaceBases bases_near_places(const Layered& model, const Modes& modes, const Pla
     if (std::any_of(bases.begin(), bases.end(),
                     [&](const Near& other) { return same(other.held, held); }))
       continue;
-    if (held.any()) {
-      Base holds = holding(model, held, near.base);
-      if (stay(model, held, holds, choice, derive_key(key, name, "stay"))) {
-        near = {
-            .base = std::move(holds), .means = means_of(model, uniform), .held = std::move(held)};
-      }
+    // As loosely as they stay: behind a high barrier a phase that one unit holds is left on the way to it.
+    constexpr double kLeast[] = {0, 60};  // logits in all
+    for (const double least : kLeast) {
+      if (!held.any() || near.held.any()) break;
+      Base holds = holding(model, held, near.base, least);
+      if (stay(model, held, holds, choice, derive_key(key, name, std::to_string(least))))
+        near = {.base = std::move(holds), .means = means_of(model, uniform), .held = held};
     }
     bases.push_back(std::move(near));
   }

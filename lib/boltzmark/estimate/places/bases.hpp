@@ -33,7 +33,7 @@ Eigen::VectorXd reached_means(const Layered& model, StreamKey key, const BaseCho
 /// means in sweeps from there (base_near). Places that the same units hold have one base.
 /// Randomness  streams of key, whatever choice.key
 /// Throws      InvalidArgument as choose_base
-/// Cost        for a place 1,280 sweeps of one chain and a quarter of choice.chains * choice.sweeps
+/// Cost        for a place 1,280 sweeps of one chain and at most half of choice.chains * choice.sweeps
 PlaceBases bases_near_places(const Layered& model, const Modes& modes, const Places& places,
                              const Eigen::VectorXd& reached, StreamKey key,
                              const BaseChoice& choice);
