@@ -41,23 +41,22 @@ LowerBound HeldRuns::bound_of(const Method& method, Attempt& attempt) {
 HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
   HeldEstimate held;
   LowerBound bound;
-  held.estimate =
-      estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps, int number) {
-        Attempt& run = attempt(sweeps, number);
-        boltzmark::Estimate estimate = run.runs.estimate(method);
-        const LowerBound found = bound_of(find_method(method), run);
-        hold_to_visits(found, estimate);
-        if (found_.phases)
-          hold_to_phases(meet_phases(*found_.phases, visited_states(run.runs.top_states())),
-                         estimate);
-        bound = higher(found, bound);
-        hold_to_bound(bound, estimate);
-        add_missing_tours(estimate);
-        held.sweeps += sweeps;
-        held.lowest = bound.lowest();
-        held.statuses.emplace_back(name(estimate.status));
-        return estimate;
-      });
+  held.estimate = estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps,
+                                                                               int number) {
+    Attempt& run = attempt(sweeps, number);
+    boltzmark::Estimate estimate = run.runs.estimate(method);
+    const LowerBound found = bound_of(find_method(method), run);
+    hold_to_visits(found, estimate);
+    if (found_.phases)
+      hold_to_phases(meet_phases(*found_.phases, visited_states(run.runs.top_states())), estimate);
+    bound = higher(found, bound);
+    hold_to_bound(bound, estimate);
+    add_unseen(estimate);
+    held.sweeps += sweeps;
+    held.lowest = bound.lowest();
+    held.statuses.emplace_back(name(estimate.status));
+    return estimate;
+  });
   return held;
 }
 

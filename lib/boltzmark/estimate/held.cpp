@@ -277,17 +277,19 @@ struct Unmet {
   double mass = 0, surely = 0;
 };
 
-Unmet unmet_of(const MetMasses& masses, const Estimate& estimate) {
-  constexpr double kChance = 0.8, kLevel = 0.99, kMassErrors = 2;
+constexpr double kSure = 0.99;  // that it is not by chance
+
+Unmet unmet_of(const MetMasses& masses, double level, const Estimate& estimate) {
+  constexpr double kMassErrors = 2;
   Unmet unmet;
   for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
     const double mass = std::exp(masses.log_masses[k] - estimate.log_z), share = masses.shares[k];
     const double least =
         std::max(mass * (1 - kMassErrors * masses.errors[k]),
                  masses.log_least.size() > 0 ? std::exp(masses.log_least[k] - estimate.log_z) : 0);
-    if (!(share < least / 2) || !is_too_small(share, masses.visits, least, kChance)) continue;
+    if (!(share < least / 2) || !is_too_small(share, masses.visits, least, level)) continue;
     unmet.mass += mass - share;
-    if (is_too_small(share, masses.visits, least, kLevel)) unmet.surely += least - share;
+    if (is_too_small(share, masses.visits, least, kSure)) unmet.surely += least - share;
   }
   return unmet;
 }
@@ -338,15 +340,16 @@ void hold_to_phases(const MetPhases& phases, Estimate& estimate) {
       refuse_by_masses(phases.small, "sampling from mean field's laws near modes", estimate))
     return;
   // The same mass may be in both.
-  Unmet unmet = unmet_of(phases, estimate);
+  constexpr double kLikely = 0.8;
+  Unmet unmet = unmet_of(phases, kLikely, estimate);
   if (any_small) {
-    const Unmet small = unmet_of(phases.small, estimate);
+    const Unmet small = unmet_of(phases.small, kSure, estimate);
     unmet = {std::max(unmet.mass, small.mass), std::max(unmet.surely, small.surely)};
   }
   add_unmet(unmet, estimate);
 }
 
-void add_missing_tours(Estimate& estimate) {
+void add_unseen(Estimate& estimate) {
   constexpr double kTold = 0.05;  // less is no news
   constexpr double kMost = 1;
   if (estimate.missing > kMost)
@@ -360,7 +363,8 @@ void add_missing_tours(Estimate& estimate) {
         "longer tours than the longest one would add {:.2g} % to such a Z by the tail of their "
         "lengths: the standard error has it, and so has the upper limit",
         100 * estimate.missing));
-  estimate.missing = 0;
+  estimate.std_error = std::hypot(estimate.std_error, estimate.steps);
+  estimate.missing = estimate.steps = 0;
 }
 
 Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
@@ -374,7 +378,7 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
     hold_to_phases(*held.phases, estimate);
   }
   hold_to_bound(held.bound, estimate);
-  add_missing_tours(estimate);
+  add_unseen(estimate);
   return held;
 }
 

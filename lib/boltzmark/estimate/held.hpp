@@ -121,14 +121,15 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
 /// lower, or what surely is of it (log_least) if that is more, where the run was less than half as often and
 /// chance would have it with 20 % at most; to be sure, with 1 % at most.
-/// So are groups of what is near all places, of which each may be too small to be met.
+/// So are groups of what is near all places, of which each may be too small to be met, where that is sure.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);
 
-/// Adds what a run's tours tell to be missing from Z to the error of its estimate, after all else, which
-/// is held against what its samples tell alone. As much as Z itself or more is refused.
+/// Adds what a run's tours tell to be missing from Z, and steps between its rungs, to the error of its
+/// estimate, after all else, which is held against what its samples tell alone. As much missing as Z itself or
+/// more is refused.
 /// Status  not_converged
-void add_missing_tours(Estimate& estimate);
+void add_unseen(Estimate& estimate);
 
 /// What an estimate was held to.
 struct Held {

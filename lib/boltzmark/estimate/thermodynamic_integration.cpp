@@ -191,8 +191,8 @@ Estimate integrate(const RungSums& sums, const Ladder& ladder, const TiOptions& 
   };
   const Quadrature finer =
       options.quadrature == Quadrature::corrected ? Quadrature::simpson : Quadrature::corrected;
-  estimate.std_error =
-      std::hypot(estimate.std_error, estimate.log_z - other(finer).log_z, integrand.unseen_steps());
+  estimate.std_error = std::hypot(estimate.std_error, estimate.log_z - other(finer).log_z);
+  estimate.steps = integrand.unseen_steps();
   estimate.lower = std::min(estimate.lower, other(Quadrature::left).lower);
   estimate.upper = std::max(estimate.upper, other(Quadrature::right).upper);
   if (!visited) estimate.refuse(refusal.status, refusal.warnings.front());

@@ -45,8 +45,8 @@ struct TiOptions {
 ///                                                 [Gelman and Meng 1998; carlson2016, Eqs. 20, 21]
 /// With weights 1{rung_n = k} this is TI, with q(b_k | x_n) TI-RB.
 /// std_error joins the sampling error and an estimate of the discretisation: the distance to the
-/// corrected trapezoid, or of that one to Simpson's rule, and what E_k rises by between two rungs more
-/// than V_k and V_{k+1} tell, as a step anywhere between them. [lower, upper] goes from the lower limit
+/// corrected trapezoid, or of that one to Simpson's rule; `steps` is what E_k rises by between two rungs
+/// more than V_k and V_{k+1} tell, as a step anywhere between them. [lower, upper] goes from the lower limit
 /// of the left sum to the upper one of the right sum, which bound log Z because it is convex in b.
 /// effective_samples takes each sample as given to one rung, without the slopes' part.
 /// Shapes  sums.first and sums.second not empty

@@ -34,6 +34,9 @@ struct Estimate {
   /// What the samples tell to be missing from Z, in parts of it, where few of them hold much: no part of
   /// std_error, which is of the samples, until all is held against that.
   double missing = 0;
+  /// Nats by which a rule may be off since something rises between two rungs alone, as a standard error;
+  /// likewise no part of std_error until then.
+  double steps = 0;
   Eigen::VectorXd log_z_rungs = {};  ///< log Z of every rung, first 0; empty if not estimated
 
   /// Keeps the graver of two statuses (the later one of the enumeration) and says why.

@@ -191,19 +191,19 @@ TEST_CASE("what is missing from Z adds to the error and to the upper limit alone
   judge_tours(sure, {numbers, cut});
   CHECK(sure.std_error == 0.01);  // what the samples tell
   CHECK(sure.missing == missing);
-  add_missing_tours(sure);
+  add_unseen(sure);
   CHECK(sure.status == Status::ok);
   CHECK(sure.std_error == Approx(std::hypot(0.01, std::log1p(missing))).epsilon(1e-12));
   CHECK(says(sure, "longer tours"));
-  add_missing_tours(sure);  // but once
+  add_unseen(sure);  // but once
   CHECK(sure.std_error == Approx(std::hypot(0.01, std::log1p(missing))).epsilon(1e-12));
   for (const double much : {0.9, 1.1}) {
     Estimate most{.log_z = 2, .std_error = 0.01, .lower = 1.98, .upper = 2.02, .missing = much};
-    add_missing_tours(most);
+    add_unseen(most);
     CHECK((most.status == Status::ok) == (much < 1));
   }
   Estimate unsure{.log_z = 2, .std_error = 1, .lower = 0, .upper = 4, .missing = missing};
-  add_missing_tours(unsure);
+  add_unseen(unsure);
   CHECK(unsure.warnings.empty());
   CHECK(unsure.std_error > 1);
 }

@@ -200,6 +200,7 @@ PlaceBases bases_near_places(const Layered& model, const Modes& modes, const Pla
     Base base =
         base_near(model, modes.parity, std::move(starts), kSmoothing, derive_key(key, name));
     Eigen::VectorXd means = means_of(model, base);
+    if ((means - bases.front().means).squaredNorm() < kSamePlace) continue;
     Near near{.base = std::move(base), .means = std::move(means)};
     HeldUnits held = unreached(model, near.means, reached);
     near.is_reached = !held.any();

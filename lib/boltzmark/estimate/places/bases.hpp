@@ -30,7 +30,8 @@ Eigen::VectorXd reached_means(const Layered& model, StreamKey key, const BaseCho
 ///   A base holds the units alone that are at a place as chains annealed from the uniform base hardly ever
 /// end (`reached`), if that holds a shorter annealing there: a phase may be any number of states of what else
 /// moves, of which a base that is near one finds one. Where it does not, or no unit is, it has all units'
-/// means in sweeps from there (base_near). Places that the same units hold have one base.
+/// means in sweeps from there (base_near). Places that the same units hold have one base,
+/// and those of the uniform one's means none.
 /// Randomness  streams of key, whatever choice.key
 /// Throws      InvalidArgument as choose_base
 /// Cost        for a place 1,280 sweeps of one chain and at most half of choice.chains * choice.sweeps

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/transition/fixed_points.hpp"
 
 namespace boltzmark {
@@ -26,7 +27,7 @@ std::vector<int> Parts::parts_of(const Eigen::Ref<const Eigen::MatrixXd>& values
 
 double least_log_mass(const Eigen::Ref<const Eigen::VectorXd>& log_weights) {
   constexpr int kFewest = 3;
-  constexpr double kErrors = 2, kNone = -std::numeric_limits<double>::infinity();
+  constexpr double kErrors = 2, kLevel = 0.025, kNone = -std::numeric_limits<double>::infinity();
   double count = 0, sum = 0;
   for (const double x : log_weights)
     if (x > kNone) {
@@ -38,8 +39,9 @@ double least_log_mass(const Eigen::Ref<const Eigen::VectorXd>& log_weights) {
   double squares = 0;
   for (const double x : log_weights)
     if (x > kNone) squares += (x - mean) * (x - mean);
+  const double all = static_cast<double>(log_weights.size());
   return mean - kErrors * std::sqrt(squares / (count - 1) / count) +
-         std::log(count / static_cast<double>(log_weights.size()));
+         std::log(beta_quantile(count, all - count + 1, kLevel));
 }
 
 double PhaseMasses::log_z() const { return log_sum_exp(log_masses); }

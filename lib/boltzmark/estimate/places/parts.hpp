@@ -19,9 +19,10 @@ struct Parts {
 };
 
 /// Computes a lower limit of the log of a part's mass from log weights of the draws that lie in it, -infinity
-/// of those that do not: by Jensen's inequality, two standard errors lower,
-///   log Z_part >= E[log w | in the part] + log P(in the part);
-/// a few lucky weights that make up the mean do not raise it. -infinity if fewer than three are in it.
+/// of those that do not: by Jensen's inequality,
+///   log Z_part >= E[log w | in the part] + log P(in the part),
+/// the mean two standard errors lower, P at the lower limit of 97.5 % (Clopper and Pearson 1934): a few lucky
+/// weights that make up the mean of all do not raise it. -infinity if fewer than three are in it.
 double least_log_mass(const Eigen::Ref<const Eigen::VectorXd>& log_weights);
 
 /// Masses of disjoint parts of a model's states.

@@ -22,7 +22,6 @@ Chains candidates(const Layered& model, const Modes& modes, int most) {
 
 Places find_places(const Layered& model, const Modes& modes, int most) {
   constexpr int kUpdates = 5;
-  constexpr float kSame = 0.5F;  // squared distance: less than that of a Bernoulli unit's values
   const Chains states = candidates(model, modes, most);
   Chains means = states;
   const std::vector<MeanFieldBound> bounds =
@@ -35,8 +34,9 @@ Places find_places(const Layered& model, const Modes& modes, int most) {
   const Eigen::MatrixXf all = all_values(means);
   std::vector<int> different;
   for (const int c : order)
-    if (std::all_of(different.begin(), different.end(),
-                    [&](int other) { return (all.col(c) - all.col(other)).squaredNorm() > kSame; }))
+    if (std::all_of(different.begin(), different.end(), [&](int other) {
+          return (all.col(c) - all.col(other)).squaredNorm() > kSamePlace;
+        }))
       different.push_back(c);
   const auto count = std::ssize(different);
   Places places{Chains(model, static_cast<int>(count)), Eigen::MatrixXf(model.units(), count), {}};

@@ -8,6 +8,9 @@
 
 namespace boltzmark {
 
+/// Squared distance of means below which they are of one place: less than that of a Bernoulli unit's values.
+inline constexpr double kSamePlace = 0.5;
+
 /// Where phases may be, the ones of the greatest mass by mean field first: a likely state may hold little.
 struct Places {
   Chains states;              ///< modes of the listed side and fixed points of the other one's law

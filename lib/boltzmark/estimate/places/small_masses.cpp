@@ -67,6 +67,17 @@ Eigen::Index most_places(const Bipartite& sides) {
                                    std::max(1.0, static_cast<double>(sides.weights.size())));
 }
 
+// The first places, at most so many, that are elsewhere than what the uniform base's chains reach.
+std::vector<Eigen::Index> away_from(const Eigen::VectorXd& reached, const Places& places,
+                                    const std::vector<Eigen::Index>& listed, Eigen::Index most) {
+  std::vector<Eigen::Index> away;
+  for (int k = 0; k < places.count() && std::ssize(away) < most; ++k) {
+    const Eigen::VectorXd means = places.means.col(k).cast<double>();
+    if ((means - reached)(listed).squaredNorm() > kSamePlace) away.push_back(k);
+  }
+  return away;
+}
+
 // The first place is a group, the second, two, four, eight, ..
 int group_of(Eigen::Index place) { return std::bit_width(static_cast<std::size_t>(place)); }
 
@@ -100,13 +111,14 @@ SmallMasses small_masses(const Layered& model, const Places& places, int parity,
   SmallMasses small;
   if (!std::isfinite(log2_states(model, parity))) return small;
   const Bipartite sides = list_side(model, parity);
-  const Eigen::Index count = std::min<Eigen::Index>(places.count(), most_places(sides));
-  if (count < 1 ||
-      !(log_sum_exp(Eigen::VectorXd::Map(places.log_z.data(), count)) > found + kNothing))
-    return small;
   const std::vector<Eigen::Index> listed = numbers_of(model, sides.places);
+  const std::vector<Eigen::Index> away = away_from(reached, places, listed, most_places(sides));
+  const auto count = std::ssize(away);
+  if (count < 1 || !(log_sum_exp(Eigen::VectorXd::Map(places.log_z.data(), places.count())(away)) >
+                     found + kNothing))
+    return small;
   Eigen::MatrixXd centres(model.units(), count + 1);
-  centres << reached, places.means.leftCols(count).cast<double>();
+  centres << reached, places.means(Eigen::all, away).cast<double>();
   const Eigen::MatrixXd other_means =
       centres.rightCols(count)(numbers_of(model, sides.other_places), Eigen::all);
   const Parts of_side{centres(listed, Eigen::all), Eigen::VectorXd::Ones(std::ssize(listed))};

@@ -21,7 +21,7 @@ struct SmallMasses : PhaseMasses {
 /// the side of `parity`, the other one summed out:
 ///   E_q[f(x) / q(x) 1{x in the part}] = Z_part, the first part's taken for none.
 /// Groups are of 1, 1, 2, 4, 8, .. places, the greatest masses by mean field first.
-/// None where that side is not discrete, there is no place, or all masses together are by mean field less
+/// None where that side is not discrete, there is no place elsewhere than `reached`, or all masses together are by mean field less
 /// than e^-8 of `found`, log of the mass that is known: of a broad phase mean field tells nothing.
 /// Shapes      reached [units]     Randomness  streams of key
 /// Cost        16 states a place of which f is computed, of so many places as 2^30 weights allow

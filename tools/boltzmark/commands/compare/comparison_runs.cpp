@@ -200,7 +200,7 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
     if (!shared.bound.all_states) refuse_below(estimate, shared.bound.lowest());
     hold_to_resolution(shared.bound, estimate);
-    add_missing_tours(estimate);
+    add_unseen(estimate);
     const double moves = method_work(method, settings).moves +
                          double{1} * (sweeps - settings.sweeps) * settings.chains;
     estimates.push_back(describe(method, estimate, moves, seconds));

@@ -282,7 +282,7 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   else
     outcome.estimate.warnings.emplace_back(
         "the samples were stored without a lower bound of log Z: none is known");
-  add_missing_tours(outcome.estimate);
+  add_unseen(outcome.estimate);
   outcome.attempts = {{outcome.sweeps, outcome.estimate.status}};
   outcome.seconds = watch.seconds();
   return outcome;
