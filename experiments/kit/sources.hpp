@@ -15,6 +15,9 @@ struct SourceFile {
 };
 const std::vector<SourceFile>& source_files();
 
+/// Returns a hash of the version, the compiler and all sources of the program: ranks must have it in common.
+std::string program_hash();
+
 /// Names the compiler and the build type.
 std::string compiler_name();
 

@@ -37,7 +37,7 @@ Json said(Make make) {
 Json identity() {
   return {{"host", host_name()},
           {"facts",
-           {{"sources", build_fingerprint()},
+           {{"sources", program_hash()},
             {"compiler", compiler_name()},
             {"SIMD path", simd_path()},
             {"arithmetic", numeric_fingerprint()}}}};

@@ -9,7 +9,6 @@
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
-#include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -62,12 +61,6 @@ std::string numeric_fingerprint() {
   for (const Rule& rule : {Rule::gibbs(), Rule::flip(), Rule::blended(0.5), Rule::metropolis()})
     bytes += bytes_of(swept_states(rule));
   return fmt::format("{:016x}", hash_bytes(bytes));
-}
-
-std::string build_fingerprint() {
-  std::string text = compiler_name();
-  for (const SourceFile& file : source_files()) text += file.path + file.sha256;
-  return fmt::format("{:016x}", hash_bytes(text));
 }
 
 }  // namespace boltzmark::experiments

@@ -9,7 +9,4 @@ namespace boltzmark::experiments {
 /// Machines with one fingerprint, build and SIMD path give a trial the same outputs.
 std::string numeric_fingerprint();
 
-/// Hashes the sources and the compiler of this program.
-std::string build_fingerprint();
-
 }  // namespace boltzmark::experiments

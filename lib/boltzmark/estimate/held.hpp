@@ -148,7 +148,7 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
 
 /// Foretells the sweeps of one chain that find_before and hold_to_found make at most.
 constexpr double kHeldSweeps =
-    30'000 + 15'000 + 14 * 9'600 + 20'000;  // tempered search, places, phases, bound
+    30'000 + 45'000 + 14 * 9'600 + 20'000;  // tempered search, places, phases, bound
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

@@ -14,6 +14,7 @@
 #include "experiments/kit/ranks/chain_ranks.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
 #include "experiments/kit/ranks/fingerprint.hpp"
+#include "experiments/kit/sources.hpp"
 #include "experiments/kit/ranks/host.hpp"
 #include "experiments/kit/ranks/launcher.hpp"
 #include "experiments/kit/ranks/rank_messages.hpp"
@@ -83,7 +84,7 @@ TEST_CASE(
   CHECK(difference({first, first, other}) ==
         "rank 2 on host b: arithmetic = 3 (must be that of rank 0 on host a, 2)");
   CHECK(numeric_fingerprint() == numeric_fingerprint());
-  CHECK(build_fingerprint().size() == 16);
+  CHECK(program_hash().size() == 16);
 }
 
 TEST_CASE("messages between ranks come back as they were sent, and what is none is refused") {

@@ -31,12 +31,18 @@ class SourceTree {
     }
   }
 
-  std::vector<SourceFile> hashes() const {
-    const std::string list = folder_.path() + "/hashes.cpp";
-    const auto run = run_program({"cmake", "-Droot=" + root(), "-Doutput=" + list, "-Dcompiler=x",
-                                  "-P", source_path("cmake/source_hashes.cmake")});
+  /// What the script writes.
+  std::string list(const std::string& version = "1") const {
+    const std::string path = folder_.path() + "/hashes.cpp";
+    const auto run =
+        run_program({"cmake", "-Droot=" + root(), "-Doutput=" + path, "-Dcompiler=x",
+                     "-Dversion=" + version, "-P", source_path("cmake/source_hashes.cmake")});
     REQUIRE(run.status == 0);
-    const std::string text = read_text(list);
+    return read_text(path);
+  }
+
+  std::vector<SourceFile> hashes() const {
+    const std::string text = list();
     const std::regex line("\\{\"([^\"]+)\", \"([0-9a-f]{64})\"\\}");
     std::vector<SourceFile> files;
     for (std::sregex_iterator one(text.begin(), text.end(), line), end; one != end; ++one)
@@ -94,6 +100,27 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
     CHECK(sources_hash(theory, tree.hashes()) != theory_key);
     CHECK(sources_hash(fig3, tree.hashes()) == key);
   });
+}
+
+TEST_CASE("ranks are told apart by anything that their program is made of") {
+  const SourceTree tree;
+  const auto program = [&](const std::string& version = "1") {
+    const std::string text = tree.list(version);
+    std::smatch found;
+    REQUIRE(std::regex_search(text, found, std::regex("program_hash\\(\\) \\{ return \"([0-9a-f]{16})\"")));
+    return found[1].str();
+  };
+  const std::string hash = program();
+  CHECK(program() == hash);
+  CHECK(program("2") != hash);
+  for (const char* file : {"lib/boltzmark/core/numeric.hpp", "experiments/kit/ranks/rank_link.hpp",
+                           "experiments/kit/run/runner.cpp", "tools/boltzmark/program.cpp",
+                           "verification/checks/verifier.cpp"})
+    tree.with_comment(file, [&] {
+      INFO(file);
+      CHECK(program() != hash);
+    });
+  CHECK(program() == hash);
 }
 
 TEST_CASE("a tree that has gone on is not the one that was built") {
