@@ -1,11 +1,8 @@
 # Writes the SHA-256 of every source that a trial depends on, so that the store knows which build a
-# trial belongs to, and one of all that the program is made of, which ranks must have in common. Included, it adds the generated file to `boltzmark_experiments`; run as a script
-# (-D root= -D output= -D compiler=) it writes that file.
+# trial belongs to, and one of all that the program is made of, which ranks must have in common.
+# Included, it adds the generated file to `boltzmark_experiments`; run as a script (-D root=
+# -D output= -D compiler= -D version=) it writes that file.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
-  file(GLOB_RECURSE hashed CONFIGURE_DEPENDS lib/boltzmark/*.[hc]pp
-    verification/checks/*.[hc]pp experiments/kit/statistics/*.[hc]pp experiments/*20*/*.[hc]pp
-    experiments/calibration/*.[hc]pp tools/boltzmark/commands/compare/comparison_runs.[hc]pp
-    tools/boltzmark/commands/estimate/estimate_options.[hc]pp)
   file(GLOB_RECURSE whole CONFIGURE_DEPENDS lib/boltzmark/*.[hc]pp verification/checks/*.[hc]pp
     experiments/*.[hc]pp tools/boltzmark/*.[hc]pp)
   set(output ${PROJECT_BINARY_DIR}/generated/source_hashes.cpp)
@@ -13,7 +10,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -D root=${PROJECT_SOURCE_DIR} -D output=${output}
       "-Dcompiler=${compiler}" -D version=${PROJECT_VERSION} -P ${CMAKE_CURRENT_LIST_FILE}
-    DEPENDS ${hashed} ${whole} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Hashing the sources of trials" VERBATIM)
+    DEPENDS ${whole} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Hashing the sources of trials" VERBATIM)
   target_sources(boltzmark_experiments PRIVATE ${output})
   return()
 endif()

@@ -21,9 +21,10 @@ HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t s
 HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
   std::unique_ptr<Attempt>& found = attempts_[number];
   if (!found)
-    found = std::make_unique<Attempt>(
-        target_,
-        MethodSettings{.chains = chains_, .sweeps = sweeps, .key = attempt_key(seed_, number)});
+    found = std::make_unique<Attempt>(target_, MethodSettings{.chains = chains_,
+                                                              .sweeps = sweeps,
+                                                              .annealed_start = true,
+                                                              .key = attempt_key(seed_, number)});
   return *found;
 }
 

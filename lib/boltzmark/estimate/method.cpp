@@ -74,6 +74,7 @@ ReplicaOptions replica_options(const MethodSettings& settings) {
           .bundles = bundles,
           .burn_in = burn_in,
           .sweeps = sweeps - burn_in,
+          .annealed_start = settings.annealed_start,
           .key = settings.key,
           .top_states = settings.top_states,
           .progress = settings.progress};

@@ -34,6 +34,7 @@ struct MethodSettings {
   std::optional<Tempering> tempering = std::nullopt;
   int bundles = 0;   ///< of parallel tempering, a chain a rung each; 0: what `chains` allow, or one
   int burn_in = -1;  ///< sweeps of parallel tempering before any is kept; below 0: a fifth
+  bool annealed_start = false;  ///< of parallel tempering, as ReplicaOptions has it
   StreamKey key = {};
   CaseValues cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
   /// Takes states at b = 1 of as many chains as the method's work says; adaptive and continuous tempering

@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
+#include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/table_target.hpp"
 #include "verification/exact/support/small_data.hpp"
 
@@ -44,6 +50,31 @@ double log_mean(const SampleStore& store, int rung, double step) {
       }
   return std::log(sum / count);
 }
+
+/// Chains whose every swap is accepted; they keep all b that they are moved at.
+class Noting final : public Population {
+ public:
+  Noting(int chains, std::vector<std::vector<float>>& moves) : chains_(chains), moves_(&moves) {}
+  int chains() const override { return chains_; }
+  void draw_base() override {}
+  void move(std::span<const float> b) override { moves_->emplace_back(b.begin(), b.end()); }
+  void log_ratio(std::span<double> out) override { std::fill(out.begin(), out.end(), 0.0); }
+  void log_densities(const Ladder&, std::span<double>) override {}
+  void log_increment(float, float, std::span<double>) override {}
+  void copy_chain(int, const Population&, int) override {}
+
+ private:
+  int chains_;
+  std::vector<std::vector<float>>* moves_;
+};
+
+class NotingTarget final : public Target {
+ public:
+  std::unique_ptr<Population> populate(int, int chains, StreamKey) const override {
+    return std::make_unique<Noting>(chains, moves);
+  }
+  mutable std::vector<std::vector<float>> moves;
+};
 
 ReplicaOptions options_of(int bundles) {
   return {.ladder = Ladder({0, 0.25, 0.5, 1}),
@@ -157,4 +188,38 @@ TEST_CASE("options of parallel tempering that make no run are refused") {
   CHECK_THROWS_AS(parallel_tempering_samples(target, {.bundles = 0}), InvalidArgument);
   CHECK_THROWS_AS(parallel_tempering_samples(target, {.burn_in = -1}), InvalidArgument);
   CHECK_THROWS_AS(parallel_tempering_samples(target, {.sweeps = 0}), InvalidArgument);
+}
+
+TEST_CASE("b of replicas that start annealed rises to their rungs' in half of the burn-in") {
+  ReplicaOptions options{.ladder = Ladder({0, 0.5, 1}), .bundles = 1, .burn_in = 9, .sweeps = 2};
+  const NotingTarget at_once, annealed;
+  const ReplicaResult sudden = parallel_tempering_samples(at_once, options);
+  options.annealed_start = true;
+  const ReplicaResult risen = parallel_tempering_samples(annealed, options);
+  using Moves = std::vector<std::vector<float>>;
+  REQUIRE(at_once.moves.size() == 11);
+  REQUIRE(annealed.moves.size() == 11);
+  CHECK(at_once.moves.front() == std::vector<float>{0, 0.5, 1});
+  CHECK(Moves(annealed.moves.begin(), annealed.moves.begin() + 5) ==
+        Moves{{0, 0.25, 0.25}, {0, 0.5, 0.5}, {0, 0.5, 0.75}, {0, 0.5, 1}, {0, 0.5, 1}});
+  CHECK(annealed.moves[5] != annealed.moves[4]);  // all are exchanged from the first whole step on
+  CHECK(risen.acceptance == sudden.acceptance);
+  options.burn_in = 1;  // no half to rise in
+  const NotingTarget soon;
+  parallel_tempering_samples(soon, options);
+  CHECK(soon.moves.front() == std::vector<float>{0, 0.5, 1});
+}
+
+TEST_CASE("replicas that start annealed stay in the phase that their base holds") {
+  // Moved at their rungs at once those above leave it for good: stepping stones are nats too high.
+  const KnownModel gate = make_known_model("gate:100:5:12:198");
+  const ChosenBase chosen = choose_auto_base(gate.model, mode_search(gate.model, 1), 1);
+  REQUIRE(chosen.of_modes);
+  const LayeredTarget target(gate.model, chosen.base);
+  for (const bool annealed : {false, true}) {
+    const Estimate estimate = estimate_log_z(
+        "ss", target, {.sweeps = 2000, .annealed_start = annealed, .key = make_key(1)});
+    const double off = estimate.log_z - gate.known.log_z;
+    CHECK((std::abs(off) < 5 * estimate.std_error + 0.05) == annealed);
+  }
 }

@@ -14,7 +14,6 @@
 #include "experiments/kit/ranks/chain_ranks.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
 #include "experiments/kit/ranks/fingerprint.hpp"
-#include "experiments/kit/sources.hpp"
 #include "experiments/kit/ranks/host.hpp"
 #include "experiments/kit/ranks/launcher.hpp"
 #include "experiments/kit/ranks/rank_messages.hpp"
@@ -25,6 +24,7 @@
 #include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/kit/run/trial_run.hpp"
 #include "experiments/kit/run/workers.hpp"
+#include "experiments/kit/sources.hpp"
 #include "verification/interface/kit/toys.hpp"
 
 namespace boltzmark::experiments {

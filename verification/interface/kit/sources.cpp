@@ -107,7 +107,8 @@ TEST_CASE("ranks are told apart by anything that their program is made of") {
   const auto program = [&](const std::string& version = "1") {
     const std::string text = tree.list(version);
     std::smatch found;
-    REQUIRE(std::regex_search(text, found, std::regex("program_hash\\(\\) \\{ return \"([0-9a-f]{16})\"")));
+    REQUIRE(std::regex_search(text, found,
+                              std::regex("program_hash\\(\\) \\{ return \"([0-9a-f]{16})\"")));
     return found[1].str();
   };
   const std::string hash = program();

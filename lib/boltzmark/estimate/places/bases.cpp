@@ -161,10 +161,10 @@ void set_centres(const std::vector<Near>& bases, const Eigen::VectorXd& reached,
   for (Eigen::Index k = 0; k < found.centres.cols(); ++k) {
     const Near& near = bases[static_cast<std::size_t>(k)];
     found.centres.col(k) = near.means;
-    if (near.is_reached) found.centres.col(k) = of_any.select(reached, near.means);
+    if (near.is_reached || near.held.any())
+      found.centres.col(k) = of_any.select(reached, near.means);
     if (near.held.any())
-      found.centres.col(k) =
-          near.held.is_held.select(near.held.ends, of_any.select(reached, near.means));
+      found.centres.col(k) = near.held.is_held.select(near.held.ends, found.centres.col(k));
   }
 }
 

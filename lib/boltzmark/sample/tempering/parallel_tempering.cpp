@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -123,16 +124,20 @@ class Replicas {
 
   ReplicaResult run() {
     ReplicaResult result{.samples = empty_store()};
-    const std::int64_t steps = options_.burn_in + options_.sweeps;
+    const std::int64_t steps = options_.burn_in + options_.sweeps, rise = rising_steps();
     ProgressMeter meter(options_.progress, static_cast<double>(steps));
-    for (std::int64_t step = 0; step < steps; ++step) {
+    for (std::int64_t step = 0; step < rise; ++step) {
+      anneal(static_cast<float>(step + 1) / static_cast<float>(rise));
+      meter.add(1);
+    }
+    for (std::int64_t step = rise; step < steps; ++step) {
       sweep(step >= options_.burn_in);
       if (step >= options_.burn_in) keep(result.samples, step - options_.burn_in);
       swaps_.swap({log_ratio_.data(), static_cast<std::size_t>(chains())},
                   PhiloxDraws(options_.key), static_cast<std::uint64_t>(step));
       meter.add(1);
     }
-    const std::vector<double> shares = swaps_.acceptance(static_cast<std::uint64_t>(steps));
+    const std::vector<double> shares = swaps_.acceptance(static_cast<std::uint64_t>(steps - rise));
     result.acceptance = Eigen::Map<const Eigen::VectorXd>(shares.data(), rungs() - 1);
     return result;
   }
@@ -153,6 +158,18 @@ class Replicas {
             .rung = Eigen::MatrixXi(options_.sweeps, chains()),
             .random_rungs = false,
             .exchanged_rungs = true};
+  }
+
+  std::int64_t rising_steps() const { return options_.annealed_start ? options_.burn_in / 2 : 0; }
+
+  // Moves all chains at b of their rungs, but no higher.
+  void anneal(float highest) {
+    std::vector<float> b(swaps_.chain_inverse_temperatures().begin(),
+                         swaps_.chain_inverse_temperatures().end());
+    for (float& x : b) x = std::min(x, highest);
+    populations_.for_each([&](Population& population, int first) {
+      population.move({b.data() + first, static_cast<std::size_t>(population.chains())});
+    });
   }
 
   void sweep(bool kept) {

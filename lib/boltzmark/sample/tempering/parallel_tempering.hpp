@@ -94,6 +94,10 @@ struct ReplicaOptions {
   int bundles = 4;             ///< independent ladders of one chain a rung
   std::int64_t burn_in = 500;  ///< sweeps before any is kept
   std::int64_t sweeps = 9500;  ///< kept, per chain
+  /// Whether b of each chain rises from near 0 to its rung's in the first half of the burn-in, in which none
+  /// is exchanged: at once at b = 1 a chain may leave, for good, a phase that the base is near. If not,
+  /// chains are at their rungs from the first sweep on.
+  bool annealed_start = false;
   StreamKey key = {};
   TopStates* top_states = nullptr;  ///< takes states at b = 1, of bundles * rungs chains
   Progress progress = {};

@@ -282,8 +282,8 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
       "Independent ladders of parallel tempering, of one chain a rung each, at least 5; --sweeps of "
       "--chains are shared among them (default: as many as --chains give, or one).");
   command.integer(&arguments.burn_in, "--burn-in N", 0,
-                  "Sweeps of each chain of parallel tempering before any is kept (default: a fifth "
-                  "of them).");
+                  "Sweeps of each chain of parallel tempering before any is kept; in half of them b "
+                  "rises to its rung's (default: a fifth of them).");
   command.choice(&arguments.summed, "--summed S", {"odd", "even", "larger"},
                  "Which layers are summed out where ais, smc and raise weigh a state, and of "
                  "collapsed ones: odd (an RBM's hidden units), even, or those with more units "
@@ -335,6 +335,7 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
   set_sampler(arguments, settings);
   settings.bundles = arguments.bundles;
   settings.burn_in = arguments.burn_in;
+  settings.annealed_start = true;
   if (!arguments.data.empty())
     settings.cases = load_states(model, arguments.data, arguments.binarise).values;
   return settings;
