@@ -58,19 +58,12 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
                        {.key = make_key(seed, "base choice"), .summed_side = summed_side});
 }
 
-constexpr double kAlmostAll = 0.9;
-constexpr double kShareErrors = 2;  // that shares are off by, to be sure
-
-// Of a base's pilot; lowest where it finds less than half of a part that may have some of the mass.
+// Of a base's pilot; lowest where it does not reach all that may have some of the mass.
 double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
                        const Phases& phases) {
-  constexpr double kMost = 0.5;
   const AnnealedParts parts = anneal_parts(model, phases, base, choice);
-  for (Eigen::Index k = 0; k < parts.log_masses.size(); ++k)
-    if (phases.share(k, kShareErrors) > 1 - kAlmostAll &&
-        !(parts.log_masses[k] > phases.log_masses[k] + std::log(kMost)))
-      return -std::numeric_limits<double>::infinity();
-  return parts.mean_log_weight;
+  return reaches_all(phases, parts) ? parts.mean_log_weight
+                                    : -std::numeric_limits<double>::infinity();
 }
 
 bool is_uniform(const Base& base) {
@@ -100,10 +93,7 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   const BaseChoice choice{.key = make_key(seed, "base choice"), .summed_side = summed_side};
   for (int k = 1; k < std::ssize(chosen.phases->bases); ++k) {
     double& mean = mean_log_weights[static_cast<std::size_t>(k)];
-    // From near one of several phases a run would miss the others, a ground state's mirror image too. What a
-    // base holds the uniform one does not reach: as far as is known that is almost all.
-    const bool holds = chosen.phases->holds[static_cast<std::size_t>(k)];
-    if (!(chosen.phases->share(k, holds ? 0 : -kShareErrors) > kAlmostAll)) {
+    if (!is_almost_all(*chosen.phases, k)) {
       mean = -std::numeric_limits<double>::infinity();
       continue;
     }
@@ -281,12 +271,11 @@ constexpr double kSure = 0.99;  // that it is not by chance
 
 Unmet unmet_of(const MetMasses& masses, double level, const Estimate& estimate) {
   constexpr double kMassErrors = 2;
+  const Eigen::ArrayXd lowest = masses.lowest(kMassErrors, estimate.log_z);
   Unmet unmet;
   for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
     const double mass = std::exp(masses.log_masses[k] - estimate.log_z), share = masses.shares[k];
-    const double least =
-        std::max(mass * (1 - kMassErrors * masses.errors[k]),
-                 masses.log_least.size() > 0 ? std::exp(masses.log_least[k] - estimate.log_z) : 0);
+    const double least = lowest[k];
     if (!(share < least / 2) || !is_too_small(share, masses.visits, least, level)) continue;
     unmet.mass += mass - share;
     if (is_too_small(share, masses.visits, least, kSure)) unmet.surely += least - share;

@@ -42,6 +42,42 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
   return parts;
 }
 
+namespace {
+
+constexpr double kAlmostAll = 0.9;
+constexpr double kShareErrors = 2;  // that shares are off by, to be sure
+
+// What is surely anywhere, by a pilot too.
+PhaseMasses with_pilot(const PhaseMasses& phases, const PhaseMasses& pilot) {
+  PhaseMasses masses = phases;
+  const double scale = phases.log_z();
+  const Eigen::ArrayXd surely = pilot.lowest(kShareErrors, scale);
+  const Eigen::ArrayXd most =
+      (phases.log_masses.array() - scale).exp() * (1 + kShareErrors * phases.errors.array());
+  if (surely.sum() > most.sum())
+    masses.log_least.resize(0);
+  else
+    masses.log_least = phases.lowest(kShareErrors, scale).max(surely).log() + scale;
+  return masses;
+}
+
+}  // namespace
+
+bool is_almost_all(const Phases& phases, Eigen::Index part) {
+  const bool holds = phases.holds[static_cast<std::size_t>(part)];
+  return phases.share(part, holds ? 0 : -kShareErrors) > kAlmostAll;
+}
+
+bool reaches_all(const PhaseMasses& phases, const PhaseMasses& pilot) {
+  constexpr double kMost = 0.5;
+  const PhaseMasses masses = with_pilot(phases, pilot);
+  for (Eigen::Index k = 0; k < pilot.log_masses.size(); ++k)
+    if (masses.share(k, kShareErrors) > 1 - kAlmostAll &&
+        !(pilot.log_masses[k] > phases.log_masses[k] + std::log(kMost)))
+      return false;
+  return true;
+}
+
 Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
                      const BaseChoice& choice) {
   const Places places = find_places(model, modes, 64 * near_places(model, choice));

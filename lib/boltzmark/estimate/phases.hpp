@@ -35,6 +35,18 @@ struct AnnealedParts : PhaseMasses {
 AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Base& base,
                            const BaseChoice& choice);
 
+/// Tells whether a base that is near one of the parts may be chosen for a run: from near one of several phases
+/// it would miss the others, a ground state's mirror image too. It surely has nine tenths of all mass, two
+/// errors of all masses against it; or it has them, and its base holds some units alone: what that holds the
+/// uniform one does not reach.
+bool is_almost_all(const Phases& phases, Eigen::Index part);
+
+/// Tells whether a base's pilot finds half of each part that may have a tenth of all mass: its own mass taken two
+/// errors higher, others as many lower, or what surely is there by the pilot too, for few chains may come to a mass
+/// from near it. Where the pilot finds more in all than the errors of the phases' masses allow, these errors tell
+/// nothing, nor does what surely is anywhere.
+bool reaches_all(const PhaseMasses& phases, const PhaseMasses& pilot);
+
 /// Anneals from the uniform base and from bases near up to eight places (bases_near_places).
 /// Randomness  streams of choice.key for each base, and of key for what is near a place
 /// Throws      InvalidArgument as choose_base

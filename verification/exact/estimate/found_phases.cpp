@@ -7,6 +7,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -191,9 +192,22 @@ TEST_CASE("a base that misses half of a gate's two sides is not chosen") {
   }
 }
 
+TEST_CASE(
+    "a base is chosen though annealing elsewhere hardly knows the mass that its pilot finds") {
+  // Near the strong votes' place few chains come there: a mass of 98 % of Z, known to a half.
+  const KnownModel votes = make_known_model("votes:300:60:8:4:174");
+  const ChosenBase chosen = choose_auto_base(votes.model, mode_search(votes.model, 2), 2);
+  const Phases& phases = *chosen.phases;
+  Eigen::Index most = 0;
+  phases.log_masses.maxCoeff(&most);
+  CHECK(phases.errors[most] > 0.5);
+  CHECK(phases.share(most, -2) < 0.9);
+  CHECK(chosen.of_modes);
+}
+
 TEST_CASE("states are told apart by what a base holds, whatever else of them is near another") {
-  // One well of 12 and 6 units: its two states are places, and so is what is behind the gate.
-  const KnownModel gate = make_known_model("gate:60:2:1:1");
+  // Eight wells beside what is behind the gate: their states are places of bases that hold no units.
+  const KnownModel gate = make_known_model("gate:60:3:8:196");
   const ChosenBase chosen = choose_auto_base(gate.model, mode_search(gate.model, 1), 1);
   const Phases& phases = *chosen.phases;
   const auto holds = std::find(phases.holds.begin(), phases.holds.end(), true);
@@ -206,6 +220,14 @@ TEST_CASE("states are told apart by what a base holds, whatever else of them is 
   const float behind = logits[unit] > 0 ? 1 : 0;
   Chains states(gate.model, 64);
   states.randomise(make_key(3));
+  // The second half in all else as what is near another base.
+  const int other = part == 1 ? 2 : 1;
+  REQUIRE(other < std::ssize(phases.bases));
+  const Base& near = phases.bases[static_cast<std::size_t>(other)];
+  for (int l = 0; l < 2; ++l)
+    for (int i = 0; i < gate.model.size(l); ++i)
+      for (int c = 32; c < 64; ++c)
+        states.set(l, i, c, near.logits[static_cast<std::size_t>(l)][i] > 0);
   for (int c = 0; c < 64; ++c)
     states.set(1, static_cast<int>(unit), c, c % 2 == 0 ? behind : 1 - behind);
   const std::vector<int> parts = phases.parts_of(states);
@@ -228,6 +250,46 @@ Layered crowd(int visible, int patterns, double share) {
 }
 
 }  // namespace
+
+TEST_CASE("the mass near a place is that of its own part, wherever draws of its law end") {
+  // Patterns of four units that are on by e^1 to 1: laws near places overlap widely.
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Constant(12, 3, -1);
+  for (int j = 0; j < 3; ++j) weights.block(4 * j, j, 4, 1).setConstant(3);
+  const Layered model =
+      Layered::rbm(weights, Eigen::VectorXd::Constant(12, -1), Eigen::VectorXd::Constant(3, -1));
+  const Modes modes = find_modes(model, Base::uniform(model));
+  const Places places = find_places(model, modes, 512);
+  REQUIRE(places.count() > 1);
+  const Eigen::VectorXd reached = Eigen::VectorXd::Constant(model.units(), 0.5);
+  constexpr int kRuns = 400;
+  SmallMasses small;
+  Eigen::ArrayXd found, squares;
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    small =
+        small_masses(model, places, modes.parity, reached, exact_log_z(model).log_z, make_key(run));
+    REQUIRE(small.any());
+    if (run == 0) found = squares = Eigen::ArrayXd::Zero(small.log_masses.size());
+    const Eigen::ArrayXd masses = small.log_masses.array().exp();
+    found += masses / kRuns;
+    squares += (masses * small.errors.array()).square() / kRuns;
+  }
+  // All states of the listed side, the other one summed out.
+  const Bipartite sides = list_side(model, modes.parity);
+  StateWalk walk(sides, 0);
+  const auto units = std::ssize(sides.places);
+  Eigen::ArrayXd exact = Eigen::ArrayXd::Zero(found.size());
+  for (std::uint64_t n = 0; n < std::uint64_t{1} << units; ++n, walk.next()) {
+    Eigen::MatrixXd state = Eigen::MatrixXd::Zero(model.units(), 1);
+    const Eigen::Index first = modes.parity == 0 ? 0 : model.size(0);
+    for (int i = 0; i < units; ++i) state(first + i, 0) = walk.value(i);
+    const int part = small.parts.parts_of(state).front();
+    const int group = small.groups[static_cast<std::size_t>(part)];
+    if (group >= 0) exact[group] += std::exp(walk.log_weight());
+  }
+  for (Eigen::Index g = 0; g < found.size(); ++g)
+    CHECK(std::abs(found[g] - exact[g]) < 4 * std::sqrt(squares[g] / kRuns));
+  CHECK((squares / kRuns).sqrt().maxCoeff() < 0.05 * exact.sum());
+}
 
 TEST_CASE("patterns of half a percent each, of which a run need meet none, are held to together") {
   constexpr int kVisible = 100, kPatterns = 200;

@@ -81,6 +81,56 @@ TEST_CASE("a part's share is told with the errors of all masses against it or fo
   CHECK(none.share(1, 2) < 1e-300);
 }
 
+TEST_CASE("what surely is in a part is no less than its mass taken lower, and counts in shares") {
+  Phases phases = two_phases(std::log(3.0), 0, 0.75);  // two errors lower both are none
+  CHECK(phases.lowest(1, 0).isApprox(Eigen::Array2d(0.75, 0.25), 1e-14));
+  CHECK(phases.lowest(2, 0).isZero(0));
+  phases.log_least = Eigen::Vector2d(std::log(1.5), -std::numeric_limits<double>::infinity());
+  CHECK(phases.lowest(2, 0).isApprox(Eigen::Array2d(1.5, 0), 1e-14));
+  CHECK(phases.lowest(2, 700)[0] == Approx(1.5 * std::exp(-700)).epsilon(1e-12));
+  CHECK(phases.lowest(0, 0).isApprox(Eigen::Array2d(3, 1), 1e-14));
+  CHECK(phases.share(0, -2) == Approx(1.5 / 4).epsilon(1e-12));
+  CHECK(phases.share(1, 2) == Approx(2.5 / 4).epsilon(1e-12));
+  CHECK(phases.share(0, 2) == 1);
+}
+
+TEST_CASE(
+    "a base near a part may be chosen that surely is almost all, or is and holds units alone") {
+  Phases phases = two_phases(std::log(0.08), std::log(0.92), 0.02);
+  phases.holds = {false, false};
+  CHECK(phases.share(1, -2) == Approx(0.8832 / 0.9664).epsilon(1e-12));
+  CHECK(is_almost_all(phases, 1));
+  CHECK_FALSE(is_almost_all(phases, 0));
+  phases.errors.setConstant(0.1);  // 0.736 of 0.832
+  CHECK_FALSE(is_almost_all(phases, 1));
+  phases.holds[1] = true;
+  CHECK(is_almost_all(phases, 1));
+  phases.log_masses[0] = std::log(0.12);
+  CHECK_FALSE(is_almost_all(phases, 1));
+}
+
+TEST_CASE("a base reaches all if its pilot finds half of each part that may have a tenth") {
+  const auto reaches = [](double first, double second, double error, double by_first,
+                          double by_second) {
+    return reaches_all(two_phases(std::log(first), std::log(second), error),
+                       two_phases(std::log(by_first), std::log(by_second)));
+  };
+  // A tenth is 0.1 of 1, of the first part and of the second one.
+  CHECK(reaches(0.12, 0.88, 0, 0.061, 0.88));
+  CHECK_FALSE(reaches(0.12, 0.88, 0, 0.059, 0.88));
+  CHECK(reaches(0.88, 0.12, 0, 0.88, 0.061));
+  CHECK_FALSE(reaches(0.88, 0.12, 0, 0.88, 0.059));
+  CHECK(reaches(0.09, 0.91, 0, 1e-9, 0.91));
+  CHECK_FALSE(reaches(0.09, 0.91, 0.1, 1e-9, 0.7));  // 0.108 of 0.836
+  CHECK(reaches(0.09, 0.91, 0.1, 1e-9, 1));          // of 1.1 that the pilot finds there
+  // The other's error is as large as it: by the pilot 0.98 surely are there, of which 0.02 are none.
+  CHECK_FALSE(reaches(0.02, 0.98, 0.6, 1e-9, 0.1));
+  CHECK(reaches(0.02, 0.98, 0.6, 1e-9, 0.98));
+  // More than 0.02 * 2.2 + 0.98 * 2.2: the errors are wrong, and the first part may be any.
+  CHECK(reaches(0.02, 0.98, 0.6, 1e-9, 2.1));
+  CHECK_FALSE(reaches(0.02, 0.98, 0.6, 1e-9, 2.3));
+}
+
 TEST_CASE("visits are counted in parts by their weights, over all groups of chains") {
   Chains three(flat(2), 3), two(flat(2), 2);
   Eigen::MatrixXf states = Eigen::MatrixXf::Zero(2, 3);

@@ -50,11 +50,20 @@ double PhaseMasses::std_error() const {
   return ((log_masses.array() - log_z()).exp() * errors.array()).matrix().norm();
 }
 
+Eigen::ArrayXd PhaseMasses::lowest(double errors_off, double log_scale) const {
+  const Eigen::ArrayXd lower =
+      (log_masses.array() - log_scale).exp() * (1 - errors_off * errors.array()).max(0);
+  if (log_least.size() == 0) return lower;
+  return lower.max((log_least.array() - log_scale).exp());
+}
+
 double PhaseMasses::share(Eigen::Index part, double errors_off) const {
-  const Eigen::ArrayXd masses = (log_masses.array() - log_z()).exp();
-  Eigen::ArrayXd off = (masses * (1 - errors_off * errors.array())).max(0);
-  off[part] = std::max(0.0, masses[part] * (1 + errors_off * errors[part]));
-  return off[part] / off.sum();
+  const double off = std::abs(errors_off);
+  const Eigen::ArrayXd low = lowest(off, log_z());
+  const Eigen::ArrayXd high = (log_masses.array() - log_z()).exp() * (1 + off * errors.array());
+  Eigen::ArrayXd masses = errors_off > 0 ? low : high;
+  masses[part] = errors_off > 0 ? high[part] : low[part];
+  return masses[part] / masses.sum();
 }
 
 }  // namespace boltzmark

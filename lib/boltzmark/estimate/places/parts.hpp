@@ -36,8 +36,12 @@ struct PhaseMasses {
   /// Units  nats     Invariant  there is a part
   double log_z() const;
   double std_error() const;
+  /// Returns exp(-log_scale) of all masses taken so many errors lower, or of what surely is there (log_least) if
+  /// that is more.
+  /// Shapes  [parts]     Invariant  errors_off >= 0
+  Eigen::ArrayXd lowest(double errors_off, double log_scale) const;
   /// Returns a part's share of the sum, its own mass taken `errors_off` errors higher and the others
-  /// as many lower, none below 0: the largest that it may have; the smallest, if that is negative.
+  /// as many lower (lowest): the largest that it may have; the smallest, if that is negative.
   double share(Eigen::Index part, double errors_off) const;
 };
 
