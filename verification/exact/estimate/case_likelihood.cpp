@@ -30,8 +30,9 @@ TEST_CASE("a case whose AIS misses the mode of its hidden layers is below what c
 }
 
 TEST_CASE("a case is held to the phases of its hidden layers as any estimate is") {
-  // Above one visible unit, a gate that AIS from the uniform base does not pass: it says ok of what is before.
-  const KnownModel gate = make_known_model("gate:60:2.5:12:1");
+  // Above one visible unit, a gate that AIS from the uniform base does not pass: it says ok of what is before,
+  // which no certain bound and no visit refutes.
+  const KnownModel gate = make_known_model("gate:60:1:12:1");
   const Layered& rbm = gate.model;
   const Layered model(
       {{Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}}, rbm.layer(0), rbm.layer(1)},
@@ -41,7 +42,7 @@ TEST_CASE("a case is held to the phases of its hidden layers as any estimate is"
   const Layered hidden = hidden_layers_given(model, v);
   const Estimate alone =
       estimate_log_z("ais", LayeredTarget(hidden, Base::uniform(hidden)), settings);
-  CHECK(alone.log_z < gate.known.log_z - 2);
+  CHECK(alone.log_z < gate.known.log_z - 1);
   CHECK(alone.status == Status::ok);
   const Estimate estimate = estimate_log_f("ais", model, v, settings);
   CHECK(estimate.log_z == alone.log_z);

@@ -95,6 +95,18 @@ TEST_CASE("what surely is in a part is no less than its mass taken lower, and co
 }
 
 TEST_CASE(
+    "means that are the uniform base's but for noise are no place to have a base of its own") {
+  const KnownModel weak = make_known_model("random:20:8:0.1:1");
+  const Modes modes = find_modes(weak.model, Base::uniform(weak.model));
+  const Places places = find_places(weak.model, modes, 512);
+  REQUIRE(places.count() == 1);
+  CHECK((places.means.cast<double>().array() - 0.5).matrix().squaredNorm() > 1e-3);
+  const Phases phases = anneal_phases(weak.model, modes, make_key(1), {.key = make_key(2)});
+  CHECK(phases.bases.size() == 1);
+  CHECK(phases.log_z() == Approx(weak.known.log_z).epsilon(0).margin(0.1));
+}
+
+TEST_CASE(
     "a base near a part may be chosen that surely is almost all, or is and holds units alone") {
   Phases phases = two_phases(std::log(0.08), std::log(0.92), 0.02);
   phases.holds = {false, false};
