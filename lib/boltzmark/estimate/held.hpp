@@ -33,13 +33,11 @@ Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 /// Randomness  a key of its own, whatever the run's
 ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
 
-/// Chooses by choose_base among the uniform base, that of anneal_phases which surely has nine tenths of the
-/// mass that these found near it, or has them and holds some units alone, if there is one, and, of Bernoulli
-/// visible units, the rates near all modes and near the likeliest, where their own pilots find half of what is
-/// near no place, if that may hold a tenth; both as far as two errors of all masses tell, and what surely is
-/// elsewhere by annealing or these pilots. That near a place is on the side that is not listed alone where it
-/// leads there from that, and is no worse than the uniform one. Uniform where parameters are so large that a
-/// double does not resolve a nat.
+/// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all, and, of
+/// Bernoulli visible units, the rates near all modes and near the likeliest, if by their own pilot they are of a
+/// base that reaches_all. That near a place is on the side that is not listed alone where it leads there from
+/// that, and is no worse than the uniform one. Uniform where parameters are so large that a double does not
+/// resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,

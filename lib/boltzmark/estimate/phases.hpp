@@ -39,12 +39,14 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
 /// it would miss the others, a ground state's mirror image too. It surely has nine tenths of all mass, two
 /// errors of all masses against it; or it has them, and its base holds some units alone: what that holds the
 /// uniform one does not reach.
+/// Invariant  part is one of phases'
 bool is_almost_all(const Phases& phases, Eigen::Index part);
 
 /// Tells whether a base's pilot finds half of each part that may have a tenth of all mass: its own mass taken two
 /// errors higher, others as many lower, or what surely is there by the pilot too, for few chains may come to a mass
 /// from near it. Where the pilot finds more in all than the errors of the phases' masses allow, these errors tell
 /// nothing, nor does what surely is anywhere.
+/// Shapes  both of the same parts
 bool reaches_all(const PhaseMasses& phases, const PhaseMasses& pilot);
 
 /// Anneals from the uniform base and from bases near up to eight places (bases_near_places).

@@ -261,12 +261,12 @@ TEST_CASE("the mass near a place is that of its own part, wherever draws of its 
   const Places places = find_places(model, modes, 512);
   REQUIRE(places.count() > 1);
   const Eigen::VectorXd reached = Eigen::VectorXd::Constant(model.units(), 0.5);
+  const double log_z = exact_log_z(model).log_z;
   constexpr int kRuns = 400;
   SmallMasses small;
   Eigen::ArrayXd found, squares;
   for (std::uint64_t run = 0; run < kRuns; ++run) {
-    small =
-        small_masses(model, places, modes.parity, reached, exact_log_z(model).log_z, make_key(run));
+    small = small_masses(model, places, modes.parity, reached, log_z, make_key(run));
     REQUIRE(small.any());
     if (run == 0) found = squares = Eigen::ArrayXd::Zero(small.log_masses.size());
     const Eigen::ArrayXd masses = small.log_masses.array().exp();
