@@ -62,8 +62,8 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
 double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
                        const Phases& phases) {
   const AnnealedParts parts = anneal_parts(model, phases, base, choice);
-  return reaches_all(phases, parts) ? parts.mean_log_weight
-                                    : -std::numeric_limits<double>::infinity();
+  return loses_nothing(phases, parts) ? parts.mean_log_weight
+                                      : -std::numeric_limits<double>::infinity();
 }
 
 bool is_uniform(const Base& base) {

@@ -34,8 +34,8 @@ Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
 ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
 
 /// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all, and, of
-/// Bernoulli visible units, the rates near all modes and near the likeliest, if by their own pilot they are of a
-/// base that reaches_all. That near a place is on the side that is not listed alone where it leads there from
+/// Bernoulli visible units, the rates near all modes and near the likeliest, if by its own pilot their base
+/// loses_nothing. That near a place is on the side that is not listed alone where it leads there from
 /// that, and is no worse than the uniform one. Uniform where parameters are so large that a double does not
 /// resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's

@@ -22,6 +22,7 @@ struct Phases : PhaseMasses, Parts {
   std::vector<Base> bases;  ///< the uniform one, then one near each of a few distant places
   std::vector<bool> holds;  ///< whether a base holds some units alone, all else as uniform [bases]
   Eigen::VectorXd mean_log_weights;  ///< of all chains of each base, by which choose_base chooses
+  Eigen::VectorXd by_uniform;        ///< log masses that chains of the uniform base find [parts]
   SmallMasses small = {};            ///< of what is near all places
 };
 
@@ -42,12 +43,13 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
 /// Invariant  part is one of phases'
 bool is_almost_all(const Phases& phases, Eigen::Index part);
 
-/// Tells whether a base's pilot finds half of each part that may have a tenth of all mass: its own mass taken two
-/// errors higher, others as many lower, or what surely is there by the pilot too, for few chains may come to a mass
-/// from near it. Where the pilot finds more in all than the errors of the phases' masses allow, these errors tell
-/// nothing, nor does what surely is anywhere.
+/// Tells whether a base's pilot finds half of each part that may have a tenth of all mass and of which the uniform
+/// base's finds half: what that reaches is not to be lost by another base; what neither does only longer runs may
+/// tell. A part may have its own mass taken two errors higher, the others as many lower, or what surely is there by
+/// the pilot too, for few chains may come to a mass from near it. Where the pilot finds more in all than the errors
+/// of the phases' masses allow, these errors tell nothing, nor does what surely is anywhere.
 /// Shapes  both of the same parts
-bool reaches_all(const PhaseMasses& phases, const PhaseMasses& pilot);
+bool loses_nothing(const Phases& phases, const PhaseMasses& pilot);
 
 /// Anneals from the uniform base and from bases near up to eight places (bases_near_places).
 /// Randomness  streams of choice.key for each base, and of key for what is near a place
