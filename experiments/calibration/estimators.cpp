@@ -47,15 +47,7 @@ Json run(const Json& inputs, const TrialContext& context) {
   Json methods = Json::object();
   double done = 0;
   for (const Method& method : registered_methods()) {
-    const HeldEstimate held = runs.estimate(method.name, inputs.at("attempts"));
-    methods[method.name] = {{"log_z", held.estimate.log_z},
-                            {"std_error", held.estimate.std_error},
-                            {"lower", held.estimate.lower},
-                            {"upper", held.estimate.upper},
-                            {"status", std::string(name(held.estimate.status))},
-                            {"attempts", held.statuses},
-                            {"lower_bound", held.lowest},
-                            {"sweeps", held.sweeps}};
+    methods[method.name] = outcome_json(runs.estimate(method.name, inputs.at("attempts")));
     context.progress(++done / static_cast<double>(registered_methods().size()));
   }
   return {{"log_z", made.known.log_z}, {"methods", methods}};

@@ -63,7 +63,8 @@
   X(yokoyama2019_conjectures)         \
   X(yokoyama2019_cases)               \
   X(yokoyama2019_metropolised)        \
-  X(calibration_estimators)
+  X(calibration_estimators)           \
+  X(calibration_bases)
 
 namespace boltzmark::experiments {
 

@@ -6,12 +6,13 @@
 
 namespace boltzmark::experiments {
 
-HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed)
+HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed,
+                   std::optional<Base> base)
     : seed_(seed),
       chains_(chains),
       sweeps_(sweeps),
       search_(mode_search(model, seed)),
-      base_(choose_auto_base(model, search_, seed)),
+      base_(base ? ChosenBase{.base = *std::move(base)} : choose_auto_base(model, search_, seed)),
       target_(model, base_.base, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)},
               1),
       found_(find_before(target_, search_, seed, base_, true)),
@@ -59,6 +60,17 @@ HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
     return estimate;
   });
   return held;
+}
+
+Json outcome_json(const HeldEstimate& held) {
+  return {{"log_z", held.estimate.log_z},
+          {"std_error", held.estimate.std_error},
+          {"lower", held.estimate.lower},
+          {"upper", held.estimate.upper},
+          {"status", std::string(name(held.estimate.status))},
+          {"attempts", held.statuses},
+          {"lower_bound", held.lowest},
+          {"sweeps", held.sweeps}};
 }
 
 }  // namespace boltzmark::experiments

@@ -8,6 +8,7 @@
 
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "experiments/kit/experiment.hpp"
 
 namespace boltzmark::experiments {
 
@@ -19,13 +20,14 @@ struct HeldEstimate {
   std::vector<std::string> statuses;  ///< of the attempts
 };
 
-/// What `boltzmark estimate MODEL` does by any method, the base chosen, refused estimates tried again
-/// and each held to a certified lower bound; but that the methods which read samples share each
+/// What `boltzmark estimate MODEL` does by any method, the base chosen or given, refused estimates tried
+/// again and each held to a certified lower bound; but that the methods which read samples share each
 /// attempt's run.
 class HeldRuns {
  public:
   /// Randomness  seed, as the command line's    Throws  InvalidArgument as choose_auto_base
-  HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed);
+  HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed,
+           std::optional<Base> base = std::nullopt);
 
   /// Throws  InvalidArgument as estimate_log_z
   HeldEstimate estimate(const std::string& method, int attempts);
@@ -50,5 +52,8 @@ class HeldRuns {
   LowerBound searched_;          ///< by the searches alone
   std::map<int, std::unique_ptr<Attempt>> attempts_;
 };
+
+/// Writes what read_outcomes reads of an estimate.
+Json outcome_json(const HeldEstimate& held);
 
 }  // namespace boltzmark::experiments

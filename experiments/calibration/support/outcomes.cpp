@@ -50,6 +50,7 @@ std::vector<ZooOutcome> read_outcomes(const Results& results) {
     const double truth = number(trial.outputs.at("log_z"));
     for (const auto& [method, said] : trial.outputs.at("methods").items()) {
       ZooOutcome outcome{.model = &model,
+                         .base = trial.inputs.value("base", "auto"),
                          .method = method,
                          .error = number(said.at("log_z")) - truth,
                          .std_error = number(said.at("std_error")),

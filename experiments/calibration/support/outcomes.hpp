@@ -13,6 +13,7 @@ namespace boltzmark::experiments {
 /// What a run of a method on a model of the zoo ended with.
 struct ZooOutcome {
   const ZooModel* model = nullptr;
+  std::string base = {};  ///< as --base takes it
   std::string method = {};
   double error = 0;      ///< log Z estimated less the true one, in nats
   double std_error = 0;  ///< stated

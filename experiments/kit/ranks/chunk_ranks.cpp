@@ -13,7 +13,6 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kPollSeconds = 0.0005;
 constexpr double kRunSeconds = 1;
 constexpr std::uint64_t kRunsOfRank = 8;
 constexpr std::uint64_t kMostRuns = 1 << 18;  // 200 bytes each in the dispatcher

@@ -14,7 +14,6 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kPollSeconds = 0.0005;
 constexpr double kLeaveSeconds = 2;  // that trials have to give up
 
 class RankServant {

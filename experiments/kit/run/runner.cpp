@@ -20,8 +20,7 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kWaitSeconds = 0.05;    // until a word to stop is looked for again
-constexpr double kPollSeconds = 0.0005;  // until a message is looked for again
+constexpr double kWaitSeconds = 0.05;  // until a word to stop is looked for again
 constexpr double kInterruptSeconds = 1;
 constexpr double kSyncSeconds = 0.2;  // what a crash of the machine may lose
 

@@ -44,13 +44,19 @@ Trial trial_of(const ZooModel& model, double error, const char* status) {
           .outputs = {{"log_z", 10.0}, {"methods", {{"rts", said}}}}};
 }
 
-std::map<std::string, Measure> claims_of(const std::vector<Trial>& trials) {
+Summary summary_of(const std::string& id, const std::vector<Trial>& trials) {
   std::vector<Json> planned;
   for (const Trial& trial : trials) planned.push_back(trial.inputs);
   Summary summary;
   for (const Experiment& experiment : experiments())
-    if (experiment.id == "calibration/estimators")
+    if (experiment.id == id)
       experiment.summarise(Results(Profile::quick, planned, trials), summary);
+  return summary;
+}
+
+std::map<std::string, Measure> claims_of(const std::vector<Trial>& trials,
+                                         const std::string& id = "calibration/estimators") {
+  const Summary summary = summary_of(id, trials);
   std::map<std::string, Measure> found;
   for (const Measure& measure : summary.measures()) found[measure.claim + measure.part] = measure;
   return found;
@@ -132,6 +138,67 @@ TEST_CASE("claims of calibration are about the models held out, and no unfindabl
   CHECK(found.at("K02").estimate == 1);
   CHECK_THAT(found.at("K02").note, Catch::Contains("glass"));
   CHECK(found.at("K04").estimate == Approx(static_cast<double>(others) / (others + glass)));
+}
+
+TEST_CASE("the chosen base is held against the better of the others, model by model") {
+  const ZooModel &trained = find_zoo_model("trained:mnist-10"), &other = zoo().front();
+  const auto from = [](const ZooModel& model, const char* base, double error, const char* status,
+                       int seed = 1) {
+    Trial trial = trial_of(model, error, status);
+    trial.inputs["base"] = base;
+    trial.inputs["seed"] = seed;
+    return trial;
+  };
+  // RMSE of 0.3 and 0.5: 0.4123. The uniform one's 0.2 is the better of the other two.
+  std::vector<Trial> trials = {from(trained, "auto", 0.3, "ok"),
+                               from(trained, "auto", -0.5, "not_converged", 2),
+                               from(trained, "uniform", 0.2, "ok"),
+                               from(trained, "uniform", -0.2, "ok", 2),
+                               from(trained, "mnist", -9, "ok"),
+                               from(trained, "mnist", 9, "not_converged", 2),
+                               from(other, "uniform", 8, "not_converged"),
+                               from(other, "auto", 0.01, "ok"),
+                               from(zoo()[1], "auto", 99, "ok")};  // not run from another base
+  const double root = std::sqrt((0.09 + 0.25) / 2);
+  auto found = claims_of(trials, "calibration/bases");
+  CHECK(found.at("K05").estimate == Approx((-0.5 + 1) / 2).epsilon(1e-12));
+  CHECK(found.at("K05").n == 2);
+  CHECK_THAT(found.at("K05").note, Catch::Contains("trained:mnist-10: -0.50"));
+  CHECK(found.at("K06").estimate ==
+        Approx((std::log2(root / 0.2) + std::log2(0.05 / 8)) / 2).epsilon(1e-12));
+  CHECK_THAT(found.at("K06").note, Catch::Contains("trained:mnist-10"));
+  const Summary summary = summary_of("calibration/bases", trials);
+  const Table& table = std::get<Table>(summary.items().at(0));
+  REQUIRE(table.rows.size() == 6);  // the front of the zoo comes first
+  const std::vector<Cell>& row = table.rows.back();
+  CHECK(std::get<std::string>(row[0]) == "trained:mnist-10");
+  CHECK(std::get<std::string>(row[1]) == "auto");
+  CHECK(std::get<std::int64_t>(row[2]) == 2);
+  CHECK(std::get<std::int64_t>(row[3]) == 1);
+  CHECK(std::get<double>(row[6]) == Approx(0.1).epsilon(1e-12));
+  CHECK(std::get<double>(row[7]) == Approx(root).epsilon(1e-12));
+  const std::vector<Cell>& rates = table.rows[4];
+  CHECK(std::get<std::string>(rates[1]) == "mnist");
+  CHECK(std::get<std::int64_t>(rates[4]) == 1);  // false though ok
+  const Figure& figure = std::get<Figure>(summary.items().at(1));
+  REQUIRE(figure.panels.size() == 2);
+  CHECK(figure.panels[1].series.at(0).x == std::vector<double>{9});
+  CHECK(figure.panels[1].series.at(0).y.at(0) == Approx(root).epsilon(1e-12));
+  // No number is no small error.
+  trials[7].outputs["methods"]["rts"]["log_z"] = nullptr;
+  CHECK(claims_of(trials, "calibration/bases").at("K06").estimate ==
+        Approx((std::log2(root / 0.2) + std::log2(50.0 / 8)) / 2).epsilon(1e-12));
+}
+
+TEST_CASE("runs from a base that is given are from that, those from none as the command line's") {
+  const Layered model = make_zoo_model("trained:mnist-10").model;
+  const auto log_z = [&](std::optional<Base> base) {
+    return HeldRuns(model, 20, 100, 7, std::move(base)).estimate("ais", 1).estimate.log_z;
+  };
+  const ChosenBase chosen = choose_auto_base(model, mode_search(model, 7), 7);
+  REQUIRE(chosen.of_modes);
+  CHECK(log_z(std::nullopt) == log_z(chosen.base));
+  CHECK(log_z(Base::uniform(model)) < log_z(std::nullopt) - 5);
 }
 
 TEST_CASE("the calibration runs what the command line does, attempts and bound included") {
