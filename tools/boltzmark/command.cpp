@@ -25,11 +25,11 @@ bool parse_whole(const std::string& text, Number* number) {
   return parsed.ec == std::errc{} && parsed.ptr == end;
 }
 
-int parse_integer(const std::string& name, const std::string& text, int low) {
+int parse_integer(const std::string& name, const std::string& text, int low,
+                  int high = std::numeric_limits<int>::max()) {
   int value = 0;
-  if (!parse_whole(text, &value) || value < low)
-    refuse(name, text,
-           fmt::format("an integer from {} to {}", low, std::numeric_limits<int>::max()));
+  if (!parse_whole(text, &value) || value < low || value > high)
+    refuse(name, text, fmt::format("an integer from {} to {}", low, high));
   return value;
 }
 
@@ -140,11 +140,11 @@ void Command::integer(int* target, const std::string& shown, int low, const std:
       [target, name, low](const std::string& text) { *target = parse_integer(name, text, low); });
 }
 
-void Command::integers(std::vector<int>* target, const std::string& shown, int low,
+void Command::integers(std::vector<int>* target, const std::string& shown, int low, int high,
                        const std::string& help) {
   const std::string name = shown.substr(0, shown.find(' '));
-  add(shown, help, [target, name, low](const std::string& text) {
-    target->push_back(parse_integer(name, text, low));
+  add(shown, help, [target, name, low, high](const std::string& text) {
+    target->push_back(parse_integer(name, text, low, high));
   });
   arguments_.back().many = true;
   arguments_.back().required = true;

@@ -73,7 +73,7 @@ class Command {
               const std::string& help);
   void integer(int* target, const std::string& shown, int low, const std::string& help);
   /// Takes a required option that may be given several times.
-  void integers(std::vector<int>* target, const std::string& shown, int low,
+  void integers(std::vector<int>* target, const std::string& shown, int low, int high,
                 const std::string& help);
   void integer(std::uint64_t* target, const std::string& shown, const std::string& help);
   void real(double* target, const std::string& shown, Range range, const std::string& help);

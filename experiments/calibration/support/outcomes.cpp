@@ -51,6 +51,7 @@ std::vector<ZooOutcome> read_outcomes(const Results& results) {
     for (const auto& [method, said] : trial.outputs.at("methods").items()) {
       ZooOutcome outcome{.model = &model,
                          .base = trial.inputs.value("base", "auto"),
+                         .seed = trial.inputs.at("seed"),
                          .method = method,
                          .error = number(said.at("log_z")) - truth,
                          .std_error = number(said.at("std_error")),

@@ -14,6 +14,7 @@ namespace boltzmark::experiments {
 struct ZooOutcome {
   const ZooModel* model = nullptr;
   std::string base = {};  ///< as --base takes it
+  int seed = 0;
   std::string method = {};
   double error = 0;      ///< log Z estimated less the true one, in nats
   double std_error = 0;  ///< stated

@@ -13,13 +13,16 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr const char* kTrained[] = {"mnist-10", "mnist-20", "mnist-20-peaked"};
+constexpr const char* kTrainedLater[] = {"mnist-25", "mnist-10-pt/00", "mnist-10-pt/01",
+                                         "mnist-10-pt/02"};
 constexpr const char* kTrainedPrefix = "trained:";
 
 // Seeds from 101 on: no default was set by a look at these models.
 constexpr int kFirstSeed = 101;
 
 std::string trained_file(const std::string& model) {
-  return fmt::format("models/carlson2016/{}.npz", model);
+  return fmt::format("models/{}/{}.npz",
+                     model.find('/') != std::string::npos ? "bruegge2013" : "carlson2016", model);
 }
 
 /// Models of one family by their parameters, in turn for training and held out; a seed each where
@@ -76,6 +79,7 @@ std::vector<ZooModel> make_zoo() {
   zoo.add("parity", {"40:6", "50:6", "80:5", "70:5", "60:7", "50:7", "60:7.5", "70:7.5", "80:7",
                      "80:7.5", "80:8", "70:8"});
   zoo.add("gate", {"60:3:8", "80:3.5:10", "100:5:12", "60:-3:8", "90:8:12", "60:0:8"});
+  zoo.add("trained", {std::begin(kTrainedLater), std::end(kTrainedLater)}, false);
   return zoo.models();
 }
 
@@ -107,6 +111,7 @@ KnownModel make_zoo_model(const std::string& name) {
 std::vector<std::string> zoo_data() {
   std::vector<std::string> files;
   for (const char* model : kTrained) files.push_back(trained_file(model));
+  for (const char* model : kTrainedLater) files.push_back(trained_file(model));
   return files;
 }
 

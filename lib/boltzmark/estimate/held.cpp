@@ -58,7 +58,7 @@ Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed,
                        {.key = make_key(seed, "base choice"), .summed_side = summed_side});
 }
 
-// Of a base's pilot; lowest where it does not reach all that may have some of the mass.
+// Of a base's pilot; lowest where it loses what another base reaches.
 double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
                        const Phases& phases) {
   const AnnealedParts parts = anneal_parts(model, phases, base, choice);

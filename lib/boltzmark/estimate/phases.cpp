@@ -70,14 +70,15 @@ bool is_almost_all(const Phases& phases, Eigen::Index part) {
 
 bool loses_nothing(const Phases& phases, const PhaseMasses& pilot) {
   const PhaseMasses masses = with_pilot(phases, pilot);
-  const auto reaches = [&](const Eigen::VectorXd& found, Eigen::Index part) {
+  const auto reaches = [&](const PhaseMasses& found, Eigen::Index part, double errors) {
     constexpr double kMost = 0.5;
-    return found[part] > phases.log_masses[part] + std::log(kMost);
+    return found.log_masses[part] + std::log1p(errors * found.errors[part]) >
+           phases.log_masses[part] + std::log(kMost);
   };
-  for (Eigen::Index k = 0; k < pilot.log_masses.size(); ++k)
-    if (masses.share(k, kShareErrors) > 1 - kAlmostAll && reaches(phases.by_uniform, k) &&
-        !reaches(pilot.log_masses, k))
-      return false;
+  for (Eigen::Index k = 0; k < pilot.log_masses.size(); ++k) {
+    if (masses.share(k, kShareErrors) <= 1 - kAlmostAll || reaches(pilot, k, 0)) continue;
+    if (reaches(phases.by_uniform, k, kShareErrors) || is_almost_all(phases, k)) return false;
+  }
   return true;
 }
 
@@ -105,7 +106,7 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
     phases.errors[k] = parts.errors[k];
     phases.log_least[k] = parts.log_least[k];
     phases.mean_log_weights[k] = parts.mean_log_weight;
-    if (k == 0) phases.by_uniform = parts.log_masses;
+    if (k == 0) phases.by_uniform = parts;
   }
   phases.small = small_masses(model, places, modes.parity, reached, phases.log_z(),
                               derive_key(choice.key, "places"));

@@ -22,7 +22,7 @@ struct Phases : PhaseMasses, Parts {
   std::vector<Base> bases;  ///< the uniform one, then one near each of a few distant places
   std::vector<bool> holds;  ///< whether a base holds some units alone, all else as uniform [bases]
   Eigen::VectorXd mean_log_weights;  ///< of all chains of each base, by which choose_base chooses
-  Eigen::VectorXd by_uniform;        ///< log masses that chains of the uniform base find [parts]
+  PhaseMasses by_uniform = {};       ///< of all parts, as chains of the uniform base find them
   SmallMasses small = {};            ///< of what is near all places
 };
 
@@ -43,11 +43,12 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
 /// Invariant  part is one of phases'
 bool is_almost_all(const Phases& phases, Eigen::Index part);
 
-/// Tells whether a base's pilot finds half of each part that may have a tenth of all mass and of which the uniform
-/// base's finds half: what that reaches is not to be lost by another base; what neither does only longer runs may
-/// tell. A part may have its own mass taken two errors higher, the others as many lower, or what surely is there by
-/// the pilot too, for few chains may come to a mass from near it. Where the pilot finds more in all than the errors
-/// of the phases' masses allow, these errors tell nothing, nor does what surely is anywhere.
+/// Tells whether a base's pilot finds half of each part that may have a tenth of all mass, if the uniform base's may
+/// find half of it, two of its errors higher, or if the part is_almost_all: what another base reaches is not to be
+/// lost by this one; what none does only longer runs may tell. A part may have its own mass taken two errors higher,
+/// the others as many lower, or what surely is there by the pilot too, for few chains may come to a mass from near
+/// it. Where the pilot finds more in all than the errors of the phases' masses allow, these errors tell nothing, nor
+/// does what surely is anywhere.
 /// Shapes  both of the same parts
 bool loses_nothing(const Phases& phases, const PhaseMasses& pilot);
 

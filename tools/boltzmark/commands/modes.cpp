@@ -44,6 +44,8 @@ Found search(const Layered& model, const ModesRequest& arguments, const Session&
   const Base base = Base::uniform(model);
   FixedPointSearch climbs{.starts = arguments.starts,
                           .key = make_key(arguments.seed, "lower bound")};
+  if (arguments.data.empty() && !arguments.binarise.empty())
+    throw InvalidArgument("--binarise (must go with --data)");
   if (!arguments.data.empty())
     climbs.cases = spread_cases(load_states(model, arguments.data, arguments.binarise).values,
                                 arguments.starts);

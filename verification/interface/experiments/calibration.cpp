@@ -141,7 +141,9 @@ TEST_CASE("claims of calibration are about the models held out, and no unfindabl
 }
 
 TEST_CASE("the chosen base is held against the better of the others, model by model") {
-  const ZooModel &trained = find_zoo_model("trained:mnist-10"), &other = zoo().front();
+  const ZooModel &first = find_zoo_model("trained:mnist-10"),
+                 &second = find_zoo_model("trained:mnist-20");
+  const auto held_out = zoo_models(false, 2);
   const auto from = [](const ZooModel& model, const char* base, double error, const char* status,
                        int seed = 1) {
     Trial trial = trial_of(model, error, status);
@@ -149,45 +151,49 @@ TEST_CASE("the chosen base is held against the better of the others, model by mo
     trial.inputs["seed"] = seed;
     return trial;
   };
-  // RMSE of 0.3 and 0.5: 0.4123. The uniform one's 0.2 is the better of the other two.
-  std::vector<Trial> trials = {from(trained, "auto", 0.3, "ok"),
-                               from(trained, "auto", -0.5, "not_converged", 2),
-                               from(trained, "uniform", 0.2, "ok"),
-                               from(trained, "uniform", -0.2, "ok", 2),
-                               from(trained, "mnist", -9, "ok"),
-                               from(trained, "mnist", 9, "not_converged", 2),
-                               from(other, "uniform", 8, "not_converged"),
-                               from(other, "auto", 0.01, "ok"),
-                               from(zoo()[1], "auto", 99, "ok")};  // not run from another base
+  std::vector<Trial> trials = {
+      // RMSE of 0.3 and 0.5, 0.4123, against 0.2 by data rates; half served against all. An ok that is
+      // 9 off serves nobody.
+      from(first, "auto", 0.3, "ok"), from(first, "auto", -0.5, "not_converged", 2),
+      from(first, "mnist", 0.2, "ok"), from(first, "mnist", -0.2, "ok", 2),
+      from(first, "uniform", -9, "ok"), from(first, "uniform", 9, "ok", 2),
+      // The chosen one is better than the uniform one, the better of the others.
+      from(second, "auto", 0.1, "ok"), from(second, "uniform", 0.2, "not_converged"),
+      from(second, "mnist", 9, "ok"),
+      // 0.8 against 0.1; and one that is better, and seeds that were not run from both.
+      from(*held_out[0], "auto", 0.8, "not_converged"), from(*held_out[0], "uniform", 0.1, "ok"),
+      from(*held_out[1], "auto", 0.01, "ok"), from(*held_out[1], "uniform", 8, "ok"),
+      from(*held_out[1], "auto", 99, "ok", 2), from(*zoo_models(false, 3)[2], "auto", 99, "ok")};
   const double root = std::sqrt((0.09 + 0.25) / 2);
   auto found = claims_of(trials, "calibration/bases");
-  CHECK(found.at("K05").estimate == Approx((-0.5 + 1) / 2).epsilon(1e-12));
-  CHECK(found.at("K05").n == 2);
-  CHECK_THAT(found.at("K05").note, Catch::Contains("trained:mnist-10: -0.50"));
-  CHECK(found.at("K06").estimate ==
-        Approx((std::log2(root / 0.2) + std::log2(0.05 / 8)) / 2).epsilon(1e-12));
-  CHECK_THAT(found.at("K06").note, Catch::Contains("trained:mnist-10"));
+  CHECK(found.at("K05trained models").estimate == Approx(0.5 / 2).epsilon(1e-12));
+  CHECK_THAT(found.at("K05trained models").note, Catch::Contains("trained:mnist-10: 0.50"));
+  CHECK(found.at("K05others").estimate == Approx(1.0 / 2).epsilon(1e-12));
+  CHECK(found.at("K05others").n == 2);
+  CHECK(found.at("K06trained models").estimate == Approx(std::log2(root / 0.2) / 2).epsilon(1e-12));
+  CHECK(found.at("K06others").estimate == Approx(3.0 / 2).epsilon(1e-12));
   const Summary summary = summary_of("calibration/bases", trials);
   const Table& table = std::get<Table>(summary.items().at(0));
-  REQUIRE(table.rows.size() == 6);  // the front of the zoo comes first
-  const std::vector<Cell>& row = table.rows.back();
-  CHECK(std::get<std::string>(row[0]) == "trained:mnist-10");
-  CHECK(std::get<std::string>(row[1]) == "auto");
-  CHECK(std::get<std::int64_t>(row[2]) == 2);
-  CHECK(std::get<std::int64_t>(row[3]) == 1);
-  CHECK(std::get<double>(row[6]) == Approx(0.1).epsilon(1e-12));
-  CHECK(std::get<double>(row[7]) == Approx(root).epsilon(1e-12));
-  const std::vector<Cell>& rates = table.rows[4];
-  CHECK(std::get<std::string>(rates[1]) == "mnist");
-  CHECK(std::get<std::int64_t>(rates[4]) == 1);  // false though ok
+  REQUIRE(table.rows.size() == 3 + 3 + 2 + 2);
+  for (const std::vector<Cell>& row : table.rows) {
+    if (std::get<std::string>(row[0]) != first.name) continue;
+    const bool chosen = std::get<std::string>(row[1]) == "auto";
+    if (!chosen && std::get<std::string>(row[1]) != "uniform") continue;
+    CHECK(std::get<std::int64_t>(row[2]) == 2);
+    CHECK(std::get<std::int64_t>(row[3]) == (chosen ? 1 : 2));
+    CHECK(std::get<std::int64_t>(row[4]) == (chosen ? 0 : 2));  // false though ok
+    CHECK(std::get<double>(row[6]) == Approx(chosen ? 0.1 : 0).epsilon(1e-12).margin(1e-12));
+    CHECK(std::get<double>(row[7]) == Approx(chosen ? root : 9).epsilon(1e-12));
+  }
   const Figure& figure = std::get<Figure>(summary.items().at(1));
   REQUIRE(figure.panels.size() == 2);
-  CHECK(figure.panels[1].series.at(0).x == std::vector<double>{9});
+  CHECK(figure.panels[1].series.at(0).x.at(0) == Approx(0.2).epsilon(1e-12));
   CHECK(figure.panels[1].series.at(0).y.at(0) == Approx(root).epsilon(1e-12));
-  // No number is no small error.
-  trials[7].outputs["methods"]["rts"]["log_z"] = nullptr;
-  CHECK(claims_of(trials, "calibration/bases").at("K06").estimate ==
-        Approx((std::log2(root / 0.2) + std::log2(50.0 / 8)) / 2).epsilon(1e-12));
+  // No number is no small error, nor is one of the edge.
+  trials[11].outputs["methods"]["rts"]["log_z"] = nullptr;
+  trials[12].outputs["methods"]["rts"]["log_z"] = 10 + 0.001;
+  CHECK(claims_of(trials, "calibration/bases").at("K06others").estimate ==
+        Approx((3 + std::log2(50 / 0.05)) / 2).epsilon(1e-12));
 }
 
 TEST_CASE("runs from a base that is given are from that, those from none as the command line's") {

@@ -102,7 +102,10 @@ bool weighs_by_marginal(const std::string& method, const EstimateArguments& argu
          (found.reads.states && arguments.states != "joint" && !by_replicas(found, arguments));
 }
 
-/// A base, and how it came about.
+bool has_data_base(const EstimateArguments& arguments) {
+  return arguments.base != "auto" && arguments.base != "uniform";
+}
+
 /// What b = 0 stands for, and how it is named.
 struct NamedBase {
   ChosenBase chosen;
@@ -111,9 +114,6 @@ struct NamedBase {
 
 NamedBase make_base(const Layered& model, const std::string& path,
                     const EstimateArguments& arguments, const CaseValues& cases) {
-  const bool data = arguments.base != "auto" && arguments.base != "uniform";
-  if (!data && arguments.base_smoothing >= 0)
-    throw InvalidArgument("--base-smoothing (must go with --base DATASET)");
   if (arguments.base == "auto") {
     ChosenBase chosen = about_file(path, [&] {
       return choose_auto_base(model, mode_search(model, arguments.seed, cases), arguments.seed,
@@ -122,7 +122,8 @@ NamedBase make_base(const Layered& model, const std::string& path,
     const char* name = chosen.of_modes ? "modes" : "uniform";
     return {.chosen = std::move(chosen), .name = name};
   }
-  if (!data) return {.chosen = {.base = Base::uniform(model)}, .name = arguments.base};
+  if (!has_data_base(arguments))
+    return {.chosen = {.base = Base::uniform(model)}, .name = arguments.base};
   const Dataset rates = load_cases_of(model, arguments.base, arguments.binarise);
   const auto count = static_cast<double>(rates.values.cols());
   const double smoothing =
@@ -248,6 +249,11 @@ void refuse_idle_options(const std::vector<std::string>& methods,
         }))
       throw InvalidArgument(fmt::format("{} (must be left out: nothing reads it with {})", option,
                                         fmt::join(methods, ", ")));
+  if (has_data_base(arguments)) return;
+  if (arguments.base_smoothing >= 0)
+    throw InvalidArgument("--base-smoothing (must go with --base DATASET)");
+  if (!arguments.binarise.empty() && arguments.data.empty())
+    throw InvalidArgument("--binarise (must go with --data or --base DATASET)");
 }
 
 void add_estimate_options(Command& command, EstimateArguments& arguments, bool with_sweeps) {
@@ -281,9 +287,10 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
       &arguments.bundles, "--bundles B", 5,
       "Independent ladders of parallel tempering, of one chain a rung each, at least 5; --sweeps of "
       "--chains are shared among them (default: as many as --chains give, or one).");
-  command.integer(&arguments.burn_in, "--burn-in N", 0,
-                  "Sweeps of each chain of parallel tempering before any is kept; in half of them b "
-                  "rises to its rung's (default: a fifth of them).");
+  command.integer(
+      &arguments.burn_in, "--burn-in N", 0,
+      "Sweeps of each chain of parallel tempering before any is kept; in half of them b "
+      "rises to its rung's (default: a fifth of them).");
   command.choice(&arguments.summed, "--summed S", {"odd", "even", "larger"},
                  "Which layers are summed out where ais, smc and raise weigh a state, and of "
                  "collapsed ones: odd (an RBM's hidden units), even, or those with more units "
@@ -344,7 +351,7 @@ MethodSettings make_settings(const Layered& model, const EstimateArguments& argu
 std::string hash_of_files(const Layered& model, const EstimateArguments& arguments,
                           const CaseValues& cases) {
   std::string bytes = std::to_string(cases.hash(0));
-  if (arguments.base != "auto" && arguments.base != "uniform")
+  if (has_data_base(arguments))
     bytes +=
         fmt::format(" {}", load_cases_of(model, arguments.base, arguments.binarise).values.hash(0));
   if (const std::optional<Ladder> ladder = make_ladder(arguments))

@@ -53,7 +53,7 @@ double estimator_seconds(const std::string& method, const MethodSettings& settin
 /// Lists the given options that a method, or "exact", does not read.
 std::vector<std::string> idle_options(const std::string& method,
                                       const EstimateArguments& arguments);
-/// Throws  InvalidArgument if an option is given that none of the methods reads
+/// Throws  InvalidArgument if an option is given that none of the methods reads, or without what it is of
 void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments);
 

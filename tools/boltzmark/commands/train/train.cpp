@@ -121,10 +121,6 @@ void check(const TrainArguments& arguments) {
   if (arguments.hidden.size() > kMostDepth)
     throw InvalidArgument(fmt::format("--hidden is given {} times (must be at most {})",
                                       arguments.hidden.size(), kMostDepth));
-  for (const int hidden : arguments.hidden)
-    if (hidden > kMostHidden)
-      throw InvalidArgument(
-          fmt::format("--hidden = {} (must be an integer from 1 to {})", hidden, kMostHidden));
   if (!arguments.pretrain.empty()) parse_epochs(arguments.pretrain, arguments.hidden.size());
   check_model_name(arguments.out);
   if (arguments.discriminative && !arguments.out.ends_with(".npz"))
@@ -237,7 +233,7 @@ void add_train(Program& program) {
       &arguments->dataset, "DATASET",
       "A data set's NAME[:train|valid|test|fit] (default: train, which holds fit and valid), or "
       "a file.");
-  command.integers(&arguments->hidden, "--hidden N", 1,
+  command.integers(&arguments->hidden, "--hidden N", 1, kMostHidden,
                    "Hidden units; given again for the layer above (at most 9 layers).");
   command.required_text(&arguments->out, "--out MODEL", "The model file to write (.npz or .mat).");
   command.text(&arguments->negative, "--negative M",
