@@ -9,6 +9,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 
@@ -183,28 +184,6 @@ TEST_CASE("a phase that one unit holds is found whole, in all states of what els
   }
 }
 
-TEST_CASE("a base that misses half of a gate's two sides is not chosen") {
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    const KnownModel gate = make_known_model("gate:60:0:10:7");
-    const ChosenBase chosen = choose_auto_base(gate.model, mode_search(gate.model, seed), seed);
-    CHECK_FALSE(chosen.of_modes);
-    CHECK(chosen.phases->log_z() == Approx(gate.known.log_z).epsilon(0).margin(0.75));
-  }
-}
-
-TEST_CASE(
-    "a base is chosen though annealing elsewhere hardly knows the mass that its pilot finds") {
-  // Near the strong votes' place few chains come there: a mass of 98 % of Z, known to a half.
-  const KnownModel votes = make_known_model("votes:300:60:8:4:174");
-  const ChosenBase chosen = choose_auto_base(votes.model, mode_search(votes.model, 2), 2);
-  const Phases& phases = *chosen.phases;
-  Eigen::Index most = 0;
-  phases.log_masses.maxCoeff(&most);
-  CHECK(phases.errors[most] > 0.5);
-  CHECK(phases.share(most, -2) < 0.9);
-  CHECK(chosen.of_modes);
-}
-
 TEST_CASE("states are told apart by what a base holds, whatever else of them is near another") {
   // Eight wells beside what is behind the gate: their states are places of bases that hold no units.
   const KnownModel gate = make_known_model("gate:60:3:8:196");
@@ -340,4 +319,76 @@ TEST_CASE("patterns of half a percent each, of which a run need meet none, are h
   const Estimate right = held(truth, of_all);
   CHECK(right.status == Status::ok);
   CHECK(right.std_error == 0.005);
+}
+
+TEST_CASE(
+    "many likely modes that differ little do not hide a phase of states that are unlikely each") {
+  // 100 weak hidden units of one pattern hold e^5 times what 5 strong ones of another do, a state of which
+  // is likelier, beside ten cells of 6 x 2 units that each have two phases.
+  const double weak_bias = -3.43801, strong_bias = -263.5921;
+  const int signs[2][4] = {{1, 1, -1, -1}, {1, -1, 1, -1}};
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(460, 125);
+  Eigen::VectorXd visible = Eigen::VectorXd::Zero(460), hidden(125);
+  hidden << Eigen::VectorXd::Constant(100, weak_bias), Eigen::VectorXd::Constant(5, strong_bias),
+      Eigen::VectorXd::Constant(20, -3.6);
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    weights.block(100 * quarter, 0, 100, 100).setConstant(0.03 * signs[0][quarter]);
+    weights.block(100 * quarter, 100, 100, 5).setConstant(1.6 * signs[1][quarter]);
+  }
+  visible.tail(60).setConstant(-1.2);
+  for (int cell = 0; cell < 10; ++cell)
+    weights.block(400 + 6 * cell, 105 + 2 * cell, 6, 2).setConstant(1.2);
+  const Layered model = Layered::rbm(weights, visible, hidden);
+  // By the numbers of weak and of strong units that are on, and of a cell's.
+  const auto choose = [](int n, int k) {
+    return std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0);
+  };
+  const auto softplus = [](double x) {
+    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+  };
+  std::vector<double> terms;
+  for (int weak = 0; weak <= 100; ++weak)
+    for (int strong = 0; strong <= 5; ++strong) {
+      double term = choose(100, weak) + choose(5, strong) + weak * weak_bias + strong * strong_bias;
+      for (int quarter = 0; quarter < 4; ++quarter)
+        term += 100 * softplus(0.03 * signs[0][quarter] * weak + 1.6 * signs[1][quarter] * strong);
+      terms.push_back(term);
+    }
+  std::vector<double> cell;
+  for (int on = 0; on <= 2; ++on)
+    cell.push_back(choose(2, on) - 3.6 * on + 6 * softplus(1.2 * on - 1.2));
+  const auto sum = [](const std::vector<double>& logs) {
+    return log_sum_exp(Eigen::VectorXd::Map(logs.data(), std::ssize(logs)));
+  };
+  const double truth = sum(terms) + 10 * sum(cell);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    INFO("seed " << seed);
+    const ChosenBase chosen = choose_auto_base(model, mode_search(model, seed), seed);
+    REQUIRE(chosen.phases);
+    CHECK(std::abs(chosen.phases->log_z() - truth) < 0.5);
+    const LayeredTarget target(model, chosen.base);
+    MethodRuns runs(target, {.chains = 100, .sweeps = 2000, .key = make_key(seed)});
+    Estimate estimate = runs.estimate("rts");
+    hold_to_phases(meet_phases(*chosen.phases, visited_states(runs.top_states())), estimate);
+    if (estimate.status == Status::ok)
+      CHECK(std::abs(estimate.log_z - truth) < 4 * estimate.std_error);
+  }
+}
+
+TEST_CASE("a phase is found whichever side of a network it is a pattern of") {
+  Stream draws(make_key(2, "votes"), Purpose::test);
+  const VotingRbm votes = make_votes({.visible = 200, .weak = 60, .strong = 8, .ahead = 10}, draws);
+  const Layered& rbm = votes.model;
+  const Layered turned =
+      Layered::rbm(rbm.weights(0).transpose(), Eigen::VectorXd(rbm.bias(1)), rbm.bias(0));
+  // Below three visible units that nothing depends on.
+  std::vector<Layer> layers = {
+      {Unit::bernoulli(), Eigen::Vector3d::Zero(), {}}, rbm.layer(0), rbm.layer(1)};
+  const Layered deeper(layers, {Eigen::MatrixXd::Zero(3, 200), rbm.weights(0)});
+  for (const auto& [model, log_z] : {std::pair(turned, votes.known.log_z),
+                                     std::pair(deeper, votes.known.log_z + 3 * std::log(2.0))}) {
+    const ChosenBase chosen = choose_auto_base(model, mode_search(model, 1), 1);
+    REQUIRE(chosen.phases);
+    CHECK(chosen.phases->log_z() == Approx(log_z).epsilon(0).margin(1));
+  }
 }

@@ -1,46 +1,24 @@
-// Parts of the visible states, the mass that annealing finds in them, and what an estimate is refused by.
+// Parts of the states, the mass that annealing finds in them, and what an estimate is refused by.
 #include "boltzmark/estimate/phases.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
-#include "boltzmark/core/error.hpp"
-#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/known/votes.hpp"
-#include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "verification/exact/support/two_phases.hpp"
 
 using namespace boltzmark;
+using phases_test::flat;
+using phases_test::two_phases;
 
 namespace {
-
-Layered flat(int visible) {
-  return Layered::rbm(Eigen::MatrixXd::Zero(visible, 1), Eigen::VectorXd::Zero(visible),
-                      Eigen::VectorXd::Zero(1));
-}
-
-// Two visible units, parts around (0, 0) and (1, 1), of masses e^a and e^b.
-Phases two_phases(double a, double b, double error = 0) {
-  Phases phases;
-  phases.centres = Eigen::MatrixXd::Zero(3, 2);
-  phases.centres.col(1).head(2).setOnes();
-  phases.scales = Eigen::Vector3d::Ones();
-  phases.log_masses = Eigen::Vector2d(a, b);
-  phases.errors = Eigen::Vector2d(error, error);
-  phases.holds = {false, false};
-  phases.by_uniform = phases;
-  return phases;
-}
 
 // 100 chains, so many of them at (1, 1).
 VisitedStates visits(int up) {
@@ -97,72 +75,6 @@ TEST_CASE("what surely is in a part is no less than its mass taken lower, and co
   CHECK(phases.share(0, -2) == Approx(1.5 / 4).epsilon(1e-12));
   CHECK(phases.share(1, 2) == Approx(2.5 / 4).epsilon(1e-12));
   CHECK(phases.share(0, 2) == 1);
-}
-
-TEST_CASE(
-    "means that are the uniform base's but for noise are no place to have a base of its own") {
-  const KnownModel weak = make_known_model("random:20:8:0.1:1");
-  const Modes modes = find_modes(weak.model, Base::uniform(weak.model));
-  const Places places = find_places(weak.model, modes, 512);
-  REQUIRE(places.count() == 1);
-  CHECK((places.means.cast<double>().array() - 0.5).matrix().squaredNorm() > 1e-3);
-  const Phases phases = anneal_phases(weak.model, modes, make_key(1), {.key = make_key(2)});
-  CHECK(phases.bases.size() == 1);
-  CHECK(phases.log_z() == Approx(weak.known.log_z).epsilon(0).margin(0.1));
-}
-
-TEST_CASE(
-    "a base near a part may be chosen that surely is almost all, or is and holds units alone") {
-  Phases phases = two_phases(std::log(0.08), std::log(0.92), 0.02);
-  phases.holds = {false, false};
-  CHECK(phases.share(1, -2) == Approx(0.8832 / 0.9664).epsilon(1e-12));
-  CHECK(is_almost_all(phases, 1));
-  CHECK_FALSE(is_almost_all(phases, 0));
-  phases.errors.setConstant(0.1);  // 0.736 of 0.832
-  CHECK_FALSE(is_almost_all(phases, 1));
-  phases.holds[1] = true;
-  CHECK(is_almost_all(phases, 1));
-  phases.log_masses[0] = std::log(0.12);
-  CHECK_FALSE(is_almost_all(phases, 1));
-}
-
-TEST_CASE(
-    "a base loses nothing if its pilot finds half of each part that may have a tenth, as others do") {
-  const auto reaches = [](double first, double second, double error, double by_first,
-                          double by_second) {
-    return loses_nothing(two_phases(std::log(first), std::log(second), error),
-                         two_phases(std::log(by_first), std::log(by_second)));
-  };
-  // A tenth is 0.1 of 1, of the first part and of the second one.
-  CHECK(reaches(0.12, 0.88, 0, 0.061, 0.88));
-  CHECK_FALSE(reaches(0.12, 0.88, 0, 0.059, 0.88));
-  CHECK(reaches(0.88, 0.12, 0, 0.88, 0.061));
-  CHECK_FALSE(reaches(0.88, 0.12, 0, 0.88, 0.059));
-  CHECK(reaches(0.09, 0.91, 0, 1e-9, 0.91));
-  CHECK_FALSE(reaches(0.09, 0.91, 0.1, 1e-9, 0.7));  // 0.108 of 0.836
-  CHECK(reaches(0.09, 0.91, 0.1, 1e-9, 1));          // of 1.1 that the pilot finds there
-  // The other's error is as large as it: by the pilot 0.98 surely are there, of which 0.02 are none.
-  CHECK_FALSE(reaches(0.02, 0.98, 0.6, 1e-9, 0.1));
-  CHECK(reaches(0.02, 0.98, 0.6, 1e-9, 0.98));
-  // More than 0.02 * 2.2 + 0.98 * 2.2: the errors are wrong, and the first part may be any.
-  CHECK(reaches(0.02, 0.98, 0.6, 1e-9, 2.1));
-  CHECK_FALSE(reaches(0.02, 0.98, 0.6, 1e-9, 2.3));
-  // What the uniform base does not reach either is not lost.
-  Phases phases = two_phases(std::log(0.88), std::log(0.12));
-  const PhaseMasses pilot = two_phases(std::log(0.88), std::log(1e-9));
-  const auto loses = [&](double by_uniform, double error) {
-    phases.by_uniform = two_phases(std::log(1e-9), std::log(by_uniform), error);
-    return !loses_nothing(phases, pilot);
-  };
-  CHECK(loses(0.061, 0));
-  CHECK_FALSE(loses(0.059, 0));
-  CHECK(loses(0.041, 0.25));  // 0.0615, two errors higher
-  CHECK_FALSE(loses(0.039, 0.25));
-  // Nor is what is almost all, whose own base reaches it.
-  phases = two_phases(std::log(0.05), std::log(0.95));
-  CHECK(loses(1e-9, 0));
-  phases = two_phases(std::log(0.15), std::log(0.85));
-  CHECK_FALSE(loses(1e-9, 0));
 }
 
 TEST_CASE("visits are counted in parts by their weights, over all groups of chains") {
@@ -302,60 +214,6 @@ TEST_CASE(
   CHECK(with(3, 1).status == Status::not_converged);  // more than the estimate
 }
 
-TEST_CASE(
-    "many likely modes that differ little do not hide a phase of states that are unlikely each") {
-  // 100 weak hidden units of one pattern hold e^5 times what 5 strong ones of another do, a state of which
-  // is likelier, beside ten cells of 6 x 2 units that each have two phases.
-  const double weak_bias = -3.43801, strong_bias = -263.5921;
-  const int signs[2][4] = {{1, 1, -1, -1}, {1, -1, 1, -1}};
-  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(460, 125);
-  Eigen::VectorXd visible = Eigen::VectorXd::Zero(460), hidden(125);
-  hidden << Eigen::VectorXd::Constant(100, weak_bias), Eigen::VectorXd::Constant(5, strong_bias),
-      Eigen::VectorXd::Constant(20, -3.6);
-  for (int quarter = 0; quarter < 4; ++quarter) {
-    weights.block(100 * quarter, 0, 100, 100).setConstant(0.03 * signs[0][quarter]);
-    weights.block(100 * quarter, 100, 100, 5).setConstant(1.6 * signs[1][quarter]);
-  }
-  visible.tail(60).setConstant(-1.2);
-  for (int cell = 0; cell < 10; ++cell)
-    weights.block(400 + 6 * cell, 105 + 2 * cell, 6, 2).setConstant(1.2);
-  const Layered model = Layered::rbm(weights, visible, hidden);
-  // By the numbers of weak and of strong units that are on, and of a cell's.
-  const auto choose = [](int n, int k) {
-    return std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0);
-  };
-  const auto softplus = [](double x) {
-    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-  };
-  std::vector<double> terms;
-  for (int weak = 0; weak <= 100; ++weak)
-    for (int strong = 0; strong <= 5; ++strong) {
-      double term = choose(100, weak) + choose(5, strong) + weak * weak_bias + strong * strong_bias;
-      for (int quarter = 0; quarter < 4; ++quarter)
-        term += 100 * softplus(0.03 * signs[0][quarter] * weak + 1.6 * signs[1][quarter] * strong);
-      terms.push_back(term);
-    }
-  std::vector<double> cell;
-  for (int on = 0; on <= 2; ++on)
-    cell.push_back(choose(2, on) - 3.6 * on + 6 * softplus(1.2 * on - 1.2));
-  const auto sum = [](const std::vector<double>& logs) {
-    return log_sum_exp(Eigen::VectorXd::Map(logs.data(), std::ssize(logs)));
-  };
-  const double truth = sum(terms) + 10 * sum(cell);
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    INFO("seed " << seed);
-    const ChosenBase chosen = choose_auto_base(model, mode_search(model, seed), seed);
-    REQUIRE(chosen.phases);
-    CHECK(std::abs(chosen.phases->log_z() - truth) < 0.5);
-    const LayeredTarget target(model, chosen.base);
-    MethodRuns runs(target, {.chains = 100, .sweeps = 2000, .key = make_key(seed)});
-    Estimate estimate = runs.estimate("rts");
-    hold_to_phases(meet_phases(*chosen.phases, visited_states(runs.top_states())), estimate);
-    if (estimate.status == Status::ok)
-      CHECK(std::abs(estimate.log_z - truth) < 4 * estimate.std_error);
-  }
-}
-
 namespace {
 
 // The model, and two layers of one continuous unit each above it, coupled to each other alone: neither
@@ -370,44 +228,6 @@ KnownModel below_continuous_units(const KnownModel& known) {
 }
 
 }  // namespace
-
-TEST_CASE("a base near the likeliest mode is not chosen where most of the mass is elsewhere") {
-  // Isolated states beside the one found hold most of it: from near that one runs are 2 to 4 nats low.
-  // Of some a pilot finds a little of that, which is not enough.
-  // Of the last 5 % are near no place, as far as the weights of two or three chains tell.
-  const std::pair<const char*, std::uint64_t> models[] = {
-      {"parity:40:7:6", 1},
-      {"parity:40:7:8", 1},
-      {"parity:70:7.5:18", 1},
-      {"parity:60:7.5:190", 11300934884449516797U}};
-  for (const auto& [name, seed] : models) {
-    INFO(name);
-    const KnownModel known = make_known_model(name);
-    const ChosenBase chosen = choose_auto_base(known.model, mode_search(known.model, seed), seed);
-    CHECK_FALSE(chosen.of_modes);
-  }
-}
-
-TEST_CASE(
-    "rates near modes are chosen for a trained model whose modes the uniform base never reaches") {
-  // Its pilot ends 9 to 19 nats below what the model has; of places that may hold a tenth each
-  // the rates' pilots miss some.
-  const auto path = find_data_file("", "models/carlson2016/mnist-20-peaked.npz");
-  REQUIRE(path);
-  const Layered model = read_model(*path);
-  const double truth = exact_log_z(model).log_z;
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    const ChosenBase chosen = choose_auto_base(model, mode_search(model, seed), seed);
-    REQUIRE(chosen.phases);
-    CHECK(chosen.phases->by_uniform.log_z() < truth - 5);
-    CHECK(chosen.of_modes);
-    const LayeredTarget target(model, chosen.base);
-    MethodRuns runs(target, {.chains = 100, .sweeps = 2000, .key = make_key(seed)});
-    const Estimate estimate = runs.estimate("rts");
-    CHECK(estimate.std_error < 0.2);
-    CHECK(std::abs(estimate.log_z - truth) < 5 * estimate.std_error);  // 6e-7 each
-  }
-}
 
 TEST_CASE("where a run misses a phase, annealing from near it refutes the run") {
   Stream draws(make_key(4, "votes"), Purpose::test);
@@ -433,99 +253,4 @@ TEST_CASE("where a run misses a phase, annealing from near it refutes the run") 
     CHECK(from_modes.status == Status::ok);
     CHECK(std::abs(from_modes.log_z - known.known.log_z) < 5 * from_modes.std_error + 0.02);
   }
-}
-
-TEST_CASE("phases have bases near different places, of any units, on both sides") {
-  const KnownModel patterns = make_known_model("patterns:60:10:1:3");
-  const ChosenBase chosen = choose_auto_base(patterns.model, mode_search(patterns.model, 2), 2);
-  REQUIRE(chosen.phases);
-  const Phases& phases = *chosen.phases;
-  CHECK(phases.bases.size() > 4);
-  CHECK(phases.bases[0].logits[0].isZero());
-  CHECK(phases.centres.col(0).isConstant(0.5));
-  for (Eigen::Index a = 1; a < phases.centres.cols(); ++a)
-    for (Eigen::Index b = 0; b < a; ++b)
-      CHECK((phases.centres.col(a) - phases.centres.col(b)).squaredNorm() > 0.1);
-  // Both ground states of a lattice are near one of its bases.
-  const KnownModel lattice = make_known_model("ising:6:0.6");
-  const Modes modes = find_modes(lattice.model, Base::uniform(lattice.model));
-  const Phases states = anneal_phases(lattice.model, modes, make_key(1), {.key = make_key(2)});
-  REQUIRE(states.bases.size() >= 3);
-  const Eigen::RowVectorXd magnetisation = states.centres.topRows(18).colwise().mean();
-  CHECK(magnetisation.maxCoeff() > 0.8);
-  CHECK(magnetisation.minCoeff() < -0.8);
-  for (std::size_t k = 1; k < states.bases.size(); ++k)
-    for (const Eigen::VectorXd& logits : states.bases[k].logits) CHECK_FALSE(logits.isZero());
-}
-
-TEST_CASE("a base of means has them, of any units that are tempered") {
-  const std::vector<Unit> units = {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(4),
-                                   Unit::continuous()};
-  std::vector<Layer> layers;
-  std::vector<Eigen::MatrixXd> weights;
-  std::vector<Eigen::VectorXd> means;
-  for (const Unit unit : units) {
-    layers.push_back({unit, Eigen::VectorXd::Zero(3), {}});
-    const double middle = (unit.lowest() + unit.highest()) / 2;
-    means.emplace_back(Eigen::Vector3d(unit.lowest() + 0.1, middle, unit.highest() - 0.3));
-    if (layers.size() > 1) weights.push_back(Eigen::MatrixXd::Zero(3, 3));
-  }
-  const Layered model(layers, weights);
-  const Base base = Base::of_means(model, means);
-  for (int l = 0; l < 4; ++l) {
-    CHECK(base.logits[l][1] == 0);
-    for (int u = 0; u < 3; ++u)
-      CHECK(mean_value(units[static_cast<std::size_t>(l)], base.logits[l][u]) ==
-            Approx(means[static_cast<std::size_t>(l)][u]).epsilon(1e-12));
-  }
-  means[0][0] = 0;
-  CHECK_THROWS_AS(Base::of_means(model, means), InvalidArgument);
-  means.pop_back();
-  CHECK_THROWS_AS(Base::of_means(model, means), InvalidArgument);
-}
-
-TEST_CASE("a phase is found whichever side of a network it is a pattern of") {
-  Stream draws(make_key(2, "votes"), Purpose::test);
-  const VotingRbm votes = make_votes({.visible = 200, .weak = 60, .strong = 8, .ahead = 10}, draws);
-  const Layered& rbm = votes.model;
-  const Layered turned =
-      Layered::rbm(rbm.weights(0).transpose(), Eigen::VectorXd(rbm.bias(1)), rbm.bias(0));
-  // Below three visible units that nothing depends on.
-  std::vector<Layer> layers = {
-      {Unit::bernoulli(), Eigen::Vector3d::Zero(), {}}, rbm.layer(0), rbm.layer(1)};
-  const Layered deeper(layers, {Eigen::MatrixXd::Zero(3, 200), rbm.weights(0)});
-  for (const auto& [model, log_z] : {std::pair(turned, votes.known.log_z),
-                                     std::pair(deeper, votes.known.log_z + 3 * std::log(2.0))}) {
-    const ChosenBase chosen = choose_auto_base(model, mode_search(model, 1), 1);
-    REQUIRE(chosen.phases);
-    CHECK(chosen.phases->log_z() == Approx(log_z).epsilon(0).margin(1));
-  }
-}
-
-TEST_CASE("a mode is found that only the signs of one unit's weights lead to") {
-  // Thirty units of 0.5 hold a pattern of 230 and thirty its reverse: one of them decides nothing where
-  // some of twenty others are on, nor do units of both.
-  Stream draws(make_key(5, "signs"), Purpose::test);
-  Eigen::VectorXd pattern(230);
-  for (double& x : pattern) x = draws.bernoulli(0.5) ? 1 : -1;
-  Eigen::MatrixXd weights(230, 80);
-  for (int j = 0; j < 80; ++j)
-    for (int i = 0; i < 230; ++i)
-      weights(i, j) =
-          j < 60 ? 0.5 * (j < 30 ? pattern[i] : -pattern[i]) : (draws.bernoulli(0.5) ? 1.5 : -1.5);
-  Eigen::VectorXd above = Eigen::VectorXd::Zero(80);
-  above.head(60).setConstant(-45);
-  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(230), above);
-  ModeSearch search = mode_search(model, 1);
-  search.climbs.starts = 2;
-  search.escape_states = 1;  // no way out by neighbours
-  const auto finds = [&] {
-    const Modes modes = find_modes(model, Base::uniform(model), search);
-    for (int k = 0; k < modes.count(); ++k)
-      if (modes.states.get_layer(1).col(k).head(30).sum() == 30) return true;
-    return false;
-  };
-  CHECK(finds());
-  search.climbs.further_starts = 0;
-  CHECK_FALSE(finds());
 }
