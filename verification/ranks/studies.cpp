@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/ranks/host.hpp"
 #include "verification/ranks/launched.hpp"
 
 namespace ranks_test {
@@ -115,7 +116,9 @@ TEST_CASE("a trial that throws on a rank is a failure with its host, and the oth
   CHECK(run.code == 1);
   const Json json = Json::parse(run.out);
   REQUIRE(json["failures"].size() == 1);
-  CHECK_THAT(json["failures"][0].get<std::string>(), Catch::Contains("no luck"));
+  CHECK_THAT(json["failures"][0].get<std::string>(),
+             Catch::Contains("no luck") &&
+                 Catch::EndsWith("(on host " + boltzmark::experiments::host_name() + ")"));
   CHECK(stored(folder / "out") == kTrials - 1);
 }
 

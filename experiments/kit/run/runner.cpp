@@ -142,8 +142,6 @@ class Run {
     Outcome outcome{.trial = by_number_.at(note.number), .text = std::move(note.text)};
     if (note.kind == Kind::result) outcome.kind = Outcome::Kind::result;
     if (note.kind == Kind::failure) outcome.kind = Outcome::Kind::failure;
-    if (outcome.kind == Outcome::Kind::failure)
-      outcome.text += fmt::format(" (on host {})", remote_.host_name_of(rank));
     this->note(rank, outcome);
   }
 
@@ -154,6 +152,8 @@ class Run {
       return take(dispatcher_.abandoned(rank, i));
     }
     const bool made = outcome.kind == Outcome::Kind::result;
+    if (!made && remote_.any())
+      outcome.text += fmt::format(" (on host {})", remote_.host_name_of(rank));
     Dispatcher::Actions actions = made ? dispatcher_.result(rank, i) : dispatcher_.failure(rank, i);
     for (const DispatchAction& action : actions) {
       if (action.kind == DispatchAction::Kind::store) store_line(i, outcome.text);

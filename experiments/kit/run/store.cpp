@@ -106,9 +106,7 @@ TrialStore::TrialStore(std::string path, Access access) : path_(std::move(path))
 }
 
 TrialStore::~TrialStore() {
-  if (file_ < 0) return;
-  fsync(file_);
-  close(file_);
+  if (file_ >= 0) close(file_);
 }
 
 std::size_t TrialStore::remember_all(std::string_view text) {

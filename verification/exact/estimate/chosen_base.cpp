@@ -1,5 +1,4 @@
 // Which base is chosen of a model: where rates and places may hide a phase, and where they lead to one.
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <utility>
