@@ -20,7 +20,8 @@ struct Outcome {
   std::string text = {};  ///< the line, or what was thrown
 };
 
-constexpr double kPollSeconds = 0.0005;  ///< that outcomes are waited for between looks for messages
+constexpr double kPollSeconds =
+    0.0005;  ///< that outcomes are waited for between looks for messages
 
 /// The outcomes that workers left, for one thread to take.
 class OutcomeQueue {
