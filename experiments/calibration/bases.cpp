@@ -304,9 +304,11 @@ Experiment experiment() {
           "that the command estimate chooses by default, with the same seeds and sweeps.",
       .settings =
           {.smoke = "A trained model and one other, 100 sweeps.",
-           .quick =
-               "Two trained models and every 50th of the zoo, 500 sweeps of 100 chains, one seed.",
-           .paper = "Three trained models and every fourth of the zoo, 2,000 sweeps, five seeds."},
+           .quick = "Two trained models and every 20th of the others held out, 500 sweeps of 100 "
+                    "chains, one seed.",
+           .paper =
+               "All trained models and every second of the others held out, 2,000 sweeps, five "
+               "seeds."},
       .seconds = {.smoke = 4, .quick = 12, .paper = 900},
       .claims = {"K05", "K06"},
       .deviations = {"One attempt each: no refused estimate is tried again.",
