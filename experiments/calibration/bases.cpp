@@ -145,40 +145,63 @@ Cell number_cell(double value) {
   return std::isfinite(value) ? Cell(value) : Cell(std::string("none"));
 }
 
-void add_table(const std::vector<ModelOutcomes>& models, Summary& summary) {
-  Table table{.name = "bases",
-              .caption =
-                  "All methods on each model, by what b = 0 stands for: how many estimates "
-                  "are ok, false though ok and refused though right (as in the table of "
-                  "methods), and the medians over the methods of the magnitude of the bias "
-                  "and of the RMSE.",
-              .columns = {{"model", "model"},
-                          {"base", "base"},
-                          {"runs", "runs"},
-                          {"ok", "ok"},
-                          {"false", "false"},
-                          {"refused though right", "refused"},
-                          {"median |bias| / nats", "bias"},
-                          {"median RMSE / nats", "rmse"}}};
-  const auto count = [](const Outcomes& outcomes, const auto& holds) {
+const std::vector<Column> kCounts = {{"base", "base"},
+                                     {"runs", "runs"},
+                                     {"ok", "ok"},
+                                     {"false", "false"},
+                                     {"refused though right", "refused"}};
+
+std::vector<Cell> counts_of(const std::string& name, const std::string& base,
+                            const Outcomes& outcomes) {
+  const auto count = [&](const auto& holds) {
     return static_cast<std::int64_t>(std::count_if(outcomes.begin(), outcomes.end(), holds));
   };
+  return {name,
+          base,
+          static_cast<std::int64_t>(outcomes.size()),
+          count([](const ZooOutcome& outcome) { return outcome.ok; }),
+          count([](const ZooOutcome& outcome) { return outcome.ok && outcome.wrong(); }),
+          count([](const ZooOutcome& outcome) { return !outcome.ok && outcome.right(); })};
+}
+
+const char* kind_of(const ZooModel& model) {
+  return is_trained(model) ? "trained models" : "others";
+}
+
+void add_tables(const std::vector<ModelOutcomes>& models, Summary& summary) {
+  Table totals{.name = "totals",
+               .caption =
+                   "All methods, by what b = 0 stands for: how many estimates are ok, false "
+                   "though ok and refused though right (as in the table of methods).",
+               .columns = {{"models", "models"}}};
+  Table table{.name = "bases",
+              .caption =
+                  "The same model by model, and the medians over the methods of the magnitude "
+                  "of the bias and of the RMSE.",
+              .columns = {{"model", "model"}}};
+  for (Table* of : {&totals, &table})
+    of->columns.insert(of->columns.end(), kCounts.begin(), kCounts.end());
+  table.columns.insert(table.columns.end(),
+                       {{"median |bias| / nats", "bias"}, {"median RMSE / nats", "rmse"}});
+  std::map<std::pair<std::string, std::string>, Outcomes> all;
   for (const ModelOutcomes& model : models)
     for (const std::string& base : bases_of(*model.model)) {
       const Outcomes& outcomes = model.by_base.at(base);
+      Outcomes& of_kind = all[{kind_of(*model.model), base}];
+      of_kind.insert(of_kind.end(), outcomes.begin(), outcomes.end());
       std::vector<double> bias, rmse;
       for (const auto& [method, errors] : model.errors(base)) {
         bias.push_back(std::abs(errors.bias));
         rmse.push_back(errors.rmse);
       }
-      table.rows.push_back(
-          {model.model->name, base, static_cast<std::int64_t>(outcomes.size()),
-           count(outcomes, [](const ZooOutcome& outcome) { return outcome.ok; }),
-           count(outcomes, [](const ZooOutcome& outcome) { return outcome.ok && outcome.wrong(); }),
-           count(outcomes,
-                 [](const ZooOutcome& outcome) { return !outcome.ok && outcome.right(); }),
-           number_cell(median(bias)), number_cell(median(rmse))});
+      std::vector<Cell> row = counts_of(model.model->name, base, outcomes);
+      row.push_back(number_cell(median(bias)));
+      row.push_back(number_cell(median(rmse)));
+      table.rows.push_back(std::move(row));
     }
+  for (const auto& [of, outcomes] : all)
+    totals.rows.push_back(counts_of(of.first, of.second, outcomes));
+  summary.add(std::move(totals));
   summary.add(std::move(table));
 }
 
@@ -270,7 +293,7 @@ void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {
       const auto worst = std::max_element(values.begin(), values.end());
       summary.add(mean_measure(
           {.claim = claim,
-           .part = trained ? "trained models" : "others",
+           .part = kind_of(*of.front()),
            .note =
                *worst > 0
                    ? fmt::format("the most on {}: {:.2f}",
@@ -286,7 +309,7 @@ void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {
 void summarise(const Results& results, Summary& summary) {
   const std::vector<ModelOutcomes> models = by_model(read_outcomes(results));
   if (models.empty()) return;
-  add_table(models, summary);
+  add_tables(models, summary);
   add_figure(models, summary);
   if (results.profile() != Profile::smoke) add_claims(models, summary);
 }

@@ -20,8 +20,7 @@ struct Outcome {
   std::string text = {};  ///< the line, or what was thrown
 };
 
-constexpr double kPollSeconds =
-    0.0005;  ///< that outcomes are waited for between looks for messages
+constexpr double kPollSeconds = 0.0005;  ///< until a message is looked for again
 
 /// The outcomes that workers left, for one thread to take.
 class OutcomeQueue {

@@ -101,8 +101,8 @@ TEST_CASE("a base near the likeliest mode is not chosen where most of the mass i
 
 TEST_CASE(
     "rates near modes are chosen for a trained model whose modes the uniform base never reaches") {
-  // Its pilot ends 9 to 19 nats below what the model has; of places that may hold a tenth each
-  // the rates' pilots miss some.
+  // The uniform base's pilot ends 9 to 19 nats below log Z; of places that may hold a tenth each
+  // those of the rates miss some.
   const auto path = find_data_file("", "models/carlson2016/mnist-20-peaked.npz");
   REQUIRE(path);
   const Layered model = read_model(*path);

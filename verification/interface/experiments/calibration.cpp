@@ -173,7 +173,17 @@ TEST_CASE("the chosen base is held against the better of the others, model by mo
   CHECK(found.at("K06trained models").estimate == Approx(std::log2(root / 0.2) / 2).epsilon(1e-12));
   CHECK(found.at("K06others").estimate == Approx(3.0 / 2).epsilon(1e-12));
   const Summary summary = summary_of("calibration/bases", trials);
-  const Table& table = std::get<Table>(summary.items().at(0));
+  const Table& totals = std::get<Table>(summary.items().at(0));
+  REQUIRE(totals.rows.size() == 2 + 3);
+  // Of both trained models: auto 2 and 1 runs, of which 1 and 1 are ok.
+  const std::vector<Cell>& chosen_of_trained = totals.rows[2];
+  CHECK(std::get<std::string>(chosen_of_trained[0]) == "trained models");
+  CHECK(std::get<std::string>(chosen_of_trained[1]) == "auto");
+  CHECK(std::get<std::int64_t>(chosen_of_trained[2]) == 3);
+  CHECK(std::get<std::int64_t>(chosen_of_trained[3]) == 2);
+  CHECK(std::get<std::int64_t>(totals.rows[3][4]) == 1);  // mnist's 9 off
+  CHECK(std::get<std::int64_t>(totals.rows[4][4]) == 2);  // the uniform one's
+  const Table& table = std::get<Table>(summary.items().at(1));
   REQUIRE(table.rows.size() == 3 + 3 + 2 + 2);
   for (const std::vector<Cell>& row : table.rows) {
     if (std::get<std::string>(row[0]) != first.name) continue;
@@ -185,7 +195,7 @@ TEST_CASE("the chosen base is held against the better of the others, model by mo
     CHECK(std::get<double>(row[6]) == Approx(chosen ? 0.1 : 0).epsilon(1e-12).margin(1e-12));
     CHECK(std::get<double>(row[7]) == Approx(chosen ? root : 9).epsilon(1e-12));
   }
-  const Figure& figure = std::get<Figure>(summary.items().at(1));
+  const Figure& figure = std::get<Figure>(summary.items().at(2));
   REQUIRE(figure.panels.size() == 2);
   CHECK(figure.panels[1].series.at(0).x.at(0) == Approx(0.2).epsilon(1e-12));
   CHECK(figure.panels[1].series.at(0).y.at(0) == Approx(root).epsilon(1e-12));
