@@ -29,14 +29,15 @@ build: configure  ## build the program at build/boltzmark
 	@cmake --build $(BUILD) -j $(JOBS) --target boltzmark $(QUIET)
 
 test: configure  ## build and run the whole verification suite
-	@tools/setup cluster || echo "boltzmark: the tests go on without Slurm" >&2
 	@cmake --build $(BUILD) -j $(JOBS) $(QUIET)
-	@ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
+	@if tools/setup cluster; then export BOLTZMARK_CLUSTER=set-up; \
+	  else echo "boltzmark: the tests go on without Slurm" >&2; fi; \
+	  ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
 
 cluster: configure  ## run studies on a Slurm cluster of two hosts, which lives as long as each test
 	@tools/setup cluster
 	@cmake --build $(BUILD) -j $(JOBS) --target cluster_programs $(QUIET)
-	@ctest --test-dir $(BUILD) -R '^cluster:' $(ARGS)
+	@BOLTZMARK_CLUSTER=set-up ctest --test-dir $(BUILD) -R '^cluster:' $(ARGS)
 
 reproduce: build  ## regenerate the tables, figures and the report (PROFILE, OUT, ARGS)
 	@$(BUILD)/boltzmark reproduce --profile $(PROFILE) --jobs $(JOBS) --out $(OUT) $(ARGS)

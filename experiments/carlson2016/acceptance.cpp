@@ -105,6 +105,7 @@ void add_largest(const std::string& part, const std::string& note,
   measure.power = interval_power({0, -width / 2, width / 2}, kLeastRise, level);
   measure.power_against = "acceptance that never rises";
   measure.post_hoc = true;
+  measure.interval = fmt::format("95 % for all {} together", all.size());
   measure.note = note;
   summary.add(std::move(measure));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 #include "boltzmark/estimate/mbar.hpp"
 #include "boltzmark/estimate/rts.hpp"
@@ -166,8 +167,7 @@ void add_figure(const Results& results, Summary& summary) {
              .y = errors,
              .series = {},
              .legend = "bottom left"};
-  Panel published{
-      .title = "published", .x = samples, .y = errors, .series = {}, .legend = "bottom left"};
+  std::vector<Series> published;
   int colour = 0;
   for (const Method& method : methods()) {
     Series series{.label = method.label, .mark = Mark::line_points, .colour = colour};
@@ -182,18 +182,19 @@ void add_figure(const Results& results, Summary& summary) {
     ours.series.push_back(std::move(series));
     Series digitised = published_series(find_published("carlson2016_fig2", "", method.label),
                                         method.label, colour);
-    digitised.label = method.label;
-    published.series.push_back(std::move(digitised));
+    digitised.label.clear();  // its colour tells
+    published.push_back(std::move(digitised));
     ++colour;
   }
+  published.front().label = "published";
+  std::ranges::move(published, std::back_inserter(ours.series));
   summary.add(
       Figure{.name = "log-rmse",
              .caption = fmt::format("Fig. 2: log RMSE against samples, {} repeats, and its 95 % "
-                                    "bootstrap intervals; right: the published curves, "
+                                    "bootstrap intervals; dotted: the published curves, "
                                     "digitised, 10 repeats, no intervals given.",
                                     results.trials().size()),
-             .panels = {std::move(ours), std::move(published)},
-             .columns = 2});
+             .panels = {std::move(ours)}});
 }
 
 void summarise(const Results& results, Summary& summary) {

@@ -125,16 +125,17 @@ ClaimChange read_change(const Fields& fields) {
 
 Claim read_claim(const std::string& file, const toml::table& table) {
   const std::string name = table["id"].value_or(std::string("a claim without id"));
-  const Fields fields(
-      file, name, table,
-      {"id", "kind", "statement", "statistic", "test", "threshold", "tolerance", "parts", "where",
-       "published", "note", "experiments", "checks", "registered", "digest", "change"});
+  const Fields fields(file, name, table,
+                      {"id", "kind", "statement", "statistic", "test", "threshold", "tolerance",
+                       "parts", "where", "published", "note", "to_decide", "experiments", "checks",
+                       "registered", "digest", "change"});
   Claim claim{.id = fields.text("id"),
               .statement = fields.text("statement"),
               .statistic = fields.text("statistic"),
               .where = fields.text("where"),
               .published = fields.text_or_empty("published"),
               .note = fields.text_or_empty("note"),
+              .to_decide = fields.text_or_empty("to_decide"),
               .experiments = fields.texts("experiments"),
               .registered = fields.text_or_empty("registered"),
               .digest = fields.named_texts("digest")};

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -18,12 +17,23 @@
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark::experiments {
+namespace {
+
+constexpr std::streamsize kBlock = 1 << 20;
+
+}  // namespace
 
 std::string source_path(std::string_view inside) {
   return std::string(BOLTZMARK_SOURCE_DIR) + "/" + std::string(inside);
 }
 
 std::string read_text(const std::string& path) {
+  std::string text;
+  read_blocks(path, [&](std::string_view block) { text += block; });
+  return text;
+}
+
+void read_blocks(const std::string& path, const std::function<void(std::string_view)>& take) {
   std::error_code error;
   std::ifstream file(path, std::ios::binary);
   if (!file)
@@ -32,7 +42,10 @@ std::string read_text(const std::string& path) {
   if (std::filesystem::is_directory(path, error))
     throw DataError(path + ": is a folder (must be a file)");
   try {
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    file.exceptions(std::ios_base::badbit);
+    std::string block(kBlock, '\0');
+    while (file.read(block.data(), kBlock) || file.gcount() > 0)
+      take(std::string_view(block).substr(0, static_cast<std::size_t>(file.gcount())));
   } catch (const std::ios_base::failure&) {  // a stale handle of NFS, a disk that fails
     throw DataError(fmt::format("{}: cannot be read: {} (must be a readable file)", path,
                                 std::strerror(errno)));

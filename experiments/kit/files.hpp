@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@ std::string source_path(std::string_view inside);
 
 /// Reads a whole file.  Throws  DataError if it cannot be read
 std::string read_text(const std::string& path);
+/// Reads it in blocks of at most a MiB, so that it need not fit into memory.
+/// Throws  DataError if it cannot be read
+void read_blocks(const std::string& path, const std::function<void(std::string_view)>& take);
 
 /// Writes a file whole or not at all, making its folder: a temporary beside it is renamed onto it.
 /// Throws  DataError if it cannot be written

@@ -46,9 +46,10 @@ struct Measure {
   std::string claim;      ///< "B15"
   std::string part = {};  ///< one of the claim's parts, e.g. "3x3"; empty if it has none
   double estimate = std::numeric_limits<double>::quiet_NaN();
-  double lower = std::numeric_limits<
-      double>::quiet_NaN();  ///< 95 % interval, and no other; exact claims need none
+  double lower = std::numeric_limits<double>::
+      quiet_NaN();  ///< 95 % interval, unless `interval` says which; exact claims need none
   double upper = std::numeric_limits<double>::quiet_NaN();
+  std::string interval = {};  ///< what the limits are where not those of 95 %: "98.75 %"
   /// One-sided p-value for the claim's direction; NaN: the interval decides.
   double p_value = std::numeric_limits<double>::quiet_NaN();
   /// The same for the opposite direction; NaN: 1 - p_value, which is too small where the statistic

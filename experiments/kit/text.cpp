@@ -74,7 +74,9 @@ std::string interval_text(double lower, double upper) {
   return fmt::format("[{}, {}]", number_text(lower), number_text(upper));
 }
 
-std::string found_text(const Measure& measure) {
+namespace {
+
+std::string estimate_text(const Measure& measure) {
   const double width = measure.upper - measure.lower;
   const double most =
       std::max({std::abs(measure.estimate), std::abs(measure.lower), std::abs(measure.upper)});
@@ -86,6 +88,13 @@ std::string found_text(const Measure& measure) {
   const auto text = [&](double value) { return with_minus(fmt::format("{:.{}f}", value, digits)); };
   return fmt::format("{} [{}, {}]", text(measure.estimate), text(measure.lower),
                      text(measure.upper));
+}
+
+}  // namespace
+
+std::string found_text(const Measure& measure) {
+  const std::string text = estimate_text(measure);
+  return measure.interval.empty() ? text : fmt::format("{} ({})", text, measure.interval);
 }
 
 std::string power_text(const Measure& measure) {

@@ -138,9 +138,10 @@ void summarise(const Results& results, Summary& summary) {
     Measure measure = interval_measure(
         {.claim = "S10",
          .part = fmt::format("weight at b = {}", ladder()[rung]),
-         .note = "interval of 98.75 %, for four temperatures",
          .likely_reason = "a remainder of the start, or of the factor's own size, at this length"},
         interval, last_errors(results, rung).size());
+    measure.interval = "98.75 %, for four temperatures";
+    measure.post_hoc = true;
     measure.power = interval_power(interval, 0.02, kLevel);
     measure.power_against = "an error of 0.02 nats";
     summary.add(std::move(measure));

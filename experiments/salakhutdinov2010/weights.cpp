@@ -215,9 +215,10 @@ void add_error_measures(const std::string& claim, const Results& results, double
     Measure measure = interval_measure(
         {.claim = claim,
          .part = fmt::format("{}, error of X{}", factor_text(factor), set + 1),
-         .note = "interval of 98.75 %, for four sets",
          .likely_reason = "a remainder of the start, or of the factor's own size, at this length"},
         interval, errors.size());
+    measure.interval = "98.75 %, for four sets";
+    measure.post_hoc = true;
     measure.power = interval_power(interval, distance, kLevel);
     measure.power_against = fmt::format("an error of {}", distance);
     summary.add(std::move(measure));

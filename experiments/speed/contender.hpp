@@ -41,5 +41,6 @@ void add_annealing();
 void add_training();
 void add_spectra();
 void add_studies();
+void add_ranks();  ///< none without mpirun
 
 }  // namespace boltzmark::speed

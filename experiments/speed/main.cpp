@@ -16,6 +16,7 @@
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/numpy_baseline.hpp"
 #include "experiments/speed/page.hpp"
+#include "experiments/speed/ranks.hpp"
 #include "experiments/speed/workload.hpp"
 
 namespace boltzmark::speed {
@@ -78,6 +79,7 @@ void add_all() {
   add_training();
   add_spectra();
   add_studies();
+  add_ranks();
 }
 
 }  // namespace
@@ -88,6 +90,7 @@ int main(int argc, char** argv) {
   try {
     // The options of Google Benchmark; `--folder=DIR` first of all keeps bench.json and the page.
     std::vector<std::string> words(argv, argv + argc);
+    if (words.size() == 3 && words[1] == speed::kOnRanks) return speed::run_on_ranks(words[2]);
     std::string folder;
     if (words.size() > 1 && words[1].starts_with("--folder=")) {
       folder = words[1].substr(std::string("--folder=").size());

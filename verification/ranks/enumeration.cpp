@@ -2,9 +2,12 @@
 #include <signal.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
 
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/model_file.hpp"
@@ -107,6 +110,34 @@ TEST_CASE(
   }
   const std::string rest = end_of(2, out);
   CHECK(rest.find("from 0 of") == std::string::npos);
+  CHECK(log_z_line(rest) == expected);
+}
+
+TEST_CASE(
+    "an enumeration of which random ranks of 4 are killed at random moments ends with the same bits") {
+  const Folder whole, killed;
+  const std::string expected = log_z_line(end_of(1, whole / "out"));
+  const std::string out = killed / "out", sums = out + ".sums";
+  std::mt19937 draws(2);
+  const auto below = [&](int n) { return static_cast<int>(draws() % static_cast<unsigned>(n)); };
+  int kills = 0;
+  std::string rest;
+  for (int start = 0; rest.empty() && start < 60; ++start) {
+    const std::string saved = std::filesystem::exists(sums) ? read_text(sums) : "";
+    Launched job(4, study(out, {"--exact", "24", "--sleep", "200"}));
+    REQUIRE(wait_until(30, [&] {
+      return (std::filesystem::exists(sums) && read_text(sums) != saved) || job.wait(0);
+    }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(below(700)));
+    const int rank = below(4);
+    if (!job.wait(0)) kill(pid_of(out, rank), SIGKILL);
+    REQUIRE(job.wait(20));
+    INFO(start << ": rank " << rank << " " << job.err());
+    CHECK(wait_for_none(out, 4));
+    if (job.code() == 0) rest = job.out();
+    kills += job.code() != 0;
+  }
+  CHECK(kills >= 5);
   CHECK(log_z_line(rest) == expected);
 }
 

@@ -127,15 +127,28 @@ StudyRun run_study(int ranks, const std::string& out, const std::vector<std::str
   return {ended ? launched.code() : -1, launched.out(), launched.err()};
 }
 
-StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options) {
+StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options,
+                          const std::vector<std::string>& before_other,
+                          const std::vector<std::string>& before_first) {
   std::vector<std::string> words = with_mpirun("1");
+  append(words, before_first);
   append(words, study(out, options));
   append(words,
          {":", "-n", "1", "unshare", "--uts", "sh", "-c", "hostname other; exec \"$@\"", "sh"});
+  append(words, before_other);
   append(words, study(out, options));
   Launched launched(1, words);
   const bool ended = launched.wait(120);
   return {ended ? launched.code() : -1, launched.out(), launched.err()};
+}
+
+std::vector<std::string> with_fault(const std::string& fault,
+                                    const std::vector<std::string>& words) {
+  std::vector<std::string> all = {"/usr/bin/env", std::string("LD_PRELOAD=") + BOLTZMARK_FAULTS,
+                                  "ASAN_OPTIONS=verify_asan_link_order=0",
+                                  "BOLTZMARK_FAULT=" + fault};
+  append(all, words);
+  return all;
 }
 
 bool can_name_hosts() {

@@ -54,14 +54,20 @@ struct StudyRun {
   std::string out, err;
 };
 StudyRun run_study(int ranks, const std::string& out, const std::vector<std::string>& options = {});
-/// On two ranks, of which the second has the host name "other".
-StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options);
+/// On two ranks, of which the second has the host name "other", each started by a program of its own, if any.
+StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options,
+                          const std::vector<std::string>& before_other = {},
+                          const std::vector<std::string>& before_first = {});
 bool can_name_hosts();
 /// On three ranks, in a folder on a disk of its own of so many kB, which then is copied to `out`.
 StudyRun run_on_small_disk(const std::string& folder, int kilobytes, const std::string& out,
                            const std::vector<std::string>& options);
 std::vector<std::string> study(const std::string& out,
                                const std::vector<std::string>& options = {});
+
+/// Has a program run on a system with one fault of those in verification/ranks/faults.
+std::vector<std::string> with_fault(const std::string& fault,
+                                    const std::vector<std::string>& words);
 
 /// Waits until a condition holds, so many seconds at most.  Returns  whether it does
 bool wait_until(double seconds, const std::function<bool()>& holds);

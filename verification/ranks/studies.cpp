@@ -13,46 +13,13 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/ranks/host.hpp"
 #include "verification/ranks/launched.hpp"
+#include "verification/ranks/stored.hpp"
 
 namespace ranks_test {
 namespace {
 
 using boltzmark::experiments::read_text;
 using Json = nlohmann::json;
-
-constexpr int kTrials = 40;
-
-/// What a whole study leaves, on one process.
-const std::map<std::string, std::string>& expected() {
-  static const auto files = [] {
-    const Folder folder;
-    const StudyRun whole = run_study(1, folder / "out", {"--sleep", "0"});
-    REQUIRE(whole.code == 0);
-    REQUIRE(Json::parse(whole.out)["ranks"] == 1);
-    return result_files(folder / "out");
-  }();
-  REQUIRE(files.size() == 2);
-  return files;
-}
-
-std::string store_of(const std::string& out) { return out + "/quick/toy/one/trials.jsonl"; }
-
-int stored(const std::string& out) {
-  if (!std::filesystem::exists(store_of(out))) return 0;
-  const std::string text = read_text(store_of(out));
-  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-}
-
-/// Goes on with a study on one process, which finds as much as is stored.
-void check_goes_on(const std::string& out) {
-  const int lines = stored(out);
-  CHECK(lines > 0);
-  const StudyRun rest = run_study(1, out, {"--sleep", "0"});
-  INFO(rest.err);
-  REQUIRE(rest.code == 0);
-  CHECK(Json::parse(rest.out)["reused"] == lines);
-  CHECK(result_files(out) == expected());
-}
 
 TEST_CASE("a study on 2, 3 and 5 ranks leaves the bytes of one process, with 2 jobs a rank too") {
   for (const int ranks : {2, 3, 5})
@@ -182,17 +149,20 @@ TEST_CASE("after rank 0 or mpirun is killed no process is left, and the study go
   }
 }
 
-TEST_CASE("SIGTERM at mpirun leaves the store whole, and the study goes on") {
-  const Folder folder;
-  const std::string out = folder / "out";
-  Launched job(3, study(out, {"--sleep", "50"}));
-  REQUIRE(wait_for_lines(store_of(out), 5));
-  job.signal(SIGTERM);
-  REQUIRE(job.wait(20));
-  CHECK(job.code() != 0);
-  CHECK(wait_for_none(out, 3));
-  CHECK(read_text(store_of(out)).back() == '\n');
-  check_goes_on(out);
+TEST_CASE("SIGTERM or Ctrl-C at mpirun leaves the store whole, and the study goes on") {
+  for (const int number : {SIGTERM, SIGINT}) {
+    INFO("signal " << number);
+    const Folder folder;
+    const std::string out = folder / "out";
+    Launched job(3, study(out, {"--sleep", "50"}));
+    REQUIRE(wait_for_lines(store_of(out), 5));
+    job.signal(number);
+    REQUIRE(job.wait(20));
+    CHECK(job.code() != 0);
+    CHECK(wait_for_none(out, 3));
+    CHECK(read_text(store_of(out)).back() == '\n');
+    check_goes_on(out);
+  }
 }
 
 TEST_CASE("a rank that is stopped is lost, its trials are given again, and the report is written") {
@@ -279,43 +249,6 @@ TEST_CASE("a study whose lock names another run ends on all ranks, and stores no
   REQUIRE(rest.code == 0);
   CHECK(Json::parse(rest.out)["reused"] == lines);
   CHECK(result_files(out) == expected());
-}
-
-TEST_CASE("a disk that is full ends all ranks with one line, and the store is whole") {
-  if (!can_name_hosts()) {
-    WARN("skipped: this system lets no process have disks of its own");
-    return;
-  }
-  const Folder folder;
-  const std::string out = folder / "out";
-  const StudyRun run = run_on_small_disk(folder / "disk", 400, out, {"--bytes", "15000"});
-  CHECK(run.code > 0);
-  CHECK_THAT(run.err, Catch::Contains("trials.jsonl: cannot be written: No space left"));
-  CHECK(run.err.find("toy_study: ") == run.err.rfind("toy_study: "));
-  const int lines = stored(out);
-  CHECK(lines > 5);
-  CHECK(read_text(store_of(out)).back() == '\n');
-  const StudyRun rest = run_study(2, out, {"--bytes", "15000"});
-  CHECK(rest.code == 0);
-  CHECK(Json::parse(rest.out)["reused"] == lines);
-  CHECK(result_files(out) == expected());
-}
-
-TEST_CASE("a rank whose data differ is refused at the start, by its host") {
-  if (!can_name_hosts()) {
-    WARN("skipped: this system lets no process have a host name of its own");
-    return;
-  }
-  const Folder folder;
-  const StudyRun run = run_on_two_hosts(folder / "out", {"--other-data-rank", "1"});
-  CHECK(run.code == 2);
-  CHECK_THAT(run.err,
-             Catch::StartsWith("toy_study: rank 1 on host other: toy/one and its data = "));
-  CHECK_FALSE(std::filesystem::exists(folder / "out"));
-  const StudyRun equal = run_on_two_hosts(folder / "out", {});
-  CHECK(equal.code == 0);
-  CHECK(result_files(folder / "out") == expected());
-  CHECK_THAT(read_text(store_of(folder / "out")), Catch::Contains("\"host\":\"other\""));
 }
 
 }  // namespace

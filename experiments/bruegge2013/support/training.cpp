@@ -191,18 +191,17 @@ void add_majority_measure(const std::string& claim, const std::vector<int>& sign
   // Even if T won every setting that was run, the claim stays open while a quarter is missing:
   // (run - missing) / total must exceed 1/2.
   const bool open = missing >= total / 4;
-  summary.add(
-      Measure{.claim = claim,
-              .estimate = net / static_cast<double>(signs.size()),
-              .lower = (net - missing) / total,
-              .upper = (net + missing) / total,
-              .n = static_cast<std::int64_t>(signs.size()),
-              .power = open ? 0.0 : 1.0,
-              .power_against = "T significantly better in every setting that was run",
-              .note = fmt::format(
-                  "T significantly better in {}, worse in {}, of {} settings run out of {}; the "
-                  "interval is what the other settings can make of the share",
-                  better, worse, signs.size(), settings)});
+  summary.add(Measure{
+      .claim = claim,
+      .estimate = net / static_cast<double>(signs.size()),
+      .lower = (net - missing) / total,
+      .upper = (net + missing) / total,
+      .interval = missing > 0 ? "what the settings not run leave open" : "all settings",
+      .n = static_cast<std::int64_t>(signs.size()),
+      .power = open ? 0.0 : 1.0,
+      .power_against = "T significantly better in every setting that was run",
+      .note = fmt::format("T significantly better in {}, worse in {}, of {} settings run out of {}",
+                          better, worse, signs.size(), settings)});
 }
 
 }  // namespace boltzmark::experiments

@@ -18,6 +18,7 @@ Json part_json(const JudgedPart& part, const Measure& measure, const std::string
           {"estimate", finite(measure.estimate)},
           {"lower", finite(measure.lower)},
           {"upper", finite(measure.upper)},
+          {"interval", measure.interval},
           {"p_value", finite(measure.p_value)},
           {"p_opposite", finite(measure.p_opposite)},
           {"n", measure.n},

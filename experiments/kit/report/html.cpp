@@ -85,7 +85,7 @@ std::string claims_html(const PaperVerdicts& paper, Profile profile) {
   text += fmt::format("<p class=\"reference\">{}</p>\n", html_escape(paper.file.reference));
   text += tally_html(paper);
   text +=
-      "<p class=\"key\">Each number is an estimate with its 95 % interval. A claim is undecided at "
+      "<p class=\"key\">Each number is an estimate with its 95 % interval, or with the limits named behind it. A claim is undecided at "
       "this profile when the interval leaves it open or it was not run. Power is the probability "
       "that this profile's size decides the claim, against the effect named in the experiment's "
       "section: from the design, or, called post hoc, from the spread that was seen. Kinds: E exact, D direction, V value, C cost.</p>\n";

@@ -37,30 +37,27 @@ std::string signs_html(const Document& document, const Experiment& experiment) {
   return text;
 }
 
-const Experiment* find_experiment(const Document& document, const std::string& id) {
+/// What an experiment's trials at paper size that this report lacks take, as they are estimated.
+double seconds_open(const Document& document, const std::string& id) {
   for (const Section& section : document.sections)
-    if (section.experiment->id == id) return section.experiment;
+    if (section.experiment->id == id)
+      return document.profile == Profile::paper ? section.seconds_open
+                                                : section.experiment->seconds.paper;
   for (const Experiment* missing : document.missing)
-    if (missing->id == id) return missing;
-  return nullptr;
+    if (missing->id == id) return missing->seconds.paper;
+  return 0;
 }
 
-/// The share of an experiment's trials at paper size that this report lacks.
-double share_open(const Document& document, const std::string& id) {
-  for (const Section& section : document.sections)
-    if (section.experiment->id == id && document.profile == Profile::paper && section.planned > 0)
-      return 1 - static_cast<double>(section.finished) / static_cast<double>(section.planned);
-  return 1;
-}
-
-/// What the trials would cost that an open claim waits for, by the experiments' own estimates.
+/// What an open claim waits for.
 std::string cost_text(const Document& document, const Claim& claim) {
+  if (!claim.to_decide.empty()) return claim.to_decide;
   double seconds = 0;
-  for (const std::string& id : claim.experiments)
-    if (const Experiment* experiment = find_experiment(document, id))
-      seconds += share_open(document, id) * experiment->seconds.paper;
+  for (const std::string& id : claim.experiments) seconds += seconds_open(document, id);
   if (seconds == 0) return "every planned trial was run: more repeats than planned";
-  return "profile paper, about " + duration_text(seconds) + " on 2 cores";
+  return fmt::format("profile paper, about {} on 2 cores{}", duration_text(seconds),
+                     claim.experiments.size() > 1 || document.profile != Profile::paper
+                         ? ""
+                         : " for what " + claim.experiments[0] + " lacks");
 }
 
 std::string claim_item(const Document& document, const PaperVerdicts& paper,

@@ -86,6 +86,8 @@ Section make_section(const Experiment& experiment, const PlannedExperiment& plan
                   .finished = results.trials().size(),
                   .stale = plan.stale,
                   .run = run_text(results)};
+  for (const PlannedTrial& trial : plan.trials)
+    if (!trial.finished) section.seconds_open += trial.seconds;
   note_origins(section, results);
   try {
     experiment.summarise(results, section.summary);

@@ -89,7 +89,8 @@ void look_up(PlannedExperiment& plan, const ReproduceOptions& options, TrialStor
     const auto kept = reference.find(trial.key.inputs.dump());
     const bool forget = options.fresh && trial.selected;
     if (!forget) trial.finished = plan.store->find(trial.key);
-    if (!forget && !trial.finished && kept != reference.end()) trial.finished = kept->second;
+    if (!forget && !trial.finished && kept != reference.end())
+      trial.finished = std::make_shared<const Trial>(kept->second);
     if (!trial.finished && plan.store->count_other_builds(trial.key) > 0) ++plan.stale;
   }
 }

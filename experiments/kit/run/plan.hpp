@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,7 @@ namespace boltzmark::experiments {
 struct PlannedTrial {
   TrialKey key;
   double seconds = 0;  ///< estimated, of 2 cores: its share of the experiment's by cost
-  std::optional<Trial> finished = {};
+  std::shared_ptr<const Trial> finished = nullptr;
   bool selected = true;  ///< this call is to run it
   bool to_run() const { return selected && !finished; }
 };

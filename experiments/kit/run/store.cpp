@@ -20,16 +20,26 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr const char* kCheck = "check";
+constexpr std::string_view kCheckFirst = "{\"check\":\"";  // as `seal_line` writes: keys are sorted
 
-std::string hash_text(const Json& line) { return fmt::format("{:016x}", hash_bytes(line.dump())); }
+std::string hash_text(const std::string& text) { return fmt::format("{:016x}", hash_bytes(text)); }
+
+/// Tells whether a line is, byte for byte, one that `seal_line` wrote.
+bool is_as_written(std::string_view text) {
+  constexpr std::size_t kDigits = 16, kRest = kCheckFirst.size() + kDigits + 2;
+  return text.starts_with(kCheckFirst) && text.size() > kRest &&
+         text.substr(kCheckFirst.size(), kDigits) ==
+             hash_text("{" + std::string(text.substr(kRest)));
+}
 
 std::string inputs_text(const Json& inputs, std::uint64_t seed) {
   return fmt::format("{} {}", inputs.dump(), seed);
 }
 
 [[noreturn]] void throw_unstored(const std::string& path, int error) {
-  throw Error(
-      fmt::format("{}: cannot be written: {} (must have space left)", path, std::strerror(error)));
+  const bool is_full = error == ENOSPC || error == EDQUOT;
+  throw Error(fmt::format("{}: cannot be written: {} ({})", path, std::strerror(error),
+                          is_full ? "must have space left" : "must be on a disk that works"));
 }
 
 /// Throws  an exception if the line is no trial
@@ -69,7 +79,7 @@ std::string trial_line(const TrialKey& key, const Trial& trial) {
 }
 
 std::string seal_line(Json line) {
-  line[kCheck] = hash_text(line);
+  line[kCheck] = hash_text(line.dump());
   return line.dump() + "\n";
 }
 
@@ -80,7 +90,8 @@ Json open_line(const std::string& text) {
   if (check == line.end()) return line;
   const Json said = *check;
   line.erase(check);
-  if (said != hash_text(line)) throw DataError("a line was changed (must be as it was written)");
+  if (!is_as_written(text) && said != hash_text(line.dump()))
+    throw DataError("a line was changed (must be as it was written)");
   return line;
 }
 
@@ -117,21 +128,27 @@ std::size_t TrialStore::remember_all(std::string_view text) {
 }
 
 void TrialStore::read_lines(const std::string& path) {
-  const std::string text = read_text(path);
-  const std::size_t whole = remember_all(text);
+  std::size_t size = 0, whole = 0;
+  std::string rest;
+  read_blocks(path, [&](std::string_view block) {
+    size += block.size();
+    rest += block;
+    const std::size_t taken = remember_all(rest);
+    whole += taken;
+    rest.erase(0, taken);
+  });
   if (access_ == Access::read || path != path_) return;
   read_to_ = whole;
-  if (whole < text.size() && ftruncate(file_, static_cast<off_t>(whole)) != 0)
+  if (whole < size && ftruncate(file_, static_cast<off_t>(whole)) != 0)
     throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
 }
 
 void TrialStore::remember(const std::string& line) {
   try {
     auto [key, trial] = parse_line(line);
-    const auto [at, is_new] = trials_.try_emplace(key.text(), trial);
-    if (is_new) ++by_inputs_[inputs_text(key.inputs, key.seed)];
-    note(key, at->second, trial);
-    at->second = std::move(trial);
+    auto& stored = trials_[key.text()];
+    if (stored) note(key, *stored, trial);
+    stored = std::make_shared<const Trial>(std::move(trial));
   } catch (const std::exception&) {
     ++unreadable_;  // a cache: what cannot be read is computed again
   }
@@ -146,20 +163,23 @@ void TrialStore::compare(std::string_view line) {
   const auto [key, trial] = parse_line(std::string(line.substr(0, line.find('\n'))));
   const std::lock_guard lock(mutex_);
   const auto stored = trials_.find(key.text());
-  if (stored != trials_.end()) note(key, stored->second, trial);
+  if (stored != trials_.end()) note(key, *stored->second, trial);
 }
 
-std::optional<Trial> TrialStore::find(const TrialKey& key) const {
+std::shared_ptr<const Trial> TrialStore::find(const TrialKey& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = trials_.find(key.text());
-  if (found == trials_.end()) return std::nullopt;
-  return found->second;
+  return found == trials_.end() ? nullptr : found->second;
 }
 
 std::size_t TrialStore::count_other_builds(const TrialKey& key) const {
   const std::lock_guard lock(mutex_);
-  const auto all = by_inputs_.find(inputs_text(key.inputs, key.seed));
-  return all == by_inputs_.end() ? 0 : all->second - trials_.count(key.text());
+  const std::string same = inputs_text(key.inputs, key.seed) + " ";
+  std::size_t count = 0;
+  for (auto at = trials_.lower_bound(same); at != trials_.end() && at->first.starts_with(same);
+       ++at)
+    ++count;
+  return count - trials_.count(key.text());
 }
 
 void TrialStore::append(const TrialKey& key, const Trial& trial) {
@@ -179,6 +199,7 @@ void TrialStore::write() {
   if (added_.empty()) return;
   struct stat before {};
   fstat(file_, &before);
+  if (before.st_size < static_cast<off_t>(read_to_)) begin_after_cut(before.st_size);
   const ssize_t written = ::write(file_, added_.data(), added_.size());
   if (written != static_cast<ssize_t>(added_.size())) {
     const int error = written < 0 ? errno : ENOSPC;
@@ -188,6 +209,12 @@ void TrialStore::write() {
   }
   added_.clear();
   unsynced_ = true;
+}
+
+void TrialStore::begin_after_cut(off_t size) {
+  char last = '\n';
+  if (size > 0 && pread(file_, &last, 1, size - 1) == 1 && last != '\n') added_.insert(0, "\n");
+  read_to_ = static_cast<std::size_t>(size);
 }
 
 void TrialStore::sync() {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,8 +57,8 @@ class TrialStore {
   TrialStore(const TrialStore&) = delete;
   TrialStore& operator=(const TrialStore&) = delete;
 
-  /// Finds the trial of a key; of several the one written last.
-  std::optional<Trial> find(const TrialKey& key) const;
+  /// Finds the trial of a key; of several the one written last. None: there is no such trial
+  std::shared_ptr<const Trial> find(const TrialKey& key) const;
   /// Appends a trial, whole or not at all.  Throws  Error if it cannot be written (full disk)
   void append(const TrialKey& key, const Trial& trial);
   /// Adds lines to those that `write` appends; they are not found before `read_appended`.
@@ -80,6 +82,8 @@ class TrialStore {
  private:
   void read_lines(const std::string& path);
   std::size_t remember_all(std::string_view text);
+  /// Goes on in a file that another program has cut, on a line of its own.
+  void begin_after_cut(off_t size);
   void remember(const std::string& line);
   void note(const TrialKey& key, const Trial& first, const Trial& second);
 
@@ -90,8 +94,7 @@ class TrialStore {
   std::size_t read_to_ = 0;  ///< bytes of the file appended to that were read
   bool unsynced_ = false;
   mutable std::mutex mutex_;
-  std::map<std::string, Trial> trials_;           ///< by TrialKey::text
-  std::map<std::string, std::size_t> by_inputs_;  ///< by inputs and seed
+  std::map<std::string, std::shared_ptr<const Trial>> trials_;  ///< by TrialKey::text
   std::vector<Conflict> conflicts_;
   std::size_t unreadable_ = 0;
 };

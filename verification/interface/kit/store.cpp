@@ -1,11 +1,18 @@
 #include "experiments/kit/run/store.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/run/folder_lock.hpp"
+#include "experiments/kit/run/plan.hpp"
 #include "experiments/kit/run/reference.hpp"
 #include "verification/interface/kit/toys.hpp"
 
@@ -54,6 +61,103 @@ TEST_CASE("a trial of other sources is not used, but counted") {
   CHECK_FALSE(store.find(key(1, "bbbb")));
   CHECK(store.count_other_builds(key(1, "bbbb")) == 1);
   CHECK(store.count_other_builds(key(1, "aaaa")) == 0);
+}
+
+TEST_CASE("trials of other builds are those of just these inputs and seed") {
+  const StoreFile file;
+  TrialStore store(file.path);
+  TrialKey other_seed = key(1);
+  other_seed.seed = 12;
+  for (const TrialKey& one : {key(1, "aaaa"), key(1, "bbbb"), key(11), key(10), other_seed})
+    store.append(one, trial(one, 0.1));
+  CHECK(store.count_other_builds(key(1, "cccc")) == 2);
+  CHECK(store.count_other_builds(key(1, "aaaa")) == 1);
+  CHECK(store.count_other_builds(key(11, "cccc")) == 1);
+  CHECK(store.count_other_builds(key(2)) == 0);
+}
+
+TEST_CASE(
+    "a file that is cut while a run has it goes on on a line of its own, and nothing new is lost") {
+  for (const bool within_line : {false, true}) {
+    const StoreFile file;
+    TrialStore store(file.path);
+    for (const int repeat : {1, 2, 3}) store.append(key(repeat), trial(key(repeat), repeat));
+    const std::string text = read_text(file.path);
+    const std::size_t two_lines = text.find('\n', text.find('\n') + 1) + 1;
+    std::filesystem::resize_file(file.path, two_lines - (within_line ? 9 : 0));
+    for (const int repeat : {4, 5}) store.append(key(repeat), trial(key(repeat), repeat));
+    CHECK(value_of(store, key(4)) == 4);  // as the report of this run finds it
+    CHECK(value_of(store, key(5)) == 5);
+    const TrialStore again(file.path);
+    for (const int repeat : {1, 4, 5}) CHECK(value_of(again, key(repeat)) == repeat);
+    CHECK(bool(again.find(key(2))) == !within_line);
+    CHECK_FALSE(again.find(key(3)));
+    CHECK(again.unreadable() == (within_line ? 1u : 0u));
+  }
+}
+
+TEST_CASE(
+    "a file that is cut again and again while it is read loses no whole line, and is not cut by it") {
+  const StoreFile file;
+  std::string text;
+  for (int repeat = 0; repeat < 3000; ++repeat)
+    text += trial_line(key(repeat), trial(key(repeat), repeat));
+  write_text(file.path, text);
+  std::atomic<bool> stop = false;
+  std::thread cutter([&] {
+    for (std::size_t size = text.size() - 7; !stop;
+         size = size > text.size() / 2 ? size - 4001 : size)
+      std::filesystem::resize_file(file.path, size);
+  });
+  for (int reading = 0; reading < 30; ++reading) {
+    const TrialStore store(file.path, TrialStore::Access::read);
+    CHECK(store.unreadable() == 0);
+    for (int repeat = 0; repeat < 1400; ++repeat) CHECK(store.find(key(repeat)));
+  }
+  stop = true;
+  cutter.join();
+  CHECK(read_text(file.path) == text.substr(0, std::filesystem::file_size(file.path)));
+}
+
+/// Bytes of memory that this process has.
+std::size_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t all = 0, resident = 0;
+  statm >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST_CASE(
+    "stored lines of 1 kB take less than 4 kB each where a run is planned, and are all found") {
+  constexpr int kLines = 50'000;
+  const TemporaryFolder out;
+  std::vector<Experiment> toys = toy_experiments();
+  toys[0].trials = [](Profile) {
+    std::vector<Json> all;
+    for (int i = 0; i < kLines; ++i) all.push_back({{"size", "small"}, {"repeat", i}});
+    return all;
+  };
+  const ReproduceOptions options{.out = out.path()};
+  const CellFilter any("");
+  std::string text, path;
+  {
+    const PlannedExperiment plan = list_trials(toys[0], options, any);
+    path = plan.folder + "/trials.jsonl";
+    for (const PlannedTrial& each : plan.trials)
+      text += trial_line(each.key, {.inputs = each.key.inputs,
+                                    .outputs = {{"text", std::string(700, 'x')}},
+                                    .revision = std::string(40, 'r')});
+  }
+  CHECK(text.size() / kLines > 900);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  write_text(path, text);
+  const std::size_t before = resident_bytes();
+  const PlannedExperiment plan = plan_experiment(toys[0], options, any);
+  const std::size_t bytes = resident_bytes() - std::min(before, resident_bytes());
+  CHECK(plan.store->unreadable() == 0);
+  CHECK(plan.count_to_run() == 0);
+  INFO(bytes / kLines << " bytes a line");
+  CHECK(bytes / kLines < 4000);
 }
 
 TEST_CASE("a last line torn at any byte is cut off, and the store goes on whole") {

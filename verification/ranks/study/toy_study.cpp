@@ -1,6 +1,6 @@
 // A study of toy trials as a program of its own, for mpirun to start:
 //   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
-//             [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N] [--sign MS]
+//             [--max-seconds S] [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N] [--sign MS]
 //   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
 //             log Z of a random model of so many hidden units, its chunks slow, checkpoint OUT.sums
 // Each rank leaves its process id in OUT.pid.RANK.
@@ -156,6 +156,7 @@ int run(const std::string& out, const Options& options) {
                        .lease_seconds = static_cast<double>(number_of(options, "--lease", 60)),
                        .sign_seconds = number_of(options, "--sign", 10000) / 1000.0,
                        .quiet = true};
+  if (options.contains("--max-seconds")) how.max_seconds = number_of(options, "--max-seconds", 0);
   if (options.contains("--shard")) how.shard = parse_shard(options.at("--shard"));
   const auto start = std::chrono::steady_clock::now();
   const ReproduceResult result = reproduce(how, {study(options)}, {}, link.get());
@@ -166,6 +167,7 @@ int run(const std::string& out, const Options& options) {
                           {"ranks", result.ranks},
                           {"lost", result.lost_ranks},
                           {"reissued", result.reissued},
+                          {"out_of_time", result.out_of_time},
                           {"failures", result.failures},
                           {"seconds", seconds.count()}}
                          .dump());

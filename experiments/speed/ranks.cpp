@@ -1,0 +1,275 @@
+// Work on the ranks of mpirun, on this machine: ranks that sleep stand for those of other hosts, whose cores it has not.
+#include "experiments/speed/ranks.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <queue>
+#include <thread>
+#include <vector>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/io/model_file.hpp"
+#include "experiments/kit/ranks/equal_ranks.hpp"
+#include "experiments/kit/ranks/launcher.hpp"
+#include "experiments/kit/ranks/mpi_transport.hpp"
+#include "experiments/kit/report/report.hpp"
+#include "experiments/kit/run/reproduce.hpp"
+#include "experiments/kit/subprocess.hpp"
+#include "experiments/speed/contender.hpp"
+#include "experiments/speed/workload.hpp"
+
+namespace boltzmark::speed {
+namespace {
+
+using experiments::Json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// CPU time of this process, or of those that it has waited for.
+double cpu_seconds(int who) {
+  rusage used{};
+  getrusage(who, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// A folder that goes with the object.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "boltzmark-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error(name + ": cannot be made");
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+constexpr int kMessages = 2000, kEmptyTrials = 5000, kTrialsOfRank = 8;
+constexpr std::size_t kMessageBytes = 1000, kLineBytes = 4000;
+constexpr double kLongestSleep = 0.375;  // 0.25 s on average
+
+/// Seconds of trials that sleep, spread by a half.
+double sleep_of(int trial) { return kLongestSleep * (1.0 / 3 + (trial * 37 % 101) / 150.0); }
+
+/// One way, of messages that go there and back.
+double seconds_of_message(experiments::RankLink& link) {
+  const auto wait = [&] {
+    for (;;)
+      if (auto message = link.receive()) return std::move(message->bytes);
+  };
+  std::string text(kMessageBytes, 'x');
+  const auto start = Clock::now();
+  for (int i = 0; i < kMessages && link.rank() < 2; ++i) {
+    if (link.rank() == 0) link.send(1, std::move(text));
+    text = wait();
+    if (link.rank() == 1) link.send(0, std::move(text));
+  }
+  return seconds_since(start) / (2 * kMessages);
+}
+
+/// A study whose trials do nothing but sleep, and leave so many bytes.
+experiments::Experiment sleepers(int count, std::size_t bytes, bool asleep) {
+  experiments::Experiment experiment{
+      .id = "speed/sleepers", .item = "", .title = "", .paper_did = ""};
+  experiment.seconds.quick = asleep ? count * kLongestSleep : 1e-4 * count;
+  experiment.trials = [count](experiments::Profile) {
+    std::vector<Json> all;
+    for (int i = 0; i < count; ++i) all.push_back({{"i", i}});
+    return all;
+  };
+  if (asleep) experiment.cost = [](const Json& inputs) { return sleep_of(inputs.at("i")); };
+  experiment.run = [=](const Json& inputs, const experiments::TrialContext&) -> Json {
+    if (asleep)
+      std::this_thread::sleep_for(std::chrono::duration<double>(sleep_of(inputs.at("i"))));
+    return {{"text", std::string(bytes, 'x')}};
+  };
+  return experiment;
+}
+
+/// Runs a study as a shard, which writes no report.
+void run_study(const experiments::Experiment& study, experiments::RankLink& link) {
+  std::string path;
+  std::optional<Folder> folder;
+  if (link.rank() == 0) path = folder.emplace().path();
+  const experiments::ReproduceOptions how{
+      .jobs = 1, .threads = 1, .out = link.broadcast(path), .shard = {0, 1}, .quiet = true};
+  experiments::reproduce(how, {study}, {}, &link);
+}
+
+}  // namespace
+
+int run_on_ranks(const std::string& work) {
+  if (experiments::this_launch().rank > 0) experiments::silence_output();
+  const auto link = experiments::start_mpi();
+  if (!link) throw InvalidArgument(work + ": ranks = 1 (must be started by mpirun)");
+  experiments::agree_on_build(*link);
+  const auto start = Clock::now();
+  const double cpu = cpu_seconds(RUSAGE_SELF);
+  double seconds = 0;
+  if (work == "message") {
+    seconds = seconds_of_message(*link);
+  } else if (work == "trials" || work == "trials-cpu") {
+    run_study(sleepers(kEmptyTrials, kLineBytes, false), *link);
+    seconds =
+        (work == "trials" ? seconds_since(start) : cpu_seconds(RUSAGE_SELF) - cpu) / kEmptyTrials;
+  } else if (work == "asleep") {
+    run_study(sleepers(kTrialsOfRank * link->ranks(), 100, true), *link);
+    seconds = seconds_since(start);
+  } else {
+    throw InvalidArgument(work + ": unknown work (must be message, trials, trials-cpu or asleep)");
+  }
+  if (link->rank() == 0) fmt::print("{:.9f}\n", seconds);
+  std::fflush(stdout);
+  link->finish(0, true);
+  return 0;
+}
+
+namespace {
+
+std::string own_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+}
+
+/// Starts a program, on ranks of mpirun if there is more than one.  Returns  what it prints
+std::string output_of(int ranks, const std::string& transport,
+                      const std::vector<std::string>& program) {
+  std::vector<std::string> words;
+  if (ranks > 1)
+    words = {"mpirun",
+             "--allow-run-as-root",
+             "--oversubscribe",
+             "--bind-to",
+             "none",
+             "--mca",
+             "mpi_yield_when_idle",
+             "1",
+             "--mca",
+             "btl",
+             transport,
+             "-n",
+             std::to_string(ranks)};
+  words.insert(words.end(), program.begin(), program.end());
+  const auto result = experiments::run_program(words, ".", std::chrono::minutes(10));
+  if (result.status != 0)
+    throw Error(fmt::format("{}: exit code {}: {}", program[0], result.status, result.output));
+  return result.output;
+}
+
+double bench_on_ranks(int ranks, const std::string& transport, const std::string& work) {
+  return std::stod(output_of(ranks, transport, {own_folder() + "/bench", kOnRanks, work}));
+}
+
+/// How long the ranks would sleep if each took the next trial at once, the longest first.
+double seconds_asleep(int ranks) {
+  std::vector<double> trials;
+  for (int i = 0; i < kTrialsOfRank * ranks; ++i) trials.push_back(sleep_of(i));
+  std::sort(trials.rbegin(), trials.rend());
+  std::priority_queue<double, std::vector<double>, std::greater<>> free;
+  for (int rank = 0; rank < ranks; ++rank) free.push(0);
+  double last = 0;
+  for (const double seconds : trials) {
+    const double end = free.top() + seconds;
+    free.pop();
+    free.push(end);
+    last = std::max(last, end);
+  }
+  return last;
+}
+
+constexpr const char* kShared = "self,vader";
+constexpr const char* kLoopback = "self,tcp";
+
+/// A command of the program, which says its own seconds.
+double seconds_of_program(int ranks, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), own_folder() + "/boltzmark");
+  arguments.insert(arguments.end(), {"--json", "--quiet"});
+  return Json::parse(output_of(ranks, kShared, arguments)).at("seconds");
+}
+
+double cpu_of_program(int ranks, const std::vector<std::string>& arguments) {
+  const double before = cpu_seconds(RUSAGE_CHILDREN);
+  seconds_of_program(ranks, arguments);
+  return cpu_seconds(RUSAGE_CHILDREN) - before;
+}
+
+std::string model_in(const Folder& folder, const Size& size) {
+  const std::string path = folder.path() + "/model.npz";
+  write_model(random_rbm(size), path);
+  return path;
+}
+
+double seconds_of_smoke(int ranks, const char* jobs) {
+  const Folder folder;
+  const auto start = Clock::now();
+  seconds_of_program(ranks, {"reproduce", "yokoyama2019", "--profile", "smoke", "--jobs", jobs,
+                             "--out", folder.path()});
+  return seconds_since(start);
+}
+
+}  // namespace
+
+void add_ranks() {
+  if (experiments::mpi_name().empty() ||
+      experiments::run_program({"mpirun", "--version"}).status != 0)
+    return;
+  const auto timed = [](const std::string& work, const std::string& name, auto seconds) {
+    add({.work = "on ranks of this machine: " + work, .name = name, .timed = seconds});
+  };
+  for (const auto& [transport, name] :
+       {std::pair{kShared, "shared memory"}, {kLoopback, "TCP over loopback"}}) {
+    timed(fmt::format("a message one way/1 kB, {}", name), "boltzmark",
+          [transport = transport] { return bench_on_ranks(2, transport, "message"); });
+    timed(fmt::format("a trial through rank 0/empty, line of 4 kB, 3 ranks, {}", name), "boltzmark",
+          [transport = transport] { return bench_on_ranks(3, transport, "trials"); });
+    timed(fmt::format("a trial through rank 0/its CPU, line of 4 kB, 3 ranks, {}", name),
+          "boltzmark",
+          [transport = transport] { return bench_on_ranks(3, transport, "trials-cpu"); });
+  }
+  for (const int ranks : {2, 4, 16, 64}) {
+    const std::string work =
+        fmt::format("trials asleep/{} of 0.25 s on {} ranks", kTrialsOfRank * ranks, ranks);
+    timed(work, "boltzmark", [=] { return bench_on_ranks(ranks, kShared, "asleep"); });
+    timed(work, kTrialsAlone, [=] { return seconds_asleep(ranks); });
+  }
+  timed("a paper at smoke/yokoyama2019", "boltzmark, 2 jobs",
+        [] { return seconds_of_smoke(1, "2"); });
+  timed("a paper at smoke/yokoyama2019", "boltzmark, 3 ranks",
+        [] { return seconds_of_smoke(3, "1"); });
+  const auto on_one_and_two = [&](const std::string& work, const Size& size,
+                                  const std::vector<std::string>& command, auto measure) {
+    for (const int ranks : {1, 2})
+      timed(work, ranks == 1 ? "boltzmark, 2 threads" : "boltzmark, 2 ranks", [=] {
+        const Folder folder;
+        std::vector<std::string> words = {command[0], model_in(folder, size), "--threads",
+                                          ranks == 1 ? "2" : "1"};
+        words.insert(words.end(), command.begin() + 1, command.end());
+        return measure(ranks, words);
+      });
+  };
+  on_one_and_two("log Z by enumeration/784x25", {784, 25, 0}, {"exact"}, seconds_of_program);
+  on_one_and_two("spectrum of T/9x9: CPU", {9, 9, 0}, {"spectrum", "--rule", "flip"},
+                 cpu_of_program);
+}
+
+}  // namespace boltzmark::speed

@@ -1,0 +1,114 @@
+// Studies on ranks whose disk fails, or that compute otherwise than the others.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "boltzmark/core/simd.hpp"
+#include "experiments/kit/files.hpp"
+#include "verification/ranks/launched.hpp"
+#include "verification/ranks/stored.hpp"
+
+namespace ranks_test {
+namespace {
+
+using boltzmark::experiments::read_text;
+using Json = nlohmann::json;
+
+void check_ends_with_one_line(int code, const std::string& err, const std::string& problem) {
+  INFO(err);
+  CHECK(code != 0);
+  CHECK_THAT(err, Catch::Contains("trials.jsonl: cannot be written: " + problem));
+  CHECK(err.find("toy_study: ") == err.rfind("toy_study: "));
+}
+
+TEST_CASE("a disk that is full ends all ranks with one line, and the store is whole") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have disks of its own");
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder / "out";
+  const StudyRun run = run_on_small_disk(folder / "disk", 400, out, {"--bytes", "15000"});
+  check_ends_with_one_line(run.code, run.err, "No space left");
+  const int lines = stored(out);
+  CHECK(lines > 5);
+  CHECK(read_text(store_of(out)).back() == '\n');
+  const StudyRun rest = run_study(2, out, {"--bytes", "15000"});
+  CHECK(rest.code == 0);
+  CHECK(Json::parse(rest.out)["reused"] == lines);
+  CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("a disk that fails, once or from then on, ends all ranks, and the study goes on") {
+  const std::string full = std::to_string(ENOSPC), broken = std::to_string(EIO);
+  const std::pair<std::string, int> faults[] = {{"fdatasync:" + full + ":once", ENOSPC},
+                                                {"fdatasync:" + broken + ":once", EIO},
+                                                {"fdatasync:" + broken, EIO},
+                                                {"write:150", ENOSPC}};
+  for (const auto& [fault, error] : faults) {
+    INFO(fault);
+    const Folder folder;
+    const std::string out = folder / "out";
+    Launched job(3, with_fault(fault, study(out, {"--sleep", "20"})));
+    REQUIRE(job.wait(20));
+    check_ends_with_one_line(job.code(), job.err(), std::strerror(error));
+    CHECK(wait_for_none(out, 3));
+    const std::string text = read_text(store_of(out));
+    CHECK((text.empty() || text.back() == '\n'));
+    const int lines = stored(out);
+    CHECK(lines < kTrials);
+    const StudyRun rest = run_study(2, out);
+    REQUIRE(rest.code == 0);
+    CHECK(Json::parse(rest.out)["reused"] == lines);
+    CHECK(result_files(out) == expected());
+  }
+}
+
+TEST_CASE("a rank whose data or arithmetic differ is refused at the start, by its host") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have a host name of its own");
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder / "out";
+  const StudyRun data = run_on_two_hosts(out, {"--other-data-rank", "1"});
+  CHECK(data.code == 2);
+  CHECK_THAT(data.err,
+             Catch::StartsWith("toy_study: rank 1 on host other: toy/one and its data = "));
+  CHECK_FALSE(std::filesystem::exists(out));
+  const StudyRun arithmetic = run_on_two_hosts(out, {}, with_fault("exp", {}));
+  CHECK(arithmetic.code == 2);
+  CHECK_THAT(arithmetic.err, Catch::StartsWith("toy_study: rank 1 on host other: arithmetic = "));
+  CHECK_FALSE(std::filesystem::exists(out));
+  const StudyRun equal = run_on_two_hosts(out, {}, with_fault("none", {}));
+  CHECK(equal.code == 0);
+  CHECK(result_files(out) == expected());
+  CHECK_THAT(read_text(store_of(out)), Catch::Contains("\"host\":\"other\""));
+}
+
+TEST_CASE("all ranks take the path of the weakest of them, or the one that rank 0 names") {
+  const auto paths_of = [](const StudyRun& run, const std::string& out) {
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(result_files(out) == expected());
+    const std::string text = read_text(store_of(out));
+    int weak = 0;
+    for (std::size_t at = 0; (at = text.find("\"simd\":\"SSE4\"", at)) != std::string::npos; ++at)
+      ++weak;
+    return weak;
+  };
+  const std::vector<std::string> weak = {"/usr/bin/env", "BOLTZMARK_SIMD=sse4"};
+  const Folder folder;
+  CHECK(paths_of(run_on_two_hosts(folder / "weak", {}, weak), folder / "weak") == kTrials);
+  CHECK(paths_of(run_on_two_hosts(folder / "named", {}, {}, weak), folder / "named") == kTrials);
+  const bool has_better = boltzmark::simd_paths().front() != "sse4";
+  CHECK(paths_of(run_on_two_hosts(folder / "own", {}), folder / "own") ==
+        (has_better ? 0 : kTrials));
+}
+
+}  // namespace
+}  // namespace ranks_test
