@@ -14,6 +14,7 @@ struct Contender {
   std::function<std::function<void()>()> make = {};
   /// Instead of `make`, for work in another process: does it once and returns its seconds.
   std::function<double()> timed = {};
+  bool once = false;  ///< in a repetition: what it takes is more than what it measures
 };
 
 /// The families that the page draws as curves: time against the number that a size starts with.

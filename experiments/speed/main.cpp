@@ -43,15 +43,13 @@ void add(Contender contender) {
   const std::string name =
       fmt::format("{}/{}/threads:{}", contender.work, contender.name, contender.threads);
   const auto prepared = std::make_shared<Prepared>(Prepared{std::move(contender)});
-  if (prepared->contender.timed)
-    benchmark::RegisterBenchmark(name.c_str(),
-                                 [prepared](benchmark::State& state) {
-                                   for (auto _ : state)
-                                     state.SetIterationTime(prepared->contender.timed());
-                                 })
-        ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
-  else
+  if (prepared->contender.timed) {
+    auto* timed = benchmark::RegisterBenchmark(name.c_str(), [prepared](benchmark::State& state) {
+      for (auto _ : state) state.SetIterationTime(prepared->contender.timed());
+    });
+    timed->UseManualTime()->Unit(benchmark::kMicrosecond);
+    if (prepared->contender.once) timed->Iterations(1);
+  } else
     benchmark::RegisterBenchmark(
         name.c_str(), [prepared](benchmark::State& state) { time_here(state, *prepared); })
         ->UseRealTime()
