@@ -45,7 +45,12 @@ void add(Contender contender) {
   const auto prepared = std::make_shared<Prepared>(Prepared{std::move(contender)});
   if (prepared->contender.timed) {
     auto* timed = benchmark::RegisterBenchmark(name.c_str(), [prepared](benchmark::State& state) {
-      for (auto _ : state) state.SetIterationTime(prepared->contender.timed());
+      for (auto _ : state) try {
+          state.SetIterationTime(prepared->contender.timed());
+        } catch (const std::exception& error) {
+          state.SkipWithError(error.what());
+          break;
+        }
     });
     timed->UseManualTime()->Unit(benchmark::kMicrosecond);
     if (prepared->contender.once) timed->Iterations(1);

@@ -45,7 +45,7 @@ class Timings {
   explicit Timings(const Json& bench) {
     std::map<Place, std::vector<double>> all;
     for (const Json& run : bench.at("benchmarks")) {
-      if (run.value("run_type", "") != "iteration") continue;
+      if (run.value("run_type", "") != "iteration" || run.value("error_occurred", false)) continue;
       const Place place = parse_place(run.at("run_name"));
       if (!all.contains(place)) order_.push_back(place);
       all[place].push_back(run.at("real_time"));

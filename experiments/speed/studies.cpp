@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/experiment.hpp"
 #include "experiments/kit/run/dispatcher.hpp"
+#include "experiments/kit/run/plan.hpp"
 #include "experiments/speed/contender.hpp"
 
 namespace boltzmark::speed {
@@ -20,58 +22,119 @@ using experiments::DispatchTask;
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRanks = 10'000;
-constexpr int kRanksPerHost = 100;
-constexpr std::size_t kTrials = 1'000'000;
-constexpr double kMeanSeconds = 0.57;
+/// A study, and the ranks that are to run it.
+struct Study {
+  const char* name;
+  std::function<std::vector<DispatchTask>()> trials;
+  int ranks = 0;
+  double seconds_of_line = 0;  ///< of rank 0 for each result, beside the dispatcher's own
+  bool foretold = true;        ///< the dispatcher knows how long trials take, and so the longest
+};
 
-std::vector<DispatchTask> draw_trials() {
+constexpr int kRanksPerHost = 100;
+constexpr std::size_t kMany = 1'000'000;
+
+std::vector<DispatchTask> draw_trials(double mean_seconds) {
   Stream stream(make_key(1, "studies"), Purpose::data);
-  std::vector<DispatchTask> trials(kTrials);
-  for (DispatchTask& trial : trials) trial.seconds = -kMeanSeconds * std::log(stream.uniform());
+  std::vector<DispatchTask> trials(kMany);
+  for (DispatchTask& trial : trials) trial.seconds = -mean_seconds * std::log(stream.uniform());
+  return trials;
+}
+
+/// The trials of profile paper, of as many seconds on one core as they are estimated to take.
+std::vector<DispatchTask> paper_trials() {
+  std::vector<DispatchTask> trials;
+  for (const experiments::Experiment& experiment : experiments::experiments())
+    if (experiment.trials_of.empty())
+      for (const auto& trial :
+           experiments::list_trials(experiment, {.profile = experiments::Profile::paper},
+                                    experiments::CellFilter(""), "none")
+               .trials)
+        trials.push_back({.seconds = 2 * trial.seconds});
   return trials;
 }
 
 /// Returns when the last result is in. Messages take no time; rank 0 answers them one at a time.
-double seconds_of_study(const std::vector<DispatchTask>& trials) {
-  Dispatcher dispatcher(trials);
+///   events  counts what the dispatcher was told
+double seconds_of_study(const Study& study, std::size_t* events = nullptr) {
+  const std::vector<DispatchTask> trials = study.trials();
+  Dispatcher dispatcher(study.foretold ? trials : std::vector<DispatchTask>(trials.size()));
   using Result = std::tuple<double, int, std::size_t>;  // when it comes, from whom, of what
   std::priority_queue<Result, std::vector<Result>, std::greater<>> results;
   double free = 0;  // when rank 0 has answered all that came
-  const auto answer = [&](double came, const auto& event) {
+  const auto answer = [&](double came, double seconds, const auto& event) {
     const auto started = Clock::now();
     const Dispatcher::Actions actions = event();
-    free = std::max(free, came) + std::chrono::duration<double>(Clock::now() - started).count();
+    free = std::max(free, came) + seconds +
+           std::chrono::duration<double>(Clock::now() - started).count();
+    if (events != nullptr) ++*events;
     for (const DispatchAction& action : actions)
       if (action.kind == DispatchAction::Kind::give)
         results.emplace(free + trials[action.trial].seconds, action.rank, action.trial);
   };
-  for (int rank = 0; rank < kRanks; ++rank)
-    answer(0, [&] { return dispatcher.join(rank, rank / kRanksPerHost, 1); });
+  for (int rank = 0; rank < study.ranks; ++rank)
+    answer(0, 0, [&] { return dispatcher.join(rank, rank / kRanksPerHost, 1); });
   while (!results.empty()) {
     const auto [came, rank, trial] = results.top();
     results.pop();
-    answer(came, [&, rank = rank, trial = trial] { return dispatcher.result(rank, trial); });
+    answer(came, study.seconds_of_line,
+           [&, rank = rank, trial = trial] { return dispatcher.result(rank, trial); });
   }
   return free;
 }
 
+/// The dispatcher's own time for one event, of a study whose trials take none.
+double seconds_of_event() {
+  std::size_t events = 0;
+  const double seconds = seconds_of_study(
+      {.name = "", .trials = [] { return std::vector<DispatchTask>(kMany); }, .ranks = 10'000},
+      &events);
+  return seconds / static_cast<double>(events);
+}
+
 /// Of ranks that nobody has to serve.
-double seconds_alone(const std::vector<DispatchTask>& trials) {
+double seconds_alone(const Study& study) {
   double sum = 0, longest = 0;
-  for (const DispatchTask& trial : trials) {
+  for (const DispatchTask& trial : study.trials()) {
     sum += trial.seconds;
     longest = std::max(longest, trial.seconds);
   }
-  return std::max(sum / kRanks, longest);
+  return std::max(sum / study.ranks, longest);
 }
+
+const Study kStudies[] = {
+    {"profile paper on 64 ranks", paper_trials, 64},
+    {"profile paper on 128 ranks", paper_trials, 128},
+    {"profile paper on 256 ranks", paper_trials, 256},
+    {"profile paper on 64 ranks, in the order of the plan", paper_trials, 64, 0, false},
+    {"profile paper on 128 ranks, in the order of the plan", paper_trials, 128, 0, false},
+    {"1000000 trials of 45 s on 10000 ranks", [] { return draw_trials(45); }, 10'000},
+    {"1000000 trials of 0.57 s on 10000 ranks", [] { return draw_trials(0.57); }, 10'000},
+    {"1000000 trials of 0.57 s on 10000 ranks, 20 µs a line", [] { return draw_trials(0.57); },
+     10'000, 20e-6},
+    {"1000000 trials of 0.57 s on 10000 ranks, 4 ms a line", [] { return draw_trials(0.57); },
+     10'000, 4e-3},
+    {"1000000 trials of 0.1 s on 10000 ranks", [] { return draw_trials(0.1); }, 10'000},
+};
 
 }  // namespace
 
 void add_studies() {
-  const char* work = "a study in simulated time/1000000 trials of 0.57 s on 10000 ranks";
-  add({.work = work, .name = "boltzmark", .timed = [] { return seconds_of_study(draw_trials()); }});
-  add({.work = work, .name = kTrialsAlone, .timed = [] { return seconds_alone(draw_trials()); }});
+  for (const Study& study : kStudies) {
+    const std::string work = std::string("a study in simulated time/") + study.name;
+    add({.work = work,
+         .name = "boltzmark",
+         .timed = [&study] { return seconds_of_study(study); },
+         .once = true});
+    add({.work = work,
+         .name = kTrialsAlone,
+         .timed = [&study] { return seconds_alone(study); },
+         .once = true});
+  }
+  add({.work = "a study in simulated time/an event of the dispatcher",
+       .name = "boltzmark",
+       .timed = seconds_of_event,
+       .once = true});
 }
 
 }  // namespace boltzmark::speed

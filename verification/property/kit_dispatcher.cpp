@@ -45,7 +45,8 @@ class SimulatedCluster {
     it.outbox.push_back(it.computing.front());
     it.computing.pop_front();
   }
-  /// One of the results on the way arrives, perhaps not the first; `again`: and will once more.
+  /// One of the results on the way arrives, or that a trial threw, perhaps not the first; `again`: and will
+  /// once more.
   void deliver(int rank, std::size_t which, bool again) {
     SimulatedRank& it = ranks_[rank];
     if (!it.alive || it.silent || it.outbox.empty()) return;
@@ -53,7 +54,7 @@ class SimulatedCluster {
     if (!again) it.outbox.erase(it.outbox.begin() + static_cast<long>(at));
     it.given.erase(trial);
     it.heard = true;
-    take(dispatcher_.result(rank, trial));
+    take(which % 7 == 3 ? dispatcher_.failure(rank, trial) : dispatcher_.result(rank, trial));
   }
   /// A rank, but not the first, gives up what it computes.
   void abandon(int rank) {
@@ -107,7 +108,8 @@ class SimulatedCluster {
     for (const DispatchAction& action : actions) {
       if (action.kind == Kind::give) give(action);
       if (action.kind == Kind::lost) ranks_[action.rank].heard = false;
-      if (action.kind == Kind::store) RC_ASSERT(++stored_[action.trial] == 1);
+      if (action.kind == Kind::store || action.kind == Kind::fail)
+        RC_ASSERT(++stored_[action.trial] == 1);
       if (action.kind == Kind::drop) RC_ASSERT(stored_[action.trial] == 1);
     }
     check_idle();

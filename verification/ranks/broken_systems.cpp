@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 void check_ends_with_one_line(int code, const std::string& err, const std::string& problem) {
   INFO(err);
-  CHECK(code != 0);
+  CHECK(code == 1);
   CHECK_THAT(err, Catch::Contains("trials.jsonl: cannot be written: " + problem));
   CHECK(err.find("toy_study: ") == err.rfind("toy_study: "));
 }
@@ -91,6 +91,10 @@ TEST_CASE("a rank whose data or arithmetic differ is refused at the start, by it
 }
 
 TEST_CASE("all ranks take the path of the weakest of them, or the one that rank 0 names") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have a host name of its own");
+    return;
+  }
   const auto paths_of = [](const StudyRun& run, const std::string& out) {
     INFO(run.err);
     REQUIRE(run.code == 0);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <thread>
 
 namespace ranks_test {
@@ -111,6 +112,15 @@ bool Launched::wait(double seconds) {
 bool Launched::wait_with_stopped_rank() { return wait(60) && code_ != -SIGSEGV; }
 
 void Launched::signal(int number) const { ::kill(pid_, number); }
+
+pid_t Launched::rank_0() const {
+  const std::string mpirun = std::to_string(pid_);
+  std::istringstream children(read("/proc/" + mpirun + "/task/" + mpirun + "/children"));
+  for (std::string child; children >> child;)
+    if (read("/proc/" + child + "/environ").find("OMPI_COMM_WORLD_RANK=0") != std::string::npos)
+      return std::stoi(child);
+  return 0;
+}
 
 std::string Launched::out() const { return read(folder_ / "out"); }
 std::string Launched::err() const { return read(folder_ / "err"); }

@@ -91,6 +91,7 @@ void add_starts(const Results& results, const Truth& truth, double published, Su
                   {"start", "start"},
                   {"sweeps", "sweeps"},
                   {"runs", "runs"},
+                  {"with a number", "numbers"},
                   {"mean error / nats", "mean_error", 2},
                   {"RMSE / nats", "rmse", 2},
                   {"max |log(c/r)| at the start's end", "imbalance", 2},
@@ -105,16 +106,20 @@ void add_starts(const Results& results, const Truth& truth, double published, Su
         double squares = 0;
         std::int64_t refused = 0;
         for (const Trial* trial : found) {
-          errors.push_back(number(trial->outputs.at("log_z")) - truth.log_z);
-          squares += errors.back() * errors.back();
+          refused += trial->outputs.at("status") != "ok";
+          const double error = number(trial->outputs.at("log_z")) - truth.log_z;
+          if (!std::isfinite(error)) continue;  // some rung was never met
+          errors.push_back(error);
+          squares += error * error;
           imbalances.push_back(number(trial->outputs.at("imbalance")));
           trips.push_back(number(trial->outputs.at("round_trips")));
-          refused += trial->outputs.at("status") != "ok";
         }
-        const auto runs = static_cast<std::int64_t>(found.size());
+        if (errors.size() < 2) continue;
+        const auto numbers = static_cast<std::int64_t>(errors.size());
         table.rows.push_back({std::string(states), std::string(ladder), std::string(start),
-                              found.front()->inputs.at("sweeps").get<std::int64_t>(), runs,
-                              mean_cell(errors), std::sqrt(squares / static_cast<double>(runs)),
+                              found.front()->inputs.at("sweeps").get<std::int64_t>(),
+                              static_cast<std::int64_t>(found.size()), numbers, mean_cell(errors),
+                              std::sqrt(squares / static_cast<double>(numbers)),
                               mean_cell(imbalances), mean_cell(trips), refused});
       }
   if (!table.rows.empty()) summary.add(std::move(table));

@@ -293,8 +293,18 @@ ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const Reproduc
   const InterruptGuard guard;
   std::vector<Task> tasks = tasks_to_run(plans);
   if (tasks.empty()) return {};
+  const std::size_t to_run = tasks.size();
   ReproduceResult result = Run(std::move(tasks), options, use, hooks, link).run();
-  for (PlannedExperiment& plan : plans) plan.read_finished();
+  std::size_t left = 0;
+  for (PlannedExperiment& plan : plans) {
+    plan.read_finished();
+    left += plan.count_to_run();
+  }
+  if (left + result.ran > to_run)
+    result.failures.push_back(fmt::format(
+        "{} trials that were stored are gone (no file of the store may be changed while a run has "
+        "it): the same command computes them again",
+        left + result.ran - to_run));
   return result;
 }
 

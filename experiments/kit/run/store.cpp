@@ -139,6 +139,7 @@ void TrialStore::read_lines(const std::string& path) {
   });
   if (access_ == Access::read || path != path_) return;
   read_to_ = whole;
+  end_ = static_cast<off_t>(whole);
   if (whole < size && ftruncate(file_, static_cast<off_t>(whole)) != 0)
     throw DataError(path_ + ": a torn last line cannot be cut off (must be writable)");
 }
@@ -199,7 +200,7 @@ void TrialStore::write() {
   if (added_.empty()) return;
   struct stat before {};
   fstat(file_, &before);
-  if (before.st_size < static_cast<off_t>(read_to_)) begin_after_cut(before.st_size);
+  if (before.st_size < end_) begin_after_cut(before.st_size);
   const ssize_t written = ::write(file_, added_.data(), added_.size());
   if (written != static_cast<ssize_t>(added_.size())) {
     const int error = written < 0 ? errno : ENOSPC;
@@ -207,6 +208,7 @@ void TrialStore::write() {
     [[maybe_unused]] const int cut = ftruncate(file_, before.st_size);
     throw_unstored(path_, error);
   }
+  end_ = before.st_size + written;
   added_.clear();
   unsynced_ = true;
 }
@@ -214,7 +216,7 @@ void TrialStore::write() {
 void TrialStore::begin_after_cut(off_t size) {
   char last = '\n';
   if (size > 0 && pread(file_, &last, 1, size - 1) == 1 && last != '\n') added_.insert(0, "\n");
-  read_to_ = static_cast<std::size_t>(size);
+  read_to_ = std::min(read_to_, static_cast<std::size_t>(size));
 }
 
 void TrialStore::sync() {

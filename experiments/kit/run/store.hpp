@@ -92,6 +92,7 @@ class TrialStore {
   int file_ = -1;
   std::string added_ = {};   ///< lines that are to be written
   std::size_t read_to_ = 0;  ///< bytes of the file appended to that were read
+  off_t end_ = 0;            ///< of that file, after what this store wrote last
   bool unsynced_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Trial>> trials_;  ///< by TrialKey::text

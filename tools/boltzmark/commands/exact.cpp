@@ -117,13 +117,14 @@ int run(const ExactArguments& arguments, const Session& session) {
     options.driver = experiments::rank_driver(
         *session.ranks, {.use = use, .seconds = alone, .lease_seconds = arguments.lease}, lost);
     if (session.ranks->rank() > 0) options.checkpoint.clear();
+    options.checkpoint_seconds = 1;  // mpirun leaves a rank 3 ms between SIGTERM and SIGKILL
   }
   ExactLogZ result;
   {
     const auto states = static_cast<double>(plan.states);
     Progress progress(session, "exact", states, "states");
     std::optional<experiments::InterruptGuard> guard;
-    if (!session.ranks) guard.emplace();
+    if (link == nullptr || link->rank() == 0) guard.emplace();
     options.progress = [&, begins = true](double fraction) mutable {
       if (std::exchange(begins, false) && fraction > 0 && fraction < 1 && !session.quiet)
         fmt::print(stderr, "boltzmark: going on from {:.1f} % in {}\n", 100 * fraction,

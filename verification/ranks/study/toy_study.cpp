@@ -182,10 +182,15 @@ int main(int argc, char** argv) {
   Options options;
   for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   if (this_launch().rank > 0) silence_output();
+  const auto fail = [](const std::exception& error, int code) {
+    fmt::print(stderr, "toy_study: {}\n", error.what());
+    return this_launch().rank > 0 ? 0 : code;
+  };
   try {
     return run(argv[1], options);
+  } catch (const InvalidArgument& error) {
+    return fail(error, 2);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "toy_study: {}\n", error.what());
-    return this_launch().rank > 0 ? 0 : 2;
+    return fail(error, 1);
   }
 }
