@@ -46,7 +46,8 @@ constexpr double kFalseStop = 5;  // nats: a stop further from log Z has found n
 const PerProfile<Row> kTruth{.smoke = {60, 2}, .quick = {.repeats = 0}, .paper = {1000000, 4}};
 
 std::vector<Json> trials(Profile profile) {
-  std::vector<Json> all;
+  const Row& starts = kStarts.at(profile);
+  std::vector<Json> all = start_trials(starts.sweeps, starts.repeats);
   const auto add = [&](const char* base, const std::string& method, const Row& row) {
     for (Json& trial : error_trials({kModel, base, method, row.sweeps}, row.repeats))
       all.push_back(std::move(trial));
@@ -58,8 +59,6 @@ std::vector<Json> trials(Profile profile) {
     add(base, "stops", kInitial.at(profile));
     add(base, "chain", kChain.at(profile));
   }
-  const Row& starts = kStarts.at(profile);
-  for (Json& trial : start_trials(starts.sweeps, starts.repeats)) all.push_back(std::move(trial));
   if (!has_published_cd25()) add("rates", "truth", kTruth.at(profile));
   return all;
 }
