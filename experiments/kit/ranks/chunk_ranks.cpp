@@ -8,7 +8,6 @@
 #include "experiments/kit/ranks/rank_worker.hpp"
 #include "experiments/kit/ranks/remote_ranks.hpp"
 #include "experiments/kit/run/dispatcher.hpp"
-#include "experiments/kit/run/interrupt.hpp"
 #include "experiments/kit/run/workers.hpp"
 
 namespace boltzmark::experiments {
@@ -49,7 +48,6 @@ class ChunkDesk {
   int work() {
     take(dispatcher_.join(0, 0, 1));
     while (!dispatcher_.finished()) {
-      if (interrupt_requested()) chunks_.take({});  // has the sums saved, if it is to stop
       for (Outcome& outcome : outcomes_.take(kPollSeconds)) note(0, outcome.trial, outcome.text);
       while (auto said = remote_.hear()) take(said->first, said->second);
       take(dispatcher_.beat(0));

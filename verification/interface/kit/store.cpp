@@ -29,7 +29,9 @@ Trial trial(const TrialKey& of, double value) {
 }
 
 double value_of(const TrialStore& store, const TrialKey& of) {
-  return store.find(of)->outputs.at("value");
+  const auto found = store.find(of);
+  REQUIRE(found);
+  return found->outputs.at("value");
 }
 
 struct StoreFile {

@@ -1,0 +1,85 @@
+// What Fig. 7 makes of starts that found no Zhat.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "verification/interface/experiments/made_trials.hpp"
+
+namespace boltzmark::experiments {
+namespace {
+
+constexpr double kLogZ =
+    451.255;  // of the published RBM, and of the trials that stand for it without
+
+Json inputs(const std::string& base, const std::string& method, int sweeps, int repeat) {
+  return {{"model", "cd25"},  {"file", "any"},    {"base", base},
+          {"method", method}, {"sweeps", sweeps}, {"repeat", repeat}};
+}
+
+/// Four runs of other seeds that the truth is told by.
+std::vector<Trial> truth_trials() {
+  std::vector<Trial> trials;
+  for (int repeat = 1; repeat <= 4; ++repeat)
+    trials.push_back({.inputs = inputs("rates", "truth", 1000000, repeat),
+                      .outputs = {{"log_z", kLogZ + 1e-6 * repeat}, {"status", "ok"}}});
+  return trials;
+}
+
+Trial stop(const std::string& base, int repeat, int iterations, double error) {
+  return {.inputs = inputs(base, "stops", 10000, repeat),
+          .outputs = {{"iterations", iterations}, {"log_z", kLogZ + error}, {"excess", 0.3}}};
+}
+
+Measure stops_measured(const std::vector<Trial>& stops) {
+  std::vector<Trial> trials = truth_trials();
+  trials.insert(trials.end(), stops.begin(), stops.end());
+  const Summary summary = made::sum_up("carlson2016/fig7", trials);
+  return made::measure_of(summary, "C55");
+}
+
+TEST_CASE("iterations that stop far from log Z count as those that never stop") {
+  std::vector<Trial> stops;
+  for (int repeat = 1; repeat <= 3; ++repeat) {
+    stops.push_back(stop("uniform", repeat, 30 + repeat, -40));
+    stops.push_back(stop("rates", repeat, 9 + repeat, repeat == 1 ? 4.9 : -2));
+  }
+  const Measure lower_limit = stops_measured(stops);
+  CHECK(lower_limit.estimate == Approx(201 / 11.0));
+  CHECK(lower_limit.decidable);
+  CHECK_THAT(lower_limit.note, Catch::Contains("3 had stopped more than 5 nats off") &&
+                                   Catch::EndsWith("a lower limit"));
+  // Right stops count as they are.
+  for (Trial& trial : stops)
+    if (trial.inputs["base"] == "uniform") trial.outputs["log_z"] = kLogZ - 4;
+  CHECK(stops_measured(stops).estimate == Approx(32 / 11.0));
+  // Where one with base rates has found nothing either, the ratio is no limit of anything.
+  stops[1].outputs["log_z"] = kLogZ + 5.1;
+  CHECK_FALSE(stops_measured(stops).decidable);
+}
+
+TEST_CASE("a setting of the start is told by the runs that found a number, and by how many did") {
+  std::vector<Trial> trials = truth_trials();
+  for (int repeat = 1; repeat <= 4; ++repeat) {
+    Json of = inputs("uniform", "start", 5000, repeat);
+    of.update({{"states", "joint"}, {"ladder", "linear"}, {"start", "ten rounds"}});
+    trials.push_back({.inputs = of,
+                      .outputs = {{"log_z", repeat == 4 ? Json(nullptr) : Json(kLogZ + repeat)},
+                                  {"status", "not_converged"},
+                                  {"imbalance", 2.0},
+                                  {"round_trips", 0}}});
+  }
+  const Summary summary = made::sum_up("carlson2016/fig7", trials);
+  const Table& table = made::table_of(summary, "starts");
+  REQUIRE(table.rows.size() == 1);
+  const auto& row = table.rows[0];
+  CHECK(made::text(row[0]) == "joint");
+  CHECK(made::count(row[4]) == 4);
+  CHECK(made::count(row[5]) == 3);
+  CHECK(made::estimate(row[6]).value == Approx(2).margin(1e-4));
+  CHECK(made::real(row[7]) == Approx(std::sqrt(14 / 3.0)).margin(1e-4));
+  CHECK(made::count(row[10]) == 4);
+}
+
+}  // namespace
+}  // namespace boltzmark::experiments
