@@ -144,7 +144,7 @@ void add_size_comparison(const SlemRow& larger, const SlemRow& smaller, Summary&
       .power_against = "a difference of 0.03",
       .note = reversed.empty() ? "the larger size has the larger share at every c"
                                : "the smaller size has the larger share at c = " + reversed,
-      .likely_reason = "the difference between 2x2 and 3x3 is small and changes sign with c; the "
+      .likely_reason = "the difference between 2x2 and 3x3 is small and changes sign with c: the "
                        "paper's 100 RBMs a cell cannot resolve it"});
 }
 

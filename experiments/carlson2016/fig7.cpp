@@ -173,49 +173,46 @@ Measure base_ratio(const std::string& claim, const std::vector<double>& uniform,
   return measure;
 }
 
-/// Iterations until the rule held; one more than there could be where it never did, or held falsely, that is
-/// while log Zhat_K was still far from log Z.
+/// Iterations until the rule held; at least so many where it never did, or held falsely, that is while log Zhat_K
+/// was still far from log Z.
 struct Stops {
-  std::vector<double> iterations, errors;
+  std::vector<double> iterations, errors, excess;
   std::int64_t cut = 0, false_stops = 0;
 };
 Stops stops_of(const Results& results, const char* base, double truth, int most) {
   Stops stops;
   for (const Trial* trial : results.where(cell_of(base, "stops"))) {
     const double error = number(trial->outputs.at("log_z")) - truth;
-    double iterations = number(trial->outputs.at("iterations"));
-    stops.cut += iterations > most;
-    if (iterations <= most && std::abs(error) > kFalseStop) {
-      ++stops.false_stops;
-      iterations = most + 1;
-    }
-    stops.iterations.push_back(iterations);
+    stops.iterations.push_back(number(trial->outputs.at("iterations")));
     stops.errors.push_back(error);
+    stops.excess.push_back(number(trial->outputs.at("excess")));
+    if (stops.iterations.back() > most)
+      ++stops.cut;
+    else
+      stops.false_stops += !(std::abs(error) <= kFalseStop);
   }
   return stops;
 }
 
+std::string stops_text(const char* base, const Stops& stops) {
+  return fmt::format(
+      "{}: mean error {:.1f} nats and max |c_k/r_k − 1| {:.2f} at the end, {} of {} runs stopped more than {} nats "
+      "off, {} not at all",
+      base, mean_of(stops.errors), mean_of(stops.excess), stops.false_stops,
+      stops.iterations.size(), kFalseStop, stops.cut);
+}
+
 void add_initial_stage(const Results& results, const Truth& truth, Summary& summary) {
   const int most = kInitial.at(results.profile()).sweeps / kIteration;
-  const Stops stops = stops_of(results, "uniform", truth.log_z, most),
-              stops_rates = stops_of(results, "rates", truth.log_z, most);
-  const std::vector<double>&uniform = stops.iterations, &rates = stops_rates.iterations;
-  if (rates.size() < 2 || uniform.size() != rates.size()) return;
-  Measure ratio = base_ratio("C55", uniform, rates);
-  ratio.note = fmt::format(
-      "iterations of 50 sweeps from Ẑ_k = 1; mean error at the end {:.1f} nats with a uniform p_1, {:.1f} with "
-      "base rates",
-      mean_of(stops.errors), mean_of(stops_rates.errors));
-  const auto open = stops.cut + stops.false_stops,
-             open_rates = stops_rates.cut + stops_rates.false_stops;
-  if (open + open_rates > 0)
-    ratio.note += fmt::format(
-        "; with a uniform p_1 {} of {} runs had not stopped after {} and {} had stopped more than {} nats "
-        "off, with base rates {} and {}: they count as {}",
-        stops.cut, uniform.size(), most, stops.false_stops, kFalseStop, stops_rates.cut,
-        stops_rates.false_stops, most + 1);
-  if (open > 0 && open_rates == 0) ratio.note += ", so that the ratio is a lower limit";
-  ratio.decidable = open_rates == 0 && std::isfinite(truth.log_z);
+  const Stops uniform = stops_of(results, "uniform", truth.log_z, most),
+              rates = stops_of(results, "rates", truth.log_z, most);
+  if (rates.iterations.size() < 2 || uniform.iterations.size() != rates.iterations.size()) return;
+  Measure ratio = base_ratio("C55", uniform.iterations, rates.iterations);
+  ratio.note = fmt::format("iterations of {} sweeps from Ẑ_k = 1. {}; {}", kIteration,
+                           stops_text("Uniform p_1", uniform), stops_text("base rates", rates));
+  // Whoever has found no Zhat needs more iterations than it made: how many more is not known.
+  if (uniform.cut + uniform.false_stops > 0) ratio.interval = "of a lower limit";
+  ratio.decidable = rates.cut + rates.false_stops == 0 && std::isfinite(truth.log_z);
   summary.add(ratio);
 }
 
@@ -278,8 +275,9 @@ Experiment experiment() {
                    .quick = "8 repeats: transitions in 500 sweeps, at most 200 initial iterations; "
                             "no estimates.",
                    .paper = "20 repeats: up to 100,000 sweeps, transitions in 5,000, at most 200 "
-                            "initial iterations."},
-      .seconds = {.smoke = 2, .quick = 15, .paper = 9000},
+                            "initial iterations; 5 of each of 24 settings that the paper leaves "
+                            "open, 5,000 sweeps."},
+      .seconds = {.smoke = 2, .quick = 15, .paper = 10500},
       .claims = {"C53", "C54", "C55", "C56"},
       .deviations =
           {"Linear ladder of 100 rungs; the paper's is not given.",

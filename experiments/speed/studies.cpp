@@ -44,13 +44,16 @@ std::vector<DispatchTask> draw_trials(double mean_seconds) {
 /// The trials of profile paper, of as many seconds on one core as they are estimated to take.
 std::vector<DispatchTask> paper_trials() {
   std::vector<DispatchTask> trials;
-  for (const experiments::Experiment& experiment : experiments::experiments())
+  int group = 0;
+  for (const experiments::Experiment& experiment : experiments::experiments()) {
     if (experiment.trials_of.empty())
       for (const auto& trial :
            experiments::list_trials(experiment, {.profile = experiments::Profile::paper},
                                     experiments::CellFilter(""), "none")
                .trials)
-        trials.push_back({.seconds = 2 * trial.seconds});
+        trials.push_back({.seconds = 2 * trial.seconds, .alone = experiment.alone ? group : -1});
+    ++group;
+  }
   return trials;
 }
 

@@ -114,13 +114,13 @@ void add_starts(const Results& results, const Truth& truth, double published, Su
           imbalances.push_back(number(trial->outputs.at("imbalance")));
           trips.push_back(number(trial->outputs.at("round_trips")));
         }
-        if (errors.size() < 2) continue;
         const auto numbers = static_cast<std::int64_t>(errors.size());
-        table.rows.push_back({std::string(states), std::string(ladder), std::string(start),
-                              found.front()->inputs.at("sweeps").get<std::int64_t>(),
-                              static_cast<std::int64_t>(found.size()), numbers, mean_cell(errors),
-                              std::sqrt(squares / static_cast<double>(numbers)),
-                              mean_cell(imbalances), mean_cell(trips), refused});
+        table.rows.push_back(
+            {std::string(states), std::string(ladder), std::string(start),
+             found.front()->inputs.at("sweeps").get<std::int64_t>(),
+             static_cast<std::int64_t>(found.size()), numbers, mean_cell(errors),
+             numbers > 0 ? Cell(std::sqrt(squares / static_cast<double>(numbers))) : NotRun{},
+             mean_cell(imbalances), mean_cell(trips), refused});
       }
   if (!table.rows.empty()) summary.add(std::move(table));
 }

@@ -199,7 +199,7 @@ void TrialStore::write() {
   const std::lock_guard lock(mutex_);
   if (added_.empty()) return;
   struct stat before {};
-  fstat(file_, &before);
+  if (fstat(file_, &before) != 0) throw_unstored(path_, errno);
   if (before.st_size < end_) begin_after_cut(before.st_size);
   const ssize_t written = ::write(file_, added_.data(), added_.size());
   if (written != static_cast<ssize_t>(added_.size())) {

@@ -95,6 +95,9 @@ TEST_CASE("numbers for people keep a true minus sign and never show as nothing")
 TEST_CASE("a measure shows as many decimals as its interval needs, and its power for what it is") {
   Measure measure{.claim = "C33", .estimate = 451.2519, .lower = 451.2351, .upper = 451.2687};
   CHECK(found_text(measure) == "451.252 [451.235, 451.269]");
+  measure.interval = "98.75 %";
+  CHECK(found_text(measure) == "451.252 [451.235, 451.269] (98.75 %)");
+  measure.interval.clear();
   measure.power = 0.87;
   CHECK_THAT(measure_text(measure), Catch::Contains(", power 0.87"));
   measure.post_hoc = true;
