@@ -152,9 +152,14 @@ TEST_CASE("Fig. 4 rings the points whose chains did not mix, and no other") {
   Summary summary;
   add_rung_figure(results_of(pools_at_every_rungs()), summary);
   const auto& figure = std::get<Figure>(summary.items().at(0));
-  const Series& rings = figure.panels.at(0).series.back();
+  const std::vector<Series>& series = figure.panels.at(0).series;  // five curves, rings, published
+  const Series& rings = series.at(5);
   CHECK(rings.mark == Mark::rings);
   CHECK(rings.x == std::vector<double>(5, 11));
+  // The published curves are in the same axes.
+  CHECK(figure.panels.size() == 1);
+  REQUIRE(series.size() == 11);
+  for (std::size_t i = 6; i < series.size(); ++i) CHECK(series[i].mark == Mark::dotted);
 }
 
 TEST_CASE("Fig. 4 tells what the runs that are missing would take, by those that are there") {
