@@ -69,7 +69,7 @@ struct Claim {
   std::string where;
   std::string published = {};
   std::string note = {};
-  std::string to_decide = {};  ///< what it waits for where that is no trial that is planned
+  std::string to_decide = {};  ///< what it waits for; empty: its experiments' missing trials
   std::vector<std::string> experiments;   ///< ids of those that measure it
   std::vector<std::string> checks = {};   ///< "name/subject" of the exact checks that speak of it
   std::string registered = {};            ///< parent of the commit that fixed it first

@@ -24,7 +24,7 @@ constexpr std::streamsize kBlock = 1 << 20;
 }  // namespace
 
 std::string source_path(std::string_view inside) {
-  return std::string(BOLTZMARK_SOURCE_DIR) + "/" + std::string(inside);
+  return fmt::format("{}/{}", BOLTZMARK_SOURCE_DIR, inside);
 }
 
 std::string read_text(const std::string& path) {

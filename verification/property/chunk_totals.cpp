@@ -19,7 +19,8 @@ std::vector<Scaled> draw_parts() {
   std::vector<Scaled> parts(*rc::gen::inRange<std::size_t>(1, 3000));
   const int span = *rc::gen::inRange(1, 40);
   for (Scaled& part : parts)
-    part = {stream.uniform(0.7, 1.42), stream.below(static_cast<std::uint32_t>(span))};
+    part = {stream.uniform(0.7, 1.42),
+            static_cast<std::int64_t>(stream.below(static_cast<std::uint32_t>(span)))};
   return parts;
 }
 

@@ -9,10 +9,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
-#include "boltzmark/sample/tempering/mixing.hpp"
+#include "experiments/carlson2016/support/initial_rounds.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"
@@ -24,28 +23,14 @@ constexpr int kCurveChains = 100;
 /// What the law of 100 rungs given a state takes, in the units of sweep_cost, as timed.
 constexpr double kRungLawCost = 90;
 
-// Zhat_k = Z_1 for all k, rounds of 50 sweeps, each from the last x and fresh uniform rungs: ten as
-// the paper made, or until they settle.
+// Ten initial iterations as the paper made, or until they settle, at most half of the sweeps.
 boltzmark::Estimate run_paper_start(const LayeredTarget& target, int sweeps, bool settle,
                                     const TrialContext& context) {
-  constexpr int kRoundSweeps = 50;
-  const Ladder ladder = Ladder::linear(100);
-  const TemperedRun run =
-      simulated_tempering(target, {.chains = kCurveChains,
-                                   .sweeps = sweeps,
-                                   .ladder = ladder,
-                                   .states = States::collapsed,
-                                   .start = Start::base,
-                                   .restart = {.keep_states = true, .uniform_rungs = true},
-                                   .log_z_hat = unit_log_z_hat(target, ladder),
-                                   .round_sweeps = kRoundSweeps,
-                                   .max_rounds = settle ? sweeps / kRoundSweeps : 10,
-                                   .stop_early = settle,
-                                   .key = context.key,
-                                   .progress = [&](double share) { context.progress(share); }});
-  boltzmark::Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
-  judge_mixing(estimate, run.store);
-  return estimate;
+  SimulatedTemperingOptions options =
+      paper_start(target, Ladder::linear(100), sweeps,
+                  settle ? iterations_in(sweeps) : kPaperIterations, context);
+  options.stop_early = settle;
+  return judged_rts(simulated_tempering(target, options));
 }
 
 Json run_raise(const LayeredTarget& target, int sweeps, const TrialContext& context) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
+
 namespace boltzmark::experiments {
 namespace {
 
@@ -9,23 +12,38 @@ constexpr int kSweeps = 50;  // an iteration
 
 }  // namespace
 
+int iterations_in(int sweeps) { return sweeps / kSweeps; }
+
+SimulatedTemperingOptions paper_start(const LayeredTarget& target, const Ladder& ladder, int sweeps,
+                                      int iterations, const TrialContext& context) {
+  return {.chains = 100,
+          .sweeps = sweeps,
+          .ladder = ladder,
+          .states = States::collapsed,
+          .start = Start::base,
+          .restart = {.keep_states = true, .uniform_rungs = true},
+          .log_z_hat = unit_log_z_hat(target, ladder),
+          .round_sweeps = kSweeps,
+          .max_rounds = iterations,
+          .key = context.key,
+          .progress = [&](double share) { context.progress(share); }};
+}
+
+boltzmark::Estimate judged_rts(const TemperedRun& run) {
+  boltzmark::Estimate estimate = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+  judge_mixing(estimate, run.store);
+  return estimate;
+}
+
 TemperedRun run_initial_iterations(const LayeredTarget& target, const InitialSettings& settings,
                                    const TrialContext& context) {
-  const Ladder ladder = Ladder::linear(100);
-  return simulated_tempering(target, {.chains = 100,
-                                      .sweeps = kSweeps * settings.iterations,
-                                      .ladder = ladder,
-                                      .states = States::collapsed,
-                                      .start = Start::base,
-                                      .restart = settings.restart,
-                                      .occupancies = settings.occupancies,
-                                      .log_z_hat = unit_log_z_hat(target, ladder),
-                                      .round_sweeps = kSweeps,
-                                      .max_rounds = settings.iterations,
-                                      .stop_early = settings.stop_early,
-                                      .initial_only = true,
-                                      .key = context.key,
-                                      .progress = [&](double share) { context.progress(share); }});
+  SimulatedTemperingOptions options = paper_start(
+      target, Ladder::linear(100), kSweeps * settings.iterations, settings.iterations, context);
+  options.restart = settings.restart;
+  options.occupancies = settings.occupancies;
+  options.stop_early = settings.stop_early;
+  options.initial_only = true;
+  return simulated_tempering(target, options);
 }
 
 const Eigen::VectorXd& log_z_hat_after(const TemperedRun& run, std::size_t iteration) {

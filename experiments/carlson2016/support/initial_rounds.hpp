@@ -6,9 +6,21 @@
 
 namespace boltzmark::experiments {
 
+inline constexpr int kPaperIterations = 10;
+/// Counts the initial iterations of 50 sweeps that so many sweeps have.
+int iterations_in(int sweeps);
+
+/// The options of a run of 100 chains that starts as Sec. 2.4 says: from Zhat_k = 1, in iterations of 50
+/// sweeps, each from the last x and fresh uniform rungs; the rung is drawn with the hidden units summed out.
+///   iterations  10 in the paper; as many as the sweeps have if the run is to leave them once they settle
+SimulatedTemperingOptions paper_start(const LayeredTarget& target, const Ladder& ladder, int sweeps,
+                                      int iterations, const TrialContext& context);
+/// Estimates log Z from a tempered run by RTS, judged by how its chains mixed.
+boltzmark::Estimate judged_rts(const TemperedRun& run);
+
 /// How the initial iterations of Sec. 2.4 are made.
 struct InitialSettings {
-  int iterations = 10;
+  int iterations = kPaperIterations;
   Assignment occupancies = Assignment::soft;
   Restart restart = {.keep_states = true, .uniform_rungs = true};
   bool stop_early = false;

@@ -14,7 +14,7 @@ namespace boltzmark::experiments {
 std::vector<Json> start_trials(int sweeps, int repeats);
 /// Runs one: log_z, std_error, status, imbalance in the last initial round, round_trips.
 Json run_start_trial(const Json& inputs, const TrialContext& context);
-/// Adds a table of what each setting makes of log Z, beside the published error (nats).
-void add_starts(const Results& results, const Truth& truth, double published, Summary& summary);
+/// Adds a table of what each setting makes of log Z, beside the published error.
+void add_starts(const Results& results, const Truth& truth, Summary& summary);
 
 }  // namespace boltzmark::experiments

@@ -163,6 +163,28 @@ TEST_CASE(
     CHECK_THAT(paper, Catch::Contains(said));
 }
 
+TEST_CASE("an open claim waits for the trials that are missing, or for what it says itself") {
+  const TemporaryFolder out;
+  auto toys = many_toys();
+  toys[0].seconds.paper = 7200;
+  toys[0].cost = [](const Json& inputs) { return inputs.at("size") == "small" ? 1 : 3; };
+  ClaimFile claims = toy_claims();
+  const ReproduceOptions half{.ids = {"toy/one"},
+                              .profile = Profile::paper,
+                              .out = out.path(),
+                              .only = "size=small",
+                              .quiet = true};
+  const auto page = [&] {
+    reproduce(half, toys, {claims});
+    return read_text(out.path() + "/paper/report/index.html");
+  };
+  CHECK_THAT(page(),
+             Catch::Contains("profile paper, about 1 h 30 min on 2 cores for what toy/one lacks"));
+  claims.claims[1].to_decide = "longer chains";
+  CHECK_THAT(page(), Catch::Contains("To decide it: longer chains.") &&
+                         !Catch::Contains("for what toy/one lacks"));
+}
+
 TEST_CASE(
     "a page fits a narrow screen: tables scroll, pictures shrink, nothing has a fixed width") {
   const TemporaryFolder out;

@@ -261,11 +261,15 @@ TEST_CASE("a claim's own numbers in claims.json are those of the part that decid
                       .verdict = verdict};
   };
   const auto own = [](std::vector<JudgedPart> parts, Verdict verdict) {
-    JudgedClaim judged{.parts = std::move(parts), .verdict = verdict};
+    JudgedClaim judged;
+    judged.parts = std::move(parts);
+    judged.verdict = verdict;
     judged.claim.id = "C01";
     judged.claim.experiments = {"paper/figure"};
+    ClaimFile file;
+    file.paper = "paper";
     Document document;
-    document.papers.push_back({.file = {.paper = "paper"}, .claims = {judged}});
+    document.papers.push_back({.file = file, .claims = {judged}});
     const Json claim = claims_json(document)[0];
     CHECK(claim["verdict"] == verdict_name(verdict));
     CHECK(claim["parts"].size() == judged.parts.size());

