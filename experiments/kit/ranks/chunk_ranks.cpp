@@ -48,8 +48,11 @@ class ChunkDesk {
   int work() {
     take(dispatcher_.join(0, 0, 1));
     while (!dispatcher_.finished()) {
-      for (Outcome& outcome : outcomes_.take(kPollSeconds)) note(0, outcome.trial, outcome.text);
-      while (auto said = remote_.hear()) take(said->first, said->second);
+      const auto outcomes = outcomes_.take(naps_.seconds());
+      for (const Outcome& outcome : outcomes) note(0, outcome.trial, outcome.text);
+      bool heard = false;
+      for (; const auto said = remote_.hear(); heard = true) take(said->first, said->second);
+      naps_.note(heard || !outcomes.empty());
       take(dispatcher_.beat(0));
       take(dispatcher_.time(now_seconds() - start_));
     }
@@ -112,6 +115,7 @@ class ChunkDesk {
   RemoteRanks remote_;
   Dispatcher dispatcher_;
   OutcomeQueue outcomes_;
+  Naps naps_;
   Workers workers_;  // last: what its jobs use outlives it
 };
 

@@ -30,8 +30,11 @@ class RankServant {
 
   void work() {
     while (!link_.ended()) {
-      while (const auto message = link_.receive()) take(decode(message->bytes));
-      for (Outcome& outcome : outcomes_.take(kPollSeconds)) report(outcome);
+      bool said = false;
+      for (; const auto message = link_.receive(); said = true) take(decode(message->bytes));
+      auto outcomes = outcomes_.take(naps_.seconds());
+      for (Outcome& outcome : outcomes) report(outcome);
+      naps_.note(said || !outcomes.empty());
       beat();
       if (!resting_ && now_seconds() - heard_at_ > 5 * lease_)
         throw Error("rank 0 was not heard for five leases");
@@ -93,6 +96,7 @@ class RankServant {
   double heard_at_ = now_seconds(), sent_at_ = 0;
   bool resting_ = false;
   OutcomeQueue outcomes_;
+  Naps naps_;
   Workers workers_;  // last: what its jobs use outlives it
 };
 

@@ -93,9 +93,9 @@ class Run {
   ReproduceResult run() {
     take(dispatcher_.join(0, 0, slots_));
     while (look_for_stop(), check(), !dispatcher_.finished() && !waits_in_vain()) {
-      for (Outcome& outcome : outcomes_.take(remote_.any() ? kPollSeconds : kWaitSeconds))
-        note(0, outcome);
-      hear();
+      auto outcomes = outcomes_.take(remote_.any() ? naps_.seconds() : kWaitSeconds);
+      for (Outcome& outcome : outcomes) note(0, outcome);
+      naps_.note(hear() || !outcomes.empty());
       store();
     }
     sync();
@@ -127,11 +127,14 @@ class Run {
   }
 
   /// Takes what the other ranks have said, and finds those that say nothing.
-  void hear() {
-    if (!remote_.any()) return;
-    while (auto said = remote_.hear()) take(said->first, said->second);
+  /// Returns  whether one has said something
+  bool hear() {
+    if (!remote_.any()) return false;
+    bool said = false;
+    for (; auto note = remote_.hear(); said = true) take(note->first, note->second);
     take(dispatcher_.beat(0));
     take(dispatcher_.time(now_seconds() - start_));
+    return said;
   }
 
   void take(int rank, RankNote& note) {
@@ -216,21 +219,22 @@ class Run {
   }
 
   void sync() {
-    for (const std::size_t i : unsynced_) tasks_[i].plan->store->sync();
-    // A trial's state is worth something until its line is on the disk.
-    for (const std::size_t i : std::exchange(unsynced_, {})) remove_state(i);
+    std::map<const PlannedExperiment*, std::vector<const TrialKey*>> stored;
+    for (const std::size_t i : std::exchange(unsynced_, {}))
+      stored[tasks_[i].plan].push_back(&tasks_[i].trial->key);
+    for (const auto& [plan, keys] : stored) {
+      plan->store->sync();
+      // A trial's state is worth something until its line is on the disk.
+      TrialCheckpoint::remove(plan->folder, keys);
+    }
     synced_ = now_seconds();
-  }
-
-  void remove_state(std::size_t i) {
-    TrialCheckpoint(tasks_[i].plan->folder, tasks_[i].trial->key).remove();
   }
 
   /// A trial has ended: was it its experiment's last, that is drawn.
   void end(std::size_t i) {
     progress_.finish(tasks_[i].trial, tasks_[i].trial->seconds);
     PlannedExperiment& plan = *tasks_[i].plan;
-    if (--left_[&plan] > 0) return;
+    if (--left_[&plan] > 0 || !hooks_.on_ended) return;
     store();
     workers_.add_first([this, &plan] { draw(plan); });
   }
@@ -238,7 +242,7 @@ class Run {
   void draw(PlannedExperiment& plan) {
     try {
       plan.read_finished();
-      if (hooks_.on_ended) hooks_.on_ended(plan);
+      hooks_.on_ended(plan);
     } catch (const std::exception& error) {
       fail(error.what());
     }
@@ -264,6 +268,7 @@ class Run {
   RemoteRanks remote_;
   Dispatcher dispatcher_;
   OutcomeQueue outcomes_;
+  Naps naps_;
   Workers workers_;  // last: what its jobs use outlives it
 };
 
@@ -295,6 +300,10 @@ ReproduceResult run_trials(std::vector<PlannedExperiment>& plans, const Reproduc
   if (tasks.empty()) return {};
   const std::size_t to_run = tasks.size();
   ReproduceResult result = Run(std::move(tasks), options, use, hooks, link).run();
+  if (!hooks.reads && std::none_of(plans.begin(), plans.end(), [](const PlannedExperiment& plan) {
+        return plan.store->was_cut();
+      }))
+    return result;
   std::size_t left = 0;
   for (PlannedExperiment& plan : plans) {
     plan.read_finished();

@@ -33,6 +33,8 @@ struct RunHooks {
   std::function<void(const PlannedExperiment&)> on_ended = nullptr;
   /// Called again and again, and before anything is stored; what it throws ends the run.
   std::function<void()> check = nullptr;
+  /// Whether the trials are read when all have ended. Those of a shard are not: the report reads them.
+  bool reads = true;
 };
 
 /// Runs every trial of the plans that is to run, several at once here and on the other ranks, and

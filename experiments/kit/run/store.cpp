@@ -20,7 +20,7 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr const char* kCheck = "check";
-constexpr std::string_view kCheckFirst = "{\"check\":\"";  // as `seal_line` writes: keys are sorted
+constexpr std::string_view kCheckFirst = "{\"check\":\"";  // as `seal_line` writes
 
 std::string hash_text(const std::string& text) { return fmt::format("{:016x}", hash_bytes(text)); }
 
@@ -78,9 +78,9 @@ std::string trial_line(const TrialKey& key, const Trial& trial) {
                     {"host", trial.host}});
 }
 
-std::string seal_line(Json line) {
-  line[kCheck] = hash_text(line.dump());
-  return line.dump() + "\n";
+std::string seal_line(const Json& line) {
+  const std::string text = line.dump();
+  return fmt::format("{}{}\",{}\n", kCheckFirst, hash_text(text), std::string_view(text).substr(1));
 }
 
 Json open_line(const std::string& text) {
@@ -214,9 +214,16 @@ void TrialStore::write() {
 }
 
 void TrialStore::begin_after_cut(off_t size) {
+  cut_ = true;
   char last = '\n';
   if (size > 0 && pread(file_, &last, 1, size - 1) == 1 && last != '\n') added_.insert(0, "\n");
   read_to_ = std::min(read_to_, static_cast<std::size_t>(size));
+}
+
+bool TrialStore::was_cut() const {
+  const std::lock_guard lock(mutex_);
+  struct stat now {};
+  return cut_ || fstat(file_, &now) != 0 || now.st_size < end_;
 }
 
 void TrialStore::sync() {

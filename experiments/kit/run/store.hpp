@@ -30,7 +30,7 @@ std::string trial_line(const TrialKey& key, const Trial& trial);
 /// Writes a line with a hash of what it says, `check`, and reads it back without. A line that has
 /// none was written before there was one.
 /// Throws  DataError if the line is no JSON object or says something else than it did
-std::string seal_line(Json line);
+std::string seal_line(const Json& line);
 Json open_line(const std::string& text);
 
 /// Lists the files of an experiment's store that there are, in name order: `trials.jsonl` of whole
@@ -76,6 +76,8 @@ class TrialStore {
   void compare(std::string_view line);
   /// Lists trials of one key and unequal outputs.
   const std::vector<Conflict>& conflicts() const { return conflicts_; }
+  /// Tells whether another program has made the file shorter since this store wrote to it.
+  bool was_cut() const;
   /// Counts lines that were not trials and are ignored.
   std::size_t unreadable() const { return unreadable_; }
 
@@ -93,7 +95,7 @@ class TrialStore {
   std::string added_ = {};   ///< lines that are to be written
   std::size_t read_to_ = 0;  ///< bytes of the file appended to that were read
   off_t end_ = 0;            ///< of that file, after what this store wrote last
-  bool unsynced_ = false;
+  bool unsynced_ = false, cut_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Trial>> trials_;  ///< by TrialKey::text
   std::vector<Conflict> conflicts_;

@@ -3,27 +3,54 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "experiments/kit/files.hpp"
 
 namespace boltzmark::experiments {
+namespace {
 
-// The name is of the inputs and the seed, so that another build's state is replaced, not kept.
+std::string folder_of_states(const std::string& folder) { return folder + "/checkpoints"; }
+
+// Of the inputs and the seed, so that another build's state is replaced, not kept.
+std::string name_of_state(const TrialKey& key) {
+  return fmt::format("{:016x}", hash_bytes(key.inputs.dump(), key.seed));
+}
+
+/// The name of the first attempt at the trial that a file is of: others have a number behind it.
+std::string first_name(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  return name.substr(0, name.find('-'));
+}
+
+std::vector<std::filesystem::path> list_files(const std::string& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    files.push_back(entry.path());
+  return files;
+}
+
+void remove_files(const std::string& folder, const std::set<std::string>& names) {
+  std::error_code error;
+  for (const auto& file : list_files(folder))
+    if (names.contains(first_name(file))) std::filesystem::remove(file, error);
+  std::filesystem::remove(folder, error);  // if it is empty
+}
+
+}  // namespace
+
 TrialCheckpoint::TrialCheckpoint(const std::string& folder, const TrialKey& key, int attempt)
-    : first_(
-          fmt::format("{}/checkpoints/{:016x}", folder, hash_bytes(key.inputs.dump(), key.seed))),
-      path_(attempt == 0 ? first_ : fmt::format("{}-{}", first_, attempt)),
+    : folder_(folder_of_states(folder)),
+      name_(name_of_state(key)),
+      path_(folder_ + "/" + name_ + (attempt == 0 ? "" : fmt::format("-{}", attempt))),
       key_(key.text()) {}
 
 std::vector<std::string> TrialCheckpoint::files() const {
   std::vector<std::string> found;
-  std::error_code none;
-  const std::filesystem::path first(first_);
-  for (const auto& entry : std::filesystem::directory_iterator(first.parent_path(), none)) {
-    const std::string name = entry.path().filename().string(), own = first.filename().string();
-    if (name == own || name.starts_with(own + "-")) found.push_back(entry.path().string());
-  }
+  for (const auto& file : list_files(folder_))
+    if (first_name(file) == name_) found.push_back(file.string());
   return found;
 }
 
@@ -55,10 +82,14 @@ void TrialCheckpoint::write(std::string_view state) const {
   write_text(path_, heading(state) + std::string(state));
 }
 
-void TrialCheckpoint::remove() const {
-  std::error_code error;
-  for (const std::string& file : files()) std::filesystem::remove(file, error);
-  std::filesystem::remove(std::filesystem::path(path_).parent_path(), error);  // if it is empty
+void TrialCheckpoint::remove() const { remove_files(folder_, {name_}); }
+
+void TrialCheckpoint::remove(const std::string& folder, const std::vector<const TrialKey*>& keys) {
+  const std::string states = folder_of_states(folder);
+  if (!std::filesystem::exists(states)) return;  // as it is for most trials
+  std::set<std::string> names;
+  for (const TrialKey* key : keys) names.insert(name_of_state(*key));
+  remove_files(states, names);
 }
 
 std::string TrialCheckpoint::heading(std::string_view state) const {

@@ -24,6 +24,8 @@ class TrialCheckpoint {
   void write(std::string_view state) const;
   /// Removes the states of all attempts.
   void remove() const;
+  /// Removes those of some trials, in one look at the folder of their store.
+  static void remove(const std::string& folder, const std::vector<const TrialKey*>& keys);
 
  private:
   std::string heading(std::string_view state) const;
@@ -31,7 +33,8 @@ class TrialCheckpoint {
   std::optional<std::string> read_file(const std::string& path) const;
   std::vector<std::string> files() const;
 
-  std::string first_, path_;  ///< of the first attempt, and of this
+  std::string folder_, name_;  ///< of the first attempt's file
+  std::string path_;           ///< of this attempt's
   std::string key_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -20,7 +21,18 @@ struct Outcome {
   std::string text = {};  ///< the line, or what was thrown
 };
 
-constexpr double kPollSeconds = 0.0005;  ///< until a message is looked for again
+/// How long a thread naps before it looks for messages again: after one the next may be near, and
+/// waiting must not burn a core.
+class Naps {
+ public:
+  static constexpr double kShortest = 2e-5, kLongest = 5e-4;
+  double seconds() const { return seconds_; }
+  /// Takes note of whether something has come since the last nap.
+  void note(bool came) { seconds_ = came ? kShortest : std::min(kLongest, 2 * seconds_); }
+
+ private:
+  double seconds_ = kShortest;
+};
 
 /// The outcomes that workers left, for one thread to take.
 class OutcomeQueue {

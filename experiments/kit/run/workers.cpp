@@ -18,7 +18,7 @@ Workers::~Workers() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
   }
-  changed_.notify_all();
+  may_start_.notify_all();
   for (std::thread& thread : all_) thread.join();
 }
 
@@ -27,7 +27,7 @@ void Workers::add(std::function<void()> job, bool alone) {
     const std::lock_guard lock(mutex_);
     jobs_.push_back({std::move(job), alone});
   }
-  changed_.notify_all();
+  may_start_.notify_one();
 }
 
 void Workers::add_first(std::function<void()> job) {
@@ -35,23 +35,23 @@ void Workers::add_first(std::function<void()> job) {
     const std::lock_guard lock(mutex_);
     jobs_.push_front({std::move(job)});
   }
-  changed_.notify_all();
+  may_start_.notify_one();
 }
 
 bool Workers::busy() {
   const std::lock_guard lock(mutex_);
-  return !jobs_.empty() || running_ > 0;
+  return !is_idle();
 }
 
 void Workers::wait() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return jobs_.empty() && running_ == 0; });
+  idle_.wait(lock, [this] { return is_idle(); });
 }
 
 bool Workers::wait(double seconds) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
-                           [this] { return jobs_.empty() && running_ == 0; });
+  return idle_.wait_for(lock, std::chrono::duration<double>(seconds),
+                        [this] { return is_idle(); });
 }
 
 bool Workers::may_start() const {
@@ -62,7 +62,7 @@ void Workers::work() {
   tbb::task_arena part(share_), whole(alone_threads_);
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return closing_ || may_start(); });
+    may_start_.wait(lock, [this] { return closing_ || may_start(); });
     if (closing_) return;
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();
@@ -72,8 +72,11 @@ void Workers::work() {
     (job.alone ? whole : part).execute(job.run);
     lock.lock();
     --running_;
-    if (job.alone) alone_runs_ = false;
-    changed_.notify_all();
+    if (job.alone) {
+      alone_runs_ = false;
+      may_start_.notify_all();  // those that it held back
+    }
+    if (is_idle()) idle_.notify_all();
   }
 }
 

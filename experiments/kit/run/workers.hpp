@@ -39,10 +39,11 @@ class Workers {
   };
   void work();
   bool may_start() const;
+  bool is_idle() const { return jobs_.empty() && running_ == 0; }
 
   int share_, alone_threads_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable may_start_, idle_;
   std::deque<Job> jobs_;
   std::size_t running_ = 0;
   bool alone_runs_ = false, closing_ = false;

@@ -271,5 +271,53 @@ TEST_CASE("a trial that is given again goes on from its last whole state, in a f
   CHECK(TrialCheckpoint(out.path(), other).read() == "other");
 }
 
+TEST_CASE("states of the trials that were stored go, all attempts; those of other trials stay") {
+  const TemporaryFolder out;
+  TrialKey keys[] = {{.inputs = {{"i", 0}}}, {.inputs = {{"i", 1}}}, {.inputs = {{"i", 2}}}};
+  TrialCheckpoint::remove(out.path(), {&keys[0]});  // there is no state, nor a folder of them
+  CHECK_FALSE(std::filesystem::exists(out.path() + "/checkpoints"));
+  for (const TrialKey& key : keys)
+    for (const int attempt : {0, 1}) TrialCheckpoint(out.path(), key, attempt).write("state");
+  TrialCheckpoint::remove(out.path(), {&keys[0], &keys[2]});
+  CHECK_FALSE(TrialCheckpoint(out.path(), keys[0]).read());
+  CHECK(TrialCheckpoint(out.path(), keys[1]).read() == "state");
+  CHECK_FALSE(TrialCheckpoint(out.path(), keys[2]).read());
+  TrialCheckpoint::remove(out.path(), {&keys[1]});
+  CHECK_FALSE(std::filesystem::exists(out.path() + "/checkpoints"));
+}
+
+TEST_CASE("whoever waits for messages looks again soon after one, then ever less often") {
+  Naps naps;
+  double slept = 0;
+  for (int i = 0; i < 100; ++i, naps.note(false)) slept += naps.seconds();
+  CHECK(naps.seconds() == Naps::kLongest);
+  CHECK(slept > 90 * Naps::kLongest);
+  naps.note(true);
+  CHECK(naps.seconds() == Naps::kShortest);
+}
+
+TEST_CASE("jobs that one alone held back begin together when it ends") {
+  std::atomic<bool> held{false};
+  std::atomic<int> begun{0}, met{0};
+  const auto wait_for = [](const auto& holds) {
+    const double start = now_seconds();
+    while (!holds() && now_seconds() - start < 10) std::this_thread::yield();
+    return holds();
+  };
+  Workers workers(2, 2, 2);
+  workers.add([&] { wait_for([&] { return held.load(); }); }, true);
+  for (int i = 0; i < 2; ++i) {
+    const auto job = [&] {
+      ++begun;
+      met += wait_for([&] { return begun == 2; });
+    };
+    workers.add(job, false);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for the other worker to see it
+  held = true;
+  workers.wait();
+  CHECK(met == 2);
+}
+
 }  // namespace
 }  // namespace boltzmark::experiments

@@ -1,5 +1,6 @@
 #include "experiments/kit/run/store.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -133,8 +134,10 @@ TEST_CASE(
     }
     return run(inputs, context);
   };
-  const ReproduceOptions options{.jobs = 1, .out = out.path(), .quiet = true};
-  path = experiment_folder(out.path(), options.profile, toys[0]) + "/trials.jsonl";
+  const Shard shard = GENERATE(Shard{}, Shard{0, 1});  // whose trials nobody reads
+  const ReproduceOptions options{.jobs = 1, .out = out.path(), .shard = shard, .quiet = true};
+  path = fmt::format("{}/{}", experiment_folder(out.path(), options.profile, toys[0]),
+                     shard.file_name());
   const ReproduceResult cut = reproduce(options, toys, {});
   CHECK(cut.exit_code() == 1);
   REQUIRE(cut.failures.size() == 1);
