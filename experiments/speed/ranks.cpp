@@ -23,6 +23,7 @@
 #include "experiments/kit/run/reproduce.hpp"
 #include "experiments/kit/subprocess.hpp"
 #include "experiments/speed/contender.hpp"
+#include "experiments/speed/sleepers.hpp"
 #include "experiments/speed/workload.hpp"
 
 namespace boltzmark::speed {
@@ -45,32 +46,8 @@ double cpu_seconds(int who) {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/// A folder that goes with the object.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "boltzmark-bench-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error(name + ": cannot be made");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 constexpr int kMessages = 2000, kEmptyTrials = 20000, kTrialsOfRank = 8;
 constexpr std::size_t kMessageBytes = 1000, kLineBytes = 4000;
-constexpr double kLongestSleep = 0.375;  // 0.25 s on average
-
-/// Seconds of trials that sleep, spread by a half.
-double sleep_of(int trial) { return kLongestSleep * (1.0 / 3 + (trial * 37 % 101) / 150.0); }
 
 /// One way, of messages that go there and back.
 double seconds_of_message(experiments::RankLink& link) {
@@ -88,25 +65,6 @@ double seconds_of_message(experiments::RankLink& link) {
   const double seconds = seconds_since(start) / (2 * kMessages);
   if (link.rank() == 1) link.finish(0, true);
   return seconds;
-}
-
-/// A study whose trials do nothing but sleep, and leave so many bytes.
-experiments::Experiment sleepers(int count, std::size_t bytes, bool asleep) {
-  experiments::Experiment experiment{
-      .id = "speed/sleepers", .item = "", .title = "", .paper_did = ""};
-  experiment.seconds.quick = asleep ? count * kLongestSleep : 1e-4 * count;
-  experiment.trials = [count](experiments::Profile) {
-    std::vector<Json> all;
-    for (int i = 0; i < count; ++i) all.push_back({{"i", i}});
-    return all;
-  };
-  if (asleep) experiment.cost = [](const Json& inputs) { return sleep_of(inputs.at("i")); };
-  experiment.run = [=](const Json& inputs, const experiments::TrialContext&) -> Json {
-    if (asleep)
-      std::this_thread::sleep_for(std::chrono::duration<double>(sleep_of(inputs.at("i"))));
-    return {{"text", std::string(bytes, 'x')}};
-  };
-  return experiment;
 }
 
 /// Runs a study as a shard, which writes no report.

@@ -7,11 +7,13 @@
 #include <tuple>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/experiment.hpp"
 #include "experiments/kit/run/dispatcher.hpp"
 #include "experiments/kit/run/plan.hpp"
 #include "experiments/speed/contender.hpp"
+#include "experiments/speed/sleepers.hpp"
 
 namespace boltzmark::speed {
 namespace {
@@ -32,7 +34,7 @@ struct Study {
 };
 
 constexpr int kRanksPerHost = 100;
-constexpr std::size_t kMany = 1'000'000;
+constexpr std::size_t kMany = 1'000'000, kLineBytes = 800;
 
 std::vector<DispatchTask> draw_trials(double mean_seconds) {
   Stream stream(make_key(1, "studies"), Purpose::data);
@@ -95,6 +97,31 @@ double seconds_of_event() {
   return seconds / static_cast<double>(events);
 }
 
+/// Of a store where every trial is finished, until it is known that none is to run.
+double seconds_of_planned_line() {
+  const Folder folder;
+  const experiments::Experiment study = sleepers(kMany, kLineBytes, false);
+  const experiments::ReproduceOptions how{.out = folder.path()};
+  const auto planned = [&] {
+    auto plan = experiments::list_trials(study, how, experiments::CellFilter(""), "none");
+    experiments::look_up(plan, how);
+    return plan;
+  };
+  {
+    const auto plan = planned();
+    for (const auto& trial : plan.trials) {
+      plan.store->add_line(experiments::trial_line(
+          trial.key, {.outputs = {{"text", std::string(kLineBytes, 'x')}}, .revision = "none"}));
+      plan.store->write();
+    }
+  }
+  const auto started = Clock::now();
+  const auto plan = planned();
+  const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  if (plan.count_to_run() > 0) throw Error("a stored trial was not found");
+  return seconds / kMany;
+}
+
 /// Of ranks that nobody has to serve.
 double seconds_alone(const Study& study) {
   double sum = 0, longest = 0;
@@ -137,6 +164,10 @@ void add_studies() {
   add({.work = "a study in simulated time/an event of the dispatcher",
        .name = "boltzmark",
        .timed = seconds_of_event,
+       .once = true});
+  add({.work = "a store of 1000000 lines of 1 kB/a line read and planned",
+       .name = "boltzmark",
+       .timed = seconds_of_planned_line,
        .once = true});
 }
 

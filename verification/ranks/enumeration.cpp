@@ -163,7 +163,7 @@ TEST_CASE("what a stopped rank was to sum is summed by another, to the same bits
 TEST_CASE("runs of chunks last about a second, and every rank has several") {
   using boltzmark::experiments::run_length;
   CHECK(run_length(16384, 2, 1000) == 16);
-  CHECK(run_length(16384, 2, 1) == 1024);
+  CHECK(run_length(16384, 2, 1) == 256);
   CHECK(run_length(100, 64, 10) == 1);
   CHECK(run_length(1, 2, 0) == 1);
   CHECK(run_length(0, 2, 0) == 1);
