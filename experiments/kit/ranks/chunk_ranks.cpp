@@ -14,7 +14,7 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr double kRunSeconds = 1;
-constexpr std::uint64_t kRunsOfRank = 32;  // the last ones end together within 3 %
+constexpr std::uint64_t kRunsOfRank = 32;     // the last ones end together within 3 %
 constexpr std::uint64_t kMostRuns = 1 << 18;  // 200 bytes each in the dispatcher
 
 std::string to_bytes(const std::vector<Scaled>& sums) {

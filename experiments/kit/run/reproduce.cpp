@@ -114,7 +114,8 @@ void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& o
 ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
                           const FolderLock& lock, RankLink* link) {
   share_manifest(options, plans);
-  ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }, .reads = false}, link);
+  ReproduceResult result =
+      run_trials(plans, options, {.check = [&] { lock.check(); }, .reads = false}, link);
   lock.check();
   for (const PlannedExperiment& plan : plans)
     for (std::string& conflict : keep_conflicts(plan))

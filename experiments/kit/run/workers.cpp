@@ -50,8 +50,7 @@ void Workers::wait() {
 
 bool Workers::wait(double seconds) {
   std::unique_lock lock(mutex_);
-  return idle_.wait_for(lock, std::chrono::duration<double>(seconds),
-                        [this] { return is_idle(); });
+  return idle_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return is_idle(); });
 }
 
 bool Workers::may_start() const {
