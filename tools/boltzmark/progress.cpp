@@ -9,6 +9,7 @@
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "output.hpp"
+#include "pace.hpp"
 
 namespace boltzmark::cli {
 namespace {
@@ -69,11 +70,11 @@ void Progress::show(double done) {
   last_ = now;
   const double share = std::clamp(total_ > 0 ? done / total_ : 1.0, 0.0, 1.0);
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double rate = (done - first_done_) / seconds;
+  const Pace pace = pace_of(done, first_done_, total_, seconds);
   const int filled = static_cast<int>(share * kBar);
   fmt::print(stderr, "\r\033[K{} [{}{}] {:3.0f} %  {}{}/s  {} left", label_,
              std::string(filled, '#'), std::string(kBar - filled, '.'), 100 * share,
-             rate_text(rate), unit_, rate > 0 ? human_seconds((total_ - done) / rate) : "?");
+             rate_text(pace.rate), unit_, pace.rate > 0 ? human_seconds(pace.seconds_left) : "?");
   std::fflush(stderr);
   drawn_ = true;
 }

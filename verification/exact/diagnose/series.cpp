@@ -167,6 +167,40 @@ TEST_CASE("white noise of a million steps is judged to have a time of 1") {
   CHECK(judged.ar.tau == Approx(1).margin(0.05));
 }
 
+TEST_CASE("chains that differ have the jackknife's error, of tau's own formula") {
+  constexpr Eigen::Index kSteps = 400, kChains = 6;
+  Eigen::MatrixXd chains(kSteps, kChains);
+  const Eigen::VectorXd steps = noise(kSteps * kChains);
+  for (Eigen::Index c = 0; c < kChains; ++c) {
+    const double rate = 0.15 * static_cast<double>(c);  // each of another time
+    chains(0, c) = steps[c];
+    for (Eigen::Index s = 1; s < kSteps; ++s)
+      chains(s, c) = rate * chains(s - 1, c) + steps[s * kChains + c];
+  }
+  const boltzmark::SequenceTime time = boltzmark::geyer_time(chains);
+  Eigen::MatrixXd gamma(time.window + 1, kChains);  // about the mean of all
+  const double mean = chains.mean();
+  for (Eigen::Index c = 0; c < kChains; ++c)
+    for (Eigen::Index lag = 0; lag <= time.window; ++lag)
+      gamma(lag, c) = (chains.col(c).head(kSteps - lag).array() - mean)
+                          .cwiseProduct(chains.col(c).tail(kSteps - lag).array() - mean)
+                          .sum() /
+                      static_cast<double>(kSteps);
+  const auto tau_of = [](const Eigen::VectorXd& sums) { return 2 * sums.sum() / sums[0] - 1; };
+  CHECK(time.tau == Approx(tau_of(gamma.rowwise().sum())).epsilon(1e-12));
+  Eigen::ArrayXd without(kChains);
+  for (Eigen::Index c = 0; c < kChains; ++c)
+    without[c] = tau_of(gamma.rowwise().sum() - gamma.col(c));
+  const double error = std::sqrt(5.0 / 6 * (without - without.mean()).square().sum());
+  const double by_length =
+      time.tau * std::sqrt((4.0 * static_cast<double>(time.window) + 2) / chains.size());
+  REQUIRE(error > 1.2 * by_length);
+  CHECK(time.std_error == Approx(error).epsilon(1e-12));
+  constexpr double kStudent = 2.570581835636314;  // 97.5 % of t with 5 degrees of freedom
+  CHECK(std::log(time.upper / time.tau) == Approx(kStudent * error / time.tau).epsilon(1e-9));
+  CHECK(std::log(time.tau / time.lower) == Approx(kStudent * error / time.tau).epsilon(1e-9));
+}
+
 TEST_CASE("chains that sit in different modes have a long time") {
   // Two chains about 0 and 10: to each chain alone tau is 1, together they have not mixed.
   Eigen::MatrixXd chains(2000, 2);

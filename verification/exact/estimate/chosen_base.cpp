@@ -16,6 +16,17 @@
 using namespace boltzmark;
 using phases_test::two_phases;
 
+TEST_CASE("cases that a search climbs from are spread over all of them") {
+  const auto numbered = [](int count) {
+    return CaseValues(Eigen::MatrixXf(Eigen::RowVectorXf::LinSpaced(count, 0, count - 1)));
+  };
+  const Eigen::MatrixXf some = spread_cases(numbered(250), 100);
+  REQUIRE(some.cols() == 100);
+  for (int k = 0; k < 100; ++k) CHECK(some(0, k) == 5 * k / 2);  // the last is 247
+  const Eigen::MatrixXf all = spread_cases(numbered(7), 100);
+  CHECK(all == numbered(7).matrix());
+}
+
 TEST_CASE(
     "means that are the uniform base's but for noise are no place to have a base of its own") {
   const KnownModel weak = make_known_model("random:20:8:0.1:1");

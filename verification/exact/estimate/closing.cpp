@@ -157,3 +157,14 @@ TEST_CASE("an ok estimate within ten standard errors of the range of D stays so,
   CHECK(closed(blind, {9, 12.2}).status == Status::ok);
   CHECK(closed(blind, {-12.2, 9}).status == Status::ok);
 }
+
+TEST_CASE("an estimate below what log Z certainly is says which of its numbers is too low") {
+  Estimate by_limit{.log_z = 0, .std_error = 0.1, .lower = -1, .upper = 1};
+  refuse_below(by_limit, 2);
+  CHECK(by_limit.status == Status::below_bound);
+  CHECK_THAT(by_limit.warnings.at(0), Catch::Contains("above the upper limit"));
+  Estimate by_error{.log_z = 0, .std_error = 0.1, .lower = -1, .upper = 100};
+  refuse_below(by_error, 2);
+  CHECK(by_error.status == Status::below_bound);
+  CHECK_THAT(by_error.warnings.at(0), Catch::Contains("more than five standard errors above"));
+}

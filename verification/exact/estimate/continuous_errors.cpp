@@ -85,6 +85,19 @@ TEST_CASE("the error of integration over a continuous b is what leaving chains o
   CHECK(ti_continuous(all.log_ratio, all.density).std_error > 1.2 * estimate.std_error);
 }
 
+TEST_CASE("limits of a continuous b hold what the knots leave unknown, above as below") {
+  const ContinuousSamples all = sample();
+  for (const double bend : {0.0, 0.5, 2.0}) {
+    ContinuousSamples samples = all;
+    for (int k = 1; k < samples.knots.rungs(); k += 2) samples.log_z_hat[k] += bend;
+    set_density(samples);
+    const Estimate estimate = ti_continuous(samples);
+    CHECK(estimate.upper - estimate.log_z ==
+          Approx(estimate.log_z - estimate.lower).epsilon(1e-12));
+    CHECK(estimate.upper - estimate.log_z > 2 * estimate.std_error);
+  }
+}
+
 TEST_CASE("the density of a continuous b is the mean of those that the samples have for it") {
   ContinuousSamples samples = sample();
   // Zhat off by a wave, so that the density is not flat.

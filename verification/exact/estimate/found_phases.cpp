@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
@@ -11,6 +13,7 @@
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/model/sides.hpp"
 #include "boltzmark/random/stream.hpp"
 
 using namespace boltzmark;
@@ -230,16 +233,16 @@ Layered crowd(int visible, int patterns, double share) {
 
 }  // namespace
 
-TEST_CASE("the mass near a place is that of its own part, wherever draws of its law end") {
-  // Patterns of four units that are on by e^1 to 1: laws near places overlap widely.
-  Eigen::MatrixXd weights = Eigen::MatrixXd::Constant(12, 3, -1);
-  for (int j = 0; j < 3; ++j) weights.block(4 * j, j, 4, 1).setConstant(3);
-  const Layered model =
-      Layered::rbm(weights, Eigen::VectorXd::Constant(12, -1), Eigen::VectorXd::Constant(3, -1));
+namespace {
+
+// Holds the masses near a model's places to enumeration, in the mean over 400 runs.
+void check_small_masses(const Layered& model) {
   const Modes modes = find_modes(model, Base::uniform(model));
   const Places places = find_places(model, modes, 512);
   REQUIRE(places.count() > 1);
-  const Eigen::VectorXd reached = Eigen::VectorXd::Constant(model.units(), 0.5);
+  const Unit unit = model.layer(0).unit;
+  const Eigen::VectorXd reached =
+      Eigen::VectorXd::Constant(model.units(), (unit.lowest() + unit.highest()) / 2);
   const double log_z = exact_log_z(model).log_z;
   constexpr int kRuns = 400;
   SmallMasses small;
@@ -257,7 +260,8 @@ TEST_CASE("the mass near a place is that of its own part, wherever draws of its 
   StateWalk walk(sides, 0);
   const auto units = std::ssize(sides.places);
   Eigen::ArrayXd exact = Eigen::ArrayXd::Zero(found.size());
-  for (std::uint64_t n = 0; n < std::uint64_t{1} << units; ++n, walk.next()) {
+  const auto states = std::lround(std::exp2(log2_states(model, modes.parity)));
+  for (long n = 0; n < states; ++n, walk.next()) {
     Eigen::MatrixXd state = Eigen::MatrixXd::Zero(model.units(), 1);
     const Eigen::Index first = modes.parity == 0 ? 0 : model.size(0);
     for (int i = 0; i < units; ++i) state(first + i, 0) = walk.value(i);
@@ -268,6 +272,48 @@ TEST_CASE("the mass near a place is that of its own part, wherever draws of its 
   for (Eigen::Index g = 0; g < found.size(); ++g)
     CHECK(std::abs(found[g] - exact[g]) < 4 * std::sqrt(squares[g] / kRuns));
   CHECK((squares / kRuns).sqrt().maxCoeff() < 0.05 * exact.sum());
+}
+
+}  // namespace
+
+TEST_CASE("the mass near a place is that of its own part, wherever draws of its law end") {
+  // Patterns of four units that are on by e^1 to 1: laws near places overlap widely.
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Constant(12, 3, -1);
+  for (int j = 0; j < 3; ++j) weights.block(4 * j, j, 4, 1).setConstant(3);
+  const Eigen::VectorXd below = Eigen::VectorXd::Constant(12, -1);
+  const Eigen::VectorXd above = Eigen::VectorXd::Constant(3, -1);
+  check_small_masses(Layered::rbm(weights, below, above));
+  // The same law of spins, x = (1 + s) / 2; and units of three values under more of each parameter.
+  for (const auto& [unit, factor] :
+       {std::pair{Unit::multivalued(1), 1.0}, std::pair{Unit::multivalued(2), 2.0}}) {
+    INFO("units of " << unit.values() << " values");
+    const Eigen::VectorXd spins_below = factor * (below / 2 + weights.rowwise().sum() / 4);
+    const Eigen::VectorXd spins_above =
+        factor * (above / 2 + weights.colwise().sum().transpose() / 4);
+    check_small_masses(
+        Layered({{unit, spins_below, {}}, {unit, spins_above, {}}}, {factor * weights / 4}));
+  }
+}
+
+TEST_CASE("the error of the mass near a place is that of its draws' mean") {
+  // Fair units of which none minds another: every draw weighs alike, so that of m of 16 in the part
+  // the relative error is sqrt((16 / m - 1) / 15).
+  constexpr int kUnits = 7;
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(9, kUnits), Eigen::VectorXd::Zero(9),
+                                     Eigen::VectorXd::Zero(kUnits));
+  const double log_z = (9 + kUnits) * std::log(2.0);
+  const Places one{Chains(model, 1), Eigen::MatrixXf::Ones(model.units(), 1), {log_z}};
+  const Eigen::VectorXd reached = Eigen::VectorXd::Zero(model.units());
+  std::set<long> seen;
+  for (std::uint64_t run = 0; run < 20; ++run) {
+    const SmallMasses small = small_masses(model, one, 1, reached, log_z, make_key(run));
+    REQUIRE(small.log_masses.size() == 1);
+    const double inside = 16 / (1 + 15 * small.errors[0] * small.errors[0]);
+    CHECK(inside == Approx(std::round(inside)).epsilon(1e-9));
+    CHECK(std::exp(small.log_masses[0] - log_z) == Approx(inside / 16).epsilon(1e-9));
+    seen.insert(std::lround(inside));
+  }
+  CHECK(seen.size() > 3);
 }
 
 TEST_CASE("patterns of half a percent each, of which a run need meet none, are held to together") {

@@ -121,6 +121,12 @@ TEST_CASE("a sandwich takes the outer limits, and tells when they cross") {
   CHECK(crossed.status == Status::not_converged);
   CHECK(crossed.lower <= crossed.upper);
   // The worse of both says what the sandwich is worth.
+  Estimate many = estimate_at(1, 0.5), few = estimate_at(2, 0.25);
+  many.effective_samples = 80;
+  few.effective_samples = 50;
+  CHECK(sandwich(many, few).effective_samples == 50);
+  std::swap(many.effective_samples, few.effective_samples);
+  CHECK(sandwich(many, few).effective_samples == 50);
   Estimate refused = estimate_at(2, 0.25);
   refused.refuse(Status::few_effective_samples, "few");
   CHECK(sandwich(estimate_at(1, 0.5), refused).status == Status::few_effective_samples);

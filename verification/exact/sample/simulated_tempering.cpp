@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -64,6 +65,26 @@ TEST_CASE("an adaptive run has the same bytes whatever the number of threads") {
                                          .key = make_key(5)});
     };
     CHECK(run(1).top_log_z == run(2).top_log_z);
+  }
+}
+
+TEST_CASE("an adaptive run's limits are Student's of its islands") {
+  // 97.5 % of t, of one degree of freedom fewer than islands.
+  for (const auto& [chains, student] :
+       {std::pair{30, 2.3646242515927844}, {70, 2.7764451051977987}}) {
+    const auto run = adaptive_tempering(
+        small_target(),
+        {.chains = chains, .sweeps = 100, .ladder = Ladder::linear(6), .key = make_key(5)});
+    const Eigen::Index islands = run.top_log_z.cols();
+    const Eigen::ArrayXd means = run.top_log_z.bottomRows(50).colwise().mean();
+    CHECK(islands == (chains == 30 ? 8 : 5));
+    const Estimate& e = run.estimate;
+    CHECK(e.log_z == Approx(means.mean()).epsilon(1e-12));
+    const double count = static_cast<double>(islands);
+    CHECK(e.std_error ==
+          Approx(std::sqrt((means - means.mean()).square().sum() / (count - 1) / count)));
+    CHECK(e.upper - e.log_z == Approx(student * e.std_error).epsilon(1e-9));
+    CHECK(e.log_z - e.lower == Approx(student * e.std_error).epsilon(1e-9));
   }
 }
 

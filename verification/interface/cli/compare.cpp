@@ -1,8 +1,11 @@
 // What compare says of points that no estimate stands behind, and full disks.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -128,6 +131,23 @@ TEST_CASE("compare marks points whose estimates were refused, and ranks the othe
            !refused));
   }
   CHECK(marked >= 1);
+  // The table's rows, word by word, are the cells of the JSON.
+  std::istringstream rows(table.substr(table.find("method")));
+  std::string row;
+  std::getline(rows, row);
+  for (const Json& cell : cells) {
+    const auto error = [&](const char* key) {
+      return cell[key].is_null() ? "-" : fmt::format("{:.4g}", cell[key].get<double>());
+    };
+    std::getline(rows, row);
+    std::istringstream words(row);
+    std::vector<std::string> found{std::istream_iterator<std::string>(words), {}};
+    REQUIRE(found.size() == 10);
+    found.resize(6);
+    CHECK(found == std::vector<std::string>{
+                       cell["method"], std::to_string(cell["sweeps"].get<int>()), error("bias"),
+                       error("std_dev"), error("rmse"), error("mean_std_error")});
+  }
   CHECK(ranks[3000].size() >= 2);
   CHECK(ranks[2000].size() >= 2);
   for (const auto& [sweeps, by_rmse] : ranks) {

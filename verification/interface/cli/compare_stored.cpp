@@ -159,6 +159,31 @@ TEST_CASE("no run of compare is taken for one with another model, option, file o
     std::filesystem::remove_all(own);
   }
 
+  // What parallel tempering and grey cases have of their own.
+  const std::string parallel = folder / "parallel",
+                    grey = folder.write("grey.csv", "0,20,255,70,100,0,0,255,0,90,10,140\n");
+  const auto with_grey = [&](const Arguments& more) {
+    Arguments command = {"compare",   model, "--methods", "bar",    "--sweeps",  "40",
+                         "--repeats", "2",   "--chains",  "50",     "--sampler", "parallel",
+                         "--data",    grey,  "--out",     parallel, "--base",    "uniform"};
+    command.insert(command.end(), more.begin(), more.end());
+    return command;
+  };
+  const auto ran = [&](const Arguments& more) {
+    const Run result = run(with_grey(more));
+    INFO(result.err);
+    REQUIRE(result.code == 0);
+    return said_stored(result);
+  };
+  const std::vector<Arguments> unlike = {
+      {"--temperatures", "5", "--bundles", "5", "--burn-in", "2", "--binarise", "threshold:80"},
+      {"--temperatures", "5", "--bundles", "5", "--burn-in", "4", "--binarise", "threshold:80"},
+      {"--temperatures", "5", "--bundles", "6", "--burn-in", "4", "--binarise", "threshold:80"},
+      {"--temperatures", "6", "--bundles", "6", "--burn-in", "4", "--binarise", "threshold:80"},
+      {"--temperatures", "6", "--bundles", "6", "--burn-in", "4", "--binarise", "sample:1"}};
+  for (const Arguments& more : unlike) CHECK(ran(more).empty());
+  for (const Arguments& more : unlike) CHECK(ran(more) == "2 of 2 runs");
+
   // The same names, but what they name has changed.
   folder.write("ladder.txt", "0 0.3 0.7 1");
   CHECK(said_stored(run(compare({model}, out, given))).empty());

@@ -1,4 +1,6 @@
 // The score of deep models: exact, bounded, and of single cases.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -43,8 +45,12 @@ TEST_CASE("the score of a deep model is exact where it can be enumerated, its bo
     CHECK(early["mean_field_updates"] == 1);
     CHECK(early["bound"].get<double>() < score["bound"].get<double>());
     // log Z by sampling, and single cases: eight standard errors, never by chance.
-    const Json sampled =
-        json_of({"score", path, data, "--method", "ais", "--sweeps", "500", "--true-cases", "5"});
+    const Arguments by_ais = {"score",    path,  data,           "--method", "ais",
+                              "--sweeps", "500", "--true-cases", "5"};
+    const Json sampled = json_of(by_ais);
+    CHECK_THAT(run(by_ais).out,
+               Catch::Contains(fmt::format("5 of 5 cases by AIS, error {:.3g};",
+                                           sampled["true_std_error"].get<double>())));
     CHECK(std::abs(sampled["mean_log_likelihood"].get<double>() - truth) <
           8 * sampled["std_error"].get<double>() + 1e-9);
     CHECK(sampled["true_cases"] == 5);

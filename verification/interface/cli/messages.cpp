@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/io/formats/npz.hpp"
+#include "tools/boltzmark/pace.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -65,6 +66,12 @@ TEST_CASE("weights of float16 and of integers are each refused by their name") {
   half.replace(half.find("<f4"), 3, "<f2");
   folder.write("m.npz", half);
   check_refused(run({"exact", path}), {"W holds float16 (must be float32 or float64)"});
+}
+
+TEST_CASE("resumed work is as fast as what was done since, and lasts as long as that says") {
+  const auto pace = boltzmark::cli::pace_of(95, 90, 100, 10);
+  CHECK(pace.rate == 0.5);
+  CHECK(pace.seconds_left == 10);
 }
 
 TEST_CASE("a model too large to enumerate is pointed to estimate") {

@@ -63,6 +63,8 @@ TEST_CASE("an estimate that misses a golf hole is below_bound, stored and read a
   CHECK(result["lower_bound_of"]["side"] == "hidden");
   CHECK(result["lower_bound_of"]["states"] == 256);
   CHECK(result["lower_bound_of"]["all_states"] == true);
+  CHECK(result["lower_bound_of"]["listed"].get<double>() == Approx(planted.log_z).epsilon(1e-12));
+  CHECK(result["lower_bound_of"]["mean_field"].get<double>() < planted.log_z - 1e-6);
   const Json again = json_of({"estimate", "--from", dump, "--method", "mbar"});
   CHECK(again["status"] == "below_bound");
   CHECK(again["lower_bound"] == result["lower_bound"]);

@@ -277,6 +277,7 @@ TEST_CASE("doctor reports the SIMD path that was asked for") {
   CHECK(health["simd_requested"] == "sse4");
   CHECK(health["simd_paths"].back() == "sse4");
   CHECK(result.code == (health["problems"].empty() ? 0 : 1));
+  CHECK(json_of({"doctor", "--threads", "1"}, result.code)["threads"] == 1);
   const Json broken = json_of({"doctor", "--out", "/proc/out"}, 1);
   CHECK(broken["out_writable"] == false);
 }

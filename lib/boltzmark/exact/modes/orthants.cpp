@@ -1,0 +1,154 @@
+#include "boltzmark/exact/modes/orthants.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/enumeration/plain.hpp"
+
+namespace boltzmark {
+namespace {
+
+constexpr int kUpdates = 30;
+constexpr double kSettled = 1e-6;  // of every mean: a law near the best bounds almost as well
+
+using Signs = std::vector<bool>;  // true: the unit is positive; false for discrete ones
+
+struct Orthant {
+  Signs signs;
+  Eigen::VectorXd means;
+  double log_mass = 0, error = 0;
+};
+
+/// A unit's law ~ e^{input x} on its values in an orthant.
+struct UnitLaw {
+  double mean, entropy;  // to the reference measure
+};
+
+UnitLaw law_of(Unit unit, bool positive, double input) {
+  if (unit.is_discrete()) {
+    const double mean = mean_value(unit, input);
+    return {mean, log_partition(unit, input) - input * mean};
+  }
+  // x = (sign + y) / 2 with y on [-1, 1].
+  const double mean = mean_value(unit, input / 2);
+  return {((positive ? 1 : -1) + mean) / 2,
+          log_partition(unit, input / 2) - input / 2 * mean - std::log(2.0)};
+}
+
+Eigen::VectorXd inputs_given(const Bipartite& sides, const Eigen::VectorXd& means) {
+  Eigen::VectorXd other = sides.other_input + sides.weights * means;
+  for (Eigen::Index j = 0; j < other.size(); ++j)
+    other[j] = mean_value(sides.other[static_cast<std::size_t>(j)], other[j]);
+  return sides.bias + sides.weights.transpose() * other;
+}
+
+void settle(const Bipartite& sides, Orthant& orthant) {
+  double entropy = 0, size = 0, moved = 1;
+  for (int update = 0; update < kUpdates && moved > kSettled; ++update) {
+    const Eigen::VectorXd inputs = inputs_given(sides, orthant.means);
+    entropy = size = moved = 0;
+    for (Eigen::Index i = 0; i < inputs.size(); ++i) {
+      const auto place = static_cast<std::size_t>(i);
+      const UnitLaw law = law_of(sides.enumerated[place], orthant.signs[place], inputs[i]);
+      moved = std::max(moved, std::abs(law.mean - orthant.means[i]));
+      orthant.means[i] = law.mean;
+      entropy += law.entropy;
+      size += std::abs(inputs[i]) + 3;
+    }
+  }
+  const Eigen::VectorXd other = sides.other_input + sides.weights * orthant.means;
+  const auto terms = static_cast<double>(orthant.means.size());
+  const double u = std::numeric_limits<double>::epsilon() / 2;
+  orthant.log_mass = log_weight(sides, other, sides.bias.dot(orthant.means)) + entropy;
+  orthant.error = 1.01 * u * (log_weight_roundings(sides, 8) + (terms + 24) * size);
+}
+
+class Growth {
+ public:
+  explicit Growth(const Bipartite& sides) : sides_(sides) {
+    constexpr double kProducts = 0x1p31;
+    const double of_one = 4.0 * kUpdates * static_cast<double>(sides.weights.size() + 1);
+    most_ = static_cast<std::size_t>(std::clamp(kProducts / of_one, 1.0, 4096.0));
+  }
+
+  void add(Eigen::VectorXd means) {
+    Signs signs(sides_.enumerated.size());
+    for (std::size_t i = 0; i < signs.size(); ++i)
+      signs[i] = !sides_.enumerated[i].is_discrete() && means[static_cast<Eigen::Index>(i)] > 0;
+    if (all_.size() + fresh_.size() >= most_ || !known_.insert(signs).second) return;
+    fresh_.push_back({std::move(signs), std::move(means)});
+  }
+
+  /// Settles those that were added, then those next to the likeliest, to the end of the list.
+  MeanFieldBound grow() {
+    settle_fresh();
+    while (!frontier_.empty() && all_.size() < most_) {
+      const std::size_t next = frontier_.begin()->second;
+      frontier_.erase(frontier_.begin());
+      for (std::size_t i = 0; i < sides_.enumerated.size(); ++i)
+        if (!sides_.enumerated[i].is_discrete()) add(across(next, static_cast<Eigen::Index>(i)));
+      settle_fresh();
+    }
+    return sum();
+  }
+
+ private:
+  Eigen::VectorXd across(std::size_t orthant, Eigen::Index unit) const {
+    Eigen::VectorXd means = all_[orthant].means;
+    means[unit] = all_[orthant].signs[static_cast<std::size_t>(unit)] ? -0.5 : 0.5;
+    return means;
+  }
+
+  void settle_fresh() {
+    parallel_for(fresh_.size(), [&](std::size_t k) { settle(sides_, fresh_[k]); });
+    for (Orthant& orthant : fresh_) {
+      frontier_.emplace(-orthant.log_mass, all_.size());
+      all_.push_back(std::move(orthant));
+    }
+    fresh_.clear();
+  }
+
+  MeanFieldBound sum() const {
+    Eigen::VectorXd log_masses(std::ssize(all_));
+    double error = 0;
+    for (Eigen::Index k = 0; k < log_masses.size(); ++k) {
+      log_masses[k] = all_[static_cast<std::size_t>(k)].log_mass;
+      error = std::max(error, all_[static_cast<std::size_t>(k)].error);
+    }
+    const double total = log_sum_exp(log_masses), u = std::numeric_limits<double>::epsilon();
+    return {total, error + u * (static_cast<double>(log_masses.size()) + 8 + std::abs(total))};
+  }
+
+  const Bipartite& sides_;
+  std::size_t most_ = 0;
+  std::vector<Orthant> all_, fresh_;
+  std::set<Signs> known_;
+  std::set<std::pair<double, std::size_t>> frontier_;  ///< the likeliest first
+};
+
+}  // namespace
+
+std::optional<int> side_of_orthants(const Layered& model) {
+  int units[2] = {0, 0};
+  bool continuous[2] = {false, false};
+  for (int l = 0; l < model.layers(); ++l) {
+    units[l % 2] += model.size(l);
+    continuous[l % 2] = continuous[l % 2] || !model.layer(l).unit.is_discrete();
+  }
+  const int fewer = units[0] < units[1] ? 0 : 1;
+  return continuous[fewer] ? std::optional(fewer) : std::nullopt;
+}
+
+MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& starts) {
+  Growth growth(sides);
+  for (Eigen::Index k = 0; k < starts.cols(); ++k) growth.add(starts.col(k));
+  return growth.grow();
+}
+
+}  // namespace boltzmark

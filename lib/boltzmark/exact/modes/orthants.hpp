@@ -1,0 +1,30 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/exact/modes/mean_field.hpp"
+#include "boltzmark/model/layered.hpp"
+
+namespace boltzmark {
+
+/// Returns the parity of the side with fewer units if one of them is continuous: what has no states
+/// to list has orthants. None if none is.
+std::optional<int> side_of_orthants(const Layered& model);
+
+/// Bounds log Z from below by the sum over orthants of a side, in each of which every continuous unit has one
+/// sign and a discrete one any value, of Jensen's bound there:
+///   sum_o exp(log f(E_qo[x]) + H(qo)),  qo a product law on o
+/// For log f is convex in the side's values, E_q[log f] is no less than log f at q's means. Each law is
+/// that of mean field within its orthant; a phase of the model on one side of every unit's zero counts with its
+/// own law, where that of the whole side has one for all.
+///   The orthants are those of the starts, then the ones across one unit's zero from the likeliest known,
+/// and so on.
+/// Shapes      starts [units x starts], values of the side's units
+/// Accuracy    error_bound, as that of mean_field
+/// Cost        at most 30 updates of one chain for each orthant, of which there are at most 4,096, fewer of
+///   large models
+MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& starts);
+
+}  // namespace boltzmark
