@@ -135,7 +135,7 @@ void destroy_dbm(Dbm* dbm) { delete dbm; }
 
 void update_products(Dbm& dbm) {
   dbm.from_below.noalias() = dbm.bottom_transposed * dbm.v;
-  for (int update = 0; update < 5; ++update) {
+  for (int update = 0; update < kMeanFieldUpdates; ++update) {
     dbm.to_h2.noalias() = dbm.top_transposed * dbm.h1;
     dbm.to_h1.noalias() = dbm.top * dbm.h2;
   }

@@ -26,6 +26,8 @@ void contrastive_divergence(Rbm& rbm);
 class Dbm;
 Dbm* make_dbm(int visible, int lower, int upper, int cases);
 void destroy_dbm(Dbm* dbm);
+/// How many updates of mean field are in one of a DBM, here and where the engine is timed.
+inline constexpr int kMeanFieldUpdates = 5;
 /// Only the products of an update by mean field and CAST, `cases` chains in all: 11 of five updates
 /// of mean field after a pass upwards, the input of the visible units kept; 4 of a sweep; 4 of the
 /// statistics of the cases and of the slow half of the chains.

@@ -39,7 +39,10 @@ std::shared_ptr<Training> make_deep_training() {
   for (float& x : training->cases.reshaped()) x = stream.bernoulli(0.2) ? 1.0F : 0.0F;
   training->trainer = std::make_unique<Trainer>(
       initial_network({std::begin(kLayers), std::end(kLayers)}, 0.01, key), training->cases,
-      TrainOptions{.negative = Negative::cast(20, 0.9), .learning_rate = 1e-6, .batch = kBatch},
+      TrainOptions{.negative = Negative::cast(20, 0.9),
+                   .learning_rate = 1e-6,
+                   .batch = kBatch,
+                   .mean_field = {.updates = baseline::kMeanFieldUpdates}},
       key);
   return training;
 }

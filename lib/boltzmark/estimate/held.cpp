@@ -10,6 +10,7 @@
 #include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/exact/modes/orthants.hpp"
 #include "boltzmark/model/sides.hpp"
 
 namespace boltzmark {
@@ -66,6 +67,14 @@ double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered
                                       : -std::numeric_limits<double>::infinity();
 }
 
+// Whether a base's pilot, two of its errors higher, still is below what log Z certainly is not below.
+bool falls_short(const Base& base, const BaseChoice& choice, const Layered& model,
+                 const Phases& phases, double lowest) {
+  if (std::isnan(lowest)) return false;
+  const AnnealedParts parts = anneal_parts(model, phases, base, choice);
+  return parts.log_z() + 2 * parts.std_error() < lowest;
+}
+
 bool is_uniform(const Base& base) {
   return std::all_of(base.logits.begin(), base.logits.end(),
                      [](const Eigen::VectorXd& logits) { return logits.isZero(0); });
@@ -112,7 +121,13 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
                                   make_key(seed, name)));
     mean_log_weights.push_back(mean_log_weight(bases.back(), choice, model, *chosen.phases));
   }
-  const std::size_t best = choose_base(mean_log_weights);
+  std::size_t best = choose_base(mean_log_weights);
+  const MeanFieldBound certain = bound_by_orthants(model, {&chosen.modes->states});
+  const double lowest = certain.log_z - certain.error_bound;
+  while (best > 0 && falls_short(bases[best], choice, model, *chosen.phases, lowest)) {
+    mean_log_weights[best] = -std::numeric_limits<double>::infinity();
+    best = choose_base(mean_log_weights);
+  }
   chosen.of_modes = best > 0;
   chosen.base = std::move(bases[best]);
   return chosen;

@@ -36,7 +36,8 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 /// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all, and, of
 /// Bernoulli visible units, the rates near all modes and near the likeliest, if by its own pilot their base
 /// loses_nothing. That near a place is on the side that is not listed alone where it leads there from
-/// that, and is no worse than the uniform one. Uniform where parameters are so large that a double does not
+/// that, and is no worse than the uniform one. None but the uniform one whose pilot is certainly too low
+/// (bound_by_orthants). Uniform where parameters are so large that a double does not
 /// resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base

@@ -160,3 +160,40 @@ TEST_CASE("no run is ok that never met a phase of continuous units") {
     }
   }
 }
+
+TEST_CASE("no base is chosen whose pilot is certainly too low") {
+  // Pairs of one visible and one hidden unit each, of two phases that few states of either side tell apart.
+  int too_low = 0;
+  for (const std::uint64_t seed : {1, 2}) {
+    constexpr int kPairs = 28;
+    Stream draws(make_key(seed, "pairs"), Purpose::test);
+    Eigen::VectorXd weights(kPairs), below(kPairs), above(kPairs);
+    double truth = 0;
+    for (int k = 0; k < kPairs; ++k) {
+      weights[k] = 20 * draws.normal();
+      below[k] = 7 * draws.normal();
+      above[k] = 7 * draws.normal();
+      truth += log_block(1, weights[k], below[k], above[k]);
+    }
+    const Layered model({{Unit::continuous(), below, {}}, {Unit::continuous(), above, {}}},
+                        {weights.asDiagonal()});
+    const ModeSearch search = mode_search(model, seed);
+    const ChosenBase chosen = choose_auto_base(model, search, seed);
+    const MeanFieldBound certain = bound_by_orthants(model, {&chosen.modes->states});
+    CHECK(certain.log_z < truth);
+    CHECK(certain.log_z > truth - 1);
+    const auto pilot = [&](const Base& base) {
+      const AnnealedParts parts = anneal_parts(model, *chosen.phases, base, {.key = make_key(9)});
+      return parts.log_z() + 3 * parts.std_error();
+    };
+    for (std::size_t k = 1; k < chosen.phases->bases.size(); ++k)
+      too_low += pilot(chosen.phases->bases[k]) < certain.log_z;
+    CHECK((!chosen.of_modes || pilot(chosen.base) > certain.log_z));
+    const LayeredTarget target(model, chosen.base);
+    MethodRuns runs(target, {.chains = 100, .sweeps = 1000, .key = make_key(seed)});
+    const Estimate estimate = runs.estimate("rts");
+    INFO(estimate.log_z << " +- " << estimate.std_error << " of " << truth);
+    CHECK(std::abs(estimate.log_z - truth) < 5 * estimate.std_error + 0.05);
+  }
+  CHECK(too_low > 0);
+}

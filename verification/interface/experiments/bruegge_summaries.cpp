@@ -49,6 +49,15 @@ std::vector<Trial> slems(Wins wins) {
   return trials;
 }
 
+/// What is told of a rule whose autocorrelation time all estimators agree on.
+Json sampled(double tau) {
+  return {{"tau", tau},
+          {"tau_ar", tau},
+          {"order_at_maximum", false},
+          {"decided", true},
+          {"status", "ok"}};
+}
+
 }  // namespace
 
 TEST_CASE("Fig. 1's transitions are those of Gibbs sampling and of T where p(1 | h) is 0.7") {
@@ -153,6 +162,51 @@ TEST_CASE("shares like those computed independently agree with them") {
       "bruegge2013/fig3-top", slems([](int size, int c) { return kShares[size - 2][c - 1]; }));
   CHECK_THAT(made::notes_of(summary),
              Catch::Contains("The 30 cells of 2x2 to 4x4 agree with shares"));
+}
+
+TEST_CASE("the note of B18 has the median SLEM of G at the least c and at the largest") {
+  std::vector<Trial> trials;
+  for (const auto& [c, slem] : {std::pair{1, 0.5}, {10, 0.9}})
+    trials.push_back({.inputs = {{"size", 2}, {"c", c}, {"first", 0}, {"rbms", 5}},
+                      .outputs = {{"slem_gibbs", std::vector<double>(5, slem)},
+                                  {"slem_flip", std::vector<double>(5, 0.4)},
+                                  {"unconverged", 0}}});
+  const Summary summary = made::sum_up("bruegge2013/fig3-top", trials);
+  const Measure& measure = measure_of(summary, "B18", "2x2");
+  CHECK(measure.estimate == 0.5);
+  CHECK_THAT(measure.note, Catch::EndsWith("SLEM of G 0.5000 at c = 1, 0.9000 at c = 10"));
+}
+
+TEST_CASE("R of T is the larger in magnitude where it is the more negative") {
+  // 0.5 against -0.6 at lag 1; beyond it 0.1 against 0.
+  std::vector<double> gibbs(501, 0.1), flip(501, 0);
+  gibbs[0] = flip[0] = 1;
+  gibbs[1] = 0.5;
+  flip[1] = -0.6;
+  std::vector<Trial> trials;
+  for (int model = 0; model < 2; ++model)
+    trials.push_back({.inputs = {{"model", model}},
+                      .outputs = {{"gibbs", {{"acf", gibbs}, {"tau", 2}, {"decided", true}}},
+                                  {"flip", {{"acf", flip}, {"tau", 2}, {"decided", true}}}}});
+  const Summary summary = made::sum_up("bruegge2013/fig4", trials);
+  const Measure& measure = measure_of(summary, "B30");
+  CHECK(measure.estimate == Approx(1.1 + 499 * 0.1));
+  CHECK_THAT(measure.note, Catch::Contains("below that of G at 500 of them, and is the larger in "
+                                           "magnitude at 1 of the first 30;"));
+}
+
+TEST_CASE("the power of B29 is two-sided, by an interval as wide as the one found") {
+  // Student's of one degree times 0.1 / 12.706205 is an interval of 0.1 to either side.
+  std::vector<Trial> trials;
+  for (const double gain : {0.2 - 0.1 / 12.706205, 0.2 + 0.1 / 12.706205})
+    trials.push_back({.inputs = {{"set", "mnist-500-pt"}, {"model", trials.size()}},
+                      .outputs = {{"gibbs", sampled(2)}, {"flip", sampled(2 * (1 - gain))}}});
+  const Summary summary = made::sum_up("bruegge2013/table2", trials);
+  const Measure& measure = measure_of(summary, "B29", "value");
+  CHECK(measure.lower == Approx(0.1).epsilon(1e-6));
+  CHECK(measure.upper == Approx(0.3).epsilon(1e-6));
+  // 0.1 is 1.96 errors, 0.1728 are 3.387: P(N(3.387, 1) > 1.960). Of one side it were 0.9592.
+  CHECK(measure.power == Approx(0.9232).margin(1e-4));
 }
 
 TEST_CASE("the power of B20 is that of an interval as wide as the one found") {

@@ -93,14 +93,18 @@ TEST_CASE("a method's coverage holds or not by its accepted estimates, of its ow
   CHECK(made::count(row_of_method(table_of(summary, "patterns"), "rts")[1]) == 2);
   int seen = 0;
   for (const auto& row : made::figure_of(summary, "coverage").data) {
+    const bool random = row[0] == "random";
+    if (random && row[2] == "ais") {
+      ++seen;
+      CHECK(row[6] == "60");  // are accepted, half of which cover
+    }
     if (row[2] != "rts") continue;
     ++seen;
-    const bool random = row[0] == "random";
     CHECK(row[3] == (random ? "1" : "nan"));
     CHECK(row[6] == (random ? "20" : "2"));
     CHECK(row[7] == (random ? "60" : "2"));
   }
-  CHECK(seen == 2);
+  CHECK(seen == 3);
 }
 
 TEST_CASE("mean errors of annealing agree with their biases where both lie within 3.7 errors") {
@@ -150,6 +154,7 @@ TEST_CASE("the figure of all methods ends each curve at its last RMSE, and names
   CHECK(made::real(row[4]) == Approx(0).margin(1e-12));
   CHECK(made::count(row[7]) == 1);
   CHECK(made::count(row[8]) == 2);  // of three that would, the refused one does not count
+  CHECK(made::count(row_of_method(table_of(summary, "errors"), "ais", 1)[8]) == 0);  // 20 nats off
 }
 
 TEST_CASE("the cost of MBAR and RTS is told as exponents and as bytes") {
@@ -263,6 +268,25 @@ TEST_CASE("C29 is told with little power where a few runs leave the spread unkno
   const Summary summary = made::sum_up("carlson2016/fig2", trials);
   CHECK(made::measure_of(summary, "C29", "all six").power < 0.5);
   CHECK(made::measure_of(summary, "C29", "all six").power > 0.025);
+}
+
+TEST_CASE("the power of C06's iterations is that of an interval as wide as their own") {
+  // That of the errors is far narrower.
+  std::vector<Trial> trials;
+  for (int repeat = 1; repeat <= 6; ++repeat)
+    trials.push_back(
+        {.inputs = {{"occupancies", "soft"}, {"x", "last"}, {"b", "fresh"}, {"repeat", repeat}},
+         .outputs = {{"error", std::vector<double>(10, 0.1 + 0.001 * repeat)},
+                     {"excess", std::vector<double>(10, 0.05)},
+                     {"iterations", repeat % 2 == 0 ? 9 : 8},
+                     {"log_z", {0.0}}}});
+  const Summary summary = made::sum_up("carlson2016/fig1", trials);
+  const Measure& measure = made::measure_of(summary, "C06", "iterations to the stop rule");
+  // The variance is 0.3; t of five degrees 2.570582.
+  const double half = 2.570582 * std::sqrt(0.3 / 6);
+  CHECK(measure.upper == Approx(8.5 + half).epsilon(1e-6));
+  CHECK(measure.power ==
+        Approx(normal_power(1.959963985 / half, 0.025, Alternative::greater)).epsilon(1e-6));
 }
 
 TEST_CASE("the power of C51 is that of the widest interval of a pair that may be level") {

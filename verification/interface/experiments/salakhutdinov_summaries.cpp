@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/kit/statistics/power.hpp"
+#include "experiments/salakhutdinov2010/support/modes.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
@@ -205,6 +206,23 @@ TEST_CASE("the table of bounds has means over seeds, and of one run its own erro
   CHECK(std::isinf(made::real(large[8])));  // one run's chain never moved
   CHECK(made::count(one[3]) == 1);
   CHECK(made::estimate(one[4]).upper == Approx(-86 + 1.96 * 0.5));
+}
+
+TEST_CASE("curves on Artificial Modes are drawn below the ceiling of their own p") {
+  const std::vector<std::string> data = {"artificial-modes-0.01", "artificial-modes-0.001"};
+  std::vector<Trial> trials;
+  for (const std::string& name : data)
+    for (const int seed : {0, 1})
+      trials.push_back({.inputs = {{"network", "rbm"},
+                                   {"data", name},
+                                   {"negative", "pcd:1 --chains 10"},
+                                   {"seed", seed}},
+                        .outputs = {{"log_likelihood", std::vector<double>(20, -8)}}});
+  const Summary summary = made::sum_up("salakhutdinov2010/modes", trials);
+  const auto& panels = made::figure_of(summary, "likelihood").panels;
+  REQUIRE(panels.size() == data.size());
+  for (std::size_t p = 0; p < data.size(); ++p)
+    CHECK(panels[p].guides.at(0).at == modes_ceiling(data[p]));
 }
 
 TEST_CASE("the gap of the bound is that of all cases of its own model") {

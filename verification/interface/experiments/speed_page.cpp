@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
+#include "experiments/speed/contender.hpp"
 #include "experiments/speed/numpy_facts.hpp"
 #include "experiments/speed/page.hpp"
 #include "verification/interface/io/files.hpp"
@@ -11,18 +14,24 @@ using namespace boltzmark::speed;
 
 namespace {
 
-std::string timed_run(const std::string& who, double microseconds) {
+std::string timed_run(const std::string& who, double microseconds,
+                      const std::string& work = "sweep/4x2") {
   return fmt::format(
-      R"({{"run_type":"iteration","run_name":"sweep/4x2/{}/threads:1/real_time","real_time":{}}})",
+      R"({{"run_type":"iteration","run_name":"{}/{}/threads:1/real_time","real_time":{}}})", work,
       who, microseconds);
+}
+
+void write_page_of(const std::vector<std::string>& runs, const std::string& facts,
+                   const io_test::Folder& folder) {
+  folder.write("bench.json", fmt::format(R"({{"context":{{"numpy":"{}"}},"benchmarks":[{}]}})",
+                                         facts, fmt::join(runs, ",")));
+  write_page(folder / "");
 }
 
 // The page of a run in which NumPy, by some name, took sixty times as long.
 std::string page_against(const std::string& numpy, const std::string& facts) {
   const io_test::Folder folder;
-  folder.write("bench.json", fmt::format(R"({{"context":{{"numpy":"{}"}},"benchmarks":[{},{}]}})",
-                                         facts, timed_run("boltzmark", 2), timed_run(numpy, 120)));
-  write_page(folder / "");
+  write_page_of({timed_run("boltzmark", 2), timed_run(numpy, 120)}, facts, folder);
   return io_test::read_all(folder / "speed.html");
 }
 
@@ -65,4 +74,29 @@ TEST_CASE(
   CHECK(holds(slow, "No ratio to NumPy: it is NumPy 1.24.2 with libblas.so.3.11.0."));
   CHECK(holds(slow, "libopenblas0-pthread"));
   CHECK_FALSE(holds(slow, "60.00"));
+}
+
+TEST_CASE("the speed page's ratios are of medians") {
+  const io_test::Folder folder;
+  write_page_of({timed_run("Eigen", 60), timed_run("Eigen", 10), timed_run("boltzmark", 2),
+                 timed_run("Eigen", 20)},
+                "none", folder);
+  const std::string page = io_test::read_all(folder / "speed.html");
+  CHECK(holds(page, ">10.00<"));
+  CHECK_FALSE(holds(page, ">5.00<"));  // of the best
+}
+
+TEST_CASE("sweeps of many chains are drawn per chain, those of square models as they are") {
+  const io_test::Folder folder;
+  const auto run = [](const char* family, const char* size, double microseconds) {
+    return timed_run("boltzmark", microseconds, fmt::format("{}/{}", family, size));
+  };
+  write_page_of({run(kChainScaling, "16 chains", 32), run(kChainScaling, "64 chains", 96),
+                 run(kSizeScaling, "100 units", 50)},
+                "none", folder);
+  CHECK(io_test::read_all(folder / "scaling-figure.csv") ==
+        "panel,series,x,y,lower,upper\n"
+        "1,\"boltzmark, 1 thread\",16,2,,\n"
+        "1,\"boltzmark, 1 thread\",64,1.5,,\n"
+        "2,\"boltzmark, 1 thread\",100,50,,\n");
 }

@@ -35,6 +35,13 @@ TEST_CASE("a measure's line has digits for its interval, and no p or power that 
   CHECK(found_text({.claim = "X", .estimate = 12.34, .lower = 0, .upper = 30}) == "12 [0, 30]");
 }
 
+TEST_CASE("a p has its digits down to 0.0001, and is only told to be below from there on") {
+  Measure measure{.claim = "X", .estimate = 0.12345, .lower = 0.1, .upper = 0.15, .p_value = 5e-4};
+  CHECK(measure_text(measure) == "0.123 [0.100, 0.150], p = 0.0005");
+  measure.p_value = 9e-5;
+  CHECK(measure_text(measure) == "0.123 [0.100, 0.150], p < 0.0001");
+}
+
 TEST_CASE("numbers have four digits, six from ten thousand on, and powers of ten beyond") {
   CHECK(number_text(0) == "0");
   CHECK(number_text(-1.23456) == "−1.235");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -84,29 +83,6 @@ MeanFieldBound best_mean_field(const Layered& model, const Bipartite& sides, int
                            });
 }
 
-// The values of a side's units.  Shapes  [units x chains]
-Eigen::MatrixXd side_values(const Chains& chains, int parity) {
-  Eigen::MatrixXd all(0, chains.chains());
-  for (int l = parity; l < chains.layers(); l += 2) {
-    all.conservativeResize(all.rows() + chains.size(l), Eigen::NoChange);
-    all.bottomRows(chains.size(l)) = chains.get_layer(l).cast<double>();
-  }
-  return all;
-}
-
-// The bound by orthants, where a side has them, from where mean field led and the modes.
-MeanFieldBound bound_by_orthants(const Layered& model, const Chains& means, const Modes* modes) {
-  const std::optional<int> parity = side_of_orthants(model);
-  if (!parity) return {};
-  const Bipartite sides = list_side(model, *parity);
-  if (!(magnitude(sides) < kUnresolved)) return {};
-  const Eigen::MatrixXd of_means = side_values(means, *parity);
-  if (modes == nullptr) return sum_over_orthants(sides, of_means);
-  Eigen::MatrixXd starts(of_means.rows(), modes->count() + of_means.cols());
-  starts << side_values(modes->states, *parity), of_means;
-  return sum_over_orthants(sides, starts);
-}
-
 // One rounding of the largest input there may be: other states than these are met on the way.
 double largest_rounding(const Bipartite& sides) {
   const Eigen::MatrixXd weights = sides.weights.cwiseAbs();
@@ -165,7 +141,9 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   const MeanFieldBound bound = best_mean_field(model, sides, result.parity, starts);
   result.mean_field = bound.log_z;
   take(bound, result);
-  const MeanFieldBound orthants = bound_by_orthants(model, starts, options.modes);
+  const MeanFieldBound orthants =
+      options.modes == nullptr ? bound_by_orthants(model, {&starts})
+                               : bound_by_orthants(model, {&options.modes->states, &starts});
   result.mean_field = std::fmax(result.mean_field, orthants.log_z);
   take(orthants, result);
   return result;

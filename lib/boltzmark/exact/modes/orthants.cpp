@@ -151,4 +151,22 @@ MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& 
   return growth.grow();
 }
 
+MeanFieldBound bound_by_orthants(const Layered& model,
+                                 std::initializer_list<const Chains*> starts) {
+  const std::optional<int> parity = side_of_orthants(model);
+  if (!parity) return {};
+  const Bipartite sides = list_side(model, *parity);
+  if (!(magnitude(sides) < kUnresolved)) return {};
+  Growth growth(sides);
+  for (const Chains* chains : starts) {
+    Eigen::MatrixXd values(0, chains->chains());
+    for (int l = *parity; l < model.layers(); l += 2) {
+      values.conservativeResize(values.rows() + model.size(l), Eigen::NoChange);
+      values.bottomRows(model.size(l)) = chains->get_layer(l).cast<double>();
+    }
+    for (Eigen::Index k = 0; k < values.cols(); ++k) growth.add(values.col(k));
+  }
+  return growth.grow();
+}
+
 }  // namespace boltzmark

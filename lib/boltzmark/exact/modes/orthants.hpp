@@ -1,11 +1,13 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <initializer_list>
 #include <optional>
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/model/layered.hpp"
+#include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
 
@@ -26,5 +28,9 @@ std::optional<int> side_of_orthants(const Layered& model);
 /// Cost        at most 30 updates of one chain for each orthant, of which there are at most 4,096, fewer of
 ///   large models
 MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& starts);
+
+/// Bounds a model's log Z so, from the values that chains have on the side of its orthants. NaN where no side has
+/// any, or a double does not resolve a nat.
+MeanFieldBound bound_by_orthants(const Layered& model, std::initializer_list<const Chains*> starts);
 
 }  // namespace boltzmark
