@@ -141,9 +141,9 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   const MeanFieldBound bound = best_mean_field(model, sides, result.parity, starts);
   result.mean_field = bound.log_z;
   take(bound, result);
-  const MeanFieldBound orthants =
-      options.modes == nullptr ? bound_by_orthants(model, {&starts})
-                               : bound_by_orthants(model, {&options.modes->states, &starts});
+  const MeanFieldBound orthants = options.modes == nullptr
+                                      ? bound_by_orthants(model, {&starts})
+                                      : bound_by_orthants(model, {&options.modes->states, &starts});
   result.mean_field = std::fmax(result.mean_field, orthants.log_z);
   take(orthants, result);
   return result;
