@@ -5,7 +5,7 @@ namespace boltzmark::cli {
 /// How fast work goes on, and how long the rest of it takes at that.
 struct Pace {
   double rate = 0;          ///< a second
-  double seconds_left = 0;  ///< infinite while nothing is done
+  double seconds_left = 0;  ///< no number while nothing is done
 };
 
 /// Tells the pace of work that was resumed where some of it was done already.

@@ -115,7 +115,7 @@ ReproduceResult run_shard(std::vector<PlannedExperiment>& plans, const Reproduce
                           const FolderLock& lock, RankLink* link) {
   share_manifest(options, plans);
   ReproduceResult result =
-      run_trials(plans, options, {.check = [&] { lock.check(); }, .reads = false}, link);
+      run_trials(plans, options, {.check = [&] { lock.check(); }, .reads = options.fresh}, link);
   lock.check();
   for (const PlannedExperiment& plan : plans)
     for (std::string& conflict : keep_conflicts(plan))

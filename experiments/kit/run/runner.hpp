@@ -33,7 +33,8 @@ struct RunHooks {
   std::function<void(const PlannedExperiment&)> on_ended = nullptr;
   /// Called again and again, and before anything is stored; what it throws ends the run.
   std::function<void()> check = nullptr;
-  /// Whether the trials are read when all have ended. Those of a shard are not: the report reads them.
+  /// Whether the trials are read when all have ended, or only where a file has become shorter. Those of a shard
+  /// need not be, unless some are made again: the report reads them.
   bool reads = true;
 };
 

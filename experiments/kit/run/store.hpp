@@ -29,6 +29,7 @@ std::string trial_line(const TrialKey& key, const Trial& trial);
 
 /// Writes a line with a hash of what it says, `check`, and reads it back without. A line that has
 /// none was written before there was one.
+/// Invariant  a line to seal has keys, none of them `check`
 /// Throws  DataError if the line is no JSON object or says something else than it did
 std::string seal_line(const Json& line);
 Json open_line(const std::string& text);

@@ -86,7 +86,8 @@ void TrialCheckpoint::remove() const { remove_files(folder_, {name_}); }
 
 void TrialCheckpoint::remove(const std::string& folder, const std::vector<const TrialKey*>& keys) {
   const std::string states = folder_of_states(folder);
-  if (!std::filesystem::exists(states)) return;  // as it is for most trials
+  std::error_code error;
+  if (!std::filesystem::exists(states, error)) return;  // as it is for most trials
   std::set<std::string> names;
   for (const TrialKey* key : keys) names.insert(name_of_state(*key));
   remove_files(states, names);

@@ -67,12 +67,23 @@ double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered
                                       : -std::numeric_limits<double>::infinity();
 }
 
-// Whether a base's pilot, two of its errors higher, still is below what log Z certainly is not below.
-bool falls_short(const Base& base, const BaseChoice& choice, const Layered& model,
-                 const Phases& phases, double lowest) {
-  if (std::isnan(lowest)) return false;
-  const AnnealedParts parts = anneal_parts(model, phases, base, choice);
-  return parts.log_z() + 2 * parts.std_error() < lowest;
+// Chooses the best base whose pilot, two of its errors higher, is not below what log Z certainly is not below; if
+// all are, the one that comes nearest.
+std::size_t choose_reaching(double lowest, const std::vector<Base>& bases,
+                            std::vector<double> mean_log_weights, const BaseChoice& choice,
+                            const Layered& model, const Phases& phases) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  std::size_t nearest = 0;
+  for (double highest = kNever;;) {
+    const std::size_t best = choose_base(mean_log_weights);
+    const AnnealedParts parts = anneal_parts(model, phases, bases[best], choice);
+    const double reached = parts.log_z() + 2 * parts.std_error();
+    if (!(reached < lowest)) return best;
+    if (reached > highest) nearest = best;
+    if (best == 0) return nearest;
+    highest = std::max(highest, reached);
+    mean_log_weights[best] = kNever;
+  }
 }
 
 bool is_uniform(const Base& base) {
@@ -122,11 +133,11 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
     mean_log_weights.push_back(mean_log_weight(bases.back(), choice, model, *chosen.phases));
   }
   std::size_t best = choose_base(mean_log_weights);
-  const MeanFieldBound certain = bound_by_orthants(model, {&chosen.modes->states});
-  const double lowest = certain.log_z - certain.error_bound;
-  while (best > 0 && falls_short(bases[best], choice, model, *chosen.phases, lowest)) {
-    mean_log_weights[best] = -std::numeric_limits<double>::infinity();
-    best = choose_base(mean_log_weights);
+  if (best > 0) {
+    const MeanFieldBound certain = bound_by_orthants(model, {&chosen.modes->states});
+    if (std::isfinite(certain.log_z))
+      best = choose_reaching(certain.log_z - certain.error_bound, bases, mean_log_weights, choice,
+                             model, *chosen.phases);
   }
   chosen.of_modes = best > 0;
   chosen.base = std::move(bases[best]);

@@ -36,9 +36,9 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 /// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all, and, of
 /// Bernoulli visible units, the rates near all modes and near the likeliest, if by its own pilot their base
 /// loses_nothing. That near a place is on the side that is not listed alone where it leads there from
-/// that, and is no worse than the uniform one. None but the uniform one whose pilot is certainly too low
-/// (bound_by_orthants). Uniform where parameters are so large that a double does not
-/// resolve a nat.
+/// that, and is no worse than the uniform one. One whose pilot, two of its errors higher, is below what
+/// bound_by_orthants says of log Z gives way to the next, unless no other comes nearer. Uniform where parameters are
+/// so large that a double does not resolve a nat.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
@@ -147,8 +147,8 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const LowerBound& before = {});
 
 /// Foretells the sweeps of one chain that find_before and hold_to_found make at most.
-constexpr double kHeldSweeps =
-    30'000 + 45'000 + 14 * 9'600 + 20'000;  // tempered search, places, phases, bound
+/// Of the tempered search, places, phases and the bound; and of orthants, for the base too.
+constexpr double kHeldSweeps = 30'000 + 45'000 + 14 * 9'600 + 20'000 + 2 * 31'000;
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

@@ -271,7 +271,7 @@ TEST_CASE("a trial that is given again goes on from its last whole state, in a f
   CHECK(TrialCheckpoint(out.path(), other).read() == "other");
 }
 
-TEST_CASE("states of the trials that were stored go, all attempts; those of other trials stay") {
+TEST_CASE("states of the trials that were stored go, all attempts, and of no other trial") {
   const TemporaryFolder out;
   TrialKey keys[] = {{.inputs = {{"i", 0}}}, {.inputs = {{"i", 1}}}, {.inputs = {{"i", 2}}}};
   TrialCheckpoint::remove(out.path(), {&keys[0]});  // there is no state, nor a folder of them
@@ -304,19 +304,19 @@ TEST_CASE("jobs that one alone held back begin together when it ends") {
     while (!holds() && now_seconds() - start < 10) std::this_thread::yield();
     return holds();
   };
-  Workers workers(2, 2, 2);
+  Workers workers(3, 3, 3);
   workers.add([&] { wait_for([&] { return held.load(); }); }, true);
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
     const auto job = [&] {
       ++begun;
-      met += wait_for([&] { return begun == 2; });
+      met += wait_for([&] { return begun == 3; });
     };
     workers.add(job, false);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for the other worker to see it
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for the other workers to see them
   held = true;
   workers.wait();
-  CHECK(met == 2);
+  CHECK(met == 3);
 }
 
 }  // namespace

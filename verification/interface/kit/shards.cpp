@@ -233,6 +233,19 @@ TEST_CASE(
   CHECK(keep_conflicts(plan).empty());
 }
 
+TEST_CASE("a shard that makes its trials again holds them to those that are stored") {
+  const TemporaryFolder out;
+  run_part(out.path(), {0, 2});
+  const std::string path = toy_folder(out) + "/trials.0-of-2.jsonl", text = read_text(path);
+  Json line = open_line(text.substr(0, text.find('\n')));
+  for (auto& [key, value] : line["outputs"].items()) value = 12345;
+  write_text(path, seal_line(line) + text.substr(text.find('\n') + 1));
+  const ReproduceResult again = reproduce(
+      {.out = out.path(), .fresh = true, .shard = {0, 2}, .quiet = true}, toy_experiments(), {});
+  CHECK(again.exit_code() == 1);
+  CHECK(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
+}
+
 TEST_CASE("equal outputs of one trial are one trial, on whatever host and in whatever time") {
   const TemporaryFolder out;
   run_part(out.path(), {0, 2});

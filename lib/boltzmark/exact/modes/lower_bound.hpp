@@ -63,7 +63,7 @@ struct LowerBoundOptions {
 /// Accuracy    error_bound, as that of an enumeration
 /// Throws      InvalidArgument if a layer is Gaussian, or as find_modes
 /// Cost        about 200 sweeps of 100 chains, and for every listed state an exponential a unit of the
-///   other side
+///   other side; that of sum_over_orthants
 LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundOptions& options);
 
 /// What a search lists of a model's states whatever a run meets, to hold several runs to.

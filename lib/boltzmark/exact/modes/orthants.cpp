@@ -72,9 +72,10 @@ void settle(const Bipartite& sides, Orthant& orthant) {
 class Growth {
  public:
   explicit Growth(const Bipartite& sides) : sides_(sides) {
-    constexpr double kProducts = 0x1p31;
-    const double of_one = 4.0 * kUpdates * static_cast<double>(sides.weights.size() + 1);
-    most_ = static_cast<std::size_t>(std::clamp(kProducts / of_one, 1.0, 4096.0));
+    constexpr double kProducts = 0x1p31, kOfMean = 300;  // products that a mean takes as long as
+    const double units = static_cast<double>(sides.weights.rows() + sides.weights.cols());
+    const double of_update = 4.0 * static_cast<double>(sides.weights.size()) + kOfMean * units;
+    most_ = static_cast<std::size_t>(std::clamp(kProducts / (kUpdates * of_update), 1.0, 1024.0));
   }
 
   void add(Eigen::VectorXd means) {

@@ -15,8 +15,8 @@ namespace boltzmark {
 /// to list has orthants. None if none is.
 std::optional<int> side_of_orthants(const Layered& model);
 
-/// Bounds log Z from below by the sum over orthants of a side, in each of which every continuous unit has one
-/// sign and a discrete one any value, of Jensen's bound there:
+/// Bounds log Z from below by the log of the sum over orthants of a side, in each of which every continuous unit
+/// has one sign and a discrete one any value, of Jensen's bound there:
 ///   sum_o exp(log f(E_qo[x]) + H(qo)),  qo a product law on o
 /// For log f is convex in the side's values, E_q[log f] is no less than log f at q's means. Each law is
 /// that of mean field within its orthant; a phase of the model on one side of every unit's zero counts with its
@@ -25,12 +25,14 @@ std::optional<int> side_of_orthants(const Layered& model);
 /// and so on.
 /// Shapes      starts [units x starts], values of the side's units
 /// Accuracy    error_bound, as that of mean_field
-/// Cost        at most 30 updates of one chain for each orthant, of which there are at most 4,096, fewer of
-///   large models
+/// Throws      InvalidArgument if a unit is Gaussian
+/// Invariant   there is a start; magnitude(sides) < kUnresolved
+/// Cost        at most 30 sweeps of one chain for each orthant, of which there are at most 1,024, fewer of large
+///   models
 MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& starts);
 
-/// Bounds a model's log Z so, from the values that chains have on the side of its orthants. NaN where no side has
-/// any, or a double does not resolve a nat.
+/// Bounds a model's log Z so, from the values that chains have on the side_of_orthants. NaN where there is none, or
+/// a double does not resolve a nat.
 MeanFieldBound bound_by_orthants(const Layered& model, std::initializer_list<const Chains*> starts);
 
 }  // namespace boltzmark
