@@ -110,8 +110,10 @@ double seconds_of_planned_line() {
   {
     const auto plan = planned();
     for (const auto& trial : plan.trials) {
-      plan.store->add_line(experiments::trial_line(
-          trial.key, {.outputs = {{"text", std::string(kLineBytes, 'x')}}, .revision = "none"}));
+      plan.store->add_line(
+          experiments::trial_line(trial.key, {.inputs = trial.key.inputs,
+                                              .outputs = {{"text", std::string(kLineBytes, 'x')}},
+                                              .revision = "none"}));
       plan.store->write();
     }
   }

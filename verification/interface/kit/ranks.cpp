@@ -273,7 +273,8 @@ TEST_CASE("a trial that is given again goes on from its last whole state, in a f
 
 TEST_CASE("states of the trials that were stored go, all attempts, and of no other trial") {
   const TemporaryFolder out;
-  TrialKey keys[] = {{.inputs = {{"i", 0}}}, {.inputs = {{"i", 1}}}, {.inputs = {{"i", 2}}}};
+  std::vector<TrialKey> keys;
+  for (int i = 0; i < 3; ++i) keys.push_back({.inputs = {{"i", i}}, .simd = "s", .sources = "a"});
   TrialCheckpoint::remove(out.path(), {&keys[0]});  // there is no state, nor a folder of them
   CHECK_FALSE(std::filesystem::exists(out.path() + "/checkpoints"));
   for (const TrialKey& key : keys)

@@ -241,7 +241,7 @@ TEST_CASE("a shard that makes its trials again holds them to those that are stor
   for (auto& [key, value] : line["outputs"].items()) value = 12345;
   write_text(path, seal_line(line) + text.substr(text.find('\n') + 1));
   const ReproduceResult again = reproduce(
-      {.out = out.path(), .fresh = true, .shard = {0, 2}, .quiet = true}, toy_experiments(), {});
+      {.out = out.path(), .shard = {0, 2}, .fresh = true, .quiet = true}, toy_experiments(), {});
   CHECK(again.exit_code() == 1);
   CHECK(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
 }
