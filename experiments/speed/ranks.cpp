@@ -22,6 +22,7 @@
 #include "experiments/kit/report/report.hpp"
 #include "experiments/kit/run/reproduce.hpp"
 #include "experiments/kit/subprocess.hpp"
+#include "experiments/kit/temporary_folder.hpp"
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/sleepers.hpp"
 #include "experiments/speed/workload.hpp"
@@ -70,7 +71,7 @@ double seconds_of_message(experiments::RankLink& link) {
 /// Runs a study as a shard, which writes no report.
 void run_study(const experiments::Experiment& study, experiments::RankLink& link) {
   std::string path;
-  std::optional<Folder> folder;
+  std::optional<experiments::TemporaryFolder> folder;
   if (link.rank() == 0) path = folder.emplace().path();
   const experiments::ReproduceOptions how{
       .jobs = 1, .threads = 1, .out = link.broadcast(path), .shard = {0, 1}, .quiet = true};
@@ -181,14 +182,14 @@ double cpu_of_program(int ranks, const std::vector<std::string>& arguments) {
   return cpu_seconds(RUSAGE_CHILDREN) - before;
 }
 
-std::string model_in(const Folder& folder, const Size& size) {
+std::string model_in(const experiments::TemporaryFolder& folder, const Size& size) {
   const std::string path = folder.path() + "/model.npz";
   write_model(random_rbm(size), path);
   return path;
 }
 
 double seconds_of_smoke(int ranks, const char* jobs) {
-  const Folder folder;
+  const experiments::TemporaryFolder folder;
   const auto start = Clock::now();
   run_command(ranks, {"reproduce", "yokoyama2019", "--profile", "smoke", "--jobs", jobs, "--out",
                       folder.path()});
@@ -234,7 +235,7 @@ void add_ranks() {
                                   const std::vector<std::string>& command, auto measure) {
     for (const int ranks : {1, 2})
       timed(work, ranks == 1 ? "boltzmark, 2 threads" : "boltzmark, 2 ranks", [=] {
-        const Folder folder;
+        const experiments::TemporaryFolder folder;
         std::vector<std::string> words = {command[0], model_in(folder, size), "--threads",
                                           ranks == 1 ? "2" : "1"};
         words.insert(words.end(), command.begin() + 1, command.end());

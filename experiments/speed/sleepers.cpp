@@ -1,14 +1,9 @@
 #include "experiments/speed/sleepers.hpp"
 
-#include <stdlib.h>
-
 #include <chrono>
-#include <filesystem>
-#include <system_error>
+#include <string>
 #include <thread>
 #include <vector>
-
-#include "boltzmark/core/error.hpp"
 
 namespace boltzmark::speed {
 namespace {
@@ -18,17 +13,6 @@ using experiments::Json;
 constexpr double kLongestSleep = 0.375;
 
 }  // namespace
-
-Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "boltzmark-bench-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw Error(name + ": cannot be made");
-  path_ = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 double sleep_of(int trial) { return kLongestSleep * (1.0 / 3 + (trial * 37 % 101) / 150.0); }
 

@@ -1,24 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "experiments/kit/experiment.hpp"
 
 namespace boltzmark::speed {
-
-/// A folder that goes with the object.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Returns the seconds that a trial sleeps: 0.25 on average, spread by a half.
 double sleep_of(int trial);

@@ -12,6 +12,7 @@
 #include "experiments/kit/experiment.hpp"
 #include "experiments/kit/run/dispatcher.hpp"
 #include "experiments/kit/run/plan.hpp"
+#include "experiments/kit/temporary_folder.hpp"
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/sleepers.hpp"
 
@@ -99,7 +100,7 @@ double seconds_of_event() {
 
 /// Of a store where every trial is finished, until it is known that none is to run.
 double seconds_of_planned_line() {
-  const Folder folder;
+  const experiments::TemporaryFolder folder;
   const experiments::Experiment study = sleepers(kMany, kLineBytes, false);
   const experiments::ReproduceOptions how{.out = folder.path()};
   const auto planned = [&] {

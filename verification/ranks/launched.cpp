@@ -63,16 +63,6 @@ bool wait_until(double seconds, const std::function<bool()>& holds) {
   return true;
 }
 
-Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "boltzmark-ranks-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Launched::Launched(int ranks, const std::vector<std::string>& arguments) {
   std::vector<std::string> words = arguments;
   if (ranks > 1) {

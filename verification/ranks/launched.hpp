@@ -7,20 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "experiments/kit/temporary_folder.hpp"
+
 namespace ranks_test {
 
-/// A folder of its own, which goes with the object; studies are in `out` there.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+/// Studies are in `out` there.
+using Folder = boltzmark::experiments::TemporaryFolder;
 
 /// A program and all that it starts, with output in files of its own.
 class Launched {

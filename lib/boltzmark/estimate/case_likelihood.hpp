@@ -22,7 +22,7 @@ Layered hidden_layers_given(const Layered& model, const Eigen::Ref<const Eigen::
 ///   estimate of log Z is (hold_to_found)
 /// Randomness  settings.key; the searches have keys of their own of it
 /// Throws   as hidden_layers_given and estimate_log_z
-/// Cost     the method's, and kHeldSweeps sweeps of one chain at most
+/// Cost     the method's, and held_sweeps of one chain at most
 Estimate estimate_log_f(std::string_view method, const Layered& model,
                         const Eigen::Ref<const Eigen::VectorXd>& visible,
                         const MethodSettings& settings);

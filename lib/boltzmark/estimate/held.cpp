@@ -16,133 +16,11 @@
 namespace boltzmark {
 namespace {
 
-constexpr int kSearchCases = 100;  // that the search for modes climbs from
-
-// The states nearest to some of the cases: what a score allows for rounding is none here.
-Eigen::MatrixXf nearest_states(Unit unit, const CaseValues& cases) {
-  Eigen::MatrixXf states = spread_cases(cases, kSearchCases);
-  if (!unit.is_discrete()) return states;
-  for (float& x : states.reshaped()) {
-    const auto k = static_cast<int>(std::lround((x - unit.lowest()) / unit.spacing()));
-    x = static_cast<float>(unit.value(std::clamp(k, 0, unit.steps())));
-  }
-  return states;
-}
-
 LowerBoundOptions bound_options(const ModeSearch& search, const FoundStates& found) {
   return {.search = search, .modes = found.modes ? &*found.modes : nullptr, .found = found.states};
 }
 
 }  // namespace
-
-Eigen::MatrixXf spread_cases(const CaseValues& cases, int count) {
-  const Eigen::Index all = cases.cols(), few = std::min<Eigen::Index>(count, all);
-  Eigen::MatrixXf some(cases.rows(), few);
-  for (Eigen::Index k = 0; k < few; ++k) some.col(k) = cases.col(k * all / few);
-  return some;
-}
-
-ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases) {
-  return {.climbs = {.cases = nearest_states(model.layer(0).unit, cases),
-                     .key = make_key(seed, "lower bound")}};
-}
-
-namespace {
-
-// Whether a model's modes are searched for at all: a double resolves a nat.
-bool is_searchable(const Layered& model) {
-  return magnitude(list_side(model, smaller_side(model))) < kUnresolved;
-}
-
-Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed, int summed_side) {
-  return anneal_phases(model, modes, make_key(seed, "phases"),
-                       {.key = make_key(seed, "base choice"), .summed_side = summed_side});
-}
-
-// Of a base's pilot; lowest where it loses what another base reaches.
-double mean_log_weight(const Base& base, const BaseChoice& choice, const Layered& model,
-                       const Phases& phases) {
-  const AnnealedParts parts = anneal_parts(model, phases, base, choice);
-  return loses_nothing(phases, parts) ? parts.mean_log_weight
-                                      : -std::numeric_limits<double>::infinity();
-}
-
-// Chooses the best base whose pilot, two of its errors higher, is not below what log Z certainly is not below; if
-// all are, the one that comes nearest.
-std::size_t choose_reaching(double lowest, const std::vector<Base>& bases,
-                            std::vector<double> mean_log_weights, const BaseChoice& choice,
-                            const Layered& model, const Phases& phases) {
-  constexpr double kNever = -std::numeric_limits<double>::infinity();
-  std::size_t nearest = 0;
-  for (double highest = kNever;;) {
-    const std::size_t best = choose_base(mean_log_weights);
-    const AnnealedParts parts = anneal_parts(model, phases, bases[best], choice);
-    const double reached = parts.log_z() + 2 * parts.std_error();
-    if (!(reached < lowest)) return best;
-    if (reached > highest) nearest = best;
-    if (best == 0) return nearest;
-    highest = std::max(highest, reached);
-    mean_log_weights[best] = kNever;
-  }
-}
-
-bool is_uniform(const Base& base) {
-  return std::all_of(base.logits.begin(), base.logits.end(),
-                     [](const Eigen::VectorXd& logits) { return logits.isZero(0); });
-}
-
-// The same on the layers of one parity, uniform on the others.
-Base one_sided(Base base, int parity) {
-  for (std::size_t l = static_cast<std::size_t>(1 - parity); l < base.logits.size(); l += 2)
-    base.logits[l].setZero();
-  return base;
-}
-
-}  // namespace
-
-ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
-                            int summed_side) {
-  ChosenBase chosen{.base = Base::uniform(model)};
-  if (!is_searchable(model)) return chosen;
-  constexpr int kChains = 64;
-  chosen.modes = find_modes(model, chosen.base, search);
-  chosen.phases = find_phases(model, *chosen.modes, seed, summed_side);
-  std::vector<Base> bases = chosen.phases->bases;
-  const Eigen::VectorXd& means = chosen.phases->mean_log_weights;
-  std::vector<double> mean_log_weights(means.begin(), means.end());
-  const BaseChoice choice{.key = make_key(seed, "base choice"), .summed_side = summed_side};
-  for (int k = 1; k < std::ssize(chosen.phases->bases); ++k) {
-    double& mean = mean_log_weights[static_cast<std::size_t>(k)];
-    if (!is_almost_all(*chosen.phases, k)) {
-      mean = -std::numeric_limits<double>::infinity();
-      continue;
-    }
-    // On one side alone, where that leads to the phase: sweeps from it are several times as fast.
-    Base one = one_sided(bases[static_cast<std::size_t>(k)], 1 - chosen.modes->parity);
-    if (is_uniform(one)) continue;
-    const double from_one = mean_log_weight(one, choice, model, *chosen.phases);
-    if (!(from_one > mean_log_weights.front())) continue;
-    bases[static_cast<std::size_t>(k)] = std::move(one);
-    mean = from_one;
-  }
-  for (const ModeShares shares : {ModeShares::equal, ModeShares::weighted}) {
-    if (!model.layer(0).unit.is_bernoulli()) break;  // rates
-    const char* name = shares == ModeShares::equal ? "base" : "weighted base";
-    bases.push_back(base_of_modes(model, *chosen.modes, share_modes(*chosen.modes, shares, kChains),
-                                  make_key(seed, name)));
-    mean_log_weights.push_back(mean_log_weight(bases.back(), choice, model, *chosen.phases));
-  }
-  std::size_t best = choose_base(mean_log_weights);
-  if (best > 0) {
-    const MeanFieldBound certain = bound_by_orthants(model, {&chosen.modes->states});
-    if (std::isfinite(certain.log_z))
-      best = choose_reaching(certain.log_z - certain.error_bound, bases, mean_log_weights, choice,
-                             model, *chosen.phases);
-  }
-  chosen.of_modes = best > 0;
-  chosen.base = std::move(bases[best]);
-  return chosen;
-}
 
 std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed) {
   const LayeredTarget target(model, Base::uniform(model));
@@ -395,6 +273,12 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
   hold_to_bound(held.bound, estimate);
   add_unseen(estimate);
   return held;
+}
+
+double held_sweeps(const Layered& model) {
+  constexpr double kSearch = 30'000, kPlaces = 45'000, kPhases = 14 * 9'600, kBound = 20'000;
+  constexpr double kOrthants = 2 * 31'000;  // for the base, and for the bound
+  return kSearch + kPlaces + kPhases + kBound + (side_of_orthants(model) ? kOrthants : 0);
 }
 
 StreamKey attempt_key(std::uint64_t seed, int number) {

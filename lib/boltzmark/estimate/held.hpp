@@ -1,12 +1,12 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "boltzmark/estimate/phases.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/estimate/visited_states.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
@@ -14,35 +14,6 @@
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
-
-/// The base of a run as it is chosen where none is named.
-struct ChosenBase {
-  Base base;
-  bool of_modes = false;                        ///< means near modes or a place; else uniform
-  std::optional<Modes> modes = std::nullopt;    ///< where they were searched for
-  std::optional<Phases> phases = std::nullopt;  ///< where bases were compared
-};
-
-/// Returns so many cases of a data set, evenly spread, or all if they are fewer.
-/// Shapes  [visible x cases]
-Eigen::MatrixXf spread_cases(const CaseValues& cases, int count);
-
-/// How modes are searched for, for a base and for a lower bound: from the states nearest to some of
-/// the cases too, at most 100 of them, evenly spread.
-/// Shapes  cases [visible x cases]; none: empty
-/// Randomness  a key of its own, whatever the run's
-ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValues& cases = {});
-
-/// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all, and, of
-/// Bernoulli visible units, the rates near all modes and near the likeliest, if by its own pilot their base
-/// loses_nothing. That near a place is on the side that is not listed alone where it leads there from
-/// that, and is no worse than the uniform one. One whose pilot, two of its errors higher, is below what
-/// bound_by_orthants says of log Z gives way to the next, unless no other comes nearer. Uniform where parameters are
-/// so large that a double does not resolve a nat.
-/// Randomness  keys of their own of the seed, whatever the run's
-/// Throws      InvalidArgument as find_modes and choose_base
-ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,
-                            int summed_side = 1);
 
 /// Searches for states by a short tempered run of the model from the uniform base, whatever a run's
 /// base: it finds wells that no climb leads to, which annealed chains pass by, and which a base of
@@ -146,9 +117,8 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const VisitedStates& visited, const FoundStates& found, Estimate& estimate,
                    const LowerBound& before = {});
 
-/// Foretells the sweeps of one chain that find_before and hold_to_found make at most.
-/// Of the tempered search, places, phases and the bound; and of orthants, for the base too.
-constexpr double kHeldSweeps = 30'000 + 45'000 + 14 * 9'600 + 20'000 + 2 * 31'000;
+/// Foretells the sweeps of one chain that find_before and hold_to_found make at most, for a model.
+double held_sweeps(const Layered& model);
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);

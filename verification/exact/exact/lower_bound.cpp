@@ -12,6 +12,7 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/ising.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/target/layered_target.hpp"

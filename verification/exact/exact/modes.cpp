@@ -13,6 +13,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/exact/known/ising.hpp"
 #include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/initial.hpp"

@@ -191,7 +191,7 @@ TEST_CASE("no base is chosen whose pilot is certainly too low") {
                         {weights.asDiagonal()});
     const ModeSearch search = mode_search(model, seed);
     const ChosenBase chosen = choose_auto_base(model, search, seed);
-    const MeanFieldBound certain = bound_by_orthants(model, {&chosen.modes->states});
+    const MeanFieldBound certain = bound_by_orthants(model, chosen.modes->states);
     CHECK(certain.log_z < truth);
     CHECK(certain.log_z > truth - 1);
     const auto pilot = [&](const Base& base) {

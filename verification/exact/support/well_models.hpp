@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -18,25 +16,6 @@ struct Planted {
   boltzmark::Layered model;
   double log_z = 0;
 };
-
-/// A square lattice of side L (even), periodic, coupling K: its two sublattices are the layers.
-inline boltzmark::Layered ising_lattice(int side, double coupling) {
-  using namespace boltzmark;
-  const int half = side * side / 2;
-  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(half, half);
-  const auto place = [&](int x, int y) {
-    return ((y + side) % side * side + (x + side) % side) / 2;
-  };
-  for (int y = 0; y < side; ++y)
-    for (int x = 0; x < side; ++x) {
-      if ((x + y) % 2 != 0) continue;
-      for (const auto& [dx, dy] :
-           {std::pair(1, 0), std::pair(-1, 0), std::pair(0, 1), std::pair(0, -1)})
-        weights(place(x, y), place(x + dx, y + dy)) += coupling;
-    }
-  std::vector<Layer> layers(2, {Unit::multivalued(1), Eigen::VectorXd::Zero(half), {}});
-  return Layered(std::move(layers), {std::move(weights)});
-}
 
 /// A golf hole: all hidden units off leave the visible ones free; all on pin them, 13 nats higher,
 /// with hundreds of nats of barrier between. From a uniform base the hole is the heavier at b near

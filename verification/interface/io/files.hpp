@@ -14,26 +14,16 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/temporary_folder.hpp"
 
 namespace io_test {
 
 /// A folder of its own that vanishes with the test; in memory where that can be, since files are
 /// written through to the disk.
-class Folder {
+class Folder : public boltzmark::experiments::TemporaryFolder {
  public:
-  Folder() {
-    const bool memory = ::access("/dev/shm", W_OK) == 0;
-    const std::filesystem::path parent =
-        memory ? "/dev/shm" : std::filesystem::temp_directory_path();
-    std::string name = (parent / "boltzmark-io-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
+  Folder() : TemporaryFolder(::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "") {}
 
-  std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
   /// Writes a file and returns its path.
   std::string write(std::string_view name, std::string_view content) const {
     const std::string path = *this / name;
@@ -42,11 +32,8 @@ class Folder {
   }
   /// Counts what the folder holds.
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path()), {}));
   }
-
- private:
-  std::string path_;
 };
 
 inline std::string read_all(const std::string& path) {

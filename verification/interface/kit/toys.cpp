@@ -70,16 +70,6 @@ bool lacks_model(const Trial& trial) {
 
 std::atomic<int> toy_runs{0};
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "boltzmark-kit-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::vector<Experiment> toy_experiments() {
   return {{.id = "toy/one",
            .item = "Fig. <1>",

@@ -7,21 +7,9 @@
 
 #include "experiments/kit/claims.hpp"
 #include "experiments/kit/experiment.hpp"
+#include "experiments/kit/temporary_folder.hpp"
 
 namespace boltzmark::experiments {
-
-/// A folder that goes when the object does.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Tells whether a trial is of a model that is not in the source tree, nor on this machine.
 bool lacks_model(const Trial& trial);

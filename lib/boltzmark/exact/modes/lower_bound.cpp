@@ -23,6 +23,12 @@ Chains random_starts(const Layered& model, const LowerBoundOptions& options) {
   return starts;
 }
 
+// Has half of the chains start from modes.
+void start_from(const Modes& modes, Chains& starts) {
+  for (int c = 0; c < std::min(modes.count(), kChains / 2); ++c)
+    starts.copy_chain(c, modes.states, c);
+}
+
 // The modes and the states of their side that Gibbs sweeps of some chains from them visit.
 SideStates searched_states(const Layered& model, const Modes& modes,
                            const LowerBoundOptions& options, Chains& last) {
@@ -133,17 +139,15 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
                                 log2_states(model, result.parity) - 1e-9;  // of 2^40 and fewer
     result.listed = list.log_sum();
     take({result.listed, list.error_bound()}, result);
-    for (int c = 0; c < std::min(modes.count(), kChains / 2); ++c)
-      starts.copy_chain(c, modes.states, c);
+    start_from(modes, starts);
   } else {
     result.input_rounding = input_rounding(model, sides, starts);
+    if (options.modes != nullptr) start_from(*options.modes, starts);
   }
   const MeanFieldBound bound = best_mean_field(model, sides, result.parity, starts);
   result.mean_field = bound.log_z;
   take(bound, result);
-  const MeanFieldBound orthants = options.modes == nullptr
-                                      ? bound_by_orthants(model, {&starts})
-                                      : bound_by_orthants(model, {&options.modes->states, &starts});
+  const MeanFieldBound orthants = bound_by_orthants(model, starts);
   result.mean_field = std::fmax(result.mean_field, orthants.log_z);
   take(orthants, result);
   return result;

@@ -18,12 +18,11 @@ struct LowerBound {
   double log_z = kNone;        ///< nats: the higher of the two below
   double error_bound = kNone;  ///< log Z >= log_z - error_bound; rounding is the only error
   double listed = kNone;       ///< log of the sum of f over the listed states
-  double mean_field =
-      kNone;       ///< E_q[log f] + H(q) of the best product law q, or of one in each orthant
-  int parity = 1;  ///< of the layers whose states are listed
-  std::uint64_t states = 0;  ///< that are listed, all different
-  bool all_states = false;   ///< there are no others: the bound is log Z
-  int modes = 0;             ///< that were found
+  double mean_field = kNone;   ///< E_q[log f] + H(q) of the best product law q, or over orthants
+  int parity = 1;              ///< of the layers whose states are listed
+  std::uint64_t states = 0;    ///< that are listed, all different
+  bool all_states = false;     ///< there are no others: the bound is log Z
+  int modes = 0;               ///< that were found
   /// By how much the single precision that samplers work in changes a unit's input, in nats: the greater of
   /// one rounding of the largest input there may be, and of what it is at most in states that Gibbs sweeps
   /// from the modes led to, or in random ones where no side is discrete.
@@ -57,8 +56,9 @@ struct LowerBoundOptions {
 /// of a product law q over that side. The list has the modes and the states of a few Gibbs sweeps from
 /// them; it grows from its likeliest state to this one's neighbours, in which one unit's value is one
 /// step away, and so on, to half its length; then it takes those given, and grows on. q is mean field's, from the modes and from where those
-/// sweeps end. Where the side is not discrete the second alone is there, from random states. Where the
-/// side of fewer units has continuous ones, it is summed over orthants (sum_over_orthants).
+/// sweeps end. Where the side is not discrete the second alone is there, from modes that are given
+/// and from random states. Where the side of fewer units has continuous ones, it is summed over orthants
+/// (sum_over_orthants).
 /// Randomness  options.search.climbs.key, of streams of its own
 /// Accuracy    error_bound, as that of an enumeration
 /// Throws      InvalidArgument if a layer is Gaussian, or as find_modes

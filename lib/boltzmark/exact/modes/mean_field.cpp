@@ -27,19 +27,6 @@ ProductLaw product_law(const Bipartite& sides, const Eigen::VectorXd& inputs) {
   return law;
 }
 
-// Given the listed side's law q, E_q[log f] >= log f at q's means, for log f is convex: what the
-// best product law over both sides gives. Means are off by 4 ulp, 8 u of values of at most 1; each
-// entropy term by 4 ulp of the log partition and of the mean, and by its own roundings and sum's.
-MeanFieldBound mean_field_bound(const Bipartite& sides, const Eigen::VectorXd& inputs) {
-  const ProductLaw law = product_law(sides, inputs);
-  const double u = std::numeric_limits<double>::epsilon() / 2;
-  const Eigen::VectorXd other = sides.other_input + sides.weights * law.means;
-  const double linear = sides.bias.dot(law.means);
-  const auto terms = static_cast<double>(inputs.size());
-  return {.log_z = log_weight(sides, other, linear) + law.entropy,
-          .error_bound = 1.01 * u * (log_weight_roundings(sides, 8) + (terms + 24) * law.size)};
-}
-
 // The inputs of a side's units of every chain.  Shapes  [units x chains]
 Eigen::MatrixXd side_inputs(const PackedModel& packed, const Chains& chains, int parity) {
   Eigen::MatrixXd all(0, chains.chains());
@@ -51,6 +38,18 @@ Eigen::MatrixXd side_inputs(const PackedModel& packed, const Chains& chains, int
 }
 
 }  // namespace
+
+// Means are off by 4 ulp, 8 u of values of at most 1; each entropy term by 4 ulp of the log partition and of
+// the mean, and by its own roundings and sum's.
+MeanFieldBound jensen_bound(const Bipartite& sides, const Eigen::VectorXd& means, double entropy,
+                            double size) {
+  const double u = std::numeric_limits<double>::epsilon() / 2;
+  const Eigen::VectorXd other = sides.other_input + sides.weights * means;
+  const double linear = sides.bias.dot(means);
+  const auto terms = static_cast<double>(means.size());
+  return {.log_z = log_weight(sides, other, linear) + entropy,
+          .error_bound = 1.01 * u * (log_weight_roundings(sides, 8) + (terms + 24) * size)};
+}
 
 std::vector<MeanFieldBound> mean_field(const Layered& model, const Bipartite& sides, int parity,
                                        int updates, Chains& chains) {
@@ -68,7 +67,8 @@ std::vector<MeanFieldBound> mean_field(const Layered& model, const Bipartite& si
   const Eigen::MatrixXd inputs = side_inputs(packed, chains, parity);
   std::vector<MeanFieldBound> bounds(static_cast<std::size_t>(chains.chains()));
   parallel_for(bounds.size(), [&](std::size_t c) {
-    bounds[c] = mean_field_bound(sides, inputs.col(static_cast<Eigen::Index>(c)));
+    const ProductLaw law = product_law(sides, inputs.col(static_cast<Eigen::Index>(c)));
+    bounds[c] = jensen_bound(sides, law.means, law.entropy, law.size);
   });
   return bounds;
 }

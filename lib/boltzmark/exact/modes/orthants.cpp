@@ -9,7 +9,6 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/enumeration/plain.hpp"
 
 namespace boltzmark {
 namespace {
@@ -22,7 +21,7 @@ using Signs = std::vector<bool>;  // true: the unit is positive; false for discr
 struct Orthant {
   Signs signs;
   Eigen::VectorXd means;
-  double log_mass = 0, error = 0;
+  MeanFieldBound bound = {};
 };
 
 /// A unit's law ~ e^{input x} on its values in an orthant.
@@ -62,11 +61,7 @@ void settle(const Bipartite& sides, Orthant& orthant) {
       size += std::abs(inputs[i]) + 3;
     }
   }
-  const Eigen::VectorXd other = sides.other_input + sides.weights * orthant.means;
-  const auto terms = static_cast<double>(orthant.means.size());
-  const double u = std::numeric_limits<double>::epsilon() / 2;
-  orthant.log_mass = log_weight(sides, other, sides.bias.dot(orthant.means)) + entropy;
-  orthant.error = 1.01 * u * (log_weight_roundings(sides, 8) + (terms + 24) * size);
+  orthant.bound = jensen_bound(sides, orthant.means, entropy, size);
 }
 
 class Growth {
@@ -109,7 +104,7 @@ class Growth {
   void settle_fresh() {
     parallel_for(fresh_.size(), [&](std::size_t k) { settle(sides_, fresh_[k]); });
     for (Orthant& orthant : fresh_) {
-      frontier_.emplace(-orthant.log_mass, all_.size());
+      frontier_.emplace(-orthant.bound.log_z, all_.size());
       all_.push_back(std::move(orthant));
     }
     fresh_.clear();
@@ -118,9 +113,9 @@ class Growth {
   MeanFieldBound sum() const {
     Eigen::VectorXd log_masses(std::ssize(all_));
     double error = 0;
-    for (Eigen::Index k = 0; k < log_masses.size(); ++k) {
-      log_masses[k] = all_[static_cast<std::size_t>(k)].log_mass;
-      error = std::max(error, all_[static_cast<std::size_t>(k)].error);
+    for (std::size_t k = 0; k < all_.size(); ++k) {
+      log_masses[static_cast<Eigen::Index>(k)] = all_[k].bound.log_z;
+      error = std::max(error, all_[k].bound.error_bound);
     }
     const double total = log_sum_exp(log_masses), u = std::numeric_limits<double>::epsilon();
     return {total, error + u * (static_cast<double>(log_masses.size()) + 8 + std::abs(total))};
@@ -152,22 +147,17 @@ MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& 
   return growth.grow();
 }
 
-MeanFieldBound bound_by_orthants(const Layered& model,
-                                 std::initializer_list<const Chains*> starts) {
+MeanFieldBound bound_by_orthants(const Layered& model, const Chains& starts) {
   const std::optional<int> parity = side_of_orthants(model);
   if (!parity) return {};
   const Bipartite sides = list_side(model, *parity);
   if (!(magnitude(sides) < kUnresolved)) return {};
-  Growth growth(sides);
-  for (const Chains* chains : starts) {
-    Eigen::MatrixXd values(0, chains->chains());
-    for (int l = *parity; l < model.layers(); l += 2) {
-      values.conservativeResize(values.rows() + model.size(l), Eigen::NoChange);
-      values.bottomRows(model.size(l)) = chains->get_layer(l).cast<double>();
-    }
-    for (Eigen::Index k = 0; k < values.cols(); ++k) growth.add(values.col(k));
+  Eigen::MatrixXd values(0, starts.chains());
+  for (int l = *parity; l < model.layers(); l += 2) {
+    values.conservativeResize(values.rows() + model.size(l), Eigen::NoChange);
+    values.bottomRows(model.size(l)) = starts.get_layer(l).cast<double>();
   }
-  return growth.grow();
+  return sum_over_orthants(sides, values);
 }
 
 }  // namespace boltzmark

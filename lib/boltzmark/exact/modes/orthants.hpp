@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <initializer_list>
 #include <optional>
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
@@ -18,9 +17,8 @@ std::optional<int> side_of_orthants(const Layered& model);
 /// Bounds log Z from below by the log of the sum over orthants of a side, in each of which every continuous unit
 /// has one sign and a discrete one any value, of Jensen's bound there:
 ///   sum_o exp(log f(E_qo[x]) + H(qo)),  qo a product law on o
-/// For log f is convex in the side's values, E_q[log f] is no less than log f at q's means. Each law is
-/// that of mean field within its orthant; a phase of the model on one side of every unit's zero counts with its
-/// own law, where that of the whole side has one for all.
+/// and the other side summed out of f (jensen_bound). Each law is that of mean field within its orthant: a phase on
+/// one side of every unit's zero counts by its own law, where that of the whole side is one for all phases.
 ///   The orthants are those of the starts, then the ones across one unit's zero from the likeliest known,
 /// and so on.
 /// Shapes      starts [units x starts], values of the side's units
@@ -31,8 +29,8 @@ std::optional<int> side_of_orthants(const Layered& model);
 ///   models
 MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& starts);
 
-/// Bounds a model's log Z so, from the values that chains have on the side_of_orthants. NaN where there is none, or
+/// Bounds a model's log Z so, from the values of chains on the side_of_orthants. NaN where there is none, or
 /// a double does not resolve a nat.
-MeanFieldBound bound_by_orthants(const Layered& model, std::initializer_list<const Chains*> starts);
+MeanFieldBound bound_by_orthants(const Layered& model, const Chains& starts);
 
 }  // namespace boltzmark

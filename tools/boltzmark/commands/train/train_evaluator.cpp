@@ -181,7 +181,7 @@ double Evaluator::seconds(const Layered& model, double count) const {
                       chain_sweeps * tracker.ladder.rungs() * kCellSeconds / thread_count();
   const double updates = model.is_rbm() ? 0.5 : options_.mean_field.updates;  // of all means
   constexpr double kAnew = 1.5;  // where every look starts anew: the initial stage ends early
-  return count * (kAnew * look + sweep_seconds(model, kHeldSweeps)) +
+  return count * (kAnew * look + sweep_seconds(model, held_sweeps(model))) +
          count * sweep_seconds(model, static_cast<double>(cases) * updates);
 }
 
