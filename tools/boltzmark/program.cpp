@@ -73,8 +73,9 @@ std::string nearest_option(const Command& command, const std::string& word) {
   return nearest;
 }
 
-[[noreturn]] void refuse_extra(const Command& command, const std::string& text) {
-  if (!text.starts_with("-") || text.size() < 2)
+// Of words after `--`, none is an option.
+[[noreturn]] void refuse_extra(const Command& command, const std::string& text, bool options_end) {
+  if (options_end || !text.starts_with("-") || text.size() < 2)
     throw UsageError(fmt::format("{}: unexpected argument {} (see 'boltzmark {} --help')",
                                  command.name(), text, command.name()));
   const std::string option = text.substr(0, text.find('='));
@@ -102,7 +103,9 @@ Values parse(const Command& command, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     refuse_parse(command, error);
   }
-  if (const auto extra = app.remaining(); !extra.empty()) refuse_extra(command, extra.front());
+  auto extra = app.remaining();
+  const bool options_end = std::erase(extra, "--") > 0;
+  if (!extra.empty()) refuse_extra(command, extra.front(), options_end);
   Values values;
   for (const auto& [name, option] : options) values[name] = option->results();
   return values;

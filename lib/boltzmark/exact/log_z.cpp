@@ -92,8 +92,9 @@ double magnitude(const Bipartite& sides) {
   double size = std::abs(sides.constant) + sides.bias.cwiseAbs().sum();
   for (Eigen::Index j = 0; j < sides.weights.rows(); ++j) {
     const double x = std::abs(sides.other_input[j]) + sides.weights.row(j).cwiseAbs().sum();
-    const double sigma = sides.other_sigma[j];
-    size += x + std::abs(sides.other_mean[j]) * x + sigma * sigma * x * x;
+    const double scaled = sides.other_sigma[j] == 0 ? 0 : sides.other_sigma[j] * x;  // x may be inf
+    size += x + scaled * scaled;
+    if (sides.other_mean[j] != 0) size += std::abs(sides.other_mean[j]) * x;
   }
   return size;
 }

@@ -36,6 +36,15 @@ std::string interrupted_text(const std::string& checkpoint) {
                                   checkpoint);
 }
 
+// Of log Z: to the first of its error bound, at most 12.
+int digits_of(const ExactLogZ& result) {
+  constexpr int kMost = 12;
+  if (!(result.error_bound > 0) || result.log_z == 0) return kMost;
+  const double first = std::floor(std::log10(std::abs(result.log_z)));
+  const double last = std::floor(std::log10(result.error_bound));
+  return static_cast<int>(std::clamp(first - last + 1, 1.0, double{kMost}));
+}
+
 void print_result(const ExactLogZ& result, const Session& session) {
   if (session.json) {
     print(JsonObject()
@@ -47,7 +56,7 @@ void print_result(const ExactLogZ& result, const Session& session) {
     return;
   }
   FactList facts;
-  facts.add("log Z", fmt::format("{:.12g} nats", result.log_z));
+  facts.add("log Z", fmt::format("{:.{}g} nats", result.log_z, digits_of(result)));
   facts.add("error bound", short_number(result.error_bound) + " nats (rounding)");
   facts.add("enumerated",
             fmt::format("{} units, {} states", result.enumerated_units, grouped(result.states)));

@@ -39,6 +39,49 @@ TEST_CASE("exact agrees with brute force within its own error bound") {
   }
 }
 
+TEST_CASE("exact prints no digit of log Z below its error bound") {
+  const io_test::Folder folder;
+  const std::string path =
+      saved(independent_rbm(Eigen::VectorXd::Constant(4, 0.3), Eigen::VectorXd::Constant(3, 0.3)),
+            folder / "m.npz");
+  constexpr double kLogZ = 5.98048671127969;  // 7 log(1 + exp 0.3)
+  CHECK_THAT(run({"exact", path}).out, Catch::Contains("log Z        5.98048671128 nats"));
+  const Json single = json_of({"exact", path, "--precision", "float"});
+  const double bound = single["error_bound"];
+  const std::string shown = run({"exact", path, "--precision", "float"}).out.substr(13, 14);
+  const std::string number = shown.substr(0, shown.find(' '));
+  INFO(number << " within " << bound);
+  CHECK(std::abs(std::stod(number) - kLogZ) <= bound);
+  const double last = std::pow(10.0, -static_cast<double>(number.size() - number.find('.') - 1));
+  CHECK(last <= bound);
+  CHECK(last > bound / 10.000001);
+}
+
+TEST_CASE("exact refuses parameters whose sum no double holds, by a number") {
+  const io_test::Folder folder;
+  const auto model = boltzmark::Layered::rbm(Eigen::MatrixXd::Constant(4, 3, 1e308),
+                                             Eigen::VectorXd::Zero(4), Eigen::VectorXd::Zero(3));
+  const Run refused = run({"exact", saved(model, folder / "m.npz")});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("parameters = inf (must be below 2^49 nats)"));
+}
+
+TEST_CASE("what follows -- is no option, be it the name of a file that begins like one") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(5, 4, 1, 2), folder / "m.npz");
+  std::filesystem::copy_file(path, folder / "-m.npz");
+  const auto there = [&](const Arguments& arguments) {
+    return Process(arguments, {}, {}, "cd '" + folder.path() + "'").wait();
+  };
+  const Run named = there({"exact", "--json", "--", "-m.npz"});
+  INFO(named.err);
+  REQUIRE(named.code == 0);
+  CHECK(Json::parse(named.out)["log_z"] == json_of({"exact", path})["log_z"]);
+  CHECK_THAT(there({"exact", "-m.npz"}).err, Catch::Contains("unknown option -m.npz"));
+  CHECK_THAT(there({"exact", "m.npz", "--", "--json"}).err,
+             Catch::Contains("unexpected argument --json"));
+}
+
 TEST_CASE("exact gives the same number for any threads and after a checkpoint") {
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(20, 18, 1, 5), folder / "m.npz");

@@ -109,6 +109,7 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
       {{"exact", "m.npz", "--threads", "1.5"}, "--threads = 1.5"},
       {{"exact", "m.npz", "--threads", "1", "--threads", "2"}, "--threads is given 2 times"},
       {{"exact", "m.npz", "n.npz"}, "unexpected argument n.npz"},
+      {{"exact", "m.npz", "--", "n.npz"}, "unexpected argument n.npz"},
       {{"verify", "--cases", "-1"}, "--cases = -1"},
       {{"verify", "--cases", "0"}, "--cases = 0"},
       {{"verify", "no-such-check"}, "no-such-check"},
