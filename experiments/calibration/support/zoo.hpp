@@ -24,7 +24,7 @@ const std::vector<ZooModel>& zoo();
 /// Finds a model of the zoo.  Throws  InvalidArgument if there is none of that name
 const ZooModel& find_zoo_model(const std::string& name);
 
-/// Makes a model with its log Z, by enumeration, by parts or by Kaufman's formula.
+/// Makes a model with its log Z, by enumeration, by parts, by quadrature or by Kaufman's formula.
 KnownModel make_zoo_model(const std::string& name);
 
 /// The committed models that the zoo holds, relative to datasets/.

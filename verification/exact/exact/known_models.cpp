@@ -165,6 +165,54 @@ TEST_CASE("gates are enumerated to their log Z, what is behind one as far ahead 
   CHECK_THROWS_AS(make_known_model("gate:4:1:1"), InvalidArgument);
 }
 
+TEST_CASE(
+    "stars have the log Z of a sum over a million points of each, and of their peaks where these are sharp") {
+  const auto log_phi = [](double x) {  // log of the integral of e^(x v) over [-1, 1]
+    return x == 0 ? std::log(2.0)
+                  : std::abs(x) + std::log(-std::expm1(-2 * std::abs(x)) / std::abs(x));
+  };
+  const auto log_f = [&](const Layered& model, int j, double h) {
+    double sum = model.bias(1)[j] * h;
+    for (int i = 0; i < model.size(0); ++i)
+      if (const double w = model.weights(0)(i, j); w != 0) sum += log_phi(model.bias(0)[i] + w * h);
+    return sum;
+  };
+  for (const char* name :
+       {"stars:1:1:1:1", "stars:3:1:4:2", "stars:2:5:1.5:3", "stars:2:40:0.5:4"}) {
+    const KnownModel made = make_known_model(name);
+    CHECK(made.model.layer(0).unit == Unit::continuous());
+    CHECK(made.model.layer(1).unit == Unit::continuous());
+    CHECK(((made.model.weights(0).array() != 0).rowwise().count() == 1).all());
+    constexpr int kPoints = 200000;  // Simpson's rule, off by its fourth power
+    double log_z = 0;
+    for (int j = 0; j < made.model.size(1); ++j) {
+      LogSum sum;
+      for (int k = 0; k <= kPoints; ++k)
+        sum.add(std::log(k == 0 || k == kPoints ? 1
+                         : k % 2 == 1           ? 4
+                                                : 2) +
+                log_f(made.model, j, -1 + 2.0 * k / kPoints));
+      log_z += sum.log() + std::log(2.0 / kPoints / 3);
+    }
+    INFO(name);
+    CHECK(made.known.log_z == Approx(log_z).epsilon(0).margin(1e-10));
+    CHECK(made.known.error < 1e-8);
+  }
+  // Weights of zero: a side of 2 each.
+  CHECK(make_known_model("stars:3:4:0:1").known.log_z == Approx(15 * std::log(2.0)).epsilon(1e-13));
+  // Laplace's method at both ends, whose next term is the curvature over the slope's square.
+  const KnownModel sharp = make_known_model("stars:1:400:100:1");
+  LogSum ends;
+  for (const double end : {-1.0, 1.0}) {
+    const double step = 1e-7, at = log_f(sharp.model, 0, end);
+    ends.add(at - std::log((at - log_f(sharp.model, 0, end * (1 - step))) / step));
+  }
+  CHECK(sharp.known.log_z == Approx(ends.log()).epsilon(0).margin(0.01));
+  CHECK_THROWS_AS(make_known_model("stars:0:1:1:1"), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("stars:4096:4096:1:1"), InvalidArgument);
+  CHECK_THROWS_AS(make_known_model("stars:2:2:-1:1"), InvalidArgument);
+}
+
 TEST_CASE("votes are enumerated to their log Z, the strong pattern ahead by what is asked") {
   for (const char* name :
        {"votes:16:8:4:3:1", "votes:9:5:3:-2:2", "votes:4:1:1:0:3", "votes:40:9:1:20:4"})

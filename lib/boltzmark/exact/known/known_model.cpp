@@ -12,6 +12,7 @@
 #include "boltzmark/exact/known/gate.hpp"
 #include "boltzmark/exact/known/ising.hpp"
 #include "boltzmark/exact/known/parities.hpp"
+#include "boltzmark/exact/known/stars.hpp"
 #include "boltzmark/exact/known/strip.hpp"
 #include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -237,6 +238,18 @@ KnownModel make_gate_of(std::span<const std::string> fields) {
   return {std::move(made.model), std::move(made.known)};
 }
 
+KnownModel make_stars_of(std::span<const std::string> fields) {
+  const Stars stars{.count = parse_field("COUNT", fields[0], 1, 4096),
+                    .visible = parse_field("VISIBLE", fields[1], 1, 4096),
+                    .strength = parse_field("STRENGTH", fields[2], 0.0, 100.0)};
+  if (double{1} * stars.visible * stars.count * stars.count > kMostWeights)
+    throw InvalidArgument(fmt::format("COUNT x VISIBLE = {} x {} (must be at most {:.0f} weights)",
+                                      stars.count, stars.visible, kMostWeights));
+  Stream draws = seeded(fields[3], "stars");
+  StarsRbm made = make_stars(stars, draws);
+  return {std::move(made.model), std::move(made.known)};
+}
+
 constexpr ModelFamily kFamilies[] = {
     {"ising:L:COUPLING",
      "square Ising lattice of L x L spins, periodic, L even; COUPLING a number or `critical`",
@@ -269,6 +282,9 @@ constexpr ModelFamily kFamilies[] = {
     {"gate:VISIBLE:AHEAD:WELLS:SEED",
      "a pattern that one hidden unit holds, AHEAD nats before none, beside wells of two states each",
      "gate:60:2.5:12:1", make_gate_of},
+    {"stars:COUNT:VISIBLE:STRENGTH:SEED",
+     "continuous units, VISIBLE around each of COUNT: two peaks each where STRENGTH is large",
+     "stars:8:30:1:1", make_stars_of},
 };
 
 std::vector<std::string> split_fields(std::string_view text) {

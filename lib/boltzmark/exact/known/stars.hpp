@@ -1,0 +1,31 @@
+#pragma once
+
+#include "boltzmark/model/known_log_z.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/stream.hpp"
+
+namespace boltzmark {
+
+/// Continuous units without states to list: independent stars of some visible units around one hidden each. Given
+/// the hidden unit's value the others are summed in closed form, so that each star is an integral over [-1, 1]:
+/// with strong weights one of two peaks, at both ends or between.
+struct Stars {
+  int count = 0;
+  int visible = 0;      ///< of each star
+  double strength = 0;  ///< standard deviation of its weights, and of its biases' inputs
+};
+
+/// An RBM of such stars, and its log Z.
+struct StarsRbm {
+  Layered model;
+  KnownLogZ known;
+};
+
+/// Makes such an RBM, its units shuffled. The weights are normal, and the biases, which tilt a star's peaks
+/// against each other by a nat or so.
+/// Accuracy    what quadrature of a fourth of its panels is off by, and rounding
+/// Randomness  draws: weights, biases and order     Throws  InvalidArgument if a number is below 1, or
+///   strength is negative
+StarsRbm make_stars(const Stars& stars, Stream& draws);
+
+}  // namespace boltzmark
