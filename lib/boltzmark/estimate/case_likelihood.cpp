@@ -30,7 +30,7 @@ Layered hidden_layers_given(const Layered& model,
 
 Estimate estimate_log_f(std::string_view method, const Layered& model,
                         const Eigen::Ref<const Eigen::VectorXd>& visible,
-                        const MethodSettings& settings) {
+                        const MethodSettings& settings, int together) {
   const Layered hidden = hidden_layers_given(model, visible);
   const LayeredTarget target(hidden, Base::uniform(hidden));
   const ModeSearch search = mode_search(hidden, settings.key.low);
@@ -39,7 +39,7 @@ Estimate estimate_log_f(std::string_view method, const Layered& model,
                   !tempers_collapsed(find_method(method), settings));
   MethodRuns runs(target, settings);
   Estimate estimate = runs.estimate(method);
-  hold_to_found(target, search, visited_states(runs.top_states()), found, estimate);
+  hold_to_found(target, search, visited_states(runs.top_states()), found, estimate, {}, together);
   const double visible_term = model.bias(0).dot(visible);
   for (double* value : {&estimate.log_z, &estimate.lower, &estimate.upper}) *value += visible_term;
   estimate.log_z_rungs.resize(0);  // of a law of the hidden layers alone

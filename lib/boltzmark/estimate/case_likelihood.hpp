@@ -19,12 +19,12 @@ Layered hidden_layers_given(const Layered& model, const Eigen::Ref<const Eigen::
 /// Estimates log f(v) of one case by any method that estimates log Z, over the hidden layers given
 /// v from a uniform base.                                            [salakhutdinov2010, Sec. 8.1]
 /// Returns  log f(v) for log Z, errors and status as the method's, held to all that is found beside it as any
-///   estimate of log Z is (hold_to_found)
+///   estimate of log Z is (hold_to_found), as one of so many together
 /// Randomness  settings.key; the searches have keys of their own of it
 /// Throws   as hidden_layers_given and estimate_log_z
 /// Cost     the method's, and held_sweeps of one chain at most
 Estimate estimate_log_f(std::string_view method, const Layered& model,
                         const Eigen::Ref<const Eigen::VectorXd>& visible,
-                        const MethodSettings& settings);
+                        const MethodSettings& settings, int together = 1);
 
 }  // namespace boltzmark

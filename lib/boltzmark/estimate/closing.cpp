@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "boltzmark/core/normal.hpp"
+
 namespace boltzmark {
 namespace {
 
@@ -61,10 +63,18 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
   return estimate;
 }
 
-void refuse_below(Estimate& estimate, double lowest) {
-  constexpr double kErrors = 5, kNats = 0.5;
-  const bool above_limit = estimate.upper < lowest;
-  if (!above_limit && !(estimate.log_z + std::max(kErrors * estimate.std_error, kNats) < lowest))
+namespace {
+
+constexpr double kNoChance = 5;  // that no estimate is off by chance
+
+}  // namespace
+
+void refuse_below(Estimate& estimate, double lowest, int together) {
+  constexpr double kNats = 0.5, kTail = 0.025;
+  const double wider =
+      together > 1 ? normal_quantile(1 - kTail / together) / normal_quantile(1 - kTail) - 1 : 0;
+  const bool above_limit = estimate.upper + wider * (estimate.upper - estimate.log_z) < lowest;
+  if (!above_limit && !(estimate.log_z + std::max(kNoChance * estimate.std_error, kNats) < lowest))
     return;
   estimate.refuse(
       Status::below_bound,
@@ -72,6 +82,17 @@ void refuse_below(Estimate& estimate, double lowest) {
                   "more sweeps, or use a base that is closer to the model",
                   lowest,
                   above_limit ? "above the upper limit" : "more than five standard errors above"));
+}
+
+void refuse_above(Estimate& estimate, double highest) {
+  constexpr double kNats = 0.001;  // that matter to nobody, and single precision may be off by
+  const double error = std::hypot(estimate.std_error, estimate.steps),
+               most = highest + std::max(kNats, kRounding * std::abs(highest));
+  if (!(estimate.log_z - kNoChance * error > most && estimate.lower > most)) return;
+  estimate.refuse(Status::not_converged,
+                  fmt::format("log Z is certainly at most {:.8g}, by all states, more than five "
+                              "standard errors below: the error is false",
+                              highest));
 }
 
 }  // namespace boltzmark

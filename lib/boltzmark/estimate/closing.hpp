@@ -32,8 +32,14 @@ Estimate closed(Estimate estimate, const RatioRange& range = {});
 /// Refuses an estimate whose upper limit lies below a number that log Z certainly is not below, such
 /// as exact/modes/lower_bound.hpp finds, less its error bound; or that lies itself five standard errors
 /// and half a nat below it, for the limits of thermodynamic integration are those of sums that
-/// bracket the integral. NaN: there is no such number.
-/// Status  below_bound
-void refuse_below(Estimate& estimate, double lowest);
+/// bracket the integral. NaN: there is no such number. Of several estimates that are told together the limits are
+/// those of 95 % for all.
+/// Status  below_bound     Invariant  together > 0
+void refuse_below(Estimate& estimate, double lowest, int together = 1);
+
+/// Refuses an estimate that is five of its standard errors, by its lower limit, and by more than 0.001 nats above
+/// what log Z certainly is not above, which is known where all states are: its error is false.
+/// Status  not_converged
+void refuse_above(Estimate& estimate, double highest);
 
 }  // namespace boltzmark

@@ -61,8 +61,9 @@ SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search
           bound_options(search, found)};
 }
 
-void hold_to_bound(const LowerBound& bound, Estimate& estimate) {
-  refuse_below(estimate, bound.lowest());
+void hold_to_bound(const LowerBound& bound, Estimate& estimate, int together) {
+  refuse_below(estimate, bound.lowest(), together);
+  if (bound.all_states) refuse_above(estimate, bound.log_z + bound.error_bound);
   hold_to_resolution(bound, estimate);
 }
 
@@ -262,7 +263,7 @@ void add_unseen(Estimate& estimate) {
 
 Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const VisitedStates& visited, const FoundStates& found, Estimate& estimate,
-                   const LowerBound& before) {
+                   const LowerBound& before, int together) {
   const LowerBound now = find_lower_bound(target, search, visited, found);
   Held held{.bound = higher(now, before)};
   hold_to_visits(now, estimate);
@@ -270,7 +271,7 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
     held.phases = meet_phases(*found.phases, visited);
     hold_to_phases(*held.phases, estimate);
   }
-  hold_to_bound(held.bound, estimate);
+  hold_to_bound(held.bound, estimate, together);
   add_unseen(estimate);
   return held;
 }

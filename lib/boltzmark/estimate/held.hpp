@@ -45,9 +45,10 @@ LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& searc
 SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search,
                            const FoundStates& found = {});
 
-/// Refuses an estimate that a lower bound refutes, and as hold_to_resolution.
+/// Refuses an estimate that a lower bound refutes, or that is far above one that is log Z itself, and as
+/// hold_to_resolution.
 /// Status  below_bound, not_converged
-void hold_to_bound(const LowerBound& bound, Estimate& estimate);
+void hold_to_bound(const LowerBound& bound, Estimate& estimate, int together = 1);
 
 /// Tells whether arithmetic resolves a model: a double a nat of what it is summed from, without which there
 /// is no lower bound, and single precision, in which samplers work, a tenth of a nat of units' inputs. No run
@@ -110,12 +111,12 @@ struct Held {
 
 /// Holds the estimate of a run to all that is known of its target: to what the search, what was found
 /// before and the run's own states prove, or a higher bound known from before; to how often the run
-/// was in the states and phases found.
+/// was in the states and phases found. Of several runs that are told together refuse_below takes wider limits.
 /// Status  below_bound, not_converged     Throws  InvalidArgument as find_modes
 /// Cost    as lower_bound
 Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const VisitedStates& visited, const FoundStates& found, Estimate& estimate,
-                   const LowerBound& before = {});
+                   const LowerBound& before = {}, int together = 1);
 
 /// Foretells the sweeps of one chain that find_before and hold_to_found make at most, for a model.
 double held_sweeps(const Layered& model);

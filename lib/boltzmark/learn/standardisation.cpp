@@ -42,8 +42,8 @@ Standardisation::Standardisation(const Eigen::Ref<const Eigen::MatrixXf>& cases)
     mean /= count;
     for (Eigen::Index c = 0; c < rows.cols(); ++c)
       scale += (rows.col(c).cast<double>() - mean).cwiseAbs2();
-    // Equal values may differ from their mean by its rounding.
-    scale = ((scale / count).array() > 1e-20 * (1 + mean.array().square()))
+    // Equal values may differ from their mean by its rounding, and others by less than that of units in general.
+    scale = (rows.rowwise().minCoeff().array() < rows.rowwise().maxCoeff().array())
                 .select((scale / count).cwiseSqrt(), 1);
   });
 }

@@ -36,9 +36,9 @@ std::string interrupted_text(const std::string& checkpoint) {
                                   checkpoint);
 }
 
-// Of log Z: to the first of its error bound, at most 12.
+// Of log Z: to the first of its error bound, at most 15: what a double holds.
 int digits_of(const ExactLogZ& result) {
-  constexpr int kMost = 12;
+  constexpr int kMost = 15;
   if (!(result.error_bound > 0) || result.log_z == 0) return kMost;
   const double first = std::floor(std::log10(std::abs(result.log_z)));
   const double last = std::floor(std::log10(result.error_bound));

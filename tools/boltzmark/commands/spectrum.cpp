@@ -28,15 +28,11 @@ struct SpectrumArguments {
   std::string scan = "periodic";
 };
 
-// Eigenvalues are told to some 1e-14: a gap of that size is rounding.
 std::string relaxation_text(const Spectrum& result) {
-  constexpr double kResolved = 1e-12;
-  const bool reducible = !result.irreducible || !result.aperiodic;
-  if (!reducible && 1 - result.slem < kResolved)
-    return fmt::format("more than {:.0e} steps: 1 - SLEM is at the limit of rounding",
-                       1 / kResolved);
-  return result.relaxation_time ? fmt::format("{:.6g} steps", *result.relaxation_time)
-                                : "infinite: the SLEM is 1";
+  if (result.relaxation_time) return fmt::format("{:.6g} steps", *result.relaxation_time);
+  if (!result.irreducible || !result.aperiodic) return "infinite: the SLEM is 1";
+  return fmt::format("more than {:.0e} steps: 1 - SLEM is at the limit of rounding",
+                     1 / kResolvedGap);
 }
 
 void print_result(const Spectrum& result, const Rule& rule, const Session& session) {
@@ -156,9 +152,10 @@ void add_spectrum(Program& program) {
           "irreducible and aperiodic. At most 2^24 states, of units with any number of values; "
           "on the ranks of mpirun, which share the states, 2^32 if they have the memory (240 "
           "bytes a state), with the bits of one process.",
-      .notes = "JSON keys: rule, states, slem, second_eigenvalue (largest real part below 1),\n"
-               "relaxation_time (1 / (1 - slem) steps, null if slem is 1), stationarity_error (L1\n"
-               "norm of pT - p), irreducible, aperiodic.",
+      .notes =
+          "JSON keys: rule, states, slem, second_eigenvalue (largest real part below 1),\n"
+          "relaxation_time (1 / (1 - slem) steps, null if slem is 1 within 1e-12), stationarity_error (L1\n"
+          "norm of pT - p), irreducible, aperiodic.",
       .examples = {"boltzmark spectrum rbm.npz --rule flip",
                    "boltzmark spectrum rbm.npz --rule gibbs --scan random",
                    "boltzmark spectrum rbm.npz --rule blend:0.5 --json",

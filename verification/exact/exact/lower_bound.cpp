@@ -288,7 +288,8 @@ TEST_CASE("a model is refused whose inputs single precision does not resolve") {
                modes_alone());
   CHECK(summed.input_rounding > 1.05 * std::ldexp(many.cwiseAbs().sum(), -24));
   const auto status = [](const LowerBound& bound) {
-    Estimate estimate{.log_z = 1e9, .std_error = 1, .lower = 1e9, .upper = 1e9};
+    Estimate estimate{
+        .log_z = bound.log_z, .std_error = 1, .lower = bound.log_z, .upper = bound.log_z};
     hold_to_bound(bound, estimate);
     return estimate.status;
   };
@@ -323,6 +324,51 @@ TEST_CASE("an estimate is refused where its upper limit is below the bound, and 
   CHECK(wide(11.01, 0.2) == Status::below_bound);
   CHECK(wide(10.49, 0.01) == Status::ok);
   CHECK(wide(10.51, 0.01) == Status::below_bound);
+}
+
+TEST_CASE("of estimates that are told together each has the limits that all of them have") {
+  // 1.96 errors of one; of a hundred 3.4808 (0.025/100 on either side), of ten 2.807.
+  const auto refused = [](double lowest, int together) {
+    Estimate estimate{.log_z = 10, .std_error = 1, .lower = 10 - 1.95996, .upper = 10 + 1.95996};
+    refuse_below(estimate, lowest, together);
+    return estimate.status == Status::below_bound;
+  };
+  CHECK(refused(11.97, 1));
+  CHECK_FALSE(refused(11.97, 2));
+  CHECK_FALSE(refused(12.80, 10));
+  CHECK(refused(12.81, 10));
+  CHECK_FALSE(refused(13.48, 100));
+  CHECK(refused(13.482, 100));
+  CHECK(refused(15.1, 1 << 30));  // five errors are no chance
+}
+
+TEST_CASE("an estimate far above log Z itself is refused, and none above a bound that is less") {
+  const auto status = [](Estimate estimate, double highest) {
+    refuse_above(estimate, highest);
+    return estimate.status;
+  };
+  const Estimate estimate{.log_z = 10, .std_error = 0.01, .lower = 9.97, .upper = 10.03};
+  CHECK(status(estimate, 9.94) == Status::not_converged);
+  CHECK(status(estimate, 9.96) == Status::ok);  // four errors
+  CHECK(status(estimate, 11) == Status::ok);
+  Estimate wide = estimate;  // of few groups, or of sums that bracket an integral
+  wide.lower = 9.9;
+  CHECK(status(wide, 9.94) == Status::ok);
+  CHECK(status(wide, 9.89) == Status::not_converged);
+  Estimate stepped = estimate;
+  stepped.steps = 0.02;
+  CHECK(status(stepped, 9.94) == Status::ok);
+  const Estimate rounded{.log_z = 10, .std_error = 1e-9, .lower = 10, .upper = 10};
+  CHECK(status(rounded, 9.9991) == Status::ok);
+  CHECK(status(rounded, 9.9989) == Status::not_converged);
+  LowerBound bound{.log_z = 9.9, .error_bound = 1e-12, .all_states = true};
+  Estimate held = estimate;
+  hold_to_bound(bound, held);
+  CHECK(held.status == Status::not_converged);
+  bound.all_states = false;
+  held = estimate;
+  hold_to_bound(bound, held);
+  CHECK(held.status == Status::ok);
 }
 
 TEST_CASE("the bound is the same for any number of threads, and none where nats are not resolved") {

@@ -124,6 +124,15 @@ TEST_CASE("cases are standardised unit by unit, and one that never varies is shi
                                          Eigen::VectorXd::Zero(1))),
       InvalidArgument);
   CHECK_THROWS_AS(Standardisation(Eigen::MatrixXf(3, 0)), InvalidArgument);
+  // Of any size: picofarads; and 0.1, which no sum in double brings back, is the same in all.
+  Eigen::MatrixXf small(2, 300);
+  small.row(0) = 1e-12F * samples(separated_rbm({1, 1, 1}), 300).row(0);
+  small.row(1).setConstant(0.1F);
+  const Standardisation tiny(small);
+  const Eigen::ArrayXd values = small.row(0).cast<double>();
+  CHECK(tiny.scale()[0] ==
+        Approx(std::sqrt((values - values.mean()).square().mean())).epsilon(1e-9));
+  CHECK(tiny.scale()[1] == 1);
 }
 
 TEST_CASE(

@@ -88,6 +88,33 @@ TEST_CASE("errors of true cases are those of their mean, of AIS and of the cases
   CHECK(some["true_std_error_cases"].get<double>() > 4 * some["true_std_error"].get<double>());
 }
 
+// Bounds of small models are log f itself: of a hundred right cases some are off by more than 95 % of them.
+TEST_CASE("true cases that are right together are ok, and --strict hears of those that are not") {
+  const io_test::Folder folder;
+  const std::string path = saved(deep_model({6, 5, 4}, 0.5), folder / "m.npz");
+  std::string cases;
+  for (int k = 0; k < 64; ++k) {
+    for (int i = 0; i < 6; ++i) cases += fmt::format("{}{}", k >> i & 1, i < 5 ? "," : "\n");
+  }
+  const std::string data = folder.write("d.csv", cases);
+  int ok = 0;
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    const Json score = json_of({"score", path, data, "--true-cases", "64", "--sweeps", "100",
+                                "--chains", "200", "--seed", seed});
+    INFO(score.dump());
+    ok += score["true_status"] == "ok";
+    CHECK(std::abs(score["true_mean_log_likelihood"].get<double>() -
+                   score["mean_log_likelihood"].get<double>()) <
+          6 * score["true_std_error"].get<double>());
+  }
+  CHECK(ok >= 3);
+  const Run strict = run({"score", path, data, "--true-cases", "64", "--sweeps", "100", "--chains",
+                          "10", "--json", "--strict"});
+  CHECK(Json::parse(strict.out)["true_status"] == "few_effective_samples");
+  CHECK(Json::parse(strict.out)["status"] == "ok");
+  CHECK(strict.code == 4);
+}
+
 TEST_CASE("a deep model with a Gaussian layer is scored exactly, without a bound") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", kCases);

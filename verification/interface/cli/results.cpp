@@ -45,7 +45,7 @@ TEST_CASE("exact prints no digit of log Z below its error bound") {
       saved(independent_rbm(Eigen::VectorXd::Constant(4, 0.3), Eigen::VectorXd::Constant(3, 0.3)),
             folder / "m.npz");
   constexpr double kLogZ = 5.98048671127969;  // 7 log(1 + exp 0.3)
-  CHECK_THAT(run({"exact", path}).out, Catch::Contains("log Z        5.98048671128 nats"));
+  CHECK_THAT(run({"exact", path}).out, Catch::Contains("log Z        5.98048671127"));
   const Json single = json_of({"exact", path, "--precision", "float"});
   const double bound = single["error_bound"];
   const std::string shown = run({"exact", path, "--precision", "float"}).out.substr(13, 14);
@@ -118,6 +118,27 @@ TEST_CASE(
   CHECK_THAT(rest.err, Catch::Contains("going on from ") && Catch::Contains(" % in " + sums));
   const double whole = json_of({"exact", model})["log_z"];
   CHECK(Json::parse(rest.out)["log_z"] == whole);
+}
+
+TEST_CASE("spectrum tells no relaxation time that rounding alone makes, in JSON as in words") {
+  // Two spins of weight w: a Gibbs sweep's second eigenvalue is tanh(w)^2.
+  const io_test::Folder folder;
+  const auto pair = [&](double weight) {
+    const auto spin = [] {
+      return boltzmark::Layer{
+          .unit = boltzmark::Unit::multivalued(1), .bias = Eigen::VectorXd::Zero(1), .sigma0 = {}};
+    };
+    return saved({{spin(), spin()}, {Eigen::MatrixXd::Constant(1, 1, weight)}}, folder / "m.npz");
+  };
+  const Json resolved = json_of({"spectrum", pair(10), "--rule", "gibbs"});
+  CHECK(resolved["relaxation_time"].get<double>() ==
+        Approx(std::pow(std::cosh(10.0), 2)).epsilon(1e-5));
+  for (const double weight : {17.0, 20.0, 30.0}) {
+    const std::string path = pair(weight);
+    CHECK(json_of({"spectrum", path, "--rule", "gibbs"})["relaxation_time"].is_null());
+    CHECK_THAT(run({"spectrum", path, "--rule", "gibbs"}).out,
+               Catch::Contains("at the limit of rounding"));
+  }
 }
 
 TEST_CASE("spectrum of independent units is the closed form") {

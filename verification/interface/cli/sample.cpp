@@ -245,6 +245,21 @@ TEST_CASE("the mean energy that sample tells is that of the states that it kept"
 }
 
 // Whatever the visible units are: of X(4) the values -1, -1/2, 0, 1/2 and 1.
+TEST_CASE("sample tells of a ladder that is never run") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(6, 3, 2, 9), folder / "m.npz");
+  const auto told = [&](const char* sampler, const char* sweeps) {
+    const Run done = run({"sample", path, "--sampler", sampler, "--sweeps", sweeps, "--chains", "2",
+                          "--out", folder / "s.npz", "--force"});
+    CHECK(done.code == 0);
+    return done.err.find("does not run its ladder") != std::string::npos;
+  };
+  CHECK(told("st:3:0.2", "49"));
+  CHECK_FALSE(told("st:3:0.2", "50"));
+  CHECK_FALSE(told("tt:3:0.2", "1"));
+  CHECK_FALSE(told("gibbs", "1"));
+}
+
 TEST_CASE("the mean energy of st is that of the states that follow the model") {
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(6, 3, 2, 9), folder / "m.npz"), out = folder / "s.npz";
@@ -302,6 +317,17 @@ TEST_CASE("samples of units on [-1, 1] are scored as they are, where none of the
   CHECK(said("0.2,1,0\n"));
   CHECK_FALSE(said("0.2,1,-1\n"));
   CHECK_FALSE(said("0,1,0\n"));
+  const auto said_of = [&](int steps) {
+    const std::string few = saved({{{Unit::multivalued(steps), Eigen::VectorXd::Zero(3), {}},
+                                    {Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}}},
+                                   {Eigen::MatrixXd::Zero(3, 1)}},
+                                  folder / "few.npz");
+    return run({"score", few, folder.write("v.csv", "0,1,0\n")}).err.find("taken for 2 x - 1") !=
+           std::string::npos;
+  };
+  CHECK(said_of(2));  // -1, 0 and 1
+  CHECK_FALSE(said_of(1));
+  CHECK_FALSE(said_of(3));
   // Bits of other files stand for both ends.
   const Json bits = json_of({"score", model, folder.write("b.csv", "1,1,0\n"), "--quiet"});
   CHECK(bits["mean_log_likelihood"].get<double>() == Approx(3 * std::log(50.0) - 100));

@@ -71,7 +71,7 @@ Estimate raise_from_cases(const Target& target, const MethodSettings& settings) 
   };
   if (settings.top_states != nullptr) tell_cases(target, settings, *settings.top_states);
   Estimate estimate = reverse_annealing(target, annealing_options(settings), start).estimate;
-  estimate.warnings.emplace_back("cases are no exact samples of the model: no bound");
+  estimate.warnings.emplace_back("no bound, unless the cases are exact samples of the model");
   return estimate;
 }
 

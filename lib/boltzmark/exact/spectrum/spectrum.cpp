@@ -255,7 +255,7 @@ Spectrum spectrum(const Layered& model, const Rule& rule, Scan scan, const Spect
   result.converged = edges.converged;
   result.residual = edges.residual;
   result.method = name_of(edges.way);
-  if (result.slem < 1) result.relaxation_time = 1 / (1 - result.slem);
+  if (1 - result.slem >= kResolvedGap) result.relaxation_time = 1 / (1 - result.slem);
   return result;
 }
 

@@ -17,13 +17,16 @@ struct SpectrumOptions {
   int columns = 0;  ///< of the Krylov space; 0: 40, above 2^16 states 20
 };
 
+/// Eigenvalues are told to some 1e-14: a gap of less than this is rounding.
+inline constexpr double kResolvedGap = 1e-12;
+
 /// What the eigenvalues of a transition kernel say about its convergence.
 struct Spectrum {
   std::size_t states = 0;
   double slem = 0;               ///< second largest eigenvalue modulus
   double second_eigenvalue = 0;  ///< largest real part below that of the stationary eigenvalue
-  std::optional<double>
-      relaxation_time;            ///< 1 / (1 - slem), in steps of the kernel; none if slem = 1
+  /// 1 / (1 - slem), in steps of the kernel; none if 1 - slem is less than kResolvedGap, or 0.
+  std::optional<double> relaxation_time;
   double stationarity_error = 0;  ///< L1 norm of p T - p
   bool irreducible = false;
   bool aperiodic = false;

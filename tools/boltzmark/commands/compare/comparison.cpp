@@ -36,6 +36,8 @@ ComparisonCell sum_up_cell(const Comparison& comparison, const std::string& meth
 }
 
 void rank_cells(std::vector<ComparisonCell>& cells) {
+  // Relative: methods whose estimates differ by rounding share a rank.
+  constexpr double kSame = 1e-9;
   const auto ranked = [](const ComparisonCell& c) {
     return !c.refused() && !c.errors.errors.empty();
   };
@@ -44,7 +46,7 @@ void rank_cells(std::vector<ComparisonCell>& cells) {
       cell.rank = 1 + static_cast<int>(std::count_if(
                           cells.begin(), cells.end(), [&](const ComparisonCell& other) {
                             return ranked(other) && other.sweeps == cell.sweeps &&
-                                   other.errors.rmse < cell.errors.rmse;
+                                   other.errors.rmse < (1 - kSame) * cell.errors.rmse;
                           }));
 }
 

@@ -284,6 +284,10 @@ int run(const SampleArguments& arguments, const Command& command, const Session&
       fmt::format("{} sweeps of {} chains", grouped(arguments.sweeps), grouped(arguments.chains)),
       sweep_seconds(model, sampler->chain_sweeps(arguments.sweeps)),
       state_bytes + kept * ladder_bytes(*sampler) + weight_bytes(model), kFewer);
+  if (const Negative moves = parse_sampler(arguments.sampler);
+      moves.every > arguments.sweeps && !session.quiet)
+    complain(fmt::format("{}: does not run its ladder in {} sweeps (the first time after {})",
+                         arguments.sampler, arguments.sweeps, moves.every));
   const Stopwatch watch;
   const Kept states =
       about_file(arguments.model, [&] { return draw(model, *sampler, arguments, session); });
@@ -299,8 +303,10 @@ constexpr const char* kSampleNotes =
     "[K, chains] in nats, sweep int64 [K] (the sweep after which the states were kept, from 1)\n"
     "and seed int64. A sweep updates the hidden units first. With a ladder of T inverse\n"
     "temperatures also rung int32 [K, chains], 0 the lowest, T - 1 that of b = 1: of st the one on\n"
-    "which the chain's last run ended before it went back to its last state at b = 1: those that end\n"
-    "on T - 1 follow the model, others lean to states that b = 1 is seldom left from; of pt the one\n"
+    "which the chain's last run, one every 50 sweeps, ended before it went back to its last state at\n"
+    "b = 1: those that end on T - 1 follow the model, but roughly, for its weights adapt by a constant\n"
+    "factor, and not in the first thousands of sweeps; others lean to states that b = 1 is seldom\n"
+    "left from; of pt the one\n"
     "from which the chain that is at b = 1 now set out, which tells the chains of a ladder apart; of\n"
     "tt always T - 1. Of st also log_weights float64 [K, chains, T]: the logarithms of the chain's\n"
     "adaptive weights, relative to that of b = 1.\n"

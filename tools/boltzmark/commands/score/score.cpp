@@ -260,7 +260,9 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   const Score result =
       about_file(arguments.model, [&] { return score(model, data, cases, arguments, session); });
   print_score(result, arguments.method, cases.count(), session);
-  return exit_code(result.log_z, arguments.strict);
+  Estimate gravest = result.log_z;
+  if (result.true_cases) gravest.status = std::max(gravest.status, result.true_cases->status);
+  return exit_code(gravest, arguments.strict);
 }
 
 }  // namespace

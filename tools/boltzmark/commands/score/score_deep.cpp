@@ -54,18 +54,30 @@ TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const D
   std::vector<double> log_f;
   const Eigen::MatrixXf states = data.values.select(chosen);
   TrueCases result{.cases = static_cast<int>(chosen.size())};
-  int refused = 0;
+  int refused = 0, doubtful = 0;
+  double doubtful_variance = 0;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     MethodSettings own = settings;
     own.key = derive_key(settings.key, fmt::format("score case {}", chosen[i]));
     own.progress = [&](double share) { progress.show(static_cast<double>(i) + share); };
-    const Estimate estimate =
-        estimate_log_f("ais", model, states.col(static_cast<Eigen::Index>(i)).cast<double>(), own);
+    const Estimate estimate = estimate_log_f(
+        "ais", model, states.col(static_cast<Eigen::Index>(i)).cast<double>(), own, result.cases);
     log_f.push_back(estimate.log_z);
     result.mean_log_f += estimate.log_z / n;
     result.std_error = std::hypot(result.std_error, estimate.std_error / n);
-    result.status = std::max(result.status, estimate.status);
-    refused += estimate.status != Status::ok;
+    if (estimate.status == Status::few_effective_samples) {
+      ++doubtful;
+      doubtful_variance += std::pow(estimate.std_error / n, 2);
+    } else if (estimate.status != Status::ok) {
+      ++refused;
+      result.status = std::max(result.status, estimate.status);
+    }
+  }
+  // The error of the mean rests on the other cases where these hold little of it.
+  constexpr double kMostDoubtful = 0.25;
+  if (doubtful_variance > kMostDoubtful * std::pow(result.std_error, 2)) {
+    refused += doubtful;
+    result.status = std::max(result.status, Status::few_effective_samples);
   }
   double squares = 0;
   for (const double value : log_f) squares += std::pow(value - result.mean_log_f, 2) / n;

@@ -34,10 +34,11 @@ DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop st
 struct TrueCases {
   int cases = 0;
   double mean_log_f = 0;
-  double std_error = 0;        ///< of mean_log_f, by sampling
-  double mean_bound = 0;       ///< of the same cases' log f(v)
-  double spread = 0;           ///< standard error of the mean over these cases
-  Status status = Status::ok;  ///< the gravest of all
+  double std_error = 0;   ///< of mean_log_f, by sampling
+  double mean_bound = 0;  ///< of the same cases' log f(v)
+  double spread = 0;      ///< standard error of the mean over these cases
+  /// The gravest of all; of few_effective_samples only if such cases hold a quarter of std_error's square.
+  Status status = Status::ok;
   std::vector<std::string> warnings = {};
 
   /// Keeps the graver of two statuses and says why.
