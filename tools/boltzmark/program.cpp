@@ -104,7 +104,9 @@ Values parse(const Command& command, std::vector<std::string> arguments) {
     refuse_parse(command, error);
   }
   auto extra = app.remaining();
-  const bool options_end = std::erase(extra, "--") > 0;
+  const auto end = std::find(extra.begin(), extra.end(), "--");
+  const bool options_end = end == extra.begin();  // before any word that nothing takes
+  if (end != extra.end()) extra.erase(end);
   if (!extra.empty()) refuse_extra(command, extra.front(), options_end);
   Values values;
   for (const auto& [name, option] : options) values[name] = option->results();

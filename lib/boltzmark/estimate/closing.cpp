@@ -12,6 +12,7 @@ namespace boltzmark {
 namespace {
 
 constexpr double kFarOff = 10;      // standard errors
+constexpr double kNoChance = 5;     // that an estimate is off by
 constexpr double kRounding = 1e-9;  // of sums of D, relative
 
 void forget_infinities(Estimate& estimate) {
@@ -63,17 +64,12 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
   return estimate;
 }
 
-namespace {
-
-constexpr double kNoChance = 5;  // that no estimate is off by chance
-
-}  // namespace
-
 void refuse_below(Estimate& estimate, double lowest, int together) {
   constexpr double kNats = 0.5, kTail = 0.025;
   const double wider =
-      together > 1 ? normal_quantile(1 - kTail / together) / normal_quantile(1 - kTail) - 1 : 0;
-  const bool above_limit = estimate.upper + wider * (estimate.upper - estimate.log_z) < lowest;
+      together > 1 ? normal_quantile(kTail / together) / normal_quantile(kTail) - 1 : 0;
+  const double room = wider > 0 ? wider * (estimate.upper - estimate.log_z) : 0;
+  const bool above_limit = estimate.upper + room < lowest;
   if (!above_limit && !(estimate.log_z + std::max(kNoChance * estimate.std_error, kNats) < lowest))
     return;
   estimate.refuse(

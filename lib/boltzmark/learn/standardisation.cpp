@@ -42,7 +42,7 @@ Standardisation::Standardisation(const Eigen::Ref<const Eigen::MatrixXf>& cases)
     mean /= count;
     for (Eigen::Index c = 0; c < rows.cols(); ++c)
       scale += (rows.col(c).cast<double>() - mean).cwiseAbs2();
-    // Equal values may differ from their mean by its rounding, and others by less than that of units in general.
+    // Asked of the values: from their mean, which is rounded, equal ones may differ.
     scale = (rows.rowwise().minCoeff().array() < rows.rowwise().maxCoeff().array())
                 .select((scale / count).cwiseSqrt(), 1);
   });

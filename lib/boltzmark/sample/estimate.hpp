@@ -12,7 +12,7 @@ namespace boltzmark {
 enum class Status {
   ok,
   few_effective_samples,  ///< too few of them, or weights with Pareto k above 0.5
-  not_converged,   ///< too few round trips between the ends of the ladder, or a failed solver
+  not_converged,   ///< too few round trips, a failed solver, or refuted by what is known beside
   unvisited_rung,  ///< a rung was never visited; there may be no number
   below_bound      ///< below a certified lower bound of log Z, by its limits or by five errors
 };

@@ -36,13 +36,13 @@ std::string interrupted_text(const std::string& checkpoint) {
                                   checkpoint);
 }
 
-// Of log Z: to the first of its error bound, at most 15: what a double holds.
-int digits_of(const ExactLogZ& result) {
-  constexpr int kMost = 15;
-  if (!(result.error_bound > 0) || result.log_z == 0) return kMost;
-  const double first = std::floor(std::log10(std::abs(result.log_z)));
-  const double last = std::floor(std::log10(result.error_bound));
-  return static_cast<int>(std::clamp(first - last + 1, 1.0, double{kMost}));
+// Of log Z: to the first of its error bound, at most the 15 digits that a double holds.
+int decimals_of(const ExactLogZ& result) {
+  constexpr double kDigits = 15;
+  const double before = std::ceil(std::log10(std::max(1.0, std::abs(result.log_z)))),
+               most = std::max(kDigits - before, 0.0);
+  if (!(result.error_bound > 0 && std::isfinite(result.error_bound))) return static_cast<int>(most);
+  return static_cast<int>(std::clamp(-std::floor(std::log10(result.error_bound)), 0.0, most));
 }
 
 void print_result(const ExactLogZ& result, const Session& session) {
@@ -56,7 +56,7 @@ void print_result(const ExactLogZ& result, const Session& session) {
     return;
   }
   FactList facts;
-  facts.add("log Z", fmt::format("{:.{}g} nats", result.log_z, digits_of(result)));
+  facts.add("log Z", fmt::format("{:.{}f} nats", result.log_z, decimals_of(result)));
   facts.add("error bound", short_number(result.error_bound) + " nats (rounding)");
   facts.add("enumerated",
             fmt::format("{} units, {} states", result.enumerated_units, grouped(result.states)));

@@ -244,7 +244,6 @@ TEST_CASE("the mean energy that sample tells is that of the states that it kept"
         Approx(boltzmark::Npz(out).read("energy").matrix().mean()).epsilon(1e-12));
 }
 
-// Whatever the visible units are: of X(4) the values -1, -1/2, 0, 1/2 and 1.
 TEST_CASE("sample tells of a ladder that is never run") {
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(6, 3, 2, 9), folder / "m.npz");
@@ -276,15 +275,17 @@ TEST_CASE("the mean energy of st is that of the states that follow the model") {
   CHECK(told["mean_energy"].get<double>() == Approx(top / count).epsilon(1e-12));
 }
 
+// Whatever the visible units are: of X(4) the values -1, -1/2, 0, 1/2 and 1.
 TEST_CASE("hidden units given cases are bytes where they are bits, and floats where not") {
   const io_test::Folder folder;
-  const std::string data = folder.write("d.csv", "0,1\n1,1\n1,0\n0,0\n0,1\n1,1\n");
+  const std::string of_bits = folder.write("d.csv", "0,1\n1,1\n1,0\n0,0\n0,1\n1,1\n"),
+                    of_values = folder.write("v.csv", "-1,1\n1,1\n0,-0.5\n0.5,0\n");
   const auto drawn = [&](boltzmark::Unit visible, boltzmark::Unit hidden) {
     const boltzmark::Layered model(
         {{visible, Eigen::VectorXd::Zero(2), {}}, {hidden, Eigen::VectorXd::Zero(20), {}}},
         {Eigen::MatrixXd::Zero(2, 20)});
-    json_of({"sample", saved(model, folder / "m.npz"), "--given", data, "--out", folder / "h.npy",
-             "--force"});
+    json_of({"sample", saved(model, folder / "m.npz"), "--given",
+             visible.is_bernoulli() ? of_bits : of_values, "--out", folder / "h.npy", "--force"});
     return io_test::read_all(folder / "h.npy");
   };
   const auto bits = boltzmark::Unit::bernoulli(), five = boltzmark::Unit::multivalued(4);

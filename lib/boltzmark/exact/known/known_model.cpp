@@ -242,9 +242,11 @@ KnownModel make_stars_of(std::span<const std::string> fields) {
   const Stars stars{.count = parse_field("COUNT", fields[0], 1, 4096),
                     .visible = parse_field("VISIBLE", fields[1], 1, 4096),
                     .strength = parse_field("STRENGTH", fields[2], 0.0, 100.0)};
-  if (double{1} * stars.visible * stars.count * stars.count > kMostWeights)
-    throw InvalidArgument(fmt::format("COUNT x VISIBLE = {} x {} (must be at most {:.0f} weights)",
-                                      stars.count, stars.visible, kMostWeights));
+  const double visible = double{1} * stars.count * stars.visible;
+  if (visible > kMostUnits || visible * stars.count > kMostWeights)
+    throw InvalidArgument(fmt::format(
+        "COUNT x VISIBLE = {} x {} (must be at most {} visible units, and {:.0f} weights)",
+        stars.count, stars.visible, kMostUnits, kMostWeights));
   Stream draws = seeded(fields[3], "stars");
   StarsRbm made = make_stars(stars, draws);
   return {std::move(made.model), std::move(made.known)};

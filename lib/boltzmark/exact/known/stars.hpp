@@ -12,7 +12,7 @@ namespace boltzmark {
 struct Stars {
   int count = 0;
   int visible = 0;      ///< of each star
-  double strength = 0;  ///< standard deviation of its weights, and of its biases' inputs
+  double strength = 0;  ///< standard deviation of the weights
 };
 
 /// An RBM of such stars, and its log Z.
@@ -21,8 +21,8 @@ struct StarsRbm {
   KnownLogZ known;
 };
 
-/// Makes such an RBM, its units shuffled. The weights are normal, and the biases, which tilt a star's peaks
-/// against each other by a nat or so.
+/// Makes such an RBM, its units shuffled. The weights are normal; so are the biases, which tilt a star's peaks
+/// against each other by two nats or so, less where the weights are below 1.
 /// Accuracy    what quadrature of a fourth of its panels is off by, and rounding
 /// Randomness  draws: weights, biases and order     Throws  InvalidArgument if a number is below 1, or
 ///   strength is negative

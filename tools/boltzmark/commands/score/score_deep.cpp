@@ -75,7 +75,8 @@ TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const D
   }
   // The error of the mean rests on the other cases where these hold little of it.
   constexpr double kMostDoubtful = 0.25;
-  if (doubtful_variance > kMostDoubtful * std::pow(result.std_error, 2)) {
+  const double most = kMostDoubtful * std::pow(result.std_error, 2);
+  if (doubtful > 0 && (!(doubtful_variance <= most) || doubtful > kMostDoubtful * n)) {
     refused += doubtful;
     result.status = std::max(result.status, Status::few_effective_samples);
   }

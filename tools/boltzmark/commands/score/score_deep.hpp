@@ -37,7 +37,8 @@ struct TrueCases {
   double std_error = 0;   ///< of mean_log_f, by sampling
   double mean_bound = 0;  ///< of the same cases' log f(v)
   double spread = 0;      ///< standard error of the mean over these cases
-  /// The gravest of all; of few_effective_samples only if such cases hold a quarter of std_error's square.
+  /// The gravest of all; of few_effective_samples only if such cases are a quarter, or hold a
+  /// quarter of std_error's square.
   Status status = Status::ok;
   std::vector<std::string> warnings = {};
 
