@@ -112,9 +112,10 @@ void fit_values(Unit unit, Dataset& data) {
                     data.name, most, highest, unit.name()));
   // Bits stand for spins, but not where values are those of a model's units.
   if (unit.lowest() == 0 || data.states || data.values.minCoeff() < 0) return;
-  // Of bits, too, if each is one of few values of the unit as it is.
-  if ((unit.is_discrete() && unit.holds(0, 0)) ||
-      !data.values.all([](float x) { return x == 0 || x == 1; }))
+  // Of a file's bits, too, if each is one of few values of the unit as it is.
+  const bool doubtful =
+      unit.is_discrete() && unit.holds(0, 0) && std::filesystem::exists(data.name);
+  if (doubtful || !data.values.all([](float x) { return x == 0 || x == 1; }))
     complain(fmt::format(
         "{}: its values are all in [0, 1], and taken for 2 x - 1 of {} units on [-1, 1] (a file with a "
         "negative value is read as it is)",
