@@ -34,7 +34,7 @@ test: configure  ## build and run the whole verification suite
 	  else echo "boltzmark: the tests go on without Slurm" >&2; fi; \
 	  ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
 
-cluster: configure  ## run studies on a Slurm cluster of two hosts, which lives as long as each test
+cluster: configure  ## run studies on a Slurm cluster of three hosts, which lives as long as each test
 	@tools/setup cluster
 	@cmake --build $(BUILD) -j $(JOBS) --target cluster_programs $(QUIET)
 	@BOLTZMARK_CLUSTER=set-up ctest --test-dir $(BUILD) -R '^cluster:' $(ARGS)

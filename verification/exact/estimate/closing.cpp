@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -167,4 +168,74 @@ TEST_CASE("an estimate below what log Z certainly is says which of its numbers i
   refuse_below(by_error, 2);
   CHECK(by_error.status == Status::below_bound);
   CHECK_THAT(by_error.warnings.at(0), Catch::Contains("more than five standard errors above"));
+}
+
+TEST_CASE("an estimate is refused where its upper limit is below the bound, and nowhere else") {
+  const auto refused = [](double lowest, Status before = Status::ok) {
+    Estimate estimate{.log_z = 10, .std_error = 1, .lower = 8, .upper = 12, .status = before};
+    refuse_below(estimate, lowest);
+    return estimate.status;
+  };
+  CHECK(refused(12 + 1e-9) == Status::below_bound);
+  CHECK(refused(12) == Status::ok);
+  CHECK(refused(11) == Status::ok);
+  CHECK(refused(Estimate::kNone) == Status::ok);
+  CHECK(refused(13, Status::unvisited_rung) == Status::below_bound);
+  CHECK(refused(11, Status::not_converged) == Status::not_converged);
+  CHECK(name(Status::below_bound) == "below_bound");
+  // Thermodynamic integration's limits are wider than its error says: five errors and half a nat.
+  const auto wide = [](double lowest, double std_error) {
+    Estimate estimate{.log_z = 10, .std_error = std_error, .lower = 5, .upper = 20};
+    refuse_below(estimate, lowest);
+    return estimate.status;
+  };
+  CHECK(wide(10.99, 0.2) == Status::ok);
+  CHECK(wide(11.01, 0.2) == Status::below_bound);
+  CHECK(wide(10.49, 0.01) == Status::ok);
+  CHECK(wide(10.51, 0.01) == Status::below_bound);
+}
+
+TEST_CASE("of estimates that are told together each has the limits that all of them have") {
+  // 1.96 errors of one; of a hundred 3.4808 (0.025/100 on either side), of ten 2.807.
+  const auto refused = [](double lowest, int together) {
+    Estimate estimate{.log_z = 10, .std_error = 1, .lower = 10 - 1.95996, .upper = 10 + 1.95996};
+    refuse_below(estimate, lowest, together);
+    return estimate.status == Status::below_bound;
+  };
+  CHECK(refused(11.97, 1));
+  CHECK_FALSE(refused(11.97, 2));
+  CHECK_FALSE(refused(12.80, 10));
+  CHECK(refused(12.81, 10));
+  CHECK_FALSE(refused(13.48, 100));
+  CHECK(refused(13.482, 100));
+  CHECK(refused(15.1, 1 << 30));  // five errors are no chance
+}
+
+TEST_CASE("an estimate far above log Z itself is refused, and none above a bound that is less") {
+  const auto status = [](Estimate estimate, double highest) {
+    refuse_above(estimate, highest);
+    return estimate.status;
+  };
+  const Estimate estimate{.log_z = 10, .std_error = 0.01, .lower = 9.97, .upper = 10.03};
+  CHECK(status(estimate, 9.94) == Status::not_converged);
+  CHECK(status(estimate, 9.96) == Status::ok);  // four errors
+  CHECK(status(estimate, 11) == Status::ok);
+  Estimate wide = estimate;  // of few groups, or of sums that bracket an integral
+  wide.lower = 9.9;
+  CHECK(status(wide, 9.94) == Status::ok);
+  CHECK(status(wide, 9.89) == Status::not_converged);
+  Estimate stepped = estimate;
+  stepped.steps = 0.02;
+  CHECK(status(stepped, 9.94) == Status::ok);
+  const Estimate rounded{.log_z = 10, .std_error = 1e-9, .lower = 10, .upper = 10};
+  CHECK(status(rounded, 9.9991) == Status::ok);
+  CHECK(status(rounded, 9.9989) == Status::not_converged);
+  LowerBound bound{.log_z = 9.9, .error_bound = 1e-12, .all_states = true};
+  Estimate held = estimate;
+  hold_to_bound(bound, held);
+  CHECK(held.status == Status::not_converged);
+  bound.all_states = false;
+  held = estimate;
+  hold_to_bound(bound, held);
+  CHECK(held.status == Status::ok);
 }

@@ -1,5 +1,8 @@
 #include <catch2/catch.hpp>
+#include <filesystem>
 
+#include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
 
 namespace {
@@ -162,6 +165,25 @@ TEST_CASE("bad usage exits 2 with one line that says what is wrong") {
   for (const Case& bad : cases) check_refused(run(bad.arguments), {bad.said});
   check_refused(run(deepest), {"--hidden is given 10 times (must be at most 9)"});
   CHECK(listing(folder / "") == before);
+}
+
+TEST_CASE("what follows -- is no option, be it the name of a file that begins like one") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(5, 4, 1, 2), folder / "m.npz");
+  std::filesystem::copy_file(path, folder / "-m.npz");
+  const auto there = [&](const Arguments& arguments) {
+    return Process(arguments, {}, {}, "cd '" + folder.path() + "'").wait();
+  };
+  const Run named = there({"exact", "--json", "--", "-m.npz"});
+  INFO(named.err);
+  REQUIRE(named.code == 0);
+  CHECK(Json::parse(named.out)["log_z"] == json_of({"exact", path})["log_z"]);
+  CHECK_THAT(there({"exact", "-m.npz"}).err, Catch::Contains("unknown option -m.npz"));
+  CHECK_THAT(there({"exact", "m.npz", "--", "--json"}).err,
+             Catch::Contains("unexpected argument --json"));
+  CHECK_THAT(there({"exact", "m.npz", "--", "--"}).err, Catch::Contains("unexpected argument --"));
+  CHECK_THAT(there({"exact", "--jsn", "--", "m.npz"}).err,
+             Catch::Contains("unknown option --jsn (must be --json"));
 }
 
 TEST_CASE("a SIMD path that there is not is refused before any work") {

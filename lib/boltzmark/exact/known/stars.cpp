@@ -43,7 +43,7 @@ double integrate_panels(const Star& star, double highest, int parts) {
       const double outer = k == kHalvings ? 0 : std::ldexp(1, -k - 1),
                    step = (std::ldexp(1, -k) - outer) / parts;
       for (int part = 0; part < parts; ++part) {
-        const double from = outer + part * step;  // the end
+        const double from = outer + part * step;  // the distance from the end
         sum += boost::math::quadrature::gauss<double, 30>::integrate(
             [&](double distance) { return scaled(end * (1 - distance)); }, from, from + step);
       }
