@@ -22,7 +22,8 @@ namespace {
 
 constexpr double kWaitSeconds = 0.05;  // until a word to stop is looked for again
 constexpr double kInterruptSeconds = 1;
-constexpr double kSyncSeconds = 0.2;  // what a crash of the machine may lose
+constexpr double kSyncSeconds = 0.2;    // what a crash of the machine may lose
+constexpr double kWriteSeconds = 2e-3;  // what a kill may lose, while one result follows the other
 
 struct Task {
   PlannedExperiment* plan;
@@ -93,11 +94,13 @@ class Run {
   ReproduceResult run() {
     take(dispatcher_.join(0, 0, slots_));
     while (look_for_stop(), check(), !dispatcher_.finished() && !waits_in_vain()) {
-      auto outcomes = outcomes_.take(remote_.any() ? naps_.seconds() : kWaitSeconds);
+      auto outcomes = outcomes_.take(wait_seconds());
       for (Outcome& outcome : outcomes) note(0, outcome);
-      naps_.note(hear() || !outcomes.empty());
-      store();
+      const bool said = hear() || !outcomes.empty();
+      naps_.note(said);
+      if (!said || now_seconds() - written_ >= kWriteSeconds) store();
     }
+    store();
     sync();
     remote_.tell(RankNote::Kind::rest);
     result_.lost_ranks = dispatcher_.lost();
@@ -109,6 +112,11 @@ class Run {
  private:
   void check() const {
     if (hooks_.check) hooks_.check();
+  }
+
+  double wait_seconds() const {
+    if (remote_.any()) return naps_.seconds();
+    return unwritten_.empty() ? kWaitSeconds : kWriteSeconds;
   }
 
   void look_for_stop() {
@@ -209,7 +217,10 @@ class Run {
 
   /// Writes the lines that have come, of each experiment in one piece.
   void store() {
-    if (!unwritten_.empty()) check();
+    if (!unwritten_.empty()) {
+      check();
+      written_ = now_seconds();
+    }
     for (const std::size_t i : unwritten_) {
       tasks_[i].plan->store->write();
       unsynced_.push_back(i);
@@ -262,7 +273,7 @@ class Run {
   std::mutex mutex_;  ///< of failures
   ReproduceResult result_;
   std::vector<std::size_t> unwritten_, unsynced_;
-  double synced_ = now_seconds(), start_ = now_seconds(), interrupted_at_ = 0;
+  double written_ = 0, synced_ = now_seconds(), start_ = now_seconds(), interrupted_at_ = 0;
   Progress progress_;
   TrialRun trial_run_;
   RemoteRanks remote_;

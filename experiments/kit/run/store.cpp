@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kCheck = "check";
 constexpr std::string_view kCheckFirst = "{\"check\":\"";  // as `seal_line` writes
 
-std::string hash_text(const std::string& text) { return fmt::format("{:016x}", hash_bytes(text)); }
+std::string hash_text(std::string_view text) { return fmt::format("{:016x}", hash_bytes(text)); }
 
 /// Tells whether a line is, byte for byte, one that `seal_line` wrote.
 bool is_as_written(std::string_view text) {
@@ -30,6 +30,37 @@ bool is_as_written(std::string_view text) {
   return text.starts_with(kCheckFirst) && text.size() > kRest &&
          text.substr(kCheckFirst.size(), kDigits) ==
              hash_text("{" + std::string(text.substr(kRest)));
+}
+
+/// Tells whether a string stands in JSON as it is.
+bool is_plain(std::string_view text) {
+  bool plain = true;  // with no way out of the loop, which would keep it from being vectorised
+  for (const char c : text) plain &= (c >= ' ') & (c < '\x7f') & (c != '"') & (c != '\\');
+  return plain;
+}
+
+/// Appends what `dump` writes, which escapes a string character by character: most of the time of
+/// a long line of nothing to escape.
+void append_json(std::string& line, const std::string& text) {
+  if (is_plain(text))
+    ((line += '"') += text) += '"';
+  else
+    line += Json(text).dump();
+}
+
+void append_json(std::string& line, const Json& value) {
+  if (value.is_string()) return append_json(line, value.get_ref<const std::string&>());
+  if (!value.is_object() || value.empty()) return void(line += value.dump());
+  char before = '{';
+  for (const auto& [key, member] : value.items()) {
+    append_json(line += std::exchange(before, ','), key);
+    append_json(line += ':', member);
+  }
+  line += '}';
+}
+
+std::string seal_text(std::string_view text) {
+  return fmt::format("{}{}\",{}\n", kCheckFirst, hash_text(text), text.substr(1));
 }
 
 std::string inputs_text(const Json& inputs, std::uint64_t seed) {
@@ -68,20 +99,19 @@ std::string TrialKey::text() const {
 }
 
 std::string trial_line(const TrialKey& key, const Trial& trial) {
-  return seal_line({{"inputs", key.inputs},
-                    {"outputs", trial.outputs},
-                    {"seconds", trial.seconds},
-                    {"seed", key.seed},
-                    {"simd", key.simd},
-                    {"sources", key.sources},
-                    {"revision", trial.revision},
-                    {"host", trial.host}});
+  std::string text;
+  append_json(text += "{\"host\":", trial.host);
+  append_json(text += ",\"inputs\":", key.inputs);
+  append_json(text += ",\"outputs\":", trial.outputs);
+  append_json(text += ",\"revision\":", trial.revision);
+  append_json(text += ",\"seconds\":", Json(trial.seconds));
+  append_json(text += ",\"seed\":", Json(key.seed));
+  append_json(text += ",\"simd\":", key.simd);
+  append_json(text += ",\"sources\":", key.sources);
+  return seal_text(text += '}');
 }
 
-std::string seal_line(const Json& line) {
-  const std::string text = line.dump();
-  return fmt::format("{}{}\",{}\n", kCheckFirst, hash_text(text), std::string_view(text).substr(1));
-}
+std::string seal_line(const Json& line) { return seal_text(line.dump()); }
 
 Json open_line(const std::string& text) {
   Json line = Json::parse(text, nullptr, false);

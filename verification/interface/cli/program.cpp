@@ -35,6 +35,26 @@ std::vector<std::string> merged(const Environment& extra) {
   return all;
 }
 
+/// Signals that whoever started the tests ignores (nohup, a job in the background) count as usual.
+class UsualSignals {
+ public:
+  UsualSignals() {
+    sigset_t usual;
+    sigemptyset(&usual);
+    for (const int number : {SIGHUP, SIGINT, SIGTERM}) sigaddset(&usual, number);
+    posix_spawnattr_init(&all_);
+    posix_spawnattr_setsigdefault(&all_, &usual);
+    posix_spawnattr_setflags(&all_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~UsualSignals() { posix_spawnattr_destroy(&all_); }
+  UsualSignals(const UsualSignals&) = delete;
+  UsualSignals& operator=(const UsualSignals&) = delete;
+  const posix_spawnattr_t* get() const { return &all_; }
+
+ private:
+  posix_spawnattr_t all_;
+};
+
 }  // namespace
 
 Process::Process(const Arguments& arguments, const Environment& environment,
@@ -51,7 +71,7 @@ Process::Process(const Arguments& arguments, const Environment& environment,
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out_.c_str(), flags, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_.c_str(), flags, 0600);
-  const int failed = posix_spawn(&pid_, words.front().c_str(), &actions, nullptr,
+  const int failed = posix_spawn(&pid_, words.front().c_str(), &actions, UsualSignals().get(),
                                  pointers(words).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::runtime_error("the program cannot be started");

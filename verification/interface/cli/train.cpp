@@ -239,6 +239,17 @@ TEST_CASE("grey levels drawn anew train the same bytes for any threads and after
   }
 }
 
+TEST_CASE("training that nohup started goes on when the terminal is closed") {
+  const io_test::Folder folder;
+  Process process({"train", "artificial-modes-0.1", "--hidden", "12", "--updates", "6000",
+                   "--evaluate", "1500", "--out", folder / "whole.npz"},
+                  {}, {}, "trap '' HUP");
+  REQUIRE(process.wait_for("\n         0  "));
+  process.signal(SIGHUP);
+  CHECK(process.wait().code == 0);
+  CHECK(std::filesystem::exists(folder / "whole.npz"));
+}
+
 TEST_CASE("Ctrl-C during training saves a checkpoint, and going on gives the same bytes") {
   for (const std::string negative : {"pcd:1", "pt:2:1", "cast:3:0.2"}) {
     const io_test::Folder folder;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -280,6 +281,45 @@ TEST_CASE("a trial of which a byte was changed is computed again, one without a 
   CHECK_THROWS_AS(open_line(changed), DataError);
   CHECK_THROWS_AS(open_line("[1]"), DataError);
   CHECK(seal_line(old) == line);
+}
+
+TEST_CASE("a line of a trial says what its JSON says, whatever stands in its texts") {
+  std::vector<std::string> texts = {"",      "plain", "a \"quote\"", "back\\slash",
+                                    "naïve", "end\n", "\x7f"};
+  for (char c = 1; c < ' '; ++c) texts.push_back(std::string(20, 'x') + c);
+  const Json values = {nullptr,
+                       true,
+                       -3,
+                       0.1,
+                       std::nan(""),
+                       Json::object(),
+                       Json::array(),
+                       "[{",
+                       {1, 2},
+                       {"a", "\"b\""},
+                       {{"b", {{"a", 1.5}}}, {"a", "\\"}}};
+  texts.push_back(std::string(5000, 'y') + '"');
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    const TrialKey of{
+        .inputs = {{text, text}, {"z", values}}, .seed = ~0ULL, .simd = text, .sources = text};
+    const Trial made{.inputs = of.inputs,
+                     .outputs = {{"z", values}, {text, {{text, text}}}},
+                     .seconds = 1e-5,
+                     .revision = text,
+                     .simd = text,
+                     .host = text};
+    CHECK(trial_line(of, made) == seal_line({{"inputs", of.inputs},
+                                             {"outputs", made.outputs},
+                                             {"seconds", made.seconds},
+                                             {"seed", of.seed},
+                                             {"simd", of.simd},
+                                             {"sources", of.sources},
+                                             {"revision", made.revision},
+                                             {"host", made.host}}));
+  }
+  // What is no text at all is refused as JSON refuses it, not written.
+  CHECK_THROWS(trial_line(key(1), {.inputs = key(1).inputs, .outputs = {{"a", "\xff"}}}));
 }
 
 TEST_CASE("a kept trial that was changed is refused by its line") {
