@@ -10,7 +10,7 @@ namespace {
 
 using experiments::Json;
 
-constexpr double kLongestSleep = 0.375;
+constexpr double kLongestSleep = 1.5;
 
 }  // namespace
 
