@@ -23,6 +23,7 @@ std::optional<std::string> TrialContext::kept_state() const {
 
 void TrialContext::progress(double fraction, const std::function<std::string()>& state) const {
   const bool stop = stopping && stopping();
+  if (!stop && on_progress) on_progress(fraction);  // ends what nobody waits for, and needs no state
   const double now = now_seconds();
   if (kept_at_ == 0) kept_at_ = now;
   if (checkpoint && (stop || now - kept_at_ >= checkpoint_seconds)) {
@@ -30,7 +31,6 @@ void TrialContext::progress(double fraction, const std::function<std::string()>&
     kept_at_ = now_seconds();
   }
   if (stop) throw Interrupted();
-  progress(fraction);
 }
 
 double number(const Json& value) {

@@ -55,9 +55,7 @@ experiments::Parallelism one_job(const Session& session) {
 
 void leave_ranks(const Session& session, int exit_code, bool all_heard) {
   finish_output();
-  session.ranks->finish(exit_code, all_heard,
-                        "boltzmark: ranks are silent, but all is done: mpirun may be stopped if it "
-                        "does not end\n");
+  session.ranks->finish(exit_code, all_heard, std::string("boltzmark: ") + experiments::kAllIsDone);
 }
 
 }  // namespace boltzmark::cli

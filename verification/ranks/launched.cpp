@@ -127,6 +127,14 @@ StudyRun run_study(int ranks, const std::string& out, const std::vector<std::str
   return {ended ? launched.code() : -1, launched.out(), launched.err()};
 }
 
+StudyRun run_on_mpirun(int ranks, const std::string& out, const std::vector<std::string>& options) {
+  std::vector<std::string> words = with_mpirun(std::to_string(ranks));
+  append(words, study(out, options));
+  Launched launched(1, words);
+  const bool ended = launched.wait(120);
+  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+}
+
 StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options,
                           const std::vector<std::string>& before_other,
                           const std::vector<std::string>& before_first) {

@@ -48,6 +48,8 @@ struct StudyRun {
   std::string out, err;
 };
 StudyRun run_study(int ranks, const std::string& out, const std::vector<std::string>& options = {});
+/// By mpirun, for one rank too.
+StudyRun run_on_mpirun(int ranks, const std::string& out, const std::vector<std::string>& options);
 /// On two ranks, of which the second has the host name "other", each started by a program of its own, if any.
 StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options,
                           const std::vector<std::string>& before_other = {},

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "experiments/kit/files.hpp"
@@ -21,11 +23,12 @@ namespace {
 using boltzmark::experiments::read_text;
 using Json = nlohmann::json;
 
-TEST_CASE("a study on 2, 3 and 5 ranks leaves the bytes of one process, with 2 jobs a rank too") {
-  for (const int ranks : {2, 3, 5})
+TEST_CASE(
+    "a study on 1, 2, 3 and 5 ranks leaves the bytes of one process, with 2 jobs a rank too") {
+  for (const int ranks : {1, 2, 3, 5})
     for (const char* jobs : {"1", "2"}) {
       const Folder folder;
-      const StudyRun run = run_study(ranks, folder / "out", {"--jobs", jobs});
+      const StudyRun run = run_on_mpirun(ranks, folder / "out", {"--jobs", jobs});
       INFO(run.err);
       REQUIRE(run.code == 0);
       const Json json = Json::parse(run.out);
@@ -108,8 +111,7 @@ TEST_CASE(
   check_goes_on(out);
 }
 
-TEST_CASE(
-    "six studies of which a random rank is killed at a random moment leave the same bytes") {
+TEST_CASE("six studies of which a random rank is killed at a random moment leave the same bytes") {
   std::mt19937 draws(1);
   const auto below = [&](int n) { return static_cast<int>(draws() % static_cast<unsigned>(n)); };
   int lost = 0;
@@ -165,36 +167,48 @@ TEST_CASE("SIGTERM or Ctrl-C at mpirun leaves the store whole, and the study goe
   }
 }
 
-TEST_CASE("a rank that is stopped is lost, its trials are given again, and the report is written") {
+/// A study of which a rank is stopped for good.
+void check_without_a_rank(const std::vector<std::string>& options, int code) {
   for (int attempt = 1;; ++attempt) {
     const Folder folder;
     const std::string out = folder / "out";
-    Launched job(3, study(out, {"--sleep", "200", "--lease", "2"}));
+    std::vector<std::string> all = {"--sleep", "200", "--lease", "2"};
+    all.insert(all.end(), options.begin(), options.end());
+    Launched job(3, study(out, all));
     REQUIRE(wait_for_lines(store_of(out), 3));
     kill(pid_of(out, 2), SIGSTOP);
     const bool ended = job.wait_with_stopped_rank();
     if (!ended && attempt < 3) continue;
     INFO(job.out() << job.err());
     REQUIRE(ended);
-    CHECK(job.code() == 0);
+    CHECK(job.code() == code);
     const Json json = Json::parse(job.out().substr(0, job.out().find('\n')));
     CHECK(json["lost"] == 1);
     CHECK(json["reissued"] >= 1);
-    CHECK(json["failures"].empty());
-    CHECK(stored(out) == kTrials);
-    CHECK(result_files(out) == expected());
+    CHECK(json["failures"].size() == (code == 0 ? 0 : 1));
+    CHECK(stored(out) == kTrials - (code == 0 ? 0 : 1));
+    if (code == 0) CHECK(result_files(out) == expected());
+    CHECK_THAT(job.err(), Catch::Contains("all is done"));
     break;
   }
 }
 
-/// Stops rank 1 in a trial, and lets it go on when its trial was given to another.
-Json stopped_and_back(const std::string& out, std::vector<std::string> options) {
+TEST_CASE("a rank that is stopped is lost, its trials are given again, and the report is written") {
+  check_without_a_rank({}, 0);
+}
+
+TEST_CASE("a study that loses a rank and has a failure ends with the code of the failure") {
+  check_without_a_rank({"--throws-at", "1"}, 1);
+}
+
+/// Stops a rank in a trial, and lets it go on after more than two leases.
+Json stopped_and_back(const std::string& out, std::vector<std::string> options, int rank = 1) {
   options.insert(options.end(), {"--sleep", "250", "--lease", "2"});
   Launched job(2, study(out, options));
   REQUIRE(wait_for_lines(store_of(out), 3));
-  kill(pid_of(out, 1), SIGSTOP);
+  kill(pid_of(out, rank), SIGSTOP);
   std::this_thread::sleep_for(std::chrono::seconds(5));
-  kill(pid_of(out, 1), SIGCONT);
+  kill(pid_of(out, rank), SIGCONT);
   REQUIRE(job.wait());
   INFO(job.err());
   return Json::parse(job.out().substr(0, job.out().find('\n')));
@@ -209,6 +223,80 @@ TEST_CASE("a rank that comes back after its lease is taken back, and what it mad
   CHECK(json["failures"].empty());
   CHECK(stored(out) == kTrials);
   CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("ranks are not lost for the time that rank 0 itself is stopped") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  const Json json = stopped_and_back(out, {"--estimate", "100000"}, 0);
+  CHECK(json["reissued"] == 0);
+  CHECK(json["lost"] == 0);
+  CHECK(stored(out) == kTrials);
+  CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("a study is stored and ends though there is always something more to hear") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  const StudyRun run = run_study(2, out, {"--chatter", "1"});
+  REQUIRE(run.code == 0);
+  CHECK(stored(out) == kTrials);
+  CHECK(result_files(out) == expected());
+}
+
+TEST_CASE("trials that measure time run one by one, on one of two hosts") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have a host name of its own");
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder / "out";
+  const StudyRun run = run_on_two_hosts(out, {"--alone", "1", "--jobs", "2", "--sleep", "20"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(result_files(out) == expected());
+  std::ifstream times(out + ".times");
+  std::string host, first;
+  double start = 0, end = 0, last = 0;
+  int count = 0;
+  for (; times >> host >> start >> end; last = end, ++count) {
+    if (count == 0) first = host;
+    CHECK(host == first);
+    CHECK(start >= last);
+  }
+  CHECK(count == kTrials);
+}
+
+TEST_CASE("a trial that keeps its state is taken over from the last whole one, in a copy") {
+  const Folder one, two;
+  const std::vector<std::string> options = {
+      "--count", "2", "--steps", "20", "--sleep", "200", "--estimate", "100000", "--lease", "2"};
+  auto whole = options;
+  whole[5] = "0";
+  REQUIRE(run_study(1, one / "out", whole).code == 0);
+  const std::string out = two / "out", steps = out + ".steps";
+  Launched job(2, study(out, options));
+  REQUIRE(wait_for_lines(steps, 12));
+  kill(pid_of(out, 1), SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+  kill(pid_of(out, 1), SIGCONT);
+  REQUIRE(job.wait());
+  INFO(job.out() << job.err());
+  REQUIRE(job.code() == 0);
+  CHECK(result_files(out) == result_files(one / "out"));
+  // Of rank 1's trial rank 0 made the steps that were left, and its own from the first on.
+  std::map<int, std::vector<int>> made[2];
+  std::istringstream lines(read_text(steps));
+  for (int trial = 0, step = 0, rank = 0; lines >> trial >> step >> rank;)
+    made[rank][trial].push_back(step);
+  REQUIRE(made[1].size() == 1);
+  REQUIRE(made[0].size() == 2);
+  const int taken = made[1].begin()->first;
+  CHECK(made[0].at(1 - taken).size() == 20);
+  CHECK(made[0].at(taken).front() >= 4);
+  CHECK(made[0].at(taken).back() == 19);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(out))
+    CHECK(entry.path().filename() != "checkpoints");
 }
 
 TEST_CASE("a rank whose trial lasts for more than a lease is heard all the time") {

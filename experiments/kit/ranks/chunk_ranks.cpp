@@ -8,6 +8,7 @@
 #include "experiments/kit/ranks/rank_worker.hpp"
 #include "experiments/kit/ranks/remote_ranks.hpp"
 #include "experiments/kit/run/dispatcher.hpp"
+#include "experiments/kit/run/lease_clock.hpp"
 #include "experiments/kit/run/workers.hpp"
 
 namespace boltzmark::experiments {
@@ -40,6 +41,7 @@ class ChunkDesk {
       : chunks_(chunks),
         length_(run_length(chunks.end - chunks.first, link.ranks(), sharing.seconds)),
         next_(chunks.first),
+        clock_(sharing.lease_seconds, now_seconds()),
         remote_(&link, sharing.lease_seconds),
         dispatcher_(tasks(), sharing.lease_seconds),
         workers_(1, sharing.use.threads, sharing.use.threads) {}
@@ -50,11 +52,10 @@ class ChunkDesk {
     while (!dispatcher_.finished()) {
       const auto outcomes = outcomes_.take(naps_.seconds());
       for (const Outcome& outcome : outcomes) note(0, outcome.trial, outcome.text);
-      bool heard = false;
-      for (; const auto said = remote_.hear(); heard = true) take(said->first, said->second);
+      const bool heard = remote_.hear([this](int rank, RankNote& said) { take(rank, said); });
       naps_.note(heard || !outcomes.empty());
       take(dispatcher_.beat(0));
-      take(dispatcher_.time(now_seconds() - start_));
+      take(dispatcher_.time(clock_.seconds_at(now_seconds())));
     }
     remote_.tell(RankNote::Kind::rest);
     return dispatcher_.lost();
@@ -110,8 +111,8 @@ class ChunkDesk {
 
   const EnumerationChunks& chunks_;
   std::uint64_t length_, next_;
-  double start_ = now_seconds();
   std::map<std::uint64_t, std::vector<Scaled>> early_;  ///< by their first chunk
+  LeaseClock clock_;
   RemoteRanks remote_;
   Dispatcher dispatcher_;
   OutcomeQueue outcomes_;

@@ -13,6 +13,10 @@ struct RankMessage {
   std::string bytes = {};
 };
 
+/// What is said last where `finish` cannot wait for silent ranks.
+inline constexpr const char* kAllIsDone =
+    "ranks are silent, but all is done: mpirun may be stopped if it does not end\n";
+
 /// What connects the ranks of one program. For the thread that made it alone.
 class RankLink {
  public:

@@ -7,6 +7,7 @@
 #include "experiments/kit/ranks/host.hpp"
 #include "experiments/kit/ranks/rank_messages.hpp"
 #include "experiments/kit/run/interrupt.hpp"
+#include "experiments/kit/run/lease_clock.hpp"
 #include "experiments/kit/run/runner.hpp"
 #include "experiments/kit/run/trial_run.hpp"
 #include "experiments/kit/run/workers.hpp"
@@ -36,7 +37,7 @@ class RankServant {
       for (Outcome& outcome : outcomes) report(outcome);
       naps_.note(said || !outcomes.empty());
       beat();
-      if (!resting_ && now_seconds() - heard_at_ > 5 * lease_)
+      if (!resting_ && clock_.seconds_at(now_seconds()) - heard_at_ > 5 * lease_)
         throw Error("rank 0 was not heard for five leases");
     }
     leave();
@@ -54,15 +55,21 @@ class RankServant {
   }
 
   void take(const RankNote& note) {
-    heard_at_ = now_seconds();
+    heard_at_ = clock_.seconds_at(now_seconds());
     if (note.kind == RankNote::Kind::give) run(note.number, note.attempt);
     if (note.kind == RankNote::Kind::stop && service_.stop) service_.stop();
-    if (note.kind == RankNote::Kind::give_up || note.kind == RankNote::Kind::rest) give_up();
-    resting_ = resting_ || note.kind == RankNote::Kind::rest;
+    if (note.kind == RankNote::Kind::give_up) give_up();
+    if (note.kind == RankNote::Kind::rest) rest();
   }
 
   void give_up() {
     if (service_.stop) service_.stop();
+    if (service_.give_up) service_.give_up();
+  }
+
+  /// What still runs here was stored from elsewhere, and keeps no state.
+  void rest() {
+    resting_ = true;
     if (service_.give_up) service_.give_up();
   }
 
@@ -84,7 +91,7 @@ class RankServant {
 
   /// Work that says nothing of its progress is not waited for.
   void leave() {
-    give_up();
+    if (!resting_) give_up();
     const bool idle = workers_.wait(kLeaveSeconds);
     link_.finish(0, true);
     if (!idle) std::_Exit(0);
@@ -93,7 +100,8 @@ class RankServant {
   const RankService& service_;
   double lease_;
   RankLink& link_;
-  double heard_at_ = now_seconds(), sent_at_ = 0;
+  LeaseClock clock_{lease_, now_seconds()};
+  double heard_at_ = 0, sent_at_ = 0;
   bool resting_ = false;
   OutcomeQueue outcomes_;
   Naps naps_;

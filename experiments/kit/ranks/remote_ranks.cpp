@@ -5,6 +5,8 @@
 
 namespace boltzmark::experiments {
 
+constexpr int kMostNotes = 1000;  // some 10 ms of answers
+
 RemoteRanks::RemoteRanks(RankLink* link, double lease_seconds)
     : link_(link), between_beats_(lease_seconds / 5), numbers_{{host_name(), 0}}, names_{} {
   names_[0] = host_name();
@@ -30,9 +32,19 @@ void RemoteRanks::beat() {
     if (rank != 0) link_->send(rank, encode({.kind = RankNote::Kind::beat}));
 }
 
-std::optional<std::pair<int, RankNote>> RemoteRanks::hear() {
-  if (!any()) return std::nullopt;
+bool RemoteRanks::hear(const std::function<void(int, RankNote&)>& take) {
+  if (!any()) return false;
   beat();
+  int taken = 0;
+  for (; taken < kMostNotes; ++taken) {
+    auto said = next();
+    if (!said) break;
+    take(said->first, said->second);
+  }
+  return taken > 0;
+}
+
+std::optional<std::pair<int, RankNote>> RemoteRanks::next() {
   const auto message = link_->receive();
   if (!message) return std::nullopt;
   RankNote note = decode(message->bytes);

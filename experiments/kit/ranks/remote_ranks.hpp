@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,10 +30,13 @@ class RemoteRanks {
   void give(int rank, std::size_t trial, int attempt);
   /// Tells all ranks something without a number, once.
   void tell(RankNote::Kind kind);
-  /// Returns the next thing that a rank has said; none: nothing now. Lets ranks hear from this one.
-  std::optional<std::pair<int, RankNote>> hear();
+  /// Hands over what ranks have said, of much only a part, so that who hears comes to what else he
+  /// has to do. Lets ranks hear from this one.
+  /// Returns  whether there was anything
+  bool hear(const std::function<void(int, RankNote&)>& take);
 
  private:
+  std::optional<std::pair<int, RankNote>> next();
   void beat();
   RankLink* link_;
   double between_beats_, beat_at_ = 0;

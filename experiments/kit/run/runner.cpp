@@ -12,6 +12,7 @@
 #include "experiments/kit/ranks/remote_ranks.hpp"
 #include "experiments/kit/run/dispatcher.hpp"
 #include "experiments/kit/run/interrupt.hpp"
+#include "experiments/kit/run/lease_clock.hpp"
 #include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/kit/run/trial_run.hpp"
 #include "experiments/kit/run/workers.hpp"
@@ -78,6 +79,7 @@ class Run {
         options_(options),
         progress_(tasks_.size(), sum_seconds(tasks_), !options.quiet),
         trial_run_(options, revision(), progress_),
+        clock_(options.lease_seconds, now_seconds()),
         remote_(link, options.lease_seconds),
         dispatcher_(dispatch_tasks(tasks_), options.lease_seconds),
         workers_(slots_, use.threads, use.alone_threads) {
@@ -138,10 +140,9 @@ class Run {
   /// Returns  whether one has said something
   bool hear() {
     if (!remote_.any()) return false;
-    bool said = false;
-    for (; auto note = remote_.hear(); said = true) take(note->first, note->second);
+    const bool said = remote_.hear([this](int rank, RankNote& note) { take(rank, note); });
     take(dispatcher_.beat(0));
-    take(dispatcher_.time(now_seconds() - start_));
+    take(dispatcher_.time(clock_.seconds_at(now_seconds())));
     return said;
   }
 
@@ -273,9 +274,10 @@ class Run {
   std::mutex mutex_;  ///< of failures
   ReproduceResult result_;
   std::vector<std::size_t> unwritten_, unsynced_;
-  double written_ = 0, synced_ = now_seconds(), start_ = now_seconds(), interrupted_at_ = 0;
+  double written_ = 0, synced_ = now_seconds(), interrupted_at_ = 0;
   Progress progress_;
   TrialRun trial_run_;
+  LeaseClock clock_;
   RemoteRanks remote_;
   Dispatcher dispatcher_;
   OutcomeQueue outcomes_;

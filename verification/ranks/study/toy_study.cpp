@@ -1,6 +1,8 @@
 // A study of toy trials as a program of its own, for mpirun to start:
 //   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
 //             [--max-seconds S] [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N] [--sign MS]
+//             [--chatter 1] [--alone 1: OUT.times has when each trial ran] [--steps N: so many of MS, with a state after each;
+//             OUT.steps has trial, step and rank]
 //   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
 //             log Z of a random model of so many hidden units, its chunks slow, checkpoint OUT.sums
 // Each rank leaves its process id in OUT.pid.RANK.
@@ -11,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -20,8 +23,10 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/ranks/chunk_ranks.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
+#include "experiments/kit/ranks/host.hpp"
 #include "experiments/kit/ranks/launcher.hpp"
 #include "experiments/kit/ranks/mpi_transport.hpp"
+#include "experiments/kit/ranks/rank_messages.hpp"
 #include "experiments/kit/report/report.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
@@ -38,14 +43,35 @@ int number_of(const Options& options, const char* name, int otherwise) {
   return found == options.end() ? otherwise : std::atoi(found->second.c_str());
 }
 
+/// Adds a line to a file that all ranks write.
+void add_line(const std::string& path, const std::string& line) {
+  std::ofstream(path, std::ios::app) << line + "\n" << std::flush;
+}
+
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-Experiment study(const Options& options) {
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Makes the steps of a trial that are left to make, and keeps its state after each.
+void make_steps(const std::string& path, int trial, int steps, int sleep,
+                const TrialContext& context) {
+  for (int step = std::stoi(context.kept_state().value_or("0")); step < steps; ++step) {
+    sleep_ms(sleep);
+    add_line(path, fmt::format("{} {} {}", trial, step, this_launch().rank));
+    context.progress((step + 1.0) / steps, [&] { return std::to_string(step + 1); });
+  }
+}
+
+Experiment study(const std::string& out, const Options& options) {
   const int rank = this_launch().rank, count = number_of(options, "--count", 40);
   const int sleep = number_of(options, "--sleep", 10), bytes = number_of(options, "--bytes", 0);
   const bool odd = number_of(options, "--odd-rank", -1) == rank;
   const int slow = number_of(options, "--slow-rank", -1) == rank ? 4500 : 0;
   const int throws_at = number_of(options, "--throws-at", -1);
+  const int steps = number_of(options, "--steps", 0);
+  const bool alone = number_of(options, "--alone", 0) != 0;
   Experiment experiment{.id = "toy/one", .item = "Fig. 1", .title = "Toys", .paper_did = "Nothing"};
   experiment.seconds.quick = number_of(options, "--estimate", 20) / 1000.0 * count;
   experiment.trials = [count](Profile) {
@@ -56,8 +82,13 @@ Experiment study(const Options& options) {
   experiment.cost = [](const Json& inputs) { return 1 + inputs.at("i").get<int>() % 5; };
   experiment.run = [=](const Json& inputs, const TrialContext& context) -> Json {
     if (inputs.at("i") == throws_at) throw Error("no luck");
-    sleep_ms(sleep + slow);
+    const double start = now();
+    if (steps > 0)
+      make_steps(out + ".steps", inputs.at("i"), steps, sleep, context);
+    else
+      sleep_ms(sleep + slow);
     context.progress(0.5);
+    if (alone) add_line(out + ".times", fmt::format("{} {} {}", host_name(), start, now()));
     const double mean = Stream(context.key, Purpose::test).uniform();
     return {{"mean", odd ? -mean : mean}, {"text", std::string(bytes, 'x')}};
   };
@@ -68,16 +99,15 @@ Experiment study(const Options& options) {
                             Estimate{.value = number(trial.outputs.at("mean"))}});
     summary.add(table);
   };
+  experiment.alone = alone;
   if (number_of(options, "--other-data-rank", -1) == rank) experiment.data = {"no-such-file"};
   return experiment;
 }
 
-/// Holds messages back, and so lets those of other ranks pass, by a seed.
-class HoldingLink final : public RankLink {
+/// Has another link do everything.
+class PassingLink : public RankLink {
  public:
-  HoldingLink(std::unique_ptr<RankLink> link, int seed)
-      : link_(std::move(link)),
-        stream_(make_key(static_cast<std::uint64_t>(seed + 1000 * link_->rank())), Purpose::test) {}
+  explicit PassingLink(std::unique_ptr<RankLink> link) : link_(std::move(link)) {}
   int rank() const override { return link_->rank(); }
   int ranks() const override { return link_->ranks(); }
   int ranks_on_host() const override { return link_->ranks_on_host(); }
@@ -89,8 +119,20 @@ class HoldingLink final : public RankLink {
   }
   void fail(int code, const std::string& farewell) override { link_->fail(code, farewell); }
   bool ended() const override { return link_->ended(); }
+  std::optional<RankMessage> receive() override { return link_->receive(); }
+
+ private:
+  std::unique_ptr<RankLink> link_;
+};
+
+/// Holds messages back, and so lets those of other ranks pass, by a seed.
+class HoldingLink final : public PassingLink {
+ public:
+  HoldingLink(std::unique_ptr<RankLink> link, int seed)
+      : PassingLink(std::move(link)),
+        stream_(make_key(static_cast<std::uint64_t>(seed + 1000 * rank())), Purpose::test) {}
   std::optional<RankMessage> receive() override {
-    if (auto message = link_->receive()) held_[message->from].push_back(std::move(*message));
+    if (auto message = PassingLink::receive()) held_[message->from].push_back(std::move(*message));
     if (held_.empty() || stream_.uniform() < 0.5) return std::nullopt;
     const auto queue = std::next(held_.begin(), static_cast<long>(stream_.below(held_.size())));
     RankMessage message = std::move(queue->second.front());
@@ -100,9 +142,24 @@ class HoldingLink final : public RankLink {
   }
 
  private:
-  std::unique_ptr<RankLink> link_;
   Stream stream_;
   std::map<int, std::deque<RankMessage>> held_;
+};
+
+/// Beats without an end, once the other has joined: there is always something to hear.
+class ChatteringLink final : public PassingLink {
+ public:
+  using PassingLink::PassingLink;
+  std::optional<RankMessage> receive() override {
+    auto message = PassingLink::receive();
+    if (rank() != 0) return message;
+    if (message) joined_ = true;
+    if (!message && joined_) message = {.from = 1, .bytes = encode({.kind = RankNote::Kind::beat})};
+    return message;
+  }
+
+ private:
+  bool joined_ = false;
 };
 
 /// An enumeration that takes its time and saves every sum that it has taken.
@@ -149,6 +206,8 @@ int run(const std::string& out, const Options& options) {
   if (link) agree_on_build(*link);
   if (link && options.contains("--hold-seed"))
     link = std::make_unique<HoldingLink>(std::move(link), number_of(options, "--hold-seed", 0));
+  if (link && number_of(options, "--chatter", 0) > 0)
+    link = std::make_unique<ChatteringLink>(std::move(link));
   if (options.contains("--exact")) return run_exact(out, options, link.get());
   ReproduceOptions how{.jobs = number_of(options, "--jobs", 1),
                        .threads = 1,
@@ -156,10 +215,11 @@ int run(const std::string& out, const Options& options) {
                        .lease_seconds = static_cast<double>(number_of(options, "--lease", 60)),
                        .sign_seconds = number_of(options, "--sign", 10000) / 1000.0,
                        .quiet = true};
+  if (options.contains("--steps")) how.checkpoint_seconds = 0;
   if (options.contains("--max-seconds")) how.max_seconds = number_of(options, "--max-seconds", 0);
   if (options.contains("--shard")) how.shard = parse_shard(options.at("--shard"));
   const auto start = std::chrono::steady_clock::now();
-  const ReproduceResult result = reproduce(how, {study(options)}, {}, link.get());
+  const ReproduceResult result = reproduce(how, {study(out, options)}, {}, link.get());
   if (launch.rank > 0) return 0;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print("{}\n", Json{{"ran", result.ran},
@@ -172,7 +232,9 @@ int run(const std::string& out, const Options& options) {
                           {"seconds", seconds.count()}}
                          .dump());
   std::fflush(stdout);
-  if (link) link->finish(result.exit_code(), result.lost_ranks == 0);
+  if (link)
+    link->finish(result.exit_code(), result.lost_ranks == 0,
+                 std::string("toy_study: ") + kAllIsDone);
   return result.exit_code();
 }
 
