@@ -85,7 +85,7 @@ struct Experiment {
   std::vector<std::string> data = {};  ///< files read, relative to datasets/: part of a trial's key
   bool checks = false;  ///< its numbers come from verification/checks: part of a trial's key too
   bool alone = false;   ///< runs with no other trial beside it (it measures time)
-  bool timed = false;   ///< its outputs have times, in which two runs of a trial may differ
+  bool timed = false;   ///< its outputs have `seconds`, in which two runs of a trial may differ
   /// The id of another experiment that makes and stores the trials, so that `data`, `alone`,
   /// `seconds`, `trials`, `cost` and `run` are that one's; none: its own.
   std::string trials_of = {};
@@ -96,7 +96,6 @@ struct Experiment {
   std::function<void(const Results& results, Summary& summary)> summarise = nullptr;
 
   std::string paper() const { return id.substr(0, id.find('/')); }
-  bool measures_time() const { return alone || timed; }
 };
 
 /// Reads a stored number: null, which stands for a number that was not finite, becomes NaN.

@@ -9,6 +9,7 @@
 
 #include "boltzmark/core/simd.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/sources.hpp"
 #include "verification/ranks/launched.hpp"
 #include "verification/ranks/stored.hpp"
 
@@ -44,10 +45,12 @@ TEST_CASE("a disk that is full ends all ranks with one line, and the store is wh
 }
 
 TEST_CASE("a disk that fails, once or from then on, ends all ranks, and the study goes on") {
-  const std::string full = std::to_string(ENOSPC), broken = std::to_string(EIO);
+  const std::string full = std::to_string(ENOSPC), broken = std::to_string(EIO),
+                    quota = std::to_string(EDQUOT);
   const std::pair<std::string, int> faults[] = {{"fdatasync:" + full + ":once", ENOSPC},
                                                 {"fdatasync:" + broken + ":once", EIO},
                                                 {"fdatasync:" + broken, EIO},
+                                                {"fdatasync:" + quota, EDQUOT},
                                                 {"write:150", ENOSPC}};
   for (const auto& [fault, error] : faults) {
     INFO(fault);
@@ -88,6 +91,31 @@ TEST_CASE("a rank whose data or arithmetic differ is refused at the start, by it
   CHECK(equal.code == 0);
   CHECK(result_files(out) == expected());
   CHECK_THAT(read_text(store_of(out)), Catch::Contains("\"host\":\"other\""));
+}
+
+TEST_CASE("a rank of another build is refused at the start, by its host") {
+  if (!can_name_hosts()) {
+    WARN("skipped: this system lets no process have a host name of its own");
+    return;
+  }
+  const Folder folder;
+  const std::string out = folder / "out", other = folder / "other";
+  const std::string hash = boltzmark::experiments::program_hash();
+  std::string program = read_text(study(out)[0]);
+  int found = 0;  // its first half, since compilers write a short text as two numbers
+  for (std::size_t at = 0; (at = program.find(hash.substr(0, 8), at)) != std::string::npos; ++at) {
+    program.replace(at, 8, "01234567");
+    ++found;
+  }
+  REQUIRE(found > 0);
+  boltzmark::experiments::write_text(other, program);
+  std::filesystem::permissions(other, std::filesystem::perms::owner_all);
+  const StudyRun run =
+      run_on_two_hosts(out, {}, {"/bin/sh", "-c", "shift; exec " + other + " \"$@\"", "sh"});
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err, Catch::StartsWith("toy_study: rank 1 on host other: sources = 01234567" +
+                                        hash.substr(8) + " (must be that of rank 0"));
+  CHECK_FALSE(std::filesystem::exists(out));
 }
 
 TEST_CASE("all ranks take the path of the weakest of them, or the one that rank 0 names") {

@@ -70,6 +70,28 @@ TEST_CASE("exact on 2 to 5 ranks gives the bits of one process, of every unit an
   }
 }
 
+TEST_CASE("exact of 18 and 22 units gives the same bits on any number of ranks and with threads") {
+  const Folder folder;
+  const std::string path = folder / "model.npz";
+  for (const int units : {18, 22}) {
+    write_model(model_of(Unit::bernoulli(), 25, Unit::bernoulli(), units), path);
+    const auto of = [&](int count, const char* threads) {
+      Launched launched(count, {BOLTZMARK_PROGRAM, "exact", path, "--threads", threads, "--json"});
+      REQUIRE(launched.wait());
+      INFO(launched.err());
+      REQUIRE(launched.code() == 0);
+      auto json = nlohmann::json::parse(launched.out());
+      json.erase("seconds");
+      return json.dump();
+    };
+    const std::string one = of(1, "1");
+    for (int ranks = 1; ranks <= 5; ++ranks) {
+      INFO(units << " units, " << ranks << " ranks");
+      CHECK(of(ranks, "2") == one);
+    }
+  }
+}
+
 /// Runs a slow enumeration to its end.
 std::string end_of(int ranks, const std::string& out) {
   Launched launched(ranks, study(out, {"--exact", "24", "--sleep", "5"}));

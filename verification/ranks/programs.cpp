@@ -1,6 +1,9 @@
 // The program itself on the ranks of mpirun.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "verification/ranks/launched.hpp"
@@ -8,8 +11,9 @@
 namespace ranks_test {
 namespace {
 
-StudyRun run_program_on(int ranks, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {BOLTZMARK_PROGRAM};
+StudyRun run_program_on(int ranks, const std::vector<std::string>& arguments,
+                        const char* program = BOLTZMARK_PROGRAM) {
+  std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   Launched launched(ranks, words);
   const bool ended = launched.wait(120);
@@ -77,6 +81,41 @@ TEST_CASE("what ranks cannot do is refused by one rank, in one line and with exi
     CHECK(run.out.find("boltzmark") == std::string::npos);
     REQUIRE(said(run.err).size() == 1);
     CHECK_THAT(said(run.err)[0], Catch::Contains(text));
+  }
+}
+
+TEST_CASE("a program that was built without MPI works as one process, and refuses to be several") {
+  const char* const program = BOLTZMARK_PROGRAM_WITHOUT_MPI;
+  const auto of = [&](const char* one) {
+    return run_program_on(1, {"list", "experiments", "--json"}, one).out;
+  };
+  CHECK(of(program) == of(BOLTZMARK_PROGRAM));
+  CHECK_THAT(run_program_on(1, {"doctor"}, program).out,
+             Catch::Contains("none: built without, so that reproduce has one process"));
+  const Folder folder;
+  const StudyRun run = run_program_on(
+      3, {"reproduce", "yokoyama2019", "--profile", "smoke", "--out", folder / "out"}, program);
+  INFO(run.err);
+  CHECK(run.code == 2);
+  REQUIRE(said(run.err).size() == 1);
+  CHECK_THAT(
+      said(run.err)[0],
+      Catch::Contains("reproduce: ranks = 3 (must be 1: this program was built without MPI"));
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST_CASE("a model that does not reach the disk is told, and no file is left") {
+  const Folder folder;
+  const std::string model = folder / "model.npz";
+  for (const int error : {ENOSPC, EIO, EDQUOT}) {
+    Launched job(1, with_fault("fsync:" + std::to_string(error),
+                               {BOLTZMARK_PROGRAM, "make", "product:2:6:5:1:1", "--out", model}));
+    REQUIRE(job.wait());
+    INFO(job.err());
+    CHECK(job.code() != 0);
+    REQUIRE(said(job.err()).size() == 1);
+    CHECK_THAT(said(job.err())[0], Catch::Contains(std::strerror(error)));
+    CHECK(std::filesystem::is_empty(folder.path()));
   }
 }
 

@@ -53,6 +53,22 @@ TEST_CASE("spectrum on 2 to 5 ranks prints the bytes of one process, of every sc
   }
 }
 
+TEST_CASE(
+    "spectrum of 2^16 states prints the same bytes on any number of ranks, whoever owns which rows") {
+  const Folder folder;
+  const std::string path = folder / "model.npz";
+  write_model(uniform_network({Unit::bernoulli(), Unit::bernoulli()}, {8, 8}), path);
+  for (const char* rule : {"flip", "gibbs"}) {
+    const std::vector<std::string> options = {"--rule", rule, "--threads", "1"};
+    const StudyRun alone = spectrum_on(1, path, options);
+    REQUIRE(alone.code == 0);
+    for (int ranks = 2; ranks <= 5; ++ranks) {
+      CAPTURE(rule, ranks);
+      CHECK(spectrum_on(ranks, path, options).out == alone.out);
+    }
+  }
+}
+
 TEST_CASE("what ranks cannot hold is refused by one rank, in one line and with exit code 2") {
   const Folder folder;
   const Unit bit = Unit::bernoulli();

@@ -20,21 +20,37 @@ std::string conflict_text(const Experiment& experiment, const Conflict& conflict
                      host_text(conflict.second), path);
 }
 
+void drop_times(Json& outputs) {
+  if (outputs.is_object()) outputs.erase("seconds");
+  for (Json& part : outputs)
+    if (part.is_structured()) drop_times(part);
+}
+
+/// Tells whether two runs of a trial differ in more than they may.
+bool is_conflict(const Experiment& experiment, const Conflict& found) {
+  if (experiment.alone) return false;
+  if (!experiment.timed) return true;
+  Json first = found.first.outputs, second = found.second.outputs;
+  drop_times(first);
+  drop_times(second);
+  return first != second;
+}
+
 }  // namespace
 
 std::vector<std::string> keep_conflicts(const PlannedExperiment& plan) {
   std::vector<std::string> said;
-  if (plan.experiment->measures_time() || plan.store->conflicts().empty()) return said;
   const std::string path = plan.folder + "/conflicts.jsonl";
   std::string text = std::filesystem::exists(path) ? read_text(path) : "";
   for (const Conflict& conflict : plan.store->conflicts()) {
+    if (!is_conflict(*plan.experiment, conflict)) continue;
     for (const Trial* trial : {&conflict.first, &conflict.second}) {
       const std::string line = trial_line(conflict.key, *trial);
       if (text.find(line) == std::string::npos) text += line;
     }
     said.push_back(conflict_text(*plan.experiment, conflict, path));
   }
-  write_text(path, text);
+  if (!said.empty()) write_text(path, text);
   return said;
 }
 

@@ -211,7 +211,7 @@ class Run {
 
   /// Holds what a second rank made of a trial to what is stored.
   void compare(std::size_t i, const std::string& line) {
-    if (tasks_[i].plan->experiment->measures_time()) return;
+    if (tasks_[i].plan->experiment->alone) return;
     store();
     tasks_[i].plan->store->compare(line);
   }

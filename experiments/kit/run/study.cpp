@@ -7,6 +7,7 @@
 #include "boltzmark/io/sha256.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
 #include "experiments/kit/ranks/rank_worker.hpp"
+#include "experiments/kit/run/conflicts.hpp"
 #include "experiments/kit/run/folder_lock.hpp"
 #include "experiments/kit/run/runner.hpp"
 #include "experiments/kit/run/selection.hpp"
@@ -77,6 +78,7 @@ StudyOutcome run_study(const Experiment& experiment, const std::string& sources,
   const std::size_t missing = plan.count_to_run();
   ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }}, link);
   lock.check();
+  for (std::string& conflict : keep_conflicts(plan)) result.failures.push_back(std::move(conflict));
   result.planned = plan.trials.size();
   result.reused = result.planned - missing;
   return {.run = std::move(result), .results = plan.results(options.profile)};

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "experiments/kit/run/store.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/io/files.hpp"
@@ -69,6 +70,31 @@ TEST_CASE(
   const Json once = json_of(compare({model}, whole, {"--quiet"}))["cells"];
   CHECK(once == json_of(compare({model}, whole, {"--quiet"}))["cells"]);
   CHECK(store(whole) == lines_of);
+}
+
+TEST_CASE(
+    "compare tells a run that two hosts made differently, and keeps both; of times it does not") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(12, 5, 0.5, 1), folder / "m.npz"),
+                    out = folder / "out";
+  REQUIRE(run(compare({model}, out)).code == 0);
+  using boltzmark::experiments::open_line;
+  using boltzmark::experiments::seal_line;
+  const std::string own = store(out);
+  Json line = open_line(own.substr(0, own.find('\n')));
+  line["host"] = "elsewhere";
+  for (Json& estimate : line["outputs"]["estimates"]) estimate["seconds"] = 12345;
+  std::ofstream(out + "/trials.jsonl", std::ios::app) << seal_line(line);
+  CHECK(run(compare({model}, out)).code == 0);
+  CHECK_FALSE(std::filesystem::exists(out + "/conflicts.jsonl"));
+
+  line["outputs"]["estimates"][0]["log_z"] = 1.5;
+  std::ofstream(out + "/trials.jsonl", std::ios::app) << seal_line(line);
+  const Run told = run(compare({model}, out, {"--quiet"}));
+  CHECK(told.code == 1);
+  CHECK(lines(told.err) == 1);
+  CHECK_THAT(told.err, Catch::Contains("of elsewhere and of elsewhere differ (must be equal"));
+  CHECK(lines(io_test::read_all(out + "/conflicts.jsonl")) == 2);
 }
 
 TEST_CASE("compare makes only the runs that are new: more sweeps, more repeats, another model") {

@@ -20,6 +20,7 @@
 #include "experiments/kit/ranks/rank_worker.hpp"
 #include "experiments/kit/ranks/remote_ranks.hpp"
 #include "experiments/kit/run/announce.hpp"
+#include "experiments/kit/run/lease_clock.hpp"
 #include "experiments/kit/run/runner.hpp"
 #include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/kit/run/trial_run.hpp"
@@ -154,7 +155,13 @@ TEST_CASE("rank 0 knows which ranks have one host, and is heard by all of them w
   ScriptedRanks link(1);
   link.incoming = {{1, joins("b")}, {2, joins(host_name())}, {3, joins("c")}, {4, joins("b")}};
   RemoteRanks remote(&link, 1);
-  while (!link.incoming.empty()) CHECK(remote.hear()->second.kind == RankNote::Kind::join);
+  int joined = 0;
+  const auto take = [&](int, const RankNote& note) {
+    joined += note.kind == RankNote::Kind::join;
+  };
+  CHECK(remote.hear(take));
+  CHECK(joined == 4);
+  CHECK_FALSE(remote.hear(take));
   std::vector<int> hosts;
   for (int rank = 0; rank < 5; ++rank) hosts.push_back(remote.host(rank));
   CHECK(hosts == std::vector<int>{0, 1, 0, 2, 1});
@@ -162,11 +169,31 @@ TEST_CASE("rank 0 knows which ranks have one host, and is heard by all of them w
   std::set<int> heard;
   bool over = false;  // looked at before, so that a machine that stands still makes no difference
   while (heard.size() < 4 && !std::exchange(over, now_seconds() - start > 1)) {
-    remote.hear();
+    remote.hear(take);
     for (const auto& [to, note] : link.sent)
       if (note.kind == RankNote::Kind::beat) heard.insert(to);
   }
   CHECK(heard == std::set<int>{1, 2, 3, 4});
+}
+
+TEST_CASE("of much to hear rank 0 takes a part at a time, in order") {
+  ScriptedRanks link(1);
+  for (std::size_t i = 0; i < 2500; ++i)
+    link.incoming.push_back({1, encode({.kind = RankNote::Kind::result, .number = i})});
+  RemoteRanks remote(&link, 1);
+  std::size_t next = 0, parts = 0;
+  while (remote.hear([&](int, const RankNote& note) { CHECK(note.number == next++); })) ++parts;
+  CHECK(next == 2500);
+  CHECK(parts == 3);
+  CHECK_FALSE(RemoteRanks(nullptr, 1).hear([](int, RankNote&) {}));
+}
+
+TEST_CASE("leases leave out what a process was away for itself, but for a beat") {
+  LeaseClock clock(10, 100);
+  CHECK(clock.seconds_at(100) == 0);
+  CHECK(clock.seconds_at(101.5) == 1.5);
+  CHECK(clock.seconds_at(1000) == 3.5);  // away: a fifth of a lease
+  CHECK(clock.seconds_at(1002) == 5.5);
 }
 
 TEST_CASE("a rank that hears nothing of rank 0 for five leases ends, but not once it rests") {

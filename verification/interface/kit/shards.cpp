@@ -233,6 +233,26 @@ TEST_CASE(
   CHECK(keep_conflicts(plan).empty());
 }
 
+TEST_CASE("of outputs that have times all else must be equal, at any depth") {
+  const TemporaryFolder out;
+  run_part(out.path(), {});
+  Experiment toy = toy_experiments()[0];
+  toy.timed = true;
+  const TrialKey key = list_trials(toy, {.out = out.path()}, CellFilter("")).trials[3].key;
+  const auto conflicts = [&](const Json& first, const Json& second) {
+    const auto line = [&](const Json& estimate) {
+      return trial_line(key, {.inputs = key.inputs,
+                              .outputs = {{"seconds", estimate["seconds"]}, {"all", {estimate}}}});
+    };
+    write_text(toy_folder(out) + "/trials.jsonl", line(first) + line(second));
+    return keep_conflicts(plan_experiment(toy, {.out = out.path()}, CellFilter(""))).size();
+  };
+  CHECK(conflicts({{"mean", 1}, {"seconds", 2}}, {{"mean", 1}, {"seconds", 3}}) == 0);
+  CHECK_FALSE(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
+  CHECK(conflicts({{"mean", 1}, {"seconds", 2}}, {{"mean", 2}, {"seconds", 2}}) == 1);
+  CHECK(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
+}
+
 TEST_CASE("a shard that makes its trials again holds them to those that are stored") {
   const TemporaryFolder out;
   run_part(out.path(), {0, 2});

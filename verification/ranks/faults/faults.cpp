@@ -1,5 +1,6 @@
 // A library that is loaded before the C library's into the ranks of a study (LD_PRELOAD), and breaks what they stand on:
 //   BOLTZMARK_FAULT=fdatasync:ERRNO[:once]   fails as a network file system does that tells of a full disk only here
+//   BOLTZMARK_FAULT=fsync:ERRNO              the same where a whole file is brought to the disk
 //   BOLTZMARK_FAULT=write:BYTES              cuts the first write of more than so many bytes short, and then is full
 //   BOLTZMARK_FAULT=exp                      is off by its last bit, as another libm may be
 #include <dlfcn.h>
@@ -32,6 +33,13 @@ std::atomic<bool> happened{false};
 bool is_file(int file) { return lseek(file, 0, SEEK_CUR) >= 0; }
 
 }  // namespace
+
+extern "C" int fsync(int file) {
+  const int error = number_of("fsync:");
+  if (error == 0) return static_cast<int>(syscall(SYS_fsync, file));
+  errno = error;
+  return -1;
+}
 
 extern "C" int fdatasync(int file) {
   const int error = number_of("fdatasync:");
