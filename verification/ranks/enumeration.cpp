@@ -228,7 +228,7 @@ TEST_CASE("an enumeration that is stopped keeps its sums of a second before, or 
   const std::string saved = read_text(sums);
   Launched job(3, words);
   start(job);
-  const pid_t rank_0 = job.rank_0();
+  const pid_t rank_0 = job.rank(0);
   REQUIRE(rank_0 > 0);
   kill(rank_0, SIGTERM);  // as Slurm does, which then waits
   REQUIRE(job.wait(20));

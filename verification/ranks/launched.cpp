@@ -103,11 +103,13 @@ bool Launched::wait_with_stopped_rank() { return wait(60) && code_ != -SIGSEGV; 
 
 void Launched::signal(int number) const { ::kill(pid_, number); }
 
-pid_t Launched::rank_0() const {
+pid_t Launched::rank(int number) const {
+  std::string name = "OMPI_COMM_WORLD_RANK=";
+  (name += std::to_string(number)) += '\0';
   const std::string mpirun = std::to_string(pid_);
   std::istringstream children(read("/proc/" + mpirun + "/task/" + mpirun + "/children"));
   for (std::string child; children >> child;)
-    if (read("/proc/" + child + "/environ").find("OMPI_COMM_WORLD_RANK=0") != std::string::npos)
+    if (read("/proc/" + child + "/environ").find(name) != std::string::npos)
       return std::stoi(child);
   return 0;
 }

@@ -27,8 +27,8 @@ class Launched {
   /// Waits for its end, no longer than so many seconds.  Returns  whether it has ended
   bool wait(double seconds = 60);
   void signal(int number) const;
-  /// Finds the process that is rank 0 of mpirun; 0 if there is none.
-  pid_t rank_0() const;
+  /// Finds the process that is a rank of mpirun; 0 if there is none.
+  pid_t rank(int number) const;
   /// Waits for the end of a program of which a rank is stopped.  Returns  false if mpirun itself
   /// crashed or hung, as Open MPI 4.1's now and then does while it ends a stopped rank
   bool wait_with_stopped_rank();

@@ -1,4 +1,6 @@
 // The program itself on the ranks of mpirun.
+#include <signal.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -6,10 +8,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "experiments/kit/files.hpp"
 #include "verification/ranks/launched.hpp"
 
 namespace ranks_test {
 namespace {
+
+namespace experiments = boltzmark::experiments;
 
 StudyRun run_program_on(int ranks, const std::vector<std::string>& arguments,
                         const char* program = BOLTZMARK_PROGRAM) {
@@ -62,6 +67,41 @@ TEST_CASE(
   const auto files = result_files(one / "out");
   CHECK(files.size() > 40);
   CHECK(files == result_files(three / "out"));
+}
+
+TEST_CASE("reproduce tells of a rank that is silent, and of the trials that were given again") {
+  for (int attempt = 1;; ++attempt) {
+    const Folder folder;
+    const std::string out = folder / "out";
+    Launched job(3, {BOLTZMARK_PROGRAM, "reproduce", "yokoyama2019", "--profile", "smoke", "--jobs",
+                     "1", "--lease", "2", "--json", "--out", out});
+    const auto lines = [&] {
+      int count = 0;
+      if (!std::filesystem::exists(out)) return count;
+      for (const auto& file : std::filesystem::recursive_directory_iterator(out))
+        if (file.path().filename() == "trials.jsonl") {
+          const std::string text = experiments::read_text(file.path().string());
+          count += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+        }
+      return count;
+    };
+    REQUIRE(wait_until(60, [&] { return lines() >= 4; }));
+    kill(job.rank(2), SIGSTOP);
+    const bool ended = job.wait_with_stopped_rank();
+    if (!ended && attempt < 3) continue;
+    INFO(job.out() << job.err());
+    REQUIRE(ended);
+    CHECK(job.code() == 0);
+    const auto json = nlohmann::json::parse(job.out().substr(0, job.out().find('\n')));
+    CHECK(json["lost_ranks"] == 1);
+    CHECK(json["reissued"] >= 1);
+    CHECK(json["failures"].empty());
+    CHECK_THAT(job.err(), Catch::Contains("rank 2 on host ") &&
+                              Catch::Contains("its trials are given again") &&
+                              Catch::Contains("boltzmark: ranks are silent, but all is done"));
+    CHECK(std::filesystem::exists(out + "/smoke/report"));
+    break;
+  }
 }
 
 TEST_CASE("what ranks cannot do is refused by one rank, in one line and with exit code 2") {

@@ -156,10 +156,17 @@ TEST_CASE("SIGTERM or Ctrl-C at mpirun leaves the store whole, and the study goe
     INFO("signal " << number);
     const Folder folder;
     const std::string out = folder / "out";
-    Launched job(3, study(out, {"--sleep", "50"}));
+    Launched job(3, study(out, {"--sleep", "50", "--times", "1"}));
     REQUIRE(wait_for_lines(store_of(out), 5));
     job.signal(number);
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // mpirun kills after two
+    const int lines = stored(out);
     REQUIRE(job.wait(20));
+    CHECK(stored(out) == lines);
+    const std::string times = read_text(out + ".times");
+    const auto made = std::count(times.begin(), times.end(), '\n');
+    CHECK(made >= lines);
+    CHECK(lines >= made - 3);  // but for what each rank was about to tell
     CHECK(job.code() != 0);
     CHECK(wait_for_none(out, 3));
     CHECK(read_text(store_of(out)).back() == '\n');
@@ -251,7 +258,8 @@ TEST_CASE("trials that measure time run one by one, on one of two hosts") {
   }
   const Folder folder;
   const std::string out = folder / "out";
-  const StudyRun run = run_on_two_hosts(out, {"--alone", "1", "--jobs", "2", "--sleep", "20"});
+  const StudyRun run =
+      run_on_two_hosts(out, {"--alone", "1", "--times", "1", "--jobs", "2", "--sleep", "20"});
   INFO(run.err);
   REQUIRE(run.code == 0);
   CHECK(result_files(out) == expected());

@@ -1,7 +1,7 @@
 // A study of toy trials as a program of its own, for mpirun to start:
 //   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
 //             [--max-seconds S] [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N] [--sign MS]
-//             [--chatter 1] [--alone 1: OUT.times has when each trial ran] [--steps N: so many of MS, with a state after each;
+//             [--chatter 1] [--alone 1] [--times 1: OUT.times has where and when each trial ran] [--steps N: so many of MS, with a state after each;
 //             OUT.steps has trial, step and rank]
 //   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
 //             log Z of a random model of so many hidden units, its chunks slow, checkpoint OUT.sums
@@ -71,7 +71,7 @@ Experiment study(const std::string& out, const Options& options) {
   const int slow = number_of(options, "--slow-rank", -1) == rank ? 4500 : 0;
   const int throws_at = number_of(options, "--throws-at", -1);
   const int steps = number_of(options, "--steps", 0);
-  const bool alone = number_of(options, "--alone", 0) != 0;
+  const bool times = number_of(options, "--times", 0) != 0;
   Experiment experiment{.id = "toy/one", .item = "Fig. 1", .title = "Toys", .paper_did = "Nothing"};
   experiment.seconds.quick = number_of(options, "--estimate", 20) / 1000.0 * count;
   experiment.trials = [count](Profile) {
@@ -88,7 +88,7 @@ Experiment study(const std::string& out, const Options& options) {
     else
       sleep_ms(sleep + slow);
     context.progress(0.5);
-    if (alone) add_line(out + ".times", fmt::format("{} {} {}", host_name(), start, now()));
+    if (times) add_line(out + ".times", fmt::format("{} {} {}", host_name(), start, now()));
     const double mean = Stream(context.key, Purpose::test).uniform();
     return {{"mean", odd ? -mean : mean}, {"text", std::string(bytes, 'x')}};
   };
@@ -99,7 +99,7 @@ Experiment study(const std::string& out, const Options& options) {
                             Estimate{.value = number(trial.outputs.at("mean"))}});
     summary.add(table);
   };
-  experiment.alone = alone;
+  experiment.alone = number_of(options, "--alone", 0) != 0;
   if (number_of(options, "--other-data-rank", -1) == rank) experiment.data = {"no-such-file"};
   return experiment;
 }
