@@ -154,7 +154,7 @@ StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>
 
 std::vector<std::string> with_fault(const std::string& fault,
                                     const std::vector<std::string>& words) {
-  std::vector<std::string> all = {"/usr/bin/env", std::string("LD_PRELOAD=") + BOLTZMARK_FAULTS,
+  std::vector<std::string> all = {"/usr/bin/env", "LD_PRELOAD=" BOLTZMARK_FAULTS,
                                   "ASAN_OPTIONS=verify_asan_link_order=0",
                                   "BOLTZMARK_FAULT=" + fault};
   append(all, words);

@@ -8,6 +8,8 @@
 
 namespace boltzmark::experiments {
 
+constexpr int kLooks = 100;  // some 50 µs
+
 Workers::Workers(int count, int threads, int alone_threads)
     : share_(std::max(1, threads / count)), alone_threads_(std::max(1, alone_threads)) {
   for (int i = 0; i < count; ++i) all_.emplace_back([this] { work(); });
@@ -57,11 +59,22 @@ bool Workers::may_start() const {
   return !jobs_.empty() && !alone_runs_ && (!jobs_.front().alone || running_ == 0);
 }
 
+/// Looks again some times before it sleeps: to be woken takes longer than a short trial.
+void Workers::wait_for_job(std::unique_lock<std::mutex>& lock) {
+  const auto ready = [this] { return closing_ || may_start(); };
+  for (int look = 0; look < kLooks && !ready(); ++look) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  may_start_.wait(lock, ready);
+}
+
 void Workers::work() {
   tbb::task_arena part(share_), whole(alone_threads_);
   std::unique_lock lock(mutex_);
   while (true) {
-    may_start_.wait(lock, [this] { return closing_ || may_start(); });
+    wait_for_job(lock);
     if (closing_) return;
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();

@@ -38,6 +38,7 @@ class Workers {
     bool alone = false;
   };
   void work();
+  void wait_for_job(std::unique_lock<std::mutex>& lock);
   bool may_start() const;
   bool is_idle() const { return jobs_.empty() && running_ == 0; }
 
