@@ -22,8 +22,9 @@ std::optional<std::string> TrialContext::kept_state() const {
 }
 
 void TrialContext::progress(double fraction, const std::function<std::string()>& state) const {
-  const bool stop = stopping && stopping();
-  if (!stop && on_progress) on_progress(fraction);  // ends what nobody waits for, and needs no state
+  const bool stop = stopping ? stopping() : interrupt_requested();
+  // This throws if nobody waits for the trial any more: then no state is kept.
+  if (!stop && on_progress) on_progress(fraction);
   const double now = now_seconds();
   if (kept_at_ == 0) kept_at_ = now;
   if (checkpoint && (stop || now - kept_at_ >= checkpoint_seconds)) {

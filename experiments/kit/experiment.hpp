@@ -57,7 +57,8 @@ class TrialContext {
   /// Reports progress and keeps the trial's state every half minute, and when the run is to stop:
   /// by Ctrl-C, and here also where --max-seconds are over. A trial that goes on from such a state
   /// must end with the bytes of one that was never stopped. For the trial's own thread.
-  /// Throws  Interrupted once the state is kept; DataError if it cannot be written
+  /// Throws  Interrupted once the state is kept, or at once if nobody waits for the trial any more;
+  ///   DataError if it cannot be written
   void progress(double fraction, const std::function<std::string()>& state) const;
 
  private:

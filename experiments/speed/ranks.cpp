@@ -122,8 +122,7 @@ std::string output_of(int ranks, const std::string& transport,
              "--allow-run-as-root",
              "--oversubscribe",
              "--bind-to",
-             ranks == 2 ? "core"
-                        : "none",  // two as mpirun does by itself, more than the cores cannot be
+             ranks == 2 ? "core:overload-allowed" : "none",  // two as mpirun does by itself
              "--mca",
              "mpi_yield_when_idle",
              "1",

@@ -125,7 +125,7 @@ double seconds_of_planned_line() {
   return seconds / kMany;
 }
 
-/// Of ranks that nobody has to serve, and that are never idle: the other time by this is the efficiency.
+/// Of ranks that nobody has to serve, and that are never idle: this by the other time is the efficiency.
 double seconds_alone(const Study& study) {
   double sum = 0;
   for (const DispatchTask& trial : study.trials()) sum += trial.seconds;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "boltzmark/core/simd.hpp"
@@ -91,6 +92,33 @@ TEST_CASE("a rank whose data or arithmetic differ is refused at the start, by it
   CHECK(equal.code == 0);
   CHECK(result_files(out) == expected());
   CHECK_THAT(read_text(store_of(out)), Catch::Contains("\"host\":\"other\""));
+}
+
+TEST_CASE("of a host's ranks the first reads the data, and others take its word") {
+  const Folder folder;
+  // The second rank has a data file to read that is not there.
+  const StudyRun run = run_study(2, folder / "out", {"--other-data-rank", "1"});
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(result_files(folder / "out") == expected());
+}
+
+TEST_CASE("a rank may open as many files as the system lets it") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  std::vector<std::string> words = {"/bin/sh", "-c", "ulimit -Sn 64; exec \"$@\"", "sh"};
+  const std::vector<std::string> toy = study(out, {"--sleep", "100"});
+  words.insert(words.end(), toy.begin(), toy.end());
+  Launched job(2, words);
+  REQUIRE(wait_for_lines(store_of(out), 2));
+  const std::string limits = read_text("/proc/" + std::to_string(pid_of(out, 1)) + "/limits");
+  std::istringstream line(limits.substr(limits.find("Max open files") + 14));
+  std::string soft, hard;
+  line >> soft >> hard;
+  CHECK(soft != "64");
+  CHECK(soft == hard);
+  REQUIRE(job.wait(60));
+  CHECK(job.code() == 0);
 }
 
 TEST_CASE("a rank of another build is refused at the start, by its host") {

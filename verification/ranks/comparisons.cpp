@@ -34,11 +34,7 @@ Arguments compare(const Arguments& models, const std::string& out, const Argumen
   return words;
 }
 
-StudyRun run_on(int ranks, const Arguments& words) {
-  Launched launched(ranks, words);
-  const bool ended = launched.wait(120);
-  return {ended ? launched.code() : -1, launched.out(), launched.err()};
-}
+StudyRun run_on(int ranks, const Arguments& words) { return run_to_end(ranks, words); }
 
 /// What --json prints of cells, but times.
 std::string cells_of(const StudyRun& run) {

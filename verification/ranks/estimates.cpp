@@ -27,9 +27,7 @@ std::string saved_model(const Folder& folder, std::uint64_t seed = 9) {
 StudyRun estimate_on(int ranks, const std::string& model, const Arguments& options) {
   Arguments words = {BOLTZMARK_PROGRAM, "estimate", model, "--quiet"};
   words.insert(words.end(), options.begin(), options.end());
-  Launched launched(ranks, words);
-  const bool ended = launched.wait(120);
-  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+  return run_to_end(ranks, words);
 }
 
 /// What --json prints, but the time.

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 namespace ranks_test {
@@ -123,18 +124,20 @@ std::vector<std::string> study(const std::string& out, const std::vector<std::st
   return words;
 }
 
-StudyRun run_study(int ranks, const std::string& out, const std::vector<std::string>& options) {
-  Launched launched(ranks, study(out, options));
+StudyRun run_to_end(int ranks, const std::vector<std::string>& words) {
+  Launched launched(ranks, words);
   const bool ended = launched.wait(120);
   return {ended ? launched.code() : -1, launched.out(), launched.err()};
+}
+
+StudyRun run_study(int ranks, const std::string& out, const std::vector<std::string>& options) {
+  return run_to_end(ranks, study(out, options));
 }
 
 StudyRun run_on_mpirun(int ranks, const std::string& out, const std::vector<std::string>& options) {
   std::vector<std::string> words = with_mpirun(std::to_string(ranks));
   append(words, study(out, options));
-  Launched launched(1, words);
-  const bool ended = launched.wait(120);
-  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+  return run_to_end(1, words);
 }
 
 StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>& options,
@@ -147,9 +150,7 @@ StudyRun run_on_two_hosts(const std::string& out, const std::vector<std::string>
          {":", "-n", "1", "unshare", "--uts", "sh", "-c", "hostname other; exec \"$@\"", "sh"});
   append(words, before_other);
   append(words, study(out, options));
-  Launched launched(1, words);
-  const bool ended = launched.wait(120);
-  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+  return run_to_end(1, words);
 }
 
 std::vector<std::string> with_fault(const std::string& fault,
@@ -174,9 +175,7 @@ StudyRun run_on_small_disk(const std::string& folder, int kilobytes, const std::
   std::vector<std::string> words = {"/usr/bin/env", "unshare", "--mount", "sh", "-c", script, "sh"};
   append(words, with_mpirun("3"));
   append(words, study(folder + "/out", options));
-  Launched launched(1, words);
-  const bool ended = launched.wait(60);
-  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+  return run_to_end(1, words);
 }
 
 bool wait_for_lines(const std::string& path, int lines) {
@@ -187,7 +186,9 @@ bool wait_for_lines(const std::string& path, int lines) {
 }
 
 pid_t pid_of(const std::string& out, int rank) {
-  return std::stoi("0" + read(out + ".pid." + std::to_string(rank)));
+  const std::string pid = read(out + ".pid." + std::to_string(rank));
+  if (pid.empty()) throw std::runtime_error("a rank has not begun");  // a signal to 0 is one to us
+  return std::stoi(pid);
 }
 
 bool wait_for_none(const std::string& out, int ranks) {

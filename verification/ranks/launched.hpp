@@ -47,6 +47,8 @@ struct StudyRun {
   int code = 0;
   std::string out, err;
 };
+/// Runs a program to its end, of 120 s at most; code -1: it did not end.
+StudyRun run_to_end(int ranks, const std::vector<std::string>& words);
 StudyRun run_study(int ranks, const std::string& out, const std::vector<std::string>& options = {});
 /// By mpirun, for one rank too.
 StudyRun run_on_mpirun(int ranks, const std::string& out, const std::vector<std::string>& options);
@@ -69,7 +71,7 @@ std::vector<std::string> with_fault(const std::string& fault,
 bool wait_until(double seconds, const std::function<bool()>& holds);
 /// Waits until a file has so many lines; false after 30 s.
 bool wait_for_lines(const std::string& path, int lines);
-/// Reads the process that a rank of a study is.
+/// Reads the process that a rank of a study is.  Throws  std::runtime_error if it has not begun
 pid_t pid_of(const std::string& out, int rank);
 /// Waits until no rank of a study is left; false after 10 s.
 bool wait_for_none(const std::string& out, int ranks);

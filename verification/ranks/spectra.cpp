@@ -18,9 +18,7 @@ using spectrum_cases::uniform_network;
 StudyRun spectrum_on(int ranks, const std::string& model, const std::vector<std::string>& options) {
   std::vector<std::string> words = {BOLTZMARK_PROGRAM, "spectrum", model};
   words.insert(words.end(), options.begin(), options.end());
-  Launched launched(ranks, words);
-  const bool ended = launched.wait(120);
-  return {ended ? launched.code() : -1, launched.out(), launched.err()};
+  return run_to_end(ranks, words);
 }
 
 TEST_CASE("spectrum on 2 to 5 ranks prints the bytes of one process, of every scan and unit") {

@@ -55,7 +55,7 @@ class ChunkDesk {
       const bool heard = remote_.hear([this](int rank, RankNote& said) { take(rank, said); });
       naps_.note(heard || !outcomes.empty());
       take(dispatcher_.beat(0));
-      take(dispatcher_.time(clock_.seconds_at(now_seconds())));
+      if (remote_.all_heard()) take(dispatcher_.time(clock_.seconds_at(now_seconds())));
     }
     remote_.tell(RankNote::Kind::rest);
     return dispatcher_.lost();

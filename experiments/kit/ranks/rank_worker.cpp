@@ -67,7 +67,7 @@ class RankServant {
     if (service_.give_up) service_.give_up();
   }
 
-  /// What still runs here was stored from elsewhere, and keeps no state.
+  /// What still runs here was stored from elsewhere, and need not keep its state.
   void rest() {
     resting_ = true;
     if (service_.give_up) service_.give_up();

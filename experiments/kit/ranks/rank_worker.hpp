@@ -19,7 +19,8 @@ struct RankService {
   std::function<bool(std::size_t number)> alone = nullptr;
   std::function<void()> stop =
       nullptr;  ///< work that keeps its state is to stop, and none to begin
-  std::function<void()> give_up = nullptr;  ///< all work is to stop
+  std::function<void()> give_up =
+      nullptr;  ///< all work is to stop, and keeps its state only if `stop` came before
 };
 /// Does what rank 0 gives this rank until rank 0 ends the ranks; `jobs` pieces of work at once. The
 /// calling thread talks. It does not return if work that nobody waits for goes on.

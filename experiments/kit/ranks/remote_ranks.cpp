@@ -5,7 +5,7 @@
 
 namespace boltzmark::experiments {
 
-constexpr int kMostNotes = 1000;  // some 10 ms of answers
+constexpr int kMostNotes = 1000;  // some 20 ms of answers
 
 RemoteRanks::RemoteRanks(RankLink* link, double lease_seconds)
     : link_(link), between_beats_(lease_seconds / 5), numbers_{{host_name(), 0}}, names_{} {
@@ -36,9 +36,11 @@ bool RemoteRanks::hear(const std::function<void(int, RankNote&)>& take) {
   if (!any()) return false;
   beat();
   int taken = 0;
+  all_heard_ = false;
   for (; taken < kMostNotes; ++taken) {
     auto said = next();
-    if (!said) break;
+    all_heard_ = !said;
+    if (all_heard_) break;
     take(said->first, said->second);
   }
   return taken > 0;

@@ -30,16 +30,19 @@ class RemoteRanks {
   void give(int rank, std::size_t trial, int attempt);
   /// Tells all ranks something without a number, once.
   void tell(RankNote::Kind kind);
-  /// Hands over what ranks have said, of much only a part, so that who hears comes to what else he
-  /// has to do. Lets ranks hear from this one.
+  /// Hands over what ranks have said, 1,000 notes at most: whoever hears has other things to do, and
+  /// calls again. Lets ranks hear from this one.
   /// Returns  whether there was anything
   bool hear(const std::function<void(int, RankNote&)>& take);
+  /// Tells whether the last call found no more to hear: only then can a rank be judged to be silent.
+  bool all_heard() const { return all_heard_; }
 
  private:
   std::optional<std::pair<int, RankNote>> next();
   void beat();
   RankLink* link_;
   double between_beats_, beat_at_ = 0;
+  bool all_heard_ = false;
   std::set<RankNote::Kind> told_;
   std::map<std::string, int> numbers_;
   std::map<int, std::string> names_;

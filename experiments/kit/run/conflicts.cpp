@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
 #include "experiments/kit/files.hpp"
 
@@ -28,7 +29,6 @@ void drop_times(Json& outputs) {
 
 /// Tells whether two runs of a trial differ in more than they may.
 bool is_conflict(const Experiment& experiment, const Conflict& found) {
-  if (experiment.alone) return false;
   if (!experiment.timed) return true;
   Json first = found.first.outputs, second = found.second.outputs;
   drop_times(first);
@@ -40,10 +40,14 @@ bool is_conflict(const Experiment& experiment, const Conflict& found) {
 
 std::vector<std::string> keep_conflicts(const PlannedExperiment& plan) {
   std::vector<std::string> said;
+  if (plan.experiment->alone || plan.store->conflicts().empty()) return said;
+  std::set<std::string> planned;
+  for (const PlannedTrial& trial : plan.trials) planned.insert(trial.key.text());
   const std::string path = plan.folder + "/conflicts.jsonl";
   std::string text = std::filesystem::exists(path) ? read_text(path) : "";
   for (const Conflict& conflict : plan.store->conflicts()) {
-    if (!is_conflict(*plan.experiment, conflict)) continue;
+    if (!planned.contains(conflict.key.text()) || !is_conflict(*plan.experiment, conflict))
+      continue;
     for (const Trial* trial : {&conflict.first, &conflict.second}) {
       const std::string line = trial_line(conflict.key, *trial);
       if (text.find(line) == std::string::npos) text += line;

@@ -4,8 +4,9 @@
 
 namespace boltzmark::experiments {
 
-/// The seconds by which others are judged to be silent. What this process was away for itself, stopped
-/// or waiting for a disk, counts as one beat at most: what they said meanwhile is not heard yet.
+/// The seconds by which others are judged to be silent. What passed since it was last asked, as while this
+/// process was stopped, waited for a disk or had more to hear, counts as one beat at most: what they said
+/// meanwhile may not be heard yet.
 class LeaseClock {
  public:
   LeaseClock(double lease_seconds, double now) : most_(lease_seconds / 5), last_(now) {}

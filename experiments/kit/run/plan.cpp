@@ -9,6 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "experiments/kit/run/reference.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
@@ -23,6 +24,14 @@ void estimate_seconds(PlannedExperiment& plan, Profile profile) {
   for (const PlannedTrial& trial : plan.trials) whole += cost(trial);
   for (PlannedTrial& trial : plan.trials)
     trial.seconds = plan.experiment->seconds.at(profile) * cost(trial) / whole;
+}
+
+/// What a rank still wrote of a trial that another had finished is left until now.
+void drop_states(const PlannedExperiment& plan) {
+  std::vector<const TrialKey*> finished;
+  for (const PlannedTrial& trial : plan.trials)
+    if (trial.finished) finished.push_back(&trial.key);
+  TrialCheckpoint::remove(plan.folder, finished);
 }
 
 }  // namespace
@@ -93,6 +102,7 @@ void look_up(PlannedExperiment& plan, const ReproduceOptions& options, TrialStor
       trial.finished = std::make_shared<const Trial>(kept->second);
     if (!trial.finished && plan.store->count_other_builds(trial.key) > 0) ++plan.stale;
   }
+  if (access == TrialStore::Access::append) drop_states(plan);
 }
 
 PlannedExperiment plan_experiment(const Experiment& experiment, const ReproduceOptions& options,

@@ -103,6 +103,8 @@ class Run {
       if (!said || now_seconds() - written_ >= kWriteSeconds) store();
     }
     store();
+    if (!result_.interrupted && !result_.out_of_time)
+      trial_run_.give_up();  // stored from elsewhere
     sync();
     remote_.tell(RankNote::Kind::rest);
     result_.lost_ranks = dispatcher_.lost();
@@ -142,7 +144,7 @@ class Run {
     if (!remote_.any()) return false;
     const bool said = remote_.hear([this](int rank, RankNote& note) { take(rank, note); });
     take(dispatcher_.beat(0));
-    take(dispatcher_.time(clock_.seconds_at(now_seconds())));
+    if (remote_.all_heard()) take(dispatcher_.time(clock_.seconds_at(now_seconds())));
     return said;
   }
 
@@ -173,6 +175,7 @@ class Run {
       if (action.kind == DispatchAction::Kind::store || action.kind == DispatchAction::Kind::fail)
         end(i);
       if (action.kind == DispatchAction::Kind::drop && made) compare(i, outcome.text);
+      if (action.kind == DispatchAction::Kind::drop) unsynced_.push_back(i);  // its state goes too
     }
     take(actions);
   }

@@ -78,10 +78,11 @@ StudyOutcome run_study(const Experiment& experiment, const std::string& sources,
   const std::size_t missing = plan.count_to_run();
   ReproduceResult result = run_trials(plans, options, {.check = [&] { lock.check(); }}, link);
   lock.check();
-  for (std::string& conflict : keep_conflicts(plan)) result.failures.push_back(std::move(conflict));
   result.planned = plan.trials.size();
   result.reused = result.planned - missing;
-  return {.run = std::move(result), .results = plan.results(options.profile)};
+  return {.run = std::move(result),
+          .results = plan.results(options.profile),
+          .conflicts = keep_conflicts(plan)};
 }
 
 }  // namespace boltzmark::experiments

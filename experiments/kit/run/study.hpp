@@ -14,6 +14,7 @@ namespace boltzmark::experiments {
 struct StudyOutcome {
   ReproduceResult run;
   Results results;
+  std::vector<std::string> conflicts = {};  ///< trials that were computed twice, and differ
 };
 
 /// Runs the trials of an experiment that is in no report, such as a comparison of methods on models of

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <utility>
 
+#include "experiments/kit/progress.hpp"
+
 namespace boltzmark::experiments {
 
-constexpr int kLooks = 100;  // some 50 µs
+constexpr double kLookSeconds = 5e-5;
 
 Workers::Workers(int count, int threads, int alone_threads)
     : share_(std::max(1, threads / count)), alone_threads_(std::max(1, alone_threads)) {
@@ -59,10 +61,11 @@ bool Workers::may_start() const {
   return !jobs_.empty() && !alone_runs_ && (!jobs_.front().alone || running_ == 0);
 }
 
-/// Looks again some times before it sleeps: to be woken takes longer than a short trial.
+/// Looks for a moment before it sleeps: to be woken takes longer than a short trial.
 void Workers::wait_for_job(std::unique_lock<std::mutex>& lock) {
   const auto ready = [this] { return closing_ || may_start(); };
-  for (int look = 0; look < kLooks && !ready(); ++look) {
+  const double start = now_seconds();
+  while (!ready() && now_seconds() - start < kLookSeconds) {
     lock.unlock();
     std::this_thread::yield();
     lock.lock();

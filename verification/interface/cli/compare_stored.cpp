@@ -90,11 +90,15 @@ TEST_CASE(
 
   line["outputs"]["estimates"][0]["log_z"] = 1.5;
   std::ofstream(out + "/trials.jsonl", std::ios::app) << seal_line(line);
+  std::filesystem::remove(out + "/rmse.svg");
   const Run told = run(compare({model}, out, {"--quiet"}));
   CHECK(told.code == 1);
   CHECK(lines(told.err) == 1);
   CHECK_THAT(told.err, Catch::Contains("of elsewhere and of elsewhere differ (must be equal"));
   CHECK(lines(io_test::read_all(out + "/conflicts.jsonl")) == 2);
+  CHECK(std::filesystem::exists(out + "/rmse.svg"));  // the results are written all the same
+  const std::string other = saved(random_rbm(12, 5, 0.5, 2), folder / "other.npz");
+  CHECK(run(compare({other}, out)).code == 0);
 }
 
 TEST_CASE("compare makes only the runs that are new: more sweeps, more repeats, another model") {

@@ -156,9 +156,7 @@ TEST_CASE("rank 0 knows which ranks have one host, and is heard by all of them w
   link.incoming = {{1, joins("b")}, {2, joins(host_name())}, {3, joins("c")}, {4, joins("b")}};
   RemoteRanks remote(&link, 1);
   int joined = 0;
-  const auto take = [&](int, const RankNote& note) {
-    joined += note.kind == RankNote::Kind::join;
-  };
+  const auto take = [&](int, const RankNote& note) { joined += note.kind == RankNote::Kind::join; };
   CHECK(remote.hear(take));
   CHECK(joined == 4);
   CHECK_FALSE(remote.hear(take));
@@ -182,7 +180,8 @@ TEST_CASE("of much to hear rank 0 takes a part at a time, in order") {
     link.incoming.push_back({1, encode({.kind = RankNote::Kind::result, .number = i})});
   RemoteRanks remote(&link, 1);
   std::size_t next = 0, parts = 0;
-  while (remote.hear([&](int, const RankNote& note) { CHECK(note.number == next++); })) ++parts;
+  while (remote.hear([&](int, const RankNote& note) { CHECK(note.number == next++); }))
+    CHECK(remote.all_heard() == (++parts == 3));
   CHECK(next == 2500);
   CHECK(parts == 3);
   CHECK_FALSE(RemoteRanks(nullptr, 1).hear([](int, RankNote&) {}));

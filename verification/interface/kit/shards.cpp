@@ -19,6 +19,7 @@
 #include "experiments/kit/report/report.hpp"
 #include "experiments/kit/run/conflicts.hpp"
 #include "experiments/kit/run/folder_lock.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
 #include "verification/interface/kit/faulty_system.hpp"
 #include "verification/interface/kit/toys.hpp"
 
@@ -347,6 +348,25 @@ TEST_CASE("a run whose name did not fit on the disk has its folder all the same"
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // beyond two signs
   CHECK_NOTHROW(lock->check());
   CHECK_THROWS_AS(FolderLock(out.path(), Shard{}), DataError);
+}
+
+TEST_CASE("states of trials that are stored go as the next run begins") {
+  const TemporaryFolder out;
+  run_part(out.path(), {0, 2});
+  const auto plan = plan_experiment(toy_experiments()[0], {.out = out.path()}, CellFilter(""),
+                                    TrialStore::Access::read);
+  const auto is_stored = [](const PlannedTrial& trial) { return trial.finished != nullptr; };
+  const auto stored = std::find_if(plan.trials.begin(), plan.trials.end(), is_stored);
+  const auto missing = std::find_if_not(plan.trials.begin(), plan.trials.end(), is_stored);
+  REQUIRE(stored != plan.trials.end());
+  REQUIRE(missing != plan.trials.end());
+  const TrialCheckpoint left(toy_folder(out), stored->key, 1),
+      begun(toy_folder(out), missing->key, 0);
+  left.write("late");
+  begun.write("half");
+  CHECK(run_part(out.path(), {0, 2}).ran == 0);
+  CHECK_FALSE(left.read());
+  CHECK(begun.read() == "half");
 }
 
 TEST_CASE("a trial keeps its state until its line is on the disk") {

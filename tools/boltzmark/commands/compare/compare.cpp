@@ -242,8 +242,11 @@ int run(const CompareRequest& arguments, const Session& session) {
   if (session.ranks && session.ranks->rank() > 0) return 0;
   require_whole(outcome, arguments.out);
   print_all(arguments, plan, runs, outcome.results, session);
-  if (session.ranks) leave_ranks(session, 0, outcome.run.lost_ranks == 0);
-  return 0;
+  for (const std::string& conflict : outcome.conflicts)
+    fmt::print(stderr, "boltzmark: {}\n", conflict);
+  const int code = outcome.conflicts.empty() ? 0 : 1;
+  if (session.ranks) leave_ranks(session, code, outcome.run.lost_ranks == 0);
+  return code;
 }
 
 }  // namespace
@@ -264,7 +267,7 @@ void add_compare(Program& program) {
           "JSON keys: truth, summed (layers, as of estimate; both null of several models), models [model,\n"
           "truth, summed], cells [model, method, sweeps, repeats, refused, covered, mean, bias, std_dev,\n"
           "rmse, rmse_lower, rmse_upper, mean_std_error, rank (null if refused), unit_updates, seconds],\n"
-          "files.",
+          "files. Runs that were made twice and differ are kept in DIR/conflicts.jsonl (exit code 1).",
       .examples = {"boltzmark compare rbm.npz",
                    "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
                    "20 --base mnist",
