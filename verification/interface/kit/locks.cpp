@@ -89,12 +89,15 @@ void put_other(const std::string& lock) {
   std::filesystem::resize_file(lock, std::string(kOther).size());
 }
 
-/// The toys, of which the fourth that runs has another's name put into a lock.
-std::vector<Experiment> toys_that_lose(const std::string& lock) {
+/// The toys, of which the fourth that runs has another's name put into a lock, once three are stored.
+std::vector<Experiment> toys_that_lose(const std::string& lock,
+                                       const std::function<int()>& stored_now) {
   std::vector<Experiment> toys = toy_experiments();
-  toys[0].run = [lock, run = toys[0].run, count = 0](const Json& inputs,
-                                                     const TrialContext& context) mutable {
+  toys[0].run = [lock, stored_now, run = toys[0].run, count = 0](
+                    const Json& inputs, const TrialContext& context) mutable {
     if (++count == 4) {
+      for (int i = 0; i < 1000 && stored_now() < 3; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
       put_other(lock);
       for (int i = 0; i < 3000; ++i) {  // until the run gives its trials up
         context.progress(0.5);
@@ -125,11 +128,15 @@ TEST_CASE("a run that finds another's name in its lock stops and stores nothing 
     INFO(shard.text());
     const TemporaryFolder out;
     const std::string lock = out.path() + "/" + (shard.whole() ? ".lock" : shard.lock_name());
+    const auto stored_now = [&] {
+      return static_cast<int>(
+          stored(out.path(), shard.whole() ? "trials.jsonl" : shard.file_name()));
+    };
     std::string said;
     bool bad_input = false;
     try {
       reproduce({.jobs = 1, .out = out.path(), .shard = shard, .sign_seconds = 0.01, .quiet = true},
-                toys_that_lose(lock), {toy_claims()});
+                toys_that_lose(lock, stored_now), {toy_claims()});
     } catch (const DataError&) {
       bad_input = true;  // would be exit code 2
     } catch (const Error& error) {
@@ -138,7 +145,7 @@ TEST_CASE("a run that finds another's name in its lock stops and stores nothing 
     CHECK_FALSE(bad_input);
     CHECK(said.find("its lock now names " + std::string(kOther)) != std::string::npos);
     CHECK(said.find("nothing more is stored") != std::string::npos);
-    CHECK(stored(out.path(), shard.whole() ? "trials.jsonl" : shard.file_name()) == 3);
+    CHECK(stored_now() == 3);
     CHECK(read_text(lock) == kOther);  // whose it is now
   }
 }
