@@ -72,8 +72,7 @@ TEST_CASE(
   CHECK(store(whole) == lines_of);
 }
 
-TEST_CASE(
-    "compare tells a run that two hosts made differently, and keeps both; of times it does not") {
+TEST_CASE("compare tells a run that two hosts made differently, and keeps both, but not of times") {
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(12, 5, 0.5, 1), folder / "m.npz"),
                     out = folder / "out";
