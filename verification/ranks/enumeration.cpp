@@ -41,6 +41,17 @@ Layered model_of(Unit visible, int rows, Unit hidden, int columns) {
   return {layers, {weights}};
 }
 
+/// What `exact --json` tells of a model with an option, but the time.
+std::string told(int ranks, const std::string& model, const char* option, const char* value) {
+  const StudyRun run =
+      run_to_end(ranks, {BOLTZMARK_PROGRAM, "exact", model, "--json", option, value});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  auto json = nlohmann::json::parse(run.out);
+  json.erase("seconds");
+  return json.dump();
+}
+
 TEST_CASE("exact on 2 to 5 ranks gives the bits of one process, of every unit and precision") {
   const Folder folder;
   const Layered models[] = {model_of(Unit::bernoulli(), 30, Unit::bernoulli(), 18),
@@ -54,16 +65,7 @@ TEST_CASE("exact on 2 to 5 ranks gives the bits of one process, of every unit an
     write_model(model, path);
     ranks = ranks == 5 ? 2 : ranks + 1;
     for (const char* precision : {"double", "float"}) {
-      const auto of = [&](int count) {
-        Launched launched(count,
-                          {BOLTZMARK_PROGRAM, "exact", path, "--json", "--precision", precision});
-        REQUIRE(launched.wait());
-        INFO(launched.err());
-        REQUIRE(launched.code() == 0);
-        auto json = nlohmann::json::parse(launched.out());
-        json.erase("seconds");
-        return json.dump();
-      };
+      const auto of = [&](int count) { return told(count, path, "--precision", precision); };
       INFO(ranks << " ranks, " << precision);
       CHECK(of(ranks) == of(1));
     }
@@ -75,19 +77,10 @@ TEST_CASE("exact of 18 and 22 units gives the same bits on any number of ranks a
   const std::string path = folder / "model.npz";
   for (const int units : {18, 22}) {
     write_model(model_of(Unit::bernoulli(), 25, Unit::bernoulli(), units), path);
-    const auto of = [&](int count, const char* threads) {
-      Launched launched(count, {BOLTZMARK_PROGRAM, "exact", path, "--threads", threads, "--json"});
-      REQUIRE(launched.wait());
-      INFO(launched.err());
-      REQUIRE(launched.code() == 0);
-      auto json = nlohmann::json::parse(launched.out());
-      json.erase("seconds");
-      return json.dump();
-    };
-    const std::string one = of(1, "1");
+    const std::string one = told(1, path, "--threads", "1");
     for (int ranks = 1; ranks <= 5; ++ranks) {
       INFO(units << " units, " << ranks << " ranks");
-      CHECK(of(ranks, "2") == one);
+      CHECK(told(ranks, path, "--threads", "2") == one);
     }
   }
 }
@@ -200,14 +193,15 @@ void leave_three_chunks(const std::string& model, const std::string& sums) {
     chunks.take(std::vector<Scaled>(chunks.end - 3, Scaled{1 / 3.0, 26}));
     throw Stopped();
   };
-  CHECK_THROWS_AS(
-      exact_log_z(
-          read_model(model),
-          {.max_enumerated_units = 41, .checkpoint = sums, .checkpoint_seconds = 0, .driver = stop}),
-      Stopped);
+  CHECK_THROWS_AS(exact_log_z(read_model(model), {.max_enumerated_units = 41,
+                                                  .checkpoint = sums,
+                                                  .checkpoint_seconds = 0,
+                                                  .driver = stop}),
+                  Stopped);
 }
 
-TEST_CASE("an enumeration that is stopped keeps its sums of a second before, or all if it is told") {
+TEST_CASE(
+    "an enumeration that is stopped keeps its sums of a second before, or all if it is told") {
   const Folder folder;
   const std::string model = folder / "model.npz", sums = folder / "sums";
   write_model(model_of(Unit::bernoulli(), 40, Unit::bernoulli(), 36), model);  // takes minutes

@@ -1,8 +1,5 @@
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <csignal>
 #include <map>
-#include <thread>
 
 #include "boltzmark/io/formats/npz.hpp"
 #include "verification/interface/cli/json.hpp"
@@ -237,79 +234,6 @@ TEST_CASE("grey levels drawn anew train the same bytes for any threads and after
     REQUIRE(run(arguments(binarise, "other.npz", "200", {"--force"})).code == 0);
     CHECK(bytes("other.npz") != bytes("whole.npz"));
   }
-}
-
-TEST_CASE("training that nohup started goes on when the terminal is closed") {
-  const io_test::Folder folder;
-  Process process({"train", "artificial-modes-0.1", "--hidden", "12", "--updates", "6000",
-                   "--evaluate", "1500", "--out", folder / "whole.npz"},
-                  {}, {}, "trap '' HUP");
-  REQUIRE(process.wait_for("\n         0  "));
-  process.signal(SIGHUP);
-  CHECK(process.wait().code == 0);
-  CHECK(std::filesystem::exists(folder / "whole.npz"));
-}
-
-TEST_CASE("Ctrl-C during training saves a checkpoint, and going on gives the same bytes") {
-  for (const std::string negative : {"pcd:1", "pt:2:1", "cast:3:0.2"}) {
-    const io_test::Folder folder;
-    const auto arguments = [&](const std::string& out, const std::string& checkpoint) {
-      return Arguments{"train",        "artificial-modes-0.1",
-                       "--hidden",     "12",
-                       "--negative",   negative,
-                       "--updates",    "6000",
-                       "--evaluate",   "1500",
-                       "--out",        folder / out,
-                       "--checkpoint", folder / checkpoint};
-    };
-    REQUIRE(run(arguments("whole.npz", "whole.part")).code == 0);
-    Process process(arguments("stopped.npz", "stopped.part"));
-    REQUIRE(process.wait_for("\n         0  "));  // the first evaluation: training has begun
-    process.signal(negative == "pcd:1" ? SIGHUP : SIGINT);  // a terminal that is closed, too
-    const Run stopped = process.wait();
-    CHECK(stopped.code == 1);
-    CHECK(lines(stopped.err) == 1);
-    CHECK_FALSE(std::filesystem::exists(folder / "stopped.npz"));
-    REQUIRE(std::filesystem::exists(folder / "stopped.part"));
-    CHECK(listing(folder / "").size() == 3);
-
-    Arguments resumed = arguments("stopped.npz", "stopped.part");
-    resumed.emplace_back("--json");
-    const Run finished = run(resumed);
-    REQUIRE(finished.code == 0);
-    const int resumed_at = Json::parse(finished.out)["resumed_at"];
-    CHECK(resumed_at > 0);
-    CHECK(resumed_at < 6000);
-    CHECK(io_test::read_all(folder / "whole.npz") == io_test::read_all(folder / "stopped.npz"));
-  }
-}
-
-TEST_CASE("Ctrl-C during training without a checkpoint leaves nothing") {
-  const io_test::Folder folder;
-  Process process({"train", "bas", "--hidden", "12", "--updates", "2000000000", "--evaluate",
-                   "1000000000", "--out", folder / "m.npz"});
-  REQUIRE(process.wait_for("\n         0  "));
-  process.signal(SIGINT);
-  const Run stopped = process.wait();
-  CHECK(stopped.code == 1);
-  CHECK(listing(folder / "").empty());
-}
-
-TEST_CASE("Ctrl-C ends an evaluation that takes minutes, at the update that it is of") {
-  // 2^40 states.
-  const io_test::Folder folder;
-  std::string cases;
-  for (int i = 0; i < 100; ++i) cases += i == 0 ? "1" : ",0";
-  const std::string checkpoint = folder / "c";
-  Process process({"train", folder.write("d.csv", cases + "\n"), "--hidden", "40", "--updates", "5",
-                   "--evaluate", "1", "--out", folder / "m.npz", "--checkpoint", checkpoint});
-  REQUIRE(process.wait_for_message("5 updates of a"));
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // the evaluation has begun
-  process.signal(SIGINT);
-  const Run stopped = process.wait();
-  CHECK(stopped.code == 1);
-  CHECK(stopped.err.find("interrupted: update 0 is saved in " + checkpoint) != std::string::npos);
-  CHECK(listing(folder / "").size() == 2);
 }
 
 TEST_CASE("a checkpoint is refused by a run with other inputs or fewer updates") {

@@ -1,4 +1,4 @@
-// Runs that share a folder: shards of a plan, their locks, and trials computed twice.
+// Runs that share a folder: shards of a plan, their locks, and what is kept of their trials.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -17,7 +17,6 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/ranks/host.hpp"
 #include "experiments/kit/report/report.hpp"
-#include "experiments/kit/run/conflicts.hpp"
 #include "experiments/kit/run/folder_lock.hpp"
 #include "experiments/kit/run/trial_checkpoint.hpp"
 #include "verification/interface/kit/faulty_system.hpp"
@@ -25,13 +24,6 @@
 
 namespace boltzmark::experiments {
 namespace {
-
-ReproduceResult run_part(const std::string& out, Shard shard, const std::string& only = {},
-                         std::uint64_t seed = 1) {
-  return reproduce(
-      {.jobs = 1, .seed = seed, .out = out, .only = only, .shard = shard, .quiet = true},
-      toy_experiments(), {toy_claims()});
-}
 
 /// Every result file of a run: tables, figures and claims.
 std::map<std::string, std::string> result_files(const std::string& out) {
@@ -42,13 +34,6 @@ std::map<std::string, std::string> result_files(const std::string& out) {
       files[name] = read_text(entry.path().string());
   }
   return files;
-}
-
-std::string toy_folder(const TemporaryFolder& out) { return out.path() + "/quick/toy/one"; }
-
-/// What a trial of the toy's computes on a machine; `value` is its output.
-Trial computed(const TrialKey& key, double value, const std::string& host) {
-  return {.inputs = key.inputs, .outputs = {{"mean", value}}, .simd = key.simd, .host = host};
 }
 
 TEST_CASE("trials are dealt in snake order, the longest first, each to one shard") {
@@ -205,82 +190,6 @@ TEST_CASE("a lock that fails for another reason than a holder is told as what it
   CHECK_THROWS_WITH(FolderLock(out.path(), {0, 2}), Catch::Contains("Input/output error"));
   flock_error = 0;
   CHECK_NOTHROW(FolderLock(out.path()));
-}
-
-TEST_CASE(
-    "unequal outputs of one trial are both kept and told with their hosts, of time they are not") {
-  const TemporaryFolder out;
-  run_part(out.path(), {});
-  Experiment toy = toy_experiments()[0];
-  const TrialKey key = list_trials(toy, {.out = out.path()}, CellFilter("")).trials[3].key;
-  const std::string own = read_text(toy_folder(out) + "/trials.jsonl");
-  write_text(toy_folder(out) + "/trials.0-of-2.jsonl", trial_line(key, computed(key, 0.1, "here")));
-  write_text(toy_folder(out) + "/trials.1-of-2.jsonl",
-             trial_line(key, computed(key, 0.2, "there")));
-
-  const ReproduceResult result = run_part(out.path(), {});
-  CHECK(result.exit_code() == 1);
-  REQUIRE(result.failures.size() == 2);  // each with the next, in name order
-  CHECK_THAT(result.failures[0], Catch::Contains("toy/one " + key.inputs.dump()) &&
-                                     Catch::Contains("of here and of there"));
-  const std::string kept = read_text(toy_folder(out) + "/conflicts.jsonl");
-  CHECK(std::count(kept.begin(), kept.end(), '\n') == 3);
-  CHECK(run_part(out.path(), {1, 2}).exit_code() == 1);
-  CHECK(read_text(toy_folder(out) + "/conflicts.jsonl") == kept);
-
-  toy.alone = true;
-  const auto plan = plan_experiment(toy, {.out = out.path()}, CellFilter(""));
-  CHECK(plan.store->conflicts().size() == 2);
-  CHECK(keep_conflicts(plan).empty());
-}
-
-TEST_CASE("of outputs that have times all else must be equal, at any depth") {
-  const TemporaryFolder out;
-  run_part(out.path(), {});
-  Experiment toy = toy_experiments()[0];
-  toy.timed = true;
-  const TrialKey key = list_trials(toy, {.out = out.path()}, CellFilter("")).trials[3].key;
-  const auto conflicts = [&](const Json& first, const Json& second) {
-    const auto line = [&](const Json& estimate) {
-      return trial_line(key, {.inputs = key.inputs,
-                              .outputs = {{"seconds", estimate["seconds"]}, {"all", {estimate}}}});
-    };
-    write_text(toy_folder(out) + "/trials.jsonl", line(first) + line(second));
-    return keep_conflicts(plan_experiment(toy, {.out = out.path()}, CellFilter(""))).size();
-  };
-  CHECK(conflicts({{"mean", 1}, {"seconds", 2}}, {{"mean", 1}, {"seconds", 3}}) == 0);
-  CHECK_FALSE(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
-  CHECK(conflicts({{"mean", 1}, {"seconds", 2}}, {{"mean", 2}, {"seconds", 2}}) == 1);
-  CHECK(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
-}
-
-TEST_CASE("a shard that makes its trials again holds them to those that are stored") {
-  const TemporaryFolder out;
-  run_part(out.path(), {0, 2});
-  const std::string path = toy_folder(out) + "/trials.0-of-2.jsonl", text = read_text(path);
-  Json line = open_line(text.substr(0, text.find('\n')));
-  for (auto& [key, value] : line["outputs"].items()) value = 12345;
-  write_text(path, seal_line(line) + text.substr(text.find('\n') + 1));
-  const ReproduceResult again = reproduce(
-      {.out = out.path(), .shard = {0, 2}, .fresh = true, .quiet = true}, toy_experiments(), {});
-  CHECK(again.exit_code() == 1);
-  CHECK(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
-}
-
-TEST_CASE("equal outputs of one trial are one trial, on whatever host and in whatever time") {
-  const TemporaryFolder out;
-  run_part(out.path(), {0, 2});
-  const std::string text = read_text(toy_folder(out) + "/trials.0-of-2.jsonl");
-  Json line = open_line(text.substr(0, text.find('\n')));
-  line["host"] = "elsewhere";
-  line["seconds"] = 12345;
-  write_text(toy_folder(out) + "/trials.jsonl", seal_line(line));
-  CHECK(line.erase("host") == 1);  // as lines were before there was one
-  write_text(toy_folder(out) + "/trials.1-of-9.jsonl", seal_line(line));
-  const ReproduceResult result = run_part(out.path(), {});
-  CHECK(result.exit_code() == 0);
-  CHECK(result.reused == 6);
-  CHECK_FALSE(std::filesystem::exists(toy_folder(out) + "/conflicts.jsonl"));
 }
 
 TEST_CASE(

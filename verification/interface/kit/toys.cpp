@@ -5,6 +5,7 @@
 
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "experiments/kit/report/report.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
 
@@ -104,5 +105,14 @@ ClaimFile toy_claims() {
                       .where = "",
                       .experiments = {"toy/one"}}}};
 }
+
+ReproduceResult run_part(const std::string& out, Shard shard, const std::string& only,
+                         std::uint64_t seed) {
+  return reproduce(
+      {.jobs = 1, .seed = seed, .out = out, .only = only, .shard = shard, .quiet = true},
+      toy_experiments(), {toy_claims()});
+}
+
+std::string toy_folder(const TemporaryFolder& out) { return out.path() + "/quick/toy/one"; }
 
 }  // namespace boltzmark::experiments

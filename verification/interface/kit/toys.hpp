@@ -1,12 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "experiments/kit/claims.hpp"
 #include "experiments/kit/experiment.hpp"
+#include "experiments/kit/run/reproduce.hpp"
 #include "experiments/kit/temporary_folder.hpp"
 
 namespace boltzmark::experiments {
@@ -20,6 +22,12 @@ extern std::atomic<int> toy_runs;
 /// A small true experiment: each of 12 trials averages draws of its own stream. Its table, figure
 /// and measures of T01 and T02 follow from them.
 std::vector<Experiment> toy_experiments();
+
+/// Runs the toys into a folder, or a shard of them.
+ReproduceResult run_part(const std::string& out, Shard shard, const std::string& only = {},
+                         std::uint64_t seed = 1);
+/// Where `run_part` keeps their trials.
+std::string toy_folder(const TemporaryFolder& out);
 
 /// Its claims: T01 exact, T02 of kind D with the parts small and large.
 ClaimFile toy_claims();
