@@ -103,6 +103,24 @@ TEST_CASE("of a host's ranks the first reads the data, and others take its word"
   CHECK(result_files(folder / "out") == expected());
 }
 
+TEST_CASE("ranks do not wait for ever for one that says nothing from the start") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  for (const char* mute : {"0", "1"}) {
+    Launched job(2, study(out, {"--mute-rank", mute, "--start-seconds", "2"}));
+    REQUIRE(job.wait(30));
+    INFO(job.err());
+    CHECK(job.code() != 0);
+    CHECK_THAT(job.err(), Catch::Contains("a rank has died, or does not answer"));
+    CHECK(wait_for_none(out, 2));
+    CHECK_FALSE(std::filesystem::exists(out));
+  }
+  // Later than that nobody is timed.
+  const StudyRun run = run_study(2, out, {"--start-seconds", "2", "--sleep", "200"});
+  CHECK(run.code == 0);
+  CHECK(result_files(out) == expected());
+}
+
 TEST_CASE("a rank may open as many files as the system lets it") {
   const Folder folder;
   const std::string out = folder / "out";

@@ -11,6 +11,7 @@
 #include "boltzmark/core/simd.hpp"
 #include "experiments/kit/ranks/fingerprint.hpp"
 #include "experiments/kit/ranks/host.hpp"
+#include "experiments/kit/ranks/launcher.hpp"
 #include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
@@ -101,6 +102,7 @@ void agree_on_build(RankLink& link) {
       link.broadcast(link.rank() == 0 ? (named ? paths[0] : weakest_path(paths)) : "");
   setenv("BOLTZMARK_SIMD", path.c_str(), 1);
   judge(link, said(identity));
+  limit_start(0);
 }
 
 void agree_on(RankLink& link, const std::string& name, const std::function<std::string()>& value) {

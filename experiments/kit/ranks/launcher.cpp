@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <string_view>
 
 namespace boltzmark::experiments {
 namespace {
@@ -58,6 +60,16 @@ void silence_output() {
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
   close(nowhere);
+}
+
+void limit_start(int seconds) {
+  std::signal(SIGALRM, [](int) {
+    constexpr std::string_view kText =
+        "boltzmark: a rank has died, or does not answer: the ranks cannot start (must be started again)\n";
+    if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) _exit(1);
+    _exit(1);
+  });
+  alarm(static_cast<unsigned>(seconds));
 }
 
 void say_aloud(const std::string& text) {

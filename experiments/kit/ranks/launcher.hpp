@@ -23,6 +23,9 @@ const Launch& this_launch();
 
 /// Leaves this process without a voice on stdout and stderr: of several ranks only the first prints.
 void silence_output();
+/// Ends this process with exit code 1 and a line after so many seconds, unless it is called with 0 before: a
+/// rank that dies as it starts leaves the others in a call of MPI that has no limit.
+void limit_start(int seconds);
 /// Writes to the stderr that this process had before, whether it is silent or not.
 void say_aloud(const std::string& text);
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <list>
 #include <numeric>
 #include <thread>
@@ -208,12 +209,17 @@ std::string mpi_name() {
   return name.substr(0, name.find_first_of(",\n"));
 }
 
-std::unique_ptr<RankLink> start_mpi(std::int64_t most_bytes) {
+std::unique_ptr<RankLink> start_mpi(std::int64_t most_bytes, int start_seconds) {
   raise_file_limit();
   int given = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
       given < MPI_THREAD_FUNNELED)
     throw Error("MPI cannot start with threads (must have MPI_THREAD_FUNNELED)");
+  limit_start(start_seconds);
+  // Under srun Open MPI 4.1 lets a rank out of MPI_Init before another can receive: its first
+  // message would crash that one.
+  if (std::getenv("SLURM_STEP_ID") != nullptr)
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
   return std::make_unique<MpiRanks>(most_bytes);
 }
 
@@ -224,7 +230,7 @@ std::unique_ptr<RankLink> start_mpi(std::int64_t most_bytes) {
 namespace boltzmark::experiments {
 
 std::string mpi_name() { return {}; }
-std::unique_ptr<RankLink> start_mpi(std::int64_t) { return nullptr; }
+std::unique_ptr<RankLink> start_mpi(std::int64_t, int) { return nullptr; }
 
 }  // namespace boltzmark::experiments
 

@@ -1,7 +1,7 @@
 // A study of toy trials as a program of its own, for mpirun to start:
 //   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
 //             [--max-seconds S] [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N] [--sign MS]
-//             [--chatter 1] [--alone 1] [--times 1: OUT.times has where and when each trial ran] [--steps N: so many of MS, with a state after each;
+//             [--chatter 1] [--start-seconds S] [--mute-rank R: says nothing from the start] [--alone 1] [--times 1: OUT.times has where and when each trial ran] [--steps N: so many of MS, with a state after each;
 //             OUT.steps has trial, step and rank]
 //   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
 //             log Z of a random model of so many hidden units, its chunks slow, checkpoint OUT.sums
@@ -202,7 +202,10 @@ int run(const std::string& out, const Options& options) {
   const Launch& launch = this_launch();
   write_text(fmt::format("{}.pid.{}", out, launch.rank), std::to_string(getpid()));
   std::unique_ptr<RankLink> link;
-  if (launch.ranks > 1) link = start_mpi(number_of(options, "--most-bytes", 1 << 30));
+  if (launch.ranks > 1)
+    link = start_mpi(number_of(options, "--most-bytes", 1 << 30),
+                     number_of(options, "--start-seconds", 60));
+  if (number_of(options, "--mute-rank", -1) == launch.rank) sleep_ms(1000000);
   if (link) agree_on_build(*link);
   if (link && options.contains("--hold-seed"))
     link = std::make_unique<HoldingLink>(std::move(link), number_of(options, "--hold-seed", 0));
