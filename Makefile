@@ -5,6 +5,8 @@ OUT ?= out
 BUILD ?= build
 FUZZ_SECONDS ?= 60
 ARGS ?=
+# A test that computes takes two slots, one that mostly waits for ranks or for Slurm takes one.
+SLOTS = $$(( 2 * $(JOBS) + ($(JOBS) + 1) / 2 ))
 QUIET := $(if $(CI),-- --quiet)
 export CTEST_OUTPUT_ON_FAILURE = 1
 reproduce: export NINJA_STATUS = building the program, then the experiments: %p of %t steps, %es 
@@ -32,12 +34,12 @@ test: configure  ## build and run the whole verification suite
 	@cmake --build $(BUILD) -j $(JOBS) $(QUIET)
 	@if tools/setup cluster; then export BOLTZMARK_CLUSTER=set-up; \
 	  else echo "boltzmark: the tests go on without Slurm" >&2; fi; \
-	  ctest --test-dir $(BUILD) -j $(JOBS) $(ARGS)
+	  ctest --test-dir $(BUILD) -j $(SLOTS) $(ARGS)
 
 cluster: configure  ## run studies on a Slurm cluster of three hosts, which lives as long as each test
 	@tools/setup cluster
 	@cmake --build $(BUILD) -j $(JOBS) --target cluster_programs $(QUIET)
-	@BOLTZMARK_CLUSTER=set-up ctest --test-dir $(BUILD) -R '^cluster:' $(ARGS)
+	@BOLTZMARK_CLUSTER=set-up ctest --test-dir $(BUILD) -j $(SLOTS) -R '^cluster:' $(ARGS)
 
 reproduce: build  ## regenerate the tables, figures and the report (PROFILE, OUT, ARGS)
 	@$(BUILD)/boltzmark reproduce --profile $(PROFILE) --jobs $(JOBS) --out $(OUT) $(ARGS)
@@ -62,10 +64,10 @@ SANITIZED = -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 sanitize: setup  ## run the property and interface tests under ASan and UBSan, those of threads under TSan
 	@cmake -S . -B $(BUILD)-sanitize -DBOLTZMARK_SANITIZE=ON $(SANITIZED) >/dev/null
 	@cmake --build $(BUILD)-sanitize -j $(JOBS) --target property_tests interface_tests $(QUIET)
-	@ctest --test-dir $(BUILD)-sanitize -j $(JOBS) -R '^(property|interface):' $(ARGS)
+	@ctest --test-dir $(BUILD)-sanitize -j $(SLOTS) -R '^(property|interface):' $(ARGS)
 	@cmake -S . -B $(BUILD)-races -DBOLTZMARK_SANITIZE=thread $(SANITIZED) >/dev/null
 	@cmake --build $(BUILD)-races -j $(JOBS) --target exact_tests interface_tests $(QUIET)
-	@ctest --test-dir $(BUILD)-races -j $(JOBS) -R '^(exact|interface):.*(thread|jobs)' $(ARGS)
+	@ctest --test-dir $(BUILD)-races -j $(SLOTS) -R '^(exact|interface):.*(thread|jobs)' $(ARGS)
 
 fuzz:  ## fuzz the readers of model and data files for FUZZ_SECONDS
 	@tools/setup fuzz
