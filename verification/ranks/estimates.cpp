@@ -51,6 +51,11 @@ TEST_CASE("estimate by ais and raise on 2 to 5 ranks tells the bytes of one proc
       INFO(method << ", " << chains << " chains, " << ranks << " ranks");
       CHECK(told(ranks, model, options) == told(1, model, options));
     }
+  for (const char* method : {"ais", "raise"}) {
+    const Arguments options = {"--method", method,        "--chains",  "40", "--sweeps",
+                               "200",      "--both-ways", "--threads", "1"};
+    CHECK(told(3, model, options) == told(1, model, options));
+  }
 }
 
 TEST_CASE("estimate on ranks finds its sweeps, tries again and takes cases as one process does") {

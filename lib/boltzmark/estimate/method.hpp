@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "boltzmark/core/progress.hpp"
+#include "boltzmark/estimate/both_ways.hpp"
 #include "boltzmark/model/case_values.hpp"
 #include "boltzmark/sample/annealing/shared_chains.hpp"
 #include "boltzmark/sample/estimate.hpp"
@@ -90,6 +91,11 @@ struct Method {
   std::function<double(const MethodSettings&)> sweep_bytes = nullptr;
   /// Returns the bytes that a chain's rungs take, of all sweeps together; null: none.
   std::function<double(const MethodSettings&)> rung_bytes = nullptr;
+  /// Goes the ladder the other way, to be held against what `run` told: from modes, or from the base; null:
+  /// its chains go no one way.
+  std::function<BothWays(const Estimate& told, const LayeredTarget&, const Modes&,
+                         const MethodSettings&)>
+      other_way = nullptr;
   double square_matrices = 0;  ///< of rungs x rungs doubles, that are there at once
   double cell_seconds = 0;     ///< besides the sweeps, of a sample and a rung on one thread
   double pair_seconds = 0;     ///< and of a sample and a pair of rungs

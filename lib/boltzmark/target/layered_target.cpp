@@ -70,6 +70,11 @@ std::string LayeredTarget::joint_rule() const {
 
 std::unique_ptr<Population> LayeredTarget::populate(int first_chain, int chains,
                                                     StreamKey key) const {
+  return this->chains(first_chain, chains, key);
+}
+
+std::unique_ptr<LayeredPopulation> LayeredTarget::chains(int first_chain, int chains,
+                                                         StreamKey key) const {
   return std::make_unique<LayeredPopulation>(model_, first_chain, chains, key, rule_);
 }
 

@@ -64,6 +64,8 @@ class LayeredTarget final : public Target {
   /// Throws  InvalidArgument as the first, or if the rule has no law for a layer's units
   LayeredTarget(Layered model, Base base, Rule rule);
   std::unique_ptr<Population> populate(int first_chain, int chains, StreamKey key) const override;
+  /// Makes such chains whose layers can be set.
+  std::unique_ptr<LayeredPopulation> chains(int first_chain, int chains, StreamKey key) const;
   std::string joint_rule() const override;
   const TemperedModel& tempered_model() const { return *model_; }
 

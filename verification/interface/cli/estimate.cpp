@@ -19,11 +19,6 @@ std::vector<std::string> methods() {
 
 const Arguments kShort = {"--chains", "64", "--sweeps", "600", "--temperatures", "5"};
 
-Arguments with(Arguments first, const Arguments& more) {
-  first.insert(first.end(), more.begin(), more.end());
-  return first;
-}
-
 // A model on which every method does well in few sweeps.
 boltzmark::Layered easy_rbm() { return random_rbm(6, 4, 0.5, 3); }
 

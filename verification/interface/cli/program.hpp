@@ -26,6 +26,11 @@ struct Run {
 };
 
 using Arguments = std::vector<std::string>;
+/// Appends arguments.
+inline Arguments with(Arguments first, const Arguments& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
 using Environment = std::map<std::string, std::string>;
 
 /// A program that was started and may still run; its output goes to files of its own.

@@ -10,11 +10,6 @@ namespace {
 
 using namespace cli_test;
 
-Arguments with(Arguments all, const Arguments& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 Arguments training(const std::string& negative, const std::string& out, const Arguments& more) {
   Arguments all = {"train",     "bas", "--hidden", "5",    "--negative", negative,
                    "--updates", "300", "--rule",   "flip", "--batch",    "20",

@@ -15,11 +15,6 @@ using namespace cli_test;
 
 namespace {
 
-Arguments with(Arguments all, const Arguments& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 // 60 cases of 41 units, of three groups.
 std::string wide_data(const io_test::Folder& folder) {
   std::string text;

@@ -138,7 +138,13 @@ Method ais_method() {
                 return annealed_importance_sampling(target, annealing_options(settings)).estimate;
               },
           .work = ais_work,
-          .sweep_bytes = no_bytes};
+          .sweep_bytes = no_bytes,
+          .other_way =
+              [](const Estimate& told, const LayeredTarget& target, const Modes& modes,
+                 const MethodSettings& settings) {
+                return BothWays{
+                    told, anneal_from_modes(target, modes, annealing_options(settings)).estimate};
+              }};
 }
 
 Method raise_method() {
@@ -149,7 +155,12 @@ Method raise_method() {
           .run = run_raise,
           .work = raise_work,
           .sweep_bytes = raise_bytes,
-          .rung_bytes = raise_rung_bytes};
+          .rung_bytes = raise_rung_bytes,
+          .other_way = [](const Estimate& told, const LayeredTarget& target, const Modes&,
+                          const MethodSettings& settings) {
+            return BothWays{
+                annealed_importance_sampling(target, annealing_options(settings)).estimate, told};
+          }};
 }
 
 Method smc_method() {

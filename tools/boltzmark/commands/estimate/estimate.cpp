@@ -44,6 +44,21 @@ std::string describe_attempts(const std::vector<Attempt>& attempts) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+JsonObject estimate_object(const Estimate& estimate) {
+  return JsonObject()
+      .set("log_z", finite(estimate.log_z))
+      .set("std_error", finite(estimate.std_error))
+      .set("status", std::string(name(estimate.status)));
+}
+
+JsonObject both_ways_object(const BothWays& ways) {
+  return JsonObject()
+      .set("forward", estimate_object(ways.forward))
+      .set("reverse", estimate_object(ways.reverse))
+      .set("gap", finite(ways.gap()))
+      .set("gap_error", finite(ways.gap_error()));
+}
+
 void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome,
                 const Layered* model) {
   const Estimate& estimate = outcome.estimate;
@@ -72,6 +87,7 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
     object.set("base", outcome.base);
   set_lower_bound(outcome.bound, object);
   set_lower_bound_parts(model, outcome.bound, object);
+  if (outcome.both_ways) object.set("both_ways", both_ways_object(*outcome.both_ways));
   object.set("known_log_z", outcome.known ? finite(outcome.known->log_z) : std::nullopt);
   print(
       object.set("status", std::string(name(estimate.status))).set("warnings", estimate.warnings));
@@ -110,6 +126,15 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
     facts.add("known log Z",
               fmt::format("{}; the estimate is off by {:+.4f}", known_text(*outcome.known),
                           estimate.log_z - outcome.known->log_z));
+  if (outcome.both_ways) {
+    const BothWays& ways = *outcome.both_ways;
+    facts.add("both ways",
+              fmt::format("{:.4f} +- {} from the base, {:.4f} +- {} {}, gap {:+.4f} +- {}",
+                          ways.forward.log_z, short_number(ways.forward.std_error),
+                          ways.reverse.log_z, short_number(ways.reverse.std_error),
+                          arguments.method == "ais" ? "from modes" : "by RAISE", ways.gap(),
+                          short_number(ways.gap_error())));
+  }
   facts.add("status", std::string(name(estimate.status)));
   if (outcome.attempts.size() > 1) facts.add("attempts", describe_attempts(outcome.attempts));
   facts.add("effective samples", fmt::format("{:.0f}", estimate.effective_samples));
@@ -130,7 +155,8 @@ void check_from(const EstimateRequest& arguments, const Command& command) {
   std::vector<std::string> idle = given_options(arguments.shared);
   if (find_method(arguments.method).reads_log_f)
     idle.erase(std::remove(idle.begin(), idle.end(), "--states"), idle.end());
-  for (const char* option : {"--sweeps", "--target-error", "--auto", "--max-seconds", "--force"})
+  for (const char* option :
+       {"--sweeps", "--target-error", "--auto", "--max-seconds", "--force", "--both-ways"})
     if (command.given(option)) idle.emplace_back(option);
   if (!idle.empty())
     throw InvalidArgument(
@@ -145,6 +171,13 @@ bool tries_again(const EstimateRequest& arguments, const Command& command) {
 void check(const EstimateRequest& arguments, const Command& command) {
   const bool exact = arguments.method == "exact";
   const bool tempered = !exact && find_method(arguments.method).source == Source::tempered;
+  if (arguments.both_ways && (exact || !find_method(arguments.method).other_way))
+    throw InvalidArgument(
+        fmt::format("--method = {} (must be ais or raise for --both-ways)", arguments.method));
+  constexpr int kLeast = 4;
+  if (arguments.both_ways && arguments.shared.sweeps < kLeast)
+    throw InvalidArgument(fmt::format("--sweeps = {} (must be at least {} for --both-ways)",
+                                      arguments.shared.sweeps, kLeast));
   if (arguments.from.empty() && arguments.model.empty())
     throw InvalidArgument("MODEL is missing (must be given, or --from FILE)");
   if ((!arguments.dump.empty() || !arguments.from.empty()) && !tempered)
@@ -244,8 +277,9 @@ constexpr const char* kEstimateNotes =
     "parallel; null without samples of the rungs), summed (odd or even; null without marginal\n"
     "weights), effective_samples, seconds, seed (null with --from), base (uniform, modes or the data\n"
     "set), lower_bound, lower_bound_error, lower_bound_of (side, states, all_states, modes, listed,\n"
-    "mean_field), known_log_z (what the model's file says, see `make`), status, warnings; null where\n"
-    "there is none.";
+    "mean_field), both_ways (with --both-ways: forward and reverse of log_z, std_error and status;\n"
+    "gap, gap_error), known_log_z (what the model's file says, see `make`), status, warnings; null\n"
+    "where there is none.";
 
 }  // namespace
 
@@ -283,6 +317,10 @@ void add_estimate(Program& program) {
   command.real(&arguments->max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
                "Start no further attempt if it is foretold to end more than S seconds after the "
                "start on two cores, whatever this machine has (default: 60).");
+  command.flag(
+      &arguments->both_ways, "--both-ways",
+      "ais, raise: half of the sweeps go the other way, from modes down to the base or up "
+      "from it. Both are told, and a gap of more than three of its errors and a tenth of a nat refuses.");
   add_strict(command, *strict);
   command.text(
       &arguments->dump, "--dump FILE",

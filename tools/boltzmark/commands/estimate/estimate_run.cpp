@@ -59,8 +59,26 @@ std::string decided(const Session& session, const std::string& own) {
   return session.ranks ? session.ranks->broadcast(own) : own;
 }
 
+// The sweeps that go the other way, and what they find beside the method's own.
+struct OtherWay {
+  int sweeps = 0;
+  boltzmark::Progress progress = nullptr;
+};
+
+void go_other_way(const std::string& method, const LayeredTarget& target, const Modes& modes,
+                  MethodSettings settings, const OtherWay& way, EstimateOutcome& outcome) {
+  settings.sweeps = way.sweeps;
+  settings.progress = way.progress;
+  settings.key = derive_key(settings.key, "other way");
+  settings.top_states = nullptr;
+  outcome.both_ways = find_method(method).other_way(outcome.estimate, target, modes, settings);
+  outcome.sweeps += way.sweeps;
+  hold_to_gap(*outcome.both_ways, outcome.estimate);
+}
+
 EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
-                         const Layered& model, const Session& session, int number) {
+                         const FoundStates& found, const Layered& model, const Session& session,
+                         int number) {
   const Stopwatch watch;
   MethodSettings settings = make_settings(model, arguments.shared);
   settings.key = attempt_key(arguments.shared.seed, number);
@@ -75,6 +93,8 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   Progress progress(session, arguments.method, sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   const int pilot = sweeps - settings.sweeps;
+  const int other = arguments.both_ways ? settings.sweeps / 2 : 0;
+  settings.sweeps -= other;
   settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
   const MethodWork work = method_work(arguments.method, settings);
   EstimateOutcome outcome{.chains = work.chains,
@@ -84,6 +104,10 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
                           .summed = summed_layers(arguments.method, model, arguments.shared)};
   MethodRuns runs(target, settings);
   outcome.estimate = runs.estimate(arguments.method);
+  if (other > 0)
+    go_other_way(arguments.method, target, *found.modes, settings,
+                 {other, [&](double share) { progress.show(sweeps - other + share * other); }},
+                 outcome);
   if (!arguments.dump.empty())
     outcome.store =
         settings.tempering == Tempering::parallel ? runs.replicas() : runs.tempered().store;
@@ -141,19 +165,19 @@ EstimateOutcome run_to_target(EstimateRequest arguments, const PreparedTarget& p
   EstimateOutcome outcome;
   std::vector<Attempt> attempts;
   double seconds = 0;
-  const Estimate estimate =
-      estimate_to_error({.std_error = arguments.target_error,
-                         .sweeps = arguments.shared.sweeps,
-                         .most_sweeps = most_sweeps(arguments, model, session)},
-                        [&](int sweeps, int number) {
-                          arguments.shared.sweeps = sweeps;
-                          const LowerBound before = outcome.bound;
-                          outcome = run_once(arguments, prepared.target, model, session, number);
-                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
-                          seconds += outcome.seconds;
-                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
-                          return outcome.estimate;
-                        });
+  const Estimate estimate = estimate_to_error(
+      {.std_error = arguments.target_error,
+       .sweeps = arguments.shared.sweeps,
+       .most_sweeps = most_sweeps(arguments, model, session)},
+      [&](int sweeps, int number) {
+        arguments.shared.sweeps = sweeps;
+        const LowerBound before = outcome.bound;
+        outcome = run_once(arguments, prepared.target, found, model, session, number);
+        hold_to_bound(arguments, prepared, cases, found, before, outcome);
+        seconds += outcome.seconds;
+        attempts.push_back({outcome.sweeps, outcome.estimate.status});
+        return outcome.estimate;
+      });
   outcome.estimate = estimate;
   outcome.attempts = std::move(attempts);
   outcome.seconds = seconds;
@@ -200,20 +224,20 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
     const std::string reason = decided(session, own_obstacle(sweeps).value_or(""));
     return reason.empty() ? std::nullopt : std::optional(reason);
   };
-  Estimate estimate =
-      estimate_until_ok({.sweeps = arguments.shared.sweeps,
-                         .most = arguments.try_again ? kAttempts : 1,
-                         .obstacle = obstacle},
-                        [&](int sweeps, int number) {
-                          arguments.shared.sweeps = sweeps;
-                          planned += foretold(sweeps).seconds;
-                          const LowerBound before = outcome.bound;
-                          outcome = run_once(arguments, prepared.target, model, session, number);
-                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
-                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
-                          seconds += outcome.seconds;
-                          return outcome.estimate;
-                        });
+  Estimate estimate = estimate_until_ok(
+      {.sweeps = arguments.shared.sweeps,
+       .most = arguments.try_again ? kAttempts : 1,
+       .obstacle = obstacle},
+      [&](int sweeps, int number) {
+        arguments.shared.sweeps = sweeps;
+        planned += foretold(sweeps).seconds;
+        const LowerBound before = outcome.bound;
+        outcome = run_once(arguments, prepared.target, found, model, session, number);
+        hold_to_bound(arguments, prepared, cases, found, before, outcome);
+        attempts.push_back({outcome.sweeps, outcome.estimate.status});
+        seconds += outcome.seconds;
+        return outcome.estimate;
+      });
   outcome.estimate = std::move(estimate);
   outcome.attempts = std::move(attempts);
   outcome.seconds = seconds;
@@ -237,7 +261,11 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   });
   const CaseValues& cases = settings.cases;
   const PreparedTarget& prepared = *made;
-  const FoundStates found = find_before(arguments, prepared, cases);
+  FoundStates found = find_before(arguments, prepared, cases);
+  if (arguments.both_ways && !found.modes)
+    found.modes = find_modes(
+        prepared.target.tempered_model().model, prepared.chosen.base,
+        mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases));
   const double seconds = watch.seconds();
   EstimateOutcome outcome;
   if (arguments.target_error > 0) {
@@ -255,8 +283,8 @@ EstimateOutcome run_held(const EstimateRequest& arguments, const PreparedTarget&
   const Stopwatch watch;
   const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
-  EstimateOutcome outcome =
-      run_once(arguments, prepared.target, prepared.target.tempered_model().model, session, 0);
+  EstimateOutcome outcome = run_once(arguments, prepared.target, found,
+                                     prepared.target.tempered_model().model, session, 0);
   hold_to_bound(arguments, prepared, cases, found, {}, outcome);
   outcome.seconds += seconds;
   return outcome;

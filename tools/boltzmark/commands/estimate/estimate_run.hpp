@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/estimate/both_ways.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/sample/sample_store.hpp"
@@ -22,6 +23,7 @@ struct EstimateRequest {
   bool try_again = false;   ///< a refused estimate, with more sweeps
   double max_seconds = 60;  ///< foretold of all attempts, on two cores
   bool force = false;
+  bool both_ways = false;  ///< half of the sweeps go the other way, and are held against the rest
   EstimateArguments shared;
 };
 
@@ -43,10 +45,11 @@ struct EstimateOutcome {
   std::vector<Attempt> attempts = {};  ///< the last one's numbers are those above
   std::string base = {};
   LowerBound bound = {};
-  std::optional<KnownLogZ> known = {};    ///< by the model's file
-  std::optional<SampleStore> store = {};  ///< of a run that is to be dumped
-  VisitedStates visited = {};             ///< by the run, at b = 1
-  std::optional<MetPhases> phases = {};   ///< what was found of them, and met by the run
+  std::optional<KnownLogZ> known = {};     ///< by the model's file
+  std::optional<SampleStore> store = {};   ///< of a run that is to be dumped
+  VisitedStates visited = {};              ///< by the run, at b = 1
+  std::optional<MetPhases> phases = {};    ///< what was found of them, and met by the run
+  std::optional<BothWays> both_ways = {};  ///< of the last run, where asked for
 };
 
 /// Estimates log Z of a model as it is asked for: once, until a standard error is reached, or until

@@ -1,0 +1,143 @@
+// Annealing both ways: from the base upwards, and from states near modes downwards.
+#include "boltzmark/estimate/both_ways.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/exact/log_z.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+Modes modes_of(const Layered& model) {
+  return find_modes(model, Base::uniform(model), mode_search(model, 1));
+}
+
+BothWays both_ways(const Layered& model, const AnnealingOptions& options) {
+  const LayeredTarget target(model, Base::uniform(model));
+  return {annealed_importance_sampling(target, options).estimate,
+          anneal_from_modes(target, modes_of(model), options).estimate};
+}
+
+Layered small(const std::vector<Unit>& units) {
+  Stream draws(make_key(5, "both ways"), Purpose::test);
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> matrices;
+  for (std::size_t l = 0; l < units.size(); ++l) {
+    const int size = 5 - static_cast<int>(l);
+    layers.push_back({.unit = units[l], .bias = Eigen::VectorXd(size), .sigma0 = {}});
+    for (double& bias : layers.back().bias) bias = 0.4 * draws.normal();
+    if (l == 0) continue;
+    matrices.emplace_back(size + 1, size);
+    for (double& weight : matrices.back().reshaped()) weight = 0.8 * draws.normal();
+  }
+  return {std::move(layers), std::move(matrices)};
+}
+
+// What an estimate of 100 +- 0.03 is after it was held to one from the other end.
+Estimate held_to(double reverse, double error) {
+  const Estimate told{
+      .log_z = 100, .std_error = 0.03, .lower = 99.9, .upper = 100.1, .effective_samples = 90};
+  Estimate other = told, estimate = told;
+  other.log_z = reverse;
+  other.std_error = error;
+  hold_to_gap({told, other}, estimate);
+  return estimate;
+}
+
+}  // namespace
+
+TEST_CASE("chains from the base and chains from modes find log Z, of every unit and depth") {
+  const Unit bit = Unit::bernoulli(), spin = Unit::multivalued(1), four = Unit::multivalued(4),
+             line = Unit::continuous();
+  for (const std::vector<Unit>& units : std::vector<std::vector<Unit>>{{bit, bit},
+                                                                       {spin, four},
+                                                                       {four, bit},
+                                                                       {line, spin},
+                                                                       {bit, bit, bit},
+                                                                       {spin, bit, four}}) {
+    const Layered model = small(units);
+    const double log_z = exact_log_z(model).log_z;
+    const BothWays ways = both_ways(model, {.ladder = Ladder::linear(101),
+                                            .chains = 400,
+                                            .sweeps = 400,
+                                            .key = make_key(1, "both ways")});
+    for (const Estimate& way : {ways.forward, ways.reverse}) {
+      INFO(model.layers() << " layers, " << units[0].name() << " visible: " << way.log_z << " +- "
+                          << way.std_error << ", exact " << log_z);
+      CHECK(way.status == Status::ok);
+      CHECK(std::abs(way.log_z - log_z) < 5 * way.std_error);
+    }
+    Estimate estimate = ways.forward;
+    hold_to_gap(ways, estimate);
+    CHECK(estimate.status == Status::ok);
+  }
+}
+
+// The ground states of a lattice that is not ordered are far likelier than usual states: from a sweep
+// after them downwards annealing finds two nats too much.
+TEST_CASE("chains from modes go down from where they are usually, not from the modes") {
+  const KnownModel lattice = make_known_model("ising:16:0.4");
+  const BothWays ways = both_ways(
+      lattice.model,
+      {.ladder = Ladder::linear(151), .chains = 400, .sweeps = 300, .key = make_key(1, "lattice")});
+  INFO(ways.reverse.log_z << " +- " << ways.reverse.std_error << ", " << lattice.known.log_z);
+  CHECK(std::abs(ways.reverse.log_z - lattice.known.log_z) < 5 * ways.reverse.std_error);
+  CHECK(ways.reverse.std_error < 0.15);
+}
+
+TEST_CASE("a mode that no chain from the base ends in is told by those that come from it") {
+  const KnownModel votes = make_known_model("votes:200:60:8:10:1");
+  const BothWays ways = both_ways(
+      votes.model,
+      {.ladder = Ladder::linear(201), .chains = 100, .sweeps = 400, .key = make_key(1, "votes")});
+  CHECK(ways.forward.log_z < votes.known.log_z - 5);
+  CHECK(ways.reverse.log_z > votes.known.log_z);
+  Estimate estimate = ways.forward;
+  REQUIRE(estimate.status == Status::ok);
+  hold_to_gap(ways, estimate);
+  CHECK(estimate.status == Status::not_converged);
+  CHECK(estimate.warnings.back().find("these never met those") != std::string::npos);
+}
+
+TEST_CASE("a gap between both ways refuses beyond three of its errors and a tenth of a nat") {
+  // The gap's error is that of both: 0.05 with 0.04 and 0.03.
+  CHECK(BothWays{.forward = {.log_z = 1, .std_error = 0.03},
+                 .reverse = {.log_z = 3, .std_error = 0.04}}
+            .gap_error() == Approx(0.05));
+  CHECK(held_to(100.149, 0.04).status == Status::ok);
+  CHECK(held_to(100.151, 0.04).status == Status::not_converged);
+  CHECK(held_to(99.851, 0.04).status == Status::ok);
+  CHECK(held_to(99.849, 0.04).status == Status::not_converged);
+  CHECK(held_to(100.099, 0).status == Status::ok);
+  CHECK(held_to(100.101, 0).status == Status::not_converged);
+  CHECK(held_to(100, std::numeric_limits<double>::quiet_NaN()).status == Status::not_converged);
+  CHECK(held_to(std::numeric_limits<double>::quiet_NaN(), 0.04).status == Status::not_converged);
+}
+
+TEST_CASE("the other way is AIS for RAISE and RAISE from modes for AIS, whatever the threads") {
+  const Layered model = make_known_model("ising:4:1").model;  // chains keep their ground state
+  const LayeredTarget target(model, Base::uniform(model));
+  const Modes modes = modes_of(model);
+  REQUIRE(modes.count() >= 2);
+  const MethodSettings settings{.chains = 40, .sweeps = 60, .key = make_key(3, "ways")};
+  const auto way_of = [&](const char* method, int threads) {
+    const ThreadLimit limit(threads);
+    const Estimate told = estimate_log_z(method, target, settings);
+    return find_method(method).other_way(told, target, modes, settings);
+  };
+  const BothWays ais = way_of("ais", 1), again = way_of("ais", 3), raise = way_of("raise", 1);
+  CHECK(ais.reverse.log_z == again.reverse.log_z);
+  CHECK(ais.forward.log_z == estimate_log_z("ais", target, settings).log_z);
+  CHECK(raise.reverse.log_z == estimate_log_z("raise", target, settings).log_z);
+  CHECK(raise.forward.log_z == ais.forward.log_z);
+  CHECK(ais.reverse.log_z != raise.reverse.log_z);
+  for (const Method& method : registered_methods())
+    CHECK(static_cast<bool>(method.other_way) == (method.name == "ais" || method.name == "raise"));
+}
