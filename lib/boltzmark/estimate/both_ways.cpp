@@ -4,18 +4,30 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace boltzmark {
 namespace {
 
-// States of chains that start from modes, one sweep on: of the modes one side is at its means.
-Chains near_modes(const Layered& model, const Modes& modes, const AnnealingOptions& options) {
-  Chains states(model, options.chains);
-  sweep_from_modes(model, modes, share_modes(modes, ModeShares::weighted, options.chains), 1,
-                   derive_key(options.key, "modes"), [&](const Chains& moved) { states = moved; });
-  return states;
+// Puts chains one sweep on from modes, of which one side is at its means. Blocks of chains have draws of
+// their own, so that no state depends on how chains are grouped.
+void start_from_modes(const LayeredTarget& target, const Modes& modes, std::span<const int> starts,
+                      StreamKey key, Population& population, int first_chain) {
+  for (int place = 0; place < population.chains(); place += kChainBlock) {
+    const int count = std::min(kChainBlock, population.chains() - place);
+    const int first = first_chain + place;
+    const auto block = target.chains(first, count, key);
+    const auto put = [&](const Chains& moved) {
+      for (int layer = 0; layer < moved.layers(); ++layer)
+        block->set_layer(layer, moved.get_layer(layer));
+    };
+    sweep_from_modes(target.tempered_model().model, modes, starts.subspan(first, count), 1,
+                     derive_key(key, std::to_string(first)), put);
+    for (int c = 0; c < count; ++c) population.copy_chain(place + c, *block, c);
+  }
 }
 
 }  // namespace
@@ -25,30 +37,51 @@ double BothWays::gap_error() const { return std::hypot(forward.std_error, revers
 AnnealingResult anneal_from_modes(const LayeredTarget& target, const Modes& modes,
                                   AnnealingOptions options) {
   options.check();
-  const Chains starts = near_modes(target.tempered_model().model, modes, options);
-  const std::int64_t at_top = options.sweeps / 2;
-  const StreamKey key = derive_key(options.key, "equilibrate");
+  const std::vector<int> starts = share_modes(modes, ModeShares::weighted, options.chains);
+  const StreamKey key = derive_key(options.key, "modes");
+  const std::int64_t at_top = (options.sweeps + 1) / 2;
+  std::mutex telling;  // chains are at b = 1 and below it at once
+  const auto part = [&, progress = options.progress](double from, double share) -> Progress {
+    if (!progress) return nullptr;
+    return [&telling, progress, from, share](double done) {
+      const std::scoped_lock lock(telling);
+      progress(from + share * done);
+    };
+  };
+  ProgressMeter meter(part(0, 0.5), static_cast<double>(at_top) * options.chains);
+  options.progress = part(0.5, 0.5);
   options.sweeps -= at_top;
   return reverse_annealing(target, options, [&](Population& population, int first_chain) {
-    const int count = population.chains();
-    const std::unique_ptr<LayeredPopulation> states = target.chains(first_chain, count, key);
-    for (int layer = 0; layer < starts.layers(); ++layer)
-      states->set_layer(layer, starts.get_layer(layer).middleCols(first_chain, count));
-    const std::vector<float> betas(static_cast<std::size_t>(count), 1.0F);
-    for (std::int64_t s = 0; s < at_top; ++s) states->move(betas);
-    for (int c = 0; c < count; ++c) population.copy_chain(c, *states, c);
+    start_from_modes(target, modes, starts, key, population, first_chain);
+    const std::vector<float> betas(static_cast<std::size_t>(population.chains()), 1.0F);
+    for (std::int64_t s = 0; s < at_top; ++s) {
+      population.move(betas);
+      meter.add(population.chains());
+    }
   });
 }
 
 void hold_to_gap(const BothWays& ways, Estimate& estimate) {
-  constexpr double kErrors = 3, kNats = 0.1;  // less than a tenth of the mass
-  if (std::abs(ways.gap()) <= std::max(kErrors * ways.gap_error(), kNats)) return;
-  estimate.refuse(
-      Status::not_converged,
-      fmt::format("chains from b = 1 downwards find {:.4f} +- {:.4f}, chains from the base {:.4f} "
-                  "+- {:.4f}: these never met those, or hardly; run more sweeps",
-                  ways.reverse.log_z, ways.reverse.std_error, ways.forward.log_z,
-                  ways.forward.std_error));
+  constexpr double kErrors = 3, kNats = 0.5;
+  const auto& [forward, reverse] = ways;
+  if (!std::isfinite(estimate.log_z)) return;
+  if (!std::isfinite(ways.gap()) || !std::isfinite(ways.gap_error()))
+    return estimate.refuse(Status::not_converged,
+                           "chains the other way find no number to hold the estimate to");
+  for (const Estimate* way : {&forward, &reverse})
+    if (estimate.status == Status::ok && way->status != Status::ok)
+      estimate.warnings.push_back(fmt::format("chains {} have the status {}: the gap tells little",
+                                              way == &forward ? "from the base" : "from b = 1",
+                                              name(way->status)));
+  if (std::abs(ways.gap()) <= kErrors * ways.gap_error()) return;
+  const std::string differ = fmt::format(
+      "chains from b = 1 downwards find {:.4f} +- {:.4f}, chains from the base {:.4f} +- {:.4f}: {}",
+      reverse.log_z, reverse.std_error, forward.log_z, forward.std_error,
+      ways.gap() > 0 ? "these never met those, or hardly" : "those never met these, or hardly");
+  if (std::abs(ways.gap()) > kNats)
+    estimate.refuse(Status::not_converged, differ + "; run more sweeps");
+  else
+    estimate.warnings.push_back(differ);
 }
 
 }  // namespace boltzmark

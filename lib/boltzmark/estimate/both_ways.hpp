@@ -8,9 +8,9 @@
 
 namespace boltzmark {
 
-/// What annealing finds from both ends of the ladder. By chains that come from the base E[log_z] <= log Z;
-/// by exact samples of the model that go there E[log_z] >= log Z, but states near modes are none: what they
-/// find is no bound.
+/// What annealing finds from both ends of the ladder, each by its own weights alone. Of chains from the base
+/// E[log_z] <= log Z; of chains from exact samples of the model E[log_z] >= log Z, but states near modes are no
+/// such samples: what they find is no bound, and a phase that they all lack is in no error.
 struct BothWays {
   Estimate forward;  ///< AIS: from the base
   Estimate reverse;  ///< from states at b = 1
@@ -27,9 +27,11 @@ struct BothWays {
 AnnealingResult anneal_from_modes(const LayeredTarget& target, const Modes& modes,
                                   AnnealingOptions options);
 
-/// Refuses an estimate where the two differ by more than three of the gap's errors and a tenth of a nat, or
-/// have no such error: chains from the base hardly end where those near modes are, or these are not where the
-/// mass is.
+/// Refuses an estimate where the two differ by more than three of the gap's errors and by more than half a
+/// nat, or where one has no number; tells a smaller gap beyond its errors, and a side that is not ok.
+///   reverse > forward: chains from the base hardly end where the others begin. Weights may mend that in the
+///     forward estimate alone, so that a small gap of this kind refutes nothing.
+///   reverse < forward: chains near modes hardly were where those from the base end.
 /// Status  not_converged
 void hold_to_gap(const BothWays& ways, Estimate& estimate);
 

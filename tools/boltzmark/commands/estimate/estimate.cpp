@@ -128,12 +128,14 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
                           estimate.log_z - outcome.known->log_z));
   if (outcome.both_ways) {
     const BothWays& ways = *outcome.both_ways;
-    facts.add("both ways",
-              fmt::format("{:.4f} +- {} from the base, {:.4f} +- {} {}, gap {:+.4f} +- {}",
-                          ways.forward.log_z, short_number(ways.forward.std_error),
-                          ways.reverse.log_z, short_number(ways.reverse.std_error),
-                          arguments.method == "ais" ? "from modes" : "by RAISE", ways.gap(),
-                          short_number(ways.gap_error())));
+    facts.add(
+        "both ways",
+        fmt::format("{:.4f} +- {} from the base ({}), {:.4f} +- {} {} ({}), gap {:+.4f} +- {}",
+                    ways.forward.log_z, short_number(ways.forward.std_error),
+                    name(ways.forward.status), ways.reverse.log_z,
+                    short_number(ways.reverse.std_error),
+                    arguments.method == "ais" ? "from modes" : "by RAISE",
+                    name(ways.reverse.status), ways.gap(), short_number(ways.gap_error())));
   }
   facts.add("status", std::string(name(estimate.status)));
   if (outcome.attempts.size() > 1) facts.add("attempts", describe_attempts(outcome.attempts));
@@ -174,7 +176,7 @@ void check(const EstimateRequest& arguments, const Command& command) {
   if (arguments.both_ways && (exact || !find_method(arguments.method).other_way))
     throw InvalidArgument(
         fmt::format("--method = {} (must be ais or raise for --both-ways)", arguments.method));
-  constexpr int kLeast = 4;
+  constexpr int kLeast = 10;
   if (arguments.both_ways && arguments.shared.sweeps < kLeast)
     throw InvalidArgument(fmt::format("--sweeps = {} (must be at least {} for --both-ways)",
                                       arguments.shared.sweeps, kLeast));
@@ -272,6 +274,9 @@ constexpr const char* kEstimateNotes =
     "itself, by all states, as not_converged. Methods whose run does not itself temper\n"
     "collapsed states from the uniform base are held to what a short tempered run from there finds\n"
     "besides.\n"
+    "With --both-ways log Z is still the method's own. A gap may refuse an estimate that is right: chains\n"
+    "from modes are no exact samples, and what they all lack is in no error. forward and reverse are each\n"
+    "by its own samples, before anything else is held against it.\n"
     "JSON keys: method, log_z, std_error, lower, upper, chains, sweeps (of the last attempt),\n"
     "total_sweeps, attempts (of each sweeps and status), temperatures, sampler (tempering or\n"
     "parallel; null without samples of the rungs), summed (odd or even; null without marginal\n"
@@ -319,8 +324,9 @@ void add_estimate(Program& program) {
                "start on two cores, whatever this machine has (default: 60).");
   command.flag(
       &arguments->both_ways, "--both-ways",
-      "ais, raise: half of the sweeps go the other way, from modes down to the base or up "
-      "from it. Both are told, and a gap of more than three of its errors and a tenth of a nat refuses.");
+      "Half of the sweeps go the other way: of ais down from modes, half of these at b = 1; of raise "
+      "up from the base, by AIS. Both are told, and a gap refuses that is more than three of its errors and "
+      "more than half a nat.");
   add_strict(command, *strict);
   command.text(
       &arguments->dump, "--dump FILE",
