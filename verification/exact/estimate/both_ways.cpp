@@ -123,7 +123,9 @@ TEST_CASE("a gap between both ways refuses beyond three of its errors and half a
     CHECK(held_to(100 + sign * 0.749, wide).status == Status::ok);
     CHECK(held_to(100 + sign * 0.751, wide).status == Status::not_converged);
   }
-  const auto last = [](const Estimate& estimate) { return estimate.warnings.back(); };
+  const auto last = [](const Estimate& estimate) {
+    return estimate.warnings.empty() ? std::string() : estimate.warnings.back();
+  };
   CHECK(last(held_to(101, 0.04)).find("these never met those") != std::string::npos);
   CHECK(last(held_to(99, 0.04)).find("those never met these") != std::string::npos);
   for (const Estimate& estimate : {held_to(100, none), held_to(none, 0.04)}) {
