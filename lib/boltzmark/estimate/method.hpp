@@ -91,8 +91,9 @@ struct Method {
   std::function<double(const MethodSettings&)> sweep_bytes = nullptr;
   /// Returns the bytes that a chain's rungs take, of all sweeps together; null: none.
   std::function<double(const MethodSettings&)> rung_bytes = nullptr;
-  /// Goes the ladder the other way, to be held against what `run` told: from modes, or from the base; null:
-  /// its chains go no one way.
+  /// Sends chains the other way through the ladder, down from modes or up from the base, and puts what `run`
+  /// told beside it; null: its chains go no one way. The settings are of this run alone: its sweeps, and a
+  /// key that `run` did not have, or the two are not independent.
   std::function<BothWays(const Estimate& told, const LayeredTarget&, const Modes&,
                          const MethodSettings&)>
       other_way = nullptr;

@@ -68,6 +68,21 @@ TEST_CASE("an estimate both ways is refused where chains from the base never met
   CHECK(told.out.find("from modes") != std::string::npos);
 }
 
+TEST_CASE("a model that no precision resolves is refused both ways as it is without") {
+  const io_test::Folder folder;
+  const auto shape = random_rbm(8, 5, 0.3, 4);
+  std::vector<boltzmark::Layer> layers = {shape.layer(0), shape.layer(1)};
+  layers[1].bias[2] = 8e14;
+  const std::string path = saved(boltzmark::Layered(layers, shape.weights()), folder / "m.npz");
+  const auto refused = [&](const Arguments& more) {
+    return json_of(
+        with({"estimate", path, "--method", "ais", "--sweeps", "400", "--base", "uniform"}, more));
+  };
+  const Json both = refused({"--both-ways"});
+  CHECK(both["status"] == refused({})["status"]);
+  CHECK(both["status"] != "ok");
+}
+
 TEST_CASE("both ways are refused of methods that go no one way, of samples, and of nine sweeps") {
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(6, 4, 1, 3), folder / "m.npz");

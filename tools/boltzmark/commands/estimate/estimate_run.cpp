@@ -59,20 +59,12 @@ std::string decided(const Session& session, const std::string& own) {
   return session.ranks ? session.ranks->broadcast(own) : own;
 }
 
-// The sweeps that go the other way, and what they find beside the method's own.
-struct OtherWay {
-  int sweeps = 0;
-  boltzmark::Progress progress = nullptr;
-};
-
+// Holds the estimate to chains that go the other way, of these settings but for their draws.
 void go_other_way(const std::string& method, const LayeredTarget& target, const Modes& modes,
-                  MethodSettings settings, const OtherWay& way, EstimateOutcome& outcome) {
-  settings.sweeps = way.sweeps;
-  settings.progress = way.progress;
+                  MethodSettings settings, EstimateOutcome& outcome) {
   settings.key = derive_key(settings.key, "other way");
-  settings.top_states = nullptr;
   outcome.both_ways = find_method(method).other_way(outcome.estimate, target, modes, settings);
-  outcome.sweeps += way.sweeps;
+  outcome.sweeps += settings.sweeps;
   hold_to_gap(*outcome.both_ways, outcome.estimate);
 }
 
@@ -93,7 +85,8 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   Progress progress(session, arguments.method, sweeps, "sweeps");
   adapt_ladder(target, arguments.shared, settings);
   const int pilot = sweeps - settings.sweeps;
-  const int other = arguments.both_ways ? settings.sweeps / 2 : 0;
+  // A model without modes is beyond arithmetic, and hold_to_bound refuses it.
+  const int other = arguments.both_ways && found.modes ? settings.sweeps / 2 : 0;
   settings.sweeps -= other;
   settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
   const MethodWork work = method_work(arguments.method, settings);
@@ -104,10 +97,11 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
                           .summed = summed_layers(arguments.method, model, arguments.shared)};
   MethodRuns runs(target, settings);
   outcome.estimate = runs.estimate(arguments.method);
-  if (other > 0)
-    go_other_way(arguments.method, target, *found.modes, settings,
-                 {other, [&](double share) { progress.show(sweeps - other + share * other); }},
-                 outcome);
+  if (other > 0) {
+    settings.sweeps = other;
+    settings.progress = [&](double share) { progress.show(sweeps - other + share * other); };
+    go_other_way(arguments.method, target, *found.modes, settings, outcome);
+  }
   if (!arguments.dump.empty())
     outcome.store =
         settings.tempering == Tempering::parallel ? runs.replicas() : runs.tempered().store;
@@ -261,11 +255,7 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   });
   const CaseValues& cases = settings.cases;
   const PreparedTarget& prepared = *made;
-  FoundStates found = find_before(arguments, prepared, cases);
-  if (arguments.both_ways && !found.modes)
-    found.modes = find_modes(
-        prepared.target.tempered_model().model, prepared.chosen.base,
-        mode_search(prepared.target.tempered_model().model, arguments.shared.seed, cases));
+  const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
   EstimateOutcome outcome;
   if (arguments.target_error > 0) {
