@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "output.hpp"
 
 namespace boltzmark::cli {
@@ -183,6 +184,14 @@ void Command::flag(bool* target, const std::string& shown, const std::string& he
 void Command::writes(std::initializer_list<std::string_view> names) {
   for (Argument& argument : arguments_)
     if (std::find(names.begin(), names.end(), argument.name) != names.end()) argument.writes = true;
+}
+
+void Command::reads_models(std::initializer_list<std::string_view> names) {
+  for (Argument& argument : arguments_)
+    if (std::find(names.begin(), names.end(), argument.name) != names.end())
+      argument.take = [take = std::move(argument.take)](const std::string& text) {
+        take(find_in_data_folders(text));
+      };
 }
 
 void Command::writes_folder(std::string_view name) {

@@ -82,6 +82,8 @@ class Command {
   void writes(std::initializer_list<std::string_view> names);
   /// Says so of a folder that the command holds by a lock of its own.
   void writes_folder(std::string_view name);
+  /// Says that arguments name models, which are looked for below the data folders too.
+  void reads_models(std::initializer_list<std::string_view> names);
 
   /// Says that the command runs on the ranks that mpirun or srun start.
   void uses_ranks() { has_use_for_ranks_ = true; }

@@ -9,6 +9,7 @@
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/formats/file_kind.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/chains.hpp"
@@ -48,6 +49,13 @@ EnumerationPlan plan_layers(const Layered& model, int first_layer,
 }
 
 }  // namespace
+
+bool is_model_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return false;
+  const FileKind kind = file_kind(path);
+  return (kind == FileKind::zip && !holds_states(path)) || kind == FileKind::matlab;
+}
 
 Layered load_model(const std::string& path) {
   return about_file(path, [&] { return read_model(path); });

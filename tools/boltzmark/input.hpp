@@ -15,6 +15,9 @@
 
 namespace boltzmark::cli {
 
+/// Tells whether a file is a model's by its content; false if there is none.
+bool is_model_file(const std::string& path);
+
 /// Reads a model file.  Throws  DataError naming the file
 Layered load_model(const std::string& path);
 

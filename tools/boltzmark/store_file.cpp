@@ -93,6 +93,32 @@ MetMasses read_masses(const Npz& file, const std::string& of) {
   return masses;
 }
 
+constexpr double kNoNumber = std::numeric_limits<double>::lowest();
+
+// Of chains that began at b = 1, where there were such.
+void add_reverse(const Estimate& reverse, NpzWriter& file) {
+  double numbers[] = {reverse.log_z, reverse.std_error};
+  for (double& number : numbers)
+    if (!std::isfinite(number)) number = kNoNumber;
+  const auto status = static_cast<std::int32_t>(reverse.status);
+  file.add("reverse", std::span<const double>(numbers), {2});
+  file.add("reverse_status", std::span(&status, 1), {1});
+}
+
+Estimate read_reverse(const Npz& file) {
+  constexpr auto kGravest = static_cast<std::int64_t>(Status::below_bound);
+  const Eigen::VectorXd numbers = read_shaped(file, "reverse", {2}, "log Z and its error").vector();
+  const auto status = read_shaped(file, "reverse_status", {1}, "one").integers()[0];
+  if (numbers[1] < 0 && numbers[1] != kNoNumber)
+    throw InvalidArgument(
+        fmt::format("reverse has an error of {} (must not be negative)", numbers[1]));
+  if (status < 0 || status > kGravest)
+    throw InvalidArgument(
+        fmt::format("reverse_status = {} (must be from 0 to {})", status, kGravest));
+  const auto number = [&](int i) { return numbers[i] == kNoNumber ? Estimate::kNone : numbers[i]; };
+  return {.log_z = number(0), .std_error = number(1), .status = static_cast<Status>(status)};
+}
+
 }  // namespace
 
 void save_store(const StoredRun& run, const std::string& path) {
@@ -127,6 +153,7 @@ void save_store(const StoredRun& run, const std::string& path) {
   if (run.phases) add_masses(*run.phases, "phase", file);
   if (run.phases && run.phases->small.log_masses.size() > 0)
     add_masses(run.phases->small, "place", file);
+  if (run.reverse) add_reverse(*run.reverse, file);
   if (!store.log_f.empty()) file.add("log_f", std::span(store.log_f), {sweeps, chains, rungs});
   file.commit();
 }
@@ -166,6 +193,7 @@ StoredRun load_store(const std::string& path) {
     if (file.contains("phase_log_masses")) run.phases = MetPhases{read_masses(file, "phase")};
     if (run.phases && file.contains("place_log_masses"))
       run.phases->small = read_masses(file, "place");
+    if (file.contains("reverse")) run.reverse = read_reverse(file);
     return run;
   });
 }

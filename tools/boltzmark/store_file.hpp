@@ -15,6 +15,8 @@ struct StoredRun {
   LowerBound bound = {};  ///< of a file: its number, error and visits alone, or none
   bool resolved = true;   ///< parameters are not so large that a double does not resolve a nat
   std::optional<MetPhases> phases = std::nullopt;
+  std::optional<Estimate> reverse =
+      std::nullopt;  ///< of --both-ways; of a file: log Z, error, status
 };
 
 /// Writes a sample store as .npz: float64 D and int32 rung [sweeps, chains]; beta, log_prior and
@@ -22,7 +24,9 @@ struct StoredRun {
 /// exchanged_rungs (1) of parallel tempering; lower_bound, lower_bound_error and input_rounding where there
 /// is a bound; visited: LowerBound's searched, met and visits; unresolved where parameters were so large that
 /// there is none; phase_log_masses (the lowest double: no mass), phase_errors and phase_shares [phases], and
-/// phase_visits; place_log_masses, .. likewise of groups of what is near all places, where there are any.
+/// phase_visits; place_log_masses, .. likewise of groups of what is near all places, where there are any;
+/// reverse: log Z and error by chains that began at b = 1 (the lowest double: no number), and reverse_status,
+/// its place in Status.
 /// Throws  DataError naming the file
 void save_store(const StoredRun& run, const std::string& path);
 

@@ -55,6 +55,7 @@ std::vector<ZooOutcome> read_outcomes(const Results& results) {
                          .method = method,
                          .error = number(said.at("log_z")) - truth,
                          .std_error = number(said.at("std_error")),
+                         .sweeps = number(said.at("sweeps")),
                          .ok = said.at("status") == "ok"};
       outcome.covered = number(said.at("lower")) <= truth && truth <= number(said.at("upper"));
       all.push_back(std::move(outcome));

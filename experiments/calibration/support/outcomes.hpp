@@ -18,6 +18,7 @@ struct ZooOutcome {
   std::string method = {};
   double error = 0;      ///< log Z estimated less the true one, in nats
   double std_error = 0;  ///< stated
+  double sweeps = 0;     ///< of all attempts
   bool ok = false;
   bool covered = false;  ///< by the stated 95 % interval
 

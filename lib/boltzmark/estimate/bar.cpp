@@ -102,7 +102,9 @@ Estimate bar(const SampleStore& store) {
   estimate.log_z = estimate.log_z_rungs[store.rungs() - 1];
   set_error(estimate, influences, store.bundle());
   if (!std::all_of(ratios.begin(), ratios.end(), [](const Ratio& r) { return r.converged; }))
-    estimate.refuse(Status::not_converged, "a ratio of neighbouring rungs was not solved");
+    estimate.refuse(
+        Status::not_converged,
+        "a ratio of neighbouring rungs was not solved: run more sweeps, or use more rungs");
   judge_mixing(estimate, store);
   return estimate;
 }

@@ -12,10 +12,10 @@
 namespace boltzmark {
 namespace {
 
-// Puts chains one sweep on from modes, of which one side is at its means. Blocks of chains have draws of
-// their own, so that no state depends on how chains are grouped.
-void start_from_modes(const LayeredTarget& target, const Modes& modes, std::span<const int> starts,
-                      StreamKey key, Population& population, int first_chain) {
+// Sets chains to states one sweep on from modes. Blocks of chains have draws of their own, so that no state
+// depends on how chains are grouped.
+void put_near_modes(const LayeredTarget& target, const Modes& modes, std::span<const int> starts,
+                    StreamKey key, Population& population, int first_chain) {
   for (int place = 0; place < population.chains(); place += kChainBlock) {
     const int count = std::min(kChainBlock, population.chains() - place);
     const int first = first_chain + place;
@@ -34,11 +34,24 @@ void start_from_modes(const LayeredTarget& target, const Modes& modes, std::span
 
 double BothWays::gap_error() const { return std::hypot(forward.std_error, reverse.std_error); }
 
+SetStates start_from_modes(const LayeredTarget& target, const Modes& modes, int chains,
+                           StreamKey key) {
+  // In no order: a chain's number is its rung where replicas are exchanged.
+  const std::vector<int> shares = share_modes(modes, ModeShares::weighted, chains);
+  Stream draws(derive_key(key, "order"), Purpose::data);
+  std::vector<int> starts;
+  for (const int place : permutation(chains, draws)) starts.push_back(shares[place]);
+  return
+      [&target, &modes, starts = std::move(starts), key](Population& population, int first_chain) {
+        put_near_modes(target, modes, starts, key, population, first_chain);
+      };
+}
+
 AnnealingResult anneal_from_modes(const LayeredTarget& target, const Modes& modes,
                                   AnnealingOptions options) {
   options.check();
-  const std::vector<int> starts = share_modes(modes, ModeShares::weighted, options.chains);
-  const StreamKey key = derive_key(options.key, "modes");
+  const SetStates start =
+      start_from_modes(target, modes, options.chains, derive_key(options.key, "modes"));
   const std::int64_t at_top = (options.sweeps + 1) / 2;
   std::mutex telling;  // chains are at b = 1 and below it at once
   const auto part = [&, progress = options.progress](double from, double share) -> Progress {
@@ -52,7 +65,7 @@ AnnealingResult anneal_from_modes(const LayeredTarget& target, const Modes& mode
   options.progress = part(0.5, 0.5);
   options.sweeps -= at_top;
   return reverse_annealing(target, options, [&](Population& population, int first_chain) {
-    start_from_modes(target, modes, starts, key, population, first_chain);
+    start(population, first_chain);
     const std::vector<float> betas(static_cast<std::size_t>(population.chains()), 1.0F);
     for (std::int64_t s = 0; s < at_top; ++s) {
       population.move(betas);
@@ -65,9 +78,13 @@ void hold_to_gap(const BothWays& ways, Estimate& estimate) {
   constexpr double kErrors = 3, kNats = 0.5;
   const auto& [forward, reverse] = ways;
   if (!std::isfinite(estimate.log_z)) return;
-  if (!std::isfinite(ways.gap()) || !std::isfinite(ways.gap_error()))
-    return estimate.refuse(Status::not_converged,
-                           "chains the other way find no number to hold the estimate to");
+  if (!std::isfinite(ways.gap()) || !std::isfinite(ways.gap_error())) {
+    const bool known = std::isfinite(reverse.log_z + reverse.std_error);
+    return estimate.refuse(
+        Status::not_converged,
+        fmt::format("chains from {} find no number to hold the estimate to ({})",
+                    known ? "the base" : "b = 1", name((known ? forward : reverse).status)));
+  }
   for (const Estimate* way : {&forward, &reverse})
     if (estimate.status == Status::ok && way->status != Status::ok)
       estimate.warnings.push_back(fmt::format("chains {} have the status {}: the gap tells little",

@@ -8,17 +8,24 @@
 
 namespace boltzmark {
 
-/// What annealing finds from both ends of the ladder, each by its own weights alone. Of chains from the base
-/// E[log_z] <= log Z; of chains from exact samples of the model E[log_z] >= log Z, but states near modes are no
-/// such samples: what they find is no bound, and a phase that they all lack is in no error.
+/// What chains find that begin at either end of the ladder. Of chains annealed from the base E[log_z] <= log Z;
+/// of chains annealed from exact samples of the model E[log_z] >= log Z, but states near modes are no such
+/// samples: what they find is no bound, and a phase that they all lack is in no error.
 struct BothWays {
-  Estimate forward;  ///< AIS: from the base
+  Estimate forward;  ///< from the base
   Estimate reverse;  ///< from states at b = 1
 
   double gap() const { return reverse.log_z - forward.log_z; }
   /// Returns  the gap's standard error: the two are independent
   double gap_error() const;
 };
+
+/// Starts chains near modes, one sweep on, from each in proportion to f.
+/// Shapes      all populations together have so many chains
+/// Randomness  key: no state depends on how chains are grouped
+/// Invariant   target and modes outlive what is returned
+SetStates start_from_modes(const LayeredTarget& target, const Modes& modes, int chains,
+                           StreamKey key);
 
 /// Anneals downwards from states near modes: chains start from them in proportion to f, make half of the
 /// sweeps at b = 1, and the others as reverse_annealing does.

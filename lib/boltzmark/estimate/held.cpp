@@ -111,7 +111,7 @@ double allowed_share(const LowerBound& bound, const Estimate& estimate) {
 void refuse_as_unmet(double share, double demanded, const char* where, Estimate& estimate) {
   estimate.refuse(Status::not_converged,
                   fmt::format("{:.1f} % of the run's samples at b = 1 are {} at least {:.0f} % of "
-                              "such a Z: it hardly met some modes",
+                              "such a Z: it hardly met some modes; run more sweeps",
                               100 * share, where, 100 * std::min(demanded, 1.0)));
 }
 
@@ -161,7 +161,7 @@ void hold_to_visits(const LowerBound& bound, Estimate& estimate) {
         Status::not_converged,
         fmt::format("{:.1f} % of the run's samples at b = 1 are in states that hold at "
                     "most {:.0f} % of such a Z: it is too high, or the chains never met "
-                    "the rest",
+                    "the rest; run more sweeps",
                     100 * bound.met, 100 * allowed));
 }
 
@@ -194,8 +194,9 @@ void add_unmet(Unmet unmet, Estimate& estimate) {
   if (unmet.surely > kMost || unmet.mass > kMostUnsure)
     estimate.refuse(
         Status::not_converged,
-        fmt::format("the run hardly met what is near modes that hold {:.0f} % of such a Z",
-                    100 * (unmet.surely > kMost ? unmet.surely : unmet.mass)));
+        fmt::format(
+            "the run hardly met what is near modes that hold {:.0f} % of such a Z; run more sweeps",
+            100 * (unmet.surely > kMost ? unmet.surely : unmet.mass)));
   if (estimate.add_missing(unmet.mass))
     estimate.warnings.push_back(
         fmt::format("near modes that the run hardly met {:.2g} % of such a Z are found beside it: "
@@ -208,10 +209,12 @@ bool refuse_by_masses(const MetMasses& masses, const char* how, Estimate& estima
   constexpr double kJointErrors = 5, kNats = 0.25;
   const double low = masses.log_z() - estimate.log_z;
   if (low > std::max(kNats, kJointErrors * std::hypot(masses.std_error(), estimate.std_error))) {
-    estimate.refuse(Status::not_converged,
-                    fmt::format("{} finds {:.4f} +- {:.4f}, more than this: "
-                                "the chains never met some of what is near those",
-                                how, masses.log_z(), masses.std_error()));
+    estimate.refuse(
+        Status::not_converged,
+        fmt::format(
+            "{} finds {:.4f} +- {:.4f}, more than this: "
+            "the chains never met some of what is near those; run more sweeps, or from another base",
+            how, masses.log_z(), masses.std_error()));
     return true;
   }
   for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
@@ -250,7 +253,7 @@ void add_unseen(Estimate& estimate) {
     estimate.refuse(
         Status::not_converged,
         fmt::format("longer tours than the longest one would add {:.2g} % to such a Z by "
-                    "the tail of their lengths (more than {:.0f} %)",
+                    "the tail of their lengths (more than {:.0f} %); run more sweeps",
                     100 * estimate.missing, 100 * kMost));
   if (estimate.add_missing(estimate.missing) && estimate.missing > kTold)
     estimate.warnings.push_back(fmt::format(

@@ -102,7 +102,8 @@ Estimate stationary_estimate(const SampleStore& store, Transitions transitions, 
   const MatrixXd transition = sums.transpose().array().colwise() / left.array();
   const auto stationary = stationary_law(transition);
   if (!stationary) {
-    estimate.refuse(Status::not_converged, "not every rung leads to every other one");
+    estimate.refuse(Status::not_converged,
+                    "not every rung leads to every other one: run more sweeps");
     return estimate;
   }
   estimate.log_z_rungs = log_z_from_occupancies(*stationary, store.log_prior, store.log_z_hat);

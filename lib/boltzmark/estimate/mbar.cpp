@@ -214,7 +214,8 @@ MbarEstimate mbar(const SampleStore& store) {
   MbarEstimate estimate;
   estimate.iterations = solution.iterations;
   if (!solution.converged)
-    estimate.refuse(Status::not_converged, "Newton's method did not solve MBAR's equations");
+    estimate.refuse(Status::not_converged,
+                    "Newton's method did not solve MBAR's equations: run more sweeps");
   if (!solution.z.allFinite()) return estimate;
   VectorXd inverse_temperatures(store.rungs());
   for (int k = 0; k < store.rungs(); ++k) inverse_temperatures[k] = store.ladder[k];
@@ -225,7 +226,7 @@ MbarEstimate mbar(const SampleStore& store) {
   estimate.log_z = estimate.log_z_rungs[store.rungs() - 1];
   set_errors(store, visited, z, log_mixture, inverse_temperatures, estimate);
   if (visited.rungs.front() != 0 || visited.rungs.back() != store.rungs() - 1)
-    estimate.refuse(Status::unvisited_rung, "an end of the ladder has no samples");
+    estimate.refuse(Status::unvisited_rung, "an end of the ladder has no samples: run more sweeps");
   judge_mixing(estimate, store);
   return estimate;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/methods.hpp"
 
 namespace boltzmark {
 namespace {
@@ -75,6 +76,7 @@ ReplicaOptions replica_options(const MethodSettings& settings) {
           .burn_in = burn_in,
           .sweeps = sweeps - burn_in,
           .annealed_start = settings.annealed_start,
+          .top_start = settings.top_start,
           .key = settings.key,
           .top_states = settings.top_states,
           .progress = settings.progress};
@@ -101,10 +103,19 @@ TemperedRun run_tempering(const Target& target, const MethodSettings& settings) 
                                       .ladder = tempering_ladder(settings),
                                       .log_prior = settings.log_prior,
                                       .states = settings.states,
+                                      .log_z_hat = settings.log_z_hat,
+                                      .top_start = settings.top_start,
                                       .keep_log_f = settings.keep_log_f,
                                       .top_states = settings.top_states,
                                       .key = settings.key,
                                       .progress = settings.progress});
+}
+
+BothWays run_from_modes(const Method& method, const Estimate& told, const LayeredTarget& target,
+                        const Modes& modes, MethodSettings settings) {
+  settings.top_start = start_from_modes(target, modes, method.work(settings).chains,
+                                        derive_key(settings.key, "modes"));
+  return {told, estimate_log_z(method.name, target, settings)};
 }
 
 Method reader_of_runs(std::string name, std::string summary,
@@ -116,6 +127,7 @@ Method reader_of_runs(std::string name, std::string summary,
           .work = tempering_work,
           .sweep_bytes = bytes_of_samples,
           .rung_bytes = bytes_of_rungs,
+          .other_way = run_from_modes,
           .cell_seconds = kCellSeconds,
           .from_run = std::move(from_run)};
 }

@@ -36,6 +36,9 @@ struct MethodSettings {
   int bundles = 0;   ///< of parallel tempering, a chain a rung each; 0: what `chains` allow, or one
   int burn_in = -1;  ///< sweeps of parallel tempering before any is kept; below 0: a fifth
   bool annealed_start = false;  ///< of parallel tempering, as ReplicaOptions has it
+  /// Where tempered chains begin, at b = 1, as SimulatedTemperingOptions and ReplicaOptions have it.
+  SetStates top_start = nullptr;
+  Eigen::VectorXd log_z_hat = {};  ///< of simulated chains that begin there, which need it [rungs]
   StreamKey key = {};
   CaseValues cases = {};  ///< observed states for RAISE [visible x cases]; empty: sampled
   /// Takes states at b = 1 of as many chains as the method's work says; adaptive and continuous tempering
@@ -77,6 +80,14 @@ struct Reads {
   bool cases = false;
 };
 
+struct Method;
+
+/// Sends chains through the ladder from its other end, down from modes or up from the base, and puts beside it
+/// what the method told. The settings are of this run alone: its sweeps, the log Zhat of the one that told if it
+/// was simulated tempering, and a key that this one did not have, or the two are not independent.
+using OtherWay = std::function<BothWays(const Method&, const Estimate& told, const LayeredTarget&,
+                                        const Modes&, const MethodSettings&)>;
+
 /// A method of estimating log Z: all that the command line, `compare` and the tests know of it.
 struct Method {
   std::string name = {};  ///< as the command line takes it
@@ -91,15 +102,10 @@ struct Method {
   std::function<double(const MethodSettings&)> sweep_bytes = nullptr;
   /// Returns the bytes that a chain's rungs take, of all sweeps together; null: none.
   std::function<double(const MethodSettings&)> rung_bytes = nullptr;
-  /// Sends chains the other way through the ladder, down from modes or up from the base, and puts what `run`
-  /// told beside it; null: its chains go no one way. The settings are of this run alone: its sweeps, and a
-  /// key that `run` did not have, or the two are not independent.
-  std::function<BothWays(const Estimate& told, const LayeredTarget&, const Modes&,
-                         const MethodSettings&)>
-      other_way = nullptr;
-  double square_matrices = 0;  ///< of rungs x rungs doubles, that are there at once
-  double cell_seconds = 0;     ///< besides the sweeps, of a sample and a rung on one thread
-  double pair_seconds = 0;     ///< and of a sample and a pair of rungs
+  OtherWay other_way = nullptr;  ///< null: its chains begin at no one end of the ladder
+  double square_matrices = 0;    ///< of rungs x rungs doubles, that are there at once
+  double cell_seconds = 0;       ///< besides the sweeps, of a sample and a rung on one thread
+  double pair_seconds = 0;       ///< and of a sample and a pair of rungs
 
   /// Estimates log Z from a tempered run that other methods read too; source `tempered` has it.
   std::function<Estimate(const TemperedRun&)> from_run = nullptr;
@@ -147,6 +153,11 @@ MethodWork replica_work(const MethodSettings& settings);
 /// Samples by parallel tempering.
 /// Randomness, Throws  as parallel_tempering_samples and replica_options
 SampleStore run_replicas(const Target& target, const MethodSettings& settings);
+
+/// Makes the same run of a method by chains that begin near modes.
+/// Throws  as estimate_log_z
+BothWays run_from_modes(const Method& method, const Estimate& told, const LayeredTarget& target,
+                        const Modes& modes, MethodSettings settings);
 
 /// Makes a method that reads more of a tempered run than its samples.
 Method reader_of_runs(std::string name, std::string summary,

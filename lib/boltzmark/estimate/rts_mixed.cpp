@@ -111,7 +111,8 @@ Estimate rts_mixed(const std::vector<RtsStage>& stages, const VectorXd& log_prio
   const MixtureSolution solution = solve_mixture(
       [&](const VectorXd& z, bool) { return mixture(stages, log_prior, z); }, weight, start);
   if (!solution.converged)
-    estimate.refuse(Status::not_converged, "Newton's method did not maximise the likelihood");
+    estimate.refuse(Status::not_converged,
+                    "Newton's method did not maximise the likelihood: run more sweeps");
   if (!solution.z.allFinite()) return estimate;
   estimate.log_z_rungs = -solution.z;
   estimate.log_z = estimate.log_z_rungs[log_prior.size() - 1];

@@ -101,4 +101,7 @@ class Populations {
   std::vector<std::unique_ptr<Population>> groups_;
 };
 
+/// Sets the states of a population, whose first chain has the given number.
+using SetStates = std::function<void(Population& population, int first_chain)>;
+
 }  // namespace boltzmark

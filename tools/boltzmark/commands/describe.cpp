@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "boltzmark/io/datasets/binarise.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/discriminative_file.hpp"
-#include "boltzmark/io/formats/file_kind.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"
 #include "tools/boltzmark/image.hpp"
 #include "tools/boltzmark/input.hpp"
@@ -21,6 +20,7 @@ struct DescribeArguments {
   std::string subject;
   std::string binarise;  ///< empty: not given
   ImageRequest image;
+  bool base = false;  ///< chooses the one that `estimate` would
   bool force = false;
 };
 
@@ -49,8 +49,14 @@ std::optional<std::string> annealed_without(const Layered& model) {
   return parity_name(summed_side(model, {}));
 }
 
+// What b = 0 stands for in `estimate` by its defaults, by the same pilots.
+std::string auto_base(const std::string& path, const Layered& model) {
+  EstimateArguments arguments;
+  return make_target(model, path, arguments, {}).base;
+}
+
 void print_model(const std::string& path, const Layered& model,
-                 const std::optional<KnownLogZ>& known) {
+                 const std::optional<KnownLogZ>& known, const std::string& base) {
   const EnumerationPlan plan = plan_enumeration(model);
   FactList facts;
   facts.add("model", path);
@@ -78,11 +84,12 @@ void print_model(const std::string& path, const Layered& model,
   if (const auto summed = annealed_without(model))
     facts.add("annealing",
               fmt::format("sums out the {} layers, unless --summed says otherwise", *summed));
+  if (!base.empty()) facts.add("base", base + ", chosen by pilots");
   print(facts.text());
 }
 
 JsonObject json_model(const std::string& path, const Layered& model,
-                      const std::optional<KnownLogZ>& known) {
+                      const std::optional<KnownLogZ>& known, const std::string& base) {
   const EnumerationPlan plan = plan_enumeration(model);
   std::vector<JsonObject> layers;
   for (int l = 0; l < model.layers(); ++l)
@@ -101,6 +108,7 @@ JsonObject json_model(const std::string& path, const Layered& model,
         .set("estimated_seconds", plan.seconds);
   else
     object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
+  if (!base.empty()) object.set("base", base);
   if (known)
     return object.set("log_z", known->log_z)
         .set("log_z_error", finite(known->error))
@@ -193,13 +201,6 @@ JsonObject json_dataset(const Dataset& data) {
       .set("provenance", data.provenance);
 }
 
-bool is_model_file(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return false;
-  const FileKind kind = file_kind(path);
-  return (kind == FileKind::zip && !holds_states(path)) || kind == FileKind::matlab;
-}
-
 // Weights of the first hidden units, as many as fit: black the least, white the greatest, grey 0.
 void draw_weights(const Eigen::MatrixXd& weights, const ImageRequest& image) {
   if (image.file.empty()) return;
@@ -220,10 +221,17 @@ void draw_cases(const Dataset& data, const ImageRequest& image) {
   write_images(image.file, grey_values(data.values.leftCols(shown), Unit::gaussian()), shape);
 }
 
-int run(const DescribeArguments& arguments, const Session& session) {
+[[noreturn]] void refuse_base(const std::string& subject) {
+  throw InvalidArgument(
+      fmt::format("--base (must go with a Boltzmann machine, which {} is not)", subject));
+}
+
+int run(DescribeArguments arguments, const Session& session) {
   arguments.image.check(arguments.force);
-  if (is_model_file(arguments.subject)) {
+  if (const std::string found = find_in_data_folders(arguments.subject); is_model_file(found)) {
+    arguments.subject = found;
     if (is_discriminative_file(arguments.subject)) {
+      if (arguments.base) refuse_base(arguments.subject);
       const DiscriminativeRbm model = read_discriminative(arguments.subject);
       draw_weights(model.input_weights().transpose(), arguments.image);
       if (session.json)
@@ -235,13 +243,15 @@ int run(const DescribeArguments& arguments, const Session& session) {
     const Layered model = load_model(arguments.subject);
     const std::optional<KnownLogZ> known = load_known_log_z(arguments.subject, model);
     draw_weights(model.weights(0), arguments.image);
+    const std::string base = arguments.base ? auto_base(arguments.subject, model) : "";
     if (session.json)
-      print(json_model(arguments.subject, model, known));
+      print(json_model(arguments.subject, model, known, base));
     else
-      print_model(arguments.subject, model, known);
+      print_model(arguments.subject, model, known, base);
     return 0;
   }
   const Dataset data = load_cases(arguments.subject, arguments.binarise, "train");
+  if (arguments.base) refuse_base(arguments.subject);
   draw_cases(data, arguments.image);
   if (session.json)
     print(json_dataset(data));
@@ -262,9 +272,9 @@ void add_describe(Program& program) {
       .notes =
           "JSON keys of a model: kind, file, layers [units, type, biases], weights,\n"
           "summed (odd or even: the layers that annealing sums out; null with Gaussian units),\n"
-          "enumerable, enumerated_side, states, estimated_seconds, log_z, log_z_error, log_z_by\n"
-          "(what the file says, see `make`); of a discriminative RBM: kind, file, inputs, binarise,\n"
-          "hidden, classes, hidden_units, input_weights, class_weights,\n"
+          "enumerable, enumerated_side, states, estimated_seconds, base (with --base), log_z,\n"
+          "log_z_error, log_z_by (what the file says, see `make`); of a discriminative RBM: kind,\n"
+          "file, inputs, binarise, hidden, classes, hidden_units, input_weights, class_weights,\n"
           "hidden_biases, class_biases; of a data set: kind, name,\n"
           "cases, units, image, classes, binary, mean_activity, sha256, provenance.",
       .examples = {"boltzmark describe rbm.npz", "boltzmark describe mnist:test",
@@ -278,6 +288,9 @@ void add_describe(Program& program) {
       command,
       "the weights from the visible layer to each of the first 100 hidden units (black "
       "below 0, white above), or the first 100 cases,");
+  command.flag(
+      &arguments->base, "--base",
+      "Choose the base of a model that `estimate` would, by pilots of seconds, and say which.");
   command.flag(&arguments->force, "--force", "Replace the image if it exists.");
   command.writes({"--image"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });

@@ -1,12 +1,19 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/transition/rule.hpp"
+#include "experiments/kit/printable.hpp"
 #include "experiments/kit/run/reproduce.hpp"
+#include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
 
@@ -82,8 +89,45 @@ Listing list_datasets() {
   return list;
 }
 
+// Model files of the data folders, by the paths that commands take: those below models/ and outside/.
+std::vector<std::string> model_files() {
+  namespace fs = std::filesystem;
+  constexpr auto kSkip = fs::directory_options::skip_permission_denied;
+  constexpr int kDepth = 3;
+  std::set<std::string> files;
+  for (const std::string& folder : data_folders())
+    for (const char* kind : {"models", "outside"}) {
+      std::error_code error;
+      for (fs::recursive_directory_iterator file(fs::path(folder) / kind, kSkip, error), end;
+           !error && file != end; file.increment(error)) {
+        if (file.depth() >= kDepth) file.disable_recursion_pending();
+        const std::string ending = file->path().extension().string();
+        if (ending == ".npz" || ending == ".mat")
+          files.insert(fs::relative(file->path(), folder, error).string());
+      }
+    }
+  return {files.begin(), files.end()};
+}
+
+// Nothing of what is no Boltzmann machine.
+std::optional<std::string> describe_file(const std::string& file) {
+  try {
+    const std::string path = find_in_data_folders(file);
+    if (!is_model_file(path) || is_discriminative_file(path)) return std::nullopt;
+    const Layered model = load_model(path);
+    std::string text = "a file:";
+    for (int l = 0; l < model.layers(); ++l)
+      text += fmt::format("{}{}", l > 0 ? "-" : " ", model.size(l));
+    if (const auto known = load_known_log_z(path, model)) text += ", log Z " + known_text(*known);
+    return text;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 Listing list_models() {
-  Listing list{"Models whose log Z is known", TextTable({"family", "example", "description"})};
+  Listing list{"Families of models whose log Z is known, and files of models",
+               TextTable({"family or file", "example", "description"})};
   for (const ModelFamily& family : model_families()) {
     list.table.add(
         {std::string(family.form), std::string(family.example), std::string(family.meaning)});
@@ -92,6 +136,13 @@ Listing list_models() {
                                .set("form", std::string(family.form))
                                .set("example", std::string(family.example))
                                .set("description", std::string(family.meaning)));
+  }
+  for (const std::string& file : model_files()) {
+    const std::optional<std::string> meaning = describe_file(file);
+    if (!meaning) continue;
+    list.table.add({experiments::printable_line(file), "", *meaning});
+    list.entries.push_back(
+        JsonObject().set("name", file).set("file", file).set("description", *meaning));
   }
   return list;
 }

@@ -163,6 +163,7 @@ void add_modes(Program& program) {
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace files that exist.");
   command.writes({"--out", "--image"});
+  command.reads_models({"MODEL"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

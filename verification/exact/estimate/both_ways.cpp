@@ -1,4 +1,4 @@
-// Annealing both ways: from the base upwards, and from states near modes downwards.
+// Runs both ways: from the base upwards, and from states near modes downwards.
 #include "boltzmark/estimate/both_ways.hpp"
 
 #include <catch2/catch.hpp>
@@ -40,6 +40,18 @@ Layered small(const std::vector<Unit>& units) {
   return {std::move(layers), std::move(matrices)};
 }
 
+// What a method tells of chains from the base, and of chains from modes beside it.
+BothWays both_ways(const std::string& method, const Layered& model, MethodSettings settings) {
+  const LayeredTarget target(model, Base::uniform(model));
+  MethodRuns runs(target, settings);
+  const Estimate told = runs.estimate(method);
+  settings.key = derive_key(settings.key, "other way");
+  if (find_method(method).source == Source::tempered && settings.tempering != Tempering::parallel)
+    settings.log_z_hat = runs.tempered().store.log_z_hat;
+  return find_method(method).other_way(find_method(method), told, target, modes_of(model),
+                                       settings);
+}
+
 // What an estimate of 100 +- 0.03 is after it was held to one from the other end.
 Estimate held_to(double reverse, double error) {
   const Estimate told{
@@ -77,6 +89,71 @@ TEST_CASE("chains from the base and chains from modes find log Z, of every unit 
     Estimate estimate = ways.forward;
     hold_to_gap(ways, estimate);
     CHECK(estimate.status == Status::ok);
+  }
+}
+
+TEST_CASE("tempered chains that begin in modes find log Z as those from the base do") {
+  const Unit bit = Unit::bernoulli(), four = Unit::multivalued(4), line = Unit::continuous();
+  struct Way {
+    const char* method;
+    std::optional<Tempering> tempering;
+  };
+  for (const std::vector<Unit>& units : std::vector<std::vector<Unit>>{
+           {bit, bit}, {four, bit}, {line, Unit::multivalued(1)}, {bit, four, bit}})
+    for (const Way& way : {Way{"rts", {}}, Way{"mbar", {}}, Way{"bar", Tempering::parallel},
+                           Way{"ss", {}}, Way{"smc", {}}}) {
+      const Layered model = small(units);
+      const double log_z = exact_log_z(model).log_z;
+      const BothWays ways = both_ways(way.method, model,
+                                      {.chains = 100,
+                                       .sweeps = 1000,
+                                       .ladder = Ladder::linear(20),
+                                       .tempering = way.tempering,
+                                       .key = make_key(2, "both ways")});
+      for (const Estimate& side : {ways.forward, ways.reverse}) {
+        INFO(way.method << ", " << model.layers() << " layers, " << units[0].name() << " visible: "
+                        << side.log_z << " +- " << side.std_error << ", exact " << log_z);
+        CHECK(side.status == Status::ok);
+        CHECK(std::abs(side.log_z - log_z) < 5 * side.std_error);
+      }
+      CHECK(ways.forward.log_z != ways.reverse.log_z);
+    }
+}
+
+TEST_CASE("chains begin in modes in proportion to f, whatever their numbers") {
+  const KnownModel tilted = make_known_model("tilted:40:12:0.3:1");
+  const LayeredTarget target(tilted.model, Base::uniform(tilted.model));
+  const Modes modes = modes_of(tilted.model);
+  constexpr int kChains = 384, kHalf = kChains / 2;
+  const SetStates start = start_from_modes(target, modes, kChains, make_key(1, "numbers"));
+  for (const int first : {0, kHalf}) {
+    const auto block = target.chains(first, kHalf, make_key(1));
+    start(*block, first);
+    const Eigen::MatrixXf visible = block->tempered_chains().states().get_layer(0);
+    const auto on = (visible.colwise().sum().array() > 20).count();
+    INFO(on << " of " << kHalf << " are in the likelier mode");
+    CHECK((on > kHalf / 2 && on < kHalf - 10));  // some seven in ten
+  }
+}
+
+TEST_CASE(
+    "a mode that no tempered chain from the base comes to is told by those that come from it") {
+  const KnownModel votes = make_known_model("votes:200:60:8:10:1");
+  for (const auto tempering : {Tempering::simulated, Tempering::parallel}) {
+    const BothWays ways = both_ways(
+        "bar", votes.model,
+        {.chains = 100, .sweeps = 2000, .tempering = tempering, .key = make_key(1, "votes")});
+    INFO(ways.forward.log_z << " +- " << ways.forward.std_error << ", " << ways.reverse.log_z
+                            << " +- " << ways.reverse.std_error);
+    CHECK(ways.forward.log_z < votes.known.log_z - 5);
+    Estimate estimate = ways.forward;
+    hold_to_gap(ways, estimate);
+    CHECK(estimate.status == Status::not_converged);
+    // By the weights of those from the base the others stay up: at some rung there is none of them.
+    CHECK(estimate.warnings.back().find(tempering == Tempering::parallel
+                                            ? "these never met those"
+                                            : "chains from b = 1 find no number") !=
+          std::string::npos);
   }
 }
 
@@ -178,7 +255,7 @@ TEST_CASE("the other way is AIS for RAISE and RAISE from modes for AIS, whatever
   const auto way_of = [&](const char* method, int threads) {
     const ThreadLimit limit(threads);
     const Estimate told = estimate_log_z(method, target, settings);
-    return find_method(method).other_way(told, target, modes, settings);
+    return find_method(method).other_way(find_method(method), told, target, modes, settings);
   };
   const BothWays ais = way_of("ais", 1), again = way_of("ais", 3), raise = way_of("raise", 1);
   CHECK(ais.reverse.log_z == again.reverse.log_z);
@@ -186,6 +263,9 @@ TEST_CASE("the other way is AIS for RAISE and RAISE from modes for AIS, whatever
   CHECK(raise.reverse.log_z == estimate_log_z("raise", target, settings).log_z);
   CHECK(raise.forward.log_z == ais.forward.log_z);
   CHECK(ais.reverse.log_z != raise.reverse.log_z);
-  for (const Method& method : registered_methods())
-    CHECK(static_cast<bool>(method.other_way) == (method.name == "ais" || method.name == "raise"));
+  for (const char* method : {"rts", "ts", "ti-riemann", "ti", "ti-simpson", "ti-corrected", "ti-rb",
+                             "bar", "mbar", "sd", "rsd", "rts-mixed", "ais", "raise", "smc", "ss"})
+    CHECK(find_method(method).other_way);
+  for (const char* method : {"wang-landau", "sams", "ti-continuous"})
+    CHECK_FALSE(find_method(method).other_way);
 }

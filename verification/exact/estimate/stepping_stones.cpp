@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -17,6 +15,7 @@
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/table_target.hpp"
+#include "verification/exact/support/noting_target.hpp"
 #include "verification/exact/support/small_data.hpp"
 
 using namespace boltzmark;
@@ -50,31 +49,6 @@ double log_mean(const SampleStore& store, int rung, double step) {
       }
   return std::log(sum / count);
 }
-
-/// Chains whose every swap is accepted; they keep all b that they are moved at.
-class Noting final : public Population {
- public:
-  Noting(int chains, std::vector<std::vector<float>>& moves) : chains_(chains), moves_(&moves) {}
-  int chains() const override { return chains_; }
-  void draw_base() override {}
-  void move(std::span<const float> b) override { moves_->emplace_back(b.begin(), b.end()); }
-  void log_ratio(std::span<double> out) override { std::fill(out.begin(), out.end(), 0.0); }
-  void log_densities(const Ladder&, std::span<double>) override {}
-  void log_increment(float, float, std::span<double>) override {}
-  void copy_chain(int, const Population&, int) override {}
-
- private:
-  int chains_;
-  std::vector<std::vector<float>>* moves_;
-};
-
-class NotingTarget final : public Target {
- public:
-  std::unique_ptr<Population> populate(int, int chains, StreamKey) const override {
-    return std::make_unique<Noting>(chains, moves);
-  }
-  mutable std::vector<std::vector<float>> moves;
-};
 
 ReplicaOptions options_of(int bundles) {
   return {.ladder = Ladder({0, 0.25, 0.5, 1}),
@@ -208,6 +182,31 @@ TEST_CASE("b of replicas that start annealed rises to their rungs' in half of th
   const NotingTarget soon;
   parallel_tempering_samples(soon, options);
   CHECK(soon.moves.front() == std::vector<float>{0, 0.5, 1});
+}
+
+TEST_CASE("b of replicas that begin at b = 1 falls to their rungs' in half of the burn-in") {
+  ReplicaOptions options{.ladder = Ladder({0, 0.5, 1}), .bundles = 1, .burn_in = 9, .sweeps = 2};
+  int starts = 0;
+  options.top_start = [&](Population& population, int first_chain) {
+    CHECK(population.chains() == 3);
+    CHECK(first_chain == 0);
+    ++starts;
+  };
+  const NotingTarget falling;
+  parallel_tempering_samples(falling, options);
+  CHECK(starts == 1);
+  CHECK(falling.draws == 0);
+  using Moves = std::vector<std::vector<float>>;
+  REQUIRE(falling.moves.size() == 11);
+  CHECK(Moves(falling.moves.begin(), falling.moves.begin() + 5) ==
+        Moves{{0.75, 0.75, 1}, {0.5, 0.5, 1}, {0.25, 0.5, 1}, {0, 0.5, 1}, {0, 0.5, 1}});
+  CHECK(falling.moves[5] != falling.moves[4]);
+  options.burn_in = 1;  // too few to come down
+  CHECK_THROWS_AS(parallel_tempering_samples(falling, options), InvalidArgument);
+  const NotingTarget from_base;
+  options.top_start = nullptr;
+  parallel_tempering_samples(from_base, options);
+  CHECK(from_base.draws == 1);
 }
 
 TEST_CASE("replicas that start annealed stay in the phase that their base holds") {

@@ -10,6 +10,7 @@
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/exact/support/noting_target.hpp"
 
 using namespace boltzmark;
 
@@ -224,4 +225,34 @@ TEST_CASE("a tempered run refuses settings that make no sense") {
   refused([](auto& o) { o.log_z_hat = Eigen::VectorXd::Zero(7); });
   refused([](auto& o) { o.max_rounds = -1; });
   refused([](auto& o) { o.states = States::joint, o.keep_log_f = true; });
+}
+
+TEST_CASE(
+    "chains that begin at b = 1 stay there for a round and keep the weights that they are given") {
+  SimulatedTemperingOptions options{.chains = 9,
+                                    .sweeps = 101,
+                                    .ladder = Ladder({0, 0.5, 1}),
+                                    .log_z_hat = Eigen::Vector3d(3, 4, 5),
+                                    .key = make_key(5)};
+  int starts = 0;
+  options.top_start = [&](Population& population, int first_chain) {
+    CHECK(population.chains() == 9);
+    CHECK(first_chain == 0);
+    ++starts;
+  };
+  const NotingTarget target;
+  const TemperedRun run = simulated_tempering(target, options);
+  CHECK(starts == 1);
+  CHECK(target.draws == 0);
+  CHECK(run.initial_sweeps == 50);
+  CHECK(run.rounds.empty());
+  CHECK(run.store.log_ratio.rows() == 51);
+  CHECK(run.store.log_z_hat == Eigen::Vector3d(0, 1, 2));
+  REQUIRE(target.moves.size() == 101);
+  const std::vector<float> top(9, 1.0F);
+  for (int s = 0; s < 5; ++s)
+    CHECK(target.moves[s] == top);  // a round of four, and the first sweep
+  for (int s = 5; s < 101; ++s) CHECK(target.moves[s] != top);
+  options.log_z_hat = {};
+  CHECK_THROWS_AS(simulated_tempering(target, options), InvalidArgument);
 }

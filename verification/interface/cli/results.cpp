@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
 
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -221,6 +223,71 @@ TEST_CASE("list shows what there is, and only that") {
       CHECK(experiment["quick_seconds"] == 12);
       CHECK(experiment["paper_seconds"] == 120);
     }
+}
+
+TEST_CASE("a model of a data folder is found by its path below it, and listed") {
+  const io_test::Folder folder;
+  std::filesystem::create_directories(folder / "outside/deeper");
+  const std::string path = folder / "outside/one.npz";
+  REQUIRE(run({"make", "random:7:5:0.5:1", "--out", path}).code == 0);
+  folder.write("outside/damaged.npz", "PK\x03\x04 no more");
+  folder.write("cases.csv", "0,1,0,1,0,1,1\n1,1,0,0,0,1,0\n");
+  REQUIRE(run({"sample", path, "--chains", "2", "--sweeps", "2", "--out",
+               folder / "outside/states.npz"})
+              .code == 0);
+  const Environment here{{"BOLTZMARK_DATA", folder / ""}};
+  const auto found = [&](Arguments words) {
+    words.emplace_back("--json");
+    const Run result = run(words, here);
+    INFO(result.err);
+    REQUIRE(result.code == 0);
+    return Json::parse(result.out);
+  };
+  const Json described = found({"describe", "outside/one.npz"});
+  CHECK(described["file"] == path);
+  CHECK(described["log_z"].is_number());
+  const Json exact = found({"exact", "outside/one.npz"});
+  CHECK(exact["log_z"] == json_of({"exact", path})["log_z"]);
+  CHECK(found({"estimate", "outside/one.npz", "--sweeps", "200"})["known_log_z"] ==
+        described["log_z"]);
+  const std::string cases = folder / "cases.csv";
+  CHECK(found({"score", "outside/one.npz", cases})["log_z"] ==
+        json_of({"score", path, cases})["log_z"]);
+  CHECK(run({"compare", "outside/one.npz", "--methods", "ais", "--sweeps", "20", "--repeats", "2",
+             "--out", folder / "compare"},
+            here)
+            .code == 0);
+  check_refused(run({"exact", "outside/one.npz"}), {"outside/one.npz: "});
+  check_refused(run({"exact", "outside/two.npz"}, here), {"outside/two.npz: "});
+  // What leads out of a data folder is no path below it.
+  check_refused(run({"exact", "outside/../outside/one.npz"}, here),
+                {"outside/../outside/one.npz: "});
+  std::map<std::string, std::string> files;
+  const Json listed = found({"list", "models"});
+  for (const Json& model : listed["models"])
+    if (model.contains("file")) files[model["file"]] = model["description"];
+  CHECK(files.at("outside/one.npz").find("a file: 7-5, log Z ") == 0);
+  CHECK(files.at("models/salakhutdinov2010/mnist-20-30.npz").find("784-20-30") !=
+        std::string::npos);
+  CHECK(files.contains("models/bruegge2013/bas-pt/00.npz"));
+  for (const char* none : {"outside/damaged.npz", "outside/states.npz", "cases.csv"})
+    CHECK_FALSE(files.contains(none));
+}
+
+TEST_CASE("describe says on demand which base an estimate would begin from") {
+  const io_test::Folder folder;
+  const std::string votes = folder / "votes.npz", flat = folder / "flat.npz";
+  REQUIRE(run({"make", "votes:200:60:8:10:1", "--out", votes}).code == 0);
+  REQUIRE(run({"make", "random:20:10:0.1:1", "--out", flat}).code == 0);
+  for (const std::string& path : {votes, flat}) {
+    const Json plain = json_of({"describe", path}), told = json_of({"describe", path, "--base"});
+    CHECK_FALSE(plain.contains("base"));
+    const Json estimate = json_of({"estimate", path, "--sweeps", "50"});
+    CHECK(told["base"] == estimate["base"]);
+  }
+  CHECK(json_of({"describe", votes, "--base"})["base"] == "modes");
+  check_refused(run({"describe", "dna", "--base"}), {"--base (must go with a Boltzmann machine"});
+  check_refused(run({"describe", "no.such", "--base"}), {"no.such"});
 }
 
 TEST_CASE("doctor reports the SIMD path that was asked for") {

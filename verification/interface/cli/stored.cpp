@@ -294,3 +294,49 @@ TEST_CASE("collapsed densities whose sweeps and chains are exchanged are refused
   square["log_f"] = transposed(square["log_f"]);
   check_refused(run({"estimate", "--from", write_stored(square, changed)}), {changed, "log_f"});
 }
+
+TEST_CASE("stored samples are held to the gap between both ways, as the run was") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(8, 5, 0.5, 3), folder / "m.npz"),
+                    dump = folder / "d.npz", changed = folder / "c.npz";
+  const Json live = json_of({"estimate", model, "--chains", "30", "--sweeps", "2000",
+                             "--temperatures", "8", "--both-ways", "--dump", dump});
+  REQUIRE(live["status"] == "ok");
+  const Json again = json_of({"estimate", "--from", dump});
+  CHECK(again["both_ways"] == live["both_ways"]);
+  CHECK(again["status"] == "ok");
+  // Another method's estimate is held to the same chains from b = 1.
+  const Json other = json_of({"estimate", "--from", dump, "--method", "mbar"});
+  CHECK(other["both_ways"]["forward"]["log_z"] == other["log_z"]);
+  CHECK(other["both_ways"]["forward"]["log_z"] != live["log_z"]);
+  CHECK(other["both_ways"]["reverse"] == live["both_ways"]["reverse"]);
+  StoredArrays whole = read_stored(dump);
+  const auto of_reverse = [&](std::vector<double> numbers, double status) {
+    whole["reverse"].values = std::move(numbers);
+    whole["reverse_status"].values = {status};
+    return Arguments{"estimate", "--from", write_stored(whole, changed)};
+  };
+  const double z = live["log_z"], none = std::numeric_limits<double>::lowest();
+  CHECK(json_of(of_reverse({z + 0.4, 0.1}, 0))["status"] == "ok");
+  for (const char* method : {"rts", "mbar"}) {
+    Arguments words = of_reverse({z + 2, 0.1}, 1);
+    words.insert(words.end(), {"--method", method});
+    const Json apart = json_of(words);
+    CHECK(apart["status"] == "not_converged");
+    CHECK(apart["both_ways"]["gap"].get<double>() == Approx(2).margin(0.3));
+    CHECK(apart["both_ways"]["reverse"]["status"] == "few_effective_samples");
+    CHECK_THAT(apart["warnings"].dump(), Catch::Contains("these never met those"));
+  }
+  const Json stayed = json_of(of_reverse({none, none}, 3));
+  CHECK(stayed["status"] == "not_converged");
+  CHECK(stayed["both_ways"]["reverse"]["log_z"].is_null());
+  CHECK_THAT(stayed["warnings"].dump(), Catch::Contains("(unvisited_rung)"));
+  for (const std::vector<double>& bad :
+       {std::vector<double>{NAN, 0.1}, {z, -0.1}, {INFINITY, 0.1}, {z, NAN}, {z, INFINITY}})
+    check_refused(run(of_reverse(bad, 0)), {changed, "reverse "});
+  for (const double bad : {-1, 5})
+    check_refused(run(of_reverse({z, 0.1}, bad)), {changed, "reverse_status = "});
+  whole.erase("reverse");  // as earlier versions wrote it
+  whole.erase("reverse_status");
+  CHECK_FALSE(json_of({"estimate", "--from", write_stored(whole, changed)}).contains("both_ways"));
+}

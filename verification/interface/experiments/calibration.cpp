@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "experiments/calibration/support/costs.hpp"
 #include "experiments/calibration/support/held_runs.hpp"
 #include "experiments/calibration/support/outcomes.hpp"
 #include "experiments/kit/summary.hpp"
@@ -102,7 +103,11 @@ TEST_CASE("the zoo holds out half of every family, each model once, and can be m
   std::set<std::string> names;
   for (const ZooModel& model : zoo()) {
     CHECK(names.insert(model.name).second);
-    if (!model.unfindable) balance[model.family()] += model.training ? 1 : -1;
+    // Those of which a false ok was seen and mended are no longer held out.
+    const bool mended = model.name == "parity:60:7.5:190" || model.name == "votes:300:60:8:4:174" ||
+                        model.name == "gate:100:5:12:198";
+    if (mended) CHECK(model.training);
+    if (!model.unfindable) balance[model.family()] += model.training && !mended ? 1 : -1;
   }
   CHECK(names.size() >= 60);
   for (const auto& [family, difference] : balance) {
@@ -239,6 +244,35 @@ TEST_CASE("the calibration runs what the command line does, attempts and bound i
     }
   }
   CHECK(refuted);
+}
+
+TEST_CASE("work to 0.1 nats by hand: all seeds must be ok, and hindsight chooses the cheapest") {
+  const ZooModel *one = &zoo()[3], *other = &zoo()[1];
+  const auto outcome = [](const ZooModel* model, int seed, const char* method, double sweeps,
+                          double std_error, bool ok) {
+    return ZooOutcome{.model = model,
+                      .seed = seed,
+                      .method = method,
+                      .std_error = std_error,
+                      .sweeps = sweeps,
+                      .ok = ok};
+  };
+  const std::vector<ModelCosts> all = costs_of(
+      {outcome(one, 1, "rts", 10000, 0.1, true), outcome(one, 2, "rts", 10000, 0.2, true),
+       outcome(one, 1, "ais", 10000, 0.05, true), outcome(one, 2, "ais", 10000, 0.05, true),
+       outcome(one, 1, "smc", 10000, 0.01, true), outcome(one, 2, "smc", 70000, 0.01, false),
+       outcome(other, 1, "rts", 30000, 0.001, true),
+       outcome(other, 1, "ais", 30000, 0.001, false)});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].model == other);            // in the zoo's order
+  CHECK(all[0].of("rts") == Approx(100));  // no fewer
+  CHECK(all[0].excess("ais") == HUGE_VAL);
+  CHECK(all[1].of("rts") == Approx(20000));  // between 10,000 and 40,000
+  CHECK(all[1].of("smc") == HUGE_VAL);
+  CHECK(all[1].best() == "ais");
+  CHECK(all[1].excess("rts") == Approx(8));
+  CHECK(all[1].excess("ais") == 1);
+  CHECK(costs_of({outcome(one, 1, "rts", 10, 1, false)})[0].best().empty());
 }
 
 }  // namespace boltzmark::experiments

@@ -107,6 +107,11 @@ Estimate raise_from_samples(const Target& target, const MethodSettings& settings
                               annealing);
 }
 
+BothWays anneal_down(const Method&, const Estimate& told, const LayeredTarget& target,
+                     const Modes& modes, const MethodSettings& settings) {
+  return {told, anneal_from_modes(target, modes, annealing_options(settings)).estimate};
+}
+
 Estimate run_raise(const Target& target, const MethodSettings& settings) {
   return settings.cases.size() > 0 ? raise_from_cases(target, settings)
                                    : raise_from_samples(target, settings);
@@ -139,12 +144,7 @@ Method ais_method() {
               },
           .work = ais_work,
           .sweep_bytes = no_bytes,
-          .other_way =
-              [](const Estimate& told, const LayeredTarget& target, const Modes& modes,
-                 const MethodSettings& settings) {
-                return BothWays{
-                    told, anneal_from_modes(target, modes, annealing_options(settings)).estimate};
-              }};
+          .other_way = anneal_down};
 }
 
 Method raise_method() {
@@ -156,8 +156,8 @@ Method raise_method() {
           .work = raise_work,
           .sweep_bytes = raise_bytes,
           .rung_bytes = raise_rung_bytes,
-          .other_way = [](const Estimate& told, const LayeredTarget& target, const Modes&,
-                          const MethodSettings& settings) {
+          .other_way = [](const Method&, const Estimate& told, const LayeredTarget& target,
+                          const Modes&, const MethodSettings& settings) {
             return BothWays{
                 annealed_importance_sampling(target, annealing_options(settings)).estimate, told};
           }};
@@ -172,7 +172,8 @@ Method smc_method() {
                 return annealed_smc(target, {.annealing = annealing_options(settings)}).estimate;
               },
           .work = annealing_work,
-          .sweep_bytes = no_bytes};
+          .sweep_bytes = no_bytes,
+          .other_way = anneal_down};
 }
 
 }  // namespace boltzmark

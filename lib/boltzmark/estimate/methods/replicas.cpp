@@ -33,6 +33,7 @@ Method ss_method() {
           .run = step_over_rungs,
           .work = stepping_work,
           .sweep_bytes = bytes_of_steps,
+          .other_way = run_from_modes,
           .any_tempering = true};
 }
 

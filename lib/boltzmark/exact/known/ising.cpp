@@ -12,11 +12,9 @@
 namespace boltzmark {
 namespace {
 
-constexpr int kMostDense = 128;  // half a GiB of weights
-
-void check_lattice(int size, double coupling) {
-  if (size < 4 || size > 256 || size % 2 != 0)
-    throw InvalidArgument(fmt::format("size = {} (must be even, from 4 to 256)", size));
+void check_lattice(int size, double coupling, int most) {
+  if (size < 4 || size > most || size % 2 != 0)
+    throw InvalidArgument(fmt::format("size = {} (must be even, from 4 to {})", size, most));
   if (!(coupling >= 1e-6 && coupling <= 10))
     throw InvalidArgument(fmt::format("coupling = {} (must be from 1e-6 to 10)", coupling));
 }
@@ -40,10 +38,7 @@ double rotation(int r, int size, double coupling) {
 double critical_coupling() { return std::asinh(1.0) / 2; }
 
 Layered ising_lattice(int size, double coupling) {
-  check_lattice(size, coupling);
-  if (size > kMostDense)
-    throw InvalidArgument(fmt::format(
-        "size = {} (must be at most {}, for its weights are a matrix)", size, kMostDense));
+  check_lattice(size, coupling, kMostLattice);
   const int units = size * size / 2;
   const Layer layer{
       .unit = Unit::multivalued(1), .bias = Eigen::VectorXd::Zero(units), .sigma0 = {}};
@@ -60,7 +55,7 @@ Layered ising_lattice(int size, double coupling) {
 //   Z = (2 sinh 2K)^{L^2/2} / 2 * (prod 2 cosh(L g_odd / 2) + prod 2 sinh(L g_odd / 2)
 //                                 + prod 2 cosh(L g_even / 2) + prod 2 sinh(L g_even / 2))
 double ising_log_z(int size, double coupling) {
-  check_lattice(size, coupling);
+  check_lattice(size, coupling, 256);
   std::array<double, 4> logs{};  // of the products
   for (int r = 0; r < size; ++r) {
     const double odd = size / 2.0 * rotation(2 * r + 1, size, coupling),

@@ -80,11 +80,12 @@ KnownModel enumerated(Layered model) {
 }
 
 KnownModel make_ising(std::span<const std::string> fields) {
-  const int size = parse_field("L", fields[0], 4, 256);
-  const double coupling =
-      fields[1] == "critical" ? critical_coupling() : parse_field("COUPLING", fields[1], 0.0, 10.0);
+  const int size = parse_field("L", fields[0], 4, kMostLattice);
+  const double coupling = fields[1] == "critical" ? critical_coupling()
+                                                  : parse_field("COUPLING", fields[1], 1e-6, 10.0);
+  Layered lattice = ising_lattice(size, coupling);
   const double log_z = ising_log_z(size, coupling);
-  return {ising_lattice(size, coupling), {log_z, 1e-13 * std::abs(log_z), "Kaufman's formula"}};
+  return {std::move(lattice), {log_z, 1e-13 * std::abs(log_z), "Kaufman's formula"}};
 }
 
 Layered random_rbm(int visible, int hidden, double sd, Stream& draws) {

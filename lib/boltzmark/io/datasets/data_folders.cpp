@@ -1,5 +1,6 @@
 #include "boltzmark/io/datasets/data_folders.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -53,6 +54,17 @@ std::optional<std::string> find_data_file(std::string_view set, std::string_view
     }
   }
   return std::nullopt;
+}
+
+std::string find_in_data_folders(const std::string& path) {
+  std::error_code error;
+  const fs::path name(path);
+  const bool leaves = std::find(name.begin(), name.end(), "..") != name.end();
+  if (path.empty() || name.is_absolute() || leaves || fs::exists(path, error)) return path;
+  for (const auto& folder : data_folders())
+    if (const fs::path found = fs::path(folder) / name; fs::is_regular_file(found, error))
+      return found.string();
+  return path;
 }
 
 }  // namespace boltzmark

@@ -18,4 +18,8 @@ void set_data_folders(std::vector<std::string> folders);
 /// Finds FOLDER/NAME or FOLDER/SET/NAME, each also with .gz, in the first folder that has one.
 std::optional<std::string> find_data_file(std::string_view set, std::string_view name);
 
+/// Returns a path that exists as it is, or that of a file below the first of those folders that has one
+/// (models/..), of relative paths without `..`; otherwise itself.
+std::string find_in_data_folders(const std::string& path);
+
 }  // namespace boltzmark

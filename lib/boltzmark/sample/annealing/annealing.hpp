@@ -55,10 +55,7 @@ struct AnnealingResult {
 /// Throws     InvalidArgument as AnnealingOptions::check and require_marginal_moves
 AnnealingResult annealed_importance_sampling(const Target& target, const AnnealingOptions& options);
 
-/// Sets the states of a population, whose first chain has the given number, to observed cases.
-using SetStates = std::function<void(Population& population, int first_chain)>;
-
-/// Estimates log Z by annealing observed states downwards (RAISE).
+/// Estimates log Z by annealing observed states downwards (RAISE), to which `start` sets them.
 ///   R = sum_k [log p*_{k+1}(v_k) - log p*_k(v_k)], v_{k-1} ~ M_k(. | v_k) from v_K observed, k
 ///   down to the base; log Z = -log mean e^{-R}      [Burda, Grosse and Salakhutdinov 2015]
 /// If the observed v is an exact sample of the model, E[e^-R] = 1/Z and E[log_z] >= log Z: a

@@ -117,27 +117,29 @@ class Replicas {
         populations_(target, chains(), options.key),
         log_ratio_(Eigen::VectorXd::Zero(chains())),
         swaps_(inverse_temperatures(options.ladder), options.bundles) {
-    populations_.for_each([](Population& population, int) { population.draw_base(); });
+    populations_.for_each(options.top_start ? options.top_start : [](Population& population, int) {
+      population.draw_base();
+    });
     for (int c = 0; c < chains(); ++c)
       choices_.emplace_back(options.key, Purpose::data, static_cast<std::uint64_t>(c));
   }
 
   ReplicaResult run() {
     ReplicaResult result{.samples = empty_store()};
-    const std::int64_t steps = options_.burn_in + options_.sweeps, rise = rising_steps();
+    const std::int64_t steps = options_.burn_in + options_.sweeps, first = annealed_steps();
     ProgressMeter meter(options_.progress, static_cast<double>(steps));
-    for (std::int64_t step = 0; step < rise; ++step) {
-      anneal(static_cast<float>(step + 1) / static_cast<float>(rise));
+    for (std::int64_t step = 0; step < first; ++step) {
+      anneal(static_cast<float>(step + 1) / static_cast<float>(first));
       meter.add(1);
     }
-    for (std::int64_t step = rise; step < steps; ++step) {
+    for (std::int64_t step = first; step < steps; ++step) {
       sweep(step >= options_.burn_in);
       if (step >= options_.burn_in) keep(result.samples, step - options_.burn_in);
       swaps_.swap({log_ratio_.data(), static_cast<std::size_t>(chains())},
                   PhiloxDraws(options_.key), static_cast<std::uint64_t>(step));
       meter.add(1);
     }
-    const std::vector<double> shares = swaps_.acceptance(static_cast<std::uint64_t>(steps - rise));
+    const std::vector<double> shares = swaps_.acceptance(static_cast<std::uint64_t>(steps - first));
     result.acceptance = Eigen::Map<const Eigen::VectorXd>(shares.data(), rungs() - 1);
     return result;
   }
@@ -160,13 +162,15 @@ class Replicas {
             .exchanged_rungs = true};
   }
 
-  std::int64_t rising_steps() const { return options_.annealed_start ? options_.burn_in / 2 : 0; }
+  std::int64_t annealed_steps() const {
+    return options_.annealed_start || options_.top_start ? options_.burn_in / 2 : 0;
+  }
 
-  // Moves all chains at b of their rungs, but no higher.
-  void anneal(float highest) {
+  // Moves all chains at b of their rungs, but no farther than such a share from the end where they began.
+  void anneal(float share) {
     std::vector<float> b(swaps_.chain_inverse_temperatures().begin(),
                          swaps_.chain_inverse_temperatures().end());
-    for (float& x : b) x = std::min(x, highest);
+    for (float& x : b) x = options_.top_start ? std::max(x, 1 - share) : std::min(x, share);
     populations_.for_each([&](Population& population, int first) {
       population.move({b.data() + first, static_cast<std::size_t>(population.chains())});
     });
@@ -205,6 +209,9 @@ void ReplicaOptions::check() const {
   if (bundles < 1) throw InvalidArgument(fmt::format("bundles = {} (must be at least 1)", bundles));
   if (burn_in < 0)
     throw InvalidArgument(fmt::format("burn_in = {} (must not be negative)", burn_in));
+  if (top_start && burn_in < 2)
+    throw InvalidArgument(
+        fmt::format("burn_in = {} (must be at least 2 of chains that begin at b = 1)", burn_in));
   if (sweeps < 1) throw InvalidArgument(fmt::format("sweeps = {} (must be at least 1)", sweeps));
 }
 

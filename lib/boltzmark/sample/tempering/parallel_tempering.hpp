@@ -98,11 +98,13 @@ struct ReplicaOptions {
   /// is exchanged: at once at b = 1 a chain may leave, for good, a phase that the base is near. If not,
   /// chains are at their rungs from the first sweep on.
   bool annealed_start = false;
+  /// Sets chains to states at b = 1, from which b of each falls to its rung's likewise; null: draws of p1.
+  SetStates top_start = nullptr;
   StreamKey key = {};
   TopStates* top_states = nullptr;  ///< takes states at b = 1, of bundles * rungs chains
   Progress progress = {};
 
-  /// Throws  InvalidArgument if bundles < 1, burn_in < 0 or sweeps < 1
+  /// Throws  InvalidArgument if bundles < 1, burn_in < 0, or < 2 with a top_start, or sweeps < 1
   void check() const;
 };
 
@@ -113,7 +115,7 @@ struct ReplicaResult {
   Eigen::VectorXd acceptance = {};
 };
 
-/// Samples a target at every rung by parallel tempering, from draws of p1. After each sweep
+/// Samples a target at every rung by parallel tempering. After each sweep
 /// neighbours exchange rungs, first the pairs (0,1), (2,3), .., then (1,2), (3,4), ..; D is that of
 /// the joint state, recorded with the rung that moved it, before the swaps.
 ///   accepted with  min(1, exp((b_i - b_j) (D_j - D_i)))

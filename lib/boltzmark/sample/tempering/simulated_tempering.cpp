@@ -46,6 +46,8 @@ void check(const Target& target, const SimulatedTemperingOptions& options) {
   if (options.log_z_hat.size() != 0 && options.log_z_hat.size() != options.ladder.rungs())
     throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {}, one a rung)",
                                       options.log_z_hat.size(), options.ladder.rungs()));
+  if (options.top_start && options.log_z_hat.size() == 0)
+    throw InvalidArgument("top_start (must go with log_z_hat)");
   if (options.keep_log_f && options.states == States::joint)
     throw InvalidArgument("keep_log_f = true (must go with collapsed states)");
 }
@@ -58,7 +60,9 @@ class Run {
         log_prior_(normalised_prior(options)),
         log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())) {
     const int sweeps = smc_start_sweeps(options.ladder, options.chains, options.sweeps);
-    if (options.start == Start::smc && sweeps > 0 && target.joint_rule().empty())
+    if (options.top_start)
+      start_from_top(target);
+    else if (options.start == Start::smc && sweeps > 0 && target.joint_rule().empty())
       start_from_smc(target, sweeps);
     else
       start_from_base(target);
@@ -68,13 +72,14 @@ class Run {
 
   TemperedRun finish() {
     TemperedRun run{.store = SampleStore{options_.ladder}};
-    iterate(run);
+    if (!options_.top_start) iterate(run);
     run.initial_sweeps = static_cast<int>(done_);
     sample(run);
     return run;
   }
 
  private:
+  void take_given_log_z_hat() { log_z_hat_ = options_.log_z_hat.array() - options_.log_z_hat[0]; }
   void make_groups() {
     for (int g = 0; g < populations_->groups(); ++g)
       groups_.emplace_back(populations_->group(g), populations_->first_chain(g), options_);
@@ -84,7 +89,9 @@ class Run {
   }
   void start_from_base(const Target& target);
   void start_from_smc(const Target& target, int sweeps);
+  void start_from_top(const Target& target);
   void heat(Eigen::Index sweeps);
+  void hold(Eigen::Index sweeps);
   void iterate(TemperedRun& run);
   void restart();
   void sample(TemperedRun& run);
@@ -107,8 +114,7 @@ class Run {
 
 void Run::start_from_base(const Target& target) {
   populations_.emplace(target, options_.chains, options_.key);
-  if (options_.log_z_hat.size() != 0)
-    log_z_hat_ = options_.log_z_hat.array() - options_.log_z_hat[0];
+  if (options_.log_z_hat.size() != 0) take_given_log_z_hat();
   populations_->for_each([](Population& population, int) { population.draw_base(); });
   make_groups();
   for_each_group([](TemperedGroup& group) { group.draw_uniform_rungs(); });
@@ -126,11 +132,29 @@ void Run::start_from_smc(const Target& target, int sweeps) {
 // Spreads the chains over the rungs and lets each forget b = 1 at its own: a chain may not leave
 // its rung yet, or the rounds would begin with all chains near the top.
 void Run::heat(Eigen::Index sweeps) {
-  for_each_group([&](TemperedGroup& group) {
-    group.draw_uniform_rungs();
-    group.hold(sweeps);
-  });
+  for_each_group([](TemperedGroup& group) { group.draw_uniform_rungs(); });
+  hold(sweeps);
+}
+
+void Run::hold(Eigen::Index sweeps) {
+  for_each_group([&](TemperedGroup& group) { group.hold(sweeps); });
   report(sweeps);
+}
+
+// The weights stay those given: chains that know of mass that these leave out do not come down, and would by
+// others.
+void Run::start_from_top(const Target& target) {
+  populations_.emplace(target, options_.chains, options_.key);
+  take_given_log_z_hat();
+  populations_->for_each(options_.top_start);
+  make_groups();
+  for_each_group([&](TemperedGroup& group) {
+    group.set_rungs(std::vector<int>(group.rungs().size(), options_.ladder.rungs() - 1));
+  });
+  const Eigen::Index half = options_.sweeps / 2;
+  hold(std::min(round_sweeps(), half));
+  TemperedRecord unkept(options_.ladder.rungs(), options_.chains, half - done_, 1);
+  sweep(unkept);
 }
 
 void Run::restart() {

@@ -55,7 +55,11 @@ struct SimulatedTemperingOptions {
   /// The occupancies that the initial rounds use: Rao-Blackwellised, or counts + 0.1 (Fig. 1).
   Assignment occupancies = Assignment::soft;
   Eigen::VectorXd log_z_hat = {};  ///< first guess [rungs]; empty: zeros, or the SMC pass
-  int round_sweeps = 0;            ///< per initial round; 0: a share of `sweeps`
+  /// Sets chains to states at b = 1, where they begin at the highest rung: they stay there for a round's
+  /// sweeps, then move by log_z_hat, which stays as it is, half of all sweeps before any is kept. Null: they
+  /// begin as `start` says.
+  SetStates top_start = nullptr;
+  int round_sweeps = 0;  ///< per initial round; 0: a share of `sweeps`
   int max_rounds = 5;
   bool stop_early = true;     ///< leave the initial rounds once the imbalance is below 1
   bool initial_only = false;  ///< end with the initial stage, which may take all sweeps; no samples

@@ -130,14 +130,17 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
     const BothWays& ways = *outcome.both_ways;
     facts.add(
         "both ways",
-        fmt::format("{:.4f} +- {} from the base ({}), {:.4f} +- {} {} ({}), gap {:+.4f} +- {}",
-                    ways.forward.log_z, short_number(ways.forward.std_error),
-                    name(ways.forward.status), ways.reverse.log_z,
-                    short_number(ways.reverse.std_error),
-                    arguments.method == "ais" ? "from modes" : "by RAISE",
-                    name(ways.reverse.status), ways.gap(), short_number(ways.gap_error())));
+        fmt::format(
+            "{:.4f} +- {} from the base ({}), {:.4f} +- {} from b = 1 ({}), gap {:+.4f} +- {}",
+            ways.forward.log_z, short_number(ways.forward.std_error), name(ways.forward.status),
+            ways.reverse.log_z, short_number(ways.reverse.std_error), name(ways.reverse.status),
+            ways.gap(), short_number(ways.gap_error())));
   }
-  facts.add("status", std::string(name(estimate.status)));
+  const bool searched = arguments.method != "exact" && !outcome.bound.all_states;
+  facts.add("status", std::string(name(estimate.status)) +
+                          (estimate.status == Status::ok && searched
+                               ? " (no sampler can exclude a mode that nothing leads to)"
+                               : ""));
   if (outcome.attempts.size() > 1) facts.add("attempts", describe_attempts(outcome.attempts));
   facts.add("effective samples", fmt::format("{:.0f}", estimate.effective_samples));
   facts.add("work", fmt::format("{} sweeps of {} chains, {} rungs, {}",
@@ -170,16 +173,28 @@ bool tries_again(const EstimateRequest& arguments, const Command& command) {
   return arguments.try_again || (!command.given("--sweeps") && arguments.target_error <= 0);
 }
 
+void check_both_ways(const EstimateRequest& arguments) {
+  constexpr int kLeast = 10;
+  std::vector<std::string_view> ended;
+  for (const Method& method : registered_methods())
+    if (method.other_way) ended.push_back(method.name);
+  if (std::find(ended.begin(), ended.end(), arguments.method) == ended.end())
+    throw InvalidArgument(fmt::format("--method = {} (must be {} for --both-ways)",
+                                      arguments.method, fmt::join(ended, ", ")));
+  // What the one run adapts, the other needs.
+  if (arguments.shared.sampler == "tempering" &&
+      find_method(arguments.method).source == Source::parallel)
+    throw InvalidArgument(fmt::format(
+        "--sampler = tempering (must be parallel for --both-ways of {})", arguments.method));
+  if (arguments.shared.sweeps < kLeast)
+    throw InvalidArgument(fmt::format("--sweeps = {} (must be at least {} for --both-ways)",
+                                      arguments.shared.sweeps, kLeast));
+}
+
 void check(const EstimateRequest& arguments, const Command& command) {
   const bool exact = arguments.method == "exact";
   const bool tempered = !exact && find_method(arguments.method).source == Source::tempered;
-  if (arguments.both_ways && (exact || !find_method(arguments.method).other_way))
-    throw InvalidArgument(
-        fmt::format("--method = {} (must be ais or raise for --both-ways)", arguments.method));
-  constexpr int kLeast = 10;
-  if (arguments.both_ways && arguments.shared.sweeps < kLeast)
-    throw InvalidArgument(fmt::format("--sweeps = {} (must be at least {} for --both-ways)",
-                                      arguments.shared.sweeps, kLeast));
+  if (arguments.both_ways) check_both_ways(arguments);
   if (arguments.from.empty() && arguments.model.empty())
     throw InvalidArgument("MODEL is missing (must be given, or --from FILE)");
   if ((!arguments.dump.empty() || !arguments.from.empty()) && !tempered)
@@ -247,7 +262,9 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
   if (outcome.store) {  // a full disk takes the samples, not the estimate
     finish_output();
     const bool resolved = !std::isnan(outcome.bound.log_z);
-    save_store({*outcome.store, outcome.bound, resolved, outcome.phases}, arguments.dump);
+    save_store({*outcome.store, outcome.bound, resolved, outcome.phases,
+                outcome.both_ways ? std::optional(outcome.both_ways->reverse) : std::nullopt},
+               arguments.dump);
   }
   return exit_code(outcome.estimate, strict);
 }
@@ -324,20 +341,20 @@ void add_estimate(Program& program) {
                "start on two cores, whatever this machine has (default: 60).");
   command.flag(
       &arguments->both_ways, "--both-ways",
-      "Half of the sweeps go the other way: of ais down from modes, half of these at b = 1; of raise "
-      "up from the base, by AIS. Both are told, and a gap refuses that is more than three of its errors and "
-      "more than half a nat.");
+      "Half of the sweeps begin at the other end of the ladder, in modes at b = 1 (of raise in the base, by "
+      "AIS). Both are told, and a gap refuses that is more than three of its errors and more than half a nat.");
   add_strict(command, *strict);
   command.text(
       &arguments->dump, "--dump FILE",
       "Write the samples kept as .npz, for others to check: D and rung (sweeps x chains), beta, "
       "log_prior, log_z_hat, random_rungs, exchanged_rungs of parallel tempering, lower_bound, "
       "lower_bound_error, input_rounding, unresolved, visited, "
-      "phase_log_masses, phase_errors, phase_shares, phase_visits, place_ likewise, and log_f of "
-      "collapsed states.");
+      "phase_log_masses, phase_errors, phase_shares, phase_visits, place_ likewise, reverse and "
+      "reverse_status of --both-ways, and log_f of collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.writes({"--dump"});
+  command.reads_models({"MODEL"});
   command.action([arguments, strict, &command](const Session& session) {
     return run(*arguments, *strict, command, session);
   });

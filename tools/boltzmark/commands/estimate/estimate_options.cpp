@@ -279,10 +279,12 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                "uniform).");
   command.choice(&arguments.states, "--states S", {"joint", "collapsed"},
                  "Whether rungs are drawn given (v, h) or given v alone (default: collapsed).");
-  command.choice(&arguments.sampler, "--sampler S", {"tempering", "parallel"},
-                 "What samples the rungs: simulated tempering, or parallel tempering, which " +
-                     readers_of_any_tempering() +
-                     " can read too (default: tempering, of ss parallel).");
+  command.choice(
+      &arguments.sampler, "--sampler S", {"tempering", "parallel"},
+      "What samples the rungs: simulated tempering, or parallel tempering, which " +
+          readers_of_any_tempering() +
+          " can read too (default: tempering, of ss parallel). Others need rungs that are "
+          "drawn: over fixed shares RTS's equations, solved, are those of mbar.");
   command.integer(
       &arguments.bundles, "--bundles B", 5,
       "Independent ladders of parallel tempering, of one chain a rung each, at least 5; --sweeps of "
@@ -390,12 +392,13 @@ void require_memory_of(const std::string& method, const Layered& model,
 }
 
 void state_estimate(const Session& session, const std::string& method, const Layered& model,
-                    const EstimateArguments& arguments, const MethodSettings& settings) {
-  state_plan(session, describe_work(method, model, arguments, settings),
-             sweep_seconds(model, double{1} * settings.sweeps * settings.chains) +
-                 estimator_seconds(method, settings),
-             ranks_here(session) * (method_bytes(method, settings, model) + weight_bytes(model)),
-             kFewer);
+                    const EstimateArguments& arguments, const MethodSettings& settings,
+                    const std::string& base) {
+  state_plan(
+      session, fmt::format("{}, base {}", describe_work(method, model, arguments, settings), base),
+      sweep_seconds(model, double{1} * settings.sweeps * settings.chains) +
+          estimator_seconds(method, settings),
+      ranks_here(session) * (method_bytes(method, settings, model) + weight_bytes(model)), kFewer);
 }
 
 void adapt_ladder(const LayeredTarget& target, const EstimateArguments& arguments,

@@ -102,7 +102,8 @@ void require_memory_of(const std::string& method, const Layered& model,
 
 /// States what an estimate will take.  Throws  InvalidArgument as require_memory_of
 void state_estimate(const Session& session, const std::string& method, const Layered& model,
-                    const EstimateArguments& arguments, const MethodSettings& settings);
+                    const EstimateArguments& arguments, const MethodSettings& settings,
+                    const std::string& base);
 
 /// Replaces `--ladder adaptive` by rungs from a pilot run, a fifth of the sweeps, which it takes
 /// off.

@@ -59,25 +59,30 @@ std::string decided(const Session& session, const std::string& own) {
   return session.ranks ? session.ranks->broadcast(own) : own;
 }
 
-// Holds the estimate to chains that go the other way, of these settings but for their draws.
+// Holds the estimate to chains that go the other way, of these settings but for their draws and, of chains
+// that draw their rungs, their weights.
 void go_other_way(const std::string& method, const LayeredTarget& target, const Modes& modes,
-                  MethodSettings settings, EstimateOutcome& outcome) {
+                  MethodSettings settings, MethodRuns& runs, EstimateOutcome& outcome) {
   settings.key = derive_key(settings.key, "other way");
-  outcome.both_ways = find_method(method).other_way(outcome.estimate, target, modes, settings);
-  outcome.sweeps += settings.sweeps;
+  if (find_method(method).source == Source::tempered && settings.tempering != Tempering::parallel)
+    settings.log_z_hat = runs.tempered().store.log_z_hat;
+  outcome.both_ways =
+      find_method(method).other_way(find_method(method), outcome.estimate, target, modes, settings);
+  outcome.sweeps += method_work(method, settings).sweeps;
   hold_to_gap(*outcome.both_ways, outcome.estimate);
 }
 
-EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& target,
+EstimateOutcome run_once(const EstimateRequest& arguments, const PreparedTarget& prepared,
                          const FoundStates& found, const Layered& model, const Session& session,
                          int number) {
   const Stopwatch watch;
+  const LayeredTarget& target = prepared.target;
   MethodSettings settings = make_settings(model, arguments.shared);
   settings.key = attempt_key(arguments.shared.seed, number);
   const int sweeps = settings.sweeps;
   settings.keep_log_f = !arguments.dump.empty() && settings.states == States::collapsed;
   together(session, "memory", [&] {
-    state_estimate(session, arguments.method, model, arguments.shared, settings);
+    state_estimate(session, arguments.method, model, arguments.shared, settings, prepared.base);
     return std::string();
   });
   SharedChains shared;
@@ -100,7 +105,7 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const LayeredTarget& 
   if (other > 0) {
     settings.sweeps = other;
     settings.progress = [&](double share) { progress.show(sweeps - other + share * other); };
-    go_other_way(arguments.method, target, *found.modes, settings, outcome);
+    go_other_way(arguments.method, target, *found.modes, settings, runs, outcome);
   }
   if (!arguments.dump.empty())
     outcome.store =
@@ -159,19 +164,19 @@ EstimateOutcome run_to_target(EstimateRequest arguments, const PreparedTarget& p
   EstimateOutcome outcome;
   std::vector<Attempt> attempts;
   double seconds = 0;
-  const Estimate estimate = estimate_to_error(
-      {.std_error = arguments.target_error,
-       .sweeps = arguments.shared.sweeps,
-       .most_sweeps = most_sweeps(arguments, model, session)},
-      [&](int sweeps, int number) {
-        arguments.shared.sweeps = sweeps;
-        const LowerBound before = outcome.bound;
-        outcome = run_once(arguments, prepared.target, found, model, session, number);
-        hold_to_bound(arguments, prepared, cases, found, before, outcome);
-        seconds += outcome.seconds;
-        attempts.push_back({outcome.sweeps, outcome.estimate.status});
-        return outcome.estimate;
-      });
+  const Estimate estimate =
+      estimate_to_error({.std_error = arguments.target_error,
+                         .sweeps = arguments.shared.sweeps,
+                         .most_sweeps = most_sweeps(arguments, model, session)},
+                        [&](int sweeps, int number) {
+                          arguments.shared.sweeps = sweeps;
+                          const LowerBound before = outcome.bound;
+                          outcome = run_once(arguments, prepared, found, model, session, number);
+                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
+                          seconds += outcome.seconds;
+                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
+                          return outcome.estimate;
+                        });
   outcome.estimate = estimate;
   outcome.attempts = std::move(attempts);
   outcome.seconds = seconds;
@@ -218,20 +223,20 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
     const std::string reason = decided(session, own_obstacle(sweeps).value_or(""));
     return reason.empty() ? std::nullopt : std::optional(reason);
   };
-  Estimate estimate = estimate_until_ok(
-      {.sweeps = arguments.shared.sweeps,
-       .most = arguments.try_again ? kAttempts : 1,
-       .obstacle = obstacle},
-      [&](int sweeps, int number) {
-        arguments.shared.sweeps = sweeps;
-        planned += foretold(sweeps).seconds;
-        const LowerBound before = outcome.bound;
-        outcome = run_once(arguments, prepared.target, found, model, session, number);
-        hold_to_bound(arguments, prepared, cases, found, before, outcome);
-        attempts.push_back({outcome.sweeps, outcome.estimate.status});
-        seconds += outcome.seconds;
-        return outcome.estimate;
-      });
+  Estimate estimate =
+      estimate_until_ok({.sweeps = arguments.shared.sweeps,
+                         .most = arguments.try_again ? kAttempts : 1,
+                         .obstacle = obstacle},
+                        [&](int sweeps, int number) {
+                          arguments.shared.sweeps = sweeps;
+                          planned += foretold(sweeps).seconds;
+                          const LowerBound before = outcome.bound;
+                          outcome = run_once(arguments, prepared, found, model, session, number);
+                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
+                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
+                          seconds += outcome.seconds;
+                          return outcome.estimate;
+                        });
   outcome.estimate = std::move(estimate);
   outcome.attempts = std::move(attempts);
   outcome.seconds = seconds;
@@ -273,8 +278,8 @@ EstimateOutcome run_held(const EstimateRequest& arguments, const PreparedTarget&
   const Stopwatch watch;
   const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
-  EstimateOutcome outcome = run_once(arguments, prepared.target, found,
-                                     prepared.target.tempered_model().model, session, 0);
+  EstimateOutcome outcome =
+      run_once(arguments, prepared, found, prepared.target.tempered_model().model, session, 0);
   hold_to_bound(arguments, prepared, cases, found, {}, outcome);
   outcome.seconds += seconds;
   return outcome;
@@ -292,6 +297,10 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
                           .sampler = store.random_rungs ? "tempering" : "parallel"};
   outcome.estimate =
       about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
+  if (run.reverse) {
+    outcome.both_ways = {outcome.estimate, *run.reverse};
+    hold_to_gap(*outcome.both_ways, outcome.estimate);
+  }
   outcome.bound = run.bound;
   hold_to_visits(run.bound, outcome.estimate);
   if (run.phases) hold_to_phases(*run.phases, outcome.estimate);

@@ -355,6 +355,7 @@ void add_sample(Program& program) {
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace files that exist.");
   command.writes({"--out", "--image"});
+  command.reads_models({"MODEL"});
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }

@@ -324,6 +324,7 @@ void add_train(Program& program) {
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace MODEL and curves that exist.");
   command.writes({"--out", "--checkpoint", "--curves"});
+  command.reads_models({"--start"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 
