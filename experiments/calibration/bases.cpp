@@ -35,9 +35,11 @@ std::vector<const ZooModel*> models_of(const RunSize& size) {
   std::vector<const ZooModel*> models;
   int trained = 0, held_out = 0;
   for (const ZooModel& model : zoo())
-    if (is_trained(model) ? trained++ < size.trained
-                          : !model.training && !model.unfindable && held_out++ % size.models == 0)
-      models.push_back(&model);
+    if (is_trained(model)) {
+      if (trained++ < size.trained) models.push_back(&model);
+    } else if ((!model.training || model.mended) && !model.unfindable) {
+      if (held_out++ % size.models == 0 && !model.mended) models.push_back(&model);
+    }
   return models;
 }
 

@@ -12,6 +12,8 @@ struct ZooModel {
   std::string name;  ///< "well:100:12:5:101" as make_known_model takes it, or "trained:mnist-20"
   /// Where statuses may be tuned; the claims are about the others.
   bool training = false;
+  /// It was held out, until a false ok of it was seen and mended: of the training half since.
+  bool mended = false;
   /// A well that is declared, before any run, to be beyond what a search of seconds finds.
   bool unfindable = false;
 
