@@ -131,9 +131,9 @@ TEST_CASE("models that cannot be are refused by the number that is wrong") {
     return "";
   };
   CHECK(refusal("ising:5:1").find("size = 5") == 0);
-  CHECK(refusal("ising:4:0").find("coupling = 0") == 0);
-  CHECK(refusal("ising:4:1e-320").find("coupling = ") == 0);
-  CHECK(refusal("ising:130:1").find("size = 130") == 0);
+  CHECK(refusal("ising:4:0").find("COUPLING = 0 (must be a number from 1e-06 to 10)") == 0);
+  CHECK(refusal("ising:4:1e-320").find("COUPLING = ") == 0);
+  CHECK(refusal("ising:130:1").find("L = 130 (must be a number from 4 to 128)") == 0);
   CHECK(refusal("random:65536:26:1:1").find("VISIBLE x HIDDEN = 65536 x 26") == 0);
   CHECK(refusal("ising:4:nan").find("COUPLING = nan") == 0);
   CHECK(refusal("ising:4").find("model = ising:4 (must be ising:L:COUPLING") == 0);
