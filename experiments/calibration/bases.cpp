@@ -38,6 +38,7 @@ std::vector<const ZooModel*> models_of(const RunSize& size) {
     if (is_trained(model)) {
       if (trained++ < size.trained) models.push_back(&model);
     } else if ((!model.training || model.mended) && !model.unfindable) {
+      // Those mended are counted, for others would be picked without them.
       if (held_out++ % size.models == 0 && !model.mended) models.push_back(&model);
     }
   return models;

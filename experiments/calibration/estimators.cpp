@@ -147,42 +147,47 @@ std::vector<Cell> cost_cells(const std::vector<ModelCosts>& models, const std::s
   return {median_cell(sweeps), median_cell(excess), static_cast<std::int64_t>(near)};
 }
 
+/// A table of costs whose rows begin with these columns.
+Table cost_table(const char* name, const char* of_what, std::vector<Column> columns) {
+  columns.push_back({"sweeps to 0.1 nats", "sweeps", 0});
+  columns.push_back({"times the cheapest", "excess", 2});
+  columns.push_back({"models where at most twice", "within_twice"});
+  return {
+      .name = name,
+      .caption = fmt::format(
+          "{} Sweeps of 100 chains, of all attempts together and at least 100, to a standard error of "
+          "0.1 nats: medians over models, a refused method counting as infinite, those left out of which none "
+          "was ok. Which method is the cheapest of a model is known in hindsight alone, by the errors that "
+          "methods state.",
+          of_what),
+      .columns = std::move(columns)};
+}
+
 void add_costs(const std::vector<ModelCosts>& models, Summary& summary) {
-  constexpr const char* kCost =
-      "Sweeps of 100 chains, of all attempts together, to a standard error of 0.1 nats: medians over models, "
-      "a refused method counting as infinite, those left out of which none was ok; of each model the cheapest method is known in hindsight alone, "
-      "and by the errors that methods state.";
-  Table methods{.name = "costs",
-                .caption = std::string("Work of each method, models held out. ") + kCost,
-                .columns = {{"method", "method"},
-                            {"models that it is ok of", "ok_models"},
-                            {"sweeps to 0.1 nats", "sweeps", 0},
-                            {"times the cheapest", "excess", 2},
-                            {"models where at most twice", "within_twice"}}};
+  const auto add_row = [](Table& table, const std::string& name, std::int64_t count,
+                          std::vector<Cell> costs) {
+    std::vector<Cell> row = {name, count};
+    std::move(costs.begin(), costs.end(), std::back_inserter(row));
+    table.rows.push_back(std::move(row));
+  };
+  Table methods = cost_table("costs", "Work of each method, models held out.",
+                             {{"method", "method"}, {"models that it is ok of", "ok_models"}});
   for (const Method& method : registered_methods()) {
     const auto ok = std::count_if(models.begin(), models.end(), [&](const ModelCosts& costs) {
       return costs.sweeps.contains(method.name);
     });
-    std::vector<Cell> row = {method.name, static_cast<std::int64_t>(ok)};
-    for (Cell& cell : cost_cells(models, method.name)) row.push_back(std::move(cell));
-    methods.rows.push_back(std::move(row));
+    add_row(methods, method.name, ok, cost_cells(models, method.name));
   }
   summary.add(std::move(methods));
-  Table table{.name = "family-costs",
-              .caption = std::string("Work of rts, the default, by family of models. ") + kCost,
-              .columns = {{"models", "models"},
-                          {"how many", "count"},
-                          {"sweeps to 0.1 nats", "sweeps", 0},
-                          {"times the cheapest", "excess", 2},
-                          {"models where at most twice", "within_twice"}}};
+  Table table = cost_table("family-costs", "Work of rts, the default, by family of models.",
+                           {{"models", "models"}, {"how many", "count"}});
   for (const std::string& family : families()) {
     std::vector<ModelCosts> of_family;
     std::copy_if(models.begin(), models.end(), std::back_inserter(of_family),
                  [&](const ModelCosts& costs) { return costs.model->family() == family; });
-    if (of_family.empty()) continue;
-    std::vector<Cell> row = {family, static_cast<std::int64_t>(of_family.size())};
-    for (Cell& cell : cost_cells(of_family, kDefault)) row.push_back(std::move(cell));
-    table.rows.push_back(std::move(row));
+    if (!of_family.empty())
+      add_row(table, family, static_cast<std::int64_t>(of_family.size()),
+              cost_cells(of_family, kDefault));
   }
   summary.add(std::move(table));
 }

@@ -57,12 +57,13 @@ void read_visited(const Npz& file, LowerBound& bound) {
   bound.visits = visited[2];
 }
 
+// A number that does not exist, or the log of no mass: files hold neither NaN nor infinity.
+constexpr double kNoNumber = std::numeric_limits<double>::lowest();
+
 // Of phases that annealing found: "phase_log_masses", ..; of groups of what is near all places "place_..".
 void add_masses(const MetMasses& masses, const std::string& of, NpzWriter& file) {
-  constexpr double kNoMass =
-      std::numeric_limits<double>::lowest();  // its log: files hold no infinity
-  const Eigen::VectorXd log_masses = masses.log_masses.cwiseMax(kNoMass),
-                        log_least = masses.log_least.cwiseMax(kNoMass);
+  const Eigen::VectorXd log_masses = masses.log_masses.cwiseMax(kNoNumber),
+                        log_least = masses.log_least.cwiseMax(kNoNumber);
   file.add(of + "_log_masses", log_masses);
   file.add(of + "_log_least", log_least);
   file.add(of + "_errors", masses.errors);
@@ -92,8 +93,6 @@ MetMasses read_masses(const Npz& file, const std::string& of) {
   require(masses.visits >= 0, "_visits", masses.visits, "not negative");
   return masses;
 }
-
-constexpr double kNoNumber = std::numeric_limits<double>::lowest();
 
 // Of chains that began at b = 1, where there were such.
 void add_reverse(const Estimate& reverse, NpzWriter& file) {

@@ -187,11 +187,7 @@ TEST_CASE("b of replicas that start annealed rises to their rungs' in half of th
 TEST_CASE("b of replicas that begin at b = 1 falls to their rungs' in half of the burn-in") {
   ReplicaOptions options{.ladder = Ladder({0, 0.5, 1}), .bundles = 1, .burn_in = 9, .sweeps = 2};
   int starts = 0;
-  options.top_start = [&](Population& population, int first_chain) {
-    CHECK(population.chains() == 3);
-    CHECK(first_chain == 0);
-    ++starts;
-  };
+  options.top_start = counting_start(starts);
   const NotingTarget falling;
   parallel_tempering_samples(falling, options);
   CHECK(starts == 1);

@@ -235,11 +235,7 @@ TEST_CASE(
                                     .log_z_hat = Eigen::Vector3d(3, 4, 5),
                                     .key = make_key(5)};
   int starts = 0;
-  options.top_start = [&](Population& population, int first_chain) {
-    CHECK(population.chains() == 9);
-    CHECK(first_chain == 0);
-    ++starts;
-  };
+  options.top_start = counting_start(starts);
   const NotingTarget target;
   const TemperedRun run = simulated_tempering(target, options);
   CHECK(starts == 1);

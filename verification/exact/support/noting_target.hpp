@@ -37,4 +37,9 @@ class NotingTarget final : public Target {
   mutable int draws = 0;  ///< of a group's chains from the base
 };
 
+/// Counts how often it is asked to start a run's only population.
+inline SetStates counting_start(int& starts) {
+  return [&starts](Population&, int first_chain) { starts += first_chain == 0 ? 1 : 1000; };
+}
+
 }  // namespace boltzmark
