@@ -120,7 +120,9 @@ TEST_CASE(
     const Folder folder;
     const std::string out = folder / "out";
     {
-      Launched job(3, study(out, {"--sleep", "40", "--jobs", std::to_string(1 + below(2))}));
+      // 24 trials are made at once: however late the kill comes, it comes in the study's midst.
+      Launched job(3, study(out, {"--sleep", "40", "--jobs", std::to_string(1 + below(2)),
+                                  "--stall-after", "8"}));
       const int lines = 1 + below(kTrials / 2), rank = below(3);
       REQUIRE(wait_for_lines(store_of(out), lines));
       std::this_thread::sleep_for(std::chrono::milliseconds(below(40)));

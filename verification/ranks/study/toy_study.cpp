@@ -1,6 +1,7 @@
 // A study of toy trials as a program of its own, for mpirun to start:
 //   toy_study OUT [--count N] [--sleep MS] [--bytes N] [--estimate MS] [--lease S] [--jobs J] [--shard K/N]
 //             [--max-seconds S] [--hold-seed S] [--odd-rank R] [--other-data-rank R] [--slow-rank R] [--throws-at N] [--sign MS]
+//             [--stall-after N: a rank's trials after so many take a minute each, so that a study waits to be killed]
 //             [--chatter 1] [--start-seconds S] [--mute-rank R: says nothing from the start] [--alone 1] [--times 1: OUT.times has where and when each trial ran] [--steps N: so many of MS, with a state after each;
 //             OUT.steps has trial, step and rank]
 //   toy_study OUT --exact UNITS [--sleep MS] [--lease S]
@@ -9,12 +10,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <thread>
 
 #include "boltzmark/core/error.hpp"
@@ -70,6 +73,7 @@ Experiment study(const std::string& out, const Options& options) {
   const bool odd = number_of(options, "--odd-rank", -1) == rank;
   const int slow = number_of(options, "--slow-rank", -1) == rank ? 4500 : 0;
   const int throws_at = number_of(options, "--throws-at", -1);
+  const int stall_after = number_of(options, "--stall-after", count);
   const int steps = number_of(options, "--steps", 0);
   const bool times = number_of(options, "--times", 0) != 0;
   Experiment experiment{.id = "toy/one", .item = "Fig. 1", .title = "Toys", .paper_did = "Nothing"};
@@ -80,13 +84,14 @@ Experiment study(const std::string& out, const Options& options) {
     return all;
   };
   experiment.cost = [](const Json& inputs) { return 1 + inputs.at("i").get<int>() % 5; };
+  const auto begun = std::make_shared<std::atomic<int>>(0);
   experiment.run = [=](const Json& inputs, const TrialContext& context) -> Json {
     if (inputs.at("i") == throws_at) throw Error("no luck");
     const double start = now();
     if (steps > 0)
       make_steps(out + ".steps", inputs.at("i"), steps, sleep, context);
     else
-      sleep_ms(sleep + slow);
+      sleep_ms(++*begun > stall_after ? 60000 : sleep + slow);
     context.progress(0.5);
     if (times) add_line(out + ".times", fmt::format("{} {} {}", host_name(), start, now()));
     const double mean = Stream(context.key, Purpose::test).uniform();
