@@ -64,7 +64,8 @@
   X(yokoyama2019_cases)               \
   X(yokoyama2019_metropolised)        \
   X(calibration_estimators)           \
-  X(calibration_bases)
+  X(calibration_bases)                \
+  X(calibration_predictors)
 
 namespace boltzmark::experiments {
 

@@ -6,26 +6,30 @@
 
 namespace boltzmark::experiments {
 
+Ground::Ground(const Layered& model, int chains, int sweeps, std::uint64_t seed,
+               std::optional<Base> given)
+    : search(mode_search(model, seed)),
+      base(given ? ChosenBase{.base = *std::move(given)} : choose_auto_base(model, search, seed)),
+      target(model, base.base, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)}, 1),
+      found(find_before(target, search, seed, base, true)) {}
+
 HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed,
                    std::optional<Base> base)
     : seed_(seed),
       chains_(chains),
       sweeps_(sweeps),
-      search_(mode_search(model, seed)),
-      base_(base ? ChosenBase{.base = *std::move(base)} : choose_auto_base(model, search_, seed)),
-      target_(model, base_.base, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)},
-              1),
-      found_(find_before(target_, search_, seed, base_, true)),
-      climbed_{.modes = found_.modes},
-      searched_(find_lower_bound(target_, search_, {}, found_)) {}
+      ground_(model, chains, sweeps, seed, std::move(base)),
+      climbed_{.modes = ground_.found.modes},
+      searched_(find_lower_bound(ground_.target, ground_.search, {}, ground_.found)) {}
 
 HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
   std::unique_ptr<Attempt>& found = attempts_[number];
   if (!found)
-    found = std::make_unique<Attempt>(target_, MethodSettings{.chains = chains_,
-                                                              .sweeps = sweeps,
-                                                              .annealed_start = true,
-                                                              .key = attempt_key(seed_, number)});
+    found = std::make_unique<Attempt>(ground_.target,
+                                      MethodSettings{.chains = chains_,
+                                                     .sweeps = sweeps,
+                                                     .annealed_start = true,
+                                                     .key = attempt_key(seed_, number)});
   return *found;
 }
 
@@ -35,7 +39,8 @@ LowerBound HeldRuns::bound_of(const Method& method, Attempt& attempt) {
   const VisitedStates visited = visited_states(attempt.runs.top_states());
   const auto visits = std::accumulate(visited.visits.begin(), visited.visits.end(), 0.0);
   if (visits == 0) return searched_;
-  const LowerBound bound = find_lower_bound(target_, search_, visited, shared ? climbed_ : found_);
+  const LowerBound bound =
+      find_lower_bound(ground_.target, ground_.search, visited, shared ? climbed_ : ground_.found);
   if (shared) attempt.bound = bound;
   return bound;
 }
@@ -43,22 +48,23 @@ LowerBound HeldRuns::bound_of(const Method& method, Attempt& attempt) {
 HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
   HeldEstimate held;
   LowerBound bound;
-  held.estimate = estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps,
-                                                                               int number) {
-    Attempt& run = attempt(sweeps, number);
-    boltzmark::Estimate estimate = run.runs.estimate(method);
-    const LowerBound found = bound_of(find_method(method), run);
-    hold_to_visits(found, estimate);
-    if (found_.phases)
-      hold_to_phases(meet_phases(*found_.phases, visited_states(run.runs.top_states())), estimate);
-    bound = higher(found, bound);
-    hold_to_bound(bound, estimate);
-    add_unseen(estimate);
-    held.sweeps += sweeps;
-    held.lowest = bound.lowest();
-    held.statuses.emplace_back(name(estimate.status));
-    return estimate;
-  });
+  held.estimate =
+      estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps, int number) {
+        Attempt& run = attempt(sweeps, number);
+        boltzmark::Estimate estimate = run.runs.estimate(method);
+        const LowerBound found = bound_of(find_method(method), run);
+        hold_to_visits(found, estimate);
+        if (ground_.found.phases)
+          hold_to_phases(meet_phases(*ground_.found.phases, visited_states(run.runs.top_states())),
+                         estimate);
+        bound = higher(found, bound);
+        hold_to_bound(bound, estimate);
+        add_unseen(estimate);
+        held.sweeps += sweeps;
+        held.lowest = bound.lowest();
+        held.statuses.emplace_back(name(estimate.status));
+        return estimate;
+      });
   return held;
 }
 

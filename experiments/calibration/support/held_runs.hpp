@@ -15,9 +15,21 @@ namespace boltzmark::experiments {
 /// An estimate after its attempts.
 struct HeldEstimate {
   boltzmark::Estimate estimate;
-  int sweeps = 0;                     ///< that all attempts had
-  double lowest = 0;                  ///< what log Z is certainly not below, as far as was found
-  std::vector<std::string> statuses;  ///< of the attempts
+  int sweeps = 0;     ///< that all attempts had
+  double lowest = 0;  ///< what log Z is certainly not below, as far as was found
+  std::vector<std::string> statuses = {};  ///< of the attempts
+};
+
+/// What stands before a model's runs: its base, chosen or given, and what a search finds.
+struct Ground {
+  ModeSearch search;
+  ChosenBase base;
+  LayeredTarget target;
+  FoundStates found;
+
+  /// Randomness  seed, as the command line's    Throws  InvalidArgument as choose_auto_base
+  Ground(const Layered& model, int chains, int sweeps, std::uint64_t seed,
+         std::optional<Base> given = std::nullopt);
 };
 
 /// What `boltzmark estimate MODEL` does by any method, the base chosen or given, refused estimates tried
@@ -25,7 +37,7 @@ struct HeldEstimate {
 /// attempt's run.
 class HeldRuns {
  public:
-  /// Randomness  seed, as the command line's    Throws  InvalidArgument as choose_auto_base
+  /// Randomness, Throws  as Ground
   HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed,
            std::optional<Base> base = std::nullopt);
 
@@ -45,11 +57,9 @@ class HeldRuns {
 
   std::uint64_t seed_;
   int chains_, sweeps_;
-  ModeSearch search_;
-  ChosenBase base_;
-  LayeredTarget target_;
-  FoundStates found_, climbed_;  ///< by all searches; by the climbs alone
-  LowerBound searched_;          ///< by the searches alone
+  Ground ground_;
+  FoundStates climbed_;  ///< by the climbs alone
+  LowerBound searched_;  ///< by the searches alone
   std::map<int, std::unique_ptr<Attempt>> attempts_;
 };
 

@@ -11,7 +11,7 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kWrongErrors = 5, kRightErrors = 2, kNats = 0.5;
+constexpr double kWrongErrors = 5, kRightErrors = 2, kNatsOff = 0.5;
 
 /// What holds of the outcomes of one model.
 struct Tally {
@@ -36,31 +36,33 @@ Interval over_models(const std::vector<Tally>& models) {
 }  // namespace
 
 bool ZooOutcome::wrong() const {
-  return std::abs(error) > kWrongErrors * std_error && std::abs(error) > kNats;
+  return std::abs(error) > kWrongErrors * std_error && std::abs(error) > kNatsOff;
 }
 
 bool ZooOutcome::right() const {
-  return std::abs(error) <= kRightErrors * std_error && std::abs(error) <= kNats;
+  return std::abs(error) <= kRightErrors * std_error && std::abs(error) <= kNatsOff;
+}
+
+ZooOutcome read_outcome(const Trial& trial, const std::string& method) {
+  const double truth = number(trial.outputs.at("log_z"));
+  const Json& said = trial.outputs.at("methods").at(method);
+  ZooOutcome outcome{.model = &find_zoo_model(trial.inputs.at("model")),
+                     .base = trial.inputs.value("base", "auto"),
+                     .seed = trial.inputs.at("seed"),
+                     .method = method,
+                     .error = number(said.at("log_z")) - truth,
+                     .std_error = number(said.at("std_error")),
+                     .sweeps = number(said.at("sweeps")),
+                     .ok = said.at("status") == "ok"};
+  outcome.covered = number(said.at("lower")) <= truth && truth <= number(said.at("upper"));
+  return outcome;
 }
 
 std::vector<ZooOutcome> read_outcomes(const Results& results) {
   std::vector<ZooOutcome> all;
-  for (const Trial& trial : results.trials()) {
-    const ZooModel& model = find_zoo_model(trial.inputs.at("model"));
-    const double truth = number(trial.outputs.at("log_z"));
-    for (const auto& [method, said] : trial.outputs.at("methods").items()) {
-      ZooOutcome outcome{.model = &model,
-                         .base = trial.inputs.value("base", "auto"),
-                         .seed = trial.inputs.at("seed"),
-                         .method = method,
-                         .error = number(said.at("log_z")) - truth,
-                         .std_error = number(said.at("std_error")),
-                         .sweeps = number(said.at("sweeps")),
-                         .ok = said.at("status") == "ok"};
-      outcome.covered = number(said.at("lower")) <= truth && truth <= number(said.at("upper"));
-      all.push_back(std::move(outcome));
-    }
-  }
+  for (const Trial& trial : results.trials())
+    for (const auto& [method, said] : trial.outputs.at("methods").items())
+      all.push_back(read_outcome(trial, method));
   return all;
 }
 

@@ -28,6 +28,8 @@ struct ZooOutcome {
   bool right() const;
 };
 
+/// Reads the outcome of one method of a trial.
+ZooOutcome read_outcome(const Trial& trial, const std::string& method);
 /// Reads the outcomes of all trials that are finished; runs without a number are refused ones.
 std::vector<ZooOutcome> read_outcomes(const Results& results);
 

@@ -15,14 +15,17 @@ namespace {
 constexpr const char* kTrained[] = {"mnist-10", "mnist-20", "mnist-20-peaked"};
 constexpr const char* kTrainedLater[] = {"mnist-25", "mnist-10-pt/00", "mnist-10-pt/01",
                                          "mnist-10-pt/02"};
+constexpr const char* kTrainedDeep[] = {"salakhutdinov2010/mnist-20-30"};
 constexpr const char* kTrainedPrefix = "trained:";
 
 // Seeds from 101 on: no default was set by a look at these models.
 constexpr int kFirstSeed = 101;
 
 std::string trained_file(const std::string& model) {
-  return fmt::format("models/{}/{}.npz",
-                     model.find('/') != std::string::npos ? "bruegge2013" : "carlson2016", model);
+  const bool in_folder = model.find('/') != std::string::npos;
+  const bool has_paper = model.starts_with("salakhutdinov2010/");
+  const char* paper = has_paper ? "" : in_folder ? "bruegge2013/" : "carlson2016/";
+  return fmt::format("models/{}{}.npz", paper, model);
 }
 
 /// Models of one family by their parameters, in turn for training and held out; a seed each where
@@ -88,6 +91,9 @@ std::vector<ZooModel> make_zoo() {
   zoo.add("stars", {"28:1:3", "32:1:2.5", "40:1:1", "36:1:1.5", "10:10:1", "12:10:1", "6:40:0.5",
                     "5:40:0.6", "6:40:1.5", "8:30:1", "1:200:0.3", "1:150:0.4", "20:5:2", "24:5:2",
                     "6:40:5", "12:60:2"});
+  zoo.add("deep", {"60:10:20:0.3", "50:12:20:0.3", "40:12:30:0.7", "50:14:20:0.7", "60:12:12:1.2",
+                   "50:12:16:1.2", "30:14:20:2", "40:14:16:2"});
+  zoo.add("trained", {std::begin(kTrainedDeep), std::end(kTrainedDeep)}, false);
   zoo.count_as_mended({"parity:60:7.5:190", "votes:300:60:8:4:174", "gate:100:5:12:198"});
   return zoo.models();
 }
@@ -121,6 +127,7 @@ std::vector<std::string> zoo_data() {
   std::vector<std::string> files;
   for (const char* model : kTrained) files.push_back(trained_file(model));
   for (const char* model : kTrainedLater) files.push_back(trained_file(model));
+  for (const char* model : kTrainedDeep) files.push_back(trained_file(model));
   return files;
 }
 

@@ -71,8 +71,9 @@ TEST_CASE("families that are enumerated say their own log Z, and every example i
     CHECK_FALSE(made.known.by.empty());
     CHECK_FALSE(family.meaning.empty());
   }
-  for (const char* text : {"random:9:4:1:3", "product:3:4:2:1:5", "well:20:6:3:2",
-                           "patterns:9:5:0.7:1", "tilted:6:5:0.4:2", "glass:7:5:0.6:1"}) {
+  for (const char* text :
+       {"random:9:4:1:3", "product:3:4:2:1:5", "well:20:6:3:2", "patterns:9:5:0.7:1",
+        "tilted:6:5:0.4:2", "glass:7:5:0.6:1", "deep:6:4:5:0.8:2", "deep:3:9:2:1:2"}) {
     INFO(text);
     const KnownModel made = make_known_model(text);
     check_by_enumeration(made);

@@ -13,6 +13,7 @@
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/kit/statistics/proportion.hpp"
+#include "experiments/kit/statistics/ranking.hpp"
 #include "experiments/kit/statistics/trend.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"
 #include "oracle/diagnose_oracle.hpp"
@@ -72,6 +73,22 @@ TEST_CASE("ties narrow the law of the Mann-Kendall statistic") {
   CHECK(trend.statistic == 5);
   CHECK(trend.z == Approx(5 / std::sqrt(23 / 3.0)).epsilon(1e-12));
   CHECK(trend.p_increasing == Approx(std::erfc(4 / std::sqrt(2 * 23 / 3.0)) / 2).epsilon(1e-12));
+}
+
+TEST_CASE("the area under a curve of errors counts pairs, ties half") {
+  const std::vector<double> first = {3, 1}, second = {2, 1, 0};
+  CHECK(boltzmark::area_under_roc(first, second) ==
+        4.5 / 6);  // 3 beats all; 1 beats 0 and ties with 1
+  CHECK(boltzmark::area_under_roc(second, first) == 1.5 / 6);
+  const std::vector<double> same = {5, 5, 5};
+  CHECK(boltzmark::area_under_roc(same, same) == 0.5);
+  const std::vector<double> ends = {HUGE_VAL, -HUGE_VAL};
+  CHECK(boltzmark::area_under_roc(ends, first) == 0.5);
+  CHECK(boltzmark::area_under_roc(ends, ends) == 0.5);
+  CHECK_THROWS_AS(boltzmark::area_under_roc({}, first), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::area_under_roc(first, {}), boltzmark::InvalidArgument);
+  CHECK_THROWS_AS(boltzmark::area_under_roc(first, std::vector<double>{std::nan("")}),
+                  boltzmark::InvalidArgument);
 }
 
 TEST_CASE("Fisher's one-sided tests count all draws") {

@@ -37,6 +37,17 @@ Number parse_field(const char* name, const std::string& text, Number low, Number
   return value;
 }
 
+// Two sides of so many units.
+void need_enumerable(const char* names, int one, int other) {
+  if (std::min(one, other) > kMostEnumerated)
+    throw InvalidArgument(
+        fmt::format("{} = {} x {} (must have a side of at most {} units, to be enumerated)", names,
+                    one, other, kMostEnumerated));
+  if (std::ldexp(std::max(one, other), std::min(one, other)) > kMostTerms)
+    throw InvalidArgument(fmt::format("{} = {} x {} (must be fewer, to be enumerated in a minute)",
+                                      names, one, other));
+}
+
 /// The shape of an RBM that is enumerated, its one number and the seed of its parameters.
 struct RbmFields {
   int visible, hidden;
@@ -53,15 +64,7 @@ struct RbmFields {
                 fields.size() > 3 ? parse_field<std::uint64_t>("SEED", fields[3], 0, INT64_MAX) : 0,
                 "known model", family),
             Purpose::data) {
-    if (std::min(visible, hidden) > kMostEnumerated)
-      throw InvalidArgument(
-          fmt::format("VISIBLE x HIDDEN = {} x {} (must have a side of at most "
-                      "{} units, to be enumerated)",
-                      visible, hidden, kMostEnumerated));
-    if (std::ldexp(std::max(visible, hidden), std::min(visible, hidden)) > kMostTerms)
-      throw InvalidArgument(
-          fmt::format("VISIBLE x HIDDEN = {} x {} (must be fewer, to be enumerated in a minute)",
-                      visible, hidden));
+    need_enumerable("VISIBLE x HIDDEN", visible, hidden);
   }
 };
 
@@ -253,6 +256,25 @@ KnownModel make_stars_of(std::span<const std::string> fields) {
   return {std::move(made.model), std::move(made.known)};
 }
 
+// Two hidden layers. The odd one is a side by itself, the layers beside it are the other.
+KnownModel make_deep(std::span<const std::string> fields) {
+  const int visible = parse_field("VISIBLE", fields[0], 1, kMostUnits),
+            hidden = parse_field("HIDDEN", fields[1], 1, kMostUnits),
+            top = parse_field("TOP", fields[2], 1, kMostUnits);
+  const double sd = parse_field("SD", fields[3], 0.0, 100.0);
+  need_enumerable("VISIBLE + TOP x HIDDEN", visible + top, hidden);
+  Stream draws = seeded(fields[4], "deep");
+  const auto layer = [&](int units) {
+    return Layer{.unit = Unit::bernoulli(), .bias = normals(units, 1, sd, draws), .sigma0 = {}};
+  };
+  std::vector<Eigen::MatrixXd> weights = {normals(visible, hidden, sd, draws),
+                                          normals(hidden, top, sd, draws)};
+  std::vector<Layer> layers = {layer(visible)};
+  layers.push_back(layer(hidden));
+  layers.push_back(layer(top));
+  return enumerated(Layered(std::move(layers), std::move(weights)));
+}
+
 constexpr ModelFamily kFamilies[] = {
     {"ising:L:COUPLING",
      "square Ising lattice of L x L spins, periodic, L even; COUPLING a number or `critical`",
@@ -288,6 +310,9 @@ constexpr ModelFamily kFamilies[] = {
     {"stars:COUNT:VISIBLE:STRENGTH:SEED",
      "continuous units, VISIBLE around each of COUNT: two peaks each where STRENGTH is large",
      "stars:8:30:1:1", make_stars_of},
+    {"deep:VISIBLE:HIDDEN:TOP:SD:SEED",
+     "two hidden layers, a deep Boltzmann machine: normal weights and biases",
+     "deep:60:12:20:0.5:1", make_deep},
 };
 
 std::vector<std::string> split_fields(std::string_view text) {
