@@ -115,7 +115,6 @@ TEST_CASE(
     "three studies of which a random rank is killed at a random moment leave the same bytes") {
   std::mt19937 draws(1);
   const auto below = [&](int n) { return static_cast<int>(draws() % static_cast<unsigned>(n)); };
-  int lost = 0;
   for (int number = 0; number < 3; ++number) {
     const Folder folder;
     const std::string out = folder / "out";
@@ -131,11 +130,10 @@ TEST_CASE(
       REQUIRE(job.wait(10));
       CHECK(wait_for_none(out, 3));
       CHECK(stored(out) >= lines);
+      CHECK(stored(out) <= 24);
     }
-    lost += kTrials - stored(out);
     check_goes_on(out);
   }
-  CHECK(lost > 3);  // killed in their midst, one trial a study at least
 }
 
 TEST_CASE("after rank 0 or mpirun is killed no process is left, and the study goes on") {

@@ -1,5 +1,6 @@
 #include "experiments/calibration/support/held_runs.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "boltzmark/estimate/attempts.hpp"
@@ -11,7 +12,15 @@ Ground::Ground(const Layered& model, int chains, int sweeps, std::uint64_t seed,
     : search(mode_search(model, seed)),
       base(given ? ChosenBase{.base = *std::move(given)} : choose_auto_base(model, search, seed)),
       target(model, base.base, {.chains = chains, .sweeps = static_cast<std::uint64_t>(sweeps)}, 1),
-      found(find_before(target, search, seed, base, true)) {}
+      found(find_before(target, search, seed, base, true)),
+      uniform(std::all_of(base.base.logits.begin(), base.base.logits.end(),
+                          [](const Eigen::VectorXd& logits) { return logits.isZero(0); })) {}
+
+FoundStates Ground::found_for(const Method& method, const MethodSettings& settings) const {
+  FoundStates known = found;
+  if (uniform && tempers_collapsed(method, settings)) known.states.clear();
+  return known;
+}
 
 HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t seed,
                    std::optional<Base> base)
@@ -19,17 +28,18 @@ HeldRuns::HeldRuns(const Layered& model, int chains, int sweeps, std::uint64_t s
       chains_(chains),
       sweeps_(sweeps),
       ground_(model, chains, sweeps, seed, std::move(base)),
-      climbed_{.modes = ground_.found.modes},
       searched_(find_lower_bound(ground_.target, ground_.search, {}, ground_.found)) {}
+
+MethodSettings HeldRuns::settings(int sweeps, int number) const {
+  return {.chains = chains_,
+          .sweeps = sweeps,
+          .annealed_start = true,
+          .key = attempt_key(seed_, number)};
+}
 
 HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
   std::unique_ptr<Attempt>& found = attempts_[number];
-  if (!found)
-    found = std::make_unique<Attempt>(ground_.target,
-                                      MethodSettings{.chains = chains_,
-                                                     .sweeps = sweeps,
-                                                     .annealed_start = true,
-                                                     .key = attempt_key(seed_, number)});
+  if (!found) found = std::make_unique<Attempt>(ground_.target, settings(sweeps, number));
   return *found;
 }
 
@@ -39,8 +49,8 @@ LowerBound HeldRuns::bound_of(const Method& method, Attempt& attempt) {
   const VisitedStates visited = visited_states(attempt.runs.top_states());
   const auto visits = std::accumulate(visited.visits.begin(), visited.visits.end(), 0.0);
   if (visits == 0) return searched_;
-  const LowerBound bound =
-      find_lower_bound(ground_.target, ground_.search, visited, shared ? climbed_ : ground_.found);
+  const LowerBound bound = find_lower_bound(ground_.target, ground_.search, visited,
+                                            ground_.found_for(method, settings(sweeps_, 0)));
   if (shared) attempt.bound = bound;
   return bound;
 }

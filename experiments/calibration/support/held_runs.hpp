@@ -26,10 +26,15 @@ struct Ground {
   ChosenBase base;
   LayeredTarget target;
   FoundStates found;
+  bool uniform = false;  ///< the base
 
   /// Randomness  seed, as the command line's    Throws  InvalidArgument as choose_auto_base
   Ground(const Layered& model, int chains, int sweeps, std::uint64_t seed,
          std::optional<Base> given = std::nullopt);
+
+  /// What the command line would have found for a method: without the states of a tempered search where the
+  /// method's run is as thorough itself.
+  FoundStates found_for(const Method& method, const MethodSettings& settings) const;
 };
 
 /// What `boltzmark estimate MODEL` does by any method, the base chosen or given, refused estimates tried
@@ -54,11 +59,11 @@ class HeldRuns {
 
   Attempt& attempt(int sweeps, int number);
   LowerBound bound_of(const Method& method, Attempt& attempt);
+  MethodSettings settings(int sweeps, int number) const;
 
   std::uint64_t seed_;
   int chains_, sweeps_;
   Ground ground_;
-  FoundStates climbed_;  ///< by the climbs alone
   LowerBound searched_;  ///< by the searches alone
   std::map<int, std::unique_ptr<Attempt>> attempts_;
 };

@@ -50,7 +50,9 @@ ShownHalves read_shown(const Results& results) {
   for (const Trial& trial : results.trials())
     for (const auto& [method, said] : trial.outputs.at("methods").items()) {
       ShownRun run = read_run(trial, method);
-      if (run.outcome.model->unfindable || !std::isfinite(run.outcome.error)) continue;
+      if (run.outcome.model->unfindable || !std::isfinite(run.outcome.error) ||
+          !std::isfinite(run.outcome.std_error))
+        continue;
       (run.outcome.model->training ? halves.training : halves.held_out).push_back(std::move(run));
     }
   return halves;

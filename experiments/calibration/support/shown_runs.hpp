@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/calibration/support/evidence.hpp"
 #include "experiments/calibration/support/outcomes.hpp"
+#include "experiments/calibration/support/run_evidence.hpp"
 
 namespace boltzmark::experiments {
 
@@ -46,7 +46,8 @@ struct ShownHalves {
   ShownHalves of_method(const std::string& method) const;
 };
 
-/// Reads the runs of all trials that are finished and have a number, without which there is nothing to be wrong.
+/// Reads the runs of all trials that are finished and have a number and an error, without which nothing
+/// is wrong.
 ShownHalves read_shown(const Results& results);
 
 /// Runs, model by model: those of one share what is hard about it.

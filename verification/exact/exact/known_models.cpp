@@ -79,6 +79,11 @@ TEST_CASE("families that are enumerated say their own log Z, and every example i
     check_by_enumeration(made);
     CHECK(make_known_model(text).model.weights(0) == made.model.weights(0));
   }
+  CHECK(make_known_model("deep:6:4:5:0.8:2").model.layers() == 3);
+  // Of both layers beside the hidden one.
+  CHECK_THROWS_WITH(make_known_model("deep:20:30:20:1:1"),
+                    Catch::Contains("(VISIBLE + TOP) x HIDDEN = 40 x 30"));
+  CHECK_THROWS_AS(make_known_model("deep:1:1:1:-1:1"), InvalidArgument);
   CHECK(make_known_model("random:9:4:1:3").model.weights(0) !=
         make_known_model("random:9:4:1:4").model.weights(0));
 }

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <thread>
@@ -73,7 +74,7 @@ Experiment study(const std::string& out, const Options& options) {
   const bool odd = number_of(options, "--odd-rank", -1) == rank;
   const int slow = number_of(options, "--slow-rank", -1) == rank ? 4500 : 0;
   const int throws_at = number_of(options, "--throws-at", -1);
-  const int stall_after = number_of(options, "--stall-after", count);
+  const int stall_after = number_of(options, "--stall-after", std::numeric_limits<int>::max());
   const int steps = number_of(options, "--steps", 0);
   const bool times = number_of(options, "--times", 0) != 0;
   Experiment experiment{.id = "toy/one", .item = "Fig. 1", .title = "Toys", .paper_did = "Nothing"};

@@ -262,7 +262,7 @@ KnownModel make_deep(std::span<const std::string> fields) {
             hidden = parse_field("HIDDEN", fields[1], 1, kMostUnits),
             top = parse_field("TOP", fields[2], 1, kMostUnits);
   const double sd = parse_field("SD", fields[3], 0.0, 100.0);
-  need_enumerable("VISIBLE + TOP x HIDDEN", visible + top, hidden);
+  need_enumerable("(VISIBLE + TOP) x HIDDEN", visible + top, hidden);
   Stream draws = seeded(fields[4], "deep");
   const auto layer = [&](int units) {
     return Layer{.unit = Unit::bernoulli(), .bias = normals(units, 1, sd, draws), .sigma0 = {}};

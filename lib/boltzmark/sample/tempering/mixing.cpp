@@ -63,12 +63,19 @@ void judge_tours(Estimate& estimate, const TourVisits& tours) {
 void judge_exchanges(Estimate& estimate, const SampleStore& store) {
   judge_round_trips(estimate, round_trips(store), store.chains());
   judge_tours(estimate, count_tours(store.rung, store.rungs()));
-  judge_visitors(estimate,
-                 (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum());
+  judge_visitors(estimate, top_visits(store));
+}
+
+Eigen::ArrayXd top_visits(const SampleStore& store) {
+  return (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum();
+}
+
+double effective_visitors(const Eigen::ArrayXd& visits) {
+  return visits.sum() * visits.sum() / std::max(visits.square().sum(), 1.0);
 }
 
 void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits) {
-  const double visitors = visits.sum() * visits.sum() / std::max(visits.square().sum(), 1.0);
+  const double visitors = effective_visitors(visits);
   const auto chains = static_cast<double>(visits.size());
   if (visitors < kLeastVisitors * chains)
     estimate.refuse(

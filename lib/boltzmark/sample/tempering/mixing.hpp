@@ -12,8 +12,12 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
+/// How often each chain was at the ladder's top.  Shapes  [chains]
+Eigen::ArrayXd top_visits(const SampleStore& store);
+/// How many chains made visits evenly that were made so unevenly: (sum n)^2 / sum n^2.
+double effective_visitors(const Eigen::ArrayXd& visits);
 /// Refuses an estimate if the visits of the ladder's top are those of fewer than a fifth of the chains,
-/// (sum n)^2 / sum n^2: a few may make all round trips, and the others never meet what holds the mass.
+/// by effective_visitors: a few may make all round trips, and the others never meet what holds the mass.
 /// Shapes  visits [chains]
 void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits);
 /// Refuses an estimate if the visits of the ladder's top are those of a few long tours: if their numbers

@@ -1,4 +1,4 @@
-#include "experiments/calibration/support/evidence.hpp"
+#include "experiments/calibration/support/run_evidence.hpp"
 
 #include <fmt/format.h>
 
@@ -48,18 +48,27 @@ OneRun temper(const LayeredTarget& target, const std::string& method,
   return run;
 }
 
+// Some sweeps of some chains, without their collapsed states.
 SampleStore part_of(const SampleStore& store, Eigen::Index first_sweep, Eigen::Index sweeps,
                     Eigen::Index first_chain, Eigen::Index chains) {
-  SampleStore part = store;
-  part.log_f.clear();
-  part.log_ratio = store.log_ratio.block(first_sweep, first_chain, sweeps, chains);
-  part.rung = store.rung.block(first_sweep, first_chain, sweeps, chains);
-  return part;
+  return {.ladder = store.ladder,
+          .log_prior = store.log_prior,
+          .log_z_hat = store.log_z_hat,
+          .log_ratio = store.log_ratio.block(first_sweep, first_chain, sweeps, chains),
+          .rung = store.rung.block(first_sweep, first_chain, sweeps, chains),
+          .random_rungs = store.random_rungs,
+          .exchanged_rungs = store.exchanged_rungs};
 }
 
-// By how many of their joint errors two estimates differ.
+// A difference in its errors; JSON has no infinity.
+double in_errors(double difference, double error) {
+  constexpr double kMost = 1e9;
+  if (!(std::abs(difference) > 0)) return difference;
+  return std::clamp(difference / error, -kMost, kMost);
+}
+
 double differ(const boltzmark::Estimate& one, const boltzmark::Estimate& other) {
-  return std::abs(one.log_z - other.log_z) / std::hypot(one.std_error, other.std_error);
+  return in_errors(std::abs(one.log_z - other.log_z), std::hypot(one.std_error, other.std_error));
 }
 
 double split_by_sweeps(const std::string& method, const SampleStore& store) {
@@ -93,21 +102,12 @@ struct Known {
   std::optional<BothWays> ways = std::nullopt;
 };
 
-// What judges an estimate makes of one that nothing else has refused.
+// Whether it alone refuses an estimate.
 template <class Judge>
-boltzmark::Estimate judged(boltzmark::Estimate estimate, const Judge& judge) {
+bool is_refused(boltzmark::Estimate estimate, const Judge& judge) {
   estimate.status = Status::ok;
   judge(estimate);
-  return estimate;
-}
-
-template <class Judge>
-bool is_refused(const boltzmark::Estimate& estimate, const Judge& judge) {
-  return judged(estimate, judge).status != Status::ok;
-}
-
-Eigen::ArrayXd top_visits(const SampleStore& store) {
-  return (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum();
+  return estimate.status != Status::ok;
 }
 
 void add_tempered(const boltzmark::Estimate& estimate, const std::string& method,
@@ -118,8 +118,7 @@ void add_tempered(const boltzmark::Estimate& estimate, const std::string& method
   const TourVisits tours = count_tours(store.rung, store.rungs());
   auto& [told, lowest, numbers, refused] = evidence;
   numbers["trips"] = -static_cast<double>(trips) / chains;
-  numbers["visitors"] =
-      -visits.sum() * visits.sum() / std::max(visits.square().sum(), 1.0) / chains;
+  numbers["visitors"] = -effective_visitors(visits) / chains;
   numbers["tour_shape"] = pareto_shape_of_numbers(tours.numbers, tours.cut);
   numbers["longer_tours"] = estimate.missing;
   numbers["split_sweeps"] = split_by_sweeps(method, store);
@@ -141,32 +140,42 @@ void add_annealed(const AnnealingResult& annealing, RunEvidence& evidence) {
   evidence.refused["pareto_k"] = annealing.pareto_k > 0.5;  // as estimate_from_weights
 }
 
-void add_known(const boltzmark::Estimate& estimate, const Known& known, RunEvidence& evidence) {
+// What of the masses found, two of their errors less, the run was not in.
+double unmet_share(const MetPhases& phases, double log_z) {
+  const auto unmet = [&](const MetMasses& masses) {
+    if (masses.shares.size() == 0) return 0.0;
+    return (masses.lowest(2, log_z) - masses.shares.array()).max(0).sum();
+  };
+  return std::max(unmet(phases), unmet(phases.small));
+}
+
+// In the order of hold_to_found, for phases change the error that the bound is held against.
+void add_known(boltzmark::Estimate estimate, const Known& known, RunEvidence& evidence) {
   auto& [told, lowest, numbers, refused] = evidence;
   const LowerBound& bound = known.bound;
   numbers["bound"] = bound.lowest() - estimate.log_z;
   numbers["unmet_states"] = bound.searched - estimate.log_z -
                             std::log(std::max(bound.met, 0.5 / std::max(bound.visits, 0.5)));
-  refused["bound"] =
-      is_refused(estimate, [&](boltzmark::Estimate& held) { hold_to_bound(bound, held); });
-  refused["visits"] =
-      is_refused(estimate, [&](boltzmark::Estimate& held) { hold_to_visits(bound, held); });
+  if (known.ways) {
+    numbers["gap"] = in_errors(std::abs(known.ways->gap()), known.ways->gap_error());
+    numbers["gap_nats"] = std::abs(known.ways->gap());
+  }
+  const auto hold = [&](const char* rule, const auto& judge) {
+    estimate.status = Status::ok;
+    judge(estimate);
+    refused[rule] = estimate.status != Status::ok;
+  };
+  hold("visits", [&](boltzmark::Estimate& held) { hold_to_visits(bound, held); });
   if (known.phases) {
     const MetPhases& phases = *known.phases;
-    const boltzmark::Estimate held =
-        judged(estimate, [&](boltzmark::Estimate& each) { hold_to_phases(phases, each); });
-    numbers["phases"] =
-        (phases.log_z() - estimate.log_z) / std::hypot(phases.std_error(), estimate.std_error);
-    numbers["unmet_phases"] =
-        held.std_error * held.std_error - estimate.std_error * estimate.std_error;
-    refused["phases"] = held.status != Status::ok;
+    numbers["phases"] = in_errors(phases.log_z() - estimate.log_z,
+                                  std::hypot(phases.std_error(), estimate.std_error));
+    numbers["unmet_phases"] = unmet_share(phases, estimate.log_z);
+    hold("phases", [&](boltzmark::Estimate& held) { hold_to_phases(phases, held); });
   }
-  if (known.ways) {
-    numbers["gap"] = std::abs(known.ways->gap()) / known.ways->gap_error();
-    numbers["gap_nats"] = std::abs(known.ways->gap());
-    refused["gap"] =
-        is_refused(estimate, [&](boltzmark::Estimate& held) { hold_to_gap(*known.ways, held); });
-  }
+  hold("bound", [&](boltzmark::Estimate& held) { hold_to_bound(bound, held); });
+  hold("unseen", add_unseen);
+  if (known.ways) hold("gap", [&](boltzmark::Estimate& held) { hold_to_gap(*known.ways, held); });
 }
 
 void add_samples(const std::string& method, const OneRun& run, RunEvidence& evidence) {
@@ -194,7 +203,7 @@ std::optional<BothWays> go_other_way(const Ground& ground, const std::string& me
 
 const std::vector<Predictor>& predictors() {
   static const std::vector<Predictor> all = {
-      {"std_error", "standard error, larger", true},
+      {"std_error", "the method's own standard error, larger", true},
       {"effective_samples", "effective samples, fewer", true},
       {"trips", "round trips a chain, fewer"},
       {"visitors", "share of chains that visit the top, smaller"},
@@ -202,8 +211,8 @@ const std::vector<Predictor>& predictors() {
       {"longer_tours", "what longer tours would add"},
       {"pareto_k", "Pareto k of weights, larger"},
       {"upper_half", "limit by the weights' upper half, higher"},
-      {"split_chains", "halves of the chains differ", true},
-      {"split_sweeps", "halves of the sweeps differ", true},
+      {"split_chains", "halves of the chains differ (rts: by joint states)", true},
+      {"split_sweeps", "halves of the sweeps differ (rts: by joint states)", true},
       {"bound", "lower bound less the estimate"},
       {"unmet_states", "listed states hardly met"},
       {"phases", "annealing from near modes finds more"},
@@ -220,8 +229,8 @@ const std::vector<StatusRule>& status_rules() {
       {.key = "visitors", .title = "a fifth of the chains made the visits of the top"},
       {.key = "tour_shape", .title = "tours of no mean length"},
       {.key = "pareto_k", .title = "weights of no variance"},
-      {.key = "other", .title = "all else that methods refuse"},
-      {.key = "bound", .title = "lower bound"},
+      {.key = "other", .title = "all else that methods refuse, where none of these does"},
+      {.key = "bound", .title = "certain bounds"},
       {.key = "visits", .title = "listed states hardly met"},
       {.key = "phases", .title = "phases found, or hardly met"},
       {.key = "unseen", .title = "longer tours would add as much"},
@@ -244,16 +253,14 @@ RunEvidence find_evidence(const Ground& ground, const std::string& method, int c
   if (method == kBar) settings.tempering = Tempering::parallel;
   const OneRun run =
       method == kAis ? anneal(ground.target, settings) : temper(ground.target, method, settings);
-  FoundStates found = ground.found;
-  if (run.store) found.states.clear();  // a tempered run finds such states itself
   RunEvidence evidence{.estimate = run.estimate};
   const Held held =
-      hold_to_found(ground.target, ground.search, run.visited, found, evidence.estimate);
+      hold_to_found(ground.target, ground.search, run.visited,
+                    ground.found_for(find_method(method), settings), evidence.estimate);
   evidence.lowest = held.bound.lowest();
   add_samples(method, run, evidence);
   add_known(run.estimate, {held.bound, held.phases, go_other_way(ground, method, settings, run)},
             evidence);
-  evidence.refused["unseen"] = is_refused(run.estimate, add_unseen);
   return evidence;
 }
 

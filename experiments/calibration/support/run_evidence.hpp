@@ -35,7 +35,8 @@ struct RunEvidence {
       estimate;       ///< as `boltzmark estimate` tells it, without attempts and --both-ways
   double lowest = 0;  ///< what log Z is certainly not below
   std::map<std::string, double> numbers = {};  ///< by predictors' keys; NaN: there is none
-  std::map<std::string, bool> refused = {};    ///< by rules' keys, each by itself
+  std::map<std::string, bool> refused =
+      {};  ///< by rules' keys, each by itself, in the order of hold_to_found
 };
 
 /// Lists the methods whose evidence is taken, one a sampler: rts of simulated tempering, bar of parallel
