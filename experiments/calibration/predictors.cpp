@@ -157,6 +157,12 @@ void add_rules(const char* name, const char* models, const ShownRuns& all, Summa
   const auto any = [](const ShownRun& shown) { return !shown.outcome.ok; };
   table.rows.push_back({std::string("the status, without --both-ways"), count(wrong, any), NotRun{},
                         count(right, any), NotRun{}});
+  const auto without_counts = [](const ShownRun& shown) {
+    return shown.is_refused_by_any([](const StatusRule& rule) { return !rule.count; });
+  };
+  table.rows.push_back({std::string("the status, --both-ways in the place of both counts"),
+                        count(wrong, without_counts), NotRun{}, count(right, without_counts),
+                        NotRun{}});
   const auto every = [](const ShownRun&) { return true; };
   table.rows.push_back(
       {std::string("all estimates"), count(wrong, every), NotRun{}, count(right, every), NotRun{}});

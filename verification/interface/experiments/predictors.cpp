@@ -179,6 +179,7 @@ TEST_CASE("rules are told with what they alone refuse, and K08 is about the coun
   CHECK(counts.at("certain bounds") == Counts{1, 0, 0, 0});
   CHECK(counts.at("chains from b = 1 differ (--both-ways)") == Counts{0, 0, 2, 1});
   CHECK(counts.at("the status, without --both-ways") == Counts{2, -1, 2, -1});
+  CHECK(counts.at("the status, --both-ways in the place of both counts") == Counts{1, -1, 2, -1});
   CHECK(counts.at("all estimates") == Counts{2, -1, 4, -1});
   CHECK(counts_of(table_of(summary, "training-rules")).at("all estimates") == Counts{1, -1, 0, -1});
   CHECK(counts_of(table_of(summary, "long-rules")).at("all estimates") == Counts{0, -1, 1, -1});
