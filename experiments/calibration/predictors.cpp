@@ -202,7 +202,7 @@ void add_figure(const ShownHalves& halves, Summary& summary) {
       .caption =
           "Models held out: the share of wrong estimates that a threshold refuses against that of right ones (2 standard errors and 0.5 nats), "
           "as it falls, for the four predictors that rank first on the training half; the point is the status.",
-      .columns = 3,
+      .columns = 1,
       .height = 420};
   for (const std::string& method : evidence_methods()) {
     const auto [training, held_out] = halves.of_method(method);
