@@ -6,7 +6,6 @@
 
 #include "experiments/calibration/support/shown_runs.hpp"
 #include "experiments/kit/measures.hpp"
-#include "experiments/kit/statistics/bootstrap.hpp"
 
 namespace boltzmark::experiments::calibration_predictors {
 namespace {
@@ -22,6 +21,7 @@ constexpr PerProfile<RunSize> kRun{
     .smoke = {40, 50, 1, 0}, .quick = {7, 60, 1, 0}, .paper = {1, 1000, 3, 1}};
 constexpr int kChains = 100, kLongSweeps = 10000;
 constexpr const char *kAuto = "auto", *kUniform = "uniform";
+constexpr const char* kKey = "predictors";  // of bootstraps
 
 std::vector<Json> trials(Profile profile) {
   const RunSize& size = kRun.at(profile);
@@ -69,18 +69,11 @@ Cell percent_cell(const ShownRuns& of, const auto& holds) {
          static_cast<double>(of.size());
 }
 
-template <class StatisticOfRows>
-Interval over_models(const std::vector<ShownRuns>& models, const StatisticOfRows& statistic) {
-  return bootstrap_rows(models.size(), statistic,
-                        {.key = make_key(1, "predictors"),
-                         .replicates = 2000,
-                         .method = BootstrapMethod::percentile});
-}
-
 Interval area_over_models(const ShownRuns& runs, const Predictor& predictor) {
   const std::vector<ShownRuns> models = by_model(runs);
   return over_models(
-      models, [&](std::span<const std::size_t> rows) { return area_of(models, rows, predictor); });
+      models.size(),
+      [&](std::span<const std::size_t> rows) { return area_of(models, rows, predictor); }, kKey);
 }
 
 // Of how many models there are wrong estimates: those of one are alike.
@@ -273,9 +266,12 @@ void add_gap_claim(const ShownHalves& halves, Summary& summary) {
     const auto gap = std::find_if(order.begin(), order.end(), is_gap);
     if (gap == order.end() || best == order.end()) continue;
     const std::vector<ShownRuns> models = by_model(held_out);
-    const Interval more = over_models(models, [&](std::span<const std::size_t> rows) {
-      return area_of(models, rows, *gap) - area_of(models, rows, *best);
-    });
+    const Interval more = over_models(
+        models.size(),
+        [&](std::span<const std::size_t> rows) {
+          return area_of(models, rows, *gap) - area_of(models, rows, *best);
+        },
+        kKey);
     Measure measure =
         interval_measure({.claim = "K09",
                           .part = method,

@@ -6,8 +6,6 @@
 #include <map>
 #include <span>
 
-#include "experiments/kit/statistics/bootstrap.hpp"
-
 namespace boltzmark::experiments {
 namespace {
 
@@ -18,7 +16,7 @@ struct Tally {
   double holds = 0, all = 0;
 };
 
-Interval over_models(const std::vector<Tally>& models) {
+Interval share_over_models(const std::vector<Tally>& models) {
   const auto share = [&](std::span<const std::size_t> rows) {
     Tally sum;
     for (const std::size_t row : rows) {
@@ -27,10 +25,7 @@ Interval over_models(const std::vector<Tally>& models) {
     }
     return sum.holds / sum.all;
   };
-  return bootstrap_rows(models.size(), share,
-                        {.key = make_key(1, "calibration"),
-                         .replicates = 2000,
-                         .method = BootstrapMethod::percentile});
+  return over_models(models.size(), share, "calibration");
 }
 
 }  // namespace
@@ -73,6 +68,12 @@ std::vector<ZooOutcome> keep(const std::vector<ZooOutcome>& outcomes,
   return kept;
 }
 
+Interval over_models(std::size_t models, const RowStatistic& statistic, const char* name) {
+  return bootstrap_rows(
+      models, statistic,
+      {.key = make_key(1, name), .replicates = 2000, .method = BootstrapMethod::percentile});
+}
+
 Interval share_of(const std::vector<ZooOutcome>& outcomes,
                   const std::function<bool(const ZooOutcome&)>& holds) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -91,7 +92,7 @@ Interval share_of(const std::vector<ZooOutcome>& outcomes,
   for (const ZooModel& model : zoo())  // in an order that is the same everywhere
     if (const auto found = by_model.find(&model); found != by_model.end())
       models.push_back(found->second);
-  const Interval clustered = over_models(models);
+  const Interval clustered = share_over_models(models);
   share.lower = std::min(share.lower, clustered.lower);
   share.upper = std::max(share.upper, clustered.upper);
   return share;

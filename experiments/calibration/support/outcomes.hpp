@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "experiments/calibration/support/zoo.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/statistics/bootstrap.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 
 namespace boltzmark::experiments {
@@ -36,6 +38,10 @@ std::vector<ZooOutcome> read_outcomes(const Results& results);
 /// Keeps the outcomes of which something holds.
 std::vector<ZooOutcome> keep(const std::vector<ZooOutcome>& outcomes,
                              const std::function<bool(const ZooOutcome&)>& holds);
+
+/// Bootstraps a statistic over so many models, given by their numbers: a percentile interval of 95 %.
+/// Randomness  a key of this name
+Interval over_models(std::size_t models, const RowStatistic& statistic, const char* name);
 
 /// The share of outcomes of which something holds, with a 95 % interval: the wider, on either side, of
 /// the exact one of a proportion and of the bootstrap over models, whose runs share what is hard

@@ -222,6 +222,25 @@ TEST_CASE("runs from a base that is given are from that, those from none as the 
   CHECK(log_z(Base::uniform(model)) < log_z(std::nullopt) - 5);
 }
 
+TEST_CASE("runs are held to a tempered search's states, but those that are as thorough") {
+  const Layered model = make_zoo_model("trained:mnist-10").model;
+  const MethodSettings settings;
+  const Ground from_modes(model, 20, 100, 7),
+      from_uniform(model, 20, 100, 7, Base::uniform(model));
+  REQUIRE(from_modes.base.of_modes);
+  const auto searched = [&](const Ground& ground, const char* method) {
+    return !ground.found_for(find_method(method), settings).states.empty();
+  };
+  CHECK(searched(from_modes, "rts"));
+  CHECK(searched(from_modes, "ais"));
+  CHECK_FALSE(searched(from_uniform, "rts"));
+  CHECK(searched(from_uniform, "ais"));
+  MethodSettings parallel;
+  parallel.tempering = Tempering::parallel;
+  CHECK_FALSE(from_uniform.found_for(find_method("bar"), parallel).states.empty());
+  CHECK(from_uniform.found_for(find_method("rts"), settings).modes.has_value());
+}
+
 TEST_CASE("the calibration runs what the command line does, attempts and bound included") {
   const io_test::Folder folder;
   bool refuted = false;

@@ -12,9 +12,10 @@ bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
 /// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
 /// or fewer than two each in the mean.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
-/// How often each chain was at the ladder's top.  Shapes  [chains]
+/// Counts how often each chain was at the ladder's top.  Shapes  [chains]
 Eigen::ArrayXd top_visits(const SampleStore& store);
-/// How many chains made visits evenly that were made so unevenly: (sum n)^2 / sum n^2.
+/// Counts the chains as which unequal visits n are as good: (sum n)^2 / sum n^2; 0 of no visit.
+/// Shapes  visits [chains]
 double effective_visitors(const Eigen::ArrayXd& visits);
 /// Refuses an estimate if the visits of the ladder's top are those of fewer than a fifth of the chains,
 /// by effective_visitors: a few may make all round trips, and the others never meet what holds the mass.
