@@ -10,6 +10,7 @@
 #include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"
+#include "experiments/kit/paired.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"
 
@@ -129,25 +130,17 @@ void add_spectra(const Results& results, Summary& summary) {
               "SLEM(T_0.5) − the smaller of SLEM(T) and SLEM(G), per RBM", summary);
 }
 
-/// The last and largest log-likelihoods of a schedule, by repeat.
+/// The last and largest log-likelihoods of a schedule.
 struct Outcome {
-  std::vector<double> last, best;
+  ByRepeat last, best;
 };
 
 Outcome outcome(const Results& results, const std::string& schedule) {
-  Outcome found;
-  for (const Trial* trial : results.where({{"part", "training"}, {"schedule", schedule}})) {
-    const auto curve = numbers(trial->outputs.at("log_likelihood"));
-    found.last.push_back(curve.back());
-    found.best.push_back(*std::max_element(curve.begin(), curve.end()));
-  }
-  return found;
-}
-
-std::vector<double> subtract(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> difference;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) difference.push_back(a[i] - b[i]);
-  return difference;
+  const auto runs = results.where({{"part", "training"}, {"schedule", schedule}});
+  const auto curve = [](const Trial& run) { return numbers(run.outputs.at("log_likelihood")); };
+  return {.last = by_repeat(runs, "repeat", [&](const Trial& run) { return curve(run).back(); }),
+          .best = by_repeat(runs, "repeat",
+                            [&](const Trial& run) { return std::ranges::max(curve(run)); })};
 }
 
 void add_training(const Results& results, Summary& summary) {
@@ -168,16 +161,17 @@ void add_training(const Results& results, Summary& summary) {
       table.rows.push_back({schedule, std::int64_t{0}, NotRun{}, NotRun{}});
       continue;
     }
-    const Interval last = mean_interval(found.last), best = mean_interval(found.best);
+    const Interval last = mean_interval(values_of(found.last)),
+                   best = mean_interval(values_of(found.best));
     table.rows.push_back({schedule, static_cast<std::int64_t>(found.last.size()),
                           Estimate{last.estimate, last.lower, last.upper},
                           Estimate{best.estimate, best.lower, best.upper}});
   }
   summary.add(std::move(table));
-  const auto flip = outcome(results, "blend:1").last;
-  add_measure("blend, LL", subtract(outcome(results, "blend:0.5").last, flip),
+  const ByRepeat flip = outcome(results, "blend:1").last;
+  add_measure("blend, LL", differences_of(outcome(results, "blend:0.5").last, flip),
               "final log-likelihood, T_0.5 − T, paired by repeat", summary);
-  add_measure("switch, LL", subtract(outcome(results, "switch").last, flip),
+  add_measure("switch, LL", differences_of(outcome(results, "switch").last, flip),
               "final log-likelihood, G then T − T throughout, paired by repeat", summary);
 }
 

@@ -146,7 +146,7 @@ Experiment experiment() {
       .paper_did =
           "Compares the cost of MBAR, O(N K^2 + K^3) an iteration with all samples stored, "
           "with that of RTS, O(K) a sample with K numbers stored.",
-      .settings = {.smoke = "Stores of 500 samples.",
+      .settings = {.smoke = "Stores of 500 and 1,000 samples.",
                    .quick = "Synthetic stores: 50 to 200 rungs of 10,000 samples, and 5,000 to "
                             "50,000 samples of 100 rungs; medians of 5 times.",
                    .paper = "Up to 800 rungs and 1,000,000 samples; medians of 15 times."},

@@ -61,19 +61,6 @@ Eigen::VectorXd paper_curve(const Eigen::VectorXd& log_z_hat, const Ladder& ladd
   return curve;
 }
 
-/// What is told where the rungs' own log Z are not known: the error of log Z after each iteration.
-Json errors_of_log_z(const TemperedRun& tempering) {
-  Json outputs = {{"iterations", iterations_to_stop(tempering)}, {"error", Json::array()}};
-  for (std::size_t i = 0; i < tempering.rounds.size(); ++i) {
-    const Eigen::VectorXd& found = log_z_hat_after(tempering, i);
-    const double log_z = found[found.size() - 1] - found[0];
-    outputs["log_z"].push_back(log_z);
-    outputs["error"].push_back(std::abs(log_z - kPublishedCd25LogZ));
-    outputs["imbalance"].push_back(tempering.rounds[i].imbalance);
-  }
-  return outputs;
-}
-
 Json run(const Json& inputs, const TrialContext& context) {
   const bool published = on_published(inputs);
   const LayeredTarget& target =
@@ -87,7 +74,7 @@ Json run(const Json& inputs, const TrialContext& context) {
        .restart = {.keep_states = inputs.at("x") == "last",
                    .uniform_rungs = inputs.at("b") == "fresh"}},
       paired);
-  if (published) return errors_of_log_z(tempering);
+  if (published) return describe_iterations(tempering, kPublishedCd25LogZ);
   const Ladder& ladder = tempering.store.ladder;
   const double log_z_1 = target.tempered_model().packed.log_base();
   const Eigen::VectorXd exact = paper_curve(exact_log_z_of_rungs(target, ladder), ladder, log_z_1);

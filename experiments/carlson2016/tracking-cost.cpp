@@ -36,7 +36,7 @@ Json run(const Json& inputs, const TrialContext& context) {
   const ThreadLimit one(1);
   TrackedTraining training(
       {.hidden = inputs.at("hidden"), .chains = inputs.at("chains"), .key = context.key});
-  std::vector<double> ratios, milliseconds;
+  std::vector<double> ratios, milliseconds, tracking_milliseconds;
   for (int i = -1; i < timed; ++i) {
     const double sampling = seconds([&] { training.sample(); }),
                  tracking = seconds([&] { training.mean_log_f(); }),
@@ -44,9 +44,12 @@ Json run(const Json& inputs, const TrialContext& context) {
     if (i < 0) continue;  // warm-up
     ratios.push_back((without + tracking) / without);
     milliseconds.push_back(1e3 * without);
+    tracking_milliseconds.push_back(1e3 * tracking);
     context.progress(static_cast<double>(i + 1) / timed);
   }
-  return {{"ratios", ratios}, {"milliseconds", milliseconds}};
+  return {{"ratios", ratios},
+          {"milliseconds", milliseconds},
+          {"tracking_milliseconds", tracking_milliseconds}};
 }
 
 void summarise(const Results& results, Summary& summary) {

@@ -56,8 +56,11 @@ class Fields {
   std::vector<std::string> texts(std::string_view key) const {
     std::vector<std::string> all;
     if (const toml::array* array = table_[key].as_array())
-      for (const toml::node& node : *array)
-        if (const auto value = node.value_exact<std::string>()) all.push_back(*value);
+      for (const toml::node& node : *array) {
+        const auto value = node.value_exact<std::string>();
+        if (!value) fail(fmt::format("{} is wrong", key), "must be an array of strings");
+        all.push_back(*value);
+      }
     if (all.empty()) fail(fmt::format("{} is missing", key), "must be an array of strings");
     return all;
   }

@@ -24,6 +24,26 @@ double power(std::size_t n, double effect) {
 
 }  // namespace
 
+std::vector<double> values_of(const ByRepeat& numbers) {
+  std::vector<double> values;
+  for (const auto& [repeat, value] : numbers) values.push_back(value);
+  return values;
+}
+
+std::vector<std::pair<double, double>> pairs_of(const ByRepeat& a, const ByRepeat& b) {
+  std::vector<std::pair<double, double>> pairs;
+  for (const auto& [repeat, value] : a)
+    if (const auto other = b.find(repeat); other != b.end())
+      pairs.emplace_back(value, other->second);
+  return pairs;
+}
+
+std::vector<double> differences_of(const ByRepeat& a, const ByRepeat& b) {
+  std::vector<double> differences;
+  for (const auto& [first, second] : pairs_of(a, b)) differences.push_back(first - second);
+  return differences;
+}
+
 Measure paired_measure(const std::string& claim, const std::string& part,
                        const std::vector<double>& a, const std::vector<double>& b, bool greater,
                        const std::string& note, double effect) {
@@ -35,6 +55,7 @@ Measure paired_measure(const std::string& claim, const std::string& part,
           .estimate = test.shift.estimate,
           .lower = test.shift.lower,
           .upper = test.shift.upper,
+          .interval = "95 %, Hodges–Lehmann",
           .p_value = greater ? test.p_greater : test.p_less,
           .p_opposite = greater ? test.p_less : test.p_greater,
           .n = static_cast<std::int64_t>(differences.size()),

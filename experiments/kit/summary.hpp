@@ -49,7 +49,7 @@ struct Measure {
   double lower = std::numeric_limits<double>::
       quiet_NaN();  ///< 95 % interval, unless `interval` says which; exact claims need none
   double upper = std::numeric_limits<double>::quiet_NaN();
-  std::string interval = {};  ///< what the limits are where not those of 95 %: "98.75 %"
+  std::string interval = {};  ///< what they are where not a mean's or share's of 95 %: "98.75 %"
   /// One-sided p-value for the claim's direction; NaN: the interval decides.
   double p_value = std::numeric_limits<double>::quiet_NaN();
   /// The same for the opposite direction; NaN: 1 - p_value, which is too small where the statistic

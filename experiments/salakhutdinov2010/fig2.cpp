@@ -142,8 +142,8 @@ void add_paths(const Results& results, Summary& summary) {
 void add_law(const Results& results, Summary& summary) {
   Figure figure{.name = "law",
                 .caption =
-                    "The exact probability of each set after each update, of the same "
-                    "algorithms: propagated over (state, visits of each set)."};
+                    "The exact probability of each set after each update of WL and of "
+                    "FPCD: propagated over (state, visits of each set)."};
   figure.columns = 2;
   figure.height = 330;
   for (const char* name : {"wl-10", "fpcd-1"}) {

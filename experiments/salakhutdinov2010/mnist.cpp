@@ -90,34 +90,20 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-/// What the finished runs of a method on a machine give, seed by seed; a seed that is missing or
-/// left the finite numbers is NaN.
-class Runs {
- public:
-  Runs(const Results& results, const Machine& machine, const Method& method)
-      : trials_(static_cast<std::size_t>(machine.seeds), nullptr) {
-    for (const Trial* trial : results.where({{"layers", machine.layers}, {"method", method.name}}))
-      if (trial->outputs.contains("last"))
-        trials_[trial->inputs.at("seed").get<std::size_t>()] = trial;
-  }
+/// The finished runs of a method on a machine whose parameters stayed finite.
+std::vector<const Trial*> runs_of(const Results& results, const Machine& machine,
+                                  const Method& method) {
+  std::vector<const Trial*> runs =
+      results.where({{"layers", machine.layers}, {"method", method.name}});
+  std::erase_if(runs, [](const Trial* run) { return !run->outputs.contains("last"); });
+  return runs;
+}
 
-  /// Calls a statistic of a trial's outputs for every seed.
-  template <class Statistic>
-  std::vector<double> each(const Statistic& statistic) const {
-    std::vector<double> values;
-    for (const Trial* trial : trials_) values.push_back(trial ? statistic(trial->outputs) : NAN);
-    return values;
-  }
-  std::vector<const Trial*> found() const {
-    std::vector<const Trial*> all;
-    for (const Trial* trial : trials_)
-      if (trial) all.push_back(trial);
-    return all;
-  }
-
- private:
-  std::vector<const Trial*> trials_;
-};
+/// Calls a statistic of each run's outputs.
+template <class Statistic>
+ByRepeat each(const std::vector<const Trial*>& runs, const Statistic& statistic) {
+  return by_repeat(runs, "seed", [&](const Trial& run) { return statistic(run.outputs); });
+}
 
 double test_bound(const Json& outputs) { return number(outputs.at("last").at("bound")); }
 double late_bound(const Json& outputs) { return late_mean(numbers(outputs.at("train"))); }
@@ -134,28 +120,20 @@ double rising(const Json& outputs) {
   return share_not_falling(numbers(outputs.at("train")), numbers(outputs.at("log_z_error")));
 }
 
-std::vector<double> known(const std::vector<double>& values) {
-  std::vector<double> all;
-  for (const double value : values)
-    if (!std::isnan(value)) all.push_back(value);
-  return all;
-}
-
 // One run has no spread over seeds: its interval is that of the cases and of log Z.
-Cell bound_cell(const Runs& runs) {
-  const std::vector<const Trial*> found = runs.found();
-  if (found.empty()) return NotRun{};
-  if (found.size() > 1) return mean_cell(known(runs.each(test_bound)));
-  const Json& last = found.front()->outputs.at("last");
+Cell bound_cell(const std::vector<const Trial*>& runs) {
+  if (runs.empty()) return NotRun{};
+  if (runs.size() > 1) return mean_cell(values_of(each(runs, test_bound)));
+  const Json& last = runs.front()->outputs.at("last");
   const double bound = number(last.at("bound")),
                half = kWide *
                       std::hypot(number(last.at("cases_error")), number(last.at("log_z_error")));
   return Estimate{.value = bound, .lower = bound - half, .upper = bound + half};
 }
 
-Cell mean_of_known(const std::vector<double>& values) {
-  const std::vector<double> all = known(values);
-  return all.empty() ? Cell(NotRun{}) : Cell(mean_of(all));
+template <class Statistic>
+Cell mean_of_each(const std::vector<const Trial*>& runs, const Statistic& statistic) {
+  return runs.empty() ? Cell(NotRun{}) : Cell(mean_of(values_of(each(runs, statistic))));
 }
 
 void add_bounds(const Results& results, Summary& summary) {
@@ -181,15 +159,16 @@ void add_bounds(const Results& results, Summary& summary) {
     for (const Method& method : kMethods) {
       const char* negative = machine.large ? method.large_negative : method.negative;
       if (negative == nullptr) continue;
-      const Runs runs(results, machine, method);
+      const std::vector<const Trial*> runs = runs_of(results, machine, method);
       const bool published = machine.large && !std::isnan(method.published);
       table.rows.push_back(
-          {machine.layers, method.name, negative, static_cast<std::int64_t>(runs.found().size()),
+          {machine.layers, method.name, negative, static_cast<std::int64_t>(runs.size()),
            bound_cell(runs), published ? Cell(method.published) : Cell("–"),
-           mean_of_known(runs.each(late_bound)), mean_of_known(runs.each([](const Json& outputs) {
-             return number(outputs.at("last").at("log_z_error"));
-           })),
-           mean_of_known(runs.each(overlap_time))});
+           mean_of_each(runs, late_bound),
+           mean_of_each(
+               runs,
+               [](const Json& outputs) { return number(outputs.at("last").at("log_z_error")); }),
+           mean_of_each(runs, overlap_time)});
     }
   summary.add(std::move(table));
 }
@@ -208,7 +187,7 @@ void add_curves(const Results& results, Summary& summary) {
     int colour = 0;
     for (const Method& method : kMethods) {
       std::vector<std::vector<double>> curves;
-      for (const Trial* trial : Runs(results, machine, method).found())
+      for (const Trial* trial : runs_of(results, machine, method))
         curves.push_back(numbers(trial->outputs.at("train")));
       if (curves.empty()) continue;
       std::vector<double> records(curves.front().size());
@@ -220,75 +199,60 @@ void add_curves(const Results& results, Summary& summary) {
   if (!figure.panels.empty()) summary.add(std::move(figure));
 }
 
-/// Numbers of two methods, seed by seed, of the seeds that both have.
-struct Pairs {
-  std::vector<double> ours, theirs;
-};
-
-template <class Statistic>
-Pairs pairs(const Results& results, const Machine& machine, const char* ours, const char* theirs,
-            const Statistic& statistic) {
-  const std::vector<double> a = Runs(results, machine, find_method(ours)).each(statistic),
-                            b = Runs(results, machine, find_method(theirs)).each(statistic);
-  Pairs both;
-  for (std::size_t seed = 0; seed < a.size(); ++seed)
-    if (!std::isnan(a[seed]) && !std::isnan(b[seed])) {
-      both.ours.push_back(a[seed]);
-      both.theirs.push_back(b[seed]);
-    }
-  return both;
-}
+// Claims speak of five seeds, or three: fewer than three decide none.
+constexpr std::size_t kLeastSeeds = 3;
 
 // S17, S20, S29: the order of Table 1, and two of its differences.
 void add_order(const Results& results, Summary& summary) {
   const auto add = [&](const char* claim, const Machine& machine, const char* ours,
-                       const char* theirs, std::size_t least) {
-    const Pairs both = pairs(results, machine, ours, theirs, test_bound);
-    if (both.ours.size() < least) return;
+                       const char* theirs) {
+    const auto bounds = [&](const char* method) {
+      return each(runs_of(results, machine, find_method(method)), test_bound);
+    };
     add_difference({.claim = claim,
                     .part = fmt::format("{} over {}", ours, theirs),
                     .note = fmt::format("{}, test bounds, nats a case", machine.layers)},
-                   both.ours, both.theirs, summary);
+                   bounds(ours), bounds(theirs), summary, kLeastSeeds);
   };
   const Machine &small = kMachines[0], &large = kMachines[1];
   for (const auto& [ours, theirs] :
        {std::pair{"CAST", "Trans-SAP"}, {"Trans-SAP", "FPCD"}, {"FPCD", "SAP"}})
-    add("S17", small, ours, theirs, 2);
-  for (const char* theirs : {"SAP", "Trans-SAP"}) add("S20", large, "CAST", theirs, 3);
-  for (const char* ours : {"FPCD", "Trans-SAP"}) add("S29", small, ours, "SAP", 2);
+    add("S17", small, ours, theirs);
+  for (const char* theirs : {"SAP", "Trans-SAP"}) add("S20", large, "CAST", theirs);
+  for (const char* ours : {"FPCD", "Trans-SAP"}) add("S29", small, ours, "SAP");
 }
 
 // S15, S16, S25, S31: how training goes.
 void add_dynamics(const Results& results, Summary& summary) {
   const Machine& small = kMachines[0];
-  for (const char* other : {"SAP", "FPCD"}) {
-    const Pairs spreads = pairs(results, small, other, "CAST", late_spread);
+  const auto runs = [&](const char* method) {
+    return runs_of(results, small, find_method(method));
+  };
+  const auto sap = runs("SAP"), fpcd = runs("FPCD"), st = runs("ST"), cast = runs("CAST");
+  for (const auto& [other, theirs] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}}) {
     add_ratio({.claim = "S15",
                .part = fmt::format("{}, MNIST", other),
                .note = "training bound, the variance of AIS's log Z subtracted"},
-              spreads.ours, spreads.theirs, summary);
-    const Pairs late = pairs(results, small, "ST", other, late_bound);
+              each(*theirs, late_spread), each(cast, late_spread), summary, kLeastSeeds);
     add_difference({.claim = "S25",
                     .part = fmt::format("over {}, MNIST", other),
                     .note = "training bound; N = 50, runs of 50 sweeps, 50 chains against 100"},
-                   late.ours, late.theirs, summary);
+                   each(st, late_bound), each(*theirs, late_bound), summary, kLeastSeeds);
   }
-  const Runs cast(results, small, find_method("CAST"));
-  if (cast.found().size() >= 2) {
+  if (cast.size() >= kLeastSeeds) {
     summary.add(mean_measure({.claim = "S16",
                               .part = "trend, MNIST",
                               .note = "least squares rise over the last half, nats per case"},
-                             known(cast.each(trend))));
+                             values_of(each(cast, trend))));
     summary.add(mean_measure({.claim = "S16",
                               .part = "not falling, MNIST",
                               .note = "a fall counts beyond two standard errors of log Z"},
-                             known(cast.each(rising))));
+                             values_of(each(cast, rising))));
   }
-  const Pairs times = pairs(results, small, "SAP", "CAST", overlap_time);
   add_ratio({.claim = "S31",
              .part = "MNIST",
              .note = "overlap of a slow chain with the upper half of an image, less the lower"},
-            times.ours, times.theirs, summary);
+            each(sap, overlap_time), each(cast, overlap_time), summary, kLeastSeeds);
 }
 
 // S18, S19: nothing that this program has can decide them.

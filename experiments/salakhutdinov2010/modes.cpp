@@ -78,16 +78,15 @@ std::vector<Json> trials(Profile profile) {
   return all;
 }
 
-/// Curves of whole runs, one a seed.
-std::vector<std::vector<double>> curves_of(const Results& results, const char* p,
-                                           const ModesPhase& phase) {
-  std::vector<std::vector<double>> curves;
-  for (const Trial* trial : results.where(
-           {{"network", phase.network}, {"data", data_name(p)}, {"negative", phase.negative}}))
-    if (!trial->outputs.contains("diverged_at"))
-      curves.push_back(numbers(trial->outputs.at("log_likelihood")));
-  return curves;
+/// The whole runs of a negative phase.
+std::vector<const Trial*> runs_of(const Results& results, const char* p, const ModesPhase& phase) {
+  std::vector<const Trial*> runs = results.where(
+      {{"network", phase.network}, {"data", data_name(p)}, {"negative", phase.negative}});
+  std::erase_if(runs, [](const Trial* run) { return run->outputs.contains("diverged_at"); });
+  return runs;
 }
+
+std::vector<double> curve_of(const Trial& run) { return numbers(run.outputs.at("log_likelihood")); }
 
 Panel panel_of(const Results& results, const ModesNetwork& network, const char* p) {
   const double ceiling = modes_ceiling(data_name(p));
@@ -99,7 +98,8 @@ Panel panel_of(const Results& results, const ModesNetwork& network, const char* 
   int colour = 0;
   for (const ModesPhase& phase : kPhases) {
     if (std::string(phase.network) != network.name) continue;
-    const auto curves = curves_of(results, p, phase);
+    std::vector<std::vector<double>> curves;
+    for (const Trial* run : runs_of(results, p, phase)) curves.push_back(curve_of(*run));
     if (curves.empty()) continue;
     std::vector<double> updates;
     for (std::size_t i = 0; i < curves.front().size(); ++i)
@@ -139,12 +139,10 @@ double fall(const std::vector<double>& curve) {
   return *std::max_element(curve.begin(), curve.end()) - late_mean(curve);
 }
 
+/// Calls a statistic of each run's curve.
 template <class Statistic>
-std::vector<double> each(const std::vector<std::vector<double>>& curves,
-                         const Statistic& statistic) {
-  std::vector<double> values;
-  for (const std::vector<double>& curve : curves) values.push_back(statistic(curve));
-  return values;
+ByRepeat each(const std::vector<const Trial*>& runs, const Statistic& statistic) {
+  return by_repeat(runs, "seed", [&](const Trial& run) { return statistic(curve_of(run)); });
 }
 
 // The likelihoods are exact: no record has an error.
@@ -152,13 +150,9 @@ double deviation(const std::vector<double>& curve) { return late_deviation(curve
 double rising_share(const std::vector<double>& curve) { return share_not_falling(curve); }
 
 /// Autocorrelation times of the deep machine's slow chains, one a seed.
-std::vector<double> overlap_times(const Results& results, const std::string& negative) {
-  std::vector<double> times;
-  for (const Trial* trial :
-       results.where({{"network", "dbm"}, {"data", data_name("0.01")}, {"negative", negative}}))
-    if (!trial->outputs.contains("diverged_at"))
-      times.push_back(number(trial->outputs.at("overlap_time")));
-  return times;
+ByRepeat overlap_times(const std::vector<const Trial*>& runs) {
+  return by_repeat(runs, "seed",
+                   [](const Trial& run) { return number(run.outputs.at("overlap_time")); });
 }
 
 void add_late(const Results& results, Summary& summary) {
@@ -177,12 +171,13 @@ void add_late(const Results& results, Summary& summary) {
                           {"deviation", "deviation"}}};
   for (const ModesData& data : kData)
     for (const ModesPhase& phase : kPhases) {
-      const auto curves = curves_of(results, data.p, phase);
-      if (curves.empty()) continue;
-      table.rows.push_back({find_network(phase.network).title, data.p, phase.title, phase.negative,
-                            static_cast<std::int64_t>(curves.size()),
-                            mean_cell(each(curves, late_mean)), mean_cell(each(curves, fall)),
-                            mean_cell(each(curves, deviation))});
+      const auto runs = runs_of(results, data.p, phase);
+      if (runs.empty()) continue;
+      std::vector<Cell> row{find_network(phase.network).title, data.p, phase.title, phase.negative,
+                            static_cast<std::int64_t>(runs.size())};
+      for (const auto statistic : {late_mean, fall, deviation})
+        row.push_back(mean_cell(values_of(each(runs, statistic))));
+      table.rows.push_back(std::move(row));
     }
   summary.add(std::move(table));
 }
@@ -190,7 +185,7 @@ void add_late(const Results& results, Summary& summary) {
 void add_anchor(const Results& results, Summary& summary) {
   for (const auto& [part, negative] :
        {std::pair{"PCD", kAnchorPhases[0]}, {"PT", kAnchorPhases[1]}}) {
-    const auto falls = each(curves_of(results, "0.01", find_phase("rbm", negative)), fall);
+    const auto falls = values_of(each(runs_of(results, "0.01", find_phase("rbm", negative)), fall));
     if (falls.size() < 2) continue;
     summary.add(mean_measure({.claim = "S36",
                               .part = part,
@@ -208,22 +203,22 @@ constexpr CoupledSetting kSettings[] = {
     {"the paper's settings", "cast:20:0.9 --chains {}"},
     {"ladder to 0", "cast:5:0 --chains {} --swap each --factor constant:0.1"}};
 
-std::vector<std::vector<double>> curves_by_text(const Results& results, const char* network,
-                                                const std::string& negative) {
-  return curves_of(results, "0.01", find_phase(network, negative));
+std::vector<const Trial*> runs_by_text(const Results& results, const char* network,
+                                       const std::string& negative) {
+  return runs_of(results, "0.01", find_phase(network, negative));
 }
 
-std::vector<std::vector<double>> coupled_curves(const Results& results, const char* network,
-                                                const CoupledSetting& setting, int chains) {
-  return curves_by_text(results, network, fmt::format(fmt::runtime(setting.phase), chains));
+std::vector<const Trial*> coupled_runs(const Results& results, const char* network,
+                                       const CoupledSetting& setting, int chains) {
+  return runs_by_text(results, network, fmt::format(fmt::runtime(setting.phase), chains));
 }
 
 // S35: CAST against SAP, at equal sweeps and at equal slow chains.
 void add_likelihoods(const Results& results, Summary& summary) {
   for (const auto& [network, title, sap] :
        {std::tuple{"rbm", "RBM", 10}, std::tuple{"dbm", "DBM", 100}}) {
-    const auto theirs =
-        each(curves_by_text(results, network, fmt::format("pcd:1 --chains {}", sap)), late_mean);
+    const ByRepeat theirs =
+        each(runs_by_text(results, network, fmt::format("pcd:1 --chains {}", sap)), late_mean);
     for (const CoupledSetting& setting : kSettings)
       for (const auto& [equal, chains] :
            {std::pair{"equal sweeps", sap}, {"equal slow chains", 2 * sap}})
@@ -231,38 +226,37 @@ void add_likelihoods(const Results& results, Summary& summary) {
             {.claim = "S35",
              .part = fmt::format("{}, {}, {}", title, setting.part, equal),
              .note = "exact log-likelihood of the last fifth of training, nats per case"},
-            each(coupled_curves(results, network, setting, chains), late_mean), theirs, summary);
+            each(coupled_runs(results, network, setting, chains), late_mean), theirs, summary);
   }
 }
 
 // S15, S16, S25, S31: how training of the deep machine goes.
 void add_dynamics(const Results& results, Summary& summary) {
-  const auto sap = curves_by_text(results, "dbm", "pcd:1 --chains 100"),
-             fpcd = curves_by_text(results, "dbm", "fpcd:1 --chains 100"),
-             st = curves_by_text(results, "dbm", "st:20:0.9 --chains 50");
+  const auto sap = runs_by_text(results, "dbm", "pcd:1 --chains 100"),
+             fpcd = runs_by_text(results, "dbm", "fpcd:1 --chains 100"),
+             st = runs_by_text(results, "dbm", "st:20:0.9 --chains 50");
   for (const CoupledSetting& setting : kSettings) {
-    const auto cast = coupled_curves(results, "dbm", setting, 100);
-    for (const auto& [other, curves] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
+    const auto cast = coupled_runs(results, "dbm", setting, 100);
+    for (const auto& [other, runs] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
       add_ratio({.claim = "S15", .part = fmt::format("{}, {}", other, setting.part)},
-                each(*curves, deviation), each(cast, deviation), summary);
+                each(*runs, deviation), each(cast, deviation), summary);
     if (cast.size() < 2) continue;
     summary.add(mean_measure({.claim = "S16",
                               .part = fmt::format("trend, {}", setting.part),
                               .note = "least squares rise over the last half, nats per case"},
-                             each(cast, last_half_trend)));
+                             values_of(each(cast, last_half_trend))));
     summary.add(mean_measure({.claim = "S16", .part = fmt::format("not falling, {}", setting.part)},
-                             each(cast, rising_share)));
+                             values_of(each(cast, rising_share))));
     add_ratio({.claim = "S31",
                .part = setting.part,
                .note = "autocorrelation time, in updates, of a slow chain's overlap with a mode"},
-              overlap_times(results, "pcd:1 --chains 100"),
-              overlap_times(results, fmt::format(fmt::runtime(setting.phase), 100)), summary);
+              overlap_times(sap), overlap_times(cast), summary);
   }
-  for (const auto& [other, curves] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
+  for (const auto& [other, runs] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
     add_difference({.claim = "S25",
                     .part = fmt::format("over {}", other),
                     .note = "N = 50, runs of 50 sweeps, 50 chains against 100: equal sweeps"},
-                   each(st, late_mean), each(*curves, late_mean), summary);
+                   each(st, late_mean), each(*runs, late_mean), summary);
 }
 
 void summarise(const Results& results, Summary& summary) {

@@ -55,7 +55,16 @@ void add_rises(const Results& results, Summary& summary) {
 
 void add_model_error(const Results& results, Summary& summary) {
   for (const int s : kFigureSteps) {
-    const std::vector<double> with = each(results, 5, s, rise), without = each(results, 0, s, rise);
+    const auto rises = [&](int extra) {
+      return by_repeat(results.where({{"extra", extra}}), "repeat", [&](const Trial& run) {
+        return rise(numbers(run.outputs.at(std::to_string(s)).at("kld")));
+      });
+    };
+    std::vector<double> with, without;
+    for (const auto& [first, second] : pairs_of(rises(5), rises(0))) {
+      with.push_back(first);
+      without.push_back(second);
+    }
     const std::string note = "final KLD less its minimum, R = 5 less R = 0";
     summary.add(paired_measure("Y09", "s = " + steps_text(s), with, without, true, note));
     summary.add(paired_measure("Y24", "s = " + steps_text(s), with, without, true, note));

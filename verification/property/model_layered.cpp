@@ -194,8 +194,10 @@ TEST_CASE("base rates are the smoothed means of the data") {
   CHECK_THROWS_AS(Base::from_data(model, data, 0), InvalidArgument);  // a rate of 0
   CHECK_THROWS_AS(Base::from_data(model, data, -1), InvalidArgument);
   CHECK_THROWS_AS(Base::from_data(model, data.topRows(1), 5), InvalidArgument);
-  data(0, 0) = std::numeric_limits<float>::quiet_NaN();
-  CHECK_THROWS_AS(Base::from_data(model, data, 5), InvalidArgument);
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), -1.0F, 1.5F}) {
+    data(0, 0) = value;
+    CHECK_THROWS_AS(Base::from_data(model, data, 5), InvalidArgument);
+  }
 }
 
 TEST_CASE("adding a direction moves every parameter by rate times direction") {
@@ -233,6 +235,17 @@ TEST_CASE("a step to infinity or NaN is refused and leaves the model unchanged")
   CHECK(model.bias(1) == before.bias(1));
   direction.biases.pop_back();
   CHECK_THROWS_AS(model.add(direction, 1), InvalidArgument);
+  // Whichever weights of a deep model they are.
+  const Layer layer{Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}};
+  const Eigen::MatrixXd great = Eigen::MatrixXd::Constant(2, 2, 1e308);
+  for (std::size_t l = 0; l < 2; ++l) {
+    Layered deep({layer, layer, layer}, {great, great});
+    direction = deep.zero_parameters();
+    direction.weights[l].setOnes();
+    CHECK_THROWS_AS(deep.add(direction, 1e308), Error);
+    CHECK(deep.weights(0) == great);
+    CHECK(deep.weights(1) == great);
+  }
 }
 
 TEST_CASE("a model whose shapes or values do not agree is refused") {

@@ -58,11 +58,11 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
   measure.p_value = test.p(direction);
   measure.p_opposite =
       test.p(direction == Alternative::greater ? Alternative::less : Alternative::greater);
-  const bool too_few = std::exp2(-static_cast<double>(n)) >= kLevel;
+  const bool too_few = std::exp2(-static_cast<double>(test.differences)) >= kLevel;
   measure.power =
       too_few || !about.decidable
           ? 0
-          : signed_rank_power(n, 1, kLevel, Alternative::greater,
+          : signed_rank_power(test.differences, 1, kLevel, Alternative::greater,
                               {.key = make_key(1, about.claim, "power"), .replicates = 1000})
                 .estimate;
   measure.power_against = "a shift of one standard deviation of the differences";

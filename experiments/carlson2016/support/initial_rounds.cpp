@@ -1,6 +1,7 @@
 #include "experiments/carlson2016/support/initial_rounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "boltzmark/estimate/rts.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
@@ -55,6 +56,18 @@ int iterations_to_stop(const TemperedRun& run) {
   const auto balanced = std::find_if(run.rounds.begin(), run.rounds.end(),
                                      [](const InitialRound& round) { return round.imbalance < 1; });
   return 1 + static_cast<int>(balanced - run.rounds.begin());
+}
+
+Json describe_iterations(const TemperedRun& run, double log_z) {
+  Json outputs = {{"iterations", iterations_to_stop(run)}, {"error", Json::array()}};
+  for (std::size_t i = 0; i < run.rounds.size(); ++i) {
+    const Eigen::VectorXd& hat = log_z_hat_after(run, i);
+    const double found = hat[hat.size() - 1] - hat[0];
+    outputs["log_z"].push_back(found);
+    outputs["error"].push_back(std::abs(found - log_z));
+    outputs["imbalance"].push_back(run.rounds[i].imbalance);
+  }
+  return outputs;
 }
 
 }  // namespace boltzmark::experiments

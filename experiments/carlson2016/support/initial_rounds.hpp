@@ -38,4 +38,8 @@ const Eigen::VectorXd& log_z_hat_after(const TemperedRun& run, std::size_t itera
 /// than there were if there is none.
 int iterations_to_stop(const TemperedRun& run);
 
+/// What is told where log Z is known, but not that of the rungs.
+/// Returns  iterations, those to the stop; and after each one log_z, its error and the imbalance
+Json describe_iterations(const TemperedRun& run, double log_z);
+
 }  // namespace boltzmark::experiments

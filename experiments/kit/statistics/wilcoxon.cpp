@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -19,13 +20,17 @@ struct Ranked {
   double tie_term = 0;              // sum over ties of t^3 - t
 };
 
-Ranked rank(std::vector<double> nonzero) {
+// Differences this close, as a part of the largest, are equal: sums of tenths differ by rounding.
+constexpr double kTied = 1e-9;
+
+Ranked rank(std::vector<double> nonzero, double tied) {
   std::sort(nonzero.begin(), nonzero.end(),
             [](double a, double b) { return std::abs(a) < std::abs(b); });
   Ranked ranked;
   for (std::size_t first = 0; first < nonzero.size();) {
     std::size_t last = first;
-    while (last < nonzero.size() && std::abs(nonzero[last]) == std::abs(nonzero[first])) ++last;
+    while (last < nonzero.size() && std::abs(nonzero[last]) - std::abs(nonzero[first]) <= tied)
+      ++last;
     const double ties = static_cast<double>(last - first);
     ranked.tie_term += ties * ties * ties - ties;
     for (std::size_t i = first; i < last; ++i) {
@@ -106,18 +111,22 @@ SignedRank signed_rank_test(std::span<const double> differences, const SignedRan
   if (differences.empty()) throw InvalidArgument("differences = none (must hold at least one)");
   if (!(options.level > 0 && options.level < 1))
     throw InvalidArgument(fmt::format("level = {} (must be inside 0..1)", options.level));
-  std::vector<double> nonzero;
+  double largest = 0;
   for (const double d : differences) {
     if (!std::isfinite(d))
       throw InvalidArgument(fmt::format("difference = {} (must be finite)", d));
-    if (d != 0) nonzero.push_back(d);
+    largest = std::max(largest, std::abs(d));
   }
+  const double tied = kTied * largest;
+  std::vector<double> nonzero;
+  std::copy_if(differences.begin(), differences.end(), std::back_inserter(nonzero),
+               [&](double d) { return std::abs(d) > tied; });
   SignedRank result;
   result.differences = nonzero.size();
   result.zeros = differences.size() - nonzero.size();
   result.shift = hodges_lehmann(differences, options);
   if (nonzero.empty()) return result;
-  const Ranked ranked = rank(std::move(nonzero));
+  const Ranked ranked = rank(std::move(nonzero), tied);
   result.rank_sum = static_cast<double>(ranked.doubled_sum) / 2;
   if (result.differences <= options.exact_up_to)
     set_exact_p(result, ranked);

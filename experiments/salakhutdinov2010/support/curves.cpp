@@ -68,19 +68,18 @@ double share_not_falling(const std::vector<double>& curve, const std::vector<dou
   return static_cast<double>(count) / static_cast<double>(curve.size() - 1);
 }
 
-void add_difference(const About& about, const std::vector<double>& ours,
-                    const std::vector<double>& theirs, Summary& summary) {
-  if (ours.size() < 2 || ours.size() != theirs.size()) return;
-  std::vector<double> differences;
-  for (std::size_t i = 0; i < ours.size(); ++i) differences.push_back(ours[i] - theirs[i]);
-  summary.add(mean_measure(about, differences));
+void add_difference(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
+                    Summary& summary, std::size_t least) {
+  const std::vector<double> differences = differences_of(ours, theirs);
+  if (differences.size() >= least) summary.add(mean_measure(about, differences));
 }
 
-void add_ratio(const About& about, const std::vector<double>& ours,
-               const std::vector<double>& theirs, Summary& summary) {
-  if (ours.size() < 2 || ours.size() != theirs.size()) return;
+void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs, Summary& summary,
+               std::size_t least) {
   std::vector<double> logs;
-  for (std::size_t i = 0; i < ours.size(); ++i) logs.push_back(std::log(ours[i] / theirs[i]));
+  for (const auto& [first, second] : pairs_of(ours, theirs))
+    logs.push_back(std::log(first / second));
+  if (logs.size() < least) return;
   if (!std::all_of(logs.begin(), logs.end(), [](double value) { return std::isfinite(value); })) {
     Measure measure = start_measure(about, logs.size());
     measure.decidable = false;

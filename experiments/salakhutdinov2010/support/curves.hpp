@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiments/kit/measures.hpp"
+#include "experiments/kit/paired.hpp"
 #include "experiments/kit/summary.hpp"
 
 namespace boltzmark::experiments {
@@ -25,13 +26,13 @@ double last_half_trend(const std::vector<double>& curve);
 /// Shapes  errors [records], or empty for exact values
 double share_not_falling(const std::vector<double>& curve, const std::vector<double>& errors = {});
 
-/// Adds the measure of a mean difference of two numbers of every seed. With one seed, or where a
-/// run of a seed is missing, none is added: runs of different seeds are never paired.
-void add_difference(const About& about, const std::vector<double>& ours,
-                    const std::vector<double>& theirs, Summary& summary);
+/// Adds the measure of a mean difference of two numbers of every seed that both have; none where
+/// fewer than `least` have both.
+void add_difference(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
+                    Summary& summary, std::size_t least = 2);
 /// Adds likewise the measure of a geometric mean ratio; undecided where one is not finite and
 /// positive, as of a deviation within the errors, or the time of chains that never moved.
-void add_ratio(const About& about, const std::vector<double>& ours,
-               const std::vector<double>& theirs, Summary& summary);
+void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs, Summary& summary,
+               std::size_t least = 2);
 
 }  // namespace boltzmark::experiments

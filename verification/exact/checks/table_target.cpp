@@ -1,8 +1,12 @@
 // The enumerated target against sums over every state of its model.
 #include "verification/checks/table_target.hpp"
 
+#include <tbb/task_arena.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
@@ -54,6 +58,27 @@ TEST_CASE("the table's densities are sums over the joint states") {
       REQUIRE(std::abs(target.log_density(x, b) - marginal.log()) <= 1e-13 * size);
     }
   }
+}
+
+TEST_CASE("chains are grouped by threads in whole blocks of 16, each chain in one group") {
+  for (const int threads : {1, 2, 3, 4, 7})
+    for (const int chains : {1, 16, 17, 75, 80, 1000}) {
+      CAPTURE(threads, chains);
+      int next = 0;
+      tbb::task_arena arena(threads);  // as many, whatever this machine has
+      arena.execute([&] {
+        const ThreadLimit limit(threads);
+        const Populations groups(chains, [&](int first, int count) {
+          CHECK(first == next);
+          CHECK(first % 16 == 0);
+          CHECK(count > 0);
+          next = first + count;
+          return std::unique_ptr<Population>();
+        });
+        CHECK(groups.groups() == std::min(threads, (chains + 15) / 16));
+      });
+      CHECK(next == chains);
+    }
 }
 
 TEST_CASE("chains of a table do not depend on how they are grouped") {

@@ -77,6 +77,21 @@ TEST_CASE("RTS and TS are sums that can be done by hand") {
   CHECK(ts(store, {.added_count = 0.1}).log_z == Approx(base + std::log(4.1 / 2.1)).epsilon(1e-14));
 }
 
+// Of two rungs with n and m samples, log((n + a) / (m + a)) changes by 1 / (n + a) + 1 / (m + a)
+// with each that changes its rung.
+TEST_CASE("a count that is added makes TS's error smaller, as it does a sample's influence") {
+  Stream stream({5, 6}, Purpose::test);
+  const SampleStore store = tempered_store({}, {2, 50, 40}, 0.5, stream);
+  const auto n = static_cast<double>(store.rung.sum()), m = store.samples() - n;
+  const Estimate raw = ts(store);
+  for (const double a : {0.5, 100.0, 5000.0}) {
+    const Estimate added = ts(store, {.added_count = a});
+    const double ratio = (1 / (n + a) + 1 / (m + a)) / (1 / n + 1 / m);
+    CHECK(added.std_error == Approx(ratio * raw.std_error).epsilon(1e-10));
+    CHECK(added.effective_samples == Approx(raw.effective_samples).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("RTS has the variance of Equation 16 as its squared standard error") {
   Stream stream({1, 2}, Purpose::test);
   const SampleStore store = tempered_store({}, {5, 30, 40}, 0.5, stream);  // chains are the groups

@@ -32,6 +32,31 @@ double transfer_log_z(int size, double coupling) {
   return std::log(power.trace()) + 2.0 * coupling * size * size;
 }
 
+// Nats by which the states with half of the strong units on, or more, are ahead of all others. Units
+// are told by the sizes of their weights. Visible units have no bias but what flipped hidden units
+// left them, which is against those units' columns as the patterns are orthogonal.
+double strong_ahead(const Layered& model, double strong_size) {
+  const Eigen::MatrixXd& weights = model.weights(0);
+  const Eigen::Index hidden = weights.cols();
+  LogSum ahead, others;
+  for (int state = 0; state < 1 << hidden; ++state) {
+    Eigen::VectorXd h(hidden);
+    int strong = 0, on = 0;
+    for (Eigen::Index j = 0; j < hidden; ++j) {
+      h[j] = state >> j & 1;
+      if (std::abs(std::abs(weights(0, j)) - strong_size) > 1e-12) continue;
+      ++strong;
+      const bool flipped = model.bias(0).dot(weights.col(j)) < -1e-9;
+      on += flipped ? h[j] == 0 : h[j] == 1;
+    }
+    double log_weight = model.bias(1).dot(h);
+    const Eigen::VectorXd inputs = model.bias(0) + weights * h;
+    for (const double input : inputs) log_weight += softplus(input);
+    (2 * on >= strong ? ahead : others).add(log_weight);
+  }
+  return ahead.log() - others.log();
+}
+
 void check_by_enumeration(const KnownModel& made) {
   const ExactLogZ exact = exact_log_z(made.model);
   CHECK(std::abs(exact.log_z - made.known.log_z) <= exact.error_bound + made.known.error + 1e-12);
@@ -236,6 +261,16 @@ TEST_CASE("votes are enumerated to their log Z, the strong pattern ahead by what
   }
   CHECK(strong == 3);
   CHECK(weak == 5);
+  // Odd and even numbers of strong units, from far ahead to far behind.
+  for (const Votes& votes :
+       {Votes{.visible = 12, .weak = 5, .strong = 3, .ahead = 2.5}, Votes{12, 5, 4, 0},
+        Votes{8, 4, 1, 20}, Votes{12, 5, 3, -3}, Votes{16, 5, 3, -100}, Votes{12, 3, 2, -1000}}) {
+    INFO(votes.strong << " strong units, " << votes.ahead << " nats ahead");
+    const VotingRbm one = make_votes(votes, draws);
+    CHECK(strong_ahead(one.model, 2.5 / votes.strong) ==
+          Approx(votes.ahead).epsilon(0).margin(1e-9));
+    check_by_enumeration({one.model, one.known});
+  }
   CHECK_THROWS_AS(make_votes({.visible = 12, .weak = 0, .strong = 3}, draws), InvalidArgument);
   CHECK_THROWS_AS(make_known_model("votes:100:40000:40000:1:1"), InvalidArgument);
 }

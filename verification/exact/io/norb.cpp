@@ -41,6 +41,26 @@ void change(Array& array, std::size_t i, std::int32_t value) {
   std::memcpy(array.bytes.data() + i * sizeof value, &value, sizeof value);
 }
 
+// The mean of a set's first images at 32 x 32 places, evenly spread over as many pixels or more.
+Eigen::VectorXd mean_image(const NorbSet& set) {
+  constexpr std::size_t kImages = 6000;
+  const std::size_t side = set.images.shape[2];
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(32 * 32);
+  for (std::size_t image = 0; image < kImages; ++image)
+    for (std::size_t place = 0; place < 32 * 32; ++place) {
+      const std::size_t row = (2 * (place / 32) + 1) * side / 64,
+                        column = (2 * (place % 32) + 1) * side / 64;
+      mean[static_cast<Eigen::Index>(place)] +=
+          set.images.bytes[(image * side + row) * side + column];
+    }
+  return mean / kImages;
+}
+
+double correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  const Eigen::VectorXd from_a = a.array() - a.mean(), from_b = b.array() - b.mean();
+  return from_a.dot(from_b) / (from_a.norm() * from_b.norm());
+}
+
 double mean_level(const NorbSet& set, std::size_t image) {
   const std::size_t pixels = set.images.shape[2] * set.images.shape[3];
   const auto first = set.images.bytes.begin() + static_cast<std::ptrdiff_t>(image * pixels);
@@ -167,6 +187,12 @@ TEST_CASE("a ray meets a solid where it enters the first part, at that part's no
   CHECK_FALSE(solid.stops({{10, 0, 0}, {1, 0, 0}}));        // away from it
   CHECK(solid.stops({{10, 1.5F, 0}, {-1, 0, 0}}));          // past the box, at the ellipsoid
   CHECK_FALSE(solid.stops({{0.9F, 9.9F, 7}, {0, 0, -1}}));  // beside the cylinder, inside its box
+  // Parallel to faces of a box: between them, and beyond either.
+  const Solid box({{Part::Shape::box, {5, 0, 0}, {1, 1, 1}}});
+  for (const float aside : {-1.5F, -0.5F, 0.5F, 1.5F}) {
+    CHECK(box.stops({{10, aside, 0}, {-1, 0, 0}}) == (std::abs(aside) < 1));
+    CHECK(box.stops({{10, 0, aside}, {-1, 0, 0}}) == (std::abs(aside) < 1));
+  }
 }
 
 TEST_CASE("norb-toy is small NORB's grid of our own toys, the same bytes everywhere") {
@@ -204,6 +230,8 @@ TEST_CASE("norb-toy is small NORB's grid of our own toys, the same bytes everywh
     if (lighting == 0) aside = std::max(aside, mean_level(train, 2 * i));
   }
   CHECK(above > aside);
+  // Images of a side that does not divide 64 show the same, to a pixel.
+  CHECK(correlation(mean_image(render_norb_toy(false, 33)), mean_image(train)) > 0.95);
 }
 
 TEST_CASE("norb-toy's cases are its pairs, the last 4,300 of training held out") {

@@ -30,6 +30,14 @@ TEST_CASE("SHA-256 gives NIST's published digests on both paths") {
   }
 }
 
+TEST_CASE("SHA-256 of 512 MiB has a length of more than 32 bits") {
+  // Of as many zeros, by sha256sum of GNU coreutils.
+  const std::string piece(std::size_t{1} << 20, '\0');
+  Sha256 hash;
+  for (int i = 0; i < 512; ++i) hash.update(piece.data(), piece.size());
+  CHECK(hash.finish() == "9acca8e8c22201155389f65abbf6bc9723edc7384ead80503839f49dcc56d767");
+}
+
 TEST_CASE("SHA-256 does not depend on how the bytes are cut, and both paths agree") {
   Stream draws(make_key(1, "io_sha256"), Purpose::test);
   for (int trial = 0; trial < 300; ++trial) {

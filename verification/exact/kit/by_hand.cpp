@@ -107,6 +107,15 @@ TEST_CASE("powers of exact tests are sums over the outcomes that they reject") {
   CHECK(signed_rank_power(4, 9, 0.05, Alternative::greater, simulated_by_hand()).estimate == 0);
   CHECK(signed_rank_power(5, 50, 0.05, Alternative::greater, simulated_by_hand()).estimate == 1);
   CHECK(signed_rank_power(5, -50, 0.05, Alternative::less, simulated_by_hand()).estimate == 1);
+  // Beyond 200 differences the tails are the normal law's.
+  const auto power = [](std::uint64_t n, double effect, Alternative alternative) {
+    return signed_rank_power(n, effect, 0.05, alternative, simulated_by_hand()).estimate;
+  };
+  CHECK(power(201, 50, Alternative::greater) == 1);
+  CHECK(power(201, -50, Alternative::less) == 1);
+  CHECK(power(201, -50, Alternative::greater) == 0);
+  CHECK(power(201, 0.1, Alternative::greater) ==
+        Approx(power(200, 0.1, Alternative::greater)).margin(0.03));
   // One trial a cell: z = sqrt(2) where 0 of 1 rises to 1 of 1, p = 0.0786; a quarter of all cases.
   const std::vector<double> even{0.5, 0.5}, certain{0, 1}, scores{1, 2};
   check_simulated(share_trend_power(even, scores, 1, 0.1, simulated_by_hand()), 0.25);
@@ -180,6 +189,29 @@ TEST_CASE("the shift of six differences is the median of their 21 averages") {
   CHECK(test.shift.estimate == 8.5);
   CHECK(test.shift.lower == 1);
   CHECK(test.shift.upper == 32);
+}
+
+TEST_CASE("differences that only rounding tells apart are tied, or none") {
+  const SignedRank whole = signed_rank_test(std::vector<double>{1, 1, -1, 2, 0});
+  const std::vector<double> tenths = {0.1, 0.3 - 0.2, 0.2 - 0.3, 0.7 - 0.5, 0.1 + 0.2 - 0.3};
+  REQUIRE(tenths[1] != 0.1);
+  REQUIRE(tenths[4] != 0);
+  const SignedRank rounded = signed_rank_test(tenths);
+  CHECK(rounded.zeros == 1);
+  CHECK(rounded.rank_sum == 8);  // ranks 2, 2, 4 of 2, 2, 2, 4
+  CHECK(rounded.p_greater == whole.p_greater);
+  CHECK(rounded.p_less == whole.p_less);
+  // What is not rounding has ranks of its own: 1.5, 1.5, 3 and 4.
+  CHECK(signed_rank_test(std::vector<double>{1, 1.000001, -1, 2}).rank_sum == 8.5);
+}
+
+TEST_CASE("a repeat that is missing takes its pair with it, and no other") {
+  using namespace experiments;
+  const ByRepeat a = {{0, 10}, {2, 30}, {3, 40}}, b = {{0, 1}, {1, 2}, {3, 4}};
+  CHECK(pairs_of(a, b) == std::vector<std::pair<double, double>>{{10, 1}, {40, 4}});
+  CHECK(differences_of(a, b) == std::vector<double>{9, 36});
+  CHECK(differences_of(b, a) == std::vector<double>{-9, -36});
+  CHECK(values_of(a) == std::vector<double>{10, 30, 40});
 }
 
 TEST_CASE("means and quantiles of three and four values are those of tables") {

@@ -1,5 +1,6 @@
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
@@ -62,6 +63,20 @@ TEST_CASE("a range of one chain has that chain's draws of any range") {
       REQUIRE(one[kUnits] == 5U);  // and nothing behind them
     }
   });
+}
+
+TEST_CASE("a SIMD path that this CPU does not have is refused, not taken for another") {
+  const std::string before = simd_path();
+  const std::vector<std::string> paths = simd_paths();
+  int missing = 0;
+  for (const char* path : {"amx", "avx512", "avx2", "sse4"}) {
+    if (std::find(paths.begin(), paths.end(), path) != paths.end()) continue;
+    INFO(path);
+    CHECK_THROWS_AS(ForcedSimdPath(path), InvalidArgument);
+    ++missing;
+  }
+  if (missing == 0) WARN("skipped: this CPU has every SIMD path");
+  CHECK(simd_path() == before);
 }
 
 TEST_CASE("kernels take the SIMD path that is forced, and the one before afterwards") {

@@ -30,13 +30,13 @@ double interpolation_error(const RungNodes& nodes, double z) {
   return worst;
 }
 
-// 12x500 with weights of 2^-4, so that float32 inputs are exact.
-Layered wide_rbm() {
+// 12 x `units` with weights of 2^-4, so that float32 inputs are exact.
+Layered wide_rbm(int units) {
   Stream stream(make_key(5, "rung nodes"), Purpose::test);
   const auto number = [&] { return (static_cast<double>(stream.below(129)) - 64) / 16; };
-  Eigen::MatrixXd weights(12, 500);
+  Eigen::MatrixXd weights(12, units);
   for (double& w : weights.reshaped()) w = number();
-  Eigen::VectorXd visible(12), hidden(500);
+  Eigen::VectorXd visible(12), hidden(units);
   for (double& b : visible) b = number();
   for (double& b : hidden) b = number();
   return {{{.unit = Unit::bernoulli(), .bias = visible, .sigma0 = {}},
@@ -73,23 +73,26 @@ TEST_CASE("the polynomial through the nodes gives log(1 + e^{-b z}) at every run
   }
 }
 
-// 129 rungs are k/128, exact in float32, so that both ways see the same b. 500 units of 1e-10,
-// and sums of 500 terms below 200 rounded to 2^-53.
+// 129 rungs are k/128, exact in float32, so that both ways see the same b. Units of 1e-10 each, and
+// sums of as many terms, of some hundreds, rounded to 2^-53. The factors of 1,100 units at b = 0
+// have a product of 2^1100, which no double holds.
 TEST_CASE("a linear ladder's densities are those of each rung alone") {
-  const Layered model = wide_rbm();
-  constexpr int kChains = 17, kRungs = 129;
-  TemperedChains chains(std::make_shared<const TemperedModel>(model, Base::uniform(model)), 0,
-                        kChains);
-  Stream stream(make_key(6, "rung nodes"), Purpose::test);
-  Eigen::MatrixXf states(12, kChains);
-  for (float& x : states.reshaped()) x = static_cast<float>(stream.below(2));
-  chains.set_layer(0, states);
-  std::vector<double> together(kChains * kRungs), alone(kChains);
-  const Ladder ladder = Ladder::linear(kRungs);
-  chains.log_densities(ladder.singles(), together);
-  for (int k = 0; k < kRungs; ++k) {
-    chains.log_densities(std::span(ladder.singles()).subspan(k, 1), alone);
-    for (int c = 0; c < kChains; ++c)
-      CHECK(std::abs(together[c * kRungs + k] - alone[c]) < 500 * 1e-10 + 1e-10);
+  for (const int units : {500, 1100}) {
+    const Layered model = wide_rbm(units);
+    constexpr int kChains = 17, kRungs = 129;
+    TemperedChains chains(std::make_shared<const TemperedModel>(model, Base::uniform(model)), 0,
+                          kChains);
+    Stream stream(make_key(6, "rung nodes"), Purpose::test);
+    Eigen::MatrixXf states(12, kChains);
+    for (float& x : states.reshaped()) x = static_cast<float>(stream.below(2));
+    chains.set_layer(0, states);
+    std::vector<double> together(kChains * kRungs), alone(kChains);
+    const Ladder ladder = Ladder::linear(kRungs);
+    chains.log_densities(ladder.singles(), together);
+    for (int k = 0; k < kRungs; ++k) {
+      chains.log_densities(std::span(ladder.singles()).subspan(k, 1), alone);
+      for (int c = 0; c < kChains; ++c)
+        CHECK(std::abs(together[c * kRungs + k] - alone[c]) < units * 1e-10 + 1e-10);
+    }
   }
 }

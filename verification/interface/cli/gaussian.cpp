@@ -146,6 +146,7 @@ TEST_CASE(
   const std::string data = folder.write("d.csv", "1,2\n3,4\n5,7\n");
   const std::string model = folder / "m.npz";
   REQUIRE(run(training(data, model, "cd:1", 3)).code == 0);
+  for (const char* taken : {"t-dat.mat", "u-cat.mat", "w-info.mat"}) folder.write(taken, "kept");
   const std::size_t files = folder.entries();
   const std::string out = folder / "x.npz";
   struct Case {
@@ -178,6 +179,9 @@ TEST_CASE(
        {"deep"}},
       {{"convert", "norb-toy:fit", folder / "t.mat"}, {"norb-toy:fit", "train or test"}},
       {{"convert", "norb-toy", folder / "t.npz"}, {".mat"}},
+      {{"convert", "norb-toy", folder / "t-dat.mat"}, {"t-dat.mat", "exists"}},
+      {{"convert", "norb-toy", folder / "u-dat.mat"}, {"u-cat.mat", "exists"}},
+      {{"convert", "norb-toy", folder / "w.mat"}, {"w-info.mat", "exists"}},
       {{"convert", "norb-toy", folder / "t.mat", "--precision", "float"}, {"--precision"}},
   };
   for (const Case& one : cases) {

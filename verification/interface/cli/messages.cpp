@@ -89,6 +89,9 @@ TEST_CASE("a model of 41 to 56 units is pointed to --max-units, which takes no m
       run({"exact", path, "--threads", "1"}),
       {path, "enumerated_units = 41", "at most 40", "--max-units 41 would take about 2 h 20 min"});
   check_refused(run({"exact", path, "--max-units", "30"}), {"enumerated_units = 41", "at most 30"});
+  const std::string long_lasting = saved(random_rbm(46, 50, 0.01, 1), folder / "l.npz");
+  check_refused(run({"exact", long_lasting, "--threads", "1"}),
+                {"--max-units 46 would take about 3.12 days"});  // 32 times as long
   const std::string wide = saved(random_rbm(57, 60, 0.01, 1), folder / "w.npz");
   const std::string wider = saved(random_rbm(113, 113, 0.01, 1), folder / "v.npz");
   for (const char* units : {"57", "0", "many"})

@@ -257,6 +257,9 @@ TEST_CASE("a model of a data folder is found by its path below it, and listed") 
              "--out", folder / "compare"},
             here)
             .code == 0);
+  // In any of the folders that are named.
+  const std::string named = ":" + (folder / "none") + "::" + (folder / "");
+  CHECK(run({"describe", "outside/one.npz"}, {{"BOLTZMARK_DATA", named}}).code == 0);
   check_refused(run({"exact", "outside/one.npz"}), {"outside/one.npz: "});
   check_refused(run({"exact", "outside/two.npz"}, here), {"outside/two.npz: "});
   // What leads out of a data folder is no path below it.
@@ -272,6 +275,14 @@ TEST_CASE("a model of a data folder is found by its path below it, and listed") 
   CHECK(files.contains("models/bruegge2013/bas-pt/00.npz"));
   for (const char* none : {"outside/damaged.npz", "outside/states.npz", "cases.csv"})
     CHECK_FALSE(files.contains(none));
+}
+
+TEST_CASE("bytes of a file's name that are no UTF-8 are replaced in JSON, not left out") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(3, 2, 1, 1), folder / "m\xff.npz");
+  CHECK(json_of({"describe", path})["file"] == folder / "m\xEF\xBF\xBD.npz");  // U+FFFD
+  const std::string umlaut = saved(random_rbm(3, 2, 1, 1), folder / "m\xC3\xBC.npz");
+  CHECK(json_of({"describe", umlaut})["file"] == umlaut);
 }
 
 TEST_CASE("describe says on demand which base an estimate would begin from") {

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "boltzmark/io/formats/npz.hpp"
+#include "experiments/kit/run/store.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -393,6 +394,16 @@ TEST_CASE("the program runs an experiment, and again from its store") {
   CHECK(shard["report"] == "");
   CHECK(shard["reused"] == shard["planned"]);
   CHECK(json["shard"].is_null());
+  // A trial that is stored with two outputs is told by `report` too.
+  const std::string store = folder / "out/smoke/bruegge2013/fig2/";
+  const std::string text = io_test::read_all(store + "trials.jsonl");
+  auto line = boltzmark::experiments::open_line(text.substr(0, text.find('\n')));
+  line["outputs"]["activation"][0] = 0.25;
+  folder.write("out/smoke/bruegge2013/fig2/trials.0-of-2.jsonl",
+               boltzmark::experiments::seal_line(line));
+  const Run told = run({"report", "--profile", "smoke", "--out", folder / "out", "--json"});
+  CHECK(told.code == 1);
+  CHECK_THAT(Json::parse(told.out)["failures"].dump(), Catch::Contains("outputs of"));
 }
 
 TEST_CASE("options of training that say nothing or too much are refused by their names") {

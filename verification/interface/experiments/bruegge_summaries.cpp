@@ -165,16 +165,39 @@ TEST_CASE("shares like those computed independently agree with them") {
 }
 
 TEST_CASE("the note of B18 has the median SLEM of G at the least c and at the largest") {
+  // The medians lie between those of a cell's two batches.
   std::vector<Trial> trials;
   for (const auto& [c, slem] : {std::pair{1, 0.5}, {10, 0.9}})
-    trials.push_back({.inputs = {{"size", 2}, {"c", c}, {"first", 0}, {"rbms", 5}},
-                      .outputs = {{"slem_gibbs", std::vector<double>(5, slem)},
-                                  {"slem_flip", std::vector<double>(5, 0.4)},
-                                  {"unconverged", 0}}});
+    for (const int first : {0, 5}) {
+      const double off = first == 0 ? -0.05 : 0.05;
+      trials.push_back({.inputs = {{"size", 2}, {"c", c}, {"first", first}, {"rbms", 5}},
+                        .outputs = {{"slem_gibbs", std::vector<double>(5, slem + off)},
+                                    {"slem_flip", std::vector<double>(5, 0.4 + off)},
+                                    {"unconverged", 0}}});
+    }
   const Summary summary = made::sum_up("bruegge2013/fig3-top", trials);
   const Measure& measure = measure_of(summary, "B18", "2x2");
   CHECK(measure.estimate == 0.5);
   CHECK_THAT(measure.note, Catch::EndsWith("SLEM of G 0.5000 at c = 1, 0.9000 at c = 10"));
+  const auto& gaps = made::figure_of(summary, "slems").panels.at(0).series;
+  CHECK(gaps.at(0).y[0] == Approx(0.5));
+  CHECK(gaps.at(1).y[0] == Approx(0.6));
+}
+
+TEST_CASE("a blend is held against the better of both rules on each RBM of every c") {
+  // By 0.1 the better one on both of c = 1, by 0.1 and 0.3 the worse one at c = 8.
+  const auto spectra = [](double c, const std::vector<double>& gibbs,
+                          const std::vector<double>& half, const std::vector<double>& flip) {
+    return Trial{
+        .inputs = {{"part", "spectrum"}, {"c", c}, {"models", 2}},
+        .outputs = {{"0", gibbs}, {"0.25", half}, {"0.5", half}, {"0.75", half}, {"1", flip}}};
+  };
+  const Summary summary = made::sum_up(
+      "bruegge2013/blend",
+      {spectra(1, {.7, .7}, {.5, .6}, {.6, .8}), spectra(8, {.95, .6}, {.9, .9}, {.8, .7})});
+  const Measure& measure = measure_of(summary, "B36", "blend, SLEM");
+  CHECK(measure.n == 4);
+  CHECK(measure.estimate == Approx(0.05));
 }
 
 TEST_CASE("R of T is the larger in magnitude where it is the more negative") {
@@ -219,6 +242,17 @@ TEST_CASE("the power of B20 is that of an interval as wide as the one found") {
   CHECK(made::real(made::table_of(summary, "cost").rows.at(0)[4]) == 7);
 }
 
+TEST_CASE("the cost of T is its time over that of Gibbs sampling in the same pair") {
+  const Trial run = made::run_trial(
+      "bruegge2013/cost",
+      {{"visible", 16}, {"hidden", 16}, {"chains", 10}, {"sweeps", 20}, {"pairs", 4}});
+  const auto times = [&](const char* what) { return numbers(run.outputs.at(what)); };
+  REQUIRE(times("ratios").size() == 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(times("ratios")[i] * times("microseconds_gibbs")[i] ==
+          Approx(times("microseconds_flip")[i]).epsilon(1e-9));
+}
+
 TEST_CASE("powers of rank tests are those of their sizes") {
   Summary summary;
   const std::vector<double> eight = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -229,6 +263,12 @@ TEST_CASE("powers of rank tests are those of their sizes") {
   const auto power = [&](const char* claim) { return measure_of(summary, claim).power; };
   CHECK(power("X") > 0.7);
   CHECK(power("Y") == 0);  // p = 1/16 at the least
+  // Differences of 0 decide nothing: they are no part of the power.
+  Summary with_zeros;
+  add_paired({.claim = "X"}, {1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0}, Alternative::greater, with_zeros);
+  add_paired({.claim = "Y"}, {1, 2, 3, 4, 0, 0, 0}, Alternative::greater, with_zeros);
+  CHECK(measure_of(with_zeros, "X").power == power("X"));
+  CHECK(measure_of(with_zeros, "Y").power == 0);
   // Rank sums: 3/pi of t's efficiency, whose mean is sqrt(8 * 8 / 16).
   CHECK(power("Z") == Approx(normal_power(std::sqrt(12 / M_PI), 0.05, Alternative::greater)));
   // Jonckheere's statistic of two pairs: (16 * 11 - 2 * 4 * 7) / 72 is its variance, of 4 pairs.

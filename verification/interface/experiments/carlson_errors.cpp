@@ -5,15 +5,23 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/random/stream.hpp"
 #include "experiments/carlson2016/support/crossing.hpp"
+#include "experiments/carlson2016/support/initial_rounds.hpp"
+#include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/rung_errors.hpp"
 #include "experiments/carlson2016/support/rung_flux.hpp"
+#include "experiments/carlson2016/support/rung_pools.hpp"
 #include "experiments/carlson2016/support/rung_summary.hpp"
+#include "experiments/carlson2016/support/variant_moments.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/published.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -162,6 +170,32 @@ TEST_CASE("Fig. 4 rings the points whose chains did not mix, and no other") {
   for (std::size_t i = 6; i < series.size(); ++i) CHECK(series[i].mark == Mark::dotted);
 }
 
+TEST_CASE("a pool of chains is mixed only where they made two round trips each") {
+  // One trip takes tens of sweeps: steps in b are about 1 / sd(D) = 1/8.
+  const auto pool = [](int sweeps) {
+    const Json inputs = {{"model", "mnist-10"}, {"rungs", 26},    {"run", 1},
+                         {"sweeps", sweeps},    {"estimates", 0}, {"mbar_estimates", 0}};
+    return made::run_trial("carlson2016/fig4", inputs).outputs;
+  };
+  const Json few = pool(40), many = pool(3000);
+  CHECK(number(few.at("round_trips")) < 200);
+  CHECK_FALSE(few.at("mixed").get<bool>());
+  CHECK(number(many.at("round_trips")) > 200);
+  CHECK(many.at("mixed").get<bool>());
+}
+
+TEST_CASE("no sample of an exact pool is drawn twice") {
+  // Of 784 pixels no two draws are alike; at either rung they fill more than one block.
+  TrialContext context;
+  context.key = make_key(1, "pool");
+  const SampleStore pool =
+      exact_pool(carlson_target("mnist-10", "rates"), Ladder::linear(2), 10000, context);
+  REQUIRE(pool.log_ratio.size() == 10000);
+  const std::set<double> distinct(pool.log_ratio.data(),
+                                  pool.log_ratio.data() + pool.log_ratio.size());
+  CHECK(distinct.size() > 9900);  // a few ratios may be alike by rounding
+}
+
 TEST_CASE("Fig. 4 tells what the runs that are missing would take, by those that are there") {
   std::vector<Trial> trials = pools_at_every_rungs();
   std::vector<Json> planned;
@@ -245,6 +279,66 @@ TEST_CASE("an RMSE ratio of fewer than twelve repeats decides nothing") {
   for (Outcome& outcome : few) outcome.estimate = 0.1;
   CHECK_FALSE(rmse_ratio("C", "", sum_up_errors(few), cell_of(0.2, 0.3), {}).decidable);
   CHECK(rmse_ratio("C", "", cell_of(0, 0.1), cell_of(0.2, 0.3), {}).decidable);
+}
+
+TEST_CASE("an iteration's error is its distance from log Z, to either side") {
+  // Of log Z = 10 the two that follow tell 8 and 12; the second is the first to balance.
+  TemperedRun run{.store = {.ladder = Ladder::linear(2)}};
+  for (const double imbalance : {1.5, 0.5}) {
+    InitialRound round{.log_z_hat = Eigen::Vector2d(3, 11)};
+    round.imbalance = imbalance;
+    run.rounds.push_back(round);
+  }
+  run.store.log_z_hat = Eigen::Vector2d(1, 13);
+  const Json told = describe_iterations(run, 10);
+  CHECK(numbers(told.at("log_z")) == std::vector<double>{8, 12});
+  CHECK(numbers(told.at("error")) == std::vector<double>{2, 2});
+  CHECK(numbers(told.at("imbalance")) == std::vector<double>{1.5, 0.5});
+  CHECK(told.at("iterations") == 2);
+}
+
+TEST_CASE(
+    "the variance that is simulated on a random RBM is that of its enumerated tempered chain") {
+  TrialContext context;
+  context.key = make_key(1, "moments");
+  Stream stream(context.key, Purpose::initial_weights);  // as the study draws its RBM
+  Eigen::MatrixXd weights(4, 4);
+  Eigen::VectorXd visible(4), hidden(4);
+  for (double& value : weights.reshaped()) value = 2 * stream.normal();
+  for (double& value : visible) value = stream.normal();
+  for (double& value : hidden) value = stream.normal();
+  constexpr int rungs = 8, length = 20;
+  Eigen::MatrixXd laws(256, rungs);
+  std::vector<Eigen::MatrixXd> sweeps;
+  for (int k = 0; k < rungs; ++k) {
+    const double b = k / 7.0;
+    const StateSpace space(Layered::rbm(b * weights, b * visible, b * hidden));
+    laws.col(k) = space.p();
+    sweeps.push_back(sweep_matrix(space, Rule::gibbs()));
+  }
+  // The state alone is a Markov chain, whose rung is drawn from q(b | x) at each sweep.
+  const Eigen::VectorXd mixture = laws.rowwise().mean();
+  const Eigen::MatrixXd q = (rungs * mixture).cwiseInverse().asDiagonal() * laws;
+  Eigen::MatrixXd chain = Eigen::MatrixXd::Zero(256, 256);
+  for (int k = 0; k < rungs; ++k) chain += q.col(k).asDiagonal() * sweeps[k];
+  const Eigen::VectorXd influence = rungs * (q.col(rungs - 1) - q.col(0));
+  const auto covariance = [&](const Eigen::VectorXd& later) {
+    return (mixture.array() * influence.array() * later.array()).sum();
+  };
+  const double one = covariance(influence);
+  double sum = length * one;
+  Eigen::VectorXd later = influence;
+  for (int lag = 1; lag < length; ++lag) {
+    later = chain * later;
+    sum += 2 * (length - lag) * covariance(later);
+  }
+  // Of 1,000 simulations a variance has an error of 4.5 %; the next order is 5/2 of v in v.
+  for (const auto& [chains, v] :
+       {std::pair{"independent", one / 100}, {"parallel", sum / (20 * length * length)}}) {
+    INFO(chains);
+    const Json found = run_moments({{"chains", chains}, {"repeats", 1000}}, context);
+    CHECK(number(found.at("variance")) == Approx(v * (1 + 2.5 * v)).epsilon(0.2));
+  }
 }
 
 TEST_CASE("rungs drawn independently pass every cut with a relative flux of 1") {

@@ -179,7 +179,13 @@ TEST_CASE("the cost of MBAR and RTS is told as exponents and as bytes") {
 
 TEST_CASE("an update that is followed takes longer than without, and both are told") {
   const Trial run = made::run_trials("carlson2016/tracking-cost").at(0);
-  for (const double ratio : numbers(run.outputs.at("ratios"))) CHECK(ratio > 1);
+  const auto times = [&](const char* what) { return numbers(run.outputs.at(what)); };
+  for (std::size_t i = 0; i < times("ratios").size(); ++i) {
+    // Without is all of an update but what following takes.
+    const double without = times("milliseconds")[i], tracking = times("tracking_milliseconds")[i];
+    CHECK(times("ratios")[i] > 1);
+    CHECK(times("ratios")[i] * without == Approx(without + tracking).epsilon(1e-9));
+  }
   const Trial trial{.inputs = {{"hidden", 500}, {"chains", 2000}, {"timed", 6}},
                     .outputs = {{"ratios", {1.01, 1.02, 1.03, 1.03, 1.04, 1.05}},
                                 {"milliseconds", {7, 8, 9, 9, 10, 70}}}};
@@ -289,13 +295,30 @@ TEST_CASE("the power of C06's iterations is that of an interval as wide as their
         Approx(normal_power(1.959963985 / half, 0.025, Alternative::greater)).epsilon(1e-6));
 }
 
+TEST_CASE("the powers of C44's two parts are those of effects to either side") {
+  std::vector<Trial> trials = {{.inputs = {{"kind", "truth"}}, .outputs = {{"log_z", 5.0}}}};
+  for (int repeat = 0; repeat < 8; ++repeat)
+    for (const int slope : {0, 2})
+      trials.push_back({.inputs = {{"kind", "run"}, {"slope", slope}, {"repeat", repeat}},
+                        .outputs = {{"gradient_variance", slope == 0 ? 1 : 0.5 + 0.01 * repeat},
+                                    {"log_z", {slope == 0 ? 5.1 : 5.2 + 0.01 * repeat}}}});
+  const Summary summary = made::sum_up("carlson2016/training-prior", trials);
+  // Mirror images: one standard deviation below 0, and one above it.
+  const double power = mean_difference_power(8, 1, 0.05, Alternative::greater);
+  CHECK(power > 0.5);
+  for (const char* part : {"gradient variance", "log Z error"})
+    CHECK(made::measure_of(summary, "C44", part).power == Approx(power).epsilon(1e-9));
+  CHECK(made::measure_of(summary, "C44", "gradient variance").upper < 1);
+  CHECK(made::measure_of(summary, "C44", "log Z error").lower > 1);
+}
+
 TEST_CASE("the power of C51 is that of the widest interval of a pair that may be level") {
   // 12 repeats, all acceptances 1/2 but of the first rung's last step, 1/2 +- 0.014.
   std::vector<Trial> trials;
   std::vector<double> differences;
   for (int repeat = 0; repeat < 12; ++repeat) {
     const double sign = repeat % 2 == 0 ? 1 : -1;
-    std::vector<std::vector<double>> acceptance(6, std::vector<double>(11, 0.5));
+    std::vector<std::vector<double>> acceptance(20, std::vector<double>(11, 0.5));
     acceptance[0][10] += 0.014 * sign;
     differences.push_back(0.014 * sign);
     trials.push_back({.inputs = {{"repeat", repeat}},
@@ -304,12 +327,27 @@ TEST_CASE("the power of C51 is that of the widest interval of a pair that may be
                                   {"steps", std::vector<double>(20, 1)}}});
   }
   const Summary summary = made::sum_up("carlson2016/acceptance", trials);
-  const Interval widest = mean_interval(differences, 1 - 0.05 / 60);  // 6 rungs, 10 rises
+  const Interval widest = mean_interval(differences, 1 - 0.05 / 200);  // 20 rungs, 10 rises
   const Measure& measure = made::measure_of(summary, "C51", "with the step");
   CHECK(measure.upper == Approx(widest.upper));
-  CHECK(measure.power == Approx(interval_power(widest, 0.02, 1 - 0.05 / 60)).epsilon(1e-9));
+  CHECK(measure.power == Approx(interval_power(widest, 0.02, 1 - 0.05 / 200)).epsilon(1e-9));
   CHECK(measure.power > 0.1);
   CHECK(measure.power < 0.9);
+}
+
+TEST_CASE("a rise of acceptance between any two neighbouring rungs is seen") {
+  std::vector<Trial> trials;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    std::vector<std::vector<double>> acceptance(20, std::vector<double>(11, 0.5));
+    acceptance[14] = std::vector<double>(11, 0.4);
+    trials.push_back({.inputs = {{"repeat", repeat}},
+                      .outputs = {{"acceptance", acceptance},
+                                  {"slopes", std::vector<double>(20, 1)},
+                                  {"steps", std::vector<double>(20, 1)}}});
+  }
+  const Summary summary = made::sum_up("carlson2016/acceptance", trials);
+  CHECK(made::measure_of(summary, "C51", "with b").estimate == Approx(0.1));
+  CHECK(made::measure_of(summary, "C51", "with the step").estimate == 0);
 }
 
 TEST_CASE("every estimate of every study of variants is near the enumerated log Z") {
@@ -327,6 +365,43 @@ TEST_CASE("every estimate of every study of variants is near the enumerated log 
       if (outputs.contains(error)) CHECK(std::abs(number(outputs.at(error))) < 20);
   }
   CHECK(studies.size() >= 6);
+}
+
+TEST_CASE("a prior that rises with b leaves the base unseen, one that falls leaves the model") {
+  // Rungs that no sample comes near get too small a share: log Z too high without the base, too
+  // low without the model.
+  const auto error = [](double slope) {
+    const Json inputs = {{"study", "prior"},
+                         {"slope", slope},
+                         {"model", "mnist-10"},
+                         {"sweeps", 100},
+                         {"repeat", 1}};
+    return number(made::run_trial("carlson2016/variants", inputs).outputs.at("error"));
+  };
+  CHECK(error(100) > 5);
+  CHECK(error(-100) < -5);
+}
+
+TEST_CASE("the note of C05 is the slope of all lengths but the shortest") {
+  // log10 of the samples is 2, 4 and 6, of the RMSE 1, -2 and -3: slopes -1, and -1/2 without the
+  // first. Repeats of the others differ by one factor throughout, which leaves no interval.
+  std::vector<Trial> trials;
+  for (const auto& [sweeps, samples, rmse] :
+       {std::tuple{1000, 1e2, 1e1}, {3000, 1e4, 1e-2}, {10000, 1e6, 1e-3}})
+    for (int repeat = 1; repeat <= 12; ++repeat) {
+      const bool shortest = sweeps == 1000, even = repeat % 2 == 0;
+      const double size = shortest ? std::sqrt(even ? 1.2 : 0.8) : std::sqrt(even ? 0.5 : 1.5);
+      trials.push_back({.inputs = {{"study", "prior"},
+                                   {"slope", 0},
+                                   {"model", "mnist-20"},
+                                   {"sweeps", sweeps},
+                                   {"repeat", repeat}},
+                        .outputs = {{"error", rmse * size}, {"samples", samples}}});
+    }
+  const Summary summary = made::sum_up("carlson2016/variants", trials);
+  const Measure& measure = made::measure_of(summary, "C05");
+  CHECK(measure.estimate == Approx(-1));
+  CHECK_THAT(measure.note, Catch::EndsWith("; -0.50 [-0.50, -0.50] without those of 1000 sweeps"));
 }
 
 TEST_CASE("the power of an RMSE ratio grows with the ratio that is to be seen") {

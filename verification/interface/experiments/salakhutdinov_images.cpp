@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/statistics/class_changes.hpp"
 #include "experiments/kit/statistics/interval.hpp"
@@ -187,6 +188,36 @@ TEST_CASE("features and pixels of a Gaussian machine are those worked out by han
   const Layered deep = initial_network(sizes, 1, make_key(1, "images"));
   CHECK_THROWS_AS(likeliest_features(deep, cases), InvalidArgument);
   CHECK_THROWS_AS(mean_pixels(deep, {1, 1}), InvalidArgument);
+}
+
+TEST_CASE("Fig. 5's categories are those of the grey pictures nearest in features") {
+  // Digits and an RBM of theirs stand for the toys, which take long to render.
+  const char *features = "../carlson2016/cd25-500", *cases = "mnist:test";
+  const Json inputs = {{"model", "norb-toy-dbm"},
+                       {"features", features},
+                       {"cases", cases},
+                       {"chains", kShownChains},
+                       {"temperatures", 2},
+                       {"lowest", 0.9},
+                       {"factor", 10},
+                       {"burn_in", 0},
+                       {"steps", 1},
+                       {"images", 20}};
+  TrialContext context;
+  context.key = make_key(1, "categories");
+  const Json outputs = find_experiment("salakhutdinov2010/fig5").run(inputs, context);
+  const Dataset grey = load_dataset(cases, {.kind = BinariseOptions::Kind::grey});
+  const NearestLabels nearest(
+      likeliest_features(committed_model(deep_model_file(features)), grey.values.matrix()),
+      grey.labels);
+  for (const char* sampler : {"gibbs", "st"})
+    for (std::size_t c = 0; c < kShownChains; ++c)
+      for (std::size_t i = 0; i < 20; ++i) {
+        const std::string bits = outputs.at("shown").at(sampler)[c][i];
+        const std::vector<float> state = black_where_on(bits);
+        const Eigen::Map<const Eigen::VectorXf> column(state.data(), std::ssize(state));
+        CHECK(nearest.classes(column).at(0) == outputs.at("classes").at(sampler)[c][i]);
+      }
 }
 
 TEST_CASE("more levels make tempered transitions likelier, near b = 1 all are accepted") {

@@ -65,11 +65,12 @@ TEST_CASE("the errors of records are taken from a curve's deviation and its fall
 TEST_CASE(
     "differences and ratios are of paired seeds, and none is made of chains that never moved") {
   Summary summary;
-  add_difference({.claim = "A"}, {3, 5}, {1, 2}, summary);
-  add_ratio({.claim = "B"}, {2, 8}, {1, 1}, summary);
-  add_ratio({.claim = "C"}, {2, HUGE_VAL}, {1, 1}, summary);
-  add_difference({.claim = "D"}, {1}, {2}, summary);
-  add_ratio({.claim = "E"}, {1, 2, 3}, {1, 2}, summary);
+  // Seed 2 of ours and 4 of theirs are missing.
+  add_difference({.claim = "A"}, {{1, 3}, {3, 5}, {4, 9}}, {{1, 1}, {2, 7}, {3, 2}}, summary);
+  add_ratio({.claim = "B"}, {{0, 2}, {1, 8}}, {{0, 1}, {1, 1}}, summary);
+  add_ratio({.claim = "C"}, {{0, 2}, {1, HUGE_VAL}}, {{0, 1}, {1, 1}}, summary);
+  add_difference({.claim = "D"}, {{0, 1}, {1, 5}}, {{0, 2}, {2, 5}}, summary);
+  add_ratio({.claim = "E"}, {{0, 1}, {1, 2}}, {{0, 1}, {1, 2}}, summary, 3);
   REQUIRE(summary.measures().size() == 3);
   CHECK(summary.measures()[0].estimate == Approx(2.5));
   CHECK(summary.measures()[1].estimate == Approx(4));

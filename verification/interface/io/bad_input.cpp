@@ -141,6 +141,25 @@ TEST_CASE("numbers that are not finite are refused") {
   check_data(folder.write("a.csv", "1,nan\n"), "row 1, column 2: 'nan' is not finite");
   check_data(folder.write("a.amat", "0 1\n-inf 0\n"), "row 2, column 1: '-inf' is not finite");
   check_data(folder.write("a.csv", "1,1e60\n"), "'1e60' is out of range");
+  check_data(folder.write("a.csv", "1,-1e60\n"), "'-1e60' is out of range");
+  CHECK(load_dataset(folder.write("a.csv", "1,-1e-60\n")).values(1, 0) == 0);
+}
+
+TEST_CASE("integers beyond int32 are refused, be the bits that int32 keeps of the same sign") {
+  const Folder folder;
+  const auto integers = [&](std::int64_t value) {
+    NpzWriter writer(folder / "a.npz");
+    writer.add("units", std::vector<std::int64_t>{7, value}, {2});
+    writer.commit();
+    return Npz(folder / "a.npz").read("units").integers();
+  };
+  for (const std::int64_t value : {std::int64_t{2147483647}, -std::int64_t{2147483648}})
+    CHECK(integers(value) == std::vector<std::int32_t>{7, static_cast<std::int32_t>(value)});
+  // 2^31 and its opposite, and what is 3 or -3 modulo 2^32.
+  for (const std::int64_t value : {std::int64_t{2147483648}, -std::int64_t{2147483649},
+                                   std::int64_t{4294967299}, -std::int64_t{4294967299}})
+    CHECK_THAT(data_error([&] { integers(value); }),
+               Contains(std::to_string(value)) && Contains("must be within int32"));
 }
 
 TEST_CASE("text that is no table of numbers is refused with row and column") {
@@ -183,6 +202,11 @@ TEST_CASE("a binary matrix that is wrong is refused") {
   check_data(folder.write("a", idx("554c3d1e02000000feffffff0300000000000000", 6)),
              "negative size");
   CHECK(load_dataset(folder.write("a", idx("554c3d1e" + two + "00000000", 6))).values.rows() == 3);
+  // Shorts have a sign: cases of -1, 2, 32767 and 0, 1, -32768.
+  const std::string shorts = idx("564c3d1e" + two + "00000000" + "ffff0200ff7f000001000080", 0);
+  Eigen::MatrixXf expected(3, 2);
+  expected << -1, 0, 2, 1, 32767, -32768;
+  CHECK(load_dataset(folder.write("a", shorts)).values.matrix() == expected);
 }
 
 TEST_CASE("a gzip stream that is truncated, damaged or followed by more is refused") {

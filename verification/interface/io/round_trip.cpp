@@ -86,10 +86,14 @@ TEST_CASE("a matrix in .mat has the class of its precision, and may be stored as
   };
   CHECK(written(ElementType::float64)[144] == 6);
   CHECK(written(ElementType::float32)[144] == 7);
-  // MATLAB stores whole numbers of a double matrix in fewer bytes: two of type 3, signed, or 4.
+  // MATLAB stores whole numbers of a double matrix in fewer bytes: two of type 3, signed, or 4, and
+  // one of type 1, signed, or 2.
   const std::string head = written(ElementType::float64).substr(0, 184);
-  for (const auto& [type, first] : {std::pair('\3', -2.0), std::pair('\4', 65534.0)}) {
-    std::string file = head + std::string{type, 0, 4, 0} + std::string("\xfe\xff\x05\x00", 4);
+  for (const auto& [type, first] : {std::pair('\1', -2.0), std::pair('\2', 254.0),
+                                    std::pair('\3', -2.0), std::pair('\4', 65534.0)}) {
+    const bool wide = type > '\2';
+    std::string file = head + std::string{type, 0, static_cast<char>(wide ? 4 : 2), 0} +
+                       std::string(wide ? "\xfe\xff\x05\x00" : "\xfe\x05\x00\x00", 4);
     file[132] = static_cast<char>(file.size() - 136);
     CHECK(read_mat(folder.write("i.mat", file), {"x"}).at("x").matrix() ==
           Eigen::RowVector2d(first, 5));
@@ -148,5 +152,12 @@ TEST_CASE("what a format cannot hold is refused before anything is written") {
   const Layered large = Layered::rbm(Eigen::MatrixXd::Constant(1, 1, 1e300),
                                      Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(1));
   CHECK_THROWS_AS(write_model(large, folder / "m.npz", FilePrecision::float32), InvalidArgument);
+  const auto biased = [](double below, double above) {
+    return Layered::rbm(Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, below),
+                        Eigen::VectorXd::Constant(1, above));
+  };
+  for (const Layered& model : {biased(1e39, 0), biased(0, -1e39)})
+    CHECK_THROWS_AS(write_model(model, folder / "m.npz", FilePrecision::float32), InvalidArgument);
   CHECK(folder.entries() == 0);
+  CHECK_NOTHROW(write_model(biased(1e38, -1e38), folder / "m.npz", FilePrecision::float32));
 }

@@ -206,10 +206,17 @@ TEST_CASE("a faulty claims file is refused with its name and the reason") {
   };
   CHECK(refusal(head + claim) == "accepted");
   CHECK_THAT(refusal(head + claim + claim), Catch::Contains("A1 is repeated"));
+  std::string other = claim;
+  other.replace(other.find("A1"), 2, "A2");
+  CHECK(refusal(head + claim + other) == "accepted");
+  CHECK_THAT(refusal(head + claim + other + claim), Catch::Contains("A1 is repeated"));
   CHECK_THAT(refusal(head + claim + "colour='red'\n"), Catch::Contains("unknown key colour"));
   CHECK_THAT(refusal(head + claim + "parts=[{nam='x'}]\n"), Catch::Contains("unknown key nam"));
   CHECK_THAT(refusal(head + "[[claim]]\nid='A1'\n"), Catch::Contains("is missing"));
   CHECK_THAT(refusal(head + "[[claim"), Catch::Contains("must be TOML"));
+  other = claim;
+  other.replace(other.find("'p/e'"), 5, "'p/e', 3");
+  CHECK_THAT(refusal(head + other), Catch::Contains("must be an array of strings"));
   CHECK_THAT(refusal(head), Catch::Contains("no claim"));
   std::string bad = claim;
   CHECK_THAT(refusal(head + bad.replace(bad.find("'less'"), 6, "'lots'")),

@@ -57,17 +57,24 @@ Masses masses_of(const Votes& votes, const VoteWeights& of) {
   return masses;
 }
 
-// The strong units' bias puts their pattern ahead: its mass alone rises with it by half of them or more.
+// The strong units' bias puts their pattern ahead, by a nat at least for each of its own.
 VoteWeights parameters_of(const Votes& votes) {
   const double weak = kWeakVote / votes.weak, strong = kStrongVote / votes.strong;
   VoteWeights of{.weak_weight = weak,
                  .strong_weight = strong,
                  .weak_bias = -kReluctance * weak * votes.visible / 2,
                  .strong_bias = 0};
+  const auto ahead = [&](double bias) {
+    of.strong_bias = bias;
+    return masses_of(votes, of).ahead();
+  };
   double low = -2 * strong * votes.visible - votes.ahead, high = votes.ahead + votes.visible;
+  // Where the pattern is to be far behind, the bias is outside of these.
+  for (double more = votes.visible; ahead(low) >= votes.ahead; more *= 2) low -= more;
+  for (double more = votes.visible; ahead(high) < votes.ahead; more *= 2) high += more;
   for (int step = 0; step < 100; ++step) {
-    of.strong_bias = (low + high) / 2;
-    (masses_of(votes, of).ahead() < votes.ahead ? low : high) = of.strong_bias;
+    const double middle = (low + high) / 2;
+    (ahead(middle) < votes.ahead ? low : high) = middle;
   }
   return of;
 }
