@@ -81,41 +81,48 @@ std::vector<double> cell(const Results& results, int rung, std::size_t step) {
   return values;
 }
 
-/// A difference of two acceptances, by repeat.
-using Differences = std::vector<double>;
+/// A rise of acceptance from a rung and step to a neighbour, by repeat.
+struct Rise {
+  int rung;
+  std::size_t step;
+  std::vector<double> differences;
+};
 
 /// Adds the largest of several mean differences. Each has a 95 % interval for all of them together
 /// (Bonferroni), and the limits are the largest of theirs.
-void add_largest(const std::string& part, const std::string& note,
-                 const std::vector<Differences>& all, Summary& summary) {
+void add_largest(const std::string& part, const std::string& note, const std::vector<Rise>& all,
+                 Summary& summary) {
   Measure measure{
       .claim = "C51", .part = part, .estimate = -INFINITY, .lower = -INFINITY, .upper = -INFINITY};
+  const Rise* largest = &all.front();
   const double level = 1 - 0.05 / static_cast<double>(all.size());
   double width = 0;  // of the widest interval of a pair that may be level
-  for (const Differences& differences : all) {
-    const Interval mean = mean_interval(differences, level);
+  for (const Rise& rise : all) {
+    const Interval mean = mean_interval(rise.differences, level);
+    if (mean.estimate > measure.estimate) largest = &rise;
     measure.estimate = std::max(measure.estimate, mean.estimate);
     measure.lower = std::max(measure.lower, mean.lower);
     measure.upper = std::max(measure.upper, mean.upper);
     if (mean.upper > -kLeastRise) width = std::max(width, mean.upper - mean.lower);
   }
-  measure.n = static_cast<std::int64_t>(all.front().size());
+  measure.n = static_cast<std::int64_t>(all.front().differences.size());
   // That the widest interval of a level pair stays below the threshold.
   measure.power = interval_power({0, -width / 2, width / 2}, kLeastRise, level);
   measure.power_against = "acceptance that never rises";
   measure.post_hoc = true;
   measure.interval = fmt::format("95 % for all {} together", all.size());
-  measure.note = note;
+  measure.note = fmt::format("{}: from rung {} at step {:.3g}", note, largest->rung + 1,
+                             grid()[largest->step]);
   summary.add(std::move(measure));
 }
 
 void add_rises(const Results& results, Summary& summary) {
-  std::vector<Differences> with_step, with_b;
+  std::vector<Rise> with_step, with_b;
   const auto rise = [&](int k, std::size_t i, int next_k, std::size_t next_i) {
     const auto from = cell(results, k, i), to = cell(results, next_k, next_i);
-    Differences differences;
-    for (std::size_t r = 0; r < from.size(); ++r) differences.push_back(to[r] - from[r]);
-    return differences;
+    Rise found{.rung = k, .step = i, .differences = {}};
+    for (std::size_t r = 0; r < from.size(); ++r) found.differences.push_back(to[r] - from[r]);
+    return found;
   };
   const int rungs = mixture_ladder().rungs();
   for (int k = 0; k < rungs; ++k)

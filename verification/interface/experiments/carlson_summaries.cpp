@@ -336,10 +336,12 @@ TEST_CASE("the power of C51 is that of the widest interval of a pair that may be
 }
 
 TEST_CASE("a rise of acceptance between any two neighbouring rungs is seen") {
+  // It falls from every rung to those further up, but from the 15th to the 16th.
   std::vector<Trial> trials;
   for (int repeat = 0; repeat < 3; ++repeat) {
     std::vector<std::vector<double>> acceptance(20, std::vector<double>(11, 0.5));
     acceptance[14] = std::vector<double>(11, 0.4);
+    for (int k = 16; k < 20; ++k) acceptance[k] = std::vector<double>(11, 0.3);
     trials.push_back({.inputs = {{"repeat", repeat}},
                       .outputs = {{"acceptance", acceptance},
                                   {"slopes", std::vector<double>(20, 1)},
