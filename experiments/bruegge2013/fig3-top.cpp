@@ -119,6 +119,12 @@ double designed_sd(const Independent& independent, const std::vector<Count>& cel
   return std::sqrt(variance) / static_cast<double>(cells.size());
 }
 
+std::uint64_t total(const std::vector<Count>& cells) {
+  std::uint64_t rbms = 0;
+  for (const Count& cell : cells) rbms += cell.trials;
+  return rbms;
+}
+
 /// B16: averaged over c, the share of a larger size is larger.
 void add_size_comparison(const SlemRow& larger, const SlemRow& smaller, Summary& summary) {
   if (!larger.complete() || !smaller.complete()) return;
@@ -139,7 +145,7 @@ void add_size_comparison(const SlemRow& larger, const SlemRow& smaller, Summary&
       .lower = difference.lower,
       .upper = difference.upper,
       .p_value = difference.p_greater,
-      .n = static_cast<std::int64_t>(first.size() * (first.front().trials + second.front().trials)),
+      .n = static_cast<std::int64_t>(total(first) + total(second)),
       .power = normal_power(0.03 / sd, 0.05, Alternative::greater),
       .power_against = "a difference of 0.03",
       .note = reversed.empty() ? "the larger size has the larger share at every c"
