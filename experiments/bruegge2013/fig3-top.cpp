@@ -207,9 +207,10 @@ Experiment experiment() {
                    .paper = "2,000 RBMs a cell for 2x2, 700 for 3x3, 100 for 4x4 to 6x6."},
       .seconds = {.smoke = 0.1, .quick = 7, .paper = 36},
       .claims = {"B15", "B16", "B17", "B18"},
-      .deviations = {"5x5 and 6x6 are added.",
-                     "2x2 and 3x3 have more RBMs a cell than the paper's 100, which cannot tell "
-                     "whether their shares differ."},
+      .deviations =
+          {"5x5 and 6x6 are added.",
+           "at paper size 2x2 and 3x3 have more RBMs a cell than the paper's 100, which cannot tell "
+           "whether their shares differ."},
       .trials = trials,
       .run = run,
       .summarise = summarise,

@@ -280,6 +280,14 @@ Lack lack_of(const ModelOutcomes& model) {
           .log_ratio = std::max(0.0, median(ratios))};
 }
 
+/// Numbers of 0 to 1 that are all 0 have no spread to tell how far off their mean is: that one of them
+/// is not has at most the probability that none of so many was with 2.5 %.
+void bound_by_none(Measure& measure, std::size_t models) {
+  measure.upper = 1 - std::pow(0.025, 1 / static_cast<double>(models));
+  measure.power = 0;
+  measure.power_against = "no lack on any model";
+}
+
 void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {
   for (const bool trained : {true, false}) {
     std::vector<double> served, log_ratio;
@@ -294,7 +302,7 @@ void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {
     if (of.size() < 2) continue;
     const auto add = [&](const char* claim, const std::vector<double>& values) {
       const auto worst = std::max_element(values.begin(), values.end());
-      summary.add(mean_measure(
+      Measure measure = mean_measure(
           {.claim = claim,
            .part = kind_of(*of.front()),
            .note =
@@ -302,7 +310,9 @@ void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {
                    ? fmt::format("the most on {}: {:.2f}",
                                  of[static_cast<std::size_t>(worst - values.begin())]->name, *worst)
                    : "none on any model"},
-          values));
+          values);
+      if (std::string(claim) == "K05" && *worst == 0) bound_by_none(measure, values.size());
+      summary.add(std::move(measure));
     };
     add("K05", served);
     add("K06", log_ratio);

@@ -252,7 +252,7 @@ Experiment experiment() {
            "The paper does not say how many leapfrog steps a move takes: here 1 to 10, uniformly.",
            "Steps are tuned before sampling, on 64 chains that climb the ladder, and then kept: "
            "the sampler is a fixed Markov chain.",
-           "Mixing is judged on 100,000 samples: the fixed step makes about one round trip in the "
+           "Mixing is judged on 100,000 samples: the fixed step makes about two round trips in the "
            "10,000 of the paper's traces, which tell no autocorrelation time.",
            "Mixing is compared with Ẑ exact for both steps: with Ẑ estimated, a chain that does "
            "not reach b = 1 would also have a worse Ẑ.",

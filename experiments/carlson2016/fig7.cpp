@@ -40,7 +40,7 @@ const PerProfile<Row> kStarts{.smoke = {20, 1}, .quick = {.repeats = 0}, .paper 
 /// The most sweeps that initial iterations may take, 50 each.
 const PerProfile<Row> kInitial{.smoke = {50, 2}, .quick = {10000, 8}, .paper = {10000, 20}};
 constexpr int kIteration = 50;
-constexpr double kFalseStop = 5;  // nats: a stop further from log Z has found no Zhat
+constexpr double kFalseStop = 1;  // nats, as C08: a stop further from log Z has found no Zhat
 /// Other runs of RTS, with base rates, that stand for the truth where the RBM is our own.
 const PerProfile<Row> kTruth{.smoke = {60, 2}, .quick = {.repeats = 0}, .paper = {1000000, 4}};
 
@@ -195,7 +195,7 @@ Stops stops_of(const Results& results, const char* base, double truth, int most)
 
 std::string stops_text(const char* base, const Stops& stops) {
   return fmt::format(
-      "{}: mean error {:.1f} nats and max |c_k/r_k − 1| {:.2f} at the end, {} of {} runs stopped more than {} nats "
+      "{}: mean error {:.1f} nats and max |c_k/r_k − 1| {:.2f} at the end, {} of {} runs stopped more than {} nat "
       "off, {} not at all",
       base, mean_of(stops.errors), mean_of(stops.excess), stops.false_stops,
       stops.iterations.size(), kFalseStop, stops.cut);

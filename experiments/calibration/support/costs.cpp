@@ -8,12 +8,11 @@ namespace boltzmark::experiments {
 namespace {
 
 constexpr double kNats = 0.1;
-constexpr double kLeast = 100;  // fewer sweeps are no run
 
 // In units of the least.
 double log_sweeps(const ZooOutcome& outcome) {
   const double errors = outcome.std_error / kNats;
-  return std::log(std::max(outcome.sweeps * errors * errors / kLeast, 1.0));
+  return std::log(std::max(outcome.sweeps * errors * errors / kLeastSweeps, 1.0));
 }
 
 }  // namespace
@@ -46,7 +45,7 @@ std::vector<ModelCosts> costs_of(const std::vector<ZooOutcome>& outcomes) {
     ModelCosts costs{.model = &model};
     for (const auto& [method, values] : found->second)
       if (const double mean = mean_of(values); std::isfinite(mean))
-        costs.sweeps[method] = kLeast * std::exp(mean);
+        costs.sweeps[method] = kLeastSweeps * std::exp(mean);
     all.push_back(std::move(costs));
   }
   return all;

@@ -8,6 +8,9 @@
 
 namespace boltzmark::experiments {
 
+/// Fewer sweeps are no run, and count as so many.
+inline constexpr double kLeastSweeps = 100;
+
 /// What methods take for a standard error of 0.1 nats on one model of the zoo: sweeps of all attempts times the
 /// square of the stated error, over 0.1^2, and at least 100. Sweeps, not seconds: what a method
 /// makes of its samples is not in them.

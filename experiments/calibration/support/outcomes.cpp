@@ -5,11 +5,20 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <tuple>
+
+#include "boltzmark/estimate/methods.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
 constexpr double kWrongErrors = 5, kRightErrors = 2, kNatsOff = 0.5;
+constexpr double kRounding = 1e-6;  // nats, of a bound by all states, and of log Z
+
+/// The methods that read one tempered run are its; the others have runs of their own.
+std::string run_of(const std::string& method) {
+  return find_method(method).source == Source::tempered ? "tempered" : method;
+}
 
 /// What holds of the outcomes of one model.
 struct Tally {
@@ -50,6 +59,8 @@ ZooOutcome read_outcome(const Trial& trial, const std::string& method) {
                      .sweeps = number(said.at("sweeps")),
                      .ok = said.at("status") == "ok"};
   outcome.covered = number(said.at("lower")) <= truth && truth <= number(said.at("upper"));
+  outcome.known =
+      said.contains("lower_bound") && number(said.at("lower_bound")) > truth - kRounding;
   return outcome;
 }
 
@@ -66,6 +77,19 @@ std::vector<ZooOutcome> keep(const std::vector<ZooOutcome>& outcomes,
   std::vector<ZooOutcome> kept;
   std::copy_if(outcomes.begin(), outcomes.end(), std::back_inserter(kept), holds);
   return kept;
+}
+
+std::vector<ZooOutcome> independent_runs(const std::vector<ZooOutcome>& outcomes,
+                                         const std::function<bool(const ZooOutcome&)>& holds) {
+  std::map<std::tuple<const ZooModel*, int, std::string>, ZooOutcome> runs;
+  for (const ZooOutcome& outcome : outcomes) {
+    const auto [run, first] =
+        runs.try_emplace({outcome.model, outcome.seed, run_of(outcome.method)}, outcome);
+    if (!first && holds(outcome)) run->second = outcome;
+  }
+  std::vector<ZooOutcome> all;
+  for (const auto& [run, outcome] : runs) all.push_back(outcome);
+  return all;
 }
 
 Interval over_models(std::size_t models, const RowStatistic& statistic, const char* name) {

@@ -23,6 +23,7 @@ struct ZooOutcome {
   double sweeps = 0;     ///< of all attempts
   bool ok = false;
   bool covered = false;  ///< by the stated 95 % interval
+  bool known = false;    ///< the bound that it was held to is log Z itself: it could not be false
 
   /// More than 5 standard errors and 0.5 nats off.
   bool wrong() const;
@@ -38,6 +39,11 @@ std::vector<ZooOutcome> read_outcomes(const Results& results);
 /// Keeps the outcomes of which something holds.
 std::vector<ZooOutcome> keep(const std::vector<ZooOutcome>& outcomes,
                              const std::function<bool(const ZooOutcome&)>& holds);
+
+/// Picks one outcome of each run that is independent of the others, one of which something holds if
+/// there is any: methods that read the same chains of a model and seed are one run.
+std::vector<ZooOutcome> independent_runs(const std::vector<ZooOutcome>& outcomes,
+                                         const std::function<bool(const ZooOutcome&)>& holds);
 
 /// Bootstraps a statistic over so many models, given by their numbers: a percentile interval of 95 %.
 /// Randomness  a key of this name
