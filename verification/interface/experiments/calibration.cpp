@@ -156,10 +156,10 @@ TEST_CASE("false estimates are counted by runs, of models whose log Z no bound i
   };
   std::vector<Trial> trials = {of_model(*held_out[0], 0), of_model(*held_out[1], 0),
                                of_model(*held_out[2], 0)};
-  trials[2].outputs["methods"]["bar"] = trial_of(*held_out[2], 7, "ok").outputs["methods"]["rts"];
+  trials[2].outputs["methods"]["ti"] = trial_of(*held_out[2], 7, "ok").outputs["methods"]["rts"];
   auto found = claims_of(trials);
   CHECK(found.at("K01").n == 6);
-  CHECK(found.at("K01").estimate == Approx(1.0 / 6));  // bar's error is its run's
+  CHECK(found.at("K01").estimate == Approx(1.0 / 6));  // the error of ti is its run's
   // Held to log Z itself, an estimate cannot be false: it says nothing.
   for (Json& said : trials[0].outputs["methods"]) said["lower_bound"] = 10.0;
   for (Json& said : trials[1].outputs["methods"]) said["lower_bound"] = 9.999;
