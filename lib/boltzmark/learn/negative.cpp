@@ -79,10 +79,11 @@ std::unique_ptr<Sampler> make_runs(const Negative& negative, const SamplerSetup&
                                         negative.every);
 }
 
-// Both halves count: together they are as many as the cases, unless --chains says otherwise.
+// Both halves count: together they are as many as the cases, one more if these are odd, unless
+// --chains says otherwise.
 std::unique_ptr<Sampler> make_pairs(const Negative& negative, const SamplerSetup& setup) {
   Negative all = negative;
-  if (all.chains == 0) all.chains = setup.packing.chains;
+  if (all.chains == 0) all.chains = setup.packing.chains + setup.packing.chains % 2;
   return std::make_unique<CoupledChains>(asked_for(all, setup, 2), adaptive_options(negative),
                                          negative.coupling);
 }

@@ -46,7 +46,8 @@ struct SampleStore {
 /// indices are exchanged. log f_b(v) = log sum_h p1 e^{b D} is convex in b, and the mean of D given v
 /// is its slope at the sampled rung: between the chords to the rungs below and above, in the mean of
 /// the samples at the lower rungs and at the upper ones, up to ten standard errors and a tenth; and
-/// within a rung D varies with the slope, by a third of as much at least, up to five standard errors.
+/// within a rung, of five or more, D varies with the slope, by a third of as much at least, up to five
+/// standard errors.
 ///   Cost  samples x rungs
 /// Throws  InvalidArgument, also as SampleStore::check
 void check_collapsed(const SampleStore& store);

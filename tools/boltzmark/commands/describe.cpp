@@ -24,10 +24,20 @@ struct DescribeArguments {
   bool force = false;
 };
 
+// In units of a power of two near the largest, so that no square overflows and no bit changes.
+template <class Values>
+double root_mean_square(const Values& values) {
+  const double largest = values.array().abs().maxCoeff();
+  if (!(largest > 0)) return 0;
+  const int exponent = std::ilogb(largest);
+  return std::ldexp(std::sqrt((values.array() * std::ldexp(1.0, -exponent)).square().mean()),
+                    exponent);
+}
+
 template <class Values>
 std::string range_text(const Values& values) {
   return fmt::format("from {:.4g} to {:.4g}, root mean square {:.4g}", values.minCoeff(),
-                     values.maxCoeff(), std::sqrt(values.array().square().mean()));
+                     values.maxCoeff(), root_mean_square(values));
 }
 
 template <class Values>
@@ -35,7 +45,7 @@ JsonObject json_range(const Values& values) {
   return JsonObject()
       .set("lowest", double{values.minCoeff()})
       .set("highest", double{values.maxCoeff()})
-      .set("root_mean_square", std::sqrt(values.array().square().mean()));
+      .set("root_mean_square", root_mean_square(values));
 }
 
 std::string scales_text(const Layer& layer) {

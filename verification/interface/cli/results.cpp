@@ -33,6 +33,29 @@ TEST_CASE("spectrum tells no relaxation time that rounding alone makes, in JSON 
   }
 }
 
+TEST_CASE(
+    "a bias of any size has its root mean square, and a spectrum where a double resolves it") {
+  // Two hidden units that the second visible one moves, the first held on by its bias.
+  const io_test::Folder folder;
+  const auto held = [&](double bias) {
+    return saved(
+        {{{.unit = boltzmark::Unit::bernoulli(), .bias = Eigen::Vector2d(bias, 0), .sigma0 = {}},
+          {.unit = boltzmark::Unit::bernoulli(), .bias = Eigen::Vector2d::Zero(), .sigma0 = {}}},
+         {Eigen::MatrixXd::Identity(2, 2)}},
+        folder / "m.npz");
+  };
+  const Json far = json_of({"spectrum", held(1e13), "--rule", "flip"});
+  CHECK(far["slem"].get<double>() == Approx(std::exp(-1.0)).epsilon(1e-9));
+  check_refused(run({"spectrum", held(1e17), "--rule", "flip"}), {"m.npz", "2^49"});
+  const auto root_mean_square = [&](double bias) {
+    return json_of({"describe", held(bias)})["layers"][0]["biases"]["root_mean_square"]
+        .get<double>();
+  };
+  CHECK(root_mean_square(3) == std::sqrt(4.5));
+  CHECK(root_mean_square(0) == 0);
+  CHECK(root_mean_square(1e300) == Approx(1e300 / std::sqrt(2)).epsilon(1e-12));
+}
+
 TEST_CASE("spectrum of independent units is the closed form") {
   const io_test::Folder folder;
   // One unit under T: eigenvalues 1 and -(1 - p*)/p* = -e^-|bias|, ties 0; under G: 1 and 0. A

@@ -268,6 +268,18 @@ TEST_CASE("collapsed densities that are not those of the states stored beside th
   }
 }
 
+TEST_CASE("samples of a ladder of a few wide steps are read as they were written") {
+  const io_test::Folder folder;
+  const std::string model = folder / "well.npz", dump = folder / "dump.npz";
+  REQUIRE(run({"make", "well:10:6:3:1", "--out", model}).code == 0);
+  for (const char* temperatures : {"2", "3", "5"}) {
+    INFO(temperatures);
+    const Json live = json_of({"estimate", model, "--temperatures", temperatures, "--sweeps",
+                               "1000", "--dump", dump, "--force"});
+    CHECK(json_of({"estimate", "--from", dump})["log_z"] == live["log_z"]);
+  }
+}
+
 TEST_CASE("collapsed densities whose sweeps and chains are exchanged are refused, of any shape") {
   const io_test::Folder folder;
   const std::string dump = folder / "d.npz", changed = folder / "c.npz",

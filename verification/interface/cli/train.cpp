@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -28,6 +29,20 @@ TEST_CASE("training gives the same bytes for one and two threads") {
     REQUIRE(run(training(negative, folder / "two.npz", {"--threads", "2", "--force"})).code == 0);
     CHECK(io_test::read_all(folder / "one.npz") == io_test::read_all(folder / "two.npz"));
   }
+}
+
+TEST_CASE("coupled chains of an odd batch are one more, so that they are pairs") {
+  const io_test::Folder folder;
+  const auto trained = [&](const char* batch, const Arguments& options) {
+    Arguments all = training("cast:3:0.5", folder / "m.npz", {"--force"});
+    *(std::find(all.begin(), all.end(), "--batch") + 1) = batch;
+    REQUIRE(run(with(std::move(all), options)).code == 0);
+    return io_test::read_all(folder / "m.npz");
+  };
+  const std::string odd = trained("7", {});
+  CHECK(odd == trained("7", {"--chains", "8"}));
+  CHECK(odd != trained("7", {"--chains", "6"}));
+  CHECK(trained("8", {}) == trained("8", {"--chains", "8"}));
 }
 
 TEST_CASE(

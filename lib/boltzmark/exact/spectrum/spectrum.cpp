@@ -9,9 +9,11 @@
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/spectrum/connectivity.hpp"
 #include "boltzmark/exact/spectrum/operator_matrix.hpp"
 #include "boltzmark/exact/spectrum/spectrum_krylov.hpp"
+#include "boltzmark/model/sides.hpp"
 
 namespace boltzmark {
 namespace {
@@ -232,6 +234,7 @@ double l1_stationarity_error(const StateSpace& space, const Rule& rule, Scan sca
 Spectrum spectrum(const Layered& model, const Rule& rule, Scan scan, const SpectrumOptions& options,
                   const Ranks& ranks) {
   const StateSpace space(model, ranks);
+  check_magnitude(list_side(model, smaller_side(model)));
   // What a dense matrix holds no ranks need to share.
   if (ranks.count() > 1 && space.states() <= kMaxDenseStates)
     return spectrum(model, rule, scan, options);

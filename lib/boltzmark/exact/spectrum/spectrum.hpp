@@ -46,7 +46,7 @@ struct Spectrum {
 /// Ranks     must all call it, and get the same bits as one process. They share the states; up to
 ///   kMaxDenseStates each computes alone, and Gibbs sweeps up to kMaxStates the first one does
 /// Throws    InvalidArgument if a unit is not discrete or there are more than kMaxStates states, on
-///   several ranks kMaxSharedStates
+///   several ranks kMaxSharedStates, or its parameters are too large for a double to resolve a nat
 /// Cost      of weights of order 1 on 2 cores: 4x4 milliseconds, 10x10 seconds, 12x12 minutes and
 ///   3 GiB
 Spectrum spectrum(const Layered& model, const Rule& rule, Scan scan = Scan::periodic,
