@@ -339,7 +339,7 @@ TEST_CASE("half of the chains are slow, and settings that cannot be are refused"
   CHECK(made(Negative::cast(20, 0.9), 100)->chain_sweeps(1) == 100);
   CHECK(made(with("cast:20:0.9", {{"--chains", "6"}}), 100)->chains() == 3);
   CHECK(made(with("st:20:0.9", {{"--chains", "7"}}), 100)->chains() == 7);
-  CHECK_THROWS_WITH(made(Negative::cast(20, 0.9), 5), Catch::Contains("--chains = 5"));
+  CHECK(made(Negative::cast(20, 0.9), 5)->chains() == 3);  // one more, to be pairs
   CHECK_THROWS_WITH(made(with("cast:20:0.9", {{"--chains", "7"}}), 100),
                     Catch::Contains("--chains = 7"));
   for (const char* text : {"cast:1:0.9", "cast:0:0.9", "cast:20", "cast:20:1", "cast:20:-0.1",

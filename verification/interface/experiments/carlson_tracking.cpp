@@ -44,10 +44,8 @@ TEST_CASE("Fig. 5 shows its first run, and tells errors by alpha, over all check
   for (std::size_t a = 0; a < rows.size(); ++a) {
     // 1, 1 and 2 tenths of every alpha, in each run.
     const double tenths = static_cast<double>(a + 1) / 10;
-    CHECK(made::estimate(rows[a][1]).value == Approx(tenths * 4 / 3));
-    // Student's t of five degrees, 2.570582; of six values four are 1/3 below, two 2/3 above.
-    CHECK(made::estimate(rows[a][1]).upper ==
-          Approx(tenths * (4.0 / 3 + 2.570582 * std::sqrt(4.0 / 3 / 5 / 6))).epsilon(1e-6));
+    // No interval: checks of one run are not independent.
+    CHECK(made::real(rows[a][1]) == Approx(tenths * 4 / 3));
   }
   const Measure& measure = made::measure_of(summary, "C43");
   CHECK(measure.estimate == Approx(5));
