@@ -209,8 +209,8 @@ Experiment experiment() {
       .claims = {"B15", "B16", "B17", "B18"},
       .deviations =
           {"5x5 and 6x6 are added.",
-           "at paper size 2x2 and 3x3 have more RBMs a cell than the paper's 100, which cannot tell "
-           "whether their shares differ."},
+           "At paper size 2x2 and 3x3 have more RBMs a cell than the paper's 100, which cannot "
+           "tell whether their shares differ."},
       .trials = trials,
       .run = run,
       .summarise = summarise,

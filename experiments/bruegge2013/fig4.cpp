@@ -118,8 +118,8 @@ Experiment experiment() {
       .seconds = {.smoke = 2, .quick = 32, .paper = 600},
       .claims = {"B30"},
       .deviations =
-          {"4 RBMs, 3 at quick, instead of 24, trained by 20-PT1 (the paper: presumably 20-PT10) with learning "
-           "rate 0.05 and Gibbs sampling.",
+          {"4 RBMs, 3 at quick, instead of 24, trained by 20-PT1 (the paper: presumably 20-PT10) "
+           "with learning rate 0.05 and Gibbs sampling.",
            "16 independent chains share the steps; quick cuts them to 10,000 each."},
       .data = model_files(std::span(&kSet, 1)),
       .trials = trials,

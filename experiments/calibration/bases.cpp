@@ -280,8 +280,8 @@ Lack lack_of(const ModelOutcomes& model) {
           .log_ratio = std::max(0.0, median(ratios))};
 }
 
-/// Numbers of 0 to 1 that are all 0 have no spread to tell how far off their mean is: that one of them
-/// is not has at most the probability that none of so many was with 2.5 %.
+/// Numbers of 0 to 1 that are all 0 have no spread to tell how far off their mean is. It is at most the
+/// probability of one that is not 0, which is at most that of which none of so many comes by 2.5 %.
 void bound_by_none(Measure& measure, std::size_t models) {
   measure.upper = 1 - std::pow(0.025, 1 / static_cast<double>(models));
   measure.power = 0;
@@ -300,9 +300,9 @@ void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {
       of.push_back(model.model);
     }
     if (of.size() < 2) continue;
-    const auto add = [&](const char* claim, const std::vector<double>& values) {
+    const auto measure_of = [&](const char* claim, const std::vector<double>& values) {
       const auto worst = std::max_element(values.begin(), values.end());
-      Measure measure = mean_measure(
+      return mean_measure(
           {.claim = claim,
            .part = kind_of(*of.front()),
            .note =
@@ -311,11 +311,11 @@ void add_claims(const std::vector<ModelOutcomes>& models, Summary& summary) {
                                  of[static_cast<std::size_t>(worst - values.begin())]->name, *worst)
                    : "none on any model"},
           values);
-      if (std::string(claim) == "K05" && *worst == 0) bound_by_none(measure, values.size());
-      summary.add(std::move(measure));
     };
-    add("K05", served);
-    add("K06", log_ratio);
+    Measure lack = measure_of("K05", served);
+    if (std::ranges::max(served) == 0) bound_by_none(lack, served.size());
+    summary.add(std::move(lack));
+    summary.add(measure_of("K06", log_ratio));
   }
 }
 

@@ -62,7 +62,8 @@ bool is_wrong(const ZooOutcome& outcome) { return outcome.wrong(); }
 bool may_be_wrong(const ZooOutcome& outcome) { return outcome.ok && !outcome.known; }
 bool is_covered(const ZooOutcome& outcome) { return outcome.covered; }
 bool is_right_but_refused(const ZooOutcome& outcome) { return !outcome.ok && outcome.right(); }
-/// The estimates whose error has a part that is no noise: a sum over rungs for an integral.
+/// Thermodynamic integration, whose error has a part that is no noise, the sum over rungs for an
+/// integral; ti-continuous, which has none, goes with it as in the aim.
 bool by_integration(const ZooOutcome& outcome) { return outcome.method.starts_with("ti"); }
 
 Cell share_cell(const Outcomes& outcomes, bool (*holds)(const ZooOutcome&)) {

@@ -122,8 +122,8 @@ Experiment experiment() {
            "samples in the pool: 0.22 at quick, 0.058 at paper.",
            "Chains of 784-500: claims are judged at every K that they name. Where the status of "
            "a run refuses its mixing, by round trips, by long tours or by how few chains made the "
-           "visits of b = 1, that is said, and C20 and C39 stand without such K beside. Their start, an annealed pass, counts as sweeps and is "
-           "not drawn.",
+           "visits of b = 1, that is said, and C20 and C39 stand without such K beside. Their start, "
+           "an annealed pass, counts as sweeps and is not drawn.",
            "784-500: several runs at each K, since estimates from one run share its error; the "
            "paper has one.",
            "Quick makes 4 of the 8 K: C36 and C39, which are spreads over K, are left to paper.",

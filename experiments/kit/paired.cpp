@@ -67,4 +67,14 @@ Measure paired_measure(const std::string& claim, const std::string& part,
           .note = note};
 }
 
+Measure paired_measure(const std::string& claim, const std::string& part, const ByRepeat& a,
+                       const ByRepeat& b, bool greater, const std::string& note) {
+  std::vector<double> ours, theirs;
+  for (const auto& [first, second] : pairs_of(a, b)) {
+    ours.push_back(first);
+    theirs.push_back(second);
+  }
+  return paired_measure(claim, part, ours, theirs, greater, note);
+}
+
 }  // namespace boltzmark::experiments

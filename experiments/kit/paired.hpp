@@ -40,5 +40,8 @@ std::vector<double> differences_of(const ByRepeat& a, const ByRepeat& b);
 Measure paired_measure(const std::string& claim, const std::string& part,
                        const std::vector<double>& a, const std::vector<double>& b, bool greater,
                        const std::string& note, double effect = 0.5);
+/// The same of the repeats that both have.
+Measure paired_measure(const std::string& claim, const std::string& part, const ByRepeat& a,
+                       const ByRepeat& b, bool greater, const std::string& note);
 
 }  // namespace boltzmark::experiments

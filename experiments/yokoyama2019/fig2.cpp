@@ -60,11 +60,7 @@ void add_model_error(const Results& results, Summary& summary) {
         return rise(numbers(run.outputs.at(std::to_string(s)).at("kld")));
       });
     };
-    std::vector<double> with, without;
-    for (const auto& [first, second] : pairs_of(rises(5), rises(0))) {
-      with.push_back(first);
-      without.push_back(second);
-    }
+    const ByRepeat with = rises(5), without = rises(0);
     const std::string note = "final KLD less its minimum, R = 5 less R = 0";
     summary.add(paired_measure("Y09", "s = " + steps_text(s), with, without, true, note));
     summary.add(paired_measure("Y24", "s = " + steps_text(s), with, without, true, note));

@@ -121,7 +121,7 @@ bool read_rate(std::string_view text, double& value) {
 constexpr NegativeOption kOptions[] = {
     {"--chains N",
      "chains in all, those at other temperatures too (default: a state for each case of a batch; "
-     "cast: for every two cases)",
+     "cast: for every two cases, rounded up)",
      "an integer from 1",
      [](Negative& negative, std::string_view text) { return read_count(text, negative.chains); },
      [](const Negative& negative) { return fmt::format("{}", negative.chains); }},

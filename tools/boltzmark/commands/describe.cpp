@@ -24,12 +24,13 @@ struct DescribeArguments {
   bool force = false;
 };
 
-// In units of a power of two near the largest, so that no square overflows and no bit changes.
+// In units of a power of two near the largest, so that no square overflows and no bit changes. Below
+// 2^-1000 its inverse would.
 template <class Values>
 double root_mean_square(const Values& values) {
   const double largest = values.array().abs().maxCoeff();
   if (!(largest > 0)) return 0;
-  const int exponent = std::ilogb(largest);
+  const int exponent = std::max(std::ilogb(largest), -1000);
   return std::ldexp(std::sqrt((values.array() * std::ldexp(1.0, -exponent)).square().mean()),
                     exponent);
 }

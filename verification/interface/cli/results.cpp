@@ -54,6 +54,8 @@ TEST_CASE(
   CHECK(root_mean_square(3) == std::sqrt(4.5));
   CHECK(root_mean_square(0) == 0);
   CHECK(root_mean_square(1e300) == Approx(1e300 / std::sqrt(2)).epsilon(1e-12));
+  CHECK(root_mean_square(1e-200) == Approx(1e-200 / std::sqrt(2)).epsilon(1e-12));
+  CHECK(root_mean_square(1e-310) == Approx(1e-310 / std::sqrt(2)).epsilon(1e-6));
 }
 
 TEST_CASE("spectrum of independent units is the closed form") {
