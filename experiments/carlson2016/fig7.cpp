@@ -232,8 +232,7 @@ void add_knot(const Results& results, Summary& summary) {
 }
 
 void summarise(const Results& results, Summary& summary) {
-  const Truth truth = has_published_cd25() ? Truth{.log_z = kPublishedCd25LogZ}
-                                           : estimated_truth(results, kModel, "rates");
+  const Truth truth = carlson_truth(results, kModel, "rates");
   std::vector<int> sweeps;
   for (const Row& row : kUniform.at(results.profile()))
     if (sweeps.empty() || sweeps.back() != row.sweeps) sweeps.push_back(row.sweeps);

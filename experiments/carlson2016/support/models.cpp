@@ -14,7 +14,6 @@
 namespace boltzmark::experiments {
 namespace {
 
-constexpr const char* kPublishedFile = "mnistvh_CD25.mat";
 constexpr double kMinibatches = 600;  // B, of 100 images each
 constexpr double kCount = 5;          // per minibatch
 
@@ -23,7 +22,7 @@ std::string own_file(const std::string& name) {
 }
 
 std::string find_model(const std::string& name) {
-  if (name == "cd25" && has_published_cd25()) return *find_data_file("", kPublishedFile);
+  if (name == "cd25" && has_published_cd25()) return *find_data_file("", kPublishedCd25File);
   const std::string file = "models/carlson2016/" + own_file(name);
   if (const auto path = find_data_file("", file)) return *path;
   throw DataError(file + ": not found (must be in datasets/ or a folder of BOLTZMARK_DATA)");
@@ -47,10 +46,10 @@ class Memo {
 
 }  // namespace
 
-bool has_published_cd25() { return find_data_file("", kPublishedFile).has_value(); }
+bool has_published_cd25() { return find_data_file("", kPublishedCd25File).has_value(); }
 
 std::string carlson_model_file(const std::string& name) {
-  return name == "cd25" && has_published_cd25() ? kPublishedFile : own_file(name);
+  return name == "cd25" && has_published_cd25() ? kPublishedCd25File : own_file(name);
 }
 
 Layered load_carlson_model(const std::string& name) { return read_model(find_model(name)); }

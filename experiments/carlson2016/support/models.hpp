@@ -12,8 +12,10 @@ namespace boltzmark::experiments {
 /// published one if BOLTZMARK_DATA holds it, and otherwise our own.
 Layered load_carlson_model(const std::string& name);
 
-/// Tells whether "cd25" is the published RBM.
+/// Tells whether a trial of "cd25" would run on the published RBM. What has run is told by its
+/// inputs, whatever folders there are now: see ran_on_published_cd25().
 bool has_published_cd25();
+inline constexpr const char* kPublishedCd25File = "mnistvh_CD25.mat";
 /// Its log Z, read off Fig. 3 a.
 inline constexpr double kPublishedCd25LogZ = 451.255;
 

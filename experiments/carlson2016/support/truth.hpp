@@ -22,9 +22,11 @@ struct Truth {
 
 /// Takes the mean of runs as the truth, with Student's interval; NaN if there are fewer than two.
 Truth mean_truth(std::span<const double> log_z);
-/// Takes the long RTS runs with method "truth" as the truth. Their inputs, and so their seeds, are
-/// none of those that are judged.
-Truth estimated_truth(const Results& results, const std::string& model, const std::string& base);
+/// Tells whether trials of "cd25" ran on the published RBM: their inputs name its file.
+bool ran_on_published_cd25(const Results& results);
+/// Takes the published RBM's log Z where its trials ran on that, and otherwise the long RTS runs with
+/// method "truth". Their inputs, and so their seeds, are none of those that are judged.
+Truth carlson_truth(const Results& results, const std::string& model, const std::string& base);
 
 /// Carries the truth's error into a measure.
 ///   shifted(d) is the statistic if the truth lies d higher; its extremes over the 95 % interval of

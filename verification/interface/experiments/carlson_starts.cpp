@@ -4,17 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/truth.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
-constexpr double kLogZ =
-    451.255;  // of the published RBM, and of the trials that stand for it without
+constexpr double kLogZ = 451.255;  // of the published RBM
+constexpr const char* kOwn = "cd25-500.npz";
+constexpr const char* kPublished = "mnistvh_CD25.mat";
 
 Json inputs(const std::string& base, const std::string& method, int sweeps, int repeat) {
-  return {{"model", "cd25"},  {"file", "any"},    {"base", base},
+  return {{"model", "cd25"},  {"file", kOwn},     {"base", base},
           {"method", method}, {"sweeps", sweeps}, {"repeat", repeat}};
 }
 
@@ -60,8 +61,34 @@ TEST_CASE(
   CHECK_FALSE(stops_measured(stops).decidable);
 }
 
+TEST_CASE("log Z is that of the RBM that the trials ran on, whichever is there to be read") {
+  // Four runs that put log Z of our own RBM at 500: the published one's stays what it is.
+  std::vector<Trial> trials = truth_trials();
+  for (Trial& trial : trials) trial.outputs["log_z"] = 500.0;
+  for (int repeat = 1; repeat <= 2; ++repeat) {
+    trials.push_back(stop("uniform", repeat, 30 + repeat, -0.5));
+    trials.push_back(stop("rates", repeat, 10 + repeat, 0.5));
+  }
+  const auto note = [&](const char* file) {
+    for (Trial& trial : trials) trial.inputs["file"] = file;
+    const Summary summary = made::sum_up("carlson2016/fig7", trials);
+    return made::measure_of(summary, "C55").note;
+  };
+  CHECK_THAT(note(kPublished), Catch::Contains("base rates: mean error 0.5 nats"));
+  CHECK_THAT(note(kOwn), Catch::Contains("base rates: mean error -48.2 nats"));
+  const Results own(Profile::paper, {}, trials);
+  CHECK_FALSE(ran_on_published_cd25(own));
+  CHECK(carlson_truth(own, "cd25", "rates").log_z == 500);
+  CHECK(carlson_truth(own, "cd25", "rates").runs == 4);
+  for (Trial& trial : trials) trial.inputs["file"] = kPublished;
+  const Results published(Profile::paper, {}, trials);
+  CHECK(ran_on_published_cd25(published));
+  CHECK(carlson_truth(published, "cd25", "rates").log_z == kLogZ);
+  CHECK(carlson_truth(published, "cd25", "rates").exact());
+  CHECK(std::isnan(carlson_truth(published, "mnist-100", "rates").log_z));
+}
+
 TEST_CASE("where log Z is not known nothing is said of how far iterations stopped from it") {
-  if (has_published_cd25()) return;  // it is known
   const Measure open = stops_measured({stop("uniform", 1, 30, 0), stop("uniform", 2, 31, 0),
                                        stop("rates", 1, 10, 0), stop("rates", 2, 11, 0)},
                                       {});

@@ -46,8 +46,8 @@ bool any_lacks_model(const std::map<std::string, Trial>& trials) {
                      [](const auto& named) { return lacks_model(named.second); });
 }
 
-/// What every claim would have to say, as things are: paper and id -> digests. Without the model
-/// that a statistic needs, what stands is taken.
+/// What every claim would have to say, as things are: paper and id -> digests. What cannot be measured
+/// without the model that its trials ran on is taken as it stands.
 std::map<std::string, Digests> computed_digests(const std::vector<ClaimFile>& files) {
   std::map<std::string, Digests> all;
   for (const ClaimFile& file : files)
@@ -57,15 +57,13 @@ std::map<std::string, Digests> computed_digests(const std::vector<ClaimFile>& fi
     const auto trials = read_reference(fixture_path(maker_of_trials(experiments(), experiment)));
     if (trials.empty()) continue;
     const std::string item = item_of(experiment);
-    if (!any_lacks_model(trials)) {
-      for (const auto& [claim, digest] : measure_digests(experiment, trials))
-        all[experiment.paper() + " " + claim][item] = digest;
-      continue;
-    }
+    for (const auto& [claim, digest] : measure_digests(experiment, trials))
+      all[experiment.paper() + " " + claim][item] = digest;
+    if (!any_lacks_model(trials)) continue;
     for (const ClaimFile& file : files)
       for (const Claim& claim : file.claims)
         if (file.paper == experiment.paper() && claim.digest.count(item) > 0)
-          all[file.paper + " " + claim.id][item] = claim.digest.at(item);
+          all[file.paper + " " + claim.id].emplace(item, claim.digest.at(item));
   }
   return all;
 }
