@@ -194,6 +194,20 @@ void Command::reads_models(std::initializer_list<std::string_view> names) {
       };
 }
 
+void Command::comes_with(std::string_view name, std::vector<std::string> others) {
+  for (Argument& argument : arguments_)
+    if (argument.name == name) argument.with = std::move(others);
+}
+
+void Command::check_given() const {
+  for (const Argument& argument : arguments_)
+    if (argument.given && !argument.with.empty() &&
+        std::none_of(argument.with.begin(), argument.with.end(),
+                     [&](const std::string& other) { return given(other); }))
+      throw InvalidArgument(
+          fmt::format("{} (must come with {})", argument.name, join_or(argument.with)));
+}
+
 void Command::writes_folder(std::string_view name) {
   for (Argument& argument : arguments_)
     if (argument.name == name) argument.writes = argument.holds = true;

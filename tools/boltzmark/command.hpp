@@ -52,6 +52,7 @@ struct Argument {
   bool holds = false;                 ///< the command holds it by a lock of its own
   bool given = false;                 ///< once parsed
   const std::string* text = nullptr;  ///< where a text goes; null: it takes no text
+  std::vector<std::string> with;      ///< nothing reads it unless one of these is given; empty: always
   std::function<void(const std::string&)> take;
 
   bool is_option() const { return name.starts_with("-"); }
@@ -82,6 +83,8 @@ class Command {
   void writes(std::initializer_list<std::string_view> names);
   /// Says so of a folder that the command holds by a lock of its own.
   void writes_folder(std::string_view name);
+  /// Says that nothing reads an option unless one of others is given.
+  void comes_with(std::string_view name, std::vector<std::string> others);
   /// Says that arguments name models, which are looked for below the data folders too.
   void reads_models(std::initializer_list<std::string_view> names);
 
@@ -100,6 +103,8 @@ class Command {
   std::string help() const;
   /// Tells whether an argument was given, whatever its value.
   bool given(const std::string& name) const;
+  /// Refuses what nothing would read.  Throws  InvalidArgument
+  void check_given() const;
   /// Refuses to write over a file that another argument names, under whatever name, and to write
   /// one file twice.  Throws  DataError
   void check_files() const;

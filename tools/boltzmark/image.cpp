@@ -123,11 +123,10 @@ void ImageRequest::add_to(Command& command, const std::string& what) {
                "Draw " + what + " as a grid of images (.pgm, .png or .svg).");
   command.text(&shape, "--image-shape RxC",
                "Rows and columns of each image (default: those of the data set, or a square).");
+  command.comes_with("--image-shape", {"--image"});
 }
 
 void ImageRequest::check(bool replace) const {
-  if (file.empty() && !shape.empty())
-    throw InvalidArgument("--image-shape (must come with --image)");
   if (file.empty()) return;
   format_of(file);
   check_output(file, replace);

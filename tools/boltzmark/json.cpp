@@ -32,6 +32,10 @@ JsonObject& JsonObject::set(const std::string& key, std::optional<double> value)
   return value ? set(key, *value) : set_null(key);
 }
 
+JsonObject& JsonObject::set(const std::string& key, std::optional<int> value) {
+  return value ? set(key, *value) : set_null(key);
+}
+
 JsonObject& JsonObject::set_null(const std::string& key) {
   data_->json[key] = nullptr;
   return *this;

@@ -28,6 +28,7 @@ class JsonObject {
   JsonObject& set(const std::string& key, double value);
   JsonObject& set(const std::string& key, std::optional<double> value);  ///< none: null
   JsonObject& set(const std::string& key, int value);
+  JsonObject& set(const std::string& key, std::optional<int> value);  ///< none: null
   JsonObject& set(const std::string& key, std::uint64_t value);
   JsonObject& set(const std::string& key, bool value);
   JsonObject& set(const std::string& key, const std::string& value);

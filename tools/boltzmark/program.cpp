@@ -218,6 +218,7 @@ int Program::run_command(Command& command, std::vector<std::string> arguments) c
     return 0;
   }
   take(command, values);
+  command.check_given();
   command.check_files();
   session.ranks = start_ranks(command);
   simd_path();  // refuses a bad BOLTZMARK_SIMD before any work

@@ -241,6 +241,9 @@ int run(DescribeArguments arguments, const Session& session) {
   arguments.image.check(arguments.force);
   if (const std::string found = find_in_data_folders(arguments.subject); is_model_file(found)) {
     arguments.subject = found;
+    if (!arguments.binarise.empty())
+      throw InvalidArgument(
+          fmt::format("--binarise (must go with a data set, which {} is not)", found));
     if (is_discriminative_file(arguments.subject)) {
       if (arguments.base) refuse_base(arguments.subject);
       const DiscriminativeRbm model = read_discriminative(arguments.subject);
@@ -303,6 +306,7 @@ void add_describe(Program& program) {
       &arguments->base, "--base",
       "Choose the base of a model that `estimate` would, by pilots of seconds, and say which.");
   command.flag(&arguments->force, "--force", "Replace the image if it exists.");
+  command.comes_with("--force", {"--image"});
   command.writes({"--image"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }

@@ -41,11 +41,9 @@ struct Found {
 };
 
 Found search(const Layered& model, const ModesRequest& arguments, const Session& session) {
-  const Base base = Base::uniform(model);
+  const Base base = about_file(arguments.model, [&] { return Base::uniform(model); });
   FixedPointSearch climbs{.starts = arguments.starts,
                           .key = make_key(arguments.seed, "lower bound")};
-  if (arguments.data.empty() && !arguments.binarise.empty())
-    throw InvalidArgument("--binarise (must go with --data)");
   if (!arguments.data.empty())
     climbs.cases = spread_cases(load_states(model, arguments.data, arguments.binarise).values,
                                 arguments.starts);
@@ -162,6 +160,8 @@ void add_modes(Program& program) {
   arguments->image.add_to(command, "the visible values of the likeliest 100");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace files that exist.");
+  command.comes_with("--binarise", {"--data"});
+  command.comes_with("--force", {"--out", "--image"});
   command.writes({"--out", "--image"});
   command.reads_models({"MODEL"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });

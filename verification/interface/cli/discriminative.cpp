@@ -65,6 +65,7 @@ TEST_CASE("a discriminative RBM is trained, described and scored from the comman
                              "mean_log_likelihood", "std_error_cases", "binarise", "seconds",
                              "warnings"});
   CHECK(scored["errors"] == 0);
+  CHECK(scored["errors"].is_number_integer());
   CHECK(scored["cases"] == 40);
   CHECK(scored["lower"] == 0);
   // As many cases without an error have less than 2.5 % beyond it.

@@ -250,7 +250,7 @@ TEST_CASE(
   CHECK(modes("1", "1") != modes("1", "2"));
   check_refused(run({"modes", folder / "none.npz"}), {"none.npz"});
   check_refused(run({"modes", path, "--starts", "0"}), {"--starts = 0"});
-  check_refused(run({"modes", path, "--binarise", "grey"}), {"--binarise (must go with --data)"});
+  check_refused(run({"modes", path, "--binarise", "grey"}), {"--binarise (must come with --data)"});
   check_refused(run({"modes", path, "--image", folder / "a.pgm"}),
                 {"--image (must go with a square"});
   check_refused(run({"modes", path, "--out", folder / "a.txt"}), {"must end in .npz"});
@@ -261,8 +261,9 @@ TEST_CASE(
               {boltzmark::Unit::continuous(), Eigen::VectorXd::Zero(4), {}}},
              {Eigen::MatrixXd::Zero(4, 4)}},
             folder / "c.npz");
-  check_refused(run({"modes", smooth}), {"Gaussian"});
+  check_refused(run({"modes", smooth}), {"c.npz: ", "Gaussian"});
   CHECK(folder.entries() == 3);
+  CHECK(run({"modes", path, "--out", folder / "states.npz", "--force"}).code == 0);
 }
 
 TEST_CASE("modes binarises the grey levels that it climbs from as it is told to") {

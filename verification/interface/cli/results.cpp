@@ -323,6 +323,8 @@ TEST_CASE("describe says on demand which base an estimate would begin from") {
   }
   CHECK(json_of({"describe", votes, "--base"})["base"] == "modes");
   check_refused(run({"describe", "dna", "--base"}), {"--base (must go with a Boltzmann machine"});
+  check_refused(run({"describe", flat, "--binarise", "grey"}),
+                {"--binarise (must go with a data set"});
   check_refused(run({"describe", "no.such", "--base"}), {"no.such"});
 }
 

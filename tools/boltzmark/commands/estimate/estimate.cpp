@@ -210,8 +210,6 @@ void check(const EstimateRequest& arguments, const Command& command) {
     throw InvalidArgument("--auto (must go without --target-error, which finds the sweeps itself)");
   if (command.given("--max-seconds") && !tries_again(arguments, command))
     throw InvalidArgument("--max-seconds (must come with --auto: one run has its sweeps)");
-  if (arguments.force && arguments.dump.empty())
-    throw InvalidArgument("--force (must come with --dump)");
   if (!arguments.dump.empty()) {
     if (!arguments.dump.ends_with(".npz"))
       throw DataError(arguments.dump + ": not a name of a sample store (must end with .npz)");
@@ -353,6 +351,7 @@ void add_estimate(Program& program) {
       "reverse_status of --both-ways, and log_f of collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
+  command.comes_with("--force", {"--dump"});
   command.writes({"--dump"});
   command.reads_models({"MODEL"});
   command.action([arguments, strict, &command](const Session& session) {

@@ -226,6 +226,8 @@ void print_result(const SampleArguments& arguments, const Kept& kept, double sec
 
 void check(const SampleArguments& arguments) {
   parse_rule(arguments.rule);
+  if (arguments.start == "random" && !arguments.binarise.empty())
+    throw InvalidArgument("--binarise (must go with --start DATASET)");
   if (arguments.every > arguments.sweeps)
     throw InvalidArgument(fmt::format("--every = {} (must be at most --sweeps, {})",
                                       arguments.every, arguments.sweeps));
@@ -354,6 +356,7 @@ void add_sample(Program& program) {
       command, "the visible layer of 100 chains, or of 10, a row each, at 10 kept sweeps,");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace files that exist.");
+  command.comes_with("--binarise", {"--start", "--given"});
   command.writes({"--out", "--image"});
   command.reads_models({"MODEL"});
   command.action(

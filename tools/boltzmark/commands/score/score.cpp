@@ -222,7 +222,7 @@ int score_classifier(const ScoreArguments& arguments, const Command& command,
 int run(const ScoreArguments& given, const Command& command, const Session& session) {
   ScoreArguments arguments = given;
   if (is_discriminative_file(arguments.model)) return score_classifier(arguments, command, session);
-  for (const char* option : {"--labels", "--predictions", "--force"})
+  for (const char* option : {"--labels", "--predictions"})
     if (command.given(option))
       throw InvalidArgument(std::string(option) +
                             " is given (must come with a discriminative RBM)");
@@ -310,6 +310,7 @@ void add_score(Program& program) {
                "Of a discriminative RBM: write each case's likeliest class and the probability of "
                "every class to FILE (.csv); cases need no labels then.");
   command.flag(&arguments->force, "--force", "Replace that file if it exists.");
+  command.comes_with("--force", {"--predictions"});
   command.choice(&arguments->method, "--method M", methods,
                  "How log Z is found (default: exact; ais for a deep model that is too large).");
   command.text(
