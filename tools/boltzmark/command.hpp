@@ -52,7 +52,7 @@ struct Argument {
   bool holds = false;                 ///< the command holds it by a lock of its own
   bool given = false;                 ///< once parsed
   const std::string* text = nullptr;  ///< where a text goes; null: it takes no text
-  std::vector<std::string> with;      ///< nothing reads it unless one of these is given; empty: always
+  std::vector<std::string> with;  ///< nothing reads it unless one of these is given; empty: always
   std::function<void(const std::string&)> take;
 
   bool is_option() const { return name.starts_with("-"); }
