@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
@@ -25,7 +26,11 @@ struct Outcome {
   double upper = std::numeric_limits<double>::quiet_NaN();
   bool ok = true;  ///< its status; otherwise it was refused
 
-  bool covered() const { return lower <= truth && truth <= upper; }
+  /// Whether the interval holds the truth, but for the rounding of either.
+  bool covered() const {
+    const double rounding = 1e-12 * (1 + std::abs(truth));
+    return lower - rounding <= truth && truth <= upper + rounding;
+  }
 };
 
 /// Writes an estimate of log Z as a trial's output: log_z, std_error, lower, upper, status.

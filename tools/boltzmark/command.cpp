@@ -26,8 +26,8 @@ bool parse_whole(const std::string& text, Number* number) {
   return parsed.ec == std::errc{} && parsed.ptr == end;
 }
 
-int parse_integer(const std::string& name, const std::string& text, int low,
-                  int high = std::numeric_limits<int>::max()) {
+int parse_within(const std::string& name, const std::string& text, int low,
+                 int high = std::numeric_limits<int>::max()) {
   int value = 0;
   if (!parse_whole(text, &value) || value < low || value > high)
     refuse(name, text, fmt::format("an integer from {} to {}", low, high));
@@ -71,6 +71,16 @@ std::string entry(const std::string& name, const std::string& help) {
 }
 
 }  // namespace
+
+std::optional<double> parse_real(const std::string& text) {
+  double value = 0;
+  return parse_whole(text, &value) && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::optional<int> parse_integer(const std::string& text) {
+  int value = 0;
+  return parse_whole(text, &value) ? std::optional(value) : std::nullopt;
+}
 
 Argument& Command::add(const std::string& shown, const std::string& help,
                        std::function<void(const std::string&)> take) {
@@ -138,14 +148,14 @@ void Command::choice(std::string* target, const std::string& shown,
 void Command::integer(int* target, const std::string& shown, int low, const std::string& help) {
   const std::string name = shown.substr(0, shown.find(' '));
   add(shown, help,
-      [target, name, low](const std::string& text) { *target = parse_integer(name, text, low); });
+      [target, name, low](const std::string& text) { *target = parse_within(name, text, low); });
 }
 
 void Command::integers(std::vector<int>* target, const std::string& shown, int low, int high,
                        const std::string& help) {
   const std::string name = shown.substr(0, shown.find(' '));
   add(shown, help, [target, name, low, high](const std::string& text) {
-    target->push_back(parse_integer(name, text, low, high));
+    target->push_back(parse_within(name, text, low, high));
   });
   arguments_.back().many = true;
   arguments_.back().required = true;

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,10 @@
 #include "experiments/kit/ranks/rank_link.hpp"
 
 namespace boltzmark::cli {
+
+/// Reads a whole text as a number, as every option does: no blanks, no +, no hex.
+std::optional<double> parse_real(const std::string& text);
+std::optional<int> parse_integer(const std::string& text);
 
 /// What every command gets beside its own arguments.
 struct Session {

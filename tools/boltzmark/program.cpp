@@ -223,7 +223,9 @@ int Program::run_command(Command& command, std::vector<std::string> arguments) c
   session.ranks = start_ranks(command);
   simd_path();  // refuses a bad BOLTZMARK_SIMD before any work
   std::optional<ThreadLimit> limit;
-  if (session.threads > 0) limit.emplace(session.threads);
+  // More only take memory: loops have no use for them.
+  constexpr int kMostThreads = 1024;
+  if (session.threads > 0) limit.emplace(std::min(session.threads, kMostThreads));
   std::list<experiments::FileLock> locks;
   // Of several ranks the first writes.
   if (experiments::this_launch().rank == 0)
@@ -266,6 +268,9 @@ int Program::dispatch(const std::vector<std::string>& arguments) {
     print(help());
     return 0;
   }
+  if (asks_help && rest.size() > 1)
+    throw UsageError(
+        fmt::format("help: unexpected argument {} (must be one command or page)", rest[1]));
   if (asks_help && print_page(rest.front())) return 0;
   if (asks_help) return run_command(find(rest.front()), {"--help"});
   if (first == "--version") {

@@ -46,6 +46,28 @@ double read_number(const Npz& file, const char* name) {
   return read_shaped(file, name, {1}, "one number").vector()[0];
 }
 
+double read_size(const Npz& file, const char* name) {
+  const double size = read_number(file, name);
+  if (!(size >= 0))
+    throw InvalidArgument(fmt::format("{} = {} (must not be negative)", name, size));
+  return size;
+}
+
+bool read_flag(const Npz& file, const char* name) {
+  const std::int64_t flag = read_shaped(file, name, {1}, "one").integers()[0];
+  if (flag != 0 && flag != 1)
+    throw InvalidArgument(fmt::format("{} = {} (must be 0 or 1)", name, flag));
+  return flag == 1;
+}
+
+void require_shares(const Eigen::VectorXd& log_prior) {
+  constexpr double kRounding = 1e-6;
+  const double sum = log_prior.array().exp().sum();
+  if (!(std::abs(sum - 1) <= kRounding))
+    throw InvalidArgument(
+        fmt::format("log_prior has shares that add up to {:.8g} (must be 1)", sum));
+}
+
 void read_visited(const Npz& file, LowerBound& bound) {
   const Eigen::VectorXd visited =
       read_shaped(file, "visited", {3}, "searched, met, visits").vector();
@@ -170,10 +192,10 @@ StoredRun load_store(const std::string& path) {
     store.log_z_hat = read_shaped(file, "log_z_hat", {rungs}, "one a rung, as beta").vector();
     const auto rung = read_shaped(file, "rung", {sweeps, chains}, "that of D").integers();
     store.rung = Eigen::Map<const RowMajor>(rung.data(), store.sweeps(), store.chains());
-    if (file.contains("random_rungs"))
-      store.random_rungs = read_shaped(file, "random_rungs", {1}, "one").integers()[0] != 0;
+    require_shares(store.log_prior);
+    if (file.contains("random_rungs")) store.random_rungs = read_flag(file, "random_rungs");
     if (file.contains("exchanged_rungs"))
-      store.exchanged_rungs = read_shaped(file, "exchanged_rungs", {1}, "one").integers()[0] != 0;
+      store.exchanged_rungs = read_flag(file, "exchanged_rungs");
     if (file.contains("log_f")) {
       const Eigen::VectorXd values =
           read_shaped(file, "log_f", {sweeps, chains, rungs}, "that of D and beta").vector();
@@ -183,9 +205,9 @@ StoredRun load_store(const std::string& path) {
     StoredRun run{.store = std::move(store)};
     if (file.contains("lower_bound"))
       run.bound = {.log_z = read_number(file, "lower_bound"),
-                   .error_bound = read_number(file, "lower_bound_error")};
+                   .error_bound = read_size(file, "lower_bound_error")};
     if (file.contains("input_rounding"))
-      run.bound.input_rounding = read_number(file, "input_rounding");
+      run.bound.input_rounding = read_size(file, "input_rounding");
     run.resolved =
         !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);

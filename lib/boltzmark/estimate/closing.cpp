@@ -65,11 +65,12 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
 }
 
 void refuse_below(Estimate& estimate, double lowest, int together) {
-  constexpr double kNats = 0.5, kTail = 0.025;
+  constexpr double kNats = 0.5, kTail = 0.025, kRoundingOfBoth = 1e-11;
   const double wider =
       together > 1 ? normal_quantile(kTail / together) / normal_quantile(kTail) - 1 : 0;
   const double room = wider > 0 ? wider * (estimate.upper - estimate.log_z) : 0;
-  const bool above_limit = estimate.upper + room < lowest;
+  const double rounding = kRoundingOfBoth * (1 + std::abs(lowest));
+  const bool above_limit = estimate.upper + room + rounding < lowest;
   if (!above_limit && !(estimate.log_z + std::max(kNoChance * estimate.std_error, kNats) < lowest))
     return;
   estimate.refuse(

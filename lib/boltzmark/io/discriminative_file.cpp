@@ -37,8 +37,10 @@ DiscriminativeRbm read_discriminative(const std::string& path) {
   if (classes.shape[0] != weights.shape[1])
     classes.place.refuse("has shape " + shape_text(classes.shape),
                          fmt::format("must have {} rows, the hidden units of W", weights.shape[1]));
-  expect_layer_vector(file, "c", weights.shape[1]);
-  expect_layer_vector(file, "b", classes.shape[1]);
+  expect_layer_vector(file, "c", weights.shape[1], "the hidden units of W [inputs, hidden]");
+  expect_layer_vector(file, "b", classes.shape[1], "the classes of U [hidden, classes]");
+  refuse_unread(file, {"W"}, "a discriminative RBM does not have",
+                "must hold W, U, b, c, units and binarise");
   Eigen::MatrixXd input_weights = read_floats(file, "W").matrix().transpose();
   Eigen::MatrixXd class_weights = read_floats(file, "U").matrix();
   Eigen::VectorXd hidden_bias = read_layer_vector(file, "c", input_weights.rows());

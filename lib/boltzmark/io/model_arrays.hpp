@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <set>
 #include <string>
 
 #include "boltzmark/core/error.hpp"
@@ -22,8 +23,14 @@ auto as_file_fault(const std::string& path, Make&& make) {
 Array read_floats(const Npz& file, const std::string& name);
 /// Reads its type and shape alone.  Throws  as read_floats
 Array describe_floats(const Npz& file, const std::string& name);
+/// Refuses a file that holds an array which is named as a layer's parameters are, or nearly, and is none
+/// of those read, as where one has a wrong name: "has an array NAME that WHAT (MUST)".
+void refuse_unread(const Npz& file, const std::set<std::string>& read, const std::string& what,
+                   const std::string& must);
 /// Holds the shape of one layer's values to the weights, without reading them.  Throws  DataError
-void expect_layer_vector(const Npz& file, const std::string& name, std::uint64_t units);
+void expect_layer_vector(
+    const Npz& file, const std::string& name, std::uint64_t units,
+    const std::string& whose = "the units of the weights, W [visible, hidden]");
 
 /// Reads the values of one layer's units; they must agree with the weights in number.
 /// Throws  DataError

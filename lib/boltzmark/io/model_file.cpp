@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -78,16 +77,6 @@ void check_shapes(const Npz& file, const std::vector<std::string>& weights,
   }
 }
 
-/// Tells whether an array is named as a layer's parameters are, or nearly: W1, w1, b2, sigma0, unit.
-bool seems_parameter(const std::string& name) {
-  const std::size_t digits = name.size() - (name.find_last_not_of("0123456789") + 1);
-  std::string stem = name.substr(0, name.size() - digits);
-  std::transform(stem.begin(), stem.end(), stem.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return stem == "w" || ((stem == "b" || stem == "sigma") && digits > 0) ||
-         (stem == "unit" && digits == 0);
-}
-
 /// Refuses a file some of whose layers would be left out, as where an array has a wrong name.
 void refuse_left_over(const Npz& file, const std::vector<std::string>& weights,
                       const std::vector<std::string>& biases, const std::vector<Unit>& units) {
@@ -95,11 +84,9 @@ void refuse_left_over(const Npz& file, const std::vector<std::string>& weights,
   used.insert(biases.begin(), biases.end());
   for (std::size_t l = 0; l < units.size(); ++l)
     if (units[l].has_scale()) used.insert(fmt::format("sigma{}", l));
-  for (const std::string& name : file.names())
-    if (seems_parameter(name) && !used.contains(name))
-      Place{file.path()}.refuse(
-          fmt::format("has an array {} that none of its {} layers reads", name, units.size()),
-          "must hold W, b, c or W0, W1, .., b0, b1, .., units, and sigma0, .. of Gaussian layers");
+  refuse_unread(
+      file, used, fmt::format("none of its {} layers reads", units.size()),
+      "must hold W, b, c or W0, W1, .., b0, b1, .., units, and sigma0, .. of Gaussian layers");
 }
 
 Layered read_npz_model(const std::string& path) {

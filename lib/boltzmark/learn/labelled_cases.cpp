@@ -19,9 +19,10 @@ LabelledCases::LabelledCases(const CaseValues& inputs, std::vector<int> labels, 
   if (inputs.cols() != static_cast<Eigen::Index>(labels_.size()))
     throw InvalidArgument(
         fmt::format("labels = {} (must be {}, one per case)", labels_.size(), inputs.cols()));
-  for (const int label : labels_)
-    if (label < 0 || label >= classes)
-      throw InvalidArgument(fmt::format("label = {} (must be 0..{})", label, classes - 1));
+  for (std::size_t c = 0; c < labels_.size(); ++c)
+    if (labels_[c] < 0 || labels_[c] >= classes)
+      throw InvalidArgument(
+          fmt::format("label of case {} = {} (must be 0..{})", c + 1, labels_[c], classes - 1));
   if (!inputs.all([](float x) { return std::isfinite(x); }))
     throw InvalidArgument("inputs = NaN or infinity (must be finite)");
   starts_.push_back(0);

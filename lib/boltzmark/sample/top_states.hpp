@@ -19,7 +19,7 @@ namespace boltzmark {
 /// b = 1 given the state, with the sum of these densities.
 ///   Annealed ones: the state at the end, with the chain's importance weight up to a constant. Where
 /// they were resampled, one state of each family that has one ancestor in the base, with its weight.
-///   Reverse annealing from cases: these, a sweep on, a visit each.
+///   Reverse annealing from cases: these, a sweep on, each with the number of chains that began in it.
 struct TopStates {
   Populations states;
   std::vector<double> visits;  ///< [chains]; where 0 the state is none

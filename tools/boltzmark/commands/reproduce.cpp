@@ -58,6 +58,9 @@ int print_result(const ReproduceResult& result, const std::string& shard, double
 int run_reproduce(ReproduceArguments arguments, const Session& session) {
   const Stopwatch watch;
   arguments.options.profile = experiments::parse_profile(arguments.profile);
+  if (arguments.options.keep && arguments.options.profile != experiments::Profile::paper)
+    throw InvalidArgument(fmt::format(
+        "--keep (must go with --profile paper, not {}: its trials are kept)", arguments.profile));
   arguments.options.threads = session.threads;
   arguments.options.quiet = session.quiet;
   if (!arguments.shard.empty()) arguments.options.shard = experiments::parse_shard(arguments.shard);

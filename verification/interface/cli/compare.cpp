@@ -307,13 +307,18 @@ TEST_CASE("compare refuses a number of sweeps that is named twice, and a truth t
   };
   check_refused(compared("20,30,20", {}), {"--sweeps = 20,30,20", "20 once"});
   const double truth = json_of({"exact", model})["log_z"];
-  check_refused(compared("20", {"--truth", std::to_string(truth - 0.01)}),
-                {model, "must be log Z, which is certainly " + std::to_string(truth).substr(0, 6)});
+  check_refused(
+      compared("20", {"--truth", std::to_string(truth - 0.01)}),
+      {"--truth = ", "must be log Z, which is certainly " + std::to_string(truth).substr(0, 6)});
   CHECK(folder.entries() == 1);  // no folder of results without one
   CHECK(compared("20", {"--truth", std::to_string(truth)}).code == 0);
   // All states of four units are listed.
   check_refused(compared("20", {"--truth", std::to_string(truth + 0.01), "--quiet"}),
-                {model, "must be log Z, which is " + std::to_string(truth).substr(0, 6)});
+                {"--truth = ", "must be log Z, which is " + std::to_string(truth).substr(0, 6)});
+  check_refused(compared("+20", {}), {"--sweeps = +20"});
+  check_refused(compared("20", {"--truth", "0x10"}), {"--truth = 0x10"});
+  check_refused(run({"compare", model, "--repeats", "2147483647", "--out", out}),
+                {"runs", "lower --repeats"});
 }
 
 TEST_CASE("compare tells no spread of one estimate") {

@@ -174,6 +174,8 @@ TEST_CASE("predictions are a file of each case's likeliest class and all probabi
   CHECK(run(again).code == 2);
   again.emplace_back("--force");
   CHECK(run(again).code == 0);
+  again[6] = folder / "p.txt";
+  check_refused(run(again), {"p.txt: ", "must end in .csv"});
 }
 
 TEST_CASE("a discriminative RBM keeps how its images were binarised, and is scored likewise") {
@@ -330,7 +332,7 @@ TEST_CASE("what a discriminative RBM cannot do is refused with one line, leaving
        "m.mat",
        ".npz"},
       {{"score", model, data}, data, "no classes"},
-      {{"score", model, data, "--labels", many_labels}, many_labels, "label = 2"},
+      {{"score", model, data, "--labels", many_labels}, many_labels, "label of case 3 = 2"},
       {{"score", model, "bas", "--labels", labels}, "bas", "has 40 classes"},
       {{"score", model, "artificial-modes-0.1"}, "artificial-modes-0.1", "16 units"},
       {{"score", model, data, "--labels", labels, "--method", "rts"}, "--method = rts", "exact"},

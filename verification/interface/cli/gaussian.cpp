@@ -251,3 +251,17 @@ TEST_CASE("norb without its files, or with damaged ones, is refused in one line"
   CHECK(info["cases"] == 24300);
   CHECK(info["units"] == 4);
 }
+
+TEST_CASE("cases whose spread is too small for a double to resolve the model are refused unread") {
+  const io_test::Folder folder;
+  const std::string out = folder / "m.npz";
+  const auto trained = [&](const char* cases) {
+    return run({"train", folder.write("d.csv", cases), "--hidden", "1", "--visible-units",
+                "gaussian", "--updates", "3", "--out", out, "--force"});
+  };
+  check_refused(trained("1e-30,5\n2e-30,4\n"), {"d.csv: unit 1 has a standard deviation of 5e-31"});
+  check_refused(trained("5,1e-17\n4,3e-17\n"), {"d.csv: unit 2 has a standard deviation of 1e-17"});
+  CHECK(folder.entries() == 1);
+  REQUIRE(trained("1e-14,5\n2e-14,4\n").code == 0);
+  CHECK(run({"score", out, folder / "d.csv"}).code == 0);
+}

@@ -57,6 +57,9 @@ TEST_CASE("what does not fit into memory is refused in one line that names what 
     CHECK_FALSE(std::filesystem::exists(out));
   }
   CHECK(run_small(2048, {"estimate", model, "--sweeps", "200"}).code == 0);
+  // Threads beyond those that there are take nothing.
+  CHECK(run_small(2048, {"estimate", model, "--sweeps", "200", "--threads", "2147483647"}).code ==
+        0);
 }
 
 TEST_CASE("training that does not fit says how long it would take, too") {

@@ -205,7 +205,7 @@ TEST_CASE("a class that there is not is refused by the file of labels") {
                "2", "--out", model})
               .code == 0);
   CHECK(run({"score", model, data, "--labels", labels}).code == 0);
-  check_refused(run({"score", model, data, "--labels", bad}), {bad + ": label = 7"});
+  check_refused(run({"score", model, data, "--labels", bad}), {bad + ": label of case 2 = 7 (must be 0..1)"});
   check_refused(run({"score", model, data, "--labels", folder.write("x.csv", "class\n0\n1\n1\n")}),
                 {"x.csv", "begins with 'class'"});
 }

@@ -87,6 +87,11 @@ TEST_CASE("an array of a dump that does not fit the others is refused by its nam
       check_refused(run({"estimate", "--from", changed, "--method", method}), {changed, said});
   };
   CHECK(run({"estimate", "--from", write_stored(whole, changed)}).code == 0);
+  const auto first = [](double value) { return [=](StoredArray& a) { a.values[0] = value; }; };
+  refused("log_prior", first(5), "log_prior has shares that add up to");
+  refused("random_rungs", first(7), "random_rungs = 7 (must be 0 or 1)");
+  refused("lower_bound_error", first(-1), "lower_bound_error = -1 (must not be negative)");
+  refused("input_rounding", first(-1), "input_rounding = -1 (must not be negative)");
   for (const auto& [name, array] : whole) {
     if (name == "beta") continue;  // which the others are held to
     const auto one_less = [](StoredArray& a) {

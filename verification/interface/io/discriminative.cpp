@@ -34,6 +34,7 @@ struct Arrays {
   Eigen::VectorXd b = Eigen::VectorXd::Zero(2);
   Eigen::VectorXd c = Eigen::VectorXd::Zero(3);
   std::vector<std::int32_t> units = {};
+  std::string further = {};  ///< the name of one more
 
   void write(const std::string& path) const {
     NpzWriter file(path);
@@ -42,6 +43,7 @@ struct Arrays {
     file.add("b", b);
     file.add("c", c);
     if (!units.empty()) file.add("units", units, {units.size()});
+    if (!further.empty()) file.add(further, b);
     file.commit();
   }
 };
@@ -99,10 +101,14 @@ TEST_CASE("a discriminative file with missing or disagreeing arrays is refused")
   const double nan = std::numeric_limits<double>::quiet_NaN();
   refuses({.u = std::nullopt}, "has no array U");
   refuses({.u = Eigen::MatrixXd::Zero(2, 2)}, "U has shape (2, 2)");
-  refuses({.b = Eigen::VectorXd::Zero(4)}, "b has 4 values");
-  refuses({.c = Eigen::VectorXd::Zero(4)}, "c has 4 values");
+  refuses({.b = Eigen::VectorXd::Zero(4)}, "b has 4 values (must have 2, the classes of U");
+  refuses({.c = Eigen::VectorXd::Zero(4)}, "c has 4 values (must have 3, the hidden units of W");
   refuses({.w = Eigen::MatrixXd::Constant(4, 3, nan)}, "W holds NaN");
   refuses({.units = {1, 1}}, "units has 2 codes");
+  for (const char* none : {"W1", "b0", "sigma0"})
+    refuses({.further = none}, std::string("has an array ") + none + " that a discriminative RBM");
+  Arrays{.further = "note"}.write(path);  // arrays of other names are left alone
+  CHECK(read_discriminative(path).classes() == 2);
   refuses({.units = {-7}}, "unit code = -7");
   refuses({.units = {-2}}, "Gaussian");
   refuses({.u = Eigen::MatrixXd::Zero(3, 1), .b = Eigen::VectorXd::Zero(1)}, "classes = 1");

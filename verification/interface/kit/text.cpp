@@ -101,6 +101,11 @@ TEST_CASE("an outcome is what its estimate said, and covers between its limits")
   CHECK(outcome.ok);
   CHECK(outcome.covered());
   CHECK_FALSE(read_outcome(said, 0.25).covered());
+  // An exact estimate covers, however it is rounded.
+  CHECK(Outcome{.truth = 1, .lower = 1 + 1e-13, .upper = 1 + 1e-13}.covered());
+  CHECK(Outcome{.truth = 1, .lower = 1 - 1e-13, .upper = 1 - 1e-13}.covered());
+  CHECK_FALSE(Outcome{.truth = 1, .lower = 1 + 1e-11, .upper = 2}.covered());
+  CHECK_FALSE(Outcome{.truth = 1, .lower = 0, .upper = 1 - 1e-11}.covered());
 }
 
 TEST_CASE("the power of a mean is that of Student's test against one standard deviation") {

@@ -1,10 +1,14 @@
 // The methods whose chains go once through the ladder.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/raise.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
+#include "boltzmark/sample/annealing/log_weights.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 
 namespace boltzmark {
@@ -55,6 +59,26 @@ void set_cases(Population& population, int first_chain, const CaseValues& cases)
   population.observe(states);
 }
 
+// How many chains begin in each case: first in all once, then in all again.  Shapes  [cases]
+Eigen::VectorXd chains_of_cases(const MethodSettings& settings) {
+  Eigen::VectorXd chains =
+      Eigen::VectorXd::Zero(std::min<Eigen::Index>(settings.cases.cols(), settings.chains));
+  for (int chain = 0; chain < settings.chains; ++chain) ++chains[chain % chains.size()];
+  return chains;
+}
+
+// Chains from one case are not independent: each case has one weight, the mean of its chains'.
+WeightSummary summarise_cases(const Eigen::VectorXd& log_weights, const Eigen::VectorXd& chains) {
+  const Eigen::Index cases = chains.size();
+  if (cases == log_weights.size()) return summarise(log_weights);
+  Eigen::VectorXd of_cases(cases);
+  for (Eigen::Index k = 0; k < cases; ++k)
+    of_cases[k] =
+        log_sum_exp(log_weights(Eigen::seqN(k, static_cast<Eigen::Index>(chains[k]), cases))) -
+        std::log(chains[k]);
+  return summarise(of_cases, chains);
+}
+
 // The cases are where the run is at b = 1: after a sweep, for they have no hidden states.
 void tell_cases(const Target& target, const MethodSettings& settings, TopStates& top) {
   top.states = Populations(target, settings.chains, derive_key(settings.key, "cases"));
@@ -62,15 +86,21 @@ void tell_cases(const Target& target, const MethodSettings& settings, TopStates&
     set_cases(population, first_chain, settings.cases);
     population.move(std::vector<float>(static_cast<std::size_t>(population.chains()), 1.0F));
   });
-  top.visits.assign(static_cast<std::size_t>(settings.chains), 1);
+  const Eigen::VectorXd chains = chains_of_cases(settings);
+  top.visits.assign(static_cast<std::size_t>(settings.chains), 0);
+  std::copy(chains.begin(), chains.end(), top.visits.begin());
 }
 
 Estimate raise_from_cases(const Target& target, const MethodSettings& settings) {
+  if (settings.cases.cols() < 2)
+    throw InvalidArgument("cases = 1 (must be at least 2: one tells no error)");
   const auto start = [&](Population& population, int first_chain) {
     set_cases(population, first_chain, settings.cases);
   };
   if (settings.top_states != nullptr) tell_cases(target, settings, *settings.top_states);
-  Estimate estimate = reverse_annealing(target, annealing_options(settings), start).estimate;
+  const AnnealingResult result = reverse_annealing(target, annealing_options(settings), start);
+  Estimate estimate = estimate_from_weights(
+      summarise_cases(result.log_weights, chains_of_cases(settings)), Bound::upper);
   estimate.warnings.emplace_back("no bound, unless the cases are exact samples of the model");
   return estimate;
 }

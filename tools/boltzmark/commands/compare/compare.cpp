@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/memory.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/sha256.hpp"
@@ -64,14 +65,8 @@ std::vector<std::string> parse_methods(const std::string& list) {
 std::vector<int> parse_sweeps(const std::string& list) {
   std::vector<int> sweeps;
   for (const std::string& text : split(list)) {
-    std::size_t read = 0;
-    int number = 0;
-    try {
-      number = std::stoi(text, &read);
-    } catch (const std::exception&) {
-      read = 0;
-    }
-    if (read == 0 || read != text.size() || number < 2)
+    const int number = parse_integer(text).value_or(0);
+    if (number < 2)
       throw InvalidArgument(
           fmt::format("--sweeps = {} (must be numbers of 2 or more, with commas)", list));
     if (std::find(sweeps.begin(), sweeps.end(), number) != sweeps.end())
@@ -84,14 +79,8 @@ std::vector<int> parse_sweeps(const std::string& list) {
 // The log Z that --truth says; none: it is the file's or to be enumerated.
 std::optional<double> given_truth(const CompareRequest& arguments) {
   if (arguments.truth.empty() || arguments.truth == "exact") return std::nullopt;
-  std::size_t read = 0;
-  double number = NAN;
-  try {
-    number = std::stod(arguments.truth, &read);
-  } catch (const std::exception&) {
-    read = 0;
-  }
-  if (read != arguments.truth.size() || !std::isfinite(number))
+  const std::optional<double> number = parse_real(arguments.truth);
+  if (!number)
     throw InvalidArgument(
         fmt::format("--truth = {} (must be exact, or log Z as a number)", arguments.truth));
   if (arguments.models.size() > 1)
@@ -125,6 +114,7 @@ std::vector<Subject> load_subjects(const CompareRequest& arguments) {
                     .sha256 = sha256(bytes.data(), bytes.size()),
                     .model = load_model(path)};
     subject.truth = given;
+    subject.truth_given = given.has_value();
     if (arguments.truth.empty())
       if (const auto known = load_known_log_z(path, subject.model)) subject.truth = known->log_z;
     if (!subject.truth && !plan_enumeration(subject.model).possible)
@@ -154,6 +144,11 @@ void state_comparison(const ComparisonPlan& plan, const std::vector<Subject>& su
       seconds += plan.repeats * estimator_seconds(method, settings);
     }
   }
+  constexpr double kRunBytes = 8192;  // as it is planned, stored and summed up
+  const double runs = static_cast<double>(subjects.size() * plan.sweeps.size()) * plan.repeats *
+                      static_cast<double>(plan.methods.size());
+  require_memory(fmt::format("{} runs", grouped(static_cast<std::uint64_t>(runs))),
+                 runs * kRunBytes, "lower --repeats");
   const double all = sweeps * static_cast<double>(subjects.size());
   state_plan(session,
              fmt::format("{} sweeps of {} chains", grouped(static_cast<std::uint64_t>(all)),
@@ -265,9 +260,12 @@ void add_compare(Program& program) {
           "On the ranks of mpirun runs are shared out: the same bytes, seconds aside.",
       .notes =
           "JSON keys: truth, summed (layers, as of estimate; both null of several models), models [model,\n"
-          "truth, summed], cells [model, method, sweeps, repeats, refused, covered, mean, bias, std_dev,\n"
-          "rmse, rmse_lower, rmse_upper, mean_std_error, rank (null if refused), unit_updates, seconds],\n"
-          "files. Runs that were made twice and differ are kept in DIR/conflicts.jsonl (exit code 1).",
+          "truth, summed], cells [model, method, sweeps, repeats, refused, covered (how many; in\n"
+          "compare.csv the share of those that are ok), mean, bias, std_dev, rmse, rmse_lower, rmse_upper,\n"
+          "mean_std_error, rank (null if refused), unit_updates, seconds], files.\n"
+          "The first repeat has the seed of --seed, the others those that follow: for runs that share none,\n"
+          "take seeds that are --repeats apart.\n"
+          "Runs that were made twice and differ are kept in DIR/conflicts.jsonl (exit code 1).",
       .examples = {"boltzmark compare rbm.npz",
                    "boltzmark compare rbm.npz --methods rts,ais,smc --sweeps 1000,10000 --repeats "
                    "20 --base mnist",

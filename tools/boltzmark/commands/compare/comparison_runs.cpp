@@ -157,12 +157,15 @@ const ComparisonRuns::Prepared& ComparisonRuns::prepared(const Json& inputs) {
   const FoundStates found = find_before(made.target, search, seed, made.chosen, true);
   const LowerBound bound = find_lower_bound(made.target, search, {}, found);
   const double slack = 1e-6 * std::max(1.0, std::abs(bound.log_z));
+  const auto refuse_truth = [&](const std::string& must) {
+    throw DataError(fmt::format("{} = {} (must be log Z, which is {})",
+                                subject.truth_given ? "--truth" : subject.path + ": log_z",
+                                *subject.truth, must));
+  };
   if (subject.truth && *subject.truth < bound.lowest() - slack)
-    throw DataError(fmt::format("{}: log_z = {} (must be log Z, which is certainly {:.6f} or more)",
-                                subject.path, *subject.truth, bound.lowest()));
+    refuse_truth(fmt::format("certainly {:.6f} or more", bound.lowest()));
   if (subject.truth && bound.all_states && *subject.truth > bound.log_z + bound.error_bound + slack)
-    throw DataError(fmt::format("{}: log_z = {} (must be log Z, which is {:.6f} by enumeration)",
-                                subject.path, *subject.truth, bound.log_z));
+    refuse_truth(fmt::format("{:.6f} by enumeration", bound.log_z));
   SearchedStates states = find_states(made.target, search, found);
   prepared_[s] = std::make_shared<const Prepared>(Prepared{.prepared = std::move(made),
                                                            .states = std::move(states),

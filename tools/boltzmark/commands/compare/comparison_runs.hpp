@@ -19,6 +19,7 @@ struct Subject {
   Layered model;
   std::optional<double> truth = {};  ///< known before anything is summed
   CaseValues cases = {};
+  bool truth_given = false;  ///< by the command, not by the file
 };
 
 /// The runs of a comparison as trials: of each model, number of sweeps and repeat one of all methods that

@@ -73,18 +73,13 @@ std::optional<Ladder> make_ladder(const EstimateArguments& arguments) {
 // r_k is proportional to e^{strength b_k}.
 Eigen::VectorXd make_prior(const std::string& prior, const Ladder& ladder) {
   if (prior == "uniform") return {};
-  double strength = 0;
-  std::size_t read = 0;
-  try {
-    if (prior.starts_with("exp:")) strength = std::stod(prior.substr(4), &read);
-  } catch (const std::exception&) {
-    read = 0;
-  }
-  if (read == 0 || read + 4 != prior.size() || !(std::abs(strength) <= 100))
+  const std::optional<double> strength =
+      prior.starts_with("exp:") ? parse_real(prior.substr(4)) : std::nullopt;
+  if (!strength || !(std::abs(*strength) <= 100))
     throw InvalidArgument(fmt::format(
         "--prior = {} (must be uniform or exp:STRENGTH, at most 100 in magnitude)", prior));
   Eigen::VectorXd log_prior(ladder.rungs());
-  for (int k = 0; k < ladder.rungs(); ++k) log_prior[k] = strength * ladder[k];
+  for (int k = 0; k < ladder.rungs(); ++k) log_prior[k] = *strength * ladder[k];
   return log_prior;
 }
 
@@ -239,6 +234,19 @@ std::vector<std::string> idle_options(const std::string& method,
   return idle;
 }
 
+namespace {
+
+// Which other option makes one idle; empty: the method does.
+std::string because(const std::string& option, const EstimateArguments& arguments) {
+  if (option == "--summed" && arguments.states == "joint") return " and --states joint";
+  const bool of_rungs = option == "--prior" || option == "--states";
+  if (of_rungs && arguments.sampler == "parallel") return " and --sampler parallel";
+  if (of_rungs && !arguments.data.empty()) return " and --data";
+  return "";
+}
+
+}  // namespace
+
 void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments) {
   refuse_fixed_rungs(methods, arguments);
@@ -247,8 +255,8 @@ void refuse_idle_options(const std::vector<std::string>& methods,
           const std::vector<std::string> idle = idle_options(method, arguments);
           return std::find(idle.begin(), idle.end(), option) != idle.end();
         }))
-      throw InvalidArgument(fmt::format("{} (must be left out: nothing reads it with {})", option,
-                                        fmt::join(methods, ", ")));
+      throw InvalidArgument(fmt::format("{} (must be left out: nothing reads it with {}{})", option,
+                                        fmt::join(methods, ", "), because(option, arguments)));
   if (has_data_base(arguments)) return;
   if (arguments.base_smoothing >= 0)
     throw InvalidArgument("--base-smoothing (must go with --base DATASET)");

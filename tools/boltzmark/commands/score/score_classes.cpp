@@ -103,7 +103,12 @@ void print_text(int cases, const std::optional<Judged>& judged, const InputKind&
 
 int print_class_score(const ClassScoreArguments& arguments, const Session& session) {
   const DiscriminativeRbm model = read_discriminative(arguments.model);
-  if (!arguments.predictions.empty()) check_output(arguments.predictions, arguments.force);
+  if (!arguments.predictions.empty()) {
+    if (!arguments.predictions.ends_with(".csv"))
+      throw DataError(arguments.predictions +
+                      ": its name does not say the format (must end in .csv)");
+    check_output(arguments.predictions, arguments.force);
+  }
   const InputKind inputs = input_kind(arguments);
   Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test",
                                arguments.predictions.empty());

@@ -44,12 +44,25 @@ void apply(const Standardisation& standardisation, Dataset& data) {
   data.values = std::move(values);
 }
 
+// Of standardised cases a weight is about 1; what is written has it over the scale.
+void require_scale(const Eigen::VectorXd& scale) {
+  constexpr double kMost = 0x1p53;
+  Eigen::Index unit = 0;
+  const double least = scale.minCoeff(&unit);
+  if (!(scale.cwiseInverse().sum() < kMost))
+    throw InvalidArgument(
+        fmt::format("unit {} has a standard deviation of {:.3g} (must be larger, for a double to "
+                    "resolve the model: scale the cases up)",
+                    unit + 1, least));
+}
+
 // Standardises the cases of Gaussian units.
 std::optional<Standardisation> standardise(const TrainArguments& arguments, Dataset& data) {
   if (!Unit::parse(arguments.visible_units).has_scale()) return std::nullopt;
   return about_file(data.name, [&] {
     Standardisation standardisation(data.values.matrix());
     require_resolution(data, standardisation.scale());
+    require_scale(standardisation.scale());
     apply(standardisation, data);
     return standardisation;
   });
@@ -373,16 +386,13 @@ void TrainRun::check_curves(bool goes_on) const {
 }
 
 // What no likelihood can be computed of, nor any later command read, is not a result.
-void TrainRun::check_range() const {
-  double size = 0;
-  for (const Eigen::MatrixXd& weights : model().weights()) size += weights.cwiseAbs().sum();
-  for (int l = 0; l < model().layers(); ++l) size += model().layer(l).bias.cwiseAbs().sum();
-  if (!(size < kUnresolved))
+void TrainRun::check_range(const Layered& model) const {
+  if (const double size = magnitude(list_side(model, 1)); !(size < kUnresolved))
     throw Diverged(trainer_.updates(), fmt::format("its parameters add up to {:.3g}", size));
 }
 
 void TrainRun::evaluate() {
-  check_range();
+  check_range(model());
   const bool fell_before = fell_far(curves());
   if (!evaluator_->evaluate(trainer_)) return;
   if (!arguments_.curves.empty()) write_curves(curves(), arguments_.curves);
@@ -399,9 +409,9 @@ void TrainRun::print_evaluation(const Evaluation& now) {
 }
 
 void TrainRun::save_model() const {
-  check_range();
-  cli::save_model(standardisation_ ? standardisation_->of_raw_cases(model()) : model(),
-                  arguments_.out);
+  const Layered written = standardisation_ ? standardisation_->of_raw_cases(model()) : model();
+  check_range(written);
+  cli::save_model(written, arguments_.out);
 }
 
 std::vector<std::string> TrainRun::warnings() const {

@@ -130,7 +130,7 @@ class TrainRun {
   int tracked_sweeps(const Layered& model) const;
   const Curves& curves() const;
   void print_evaluation(const Evaluation& now);
-  void check_range() const;  ///< Throws  Diverged
+  void check_range(const Layered& model) const;  ///< Throws  Diverged
   Layered initial_model(StreamKey key) const;
   Layered start_model(std::span<const int> sizes, NetworkUnits units) const;
   std::string model_name() const;
