@@ -44,19 +44,6 @@ double sum_of_lines(const std::string& path, std::initializer_list<std::string_v
   return sum;
 }
 
-double free_of_groups() {
-  std::ifstream file("/proc/self/cgroup");
-  double least = kNoLimit;
-  for (std::string line; std::getline(file, line);) {
-    const bool unified = line.starts_with("0::");
-    if (!unified && line.find(":memory:") == std::string::npos) continue;
-    const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-    for (const std::string& group : {root + line.substr(line.rfind(':') + 1), root})
-      least = std::min(least, free_of_control_group(group));
-  }
-  return least;
-}
-
 struct Taken {
   double address_space = 0, data = 0;
 };
@@ -78,6 +65,19 @@ double free_of_limit(int resource, double taken) {
 
 }  // namespace
 
+double free_of_control_groups(const std::string& path, const std::string& root) {
+  std::ifstream file(path);
+  double least = kNoLimit;
+  for (std::string line; std::getline(file, line);) {
+    const bool unified = line.starts_with("0::");
+    if (!unified && line.find(":memory:") == std::string::npos) continue;
+    const std::string top = unified ? root : root + "/memory";
+    for (const std::string& group : {top + line.substr(line.rfind(':') + 1), top})
+      least = std::min(least, free_of_control_group(group));
+  }
+  return least;
+}
+
 double free_of_control_group(const std::string& folder) {
   const std::string file = folder + "/memory.";
   const double limit =
@@ -94,7 +94,8 @@ double machine_memory() { return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * 
 
 double available_memory() {
   const Taken taken = taken_by_process();
-  return std::max(0.0, std::min({free_of_machine(), free_of_groups(),
+  return std::max(0.0, std::min({free_of_machine(),
+                                 free_of_control_groups("/proc/self/cgroup", "/sys/fs/cgroup"),
                                  free_of_limit(RLIMIT_AS, taken.address_space),
                                  free_of_limit(RLIMIT_DATA, taken.data)}));
 }

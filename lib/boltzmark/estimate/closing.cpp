@@ -71,14 +71,18 @@ void refuse_below(Estimate& estimate, double lowest, int together) {
   const double room = wider > 0 ? wider * (estimate.upper - estimate.log_z) : 0;
   const double rounding = kRoundingOfBoth * (1 + std::abs(lowest));
   const bool above_limit = estimate.upper + room + rounding < lowest;
-  if (!above_limit && !(estimate.log_z + std::max(kNoChance * estimate.std_error, kNats) < lowest))
-    return;
+  const bool far = estimate.log_z + std::max(kNoChance * estimate.std_error, kNats) < lowest;
+  if (!above_limit && !far) return;
+  const double missed = -std::expm1(estimate.log_z - lowest);
   estimate.refuse(
       Status::below_bound,
-      fmt::format("log Z is certainly at least {:.8g}, {}: the chains missed most of the mass; run "
-                  "more sweeps, or use a base that is closer to the model",
-                  lowest,
-                  above_limit ? "above the upper limit" : "more than five standard errors above"));
+      fmt::format(
+          "log Z is certainly at least {:.8g}, {}: {}; run more sweeps, or use a base that is "
+          "closer to the model",
+          lowest, above_limit ? "above the upper limit" : "more than five standard errors above",
+          far ? fmt::format("the chains missed {:.3g} % of the mass or more", 100 * missed)
+              : "one right estimate in forty is so by chance, or the chains missed some of "
+                "the mass"));
 }
 
 void refuse_above(Estimate& estimate, double highest) {

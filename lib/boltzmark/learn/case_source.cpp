@@ -37,6 +37,11 @@ bool GivenCases::are_values() const {
   return data_.all([&](float x) { return x == low || x == high; });
 }
 
+bool GivenCases::are_states() const {
+  return !unit_.is_discrete() || are_values() ||
+         data_.all([&](float x) { return unit_.holds(static_cast<double>(x), 0x1p-23); });
+}
+
 void GivenCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t) {
   for (int c = 0; c < static_cast<int>(cases.size()); ++c) {
     const Eigen::VectorXf values = data_.col(cases[c]);

@@ -16,8 +16,10 @@ class CaseSource {
 
   virtual int units() const = 0;
   virtual int cases() const = 0;
-  /// Tells whether every value is one that its unit takes, as packed models ask; grey levels are not.
+  /// Tells whether every value is its unit's greatest or least, as packed models ask; grey levels are not.
   virtual bool are_values() const = 0;
+  /// Tells whether every value is a state of its unit, not a mean between two of them.
+  virtual bool are_states() const = 0;
   /// Tells whether a case has other values at another update.
   virtual bool vary() const = 0;
   /// Puts cases, as they are at an update, side by side into the visible layer of chains.
@@ -37,6 +39,7 @@ class GivenCases : public CaseSource {
   int units() const override { return static_cast<int>(data_.rows()); }
   int cases() const override { return static_cast<int>(data_.cols()); }
   bool are_values() const override;
+  bool are_states() const override;
   bool vary() const override { return false; }
   void fill(Chains& chains, std::span<const int> cases, std::uint64_t update) override;
   std::uint64_t hash(std::uint64_t seed) const override;
@@ -59,6 +62,7 @@ class DrawnCases final : public GivenCases {
   DrawnCases(CaseValues means, Unit unit, StreamKey key);
 
   bool are_values() const override { return true; }
+  bool are_states() const override { return true; }
   bool vary() const override { return true; }
   void fill(Chains& chains, std::span<const int> cases, std::uint64_t update) override;
   std::uint64_t hash(std::uint64_t seed) const override;

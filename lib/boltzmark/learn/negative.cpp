@@ -140,7 +140,7 @@ constexpr NegativeOption kOptions[] = {
     {"--swap S",
      "when slow and fast chains swap: last (at every lag, the last state at b = 1), lag (at every "
      "lag, if at b = 1), each (after every sweep that ends at b = 1) or entry (on arrival there; "
-     "default: last)",
+     "default: last; last and entry lean to states that b = 1 is seldom left from)",
      "last, lag, each or entry",
      [](Negative& negative, std::string_view text) {
        return take(parse_swap_rule(text), negative.coupling.swap);

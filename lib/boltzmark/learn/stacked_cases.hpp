@@ -24,6 +24,7 @@ class StackedCases final : public CaseSource {
   int units() const override;
   int cases() const override { return cases_->cases(); }
   bool are_values() const override { return below_.empty() ? cases_->are_values() : true; }
+  bool are_states() const override { return below_.empty() ? cases_->are_states() : true; }
   bool vary() const override { return below_.empty() ? cases_->vary() : true; }
   void fill(Chains& chains, std::span<const int> cases, std::uint64_t update) override;
   std::uint64_t hash(std::uint64_t seed) const override;

@@ -50,7 +50,8 @@ std::unique_ptr<Sampler> sampler_of(const Layered& model, CaseSource& source,
                        .key = key,
                        .start = start ? &*start : nullptr,
                        .draws = draws ? std::move(draws) : std::make_shared<PhiloxDraws>(key),
-                       .learning_rate = options.learning_rate});
+                       .learning_rate = options.learning_rate,
+                       .cases_are_states = options.rule == Rule::gibbs() || source.are_states()});
 }
 
 std::shared_ptr<CaseSource> given(const Layered& model, CaseValues data) {

@@ -52,6 +52,31 @@ TEST_CASE("a control group of the first version is read alike") {
   CHECK(group.free() == 600);
 }
 
+TEST_CASE("of a process's control groups the least counts, and the one above them") {
+  const ControlGroup top;
+  const std::string file = top.folder + "/cgroup";
+  const auto write = [&](const std::string& folder, const std::string& name, const char* text) {
+    std::filesystem::create_directories(top.folder + folder);
+    std::ofstream(top.folder + folder + "/memory." + name) << text;
+  };
+  const auto free_in = [&](const char* groups) {
+    std::ofstream(file) << groups;
+    return free_of_control_groups(file, top.folder);
+  };
+  CHECK(std::isinf(free_in("0::/job\n")));  // no folder
+  write("/job", "max", "1000\n");
+  write("/job", "current", "100\n");
+  CHECK(free_in("0::/job\n") == 900);
+  write("", "max", "500\n");
+  write("", "current", "0\n");
+  CHECK(free_in("0::/job\n") == 500);
+  write("/memory/job", "limit_in_bytes", "1000\n");
+  write("/memory/job", "usage_in_bytes", "300\n");
+  CHECK(free_in("5:memory:/job\n") == 700);
+  CHECK(free_in("5:memory:/job\n0::/job\n") == 500);
+  CHECK(std::isinf(free_in("3:cpu:/job\n")));
+}
+
 TEST_CASE("work that does not fit is refused with what it would take and what makes it smaller") {
   CHECK(available_memory() > 0);
   CHECK(available_memory() <= machine_memory());

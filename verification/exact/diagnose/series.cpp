@@ -114,6 +114,19 @@ TEST_CASE("initial sequences sum a reversible chain's exact autocovariances to i
   }
 }
 
+TEST_CASE("a time of tens of thousands of steps is summed to its end") {
+  // Half a turn of a cosine: its autocovariances stay positive beyond any block of lags.
+  constexpr Eigen::Index kSteps = 131072;
+  Eigen::MatrixXd series(kSteps, 1);
+  for (Eigen::Index t = 0; t < kSteps; ++t)
+    series(t, 0) = std::cos(M_PI * static_cast<double>(t) / static_cast<double>(kSteps));
+  const SequenceTime time = geyer_time(series);
+  const auto sum = initial_sequence_sum(
+      autocovariance(Eigen::VectorXd(series.col(0)), kSteps - 1, series.mean()));
+  CHECK(time.window > 30000);
+  CHECK(time.tau == Approx(sum.tau).epsilon(1e-9));
+}
+
 TEST_CASE("the initial sequence of a rotating chain is cut too soon") {
   // A non-reversible cycle has gamma_k = r^k cos(w k), whose pairs turn negative after a quarter
   // turn.

@@ -163,11 +163,18 @@ TEST_CASE("an estimate below what log Z certainly is says which of its numbers i
   Estimate by_limit{.log_z = 0, .std_error = 0.1, .lower = -1, .upper = 1};
   refuse_below(by_limit, 2);
   CHECK(by_limit.status == Status::below_bound);
-  CHECK_THAT(by_limit.warnings.at(0), Catch::Contains("above the upper limit"));
+  CHECK_THAT(by_limit.warnings.at(0), Catch::Contains("above the upper limit") &&
+                                          Catch::Contains("missed 86.5 % of the mass"));
   Estimate by_error{.log_z = 0, .std_error = 0.1, .lower = -1, .upper = 100};
   refuse_below(by_error, 2);
   CHECK(by_error.status == Status::below_bound);
   CHECK_THAT(by_error.warnings.at(0), Catch::Contains("more than five standard errors above"));
+  // Just beyond the limit, as a right estimate may be.
+  Estimate by_chance{.log_z = 0, .std_error = 0.1, .lower = -0.2, .upper = 0.2};
+  refuse_below(by_chance, 0.21);
+  CHECK(by_chance.status == Status::below_bound);
+  CHECK_THAT(by_chance.warnings.at(0),
+             Catch::Contains("one right estimate in forty is so by chance"));
 }
 
 TEST_CASE("an estimate is refused where its upper limit is below the bound, and nowhere else") {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/exact/log_z.hpp"
 #include "oracle/enumerate.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 
@@ -104,4 +106,31 @@ TEST_CASE("the exact gradient is the same to the bit for any number of threads",
   CHECK(results[0].weights[0] == results[1].weights[0]);
   CHECK(results[0].biases[0] == results[1].biases[0]);
   CHECK(results[0].biases[1] == results[1].biases[1]);
+}
+
+TEST_CASE(
+    "the exact gradient of the model's own law is zero, of more states and cases than a chunk",
+    "[gradient]") {
+  // 512 enumerated states are two chunks of 256, and 512 cases are 32 of 16.
+  const Layered model = random_rbm(9, 9, 0.5, 2);
+  Eigen::MatrixXf data(9, 512);
+  for (int c = 0; c < 512; ++c)
+    for (int i = 0; i < 9; ++i) data(i, c) = static_cast<float>(c >> i & 1);
+  const double log_z = exact_log_z(model).log_z;
+  Parameters of_law = model.zero_parameters(), of_all = exact_gradient(model, Cases(data));
+  for (int c = 0; c < 512; ++c) {
+    const Eigen::VectorXd v = data.col(c).cast<double>();
+    const Parameters one = exact_gradient(model, Cases(data.col(c)));
+    const double p = std::exp(log_unnormalised(model, v) - log_z);
+    of_law.weights[0] += p * one.weights[0];
+    of_all.weights[0] -= one.weights[0] / 512;
+    for (int l = 0; l < 2; ++l) {
+      of_law.biases[l] += p * one.biases[l];
+      of_all.biases[l] -= one.biases[l] / 512;
+    }
+  }
+  for (const Parameters& zero : {of_law, of_all}) {
+    CHECK(zero.weights[0].cwiseAbs().maxCoeff() < 1e-11);
+    for (int l = 0; l < 2; ++l) CHECK(zero.biases[l].cwiseAbs().maxCoeff() < 1e-11);
+  }
 }

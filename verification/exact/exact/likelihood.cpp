@@ -62,7 +62,8 @@ TEST_CASE("log f of Gaussian and multivalued visible units follows the energy", 
   }
 }
 
-TEST_CASE("log f of all cases of a deep model is that of each, whatever the values", "[likelihood]") {
+TEST_CASE("log f of all cases of a deep model is that of each, whatever the values",
+          "[likelihood]") {
   // So many cases are one product; each alone is enumerated.
   for (const int code : {0, 1, 4}) {
     const Layered model = random_network({code, 0, 1}, {3, 4, 3}, 2, 7);
@@ -76,8 +77,32 @@ TEST_CASE("log f of all cases of a deep model is that of each, whatever the valu
     const Eigen::VectorXd together = log_unnormalised(model, cases);
     REQUIRE(together.size() == count);
     for (Eigen::Index k = 0; k < count; ++k)
-      CHECK(together[k] ==
-            Approx(log_unnormalised(model, cases.state(static_cast<std::size_t>(k)))).epsilon(1e-10));
+      CHECK(
+          together[k] ==
+          Approx(log_unnormalised(model, cases.state(static_cast<std::size_t>(k)))).epsilon(1e-10));
+  }
+}
+
+TEST_CASE("of more cases than a chunk each has its own log f", "[likelihood]") {
+  // All states of ten units: four chunks of 256, by enumeration of each and by one product.
+  Eigen::MatrixXf data(10, 1024);
+  for (int c = 0; c < 1024; ++c)
+    for (int i = 0; i < 10; ++i) data(i, c) = static_cast<float>(c >> i & 1);
+  const Cases cases(data);
+  REQUIRE(cases.distinct() == 1024);
+  const Layered models[] = {random_network({0, 2}, {10, 3}, 1.0, 3),
+                            random_network({0, 0, 0}, {10, 5, 4}, 1.0, 3), random_rbm(10, 4, 1, 3)};
+  for (const Layered& model : models) {
+    const Eigen::VectorXd all = log_unnormalised(model, cases);
+    double total = 0, worst = 0;
+    const double log_z = exact_log_z(model).log_z;
+    for (std::size_t k = 0; k < 1024; ++k) {
+      const double log_f = all[static_cast<Eigen::Index>(k)];
+      worst = std::max(worst, std::abs(log_f - log_unnormalised(model, cases.state(k))));
+      total += std::exp(log_f - log_z);
+    }
+    CHECK(worst < 1e-11);
+    CHECK(total == Approx(1).epsilon(1e-11));
   }
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("the production sweep follows the double law and leaves p unchanged, e
     for (const Check& check : registered_checks()) {
       if (!check.name.starts_with("production-")) continue;
       const int discrete = emulated ? 8 : 30;
-      const int models = check.name.ends_with("(discrete units)") ? discrete : 400 / share;
+      const int models = check.name.ends_with("(discrete units)") ? discrete : 200 / share;
       const CheckOutcome outcome = check.run(models, 5);
       INFO(check.name << " " << check.subject << ": " << outcome.value << " " << outcome.detail);
       CHECK(outcome.holds);
@@ -167,15 +167,15 @@ TEST_CASE("a sweep's states do not depend on the number of threads") {
 
 TEST_CASE("the bound of a rare flip is a threshold's rounding, half of 2^-32") {
   const auto bound_of = [](double bias) {
-    const Layered model =
-        Layered::rbm(Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, bias),
-                     Eigen::VectorXd::Zero(1));
+    const Layered model = Layered::rbm(
+        Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, bias), Eigen::VectorXd::Zero(1));
     const DecisionBound bound =
         decision_bound(model, Base::uniform(model), Rule::gibbs(), 1, StateSpace(model), 0, 0);
     REQUIRE(bound.errors.size() == 1);
     return bound.errors[0];
   };
-  for (const double bias : {20.0, -20.0}) {  // rare: e^-20 of the draws, of which rounding moves 1e-6
+  for (const double bias :
+       {20.0, -20.0}) {  // rare: e^-20 of the draws, of which rounding moves 1e-6
     CHECK(bound_of(bias) >= 0x1p-33);
     CHECK(bound_of(bias) < 1.01 * 0x1p-33);
   }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/datasets/binarise.hpp"
@@ -130,6 +131,14 @@ TEST_CASE("grey levels are sampled by draws of the seed and of the set, each cas
   CHECK(sampled("sample:2", "train") != first);
   CHECK(sampled("sample:1", "test") != first);
   CHECK(first.col(0) != first.col(1));
+  // No two of many: by chance 3e-14.
+  levels.shape = {1100, 64};
+  levels.bytes.assign(1100 * 64, 128);
+  const Eigen::MatrixXf many =
+      binarise(levels, {0, 1100}, parse_binarise("sample:1"), "s").matrix();
+  std::set<std::vector<float>> different;
+  for (const auto& c : many.colwise()) different.emplace(c.begin(), c.end());
+  CHECK(different.size() == 1100);
 }
 
 TEST_CASE("a sampled case is the same in every split") {

@@ -198,6 +198,17 @@ TEST_CASE("mean field's tolerance is of values, whatever their unit") {
   }
 }
 
+TEST_CASE("of more cases than a batch each has its own bound") {
+  const Layered model = draw_network({12, 4, 3}, {0, 0, 0}, 1.5);
+  const Eigen::MatrixXf data = draw_cases(model, 600);
+  const std::vector<double> all = variational_bounds(model, data).log_f;
+  REQUIRE(all.size() == 600);
+  for (int c = 0; c < 600; ++c)
+    CHECK(
+        all[static_cast<std::size_t>(c)] ==
+        Approx(variational_bounds(model, data.col(c)).log_f[0]).margin(1e-6));  // means are float32
+}
+
 TEST_CASE("mean field tells how many cases had not converged") {
   // Weights of order 1.5: one update is not enough.
   const Layered model = draw_network({4, 6, 6}, {0, 0, 0}, 1.5);

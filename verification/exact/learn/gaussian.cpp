@@ -9,6 +9,7 @@
 #include "boltzmark/learn/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/chains/fast_weights.hpp"
 
 using namespace boltzmark;
 
@@ -84,6 +85,22 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("fast weights of Gaussian units follow the gradient, which is over sigma^2") {
+  const Layered model = separated_rbm({1, 0.5, 2});
+  Negative negative = Negative::fpcd(1);
+  set_negative_option(negative, "--fast-rate", "0.5");
+  set_negative_option(negative, "--fast-decay", "0.75");
+  Trainer trainer(model, samples(model, 60),
+                  {.negative = negative, .learning_rate = 0.01, .batch = 60}, make_key(62));
+  Eigen::VectorXd expected = Eigen::VectorXd::Zero(3);
+  for (int update = 0; update < 5; ++update) {
+    trainer.step();
+    expected = 0.75 * expected + 0.5 * trainer.gradient().biases[0];
+    const Parameters& fast = dynamic_cast<const FastWeights&>(trainer.sampler()).fast();
+    CHECK((fast.biases[0] - expected).cwiseAbs().maxCoeff() < 1e-12);
+  }
+}
+
 TEST_CASE("a Gaussian RBM learns the law of its data, by cd and by pcd") {
   const Layered truth = separated_rbm({1, 1, 1});
   const Eigen::MatrixXf data = samples(truth, 2000);
@@ -102,6 +119,17 @@ TEST_CASE("a Gaussian RBM learns the law of its data, by cd and by pcd") {
     CHECK(after < ceiling + 0.02);
     CHECK(before < ceiling - 1);
     CHECK(trainer.model().layer(0).sigma0 == Eigen::VectorXd::Ones(3));
+  }
+}
+
+TEST_CASE("which of many units never varies is asked of each") {
+  Eigen::MatrixXf cases(130, 50);
+  for (int c = 0; c < 50; ++c)
+    for (int u = 0; u < 130; ++u) cases(u, c) = static_cast<float>(u + u % 3 * (c % 2));
+  const Standardisation standard(cases);
+  for (int u = 0; u < 130; ++u) {
+    CHECK(standard.scale()[u] == Approx(u % 3 == 0 ? 1 : u % 3 / 2.0).epsilon(1e-12));
+    CHECK(standard.mean()[u] == Approx(u + u % 3 / 2.0).epsilon(1e-12));
   }
 }
 

@@ -111,6 +111,39 @@ TEST_CASE("PCD-2 continues its chains with the hidden states that they had") {
   }
 }
 
+TEST_CASE(
+    "the first draw of cases that are means is Gibbs whatever the rule, of states it is not") {
+  // A rule that looks at the value now has none to start from.
+  for (const char* units : {"bernoulli", "1", "2", "4"}) {
+    const Unit unit = Unit::parse(units);
+    Layered model = Layered::rbm(0.3 * Eigen::MatrixXd::Ones(4, 3), Eigen::VectorXd::Ones(4) / 2,
+                                 Eigen::VectorXd::Ones(3) / 3);
+    model = Layered({{unit, model.bias(0), {}}, {Unit::bernoulli(), model.bias(1), {}}},
+                    {model.weights(0)});
+    Eigen::MatrixXf means = Eigen::MatrixXf::Constant(4, 40, 0.3F),
+                    states = Eigen::MatrixXf::Constant(4, 40, 1);
+    states.row(0).setConstant(static_cast<float>(unit.lowest()));
+    states.row(1).setConstant(static_cast<float>(unit.value(unit.steps() / 2)));
+    const auto gradient = [&](const Eigen::MatrixXf& data, const Rule& rule, int k) {
+      Trainer trainer(model, data,
+                      {.negative = Negative::cd(k), .rule = rule, .learning_rate = 0, .batch = 40},
+                      make_key(3));
+      trainer.step();
+      return trainer.gradient().weights[0];
+    };
+    INFO(units);
+    for (const Rule& rule : {Rule::flip(), Rule::blended(0.5)}) {
+      CHECK(gradient(means, rule, 1) == gradient(means, Rule::gibbs(), 1));
+      CHECK(gradient(means, rule, 2) != gradient(means, Rule::gibbs(), 2));
+      CHECK(gradient(states, rule, 1) != gradient(states, Rule::gibbs(), 1));
+      // One case that is no state is enough.
+      Eigen::MatrixXf mixed = states;
+      mixed(3, 39) = 0.3F;
+      CHECK(gradient(mixed, rule, 1) == gradient(mixed, Rule::gibbs(), 1));
+    }
+  }
+}
+
 TEST_CASE("with zero weights a CD gradient has the closed form of independent units") {
   Eigen::MatrixXf data(5, 7);
   for (int i = 0; i < data.size(); ++i) data.data()[i] = static_cast<float>(i * i % 3 % 2);

@@ -128,7 +128,8 @@ TEST_CASE("optimisers refuse settings outside their range and gradients of other
 TEST_CASE("a trainer adds the optimiser's step of its gradient, and resumes with its moments") {
   Eigen::MatrixXf data(4, 6);
   data << 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1, 0, 1, 1, 0;
-  for (const Optimiser& optimiser : {Optimiser::adam(), Optimiser::adamax()}) {
+  for (Optimiser optimiser : {Optimiser::adam(), Optimiser::adamax()}) {
+    optimiser.rate_decay = 2;
     const TrainOptions options{.optimiser = optimiser, .learning_rate = 0.02, .batch = 3};
     const Layered start = initial_rbm(4, 3, 0.1, make_key(2));
     Trainer trainer(start, data, options, make_key(1));
@@ -136,7 +137,7 @@ TEST_CASE("a trainer adds the optimiser's step of its gradient, and resumes with
     Layered model = start;
     for (int t = 0; t < 10; ++t) {
       trainer.step();
-      model.add(steps.step(trainer.gradient()), 1);
+      model.add(steps.step(trainer.gradient()), 2.0 / (2 + t));
       CHECK(model.weights(0) == trainer.model().weights(0));
       CHECK(model.bias(1) == trainer.model().bias(1));
     }

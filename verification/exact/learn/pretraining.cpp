@@ -186,11 +186,11 @@ TEST_CASE("pretraining follows its recipe, stage by stage") {
   CHECK(same_parameters(end, pretraining.model()));
 }
 
-// The first three stages, two of the bottom RBM and one of the next, by trainers that know nothing
-// of stages.
+// The first five stages, two of the bottom RBM and three of the next, the last of CD-2, by trainers that
+// know nothing of stages.
 TEST_CASE("a stage of pretraining is a trainer's run from where the stage before ended") {
   const Eigen::MatrixXf data = stacked_bits(9, 20);
-  Pretraining pretraining = small_pretraining(data, {6, 1, 1});
+  Pretraining pretraining = small_pretraining(data, {6, 22, 1});
   const Layered start = pretraining.model();
   std::vector<Layered> rbms;
   for (int l = 0; l < 2; ++l)
@@ -200,14 +200,21 @@ TEST_CASE("a stage of pretraining is a trainer's run from where the stage before
     TiedCopies copies;
     double momentum;
     std::uint64_t first, updates;
+    int sweeps = 1;
   };
-  const Stage stages[] = {
-      {0, {2, 1}, 0.5, 0, 15}, {0, {2, 1}, 0.9, 15, 3}, {1, {2, 2}, 0.5, 18, 3}};
+  const Stage stages[] = {{0, {2, 1}, 0.5, 0, 15},
+                          {0, {2, 1}, 0.9, 15, 3},
+                          {1, {2, 2}, 0.5, 18, 15},
+                          {1, {2, 2}, 0.9, 33, 45},
+                          {1, {2, 2}, 0.9, 78, 6, 2}};
   const auto cases = std::make_shared<GivenCases>(data, Unit::bernoulli());
-  for (std::size_t s = 0; s < 3; ++s) {
+  for (std::size_t s = 0; s < std::size(stages); ++s) {
     const Stage& stage = stages[s];
     const StreamKey key = derive_key(make_key(4), "pretraining stage", std::to_string(s));
-    TrainOptions options{.negative = Negative::cd(1), .weight_decay = 0.001, .batch = 8};
+    TrainOptions options{.negative = Negative::cd(stage.sweeps),
+                         .learning_rate = 0.05 / stage.sweeps,
+                         .weight_decay = 0.001,
+                         .batch = 8};
     options.optimiser.momentum = stage.momentum;
     Layered& rbm = rbms[stage.rbm];
     std::vector<Layered> below;  // its hidden layer gets twice its input
@@ -223,7 +230,7 @@ TEST_CASE("a stage of pretraining is a trainer's run from where the stage before
     trainer.advance(stage.updates);
     rbm = trainer.model();
   }
-  pretrain_to(pretraining, 21);
+  pretrain_to(pretraining, 84);
   const Layered model = pretraining.model();
   CHECK(model.weights(0) == rbms[0].weights(0));
   CHECK(model.weights(1) == rbms[1].weights(0));

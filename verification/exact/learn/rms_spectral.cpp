@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/weighted_negative.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/learn_scripts.hpp"
@@ -92,6 +93,22 @@ TEST_CASE("steps of RMSspectral are those of the dense formula") {
     const Eigen::VectorXd bias_step = 0.1 * bias.array() / (bias_m.array().sqrt() + 1e-3);
     CHECK(largest(made.biases[1] - bias_step) < 1e-14);
     CHECK(made.biases[0].isZero(0));
+  }
+}
+
+TEST_CASE("RMSspectral moves the weights between every two layers") {
+  const RmsSpectralOptions options{.rate = 0.1, .decay = 0.9, .epsilon = 1e-3};
+  const Layered model = initial_network(std::vector{5, 4, 3}, 0.1, make_key(3));
+  RmsSpectral optimiser(model, options);
+  Parameters gradient = model.zero_parameters();
+  gradient.weights[0] = normals(5, 4, 1);
+  gradient.weights[1] = normals(4, 3, 2);
+  const Parameters& made = optimiser.step(gradient);
+  for (std::size_t l = 0; l < 2; ++l) {
+    const Eigen::MatrixXd& g = gradient.weights[l];
+    const Eigen::MatrixXd d = ((0.1 * g.cwiseProduct(g)).cwiseSqrt().array() + 1e-3).sqrt();
+    const Eigen::MatrixXd expected = 0.1 * dense_sharp(g.cwiseQuotient(d)).cwiseQuotient(d);
+    CHECK(largest(made.weights[l] - expected) < 1e-10 * largest(expected));
   }
 }
 

@@ -1,5 +1,7 @@
 // Adaptive simulated tempering and its coupling, draw by draw against the paper's Algorithm 1 written
 // out for one chain at a time, and what their runs promise: resumed ones give the same bytes.
+#include <tbb/task_arena.h>
+
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -410,6 +412,26 @@ TEST_CASE("the density of joint states is that of their energies") {
   CHECK_THROWS_AS(log_density(packed, chains, 37), InvalidArgument);
   CHECK_THROWS_AS(log_density(packed, Chains(dyadic_network({20, 13}, {0, 2}), 37)),
                   InvalidArgument);
+}
+
+TEST_CASE("densities that threads share are those of one, whatever chains are left over") {
+  // 6.7 million products: blocks of chains are shared, which 2 and 3 threads do not divide.
+  constexpr int kChains = 7 * 16;
+  const Layered model = dyadic_network({300, 200}, {0, 0});
+  Chains chains(model, kChains);
+  chains.randomise(make_key(6));
+  for (const int threads : {1, 2, 3}) {
+    tbb::task_arena arena(threads);
+    arena.execute([&] {
+      const ThreadLimit limit(threads);
+      const PackedModel packed(model, {.chains = kChains});
+      for (const int first : {0, 20}) {
+        const std::vector<double> log_f = log_density(packed, chains, first);
+        for (int c = first; c < kChains; ++c)
+          CHECK(log_f[c - first] == Approx(-energy(model, chains.get_chain(c))).epsilon(1e-12));
+      }
+    });
+  }
 }
 
 TEST_CASE("what the readings of the swap hand over differs from p, and long lags bring it near") {

@@ -1,6 +1,8 @@
 // Means, statistics and stored values of every kind of unit.
+#include <tbb/task_arena.h>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/log_density.hpp"
 #include "boltzmark/transition/statistics.hpp"
@@ -174,4 +176,18 @@ TEST_CASE("statistics are exact where their sums are, by bits or not") {
         chains.set(0, sizes[0] - 1, count - 1, 0.25F);  // one mean among the values
         CHECK(statistics_are_sums(chains, weights));
       }
+}
+
+TEST_CASE("statistics that threads share are those of one, whatever units are left over") {
+  // 5.1 million products: columns are shared, in 7 blocks that 2 and 3 threads do not divide.
+  const Layered model = zero_model({200, 100}, Unit::bernoulli());
+  Chains chains(model, 256);
+  chains.randomise(make_key(7));
+  for (const int threads : {1, 2, 3}) {
+    tbb::task_arena arena(threads);
+    arena.execute([&] {
+      const ThreadLimit limit(threads);
+      CHECK(statistics_are_sums(chains, {}));
+    });
+  }
 }

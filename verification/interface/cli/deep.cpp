@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/mean_field.hpp"
 #include "verification/interface/cli/json.hpp"
@@ -64,6 +65,31 @@ TEST_CASE("the score of a deep model is exact where it can be enumerated, its bo
     CHECK(sampled["true_bound"].get<double>() ==
           Approx(sampled["bound"].get<double>()).margin(1e-9));
   }
+}
+
+TEST_CASE("true cases of classes of unlike sizes count by their class's share of all cases") {
+  // Without weights log p(v) is known, and AIS has no error.
+  const io_test::Folder folder;
+  const auto bias = Eigen::VectorXd::LinSpaced(784, -2, 1);
+  const std::string path = saved({{{boltzmark::Unit::bernoulli(), bias, {}},
+                                   {boltzmark::Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}},
+                                   {boltzmark::Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}}},
+                                  {Eigen::MatrixXd::Zero(784, 2), Eigen::MatrixXd::Zero(2, 2)}},
+                                 folder / "m.npz");
+  const boltzmark::Dataset data = boltzmark::load_dataset("mnist:test", {});
+  std::vector<double> cases(10, 0), chosen(10, 0), sums(10, 0);
+  for (const int label : data.labels) ++cases.at(static_cast<std::size_t>(label));
+  for (const int c : boltzmark::spread_cases(data, 30)) {
+    const auto label = static_cast<std::size_t>(data.labels[static_cast<std::size_t>(c)]);
+    ++chosen[label];
+    sums[label] += data.values.col(c).cast<double>().dot(bias);
+  }
+  double mean = -bias.array().exp().log1p().sum();
+  for (std::size_t k = 0; k < 10; ++k) mean += cases[k] / 10000 * sums[k] / chosen[k];
+  const Json score = json_of({"score", path, "mnist:test", "--true-cases", "30", "--sweeps", "10",
+                              "--chains", "2", "--method", "exact"});
+  CHECK(score["true_mean_log_likelihood"].get<double>() == Approx(mean).epsilon(1e-7));
+  CHECK(score["true_bound"].get<double>() == Approx(mean).epsilon(1e-7));
 }
 
 // Of 16 equal cases a mean has a quarter of the error of one, of AIS as of the cases.

@@ -95,6 +95,14 @@ TEST_CASE("cases drawn anew are evaluated by their draws of the first update") {
   const double mean =
       cases.mean(boltzmark::log_unnormalised(start, cases)) - boltzmark::exact_log_z(start).log_z;
   CHECK(told["evaluations"][0]["mean_log_likelihood"].get<double>() == Approx(mean).epsilon(1e-6));
+  // The same cases as validation are drawn by draws of their own, of the same means.
+  const Json both = json_of({"train", data, "--binarise", "fresh", "--start", model, "--hidden",
+                             "4", "--updates", "2", "--evaluate", "1", "--validate", data, "--seed",
+                             "5", "--out", folder / "o.npz", "--force"});
+  const Json& first = both["evaluations"][0];
+  CHECK(first["mean_log_likelihood"] == told["evaluations"][0]["mean_log_likelihood"]);
+  CHECK(first["validation_mean_log_likelihood"] != first["mean_log_likelihood"]);
+  CHECK(first["validation_mean_log_likelihood"].get<double>() == Approx(mean).epsilon(0.2));
 }
 
 TEST_CASE("estimate says by how much it is off from what a model's file says, and on which side") {

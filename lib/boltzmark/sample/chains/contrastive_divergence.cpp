@@ -10,6 +10,7 @@ ContrastiveDivergence::ContrastiveDivergence(const SamplerSetup& setup)
     : packed_(setup.model, setup.packing),
       chains_(setup.model, setup.packing.chains),
       rule_(setup.rule),
+      first_rule_(setup.cases_are_states ? setup.rule : Rule::gibbs()),
       draws_(setup.draws) {
   if (!setup.model.is_rbm())
     throw InvalidArgument(
@@ -30,7 +31,7 @@ void ContrastiveDivergence::start_at(const Chains& cases, std::span<const float>
 void ContrastiveDivergence::advance(int sweeps) {
   draw_layer(packed_, chains_, *draws_, {.rule = Rule::gibbs(), .first_sweep = sweeps_}, 1,
              inputs_);
-  half_sweep(packed_, chains_, *draws_, {.rule = rule_, .first_sweep = sweeps_}, 0);
+  half_sweep(packed_, chains_, *draws_, {.rule = first_rule_, .first_sweep = sweeps_}, 0);
   sweep(packed_, chains_, *draws_,
         {.rule = rule_, .first_sweep = sweeps_ + 1, .sweeps = sweeps - 1});
   sweeps_ += static_cast<std::uint64_t>(sweeps);

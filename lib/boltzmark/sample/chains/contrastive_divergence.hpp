@@ -9,6 +9,8 @@ namespace boltzmark {
 
 /// CD-k of an RBM: chains that start at the cases of each minibatch.               [Hinton 2002]
 ///   h0 ~ Gibbs p(h | v0), T_v, then k - 1 times T_h T_v; a sample weighs as the case it began at
+/// The first T_v is Gibbs, too, where some cases are no states (grey levels taken as means): a rule that
+/// looks at the value now has none to start from.
 /// Randomness  unit draws of the sweeps, counted from 0
 class ContrastiveDivergence final : public Sampler {
  public:
@@ -30,7 +32,7 @@ class ContrastiveDivergence final : public Sampler {
  private:
   PackedModel packed_;
   Chains chains_;
-  Rule rule_;
+  Rule rule_, first_rule_;  ///< of the visible units' first draw
   std::shared_ptr<const Draws> draws_;
   std::span<const float> inputs_;  ///< of the hidden units by the cases
   std::vector<double> weights_;    ///< of the cases

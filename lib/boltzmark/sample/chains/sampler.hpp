@@ -78,6 +78,7 @@ struct SamplerSetup {
                                                  ///< the first serve; null: uniformly random
   std::shared_ptr<const Draws> draws = nullptr;  ///< of units and swaps
   double learning_rate = 0;                      ///< that training starts at
+  bool cases_are_states = true;  ///< those that chains begin at; false: some are means
 };
 
 /// Returns the states at b = 1 that a sampler starts from.

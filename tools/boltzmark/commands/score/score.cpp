@@ -319,7 +319,8 @@ void add_score(Program& program) {
       "at most 1000).");
   command.integer(&arguments->deep.true_cases, "--true-cases N", 1,
                   "Of a deep model: also estimate log p(v) of N cases by AIS over their hidden "
-                  "layers, evenly spread over the classes where there are labels.");
+                  "layers, evenly spread over the classes where there are labels, of which each "
+                  "counts by its share of all cases.");
   add_estimate_options(command, arguments->shared, true);
   add_strict(command, arguments->strict);
   command.writes({"--predictions"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/case_likelihood.hpp"
@@ -46,10 +47,34 @@ DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop st
   return result;
 }
 
+namespace {
+
+// How much each chosen case is of the mean over the data set: of a class as much as its cases are of
+// all, however many of them were chosen.  Shapes  [chosen], which add up to 1
+std::vector<double> shares_of(const std::vector<int>& chosen, const Dataset& data) {
+  const auto label = [&](int c) {
+    return data.labels.empty() ? 0 : data.labels[static_cast<std::size_t>(c)];
+  };
+  std::map<int, double> of, all;
+  for (const int c : chosen) ++of[label(c)];
+  double represented = 0;
+  for (int c = 0; c < static_cast<int>(data.values.cols()); ++c)
+    if (of.contains(label(c))) {
+      ++all[label(c)];
+      ++represented;
+    }
+  std::vector<double> shares;
+  for (const int c : chosen) shares.push_back(all[label(c)] / of[label(c)] / represented);
+  return shares;
+}
+
+}  // namespace
+
 TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,
                               const MethodSettings& settings, const Session& session) {
   const std::vector<int> chosen = spread_cases(data, options.true_cases);
   const auto n = static_cast<double>(chosen.size());
+  const std::vector<double> shares = shares_of(chosen, data);
   Progress progress(session, "true cases", n, "cases");
   std::vector<double> log_f;
   const Eigen::MatrixXf states = data.values.select(chosen);
@@ -63,11 +88,11 @@ TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const D
     const Estimate estimate = estimate_log_f(
         "ais", model, states.col(static_cast<Eigen::Index>(i)).cast<double>(), own, result.cases);
     log_f.push_back(estimate.log_z);
-    result.mean_log_f += estimate.log_z / n;
-    result.std_error = std::hypot(result.std_error, estimate.std_error / n);
+    result.mean_log_f += shares[i] * estimate.log_z;
+    result.std_error = std::hypot(result.std_error, shares[i] * estimate.std_error);
     if (estimate.status == Status::few_effective_samples) {
       ++doubtful;
-      doubtful_variance += std::pow(estimate.std_error / n, 2);
+      doubtful_variance += std::pow(shares[i] * estimate.std_error, 2);
     } else if (estimate.status != Status::ok) {
       ++refused;
       result.status = std::max(result.status, estimate.status);
@@ -81,11 +106,13 @@ TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const D
     result.status = std::max(result.status, Status::few_effective_samples);
   }
   double squares = 0;
-  for (const double value : log_f) squares += std::pow(value - result.mean_log_f, 2) / n;
+  for (std::size_t i = 0; i < log_f.size(); ++i)
+    squares += n * std::pow(shares[i] * (log_f[i] - result.mean_log_f), 2);
   result.spread = error_of_mean(squares, n);
-  for (const double bound :
-       variational_bounds(model, states, parse_mean_field(options.mean_field)).log_f)
-    result.mean_bound += bound / n;
+  const VariationalBounds bounds =
+      variational_bounds(model, states, parse_mean_field(options.mean_field));
+  for (std::size_t i = 0; i < bounds.log_f.size(); ++i)
+    result.mean_bound += shares[i] * bounds.log_f[i];
   // AIS that misses where a case's hidden states lie falls short of what is proven.
   if (result.mean_bound - result.mean_log_f >
       4 * result.std_error + 1e-9 * std::max(1.0, std::abs(result.mean_bound)))

@@ -204,7 +204,7 @@ Evaluator TrainRun::make_evaluator() {
         "all {} validation cases are among the training cases, and tell no over-fitting (of a data set "
         "with splits NAME:fit is NAME:train without NAME:valid)",
         data.values.cols());
-  options.validation = evaluated_cases(data);
+  options.validation = evaluated_cases(data, "validation");
   return Evaluator(std::move(options));
 }
 
@@ -230,12 +230,13 @@ std::shared_ptr<CaseSource> TrainRun::make_source_of(const Dataset& data, Stream
 }
 
 // Of cases that are drawn anew, those of the first update stand for all.
-Cases TrainRun::evaluated_cases(const Dataset& data) const {
+Cases TrainRun::evaluated_cases(const Dataset& data, std::string_view draws) const {
   if (!arguments_.draws_cases()) return Cases(data.values);
   Chains chains(model(), static_cast<int>(data.values.cols()));
   std::vector<int> all(static_cast<std::size_t>(chains.chains()));
   std::iota(all.begin(), all.end(), 0);
-  make_source_of(data, make_key(arguments_.seed, "train"))->fill(chains, all, 0);
+  const StreamKey key = make_key(arguments_.seed, "train");
+  make_source_of(data, draws.empty() ? key : derive_key(key, draws))->fill(chains, all, 0);
   return Cases(chains.get_layer(0));
 }
 

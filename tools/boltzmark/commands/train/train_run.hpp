@@ -125,7 +125,8 @@ class TrainRun {
   TrainingCost cost_of(const std::vector<int>& sizes, double chain_sweeps, int batch) const;
   void require_room(const TrainOptions& options) const;
   Trainer make_trainer(std::optional<Layered> start = {}) const;
-  Cases evaluated_cases(const Dataset& data) const;
+  /// Draws what is drawn anew by draws of that name; empty: by those of the first update.
+  Cases evaluated_cases(const Dataset& data, std::string_view draws = {}) const;
   Evaluator make_evaluator();
   int tracked_sweeps(const Layered& model) const;
   const Curves& curves() const;
