@@ -68,8 +68,9 @@ std::vector<int> classes_of(const Values& values, const Place& place) {
   std::vector<int> labels;
   for (const auto value : values) {
     if (!(value >= 0 && value < kMostClasses) || std::floor(value) != value)
-      place.refuse(fmt::format("case {} has class {:.7g}", labels.size() + 1, double{value}),
-                   fmt::format("must be a whole number from 0 to {}", kMostClasses - 1));
+      place.refuse(
+          fmt::format("case {} has class {:.7g}", labels.size() + 1, static_cast<double>(value)),
+          fmt::format("must be a whole number from 0 to {}", kMostClasses - 1));
     labels.push_back(static_cast<int>(value));
   }
   return labels;
