@@ -215,7 +215,7 @@ void Command::check_given() const {
         std::none_of(argument.with.begin(), argument.with.end(),
                      [&](const std::string& other) { return given(other); }))
       throw InvalidArgument(
-          fmt::format("{} (must come with {})", argument.name, join_or(argument.with)));
+          fmt::format("{} is given (must come with {})", argument.name, join_or(argument.with)));
 }
 
 void Command::writes_folder(std::string_view name) {

@@ -203,7 +203,8 @@ TEST_CASE("what is no image, or has no name of one, is refused before anything i
   for (const char* shape : {"2x4", "2", "x", "2x3x1", "02x3", "-2x-3", "3X2"})
     check_refused(sampled({"--image", image, "--image-shape", shape}),
                   {"--image-shape = " + std::string(shape), "ROWSxCOLUMNS of 6 units"});
-  check_refused(sampled({"--image-shape", "2x3"}), {"--image-shape (must come with --image)"});
+  check_refused(sampled({"--image-shape", "2x3"}),
+                {"--image-shape is given (must come with --image)"});
   check_refused(sampled({"--image", folder / "s.jpg", "--image-shape", "2x3"}),
                 {"s.jpg", ".pgm, .png or .svg"});
   check_refused(sampled({"--image", folder / "none/s.png", "--image-shape", "2x3"}), {"none"});

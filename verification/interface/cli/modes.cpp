@@ -253,7 +253,8 @@ TEST_CASE(
   CHECK(modes("1", "1") != modes("1", "2"));
   check_refused(run({"modes", folder / "none.npz"}), {"none.npz"});
   check_refused(run({"modes", path, "--starts", "0"}), {"--starts = 0"});
-  check_refused(run({"modes", path, "--binarise", "grey"}), {"--binarise (must come with --data)"});
+  check_refused(run({"modes", path, "--binarise", "grey"}),
+                {"--binarise is given (must come with --data)"});
   check_refused(run({"modes", path, "--image", folder / "a.pgm"}),
                 {"--image (must go with a square"});
   check_refused(run({"modes", path, "--out", folder / "a.txt"}), {"must end in .npz"});

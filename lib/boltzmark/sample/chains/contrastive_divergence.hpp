@@ -32,7 +32,8 @@ class ContrastiveDivergence final : public Sampler {
  private:
   PackedModel packed_;
   Chains chains_;
-  Rule rule_, first_rule_;  ///< of the visible units' first draw
+  Rule rule_;
+  Rule first_rule_;  ///< of the visible units' first draw
   std::shared_ptr<const Draws> draws_;
   std::span<const float> inputs_;  ///< of the hidden units by the cases
   std::vector<double> weights_;    ///< of the cases

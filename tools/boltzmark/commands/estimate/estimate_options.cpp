@@ -214,35 +214,40 @@ std::optional<std::string> summed_layers(const std::string& method, const Layere
   return parity_name(side);
 }
 
-std::vector<std::string> idle_options(const std::string& method,
-                                      const EstimateArguments& arguments) {
-  if (method == "exact") return given_options(arguments);
-  const Method& found = find_method(method);
-  const Reads& reads = found.reads;
-  const bool data = !arguments.data.empty(), replicas = by_replicas(found, arguments);
-  const bool untempered = (reads.cases && data) || replicas;
-  std::vector<std::string> idle;
-  if (!arguments.sampler.empty() && !found.any_tempering && found.source != Source::tempered)
-    idle.emplace_back("--sampler");
-  if (arguments.bundles > 0 && !replicas) idle.emplace_back("--bundles");
-  if (arguments.burn_in >= 0 && !replicas) idle.emplace_back("--burn-in");
-  if (!arguments.states.empty() && (!reads.states || untempered)) idle.emplace_back("--states");
-  if (arguments.prior != "uniform" && (!reads.log_prior || untempered))
-    idle.emplace_back("--prior");
-  if (!arguments.summed.empty() && !weighs_by_marginal(method, arguments))
-    idle.emplace_back("--summed");
-  return idle;
-}
-
 namespace {
 
-// Which other option makes one idle; empty: the method does.
-std::string because(const std::string& option, const EstimateArguments& arguments) {
-  if (option == "--summed" && arguments.states == "joint") return " and --states joint";
-  const bool of_rungs = option == "--prior" || option == "--states";
-  if (of_rungs && arguments.sampler == "parallel") return " and --sampler parallel";
-  if (of_rungs && !arguments.data.empty()) return " and --data";
-  return "";
+/// A given option that a method does not read, and which other one makes it so; empty: none does.
+struct IdleOption {
+  std::string name;
+  std::string because = {};
+};
+
+std::vector<IdleOption> idle_options(const std::string& method,
+                                     const EstimateArguments& arguments) {
+  std::vector<IdleOption> idle;
+  if (method == "exact") {
+    for (std::string& name : given_options(arguments)) idle.push_back({std::move(name)});
+    return idle;
+  }
+  const Method& found = find_method(method);
+  const Reads& reads = found.reads;
+  const bool cases = reads.cases && !arguments.data.empty(),
+             replicas = by_replicas(found, arguments);
+  const std::string sampler = arguments.sampler == "parallel" ? "--sampler parallel" : "",
+                    untempered = cases      ? "--data"
+                                 : replicas ? sampler
+                                            : "";
+  if (!arguments.sampler.empty() && !found.any_tempering && found.source != Source::tempered)
+    idle.push_back({"--sampler"});
+  if (arguments.bundles > 0 && !replicas) idle.push_back({"--bundles"});
+  if (arguments.burn_in >= 0 && !replicas) idle.push_back({"--burn-in"});
+  if (!arguments.states.empty() && (!reads.states || cases || replicas))
+    idle.push_back({"--states", reads.states ? untempered : ""});
+  if (arguments.prior != "uniform" && (!reads.log_prior || cases || replicas))
+    idle.push_back({"--prior", reads.log_prior ? untempered : ""});
+  if (!arguments.summed.empty() && !weighs_by_marginal(method, arguments))
+    idle.push_back({"--summed", !reads.states ? "" : replicas ? sampler : "--states joint"});
+  return idle;
 }
 
 }  // namespace
@@ -250,13 +255,15 @@ std::string because(const std::string& option, const EstimateArguments& argument
 void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments) {
   refuse_fixed_rungs(methods, arguments);
-  for (const std::string& option : idle_options(methods.front(), arguments))
+  for (const IdleOption& option : idle_options(methods.front(), arguments))
     if (std::all_of(methods.begin(), methods.end(), [&](const std::string& method) {
-          const std::vector<std::string> idle = idle_options(method, arguments);
-          return std::find(idle.begin(), idle.end(), option) != idle.end();
+          const std::vector<IdleOption> idle = idle_options(method, arguments);
+          return std::any_of(idle.begin(), idle.end(),
+                             [&](const IdleOption& other) { return other.name == option.name; });
         }))
-      throw InvalidArgument(fmt::format("{} (must be left out: nothing reads it with {}{})", option,
-                                        fmt::join(methods, ", "), because(option, arguments)));
+      throw InvalidArgument(fmt::format("{} (must be left out: nothing reads it with {}{}{})",
+                                        option.name, fmt::join(methods, ", "),
+                                        option.because.empty() ? "" : " and ", option.because));
   if (has_data_base(arguments)) return;
   if (arguments.base_smoothing >= 0)
     throw InvalidArgument("--base-smoothing (must go with --base DATASET)");

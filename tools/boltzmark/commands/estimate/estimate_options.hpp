@@ -50,9 +50,6 @@ std::vector<std::string> given_options(const EstimateArguments& arguments);
 /// Foretells the seconds that a method takes besides its sweeps.
 double estimator_seconds(const std::string& method, const MethodSettings& settings);
 
-/// Lists the given options that a method, or "exact", does not read.
-std::vector<std::string> idle_options(const std::string& method,
-                                      const EstimateArguments& arguments);
 /// Throws  InvalidArgument if an option is given that none of the methods reads, or without what it is of
 void refuse_idle_options(const std::vector<std::string>& methods,
                          const EstimateArguments& arguments);

@@ -30,13 +30,14 @@ struct DeepBound {
 };
 DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop stop);
 
-/// Estimates of single cases' log f(v), beside their bound.
+/// Estimates of single cases' log f(v), beside their bound. In means each class counts by its share of the
+/// data set's cases, however many of it were chosen.
 struct TrueCases {
   int cases = 0;
   double mean_log_f = 0;
   double std_error = 0;   ///< of mean_log_f, by sampling
   double mean_bound = 0;  ///< of the same cases' log f(v)
-  double spread = 0;      ///< standard error of the mean over these cases
+  double spread = 0;      ///< standard error of the mean over cases, as if all were of one class
   /// The gravest of all; of few_effective_samples only if such cases are a quarter, or hold a
   /// quarter of std_error's square.
   Status status = Status::ok;

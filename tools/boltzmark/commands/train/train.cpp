@@ -46,19 +46,10 @@ TrainArguments complete(TrainArguments arguments) {
     if (!arguments.validate.empty()) refuse("--validate", "not be, with --discriminative");
     if (!arguments.curves.empty()) refuse("--curves", "not be, with --discriminative");
     if (arguments.evaluate_sweeps > 0) refuse("--evaluate-sweeps", "not be, with --discriminative");
-  } else {
-    const char* must = "come with --discriminative";
-    if (!arguments.labels.empty()) refuse("--labels", must);
   }
   const auto fill = [](std::string& value, const char* otherwise) {
     if (value.empty()) value = otherwise;
   };
-  if (arguments.evaluate == 0 && !arguments.validate.empty())
-    refuse("--validate", "come with --evaluate");
-  if (arguments.evaluate == 0 && !arguments.curves.empty())
-    refuse("--curves", "come with --evaluate");
-  if (arguments.evaluate == 0 && arguments.evaluate_sweeps > 0)
-    refuse("--evaluate-sweeps", "come with --evaluate");
   const bool deep = arguments.hidden.size() > 1;
   if (!deep && arguments.mean_field > 0)
     refuse("--mean-field", "come with two --hidden or more: an RBM's means are exact");
@@ -323,6 +314,9 @@ void add_train(Program& program) {
                "exists.");
   command.integer(&arguments->seed, "--seed S", "Seed of every draw (default: 1).");
   command.flag(&arguments->force, "--force", "Replace MODEL and curves that exist.");
+  command.comes_with("--labels", {"--discriminative"});
+  for (const char* option : {"--validate", "--curves", "--evaluate-sweeps"})
+    command.comes_with(option, {"--evaluate"});
   command.writes({"--out", "--checkpoint", "--curves"});
   command.reads_models({"--start"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
