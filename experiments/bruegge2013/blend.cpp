@@ -173,6 +173,9 @@ void add_training(const Results& results, Summary& summary) {
               "final log-likelihood, T_0.5 − T, paired by repeat", summary);
   add_measure("switch, LL", differences_of(outcome(results, "switch").last, flip),
               "final log-likelihood, G then T − T throughout, paired by repeat", summary);
+  add_measure("switch against G, LL",
+              differences_of(outcome(results, "switch").last, outcome(results, "blend:0").last),
+              "final log-likelihood, G then T − G throughout, paired by repeat", summary);
 }
 
 void summarise(const Results& results, Summary& summary) {

@@ -93,8 +93,8 @@ std::vector<Cell> row_of(const std::string& name, const Outcomes& outcomes) {
 
 constexpr const char* kWords =
     "False: more than 5 standard errors and 0.5 nats from log Z; covered: by the stated 95 % "
-    "interval; right: within 2 standard errors and 0.5 nats. Intervals: 95 %, the wider of the "
-    "exact one of a proportion and the bootstrap over models; of false ones by runs, methods that "
+    "interval; right: within 2 standard errors and 0.5 nats. Intervals: 95 %, each limit the "
+    "outer of the exact one of a proportion and the bootstrap's over models; of false ones by runs, methods that "
     "read the same chains being one.";
 
 std::vector<std::string> families() {

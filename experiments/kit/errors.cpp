@@ -69,19 +69,19 @@ double ErrorCell::scaled_spread() const { return spread_of(scaled); }
 ErrorCell sum_up_errors(std::span<const Outcome> outcomes) {
   ErrorCell cell;
   cell.estimates = static_cast<int>(outcomes.size());
-  double std_errors = 0;
+  double std_errors = 0, told = 0;
   for (const Outcome& outcome : outcomes) {
     cell.refused += outcome.ok ? 0 : 1;
     cell.covered += outcome.ok && outcome.covered() ? 1 : 0;
     const double error = outcome.estimate - outcome.truth;
     if (!std::isfinite(error)) continue;
     cell.errors.push_back(error);
-    if (std::isfinite(outcome.std_error)) std_errors += outcome.std_error;
+    if (std::isfinite(outcome.std_error)) std_errors += outcome.std_error, ++told;
     if (outcome.ok && outcome.std_error > 0) cell.scaled.push_back(error / outcome.std_error);
   }
   if (cell.errors.empty()) return cell;
   set_moments(cell);
-  cell.mean_std_error = std_errors / static_cast<double>(cell.errors.size());
+  cell.mean_std_error = std_errors / told;  // NaN where none is
   return cell;
 }
 

@@ -31,14 +31,19 @@ void add_order(const Results& results, Summary& summary) {
 /// Where the order of the mean curves of s = 1 and infinity turns.
 void add_start_note(const Results& results, Summary& summary) {
   for (const int extra : {0, 5}) {
-    int turned = 0;
-    for (int updates = 0; updates <= kLearningUpdates; updates += kRecordUpdates) {
+    int turned = -1;  // never
+    for (int updates = 0; updates <= kLearningUpdates && turned < 0; updates += kRecordUpdates) {
       const auto low = likelihoods(results, extra, 1, updates),
                  high = likelihoods(results, extra, 0, updates);
       double difference = 0;
       for (std::size_t i = 0; i < low.size(); ++i) difference += low[i] - high[i];
-      if (difference > 0) break;
-      turned = updates + kRecordUpdates;
+      if (difference > 0) turned = updates;
+    }
+    if (turned <= 0) {
+      summary.note(fmt::format("R = {}: the mean log-likelihood of s = {} is the higher one {}.",
+                               extra, turned < 0 ? "∞" : "1",
+                               turned < 0 ? "throughout" : "from the start"));
+      continue;
     }
     summary.note(fmt::format(
         "R = {}: the mean log-likelihood of s = ∞ is the higher one at first, that of s = 1 from "

@@ -15,7 +15,9 @@
 
 // Moving chains: update rules, block sweeps, what they are moved on.
 #include "boltzmark/target/continuous_target.hpp"
+#include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/target/random_walk.hpp"
 #include "boltzmark/transition/log_density.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/sweep.hpp"
@@ -23,6 +25,7 @@
 // Moving them over a ladder of inverse temperatures.
 #include "boltzmark/sample/annealing/base_choice.hpp"
 #include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/sample/tempering/tempered_transition.hpp"
@@ -36,11 +39,15 @@
 #include "boltzmark/learn/trainer.hpp"
 
 // log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.
+// estimate_held is what `boltzmark estimate` does.
+#include "boltzmark/estimate/attempts.hpp"
 #include "boltzmark/estimate/case_likelihood.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held_estimate.hpp"
 #include "boltzmark/estimate/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/target_error.hpp"
 
 // What enumeration makes exact.
 #include "boltzmark/exact/exact_sampler.hpp"

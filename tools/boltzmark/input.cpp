@@ -142,6 +142,14 @@ void require_resolution(const Dataset& data, const Eigen::VectorXd& scales) {
           "{}: unit {} has values up to {:.8g}, which single precision holds to {:.2g}: too little for a "
           "spread of {:.3g} (must be nearer to 0: take an offset off)",
           data.name, i + 1, largest[i], kSpacing * largest[i], scales[i]));
+  // Half a spacing of each, times the slope of a value three spreads from its mean.
+  constexpr double kNats = 0.001, kSlope = 3;
+  const double off = kSlope * kSpacing / 2 * largest.cwiseQuotient(scales).sum();
+  if (off > kNats)
+    complain(fmt::format(
+        "{}: single precision holds its values, far from 0 beside their spread: log densities may be off by "
+        "{:.2g} nats a case (an offset may be taken off)",
+        data.name, off));
 }
 
 Dataset load_cases_of(const Layered& model, const std::string& spec, const std::string& binarise,

@@ -164,6 +164,7 @@ void save_store(const StoredRun& run, const std::string& path) {
     file.add("lower_bound", std::span(&run.bound.log_z, 1), {1});
     file.add("lower_bound_error", std::span(&run.bound.error_bound, 1), {1});
     file.add("input_rounding", std::span(&run.bound.input_rounding, 1), {1});
+    file.add("log_f_rounding", std::span(&run.bound.log_f_rounding, 1), {1});
   }
   const std::int32_t unresolved = 1;
   if (!run.resolved) file.add("unresolved", std::span(&unresolved, 1), {1});
@@ -208,6 +209,8 @@ StoredRun load_store(const std::string& path) {
                    .error_bound = read_size(file, "lower_bound_error")};
     if (file.contains("input_rounding"))
       run.bound.input_rounding = read_size(file, "input_rounding");
+    if (file.contains("log_f_rounding"))
+      run.bound.log_f_rounding = read_size(file, "log_f_rounding");
     run.resolved =
         !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);

@@ -214,6 +214,11 @@ std::string describe_case(const Layered& model) {
                      weight, bias);
 }
 
-std::vector<Rule> ergodic_rules() { return {Rule::gibbs(), Rule::flip(), Rule::blended(0.5)}; }
+std::vector<Rule> ergodic_rules() {
+  std::vector<Rule> rules;
+  for (const RuleInfo& info : registered_rules())
+    if (info.ergodic) rules.push_back(parse_rule(info.name));
+  return rules;
+}
 
 }  // namespace boltzmark

@@ -68,8 +68,7 @@ Predicted predict(const Layered& rbm) {
 
 /// The mean of errors with its standard error.
 Json mean_error(const std::vector<double>& errors) {
-  const Interval mean = mean_interval(errors);
-  return {{"mean", mean.estimate}, {"std_error", (mean.upper - mean.lower) / (2 * 1.96)}};
+  return {{"mean", mean_of(errors)}, {"std_error", mean_std_error(errors)}};
 }
 
 Estimate with_limits(const Json& error) {

@@ -57,9 +57,9 @@ std::vector<double> sorted(std::span<const double> values) {
   return copy;
 }
 
-// Between two order statistics; equal neighbours (both infinite, say) need no arithmetic.
+// Between two order statistics: anywhere before one that is infinite is infinite, too.
 double between(double low, double high, double share) {
-  if (low == high || share == 0) return low;
+  if (low == high || share == 0 || std::isinf(low)) return low;
   return low + share * (high - low);
 }
 
@@ -81,11 +81,14 @@ double mean_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-Interval mean_interval(std::span<const double> values, double level) {
+double mean_std_error(std::span<const double> values) {
   check_values(values);
+  return std::sqrt(mean_covariance(values, values));
+}
+
+Interval mean_interval(std::span<const double> values, double level) {
   check_level(level);
-  const double half =
-      student_quantile(values.size(), level) * std::sqrt(mean_covariance(values, values));
+  const double half = mean_std_error(values) * student_quantile(values.size(), level);
   const double mean = mean_of(values);
   return {mean, mean - half, mean + half};
 }

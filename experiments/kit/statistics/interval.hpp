@@ -18,6 +18,9 @@ struct Interval {
 /// Computes the arithmetic mean: NaN of no value.
 double mean_of(std::span<const double> values);
 
+/// Computes the standard error of a mean.  Throws  InvalidArgument as mean_interval
+double mean_std_error(std::span<const double> values);
+
 /// Computes Student's t interval of a mean.
 /// Throws  InvalidArgument if there are fewer than 2 values, one is not finite, or level is outside
 /// (0, 1)

@@ -57,7 +57,7 @@ double late_deviation(const std::vector<double>& curve, const std::vector<double
 
 double last_half_trend(const std::vector<double>& curve) {
   const std::span<const double> half = std::span(curve).last(curve.size() - curve.size() / 2);
-  return fit_line(half).slope * static_cast<double>(half.size());
+  return fit_line(half).slope * static_cast<double>(half.size() - 1);  // steps between records
 }
 
 double share_not_falling(const std::vector<double>& curve, const std::vector<double>& errors) {

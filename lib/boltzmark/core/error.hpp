@@ -5,7 +5,7 @@
 
 namespace boltzmark {
 
-/// Base of every error that the library throws.
+/// Base of the errors that the library throws of its own; those of the standard library may pass.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ Layered hidden_layers_given(const Layered& model,
   if (visible.size() != model.size(0))
     throw InvalidArgument(
         fmt::format("visible = {} units (must be {})", visible.size(), model.size(0)));
+  require_within(model.layer(0).unit, visible.cast<float>());
   std::vector<Layer> layers;
   for (int l = 1; l < model.layers(); ++l) layers.push_back(model.layer(l));
   layers.front().bias += model.weights(0).transpose() * visible;
@@ -42,6 +44,9 @@ Estimate estimate_log_f(std::string_view method, const Layered& model,
   hold_to_found(target, search, visited_states(runs.top_states()), found, estimate, {}, together);
   const double visible_term = model.bias(0).dot(visible);
   for (double* value : {&estimate.log_z, &estimate.lower, &estimate.upper}) *value += visible_term;
+  if (visible_term != 0)  // warnings were written before
+    for (std::string& warning : estimate.warnings)
+      warning = fmt::format("of log f(v) less a'v = {:.4f}: {}", visible_term, warning);
   estimate.log_z_rungs.resize(0);  // of a law of the hidden layers alone
   return estimate;
 }

@@ -62,30 +62,48 @@ SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search
 }
 
 void hold_to_bound(const LowerBound& bound, Estimate& estimate, int together) {
+  hold_to_resolution(bound, estimate);
   refuse_below(estimate, bound.lowest(), together);
   if (bound.all_states) refuse_above(estimate, bound.log_z + bound.error_bound);
-  hold_to_resolution(bound, estimate);
 }
 
 namespace {
 
-constexpr double kMostRounding = 0.1;  // nats of a unit's input
+constexpr double kMostRounding = 0.1;  // nats of a unit's input, and of log f
+
+// What rounding changes is no chance: it is in the error and the limits, where it is a part of these.
+void add_rounding(double nats, Estimate& estimate) {
+  constexpr double kNats = 0.001, kShare = 0.1;
+  if (!(nats > std::max(kNats, kShare * estimate.std_error))) return;
+  estimate.std_error = std::hypot(estimate.std_error, nats);
+  estimate.lower -= nats;
+  estimate.upper += nats;
+  estimate.warnings.push_back(
+      fmt::format("samplers, in single precision, round log f by up to {:.2g} nats: the standard "
+                  "error has it, and so have the limits",
+                  nats));
+}
 
 }  // namespace
 
 bool is_resolved(const LowerBound& bound) {
-  return !std::isnan(bound.log_z) && bound.input_rounding <= kMostRounding;
+  return !std::isnan(bound.log_z) && bound.input_rounding <= kMostRounding &&
+         bound.log_f_rounding <= kMostRounding;
 }
 
 void hold_to_resolution(const LowerBound& bound, Estimate& estimate) {
-  if (is_resolved(bound)) return;
+  if (is_resolved(bound)) return add_rounding(bound.log_f_rounding, estimate);
   if (std::isnan(bound.log_z))
     return estimate.refuse(Status::not_converged,
                            "parameters are so large that a double does not resolve a nat");
-  estimate.refuse(Status::not_converged,
-                  fmt::format("parameters are so large that samplers, in single precision, round a "
-                              "unit's input by {:.2g} nats (more than {})",
-                              bound.input_rounding, kMostRounding));
+  estimate.refuse(
+      Status::not_converged,
+      fmt::format(
+          "parameters are so large that samplers, in single precision, round {} by "
+          "{:.2g} nats (more than {})",
+          bound.input_rounding > kMostRounding ? "a unit's input" : "log f",
+          bound.input_rounding > kMostRounding ? bound.input_rounding : bound.log_f_rounding,
+          kMostRounding));
 }
 
 namespace {

@@ -83,7 +83,11 @@ void need_any_tempering(const Method& method, bool stored) {
                                       method.name, names_of(" or ", reads)));
 }
 
-void check_tempering(const Method& method, const MethodSettings& settings) {
+void check_settings(const Method& method, const MethodSettings& settings) {
+  if (settings.chains < 1 || settings.sweeps < 1 || settings.bundles < 0)
+    throw InvalidArgument(
+        fmt::format("chains, sweeps, bundles = {}, {}, {} (must be at least 1, 1 and 0)",
+                    settings.chains, settings.sweeps, settings.bundles));
   if (method.source == Source::tempered && settings.tempering == Tempering::parallel)
     need_any_tempering(method, false);
 }
@@ -125,7 +129,7 @@ Estimate estimate_from(std::string_view name, const SampleStore& store,
 Estimate estimate_log_z(std::string_view name, const Target& target,
                         const MethodSettings& settings) {
   const Method& method = find_method(name);
-  check_tempering(method, settings);
+  check_settings(method, settings);
   if (method.from_run)
     return settings.tempering == Tempering::parallel
                ? estimate_from_replicas(method, run_replicas(target, settings))
@@ -154,7 +158,7 @@ const SampleStore& MethodRuns::replicas() {
 
 Estimate MethodRuns::estimate(std::string_view name) {
   const Method& method = find_method(name);
-  check_tempering(method, settings_);
+  check_settings(method, settings_);
   if (method.source == Source::tempered) {
     if (settings_.tempering == Tempering::parallel) {
       const SampleStore& samples = replicas();

@@ -37,6 +37,8 @@ Estimate estimate_from(std::string_view method, const SampleStore& store,
                        std::optional<States> states = std::nullopt);
 /// Estimates log Z by any method. Only RAISE with cases needs a target of layers. Samples of parallel
 /// tempering (settings.tempering) serve methods of any_tempering.
+/// Its status is by the run's own samples, which know nothing of a mode that no chain met: estimate_held, or
+/// hold_to_found, holds an estimate of layers to what is found beside it.
 /// Randomness  as run_tempering, or run_replicas
 /// Throws      InvalidArgument if there is no such method, it cannot read the samples asked for, or on
 ///   settings out of range; what settings.progress throws
@@ -49,6 +51,7 @@ class MethodRuns {
  public:
   MethodRuns(const Target& target, MethodSettings settings)
       : target_(&target), settings_(std::move(settings)) {}
+  MethodRuns(const Target&&, MethodSettings) = delete;  ///< it must outlive the runs
   MethodRuns(const MethodRuns&) = delete;
   MethodRuns& operator=(const MethodRuns&) = delete;
 

@@ -63,6 +63,8 @@ ExactSampler::ExactSampler(const Layered& rbm) : rbm_(rbm) {
 
 void ExactSampler::draw(Stream& stream, Eigen::Ref<Eigen::VectorXf> visible,
                         Eigen::Ref<Eigen::VectorXf> hidden) const {
+  if (visible.size() != rbm_.size(0) || hidden.size() != rbm_.size(1))
+    throw InvalidArgument("visible, hidden (must be of the model's units)");
   const auto at = std::upper_bound(sums_.begin(), sums_.end() - 1, stream.uniform() * sums_.back());
   const Eigen::VectorXd h =
       hidden_states(rbm_.size(1), static_cast<std::uint64_t>(at - sums_.begin()), 1);

@@ -32,6 +32,8 @@ void Ascent::step() {
     Step step = steps_->step(gradient_);
     step.rate *= optimiser_.rate_factor(updates_);
     change(step);
+  } catch (const InvalidArgument&) {
+    throw;  // of a law, a sampler or cases: no lower rate mends it
   } catch (const Error& error) {
     throw Diverged(updates_, error.what());
   }

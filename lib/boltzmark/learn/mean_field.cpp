@@ -80,6 +80,8 @@ void MeanField::start(Chains& cases) {
 }
 
 void MeanField::update_side(Chains& cases, int parity) {
+  if (parity != 0 && parity != 1)
+    throw InvalidArgument(fmt::format("parity = {} (must be 0 or 1)", parity));
   for (int l = parity == 0 ? 2 : 1; l < packed_.layers(); l += 2) {
     fill_inputs(packed_, cases, l, inputs_[l]);
     set_means(packed_, cases, l, inputs_[l]);
@@ -126,6 +128,7 @@ Eigen::VectorXd MeanField::bounds(const Layered& model, const Chains& cases) con
 VariationalBounds variational_bounds(const Layered& model,
                                      const Eigen::Ref<const Eigen::MatrixXf>& cases,
                                      MeanFieldStop stop) {
+  require_within(model.layer(0).unit, cases);
   VariationalBounds all;
   all.log_f.resize(static_cast<std::size_t>(cases.cols()));
   const Eigen::Index batches = (cases.cols() + kBatch - 1) / kBatch;

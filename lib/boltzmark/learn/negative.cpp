@@ -257,7 +257,7 @@ Negative tempered(std::string_view kind, int temperatures, double lowest) {
   if (temperatures < 2)
     throw InvalidArgument(fmt::format("temperatures = {} (must be at least 2)", temperatures));
   uniform_ladder(temperatures, lowest);
-  return {.kind = kind, .temperatures = temperatures, .lowest = lowest};
+  return {.kind = std::string(kind), .temperatures = temperatures, .lowest = lowest};
 }
 
 }  // namespace
@@ -386,8 +386,14 @@ void set_negative_option(Negative& negative, std::string_view name, std::string_
 }
 
 std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSetup& setup) {
+  const NegativePhase& phase = phase_of(negative.kind);
+  if (negative.sweeps < 1 || negative.temperatures < 1 || negative.chains < 0 || negative.every < 1)
+    throw InvalidArgument(fmt::format(
+        "sweeps, temperatures, chains, every = {}, {}, {}, {} (must be at least 1, 1, 0 "
+        "and 1)",
+        negative.sweeps, negative.temperatures, negative.chains, negative.every));
   if (negative.has_ladder()) require_temperable(setup.model);
-  return phase_of(negative.kind).make(negative, setup);
+  return phase.make(negative, setup);
 }
 
 }  // namespace boltzmark

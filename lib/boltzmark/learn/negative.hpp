@@ -14,7 +14,7 @@ namespace boltzmark {
 /// How a trainer draws the negative samples of a gradient: one of negative_phases(), with its
 /// settings, of which a phase reads those that its form and its options name.
 struct Negative {
-  std::string_view kind = "cd";
+  std::string kind = "cd";
   int sweeps = 1;        ///< k of every update
   int temperatures = 1;  ///< of a ladder from b = lowest to 1, where there is one
   double lowest = 0;

@@ -62,6 +62,7 @@ Pretraining::Pretraining(std::vector<int> sizes, NetworkUnits units,
                          std::shared_ptr<CaseSource> cases, PretrainingOptions options,
                          StreamKey key)
     : cases_(std::move(cases)), options_(std::move(options)), key_(key) {
+  if (!cases_) throw InvalidArgument("cases = none (must be given)");
   check_epochs(options_.epochs, sizes.empty() ? 0 : sizes.size() - 1);
   for (std::size_t l = 0; l + 1 < sizes.size(); ++l)
     rbms_.push_back(start_rbm(static_cast<int>(l), std::span(sizes).subspan(l, 2), units, key));

@@ -17,6 +17,12 @@ constexpr int kVisible = 0;
 constexpr int kHidden = 1;
 
 // Checks before any member allocates; returns the cases of an update.
+template <class Pointer>
+Pointer given(Pointer pointer, const char* name) {
+  if (!pointer) throw InvalidArgument(fmt::format("{} = none (must be given)", name));
+  return pointer;
+}
+
 int batch_of(const Layered& model, const CaseSource& source, const TrainOptions& options) {
   for (int l = 0; l < model.layers(); ++l) {
     if (model.layer(l).unit.has_scale() && (l != kVisible || !model.is_rbm()))
@@ -54,7 +60,7 @@ std::unique_ptr<Sampler> sampler_of(const Layered& model, CaseSource& source,
                        .cases_are_states = options.rule == Rule::gibbs() || source.are_states()});
 }
 
-std::shared_ptr<CaseSource> given(const Layered& model, CaseValues data) {
+std::shared_ptr<CaseSource> source_of(const Layered& model, CaseValues data) {
   return std::make_shared<GivenCases>(std::move(data), model.layer(kVisible).unit);
 }
 
@@ -62,33 +68,40 @@ std::shared_ptr<CaseSource> given(const Layered& model, CaseValues data) {
 
 Trainer::Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
                  std::shared_ptr<const Draws> draws)
-    : Trainer(model, given(model, std::move(data)), options, key, std::move(draws)) {}
+    : Trainer(model, source_of(model, std::move(data)), options, key, std::move(draws)) {}
 
 Trainer::Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
                  std::unique_ptr<Sampler> sampler)
-    : Trainer(model, given(model, std::move(data)), options, key, std::move(sampler)) {}
+    : Trainer(model, source_of(model, std::move(data)), options, key, std::move(sampler)) {}
 
 Trainer::Trainer(const Layered& model, const std::shared_ptr<CaseSource>& source,
                  const TrainOptions& options, StreamKey key, std::shared_ptr<const Draws> draws)
     : Trainer(model, source, options, key,
-              sampler_of(model, *source, options, key, std::move(draws))) {}
+              sampler_of(model, *given(source, "source"), options, key, std::move(draws))) {}
 
 Trainer::Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
                  StreamKey key, std::unique_ptr<Sampler> sampler)
     : Ascent(model.zero_parameters(), options.optimiser, options.learning_rate),
       model_(std::move(model)),
-      source_(std::move(source)),
+      source_(given(std::move(source), "source")),
       options_(options),
       key_(key),
       minibatches_(source_->cases(), batch_of(model_, *source_, options), key),
       positive_(model_, batch_of(model_, *source_, options)),
-      sampler_(std::move(sampler)),
+      sampler_(given(std::move(sampler), "sampler")),
       negative_(model_, sampler_->chains()) {
+  if (!negative_.fit(sampler_->packed()))
+    throw InvalidArgument("sampler (must be of a model of the same layers and units)");
   if (!model_.is_rbm()) mean_field_.emplace(model_, options.mean_field);
 }
 
 void Trainer::sample() {
-  sampler_->set_model(model_);
+  try {
+    sampler_->set_model(model_);
+  } catch (
+      const InvalidArgument& error) {  // parameters that no float holds: of those learnt so far
+    throw Error(error.what());
+  }
   load_cases();
   if (model_.is_rbm()) fill_inputs(sampler_->packed(), positive_, kHidden, inputs_);
   sampler_->start_at(positive_, inputs_, case_weights_);

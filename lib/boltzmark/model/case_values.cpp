@@ -44,6 +44,11 @@ CaseValues CaseValues::compact(Eigen::MatrixXf values) {
   return {Levels(all.begin(), all.end()), values.rows()};
 }
 
+void CaseValues::require_case(Eigen::Index number) const {
+  if (number < 0 || number >= cols_)
+    throw InvalidArgument(fmt::format("case = {} (must be one of {})", number, cols_));
+}
+
 CaseValues::Meanings CaseValues::whole_numbers() {
   Meanings meanings;
   for (int level = 0; level < 256; ++level) meanings[level] = static_cast<float>(level);
@@ -68,18 +73,21 @@ void CaseValues::copy_case(Eigen::Index number, float* out) const {
 }
 
 Eigen::VectorXf CaseValues::col(Eigen::Index number) const {
+  require_case(number);
   Eigen::VectorXf values(rows_);
   copy_case(number, values.data());
   return values;
 }
 
 Eigen::MatrixXf CaseValues::leftCols(Eigen::Index count) const {
+  if (count != 0) require_case(count - 1);
   Eigen::MatrixXf some(rows_, count);
   for (Eigen::Index c = 0; c < count; ++c) copy_case(c, some.col(c).data());
   return some;
 }
 
 Eigen::MatrixXf CaseValues::select(std::span<const int> cases) const {
+  for (const int number : cases) require_case(number);
   Eigen::MatrixXf some(rows_, static_cast<Eigen::Index>(cases.size()));
   for (Eigen::Index c = 0; c < some.cols(); ++c)
     copy_case(cases[static_cast<std::size_t>(c)], some.col(c).data());

@@ -43,8 +43,9 @@ class CaseValues {
   const Levels* levels() const { return levels_.get(); }
 
   float operator()(Eigen::Index unit, Eigen::Index number) const;
+  /// Copies a case, the first ones, some, or all, out.  Shapes  [units x count]
+  /// Throws  InvalidArgument if there is no such case
   Eigen::VectorXf col(Eigen::Index number) const;
-  /// Copies the first cases, or some, or all, out.  Shapes  [units x count]
   Eigen::MatrixXf leftCols(Eigen::Index count) const;
   Eigen::MatrixXf select(std::span<const int> cases) const;
   Eigen::MatrixXf matrix() const { return leftCols(cols_); }
@@ -66,6 +67,7 @@ class CaseValues {
     return levels_->data() + number * rows_;
   }
   void copy_case(Eigen::Index number, float* out) const;
+  void require_case(Eigen::Index number) const;
 
   Eigen::Index rows_ = 0;
   Eigen::Index cols_ = 0;

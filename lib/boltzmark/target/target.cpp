@@ -23,6 +23,13 @@ void require_marginal_moves(const Target& target) {
         rule));
 }
 
+std::unique_ptr<Population> of_chains(int chains, std::unique_ptr<Population> population) {
+  if (!population || population->chains() != chains)
+    throw InvalidArgument(fmt::format("population = {} chains (must be the {} asked for)",
+                                      population ? population->chains() : 0, chains));
+  return population;
+}
+
 Populations::Populations(const Target& target, int chains, StreamKey key)
     : Populations(chains, [&](int first_chain, int count) {
         return target.populate(first_chain, count, key);
@@ -36,7 +43,7 @@ Populations::Populations(int chains, const Populate& populate) : chains_(chains)
     const int first = g * blocks / groups * kChainBlock;
     const int last = std::min(chains, (g + 1) * blocks / groups * kChainBlock);
     first_chains_.push_back(first);
-    groups_.push_back(populate(first, last - first));
+    groups_.push_back(of_chains(last - first, populate(first, last - first)));
   }
 }
 

@@ -60,6 +60,10 @@ class Target {
 /// Throws  InvalidArgument naming the rule
 void require_marginal_moves(const Target& target);
 
+/// Returns a population that a target was asked for.
+/// Throws  InvalidArgument if it is none, or has another number of chains
+std::unique_ptr<Population> of_chains(int chains, std::unique_ptr<Population> population);
+
 /// Chains split into one population per thread; results do not depend on the split.
 class Populations {
  public:

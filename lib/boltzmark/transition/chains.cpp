@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -32,6 +33,14 @@ void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases) {
           fmt::format("value = {} (must be a state of {} units)", value, unit.name()));
 }
 
+void require_within(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases) {
+  for (const float value : cases.reshaped())
+    if (!std::isfinite(value) || value < static_cast<float>(unit.lowest()) ||
+        value > static_cast<float>(unit.highest()))
+      throw InvalidArgument(fmt::format("value = {} (must be in {} .. {}, of {} units)", value,
+                                        unit.lowest(), unit.highest(), unit.name()));
+}
+
 Chains::Chains(const Layered& model, int chains) : chains_(chains) {
   if (chains < 1) throw InvalidArgument(fmt::format("chains = {} (must be at least 1)", chains));
   for (int l = 0; l < model.layers(); ++l) {
@@ -45,7 +54,18 @@ Chains::Chains(const Layered& model, int chains) : chains_(chains) {
   }
 }
 
+void Chains::require_layer(int layer) const {
+  if (layer < 0 || layer >= layers())
+    throw InvalidArgument(fmt::format("layer = {} (must be 0 to {})", layer, layers() - 1));
+}
+
+void Chains::require_chain(int chain) const {
+  if (chain < 0 || chain >= chains_)
+    throw InvalidArgument(fmt::format("chain = {} (must be 0 to {})", chain, chains_ - 1));
+}
+
 void Chains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states) {
+  require_layer(layer);
   if (states.rows() != sizes_[layer] || states.cols() != chains_)
     throw InvalidArgument(fmt::format("states = [{} x {}] (must be [{} x {}])", states.rows(),
                                       states.cols(), sizes_[layer], chains_));
@@ -54,6 +74,7 @@ void Chains::set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& state
 }
 
 Eigen::MatrixXf Chains::get_layer(int layer) const {
+  require_layer(layer);
   Eigen::MatrixXf states(sizes_[layer], chains_);
   for (int c = 0; c < chains_; ++c)
     for (int u = 0; u < sizes_[layer]; ++u) states(u, c) = get(layer, u, c);
@@ -61,6 +82,7 @@ Eigen::MatrixXf Chains::get_layer(int layer) const {
 }
 
 State Chains::get_chain(int chain) const {
+  require_chain(chain);
   State state;
   for (int l = 0; l < layers(); ++l) {
     Eigen::VectorXd& values = state.emplace_back(sizes_[l]);
@@ -70,12 +92,17 @@ State Chains::get_chain(int chain) const {
 }
 
 void Chains::exchange(int first, int second) {
+  require_chain(first);
+  require_chain(second);
   for (int l = 0; l < layers(); ++l)
     for (int u = 0; u < sizes_[l]; ++u)
       std::swap(values_[l][offset(l, u, first)], values_[l][offset(l, u, second)]);
 }
 
 void Chains::copy_chain(int chain, const Chains& from, int source) {
+  require_chain(chain);
+  from.require_chain(source);
+  if (from.sizes_ != sizes_) throw InvalidArgument("from (must be chains of the same model)");
   for (int l = 0; l < layers(); ++l)
     for (int u = 0; u < sizes_[l]; ++u)
       values_[l][offset(l, u, chain)] = from.values_[l][from.offset(l, u, source)];

@@ -17,6 +17,11 @@ inline constexpr int kChainBlock = 16;
 /// Throws  InvalidArgument naming the first such value
 void require_states(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases);
 
+/// Refuses cases that are outside a unit's values: neither states nor means.
+/// Shapes  cases [units x cases]
+/// Throws  InvalidArgument naming the first such value
+void require_within(Unit unit, const Eigen::Ref<const Eigen::MatrixXf>& cases);
+
 /// The states of many chains of one model.
 /// Storage per layer: [block][unit][chain in block] float32, values times Unit::state_scale, so
 /// that a block is contiguous; the last block is padded with chains that are never read.
@@ -45,7 +50,12 @@ class Chains {
     return values_[layer].data() + block_offset(layer, b);
   }
 
+  /// Throws  InvalidArgument if there is no such layer or chain
+  void require_layer(int layer) const;
+  void require_chain(int chain) const;
+
   /// Copies a layer's values in or out.  Shapes  [units x chains]
+  /// Throws  InvalidArgument, as do those below, if shapes differ or there is no such layer or chain
   void set_layer(int layer, const Eigen::Ref<const Eigen::MatrixXf>& states);
   Eigen::MatrixXf get_layer(int layer) const;
   /// Copies one chain out.

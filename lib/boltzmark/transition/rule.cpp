@@ -120,7 +120,7 @@ std::string Rule::name() const {
     case Kind::metropolis:
       return "metropolis";
     case Kind::own:
-      return own->name;
+      return own ? own->name : "none";
   }
   throw InvalidArgument("rule (must be a registered kind)");
 }
@@ -152,6 +152,7 @@ const std::vector<RuleInfo>& registered_rules() {
 
 void next_law(const Rule& rule, Unit unit, double input, int from, std::span<double> out) {
   if (!unit.is_discrete()) throw InvalidArgument("unit = " + unit.name() + " (must be discrete)");
+  require_law(rule, unit);
   const int values = unit.values();
   if (static_cast<int>(out.size()) != values || from < 0 || from >= values)
     throw InvalidArgument(fmt::format("from = {}, out = {} values (must be 0..{}, {})", from,
@@ -183,6 +184,9 @@ int next_value(const Rule& rule, Unit unit, double input, int from, std::uint32_
 }
 
 void require_law(const Rule& rule, Unit unit) {
+  if (rule.kind == Rule::Kind::blend) Rule::blended(rule.blend);  // refuses what is no share
+  if (rule.kind == Rule::Kind::own && !(rule.own && rule.own->law))
+    throw InvalidArgument("rule = none (must have a law: Rule::of)");
   if (rule.kind == Rule::Kind::own && !unit.is_discrete())
     throw InvalidArgument(
         fmt::format("rule = {} (must be one with kernels for {} units, not a law of one's own)",

@@ -40,15 +40,18 @@ struct Rule {
   static Rule metropolis() { return {Kind::metropolis, 0}; }
   /// Throws  InvalidArgument if share is outside [0, 1]
   static Rule blended(double share);
-  /// Makes a rule of a law of one's own. `rule_checks` tells whether it is right.
+  /// Makes a rule of a law of one's own. `rule_checks` tells whether it leaves p unchanged, `spectrum`
+  /// whether it comes everywhere.
   /// Throws  InvalidArgument if there is no law, or the name is empty or that of another rule
   static Rule of(std::string name, Law law);
 
   /// Writes the rule as the command line takes it: gibbs, flip, blend:0.5, metropolis; or its name.
   std::string name() const;
-  /// Compares names: laws cannot be.
+  /// Compares what names tell: laws cannot be compared.
   friend bool operator==(const Rule& a, const Rule& b) {
-    return a.kind == b.kind && a.blend == b.blend && (!a.own || a.own->name == b.own->name);
+    if (a.kind != b.kind) return false;
+    if (a.kind == Kind::own) return a.own && b.own && a.own->name == b.own->name;
+    return a.kind != Kind::blend || a.blend == b.blend;
   }
 };
 
@@ -78,7 +81,8 @@ void next_law(const Rule& rule, Unit unit, double input, int from, std::span<dou
 int next_value(const Rule& rule, Unit unit, double input, int from, std::uint32_t draw,
                std::span<double> law);
 
-/// Refuses a rule that has no law for a kind of units: one's own of continuous ones.
+/// Refuses a rule that has no law for a kind of units: one's own of continuous ones, or none at all, by members
+/// that no factory gives.
 /// Throws  InvalidArgument
 void require_law(const Rule& rule, Unit unit);
 

@@ -179,6 +179,8 @@ void sweep(const PackedModel& model, Chains& chains, const Draws& draws,
 
 void half_sweep(const PackedModel& model, Chains& chains, const Draws& draws,
                 const SweepOptions& options, int parity) {
+  if (parity != 0 && parity != 1)
+    throw InvalidArgument(fmt::format("parity = {} (must be 0 or 1)", parity));
   run(model, chains, draws, options, [&](LayerUpdate& job, int unit_groups) {
     job.sweep = options.first_sweep;
     update_parity(job, parity, unit_groups);

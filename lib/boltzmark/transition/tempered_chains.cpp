@@ -104,8 +104,10 @@ void TemperedChains::set_model(std::shared_ptr<const TemperedModel> model) {
 }
 
 void TemperedChains::copy_chain(int chain, const TemperedChains& from, int source) {
-  if (from.model_->summed != model_->summed)
-    throw InvalidArgument("from (must sum out the same side)");
+  if (from.model_->summed != model_->summed || !from.chains_.fit(model_->packed))
+    throw InvalidArgument("from (must be of a model of the same shape, the same side summed out)");
+  chains_.require_chain(chain);
+  from.chains_.require_chain(source);
   const auto copy = [&](const float* in, float* out, std::size_t units) {
     for (std::size_t u = 0; u < units; ++u)
       out[u * kChainBlock + chain % kChainBlock] = in[u * kChainBlock + source % kChainBlock];
@@ -184,7 +186,14 @@ void TemperedChains::for_summed_layers(int block, const Body& body) const {
                       .inputs = inputs_[l / 2].data() + inputs_offset(l, block)});
 }
 
+void TemperedChains::require_room(std::span<double> out, std::size_t rungs) const {
+  const std::size_t needed = static_cast<std::size_t>(chains()) * rungs;
+  if (out.size() != needed)
+    throw InvalidArgument(fmt::format("out = {} values (must be {})", out.size(), needed));
+}
+
 void TemperedChains::log_ratio(std::span<double> out) const {
+  require_room(out);
   for (int block = 0; block < chains_.blocks(); ++block) {
     BlockSums sums = kept_slopes_[block];
     for_summed_layers(block, [&](const DensityBlock& summed) { add_joint(summed, sums.data()); });
@@ -193,6 +202,7 @@ void TemperedChains::log_ratio(std::span<double> out) const {
 }
 
 void TemperedChains::log_increment(double from, double to, std::span<double> out) const {
+  require_room(out);
   for (int block = 0; block < chains_.blocks(); ++block) {
     BlockSums sums = kept_slopes_[block];
     for (double& sum : sums) sum *= to - from;
@@ -205,6 +215,7 @@ void TemperedChains::log_increment(double from, double to, std::span<double> out
 
 void TemperedChains::log_densities(std::span<const float> ladder, std::span<double> out) {
   const std::size_t rungs = ladder.size();
+  require_room(out, rungs);
   const bool equal = has_simple_summed_layers() && is_equally_spaced(ladder);
   if (equal && rung_nodes_.rungs() != static_cast<int>(rungs))
     rung_nodes_ = RungNodes(static_cast<int>(rungs));

@@ -67,6 +67,7 @@ class TemperedChains {
              std::uint64_t sweep_number, const Rule& rule = Rule::gibbs());
 
   /// Writes D(x) = log f(x) - log p1(x) of the joint states.  Shapes  [chains]
+  /// Throws  InvalidArgument, as those below, if out is of another size
   void log_ratio(std::span<double> out) const;
   /// Writes log f_to(v) - log f_from(v).  Shapes  [chains]
   void log_increment(double from, double to, std::span<double> out) const;
@@ -78,6 +79,7 @@ class TemperedChains {
   void log_densities(std::span<const float> ladder, std::span<double> out);
 
  private:
+  void require_room(std::span<double> out, std::size_t rungs = 1) const;
   std::size_t inputs_offset(int layer, int block) const;
   using BlockSums = std::array<double, kChainBlock>;
   void refresh();

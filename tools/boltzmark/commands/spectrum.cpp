@@ -153,7 +153,8 @@ void add_spectrum(Program& program) {
           "on the ranks of mpirun, which share the states, 2^32 if they have the memory (240 "
           "bytes a state), with the bits of one process.",
       .notes =
-          "JSON keys: rule, states, slem, second_eigenvalue (largest real part below 1),\n"
+          "JSON keys: rule, states, slem, second_eigenvalue (largest real part of those that are left\n"
+          "without one eigenvalue 1: 1 again where the chain is reducible),\n"
           "relaxation_time (1 / (1 - slem) steps, null if slem is 1 within 1e-12), stationarity_error (L1\n"
           "norm of pT - p), irreducible, aperiodic.",
       .examples = {"boltzmark spectrum rbm.npz --rule flip",

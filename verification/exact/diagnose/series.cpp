@@ -120,9 +120,9 @@ TEST_CASE("a time of tens of thousands of steps is summed to its end") {
   Eigen::MatrixXd series(kSteps, 1);
   for (Eigen::Index t = 0; t < kSteps; ++t)
     series(t, 0) = std::cos(M_PI * static_cast<double>(t) / static_cast<double>(kSteps));
-  const SequenceTime time = geyer_time(series);
-  const auto sum = initial_sequence_sum(
-      autocovariance(Eigen::VectorXd(series.col(0)), kSteps - 1, series.mean()));
+  const auto time = boltzmark::geyer_time(series);
+  const auto sum = boltzmark::initial_sequence_sum(
+      boltzmark::autocovariance(Eigen::VectorXd(series.col(0)), kSteps - 1, series.mean()));
   CHECK(time.window > 30000);
   CHECK(time.tau == Approx(sum.tau).epsilon(1e-9));
 }
@@ -149,6 +149,11 @@ TEST_CASE("batch means follow their definition") {
   const double of_means = (9 + 1 + 1 + 9) / 3.0;  // about 4
   const Eigen::ArrayXXd centred = chains.array() - chains.mean();
   CHECK(batch.tau == Approx(2 * of_means / (centred.square().sum() / 9)).epsilon(1e-14));
+  CHECK(batch.tau == Approx(15.0 / 11).epsilon(1e-14));
+  // 3 tau / tau_true is chi squared of three degrees: 0.215795 .. 9.348404 of 95 %, variance 6.
+  CHECK(batch.std_error == Approx(15.0 / 11 * std::sqrt(6.0) / 3).epsilon(1e-14));
+  CHECK(batch.lower == Approx(45.0 / 11 / 9.348404).epsilon(1e-6));
+  CHECK(batch.upper == Approx(45.0 / 11 / 0.215795).epsilon(1e-5));
 }
 
 TEST_CASE("a series that needs more terms than the model may have is undecided") {

@@ -65,6 +65,19 @@ Estimate held_to(double reverse, double error) {
 
 }  // namespace
 
+TEST_CASE("chains that begin near modes have draws of their own, in every block") {
+  // Fair coins: two chains of equal draws agree on all forty, others once in 2^40.
+  const Layered coins = Layered::rbm(Eigen::MatrixXd::Zero(40, 4), Eigen::VectorXd::Zero(40),
+                                     Eigen::VectorXd::Zero(4));
+  const LayeredTarget target(coins, Base::uniform(coins));
+  const Modes modes = modes_of(coins);
+  const auto population = target.chains(0, 48, make_key(7));
+  start_from_modes(target, modes, 48, make_key(7))(*population, 0);
+  const Eigen::MatrixXf states = population->tempered_chains().states().get_layer(0);
+  for (int a = 0; a < 48; ++a)
+    for (int b = 0; b < a; ++b) CHECK(states.col(a) != states.col(b));
+}
+
 TEST_CASE("chains from the base and chains from modes find log Z, of every unit and depth") {
   const Unit bit = Unit::bernoulli(), spin = Unit::multivalued(1), four = Unit::multivalued(4),
              line = Unit::continuous();

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <string>
 
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
@@ -27,6 +28,17 @@ TEST_CASE("a case whose AIS misses the mode of its hidden layers is below what c
       estimate_log_f("ais", model, v, {.chains = 100, .sweeps = 100, .key = make_key(1)});
   CHECK(estimate.log_z < truth - 5);
   CHECK(estimate.status == Status::below_bound);
+  CHECK(estimate.warnings.at(0).find("of log f(v)") == std::string::npos);
+  // The visible unit's term is in the numbers, and what is said of them without it says so.
+  one.bias[0] = -10;
+  const Estimate less =
+      estimate_log_f("ais", Layered({one, units, holder}, {model.weights(0), model.weights(1)}), v,
+                     {.chains = 100, .sweeps = 100, .key = make_key(1)});
+  CHECK(less.log_z == Approx(estimate.log_z - 10).epsilon(1e-12));
+  CHECK(less.upper == Approx(estimate.upper - 10).epsilon(1e-12));
+  REQUIRE(less.warnings.size() == estimate.warnings.size());
+  for (std::size_t n = 0; n < less.warnings.size(); ++n)
+    CHECK(less.warnings[n] == "of log f(v) less a'v = -10.0000: " + estimate.warnings[n]);
 }
 
 TEST_CASE("a case is held to the phases of its hidden layers as any estimate is") {

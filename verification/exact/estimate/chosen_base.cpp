@@ -215,17 +215,23 @@ TEST_CASE("a mode is found that only the signs of one unit's weights lead to") {
           j < 60 ? 0.5 * (j < 30 ? pattern[i] : -pattern[i]) : (draws.bernoulli(0.5) ? 1.5 : -1.5);
   Eigen::VectorXd above = Eigen::VectorXd::Zero(80);
   above.head(60).setConstant(-45);
-  const Layered model = Layered::rbm(weights, Eigen::VectorXd::Zero(230), above);
-  ModeSearch search = mode_search(model, 1);
-  search.climbs.starts = 2;
-  search.escape_states = 1;  // no way out by neighbours
-  const auto finds = [&] {
-    const Modes modes = find_modes(model, Base::uniform(model), search);
-    for (int k = 0; k < modes.count(); ++k)
-      if (modes.states.get_layer(1).col(k).head(30).sum() == 30) return true;
-    return false;
-  };
-  CHECK(finds());
-  search.climbs.further_starts = 0;
-  CHECK_FALSE(finds());
+  // The units that hold are above the pattern, or below it.
+  for (const int holders : {1, 0}) {
+    const Layered model =
+        holders == 1 ? Layered::rbm(weights, Eigen::VectorXd::Zero(230), above)
+                     : Layered::rbm(weights.transpose(), above, Eigen::VectorXd::Zero(230));
+    ModeSearch search = mode_search(model, 1);
+    search.climbs.starts = 2;
+    search.escape_states = 1;  // no way out by neighbours
+    const auto finds = [&] {
+      const Modes modes = find_modes(model, Base::uniform(model), search);
+      for (int k = 0; k < modes.count(); ++k)
+        if (modes.states.get_layer(holders).col(k).head(30).sum() == 30) return true;
+      return false;
+    };
+    INFO(holders);
+    CHECK(finds());
+    search.climbs.further_starts = 0;
+    CHECK_FALSE(finds());
+  }
 }

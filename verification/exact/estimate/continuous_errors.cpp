@@ -135,6 +135,24 @@ TEST_CASE("a continuous b that few chains bring above 0.95 is refused, whatever 
   CHECK_FALSE(says_visitors(8));
 }
 
+TEST_CASE("two trips a chain are needed of a continuous b as of rungs") {
+  // Of 40 chains ten go to and fro: eight times each is enough, seven times is not.
+  const auto says_trips = [](Eigen::Index trips) {
+    ContinuousSamples samples = sample();
+    samples.inverse_temperature.setConstant(0.505);
+    for (Eigen::Index c = 0; c < 10; ++c)
+      for (Eigen::Index s = 0; s < 2 * trips + 1; ++s)
+        samples.inverse_temperature(s, c) = s % 2 == 0 ? 0.995 : 0.005;
+    const std::vector<std::string> warnings = ti_continuous(samples).warnings;
+    return std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+      return warning.find("70 round trips between the ends of the ladder (fewer than 80)") !=
+             std::string::npos;
+    });
+  };
+  CHECK(says_trips(7));
+  CHECK_FALSE(says_trips(8));
+}
+
 TEST_CASE("a trip goes from the top rung to the bottom one and back") {
   Eigen::MatrixXi rung(9, 2);
   rung.col(0) << 0, 2, 1, 0, 1, 0, 2, 0, 2;  // two trips after the first visit of the top

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "boltzmark/random/stream.hpp"
+#include "verification/exact/support/noting_target.hpp"
 
 using namespace boltzmark;
 
@@ -66,6 +67,15 @@ TEST_CASE("a continuous inverse temperature is drawn by inverting the integral o
     REQUIRE(b <= c.knots[interval + 1]);
     REQUIRE(std::abs(integral(c, interval, b) / exact[interval] - place) < 1e-8);
   }
+}
+
+TEST_CASE("a continuous inverse temperature goes on from the rung where the first half ended") {
+  const NotingTarget target;
+  continuous_tempering(
+      target, {.chains = 9, .sweeps = 400, .knots = Ladder::linear(5), .key = make_key(3)});
+  REQUIRE(target.moves.size() == 400);
+  CHECK(target.moves[200] == target.moves[199]);
+  CHECK(target.moves[201] != target.moves[200]);
 }
 
 TEST_CASE("a continuous inverse temperature is finite at any D and uniform at none") {

@@ -83,6 +83,21 @@ TEST_CASE("left and right sums miss log Z by the divergences of neighbouring run
   }
 }
 
+TEST_CASE("limits of integration hold the sampling errors of the sums that bracket it") {
+  // D = e^b, 0.3 more in half of the chains and 0.3 less in the others: so is every sum.
+  SampleStore store = rigid_store(
+      Ladder::linear(5), [](double b) { return std::exp(b); }, 0, 40);
+  for (Eigen::Index c = 0; c < 40; ++c) store.log_ratio.col(c).array() += c % 2 == 0 ? 0.3 : -0.3;
+  const Estimate estimate =
+      thermodynamic_integration(store, Assignment::hard, {.quadrature = Quadrature::trapezoid});
+  double left = 0, right = 0;
+  for (int k = 0; k < 4; ++k) left += std::exp(k / 4.0) / 4, right += std::exp((k + 1) / 4.0) / 4;
+  const double student = 2.0226909, error = 0.3 / std::sqrt(39.0);  // of 39 degrees of freedom
+  CHECK(estimate.log_z == Approx((left + right) / 2).epsilon(1e-12));
+  CHECK(estimate.lower == Approx(left - student * error).epsilon(1e-6));
+  CHECK(estimate.upper == Approx(right + student * error).epsilon(1e-6));
+}
+
 TEST_CASE("the standard error of integration contains the discretisation error") {
   // Without sampling error: mean e^b, slope e^b only in name, so the corrected rule is off by known
   // amounts and the intervals are those of the left and right sums.

@@ -135,6 +135,15 @@ TEST_CASE("a tracked log Z of chains that made too few round trips is refused") 
   const TrackedLogZ found = tracker.look(followed_model(0));
   CHECK(found.round_trips < 20);
   CHECK(found.estimate.status == Status::not_converged);
+  // Twenty are enough of ten chains, not of a hundred.
+  TrackerOptions many = followed(14);
+  many.chains = 100;
+  LogZTracker hundred = tracker_of(many);
+  const TrackedLogZ few = hundred.look(followed_model(0));
+  CHECK(few.round_trips >= 20);
+  CHECK(few.round_trips < 200);
+  CHECK(few.estimate.status == Status::not_converged);
+  CHECK(few.estimate.warnings.at(0).find("(fewer than 200)") != std::string::npos);
 }
 
 TEST_CASE("a tracker refuses settings outside their range, and models that have no base") {

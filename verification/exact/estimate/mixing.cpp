@@ -122,6 +122,13 @@ TEST_CASE("no method trusts samples whose chains do not mix") {
   }
 }
 
+TEST_CASE("two trips a chain are enough, and twenty of few chains") {
+  for (const auto& [chains, least] : {std::pair{1, 20}, {4, 20}, {10, 20}, {11, 22}, {40, 80}}) {
+    CHECK_FALSE(enough_round_trips(least - 1, chains));
+    CHECK(enough_round_trips(least, chains));
+  }
+}
+
 TEST_CASE("a tour is what a chain does from one visit of b = 0 to the next") {
   Eigen::MatrixXi rung(8, 2);
   // A visit before all tours, tours of two and of none, and one that is cut; then no tour at all.

@@ -188,6 +188,21 @@ TEST_CASE("the mixed likelihood leaves out the rounds in which chains did not mi
   CHECK(std::abs(rts_mixed(run).log_z - kept) > 1e-4);
 }
 
+TEST_CASE("the mixed likelihood reads all batches of a round") {
+  // Of few chains, whose sums are in several batches each.
+  Stream stream({7, 9}, Purpose::test);
+  TemperedRun run{.store = tempered_store({}, {5, 60, 8}, 0.5, stream)};
+  run.sums = sum_by_rung(run.store, Assignment::soft);
+  const SampleStore other = tempered_store({}, {5, 60, 8}, 0.5, stream);
+  const RungSums sums = sum_by_rung(other, Assignment::soft);
+  REQUIRE(sums.batches > 1);
+  run.rounds.push_back({.log_z_hat = other.log_z_hat, .sums = sums, .trips = 80});
+  // log Z depends on how often each rung was met in all.
+  const Estimate stages =
+      rts_mixed({{sums, other.log_z_hat}, {run.sums, run.store.log_z_hat}}, run.store.log_prior);
+  CHECK(rts_mixed(run).log_z == Approx(stages.log_z).epsilon(1e-10));
+}
+
 TEST_CASE("the mixed likelihood returns the exact log Z from the exact occupancies of its stages") {
   const GaussianTarget target{2, 9};
   SampleStore store = empty_store(target, {8, 1, 1});

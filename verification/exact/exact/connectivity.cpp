@@ -52,6 +52,15 @@ TEST_CASE("weights whose transitions underflow do not disconnect the support") {
     REQUIRE(connectivity(StateSpace(model), rule).aperiodic);
 }
 
+TEST_CASE("biases so small that a flip is all but sure leave it a chance to stay") {
+  const Layered model =
+      Layered::rbm(Eigen::MatrixXd::Zero(2, 2), Eigen::VectorXd::Constant(2, 1e-17),
+                   Eigen::VectorXd::Constant(2, 1e-17));
+  const Connectivity found = connectivity(StateSpace(model), Rule::flip());
+  REQUIRE(found.irreducible);
+  REQUIRE(found.period == 1);
+}
+
 TEST_CASE("the support of 2^18 states is judged without a matrix") {
   const Connectivity found = connectivity(StateSpace(uniform_rbm(9, 9, 2, 601)), Rule::flip());
   REQUIRE(found.irreducible);

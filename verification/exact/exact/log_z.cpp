@@ -188,6 +188,23 @@ TEST_CASE("zero weights give the closed form, far above 709 nats too", "[log_z]"
   }
 }
 
+TEST_CASE("a plain sum's bound holds the roundings of its additions", "[log_z]") {
+  // Of one continuous unit of bias b and 14 free ones log Z is 14 log 2 + log(2 sinh b / b): all terms are
+  // alike, and what is rounded is rounded the same way 2^14 times.
+  for (int n = 1; n <= 100; ++n) {
+    const double b = 0.05 * n;
+    const Layered model({{Unit::continuous(), Eigen::VectorXd::Constant(1, b), {}},
+                         {Unit::bernoulli(), Eigen::VectorXd::Zero(14), {}}},
+                        {Eigen::MatrixXd::Zero(1, 14)});
+    const Bipartite sides = enumerate_side(model, 1);
+    const PlainSum plain(sides);
+    const auto truth =
+        static_cast<double>(14 * std::log(2.0L) + std::log(2 * std::sinh(1.0L * b) / b));
+    INFO(b);
+    REQUIRE(std::abs(log_of(plain) - truth) <= plain.error_bound() + 4e-15);
+  }
+}
+
 TEST_CASE("784 visible units with strong weights do not overflow", "[log_z]") {
   for (const double scale : {1.0, 20.0, 100.0}) {
     const Layered model = random_rbm(784, 6, scale, 5);

@@ -12,6 +12,7 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/enumeration/state_list.hpp"
 #include "boltzmark/exact/known/ising.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -235,6 +236,24 @@ TEST_CASE("the bound of 2,000 random models of every discrete unit is never abov
   CHECK(checks == 2);
 }
 
+TEST_CASE("a list's bound holds the roundings of its additions") {
+  // 14 free hidden units, 14 visible ones of bias b: 2^14 states of equal weight.
+  for (int n = 1; n <= 24; ++n) {
+    const double b = 0.05 * n;
+    const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(14, 14),
+                                       Eigen::VectorXd::Constant(14, b), Eigen::VectorXd::Zero(14));
+    const Bipartite sides = list_side(model, 1);
+    StateList list(sides);
+    list.add(weigh(sides, std::u16string(14, u'\0')));
+    list.grow(1 << 14);
+    REQUIRE(list.states() == 1 << 14);
+    const auto truth =
+        static_cast<double>(14 * std::log(2.0L) + 14 * std::log1p(std::exp(1.0L * b)));
+    INFO(b);
+    CHECK(std::abs(list.log_sum() - truth) <= list.error_bound() + 4e-15);
+  }
+}
+
 TEST_CASE("a list that ends early gives less than log Z, and more states never give less") {
   const Layered model = ising_lattice(6, 0.3);
   const double log_z = exact_log_z(model).log_z;
@@ -299,6 +318,47 @@ TEST_CASE("a model is refused whose inputs single precision does not resolve") {
   CHECK_FALSE(is_resolved(bound_with(3e7, 0.3)));
   CHECK(is_resolved(bound_with(1 << 20, 1)));
   CHECK_FALSE(is_resolved({}));
+}
+
+TEST_CASE("what single precision changes of log f is in the error, the limits and the status") {
+  // Pairs of units that 100000.1211 joins are all on: a float is 0.0039 more, of n pairs n times as much.
+  const auto bound_of_pairs = [](int pairs) {
+    return bound_of(Layered::rbm(100000.1211 * Eigen::MatrixXd::Identity(pairs, pairs),
+                                 Eigen::VectorXd::Zero(pairs), Eigen::VectorXd::Zero(pairs)),
+                    options_of(1));
+  };
+  const double one = static_cast<double>(100000.1211F) - 100000.1211;
+  const LowerBound twenty = bound_of_pairs(20);
+  CHECK(twenty.log_f_rounding == Approx(20 * one).epsilon(1e-6));
+  const auto held = [](const LowerBound& bound, double error) {
+    Estimate estimate{.log_z = bound.log_z,
+                      .std_error = error,
+                      .lower = bound.log_z - 2 * error,
+                      .upper = bound.log_z + 2 * error};
+    hold_to_bound(bound, estimate);
+    return estimate;
+  };
+  const Estimate told = held(twenty, 0.0176);
+  CHECK(told.status == Status::ok);
+  CHECK(told.std_error == Approx(std::hypot(0.0176, 20 * one)).epsilon(1e-6));
+  CHECK(told.upper == Approx(twenty.log_z + 2 * 0.0176 + 20 * one).epsilon(1e-12));
+  CHECK(told.lower == Approx(twenty.log_z - 2 * 0.0176 - 20 * one).epsilon(1e-12));
+  CHECK(told.warnings.size() == 1);
+  CHECK(held(twenty, 1).std_error == 1);  // less than a tenth of it
+  const LowerBound thirty = bound_of_pairs(30);
+  CHECK_FALSE(is_resolved(thirty));
+  CHECK(held(thirty, 0.02).status == Status::not_converged);
+  CHECK_THAT(held(thirty, 0.02).warnings.at(0), Catch::Contains("round log f by 0.12 nats"));
+  // Biases of even layers count, too, and what cancels does.
+  const auto of_bias = [&](double below, double above) {
+    return bound_of(Layered::rbm(Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, below),
+                                 Eigen::VectorXd::Constant(1, above)),
+                    options_of(1))
+        .log_f_rounding;
+  };
+  CHECK(of_bias(100000.1211, 0) == Approx(one).epsilon(1e-6));
+  CHECK(of_bias(0, 100000.1211) == Approx(one).epsilon(1e-6));
+  CHECK(of_bias(1, 1) == 0);
 }
 
 TEST_CASE("the bound is the same for any number of threads, and none where nats are not resolved") {

@@ -191,6 +191,18 @@ TEST_CASE("the shift of six differences is the median of their 21 averages") {
   CHECK(test.shift.upper == 32);
 }
 
+TEST_CASE("beyond 200 differences the shift's limits are the normal law's") {
+  // Of 1..201 the rank sum has mean 10150.5 and variance 201 202 403 / 24: 825.70^2, so that k is
+  // floor(10150.5 - 1.959964 825.70) = 8532. Of the averages (i + j) / 2, i <= j, floor(s^2 / 4) have i + j
+  // up to s: 8464 up to 184, and 8556 up to 185.
+  std::vector<double> differences;
+  for (int i = 1; i <= 201; ++i) differences.push_back(i);
+  const Interval shift = signed_rank_test(differences).shift;
+  CHECK(shift.estimate == 101);
+  CHECK(shift.lower == 92.5);
+  CHECK(shift.upper == 109.5);
+}
+
 TEST_CASE("differences that only rounding tells apart are tied, or none") {
   const SignedRank whole = signed_rank_test(std::vector<double>{1, 1, -1, 2, 0});
   const std::vector<double> tenths = {0.1, 0.3 - 0.2, 0.2 - 0.3, 0.7 - 0.5, 0.1 + 0.2 - 0.3};
@@ -220,7 +232,14 @@ TEST_CASE("means and quantiles of three and four values are those of tables") {
   CHECK(mean.estimate == 2);
   CHECK(mean.upper - 2 == Approx(4.302653 / std::sqrt(3)).epsilon(kTables));
   CHECK(2 - mean.lower == Approx(4.302653 / std::sqrt(3)).epsilon(kTables));
+  CHECK(mean_std_error(std::vector<double>{1, 2, 3}) == Approx(1 / std::sqrt(3)));
   CHECK(quantile(std::vector<double>{8, 1, 4, 2}, 0.25) == 1.75);
+  // Infinite values: of -inf, 3 and 5 the lower quartile lies between -inf and 3.
+  CHECK(quantile(std::vector<double>{-kBeyond, 3, 5}, 0.25) == -kBeyond);
+  CHECK(quantile(std::vector<double>{-kBeyond, 3, 5}, 0.5) == 3);
+  CHECK(quantile(std::vector<double>{-kBeyond, 3, kBeyond}, 0.75) == kBeyond);
+  CHECK(median(std::vector<double>{-kBeyond, 3}) == -kBeyond);
+  CHECK(median(std::vector<double>{3, kBeyond}) == kBeyond);
   CHECK(median(std::vector<double>{8, 1, 4, 2}) == 3);
 }
 
@@ -247,6 +266,10 @@ TEST_CASE("the errors of estimates add up to moments, coverage and spread by han
   CHECK(cell.bias().lower == Approx(1 - 3.182446 * std::sqrt(14.0 / 12)).epsilon(kTables));
   CHECK(experiments::sum_up_errors({outcomes.data(), 1}).bias().upper == -1);
   CHECK(cell.mean_std_error == 1);
+  // An estimate without an error has none that could be counted as 0.
+  std::vector<Outcome> untold(outcomes.begin(), outcomes.begin() + 2);
+  untold[1].std_error = NAN;
+  CHECK(experiments::sum_up_errors(untold).mean_std_error == 0.5);
   // Chi-squared of four degrees: 11.143287 and 0.484419.
   CHECK(cell.lower == Approx(std::sqrt(18 / 11.143287)).epsilon(kTables));
   CHECK(cell.upper == Approx(std::sqrt(18 / 0.484419)).epsilon(2e-6));
@@ -260,6 +283,8 @@ TEST_CASE("a measure's interval, its power and its band are Student's and the no
   const Measure measure = mean_measure({.claim = "C"}, std::vector<double>{1, 2, 3});
   CHECK(measure.n == 3);
   CHECK(measure.upper - measure.estimate == Approx(4.302653 / std::sqrt(3)).epsilon(kTables));
+  // P(|T| > 4.302653) of Student's t of two degrees about sqrt(3): an integral over chi squared.
+  CHECK(measure.power == Approx(0.17925).epsilon(1e-4));
   // An interval of 1.96 either way is of one standard error.
   CHECK(interval_power({0, -1.96, 1.96}, 1.96) == Approx(0.5).margin(1e-4));
   CHECK(interval_power({0, -1.96, 1.96}, 0) == Approx(0.025));
@@ -304,5 +329,12 @@ TEST_CASE("a share over models is tested in both directions against its bound") 
   CHECK(share.estimate == 0.25);
   CHECK(share.p_value == Approx(5.0 / 16));
   CHECK(share.p_opposite == Approx(15.0 / 16));
+  CHECK(share.lower == Approx(0.006309).epsilon(1e-3));  // Clopper and Pearson of 1 of 4
+  CHECK(share.upper == Approx(0.805880).epsilon(1e-5));
   CHECK(share.power == 0);  // p = 1/16 even where none is
+  // Of 20 up to five reject, P(X <= 5) = 0.0207 at 1/2: with chance P(X <= 5) = 0.2972 at 1/3.
+  trial.outputs["cases"] = 20;
+  Summary more;
+  experiment.summarise(Results(Profile::paper, {trial.inputs}, {trial}), more);
+  CHECK(more.measures().at(0).power == Approx(0.2972).epsilon(1e-3));
 }

@@ -150,6 +150,11 @@ TEST_CASE("tables of counts agree or not at the family-wise level") {
   CHECK(boltzmark::test_agreement(ours, near).agrees);
   const auto differs = boltzmark::test_agreement(ours, far);
   CHECK_FALSE(differs.agrees);
+  // 0 of 10 and 6 of 10: p = 2 C(10, 6) / C(20, 6) = 0.0108, which is no disagreement of tables.
+  const auto unlucky =
+      boltzmark::test_agreement(std::vector<Count>{{0, 10}}, std::vector<Count>{{6, 10}});
+  CHECK(unlucky.smallest_p == Approx(420.0 / 38760));
+  CHECK(unlucky.agrees);
   CHECK(differs.smallest_p == differs.adjusted_p[2]);
   CHECK(boltzmark::stratified_difference(ours, far).estimate == Approx((0 - 0.02 + 0.32) / 3));
 }

@@ -64,6 +64,20 @@ TEST_CASE("chains at cases are at different ones, and again at them where there 
   CHECK_THROWS_AS(chains_at_cases(model, other, 7, make_key(1)), InvalidArgument);
 }
 
+TEST_CASE("chains at cases have left their start on every layer") {
+  // Each layer copies the one below, the surer the lower it is: what the case says goes up one in a sweep.
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  for (const double bias : {-160, -240, -120, -60, -20})
+    layers.push_back({Unit::bernoulli(), Eigen::VectorXd::Constant(kBits, bias), {}});
+  for (const double weight : {320, 160, 80, 40})
+    weights.emplace_back(weight * Eigen::MatrixXd::Identity(kBits, kBits));
+  const Layered model(layers, weights);
+  GivenCases source(counted_cases(10), Unit::bernoulli());
+  const Chains chains = chains_at_cases(model, source, 20, make_key(1));
+  for (int layer = 1; layer < 5; ++layer) CHECK(chains.get_layer(layer) == chains.get_layer(0));
+}
+
 TEST_CASE("a trainer's persistent chains start at cases only where it is asked to") {
   const Layered model = copying_network();
   const Eigen::MatrixXf cases = counted_cases(4);

@@ -152,8 +152,34 @@ TEST_CASE("a trainer adds the optimiser's step of its gradient, and resumes with
   }
 }
 
+TEST_CASE("RMSspectral goes on with its mean squares") {
+  const Eigen::MatrixXf data = Eigen::MatrixXf::Identity(4, 4);
+  const Layered start = initial_rbm(4, 3, 0.1, make_key(2));
+  const auto begin = [&] {
+    return Trainer(start, data,
+                   {.optimiser = Optimiser::rms_spectral(), .learning_rate = 0.01, .batch = 2},
+                   make_key(1));
+  };
+  Trainer whole = begin(), resumed = begin();
+  for (int t = 0; t < 5; ++t) whole.step();
+  resumed.restore(whole.checkpoint());
+  whole.step();
+  resumed.step();
+  CHECK(resumed.model().weights(0) == whole.model().weights(0));
+  CHECK(resumed.model().bias(1) == whole.model().bias(1));
+  CHECK(resumed.checkpoint() == whole.checkpoint());
+}
+
 // Of n draws uniform within the bound, the largest lies within 20/n of it but for e^-20, and the
 // mean square within 5 standard errors, 5 sqrt(4/45 / n) of bound^2.
+TEST_CASE("Xavier's weights are drawn anew between every two layers") {
+  const Layered deep = xavier_network(std::array{3, 4, 5}, make_key(1));
+  const Eigen::VectorXd first = deep.weights(0).reshaped() / std::sqrt(6.0 / 7),
+                        second = deep.weights(1).reshaped().head(12) / std::sqrt(6.0 / 9);
+  CHECK(first.cwiseAbs().maxCoeff() < 1);
+  CHECK((first - second).cwiseAbs().minCoeff() > 1e-6);
+}
+
 TEST_CASE("Xavier's weights fill the interval of Glorot and Bengio, and biases are zero") {
   const auto check = [](const Eigen::MatrixXd& weights, double bound) {
     const auto n = static_cast<double>(weights.size());

@@ -123,6 +123,12 @@ TEST_CASE("a stream's numbers stay in their ranges") {
     REQUIRE(stream.below(7) < 7);
     REQUIRE(std::abs(stream.normal()) < 9);  // |z| >= 8.3 is below 2^-53
   }
+  // A third of them is below a third of three quarters of all, and half without rejection: five standard
+  // errors are 0.043.
+  int low = 0;
+  for (int i = 0; i < 3000; ++i)
+    low += stream.below(std::uint64_t{3} << 62) < std::uint64_t{1} << 62;
+  CHECK(std::abs(low / 3000.0 - 1.0 / 3) < 0.043);
   CHECK(stream.below(1) == 0);
   CHECK_THROWS_AS(stream.below(0), InvalidArgument);
 }

@@ -14,6 +14,7 @@
 #include "boltzmark/estimate/held.hpp"
 #include "boltzmark/estimate/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/phases.hpp"
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/pretraining.hpp"
@@ -26,6 +27,8 @@
 #include "boltzmark/target/gaussian_mixture.hpp"
 #include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/target/random_walk.hpp"
+#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 
@@ -131,6 +134,43 @@ TEST_CASE("no method of estimating log Z makes a draw twice") {
   }
 }
 
+TEST_CASE("what tells the states that a method met, and goes the other way, draws anew") {
+  const Layered model = initial_rbm(9, 6, 1, make_key(1));
+  const LayeredTarget target(model, Base::uniform(model));
+  const Modes modes = find_modes(model, Base::uniform(model), mode_search(model, 1));
+  for (const Method& method : registered_methods())
+    for (const bool parallel : {false, true}) {
+      if (parallel && !(method.any_tempering && method.source == Source::tempered)) continue;
+      MethodSettings settings = audited_settings();
+      if (parallel) settings.tempering = Tempering::parallel;
+      check_no_reuse(method.name + (parallel ? " over parallel tempering" : ""), [&] {
+        MethodRuns runs(target, settings);
+        const Estimate told = runs.estimate(method.name);
+        if (!method.other_way) return;
+        MethodSettings other = settings;
+        other.key = derive_key(settings.key, "other way");
+        if (method.source == Source::tempered && !parallel)
+          other.log_z_hat = runs.tempered().store.log_z_hat;
+        method.other_way(method, told, target, modes, other);
+      });
+    }
+  MethodSettings of_cases = audited_settings();
+  of_cases.cases = CaseValues(audited_cases(9, 7));
+  check_no_reuse("raise of cases", [&] { MethodRuns(target, of_cases).estimate("raise"); });
+}
+
+TEST_CASE("no phase makes a draw of another one, and no tuning of steps one twice") {
+  const Layered model = initial_rbm(20, 12, 1, make_key(1));
+  const Modes modes = find_modes(model, Base::uniform(model), mode_search(model, 1));
+  check_no_reuse("phases", [&] {
+    anneal_phases(model, modes, make_key(5), {.chains = 20, .sweeps = 20, .key = make_key(6)});
+  });
+  check_no_reuse("tuning", [&] {
+    tune_steps(GaussianMixture(), RandomWalk(), Ladder::geometric(4), {.chains = 4, .moves = 3},
+               make_key(1));
+  });
+}
+
 TEST_CASE("no attempt, base or search of an estimate makes a draw that another one made") {
   const Layered model = initial_rbm(20, 12, 1, make_key(1));
   const DrawnBlocks drawn = drawn_by([&] {
@@ -199,6 +239,14 @@ TEST_CASE("no trainer makes a draw twice, whatever its negative phase") {
         for (int update = 0; update < 12; ++update) trainer.step();
       });
     }
+  // Cases that are drawn anew are those of the first update, by design: these are given.
+  check_no_reuse("chains at cases", [&] {
+    const TrainOptions options{
+        .negative = parse_negative("pcd:2"), .batch = 20, .start_at_cases = true};
+    Trainer trainer(initial_rbm(9, 6, 0.1, make_key(2)),
+                    std::make_shared<GivenCases>(data, Unit::bernoulli()), options, make_key(2));
+    for (int update = 0; update < 60; ++update) trainer.step();
+  });
   check_no_reuse("pretraining", [&] {
     Pretraining pretraining({9, 6, 5}, {}, std::make_shared<GivenCases>(data, Unit::bernoulli()),
                             {.epochs = {2, 2}, .batch = 20}, make_key(2));

@@ -89,6 +89,44 @@ TEST_CASE("an adaptive run's limits are Student's of its islands") {
   }
 }
 
+TEST_CASE("a round that counts rungs has the squares of its ends' counts") {
+  SimulatedTemperingOptions options = small_run();
+  options.occupancies = Assignment::hard;
+  const TemperedRun run = simulated_tempering(small_target(), options);
+  REQUIRE_FALSE(run.rounds.empty());
+  for (const InitialRound& round : run.rounds) {
+    // An indicator is its own square, and no sample is on both ends.
+    CHECK(round.sums.end_squares[0] == round.sums.weight.row(0).sum());
+    CHECK(round.sums.end_squares[1] == round.sums.weight.row(5).sum());
+    CHECK(round.sums.end_squares[2] == 0);
+    CHECK(round.sums.end_squares[1] > 0);
+  }
+}
+
+TEST_CASE("Wang and Landau's weights settle as 1/t of all chains of an island") {
+  // Of D = 0 every visit of a rung adds a gain, which is K / (t chains) in the end or was so a little ago:
+  // the least by which the top gains on the bottom is one of that.
+  const ThreadLimit one(1);  // the target notes moves
+  const NotingTarget target;
+  constexpr int kRungs = 5, kIslandChains = 4;
+  const auto run = adaptive_tempering(target, {.adaptation = Adaptation::wang_landau,
+                                               .chains = 8 * kIslandChains,
+                                               .sweeps = 1000,
+                                               .ladder = Ladder::linear(kRungs),
+                                               .log_z_hat = Eigen::VectorXd::Zero(kRungs),
+                                               .key = make_key(5)});
+  REQUIRE(run.top_log_z.cols() == 8);
+  double least = 1000;
+  for (Eigen::Index i = 0; i < 8; ++i)
+    for (int t = 800; t < 1000; ++t) {
+      const double gained = (run.top_log_z(t, i) - run.top_log_z(t - 1, i)) * (t + 1);
+      if (std::abs(gained) > 1e-6)
+        least = std::min(least, std::abs(gained) * kIslandChains / kRungs);
+    }
+  CHECK(least > 1 - 1e-6);
+  CHECK(least < 1.3);
+}
+
 TEST_CASE("the sums that a tempered run keeps are those of its store") {
   const LayeredTarget target = small_target();
   for (const int chains : {1, 37}) {

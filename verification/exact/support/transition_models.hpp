@@ -78,8 +78,10 @@ inline boltzmark::Layered zero_rbm(int visible, int hidden) {
 }
 
 inline std::vector<boltzmark::Rule> all_rules() {
-  return {boltzmark::Rule::gibbs(), boltzmark::Rule::flip(), boltzmark::Rule::blended(0.5),
-          boltzmark::Rule::metropolis()};
+  std::vector<boltzmark::Rule> rules;
+  for (const boltzmark::RuleInfo& info : boltzmark::registered_rules())
+    rules.push_back(boltzmark::parse_rule(info.name));
+  return rules;
 }
 
 }  // namespace transition_models

@@ -106,6 +106,38 @@ TEST_CASE("a truth that is given counts before what the model's file says") {
         Approx(told["cells"][0]["bias"].get<double>() + known - 40).epsilon(1e-9));
 }
 
+TEST_CASE("covered are the accepted estimates alone whose intervals hold log Z") {
+  const io_test::Folder folder;
+  const std::string model =
+      saved(boltzmark::make_known_model("random:30:6:0.1:1").model, folder / "m.npz");
+  const std::string out = folder / "compared";
+  json_of({"compare", model, "--methods", "rts,ti", "--sweeps", "700,900", "--repeats", "8",
+           "--chains", "10", "--out", out});
+  // Counted anew from all of them.
+  const auto sums = csv_rows(out + "/compare.csv"), all = csv_rows(out + "/estimates.csv");
+  const auto column = [](const auto& rows, const std::string& name) {
+    return std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin();
+  };
+  int partly = 0;
+  for (std::size_t r = 1; r < sums.size(); ++r) {
+    int ok = 0, covered = 0;
+    for (std::size_t e = 1; e < all.size(); ++e) {
+      const auto text = [&](const char* name) { return all[e].at(column(all, name)); };
+      if (text("method") != sums[r].at(column(sums, "method")) ||
+          text("sweeps") != sums[r].at(column(sums, "sweeps")) || text("status") != "ok")
+        continue;
+      const double truth = std::stod(sums[r].at(column(sums, "truth")));
+      ok += 1;
+      covered += std::stod(text("lower")) <= truth && truth <= std::stod(text("upper"));
+    }
+    partly += ok > 0 && ok < 8;
+    INFO(sums[r].at(column(sums, "method")) << " " << sums[r].at(column(sums, "sweeps")));
+    if (ok > 0)
+      CHECK(std::stod(sums[r].at(column(sums, "covered"))) == Approx(covered / (1.0 * ok)));
+  }
+  CHECK(partly > 0);
+}
+
 TEST_CASE("compare marks points whose estimates were refused, and ranks the others by RMSE") {
   const io_test::Folder folder;
   const std::string model =

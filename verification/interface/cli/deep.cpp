@@ -104,6 +104,11 @@ TEST_CASE("errors of true cases are those of their mean, of AIS and of the cases
   for (int i = 0; i < 16; ++i) equal += "1,0,1,1,0,0\n";
   const double one = score("1,0,1,1,0,0\n", "1")["true_std_error"];
   const Json many = score(equal, "16");
+  const std::string said =
+      run({"score", path, folder.write("d.csv", equal), "--sweeps", "50", "--true-cases", "16"})
+          .out;
+  CHECK_THAT(said,
+             Catch::Contains(fmt::format(" bound {:.10g}\n", many["true_bound"].get<double>())));
   CHECK(many["true_std_error"].get<double>() / one > 1 / 8.0);
   CHECK(many["true_std_error"].get<double>() / one < 1 / 2.0);
   // What the cases have in common is no spread: what AIS adds stays below eight of its errors.
@@ -218,6 +223,14 @@ TEST_CASE("a score refuses what it cannot compute, and options that say nothing"
   refused({"score", deep, data, "--mean-field", "5x"}, "--mean-field = 5x");
   refused({"score", deep, data, "--true-cases", "6"}, "--true-cases = 6 (must be at most the 5");
   refused({"score", rbm, data, "--mean-field", "5"}, "--mean-field is given (must come with");
+  const std::string gaussian =
+      saved(boltzmark::Layered(
+                {{boltzmark::Unit::gaussian(), Eigen::VectorXd::Zero(6), Eigen::VectorXd::Ones(6)},
+                 {boltzmark::Unit::bernoulli(), Eigen::VectorXd::Zero(3), {}},
+                 {boltzmark::Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}}},
+                {Eigen::MatrixXd::Zero(6, 3), Eigen::MatrixXd::Zero(3, 2)}),
+            folder / "g.npz");
+  refused({"score", gaussian, data, "--mean-field", "5"}, "none of them Gaussian");
   refused({"score", rbm, data, "--true-cases", "2"}, "--true-cases is given (must come with");
 }
 

@@ -2,6 +2,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "boltzmark/estimate/held_estimate.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -23,6 +25,25 @@ const Arguments kShort = {"--chains", "64", "--sweeps", "600", "--temperatures",
 boltzmark::Layered easy_rbm() { return random_rbm(6, 4, 0.5, 3); }
 
 }  // namespace
+
+TEST_CASE("estimate_held is what estimate does, of every kind of method") {
+  const io_test::Folder folder;
+  const boltzmark::KnownModel known = boltzmark::make_known_model("tilted:20:8:0.4:1");
+  const std::string path = saved(known.model, folder / "m.npz");
+  for (const std::string method : {"rts", "ais", "ss", "mbar", "sams"}) {
+    const Json told =
+        json_of({"estimate", path, "--method", method, "--sweeps", "300", "--seed", "3"});
+    const boltzmark::HeldEstimate held =
+        boltzmark::estimate_held(method, known.model, 3, {.sweeps = 300});
+    INFO(method);
+    CHECK(told["log_z"] == held.estimate.log_z);
+    CHECK(told["std_error"] == held.estimate.std_error);
+    CHECK(told["upper"] == held.estimate.upper);
+    CHECK(told["status"] == std::string(boltzmark::name(held.estimate.status)));
+    CHECK(told["lower_bound"] == held.held.bound.log_z);
+    CHECK(told["base"] == (held.chosen.of_modes ? "modes" : "uniform"));
+  }
+}
 
 TEST_CASE("every method estimates log Z of an easy model within 5 of its standard errors") {
   const io_test::Folder folder;

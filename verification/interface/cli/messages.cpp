@@ -154,7 +154,7 @@ TEST_CASE("a CSV file may begin with a byte order mark and with a line of names,
   CHECK(described(mark + "0,1,0\n1,0,1\n0,0,1\n") == std::pair(plain, std::string()));
   for (const std::string& header :
        {std::string("a,b,c\n"), mark + "a,b,c\r\n", std::string("\"p0\", \"p1\", \"p2\"\n"),
-        std::string("\n_x,y1,z\n")}) {
+        std::string("\n_x,y1,z\n"), std::string("info,nanometers,inflow\n")}) {
     const auto [same, said] = described(header + "0,1,0\n1,0,1\r\n0,0,1\n");
     CHECK(same == plain);
     CHECK(lines(said) == 1);
@@ -205,7 +205,8 @@ TEST_CASE("a class that there is not is refused by the file of labels") {
                "2", "--out", model})
               .code == 0);
   CHECK(run({"score", model, data, "--labels", labels}).code == 0);
-  check_refused(run({"score", model, data, "--labels", bad}), {bad + ": label of case 2 = 7 (must be 0..1)"});
+  check_refused(run({"score", model, data, "--labels", bad}),
+                {bad + ": label of case 2 = 7 (must be 0..1)"});
   check_refused(run({"score", model, data, "--labels", folder.write("x.csv", "class\n0\n1\n1\n")}),
                 {"x.csv", "begins with 'class'"});
 }

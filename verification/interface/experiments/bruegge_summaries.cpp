@@ -157,6 +157,12 @@ TEST_CASE("the larger size has the larger share, but where the note says, by the
              Catch::Contains("did not converge: 10.") && Catch::Contains("do NOT agree"));
 }
 
+TEST_CASE("the power of B17 is that of a binomial test against a share of 0.65") {
+  // Of 100 at 1/2 59 or more reject: P(X >= 59) = 0.91232 at 0.65.
+  const Summary summary = made::sum_up("bruegge2013/fig3-top", slems([](int, int) { return 60; }));
+  CHECK(measure_of(summary, "B17", "3x3").power == Approx(0.91232).epsilon(1e-4));
+}
+
 TEST_CASE("shares like those computed independently agree with them") {
   const Summary summary = made::sum_up(
       "bruegge2013/fig3-top", slems([](int size, int c) { return kShares[size - 2][c - 1]; }));
@@ -198,6 +204,20 @@ TEST_CASE("a blend is held against the better of both rules on each RBM of every
   const Measure& measure = measure_of(summary, "B36", "blend, SLEM");
   CHECK(measure.n == 4);
   CHECK(measure.estimate == Approx(0.05));
+}
+
+TEST_CASE("a run that switches is held against both rules throughout, pair by pair") {
+  std::vector<Trial> trials;
+  for (int repeat = 1; repeat <= 2; ++repeat)
+    for (const auto& [schedule, last] :
+         {std::pair{"blend:0", -4.0}, {"blend:0.5", -4.5}, {"blend:1", -5.0}, {"switch", -3.0}})
+      trials.push_back(
+          {.inputs = {{"part", "training"}, {"schedule", schedule}, {"repeat", repeat}},
+           .outputs = {{"log_likelihood", {-9.0, last + repeat}}}});
+  const Summary summary = made::sum_up("bruegge2013/blend", trials);
+  CHECK(measure_of(summary, "B36", "blend, LL").estimate == Approx(0.5));
+  CHECK(measure_of(summary, "B36", "switch, LL").estimate == Approx(2));
+  CHECK(measure_of(summary, "B36", "switch against G, LL").estimate == Approx(1));
 }
 
 TEST_CASE("R of T is the larger in magnitude where it is the more negative") {

@@ -4,6 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
+#include "experiments/carlson2016/support/error_curves.hpp"
+#include "experiments/carlson2016/support/initial_rounds.hpp"
+#include "experiments/carlson2016/support/models.hpp"
+#include "experiments/carlson2016/support/starts.hpp"
 #include "experiments/carlson2016/support/truth.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
@@ -59,6 +64,36 @@ TEST_CASE(
   // Where one with base rates has found nothing either, the ratio is no limit of anything.
   stops[1].outputs["log_z"] = kLogZ + 1.1;
   CHECK_FALSE(stops_measured(stops).decidable);
+}
+
+TEST_CASE("rounds that are to settle end when they do, and ten rounds are ten") {
+  // On an RBM on which they settle at once the sweeps that are left are kept.
+  const auto log_z = [](Json more) {
+    Json all = {{"model", "mnist-10"}, {"base", "rates"}, {"sweeps", 2000}, {"repeat", 1}};
+    all.update(more);
+    TrialContext context;
+    context.key = make_key(1, "starts");
+    return number(
+        (all.contains("start") ? run_start_trial : run_error_trial)(all, context).at("log_z"));
+  };
+  const auto directly = [](int iterations, bool stop_early) {
+    TrialContext context;
+    context.key = make_key(1, "starts");
+    SimulatedTemperingOptions options = paper_start(carlson_target("mnist-10", "rates"),
+                                                    Ladder::linear(100), 2000, iterations, context);
+    options.stop_early = stop_early;
+    return judged_rts(simulated_tempering(carlson_target("mnist-10", "rates"), options)).log_z;
+  };
+  const double ten = directly(10, false), settled = directly(iterations_in(2000), true);
+  CHECK(ten != settled);
+  CHECK(settled != directly(iterations_in(2000), false));
+  CHECK(log_z({{"method", "rts-paper"}}) == ten);
+  CHECK(log_z({{"method", "rts-settled"}}) == settled);
+  Json start = {{"method", "start"}, {"states", "collapsed"}, {"ladder", "linear"}};
+  start["start"] = "ten rounds";
+  CHECK(log_z(start) == ten);
+  start["start"] = "rounds until they settle";
+  CHECK(log_z(start) == settled);
 }
 
 TEST_CASE("log Z is that of the RBM that the trials ran on, whichever is there to be read") {

@@ -3,11 +3,14 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "boltzmark/core/quantiles.hpp"
+#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"
@@ -101,10 +104,30 @@ TEST_CASE("a method's coverage holds or not by its accepted estimates, of its ow
     if (row[2] != "rts") continue;
     ++seen;
     CHECK(row[3] == (random ? "1" : "nan"));
+    // Of 20 that all cover 0.025^(1/20) .. 1.
+    CHECK((!random || std::stod(row[4]) == Approx(std::pow(0.025, 0.05)).epsilon(1e-6)));
+    CHECK(row[5] == (random ? "1" : "nan"));
     CHECK(row[6] == (random ? "20" : "2"));
     CHECK(row[7] == (random ? "60" : "2"));
   }
   CHECK(seen == 3);
+}
+
+TEST_CASE("a method's coverage does not hold where so few cover that 0.9 is not by chance") {
+  // P(X <= 43) = 5.6e-5 of 60 at 0.9 and P(X <= 45) = 6.7e-4, to either side of 2e-4; 950 of 1,000 are more
+  // than are asked for.
+  const auto verdict = [](int all, int cover) {
+    std::vector<Trial> trials;
+    for (int i = 0; i < all; ++i)
+      trials.push_back(
+          {.inputs = {{"targets", "random"}, {"rbm", i}},
+           .outputs = {{"truth", 1.0}, {"estimates", {{"rts", estimate_told(true, i < cover)}}}}});
+    const Summary summary = made::sum_up("carlson2016/coverage", trials);
+    return made::text(row_of_method(table_of(summary, "random"), "rts")[4]);
+  };
+  CHECK(verdict(60, 43) == "does not hold");
+  CHECK(verdict(60, 45) == "holds");
+  CHECK(verdict(1000, 950) == "holds");
 }
 
 TEST_CASE("mean errors of annealing agree with their biases where both lie within 3.7 errors") {
@@ -151,10 +174,30 @@ TEST_CASE("the figure of all methods ends each curve at its last RMSE, and names
   const auto& row = row_of_method(table_of(summary, "errors"), "rts", 1);
   CHECK(made::count(row[2]) == 100);
   CHECK(made::estimate(row[5]).value == Approx(0.4));
+  // Three errors: chi-squared of three degrees, 9.348404 and 0.215795.
+  CHECK(made::estimate(row[5]).lower == Approx(0.4 * std::sqrt(3 / 9.348404)).epsilon(1e-6));
+  CHECK(made::estimate(row[5]).upper == Approx(0.4 * std::sqrt(3 / 0.215795)).epsilon(1e-5));
   CHECK(made::real(row[4]) == Approx(0).margin(1e-12));
   CHECK(made::count(row[7]) == 1);
   CHECK(made::count(row[8]) == 2);  // of three that would, the refused one does not count
   CHECK(made::count(row_of_method(table_of(summary, "errors"), "ais", 1)[8]) == 0);  // 20 nats off
+}
+
+TEST_CASE("the figure of all methods has a colour for each source of samples and reading of them") {
+  const std::map<std::string, std::string> colours = {
+      {"ais", "1"},  {"raise", "1"}, {"ti", "2"},   {"rts", "3"},        {"bar", "4"},
+      {"mbar", "4"}, {"ss", "5"},    {"sams", "6"}, {"wang-landau", "6"}};
+  std::vector<std::pair<const char*, double>> errors;
+  for (const auto& [method, colour] : colours) errors.emplace_back(method.c_str(), 0.4);
+  std::vector<Trial> trials;
+  add_length(100, errors, trials);
+  const Summary summary = made::sum_up("carlson2016/enumerable", trials);
+  const auto& data = made::figure_of(summary, "rmse-mnist-20").data;
+  REQUIRE(data.size() == 1 + colours.size());
+  for (std::size_t r = 1; r < data.size(); ++r) {
+    INFO(data[r][2]);
+    CHECK(data[r][1] == colours.at(data[r][2]));
+  }
 }
 
 TEST_CASE("the cost of MBAR and RTS is told as exponents and as bytes") {
@@ -382,6 +425,45 @@ TEST_CASE("a prior that rises with b leaves the base unseen, one that falls leav
   };
   CHECK(error(100) > 5);
   CHECK(error(-100) < -5);
+}
+
+TEST_CASE("a run under a prior tells the samples that its estimate is of, its start left out") {
+  // 297 of 1,000 sweeps anneal, and rounds take some of the others: none of these is kept.
+  const Json inputs = {
+      {"study", "prior"}, {"slope", 0}, {"model", "mnist-10"}, {"sweeps", 1000}, {"repeat", 1}};
+  const double samples =
+      number(made::run_trial("carlson2016/variants", inputs).outputs.at("samples"));
+  CHECK(samples <= 100 * (1000 - 297));
+  CHECK(samples >= 100 * 500);
+  CHECK(std::fmod(samples, 100) == 0);
+}
+
+TEST_CASE("Wang and Landau's run pays for its start by smc with its own sweeps") {
+  // Of 50 sweeps 15 find Zhat: those that follow are a run of 35 from there.
+  const Json inputs = {{"study", "wang-landau"},
+                       {"start", "smc"},
+                       {"model", "mnist-10"},
+                       {"sweeps", 50},
+                       {"repeat", 1}};
+  const Trial trial = made::run_trial("carlson2016/variants", inputs);
+  TrialContext context;
+  context.experiment = "carlson2016/variants";
+  context.key = make_key(context.seed, "carlson2016/variants", inputs.dump());
+  const LayeredTarget& target = carlson_target("mnist-10", "rates");
+  AdaptiveTemperingOptions options{.adaptation = Adaptation::wang_landau,
+                                   .chains = 100,
+                                   .sweeps = 35,
+                                   .ladder = Ladder::linear(100),
+                                   .key = context.key};
+  options.log_z_hat =
+      annealed_smc(target, {.annealing = {.ladder = options.ladder,
+                                          .chains = 100,
+                                          .sweeps = 15,
+                                          .key = context.shared_key("start " + inputs.dump())},
+                            .islands = 2})
+          .estimate.log_z_rungs;
+  CHECK(number(trial.outputs.at("error")) ==
+        adaptive_tempering(target, options).estimate.log_z - exact_carlson_log_z("mnist-10"));
 }
 
 TEST_CASE("the note of C05 is the slope of all lengths but the shortest") {

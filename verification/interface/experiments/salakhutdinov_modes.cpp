@@ -40,6 +40,15 @@ TEST_CASE("the late part of a curve is its last fifth, its deviation that about 
   CHECK(std::isnan(late_deviation({1, 2, 3})));
 }
 
+TEST_CASE("the trend of a curve is what its last half rises by") {
+  // 0, 1, .., 100: from 50 to 100; of 0, .., 99 from 50 to 99.
+  std::vector<double> curve;
+  for (int i = 0; i <= 100; ++i) curve.push_back(i);
+  CHECK(last_half_trend(curve) == Approx(50));
+  curve.pop_back();
+  CHECK(last_half_trend(curve) == Approx(49));
+}
+
 TEST_CASE("the slope of an error that falls as a power of time is the power") {
   CHECK(doubling_times(64, 3) == std::vector<double>{64, 128, 256});
   std::vector<double> curve;

@@ -87,11 +87,26 @@ TEST_CASE("Y12 to Y16 hold of the two spins, and each sees one fault of one s") 
   trials[1].outputs["at_maximum"] = number(trials[1].outputs["at_maximum"]) + 0.01;
   trials[3].outputs["sharpness"] = number(trials[3].outputs["sharpness"]) + 0.02;
   trials[64].outputs["alpha"].back() = 1;
+  // The ascent of s = 1 takes ten steps, of s = 2 twenty as often as forty.
+  for (std::size_t k = 0; k < trials[0].outputs["ascent_steps"].size(); ++k) {
+    trials[0].outputs["ascent_steps"][k] = 10;
+    trials[1].outputs["ascent_steps"][k] = k % 2 == 0 ? 20 : 40;
+  }
   const Summary wrong = made::sum_up(kToy, trials);
   CHECK(measure_of(wrong, "Y12", "even").estimate == 0.5);
   CHECK(measure_of(wrong, "Y12", "decreasing in s").estimate == 1);
   CHECK(measure_of(wrong, "Y14").estimate == Approx(0.01).epsilon(1e-6));
   CHECK(measure_of(wrong, "Y15", "values").estimate == Approx(0.02).epsilon(0.01));
+  REQUIRE(trials[0].outputs["ascent_steps"].size() % 2 == 0);
+  CHECK(measure_of(wrong, "Y16", "1 before 2").estimate == Approx(3));
+  CHECK(measure_of(wrong, "Y16", "1 before 2").lower == 2);
+  CHECK(measure_of(wrong, "Y16", "1 before 2").upper == 4);
+  // Of infinity, too.
+  trials[64].outputs["asymmetry"] = 0.75;
+  trials[64].outputs["alpha"][10] = trials[64].outputs["alpha"][9];
+  const Summary of_infinity = made::sum_up(kToy, trials);
+  CHECK(measure_of(of_infinity, "Y12", "even").estimate == 0.75);
+  CHECK(measure_of(of_infinity, "Y12", "increasing in w").estimate == 1);
 }
 
 TEST_CASE("Metropolised Gibbs wins where its SLEM is the lower, and the gaps are of medians") {
@@ -143,6 +158,19 @@ TEST_CASE("Fig. 3 tells from which update on the likelihood of spins is the high
       ": the mean log-likelihood of s = ∞ is the higher one at first, that of s = 1 from ";
   CHECK_THAT(notes, Catch::Contains("R = 0" + told + "200 updates") &&
                         Catch::Contains("R = 5" + told + "300 updates"));
+  // Where the order never turns, none is named.
+  const auto notes_of = [](double continuous) {
+    std::vector<Trial> trials = likelihood_curves();
+    for (Trial& trial : trials)
+      for (Json& value : trial.outputs["0"]["log_likelihood"]) value = continuous;
+    return made::notes_of(made::sum_up("yokoyama2019/fig3", trials));
+  };
+  CHECK_THAT(notes_of(-1),
+             Catch::Contains("R = 0: the mean log-likelihood of s = ∞ is the higher one "
+                             "throughout."));
+  CHECK_THAT(notes_of(-3),
+             Catch::Contains("R = 5: the mean log-likelihood of s = 1 is the higher one "
+                             "from the start."));
 }
 
 TEST_CASE("Fig. 6 tells the last rates on clean images, those of infinity less those of spins") {

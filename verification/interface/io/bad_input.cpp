@@ -142,7 +142,10 @@ TEST_CASE("numbers that are not finite are refused") {
   check_data(folder.write("a.amat", "0 1\n-inf 0\n"), "row 2, column 1: '-inf' is not finite");
   check_data(folder.write("a.csv", "1,1e60\n"), "'1e60' is out of range");
   check_data(folder.write("a.csv", "1,-1e60\n"), "'-1e60' is out of range");
-  CHECK(load_dataset(folder.write("a.csv", "1,-1e-60\n")).values(1, 0) == 0);
+  check_data(folder.write("a.csv", "1,1e400\n"), "'1e400' is out of range");
+  check_data(folder.write("a.csv", "1,-1E+400\n"), "'-1E+400' is out of range");
+  for (const char* small : {"-1e-60", "1e-400", "-1E-400", "+2.5e-5000"})
+    CHECK(load_dataset(folder.write("a.csv", std::string("1,") + small + "\n")).values(1, 0) == 0);
 }
 
 TEST_CASE("integers beyond int32 are refused, be the bits that int32 keeps of the same sign") {
@@ -207,6 +210,25 @@ TEST_CASE("a binary matrix that is wrong is refused") {
   Eigen::MatrixXf expected(3, 2);
   expected << -1, 0, 2, 1, 32767, -32768;
   CHECK(load_dataset(folder.write("a", shorts)).values.matrix() == expected);
+  // Floats are four bytes long, doubles eight.
+  expected << 0.5, 3, -1, 0, 2, 7.25;
+  const auto written = [&]<typename Real>(const char* magic, Real) {
+    std::string file = idx(magic + two + "00000000", 0);
+    for (const float value : expected.reshaped()) {
+      const Real real = value;
+      file.append(reinterpret_cast<const char*>(&real), sizeof real);
+    }
+    return folder.write("a", file);
+  };
+  CHECK(load_dataset(written("514c3d1e", float{})).values.matrix() == expected);
+  CHECK(load_dataset(written("534c3d1e", double{})).values.matrix() == expected);
+}
+
+TEST_CASE("bytes that have a sign are cases of both signs") {
+  const Folder folder;
+  const std::string head = "{'descr': '|i1', 'fortran_order': False, 'shape': (2, 2)}";
+  const std::string path = folder.write("a.npy", npy(head, std::string("\x01\xff\xff\x01", 4)));
+  CHECK(load_dataset(path).values.matrix() == (Eigen::Matrix2f() << 1, -1, -1, 1).finished());
 }
 
 TEST_CASE("a gzip stream that is truncated, damaged or followed by more is refused") {

@@ -100,6 +100,23 @@ TEST_CASE("a matrix in .mat has the class of its precision, and may be stored as
   }
 }
 
+TEST_CASE("a matrix in .mat may be stored as integers of four bytes") {
+  // Of type 5, signed, or 6: the count of bytes stands apart from the type then.
+  const Folder folder;
+  AtomicFile file(folder / "m.mat");
+  write_mat_header(file);
+  write_mat_matrix(file, "x", Eigen::RowVector2d(0, 0), ElementType::float64);
+  file.commit();
+  const std::string head = io_test::read_all(folder / "m.mat").substr(0, 184);
+  for (const auto& [type, first] : {std::pair('\5', -70000.0), std::pair('\6', 4294897296.0)}) {
+    std::string stored = head + std::string{type, 0, 0, 0, 8, 0, 0, 0} +
+                         std::string("\x90\xee\xfe\xff\x05\x00\x00\x00", 8);
+    stored[132] = static_cast<char>(stored.size() - 136);
+    CHECK(read_mat(folder.write("i.mat", stored), {"x"}).at("x").matrix() ==
+          Eigen::RowVector2d(first, 5));
+  }
+}
+
 TEST_CASE("the same model gives the same bytes, and no draft stays behind") {
   const Folder folder;
   const Layered model = read_model(io_test::fixture("deep.npz"));

@@ -156,6 +156,8 @@ void check_cases(const Layered& model, const Cases& cases) {
 }
 
 double log_unnormalised(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible) {
+  for (const double x : visible)
+    if (!model.layer(0).unit.holds(x, 2e-6)) refuse_value(x, model.layer(0).unit);
   return sum_states(given_visible(model, visible)).log_z;
 }
 

@@ -99,16 +99,25 @@ double largest_rounding(const Bipartite& sides) {
 }
 
 // The inputs that samplers would draw by, less those in double precision: of many terms, many roundings.
-double input_rounding(const Layered& model, const Bipartite& sides, const Chains& states) {
+// log f has those of the odd layers, every weight once, and the other layers' biases.
+void set_rounding(const Layered& model, const Bipartite& sides, const Chains& states,
+                  LowerBound& result) {
   const PackedModel packed(model, {.chains = states.chains()});
   double largest = largest_rounding(sides);
+  Eigen::VectorXd log_f = Eigen::VectorXd::Zero(states.chains());
   for (int l = 0; l < model.layers(); ++l) {
+    const Eigen::MatrixXd values = states.get_layer(l).cast<double>();
     Eigen::MatrixXd inputs = model.bias(l).replicate(1, states.chains());
     if (l > 0) inputs += model.weights(l - 1).transpose() * states.get_layer(l - 1).cast<double>();
     if (l + 1 < model.layers()) inputs += model.weights(l) * states.get_layer(l + 1).cast<double>();
-    largest = std::max(largest, (layer_inputs(packed, states, l) - inputs).cwiseAbs().maxCoeff());
+    const Eigen::MatrixXd off = layer_inputs(packed, states, l) - inputs;
+    largest = std::max(largest, off.cwiseAbs().maxCoeff());
+    const Eigen::VectorXd bias_off = model.bias(l).cast<float>().cast<double>() - model.bias(l);
+    log_f += l % 2 == 1 ? Eigen::VectorXd(values.cwiseProduct(off).colwise().sum().transpose())
+                        : Eigen::VectorXd(values.transpose() * bias_off);
   }
-  return largest;
+  result.input_rounding = largest;
+  result.log_f_rounding = log_f.cwiseAbs().maxCoeff();
 }
 
 void take(const MeanFieldBound& bound, LowerBound& result) {
@@ -129,7 +138,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
   if (std::isfinite(log2_states(model, result.parity))) {
     StateList list(sides);
     const Modes modes = list_around_modes(model, base, options, list, starts);
-    result.input_rounding = input_rounding(model, sides, starts);
+    set_rounding(model, sides, starts, result);
     list.add(count_visits(model, list, options.visited, options.visits, result));
     list.grow(static_cast<std::size_t>(options.most_states));
     result.modes = modes.count();
@@ -141,7 +150,7 @@ LowerBound lower_bound(const Layered& model, const Base& base, const LowerBoundO
     take({result.listed, list.error_bound()}, result);
     start_from(modes, starts);
   } else {
-    result.input_rounding = input_rounding(model, sides, starts);
+    set_rounding(model, sides, starts, result);
     if (options.modes != nullptr) start_from(*options.modes, starts);
   }
   const MeanFieldBound bound = best_mean_field(model, sides, result.parity, starts);

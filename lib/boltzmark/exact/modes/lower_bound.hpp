@@ -27,6 +27,9 @@ struct LowerBound {
   /// one rounding of the largest input there may be, and of what it is at most in states that Gibbs sweeps
   /// from the modes led to, or in random ones where no side is discrete.
   double input_rounding = 0;
+  /// By how much it changes log f, in nats: the most of the latter states, all their inputs taken together.
+  /// As much may log Z of the model that is sampled be off.
+  double log_f_rounding = 0;
 
   /// Log of the sum of f over the states that are listed without those of the run, less what rounding
   /// may add; of these states a run that knows log Z meets e^(searched - log Z) at b = 1.

@@ -24,7 +24,7 @@ inline constexpr double kResolvedGap = 1e-12;
 struct Spectrum {
   std::size_t states = 0;
   double slem = 0;               ///< second largest eigenvalue modulus
-  double second_eigenvalue = 0;  ///< largest real part below that of the stationary eigenvalue
+  double second_eigenvalue = 0;  ///< largest real part, one eigenvalue 1 left out
   /// 1 / (1 - slem), in steps of the kernel; none if 1 - slem is less than kResolvedGap, or 0.
   std::optional<double> relaxation_time;
   double stationarity_error = 0;  ///< L1 norm of p T - p

@@ -71,11 +71,13 @@ class TableParser {
                   "must have lines that end in LF or CR LF");
   }
 
-  // A name, which no number begins like, though some numbers are words: nan, inf.
+  // A name, which no number begins like, though some words are numbers: nan, inf.
   static bool is_name(const std::string& word) {
     double value = 0;
+    const char* last = word.data() + word.size();
+    const auto [end, error] = std::from_chars(word.data(), last, value);
     return !word.empty() && std::string_view("0123456789+-.").find(word[0]) == std::string::npos &&
-           std::from_chars(word.data(), word.data() + word.size(), value).ec != std::errc{};
+           (error != std::errc{} || end != last);
   }
 
   // In a first row of names alone, which are a header.
@@ -142,9 +144,10 @@ class TableParser {
     double value = 0;
     const char* first = word_.data() + (word_[0] == '+' ? 1 : 0);
     const auto error = std::from_chars(first, word_.data() + word_.size(), value).ec;
-    if (error != std::errc{} || std::abs(value) > 1) {
-      refuse_word("is out of range", "must be a float32");
-    }
+    // Beyond a double, too, where the sign of the exponent alone tells.
+    const bool small = error == std::errc{} ? std::abs(value) < 1
+                                            : word_.find_first_of("eE") + 1 == word_.find('-', 1);
+    if (!small) refuse_word("is out of range", "must be a float32");
     return 0;
   }
 

@@ -45,7 +45,7 @@ class Island {
                  .occupancies =
                      options.adaptation == Adaptation::sams ? Assignment::soft : Assignment::hard,
                  .key = derive_key(options.key, "island", fmt::format("{}", number))},
-        population_(target.populate(0, chains, options_.key)),
+        population_(of_chains(chains, target.populate(0, chains, options_.key))),
         group_(*population_, 0, options_),
         log_prior_(options.log_prior),
         log_z_hat_(options.log_z_hat),
@@ -167,10 +167,12 @@ AdaptiveTemperingOptions checked(AdaptiveTemperingOptions options) {
     throw InvalidArgument(fmt::format("chains, sweeps = {}, {} (must be at least 2)",
                                       options.chains, options.sweeps));
   if (options.log_prior.size() == 0) options.log_prior = Eigen::VectorXd::Zero(rungs);
-  if (options.log_prior.size() != rungs ||
-      (options.log_z_hat.size() != 0 && options.log_z_hat.size() != rungs))
-    throw InvalidArgument(fmt::format("log_prior, log_z_hat = {}, {} values (must be {})",
-                                      options.log_prior.size(), options.log_z_hat.size(), rungs));
+  if (options.log_prior.size() != rungs || !options.log_prior.allFinite() ||
+      (options.log_z_hat.size() != 0 && options.log_z_hat.size() != rungs) ||
+      !options.log_z_hat.allFinite())
+    throw InvalidArgument(
+        fmt::format("log_prior, log_z_hat = {}, {} values (must be {} finite ones)",
+                    options.log_prior.size(), options.log_z_hat.size(), rungs));
   options.log_prior = normalised(options.log_prior);
   return options;
 }

@@ -98,7 +98,7 @@ void TemperedGroup::add_sample(int chain, Eigen::Index sweep, TemperedRecord& re
   const Eigen::Index group = (first_chain_ + chain) * batches + sweep * batches / record.sweeps;
   if (options_->occupancies == Assignment::hard && record.store == nullptr) {
     record.sums.weight(rungs_[chain], group) += 1;
-    return;
+    return add_ends(chain, rungs_[chain] == 0, rungs_[chain] + 1 == betas_.size(), record);
   }
   add_soft(chain, group, record);
   if (record.store != nullptr) keep(chain, sweep, *record.store);
@@ -112,7 +112,10 @@ void TemperedGroup::add_soft(int chain, Eigen::Index group, TemperedRecord& reco
     sums.first.col(group) += probabilities_ * d;
     sums.second.col(group) += probabilities_ * (d * d);
   }
-  const double low = probabilities_[0], high = probabilities_[betas_.size() - 1];
+  add_ends(chain, probabilities_[0], probabilities_[betas_.size() - 1], record);
+}
+
+void TemperedGroup::add_ends(int chain, double low, double high, TemperedRecord& record) const {
   record.end_squares[first_chain_ + chain] += Eigen::Vector3d(low * low, high * high, low * high);
 }
 

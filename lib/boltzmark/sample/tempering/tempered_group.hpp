@@ -45,6 +45,7 @@ class TemperedGroup {
   void measure();
   void add_sample(int chain, Eigen::Index sweep, TemperedRecord& record);
   void add_soft(int chain, Eigen::Index group, TemperedRecord& record) const;
+  void add_ends(int chain, double low, double high, TemperedRecord& record) const;
   void keep(int chain, Eigen::Index sweep, SampleStore& store) const;
   int next_rung(int chain);
 

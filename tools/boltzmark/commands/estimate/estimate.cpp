@@ -346,7 +346,7 @@ void add_estimate(Program& program) {
       &arguments->dump, "--dump FILE",
       "Write the samples kept as .npz, for others to check: D and rung (sweeps x chains), beta, "
       "log_prior, log_z_hat, random_rungs, exchanged_rungs of parallel tempering, lower_bound, "
-      "lower_bound_error, input_rounding, unresolved, visited, "
+      "lower_bound_error, input_rounding, log_f_rounding, unresolved, visited, "
       "phase_log_masses, phase_log_least, phase_errors, phase_shares, phase_visits, place_ likewise, reverse and "
       "reverse_status of --both-ways, and log_f of collapsed states.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");

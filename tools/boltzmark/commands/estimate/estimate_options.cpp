@@ -284,7 +284,7 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
                "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
                "from a pilot run), or a text FILE of inverse temperatures (default: linear).");
   command.text(&arguments.base, "--base B",
-               "What b = 0 stands for: uniform, a DATASET whose smoothed rates the visible units "
+               "What b = 0 stands for: uniform, a DATASET whose smoothed rates the Bernoulli visible units "
                "have, or auto, the best of uniform and of rates near the model's modes by a short "
                "pilot (default: auto).");
   command.real(&arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},

@@ -192,8 +192,9 @@ void check_size(const ScoreArguments& arguments, const Layered& model) {
 void refuse_deep_options(const Command& command) {
   for (const char* option : {"--mean-field", "--true-cases"})
     if (command.given(option))
-      throw InvalidArgument(std::string(option) +
-                            " is given (must come with a model of two hidden layers or more)");
+      throw InvalidArgument(
+          std::string(option) +
+          " is given (must come with a model of two hidden layers or more, none of them Gaussian)");
 }
 
 // Of a discriminative RBM nothing is sampled: what says how is refused.
@@ -227,7 +228,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
       throw InvalidArgument(std::string(option) +
                             " is given (must come with a discriminative RBM)");
   const Layered model = load_model(arguments.model);
-  if (model.is_rbm()) refuse_deep_options(command);
+  if (!is_bounded(model)) refuse_deep_options(command);
   parse_mean_field(arguments.deep.mean_field);
   const Dataset data = load_cases_of(model, arguments.dataset, arguments.shared.binarise, "test");
   if (arguments.deep.true_cases > data.values.cols())
@@ -281,9 +282,9 @@ void add_score(Program& program) {
           "classes; grey levels become inputs as in its training, unless --binarise is given. A "
           "data set's name means its test cases.",
       .notes =
-          "JSON keys: method, mean_log_likelihood (null if only bounded), bound (of deep models,\n"
-          "else null), of deep models mean_field_updates and with --true-cases true_cases,\n"
-          "true_mean_log_likelihood, true_std_error (of AIS and log Z), true_status,\n"
+          "JSON keys: method, mean_log_likelihood (null if only bounded), bound (of deep models\n"
+          "without Gaussian layers, else null), of these mean_field_updates and with --true-cases\n"
+          "true_cases, true_mean_log_likelihood, true_std_error (of AIS and log Z), true_status,\n"
           "true_std_error_cases,\n"
           "true_bound (of the same cases),\n"
           "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z,\n"

@@ -237,7 +237,8 @@ void add_train(Program& program) {
   command.text(&arguments->rule, "--rule R",
                "Update rule of the negative phase: gibbs, flip or blend:SHARE (default: gibbs).");
   command.flag(&arguments->discriminative, "--discriminative",
-               "Train the classes of the data set's labels given its inputs.");
+               "Train the classes of the data set's labels given its inputs, by exact gradients from a fresh "
+               "start: of optimisers without --momentum, --rate-decay and --weight-decay.");
   command.text(&arguments->hidden_units, "--hidden-units U",
                "Hidden units: bernoulli, continuous, or the s of multivalued units X(s) (default: "
                "bernoulli).");
@@ -278,7 +279,7 @@ void add_train(Program& program) {
                "contrastive divergence, each on states drawn from the one below; persistent chains "
                "start at cases.");
   command.text(&arguments->start, "--start MODEL",
-               "Start from a model of the same layers and units, persistent chains from cases.");
+               "Start from a model of the same layers and units, persistent chains a sweep from cases.");
   command.integer(
       &arguments->evaluate, "--evaluate EVERY", 1,
       "Print the mean log-likelihood of the cases before the first update, after every EVERY updates "

@@ -1,0 +1,29 @@
+// Estimates that are held to what is found beside them, in one call.
+#include "boltzmark/estimate/held_estimate.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
+
+using namespace boltzmark;
+
+TEST_CASE("what a method alone says ok of is right or refused where it is held to what is found") {
+  const KnownModel votes = make_known_model("votes:200:60:8:10:1");
+  const Estimate alone = estimate_log_z(
+      "rts", LayeredTarget(votes.model, Base::uniform(votes.model)), {.sweeps = 1000});
+  CHECK(alone.status == Status::ok);
+  CHECK(alone.log_z < votes.known.log_z - 9);
+  const HeldEstimate held = estimate_held("rts", votes.model, 1, {.sweeps = 1000});
+  CHECK(held.chosen.of_modes);
+  CHECK(std::abs(held.estimate.log_z - votes.known.log_z) < 5 * held.estimate.std_error);
+  CHECK(held.held.bound.log_z > alone.log_z + 5);
+  CHECK(held.held.bound.log_z < votes.known.log_z + 1e-6);
+  CHECK(held.held.phases.has_value());
+  // Another seed has other draws, the same one the same.
+  CHECK(estimate_held("rts", votes.model, 1, {.sweeps = 1000}).estimate.log_z ==
+        held.estimate.log_z);
+  CHECK(estimate_held("rts", votes.model, 2, {.sweeps = 1000}).estimate.log_z !=
+        held.estimate.log_z);
+}
