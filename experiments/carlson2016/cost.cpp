@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/mbar.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"

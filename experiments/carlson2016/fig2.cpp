@@ -5,9 +5,9 @@
 #include <functional>
 #include <iterator>
 
-#include "boltzmark/estimate/mbar.hpp"
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"

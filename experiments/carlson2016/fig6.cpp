@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/measures.hpp"
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "boltzmark/estimate/markov_chain.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/markov_chain.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/case_likelihood.hpp"
+#include "boltzmark/estimate/held/case_likelihood.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"

@@ -40,14 +40,14 @@
 
 // log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.
 // estimate_held is what `boltzmark estimate` does.
-#include "boltzmark/estimate/attempts.hpp"
-#include "boltzmark/estimate/case_likelihood.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/held_estimate.hpp"
-#include "boltzmark/estimate/log_z_tracker.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/held/attempts.hpp"
+#include "boltzmark/estimate/held/case_likelihood.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
+#include "boltzmark/estimate/held/target_error.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/target_error.hpp"
 
 // What enumeration makes exact.
 #include "boltzmark/exact/exact_sampler.hpp"

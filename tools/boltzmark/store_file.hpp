@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 

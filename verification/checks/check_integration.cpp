@@ -7,8 +7,8 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/tempered_moments.hpp"

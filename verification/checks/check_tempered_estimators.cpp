@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "boltzmark/core/eigenvalues.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "verification/checks/check_cases.hpp"

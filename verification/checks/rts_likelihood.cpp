@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "boltzmark/estimate/mixture_solver.hpp"
+#include "boltzmark/estimate/estimators/mixture_solver.hpp"
 
 namespace boltzmark {
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/bar.hpp"
-#include "boltzmark/estimate/markov_chain.hpp"
-#include "boltzmark/estimate/mbar.hpp"
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
+#include "boltzmark/estimate/estimators/markov_chain.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/held.hpp"
-#include "boltzmark/estimate/phases.hpp"
-#include "boltzmark/estimate/stepping_stones.hpp"
+#include "boltzmark/estimate/estimators/stepping_stones.hpp"
+#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/known/votes.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"

@@ -1,6 +1,6 @@
 // log f(v) of single cases of a deep model: the conditioned model exactly, its estimates within
 // their errors.
-#include "boltzmark/estimate/case_likelihood.hpp"
+#include "boltzmark/estimate/held/case_likelihood.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

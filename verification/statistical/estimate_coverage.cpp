@@ -3,12 +3,12 @@
 #include <cmath>
 #include <functional>
 
-#include "boltzmark/estimate/bar.hpp"
-#include "boltzmark/estimate/markov_chain.hpp"
-#include "boltzmark/estimate/mbar.hpp"
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/rts_mixed.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
+#include "boltzmark/estimate/estimators/markov_chain.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/estimators/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "decide.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 

@@ -1,6 +1,6 @@
 // The standard error of a tracked log Z, against enumeration, on a model that changed since the
 // look before.
-#include "boltzmark/estimate/log_z_tracker.hpp"
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

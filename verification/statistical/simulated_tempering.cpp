@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "boltzmark/estimate/continuous_tempering.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "decide.hpp"

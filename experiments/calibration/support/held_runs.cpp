@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "boltzmark/estimate/attempts.hpp"
+#include "boltzmark/estimate/held/attempts.hpp"
 
 namespace boltzmark::experiments {
 

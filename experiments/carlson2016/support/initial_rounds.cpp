@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark::experiments {

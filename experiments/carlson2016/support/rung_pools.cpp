@@ -6,9 +6,9 @@
 #include <memory>
 #include <span>
 
-#include "boltzmark/estimate/mbar.hpp"
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 

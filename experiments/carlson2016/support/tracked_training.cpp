@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/weighted_negative.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"

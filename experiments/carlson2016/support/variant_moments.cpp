@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/exact/spectrum/operator_matrix.hpp"
 #include "boltzmark/random/stream.hpp"

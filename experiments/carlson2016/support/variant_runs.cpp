@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boltzmark/estimate/continuous_tempering.hpp"
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/rts_mixed.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/estimators/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "boltzmark/core/progress.hpp"
-#include "boltzmark/estimate/both_ways.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/model/case_values.hpp"
 #include "boltzmark/sample/annealing/shared_chains.hpp"
 #include "boltzmark/sample/estimate.hpp"

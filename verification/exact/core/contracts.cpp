@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/case_likelihood.hpp"
+#include "boltzmark/estimate/held/case_likelihood.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"

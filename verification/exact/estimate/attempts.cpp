@@ -1,5 +1,5 @@
 // Estimates that are tried again, on runs that a script gives.
-#include "boltzmark/estimate/attempts.hpp"
+#include "boltzmark/estimate/held/attempts.hpp"
 
 #include <catch2/catch.hpp>
 #include <vector>

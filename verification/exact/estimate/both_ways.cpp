@@ -1,5 +1,5 @@
 // Runs both ways: from the base upwards, and from states near modes downwards.
-#include "boltzmark/estimate/both_ways.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

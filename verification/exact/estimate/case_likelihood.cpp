@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/case_likelihood.hpp"
+#include "boltzmark/estimate/held/case_likelihood.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/target/layered_target.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/continuous_tempering.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/target/layered_target.hpp"

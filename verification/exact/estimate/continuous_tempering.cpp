@@ -1,5 +1,5 @@
 // The law of a continuous inverse temperature given D, against its integral.
-#include "boltzmark/estimate/continuous_tempering.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/known/votes.hpp"

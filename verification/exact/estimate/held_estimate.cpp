@@ -1,5 +1,5 @@
 // Estimates that are held to what is found beside them, in one call.
-#include "boltzmark/estimate/held_estimate.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

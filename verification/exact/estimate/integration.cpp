@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include "boltzmark/estimate/held.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // What following log Z promises beside its accuracy: the same bytes for any threads and after a
 // restore, draws of its own at each look, and no trust where chains did not travel.
-#include "boltzmark/estimate/log_z_tracker.hpp"
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

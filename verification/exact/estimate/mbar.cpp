@@ -1,5 +1,5 @@
 // MBAR and BAR against SciPy: vectors/mbar.json, made by vectors/mbar.py.
-#include "boltzmark/estimate/mbar.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
 
 #include <Eigen/Core>
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/bar.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
 #include "experiments/kit/files.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "boltzmark/diagnose/pareto.hpp"
-#include "boltzmark/estimate/held.hpp"
-#include "boltzmark/estimate/log_z_tracker.hpp"
+#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/annealing/log_weights.hpp"

@@ -1,5 +1,5 @@
 // Parts of the states, the mass that annealing finds in them, and what an estimate is refused by.
-#include "boltzmark/estimate/phases.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/known/votes.hpp"

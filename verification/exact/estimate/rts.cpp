@@ -1,13 +1,13 @@
 // RTS, TS, the mixed likelihood and the chain over rungs, where arithmetic decides.
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/markov_chain.hpp"
-#include "boltzmark/estimate/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/markov_chain.hpp"
+#include "boltzmark/estimate/estimators/rts_mixed.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "verification/checks/rts_likelihood.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/model/sides.hpp"

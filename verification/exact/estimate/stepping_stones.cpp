@@ -1,5 +1,5 @@
 // Stepping stones against their formulas, and what parallel tempering of a target stores.
-#include "boltzmark/estimate/stepping_stones.hpp"
+#include "boltzmark/estimate/estimators/stepping_stones.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"

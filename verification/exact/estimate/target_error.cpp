@@ -1,5 +1,5 @@
 // The search for a standard error, on runs that a script gives.
-#include "boltzmark/estimate/target_error.hpp"
+#include "boltzmark/estimate/held/target_error.hpp"
 
 #include <catch2/catch.hpp>
 #include <utility>

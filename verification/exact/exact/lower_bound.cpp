@@ -10,7 +10,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/state_list.hpp"
 #include "boltzmark/exact/known/ising.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/held.hpp"
-#include "boltzmark/estimate/log_z_tracker.hpp"
+#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/estimate/phases.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/learn/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/pretraining.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "boltzmark/estimate/continuous_tempering.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"

@@ -1,7 +1,7 @@
 // What the tests of phases and of the choice of a base share.
 #pragma once
 
-#include "boltzmark/estimate/phases.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 
 namespace phases_test {
 

@@ -7,8 +7,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/estimators/raise.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/estimate/raise.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 #include "boltzmark/exact/spectrum/spectrum.hpp"

@@ -5,8 +5,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/estimate/estimators/raise.hpp"
 #include "boltzmark/estimate/method.hpp"
-#include "boltzmark/estimate/raise.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/annealing/log_weights.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"

@@ -1,5 +1,5 @@
 // Thermodynamic integration over a continuous inverse temperature.
-#include "boltzmark/estimate/continuous_tempering.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 #include "boltzmark/estimate/method.hpp"
 
 namespace boltzmark {

@@ -1,6 +1,6 @@
 // Stepping stones, over parallel tempering unless asked otherwise.
+#include "boltzmark/estimate/estimators/stepping_stones.hpp"
 #include "boltzmark/estimate/method.hpp"
-#include "boltzmark/estimate/stepping_stones.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {

@@ -1,13 +1,13 @@
 // The methods that read one run of simulated tempering.
 #include <utility>
 
-#include "boltzmark/estimate/bar.hpp"
-#include "boltzmark/estimate/markov_chain.hpp"
-#include "boltzmark/estimate/mbar.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
+#include "boltzmark/estimate/estimators/markov_chain.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/estimators/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/estimate/method.hpp"
-#include "boltzmark/estimate/rts.hpp"
-#include "boltzmark/estimate/rts_mixed.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "boltzmark/estimate/phases.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/case_values.hpp"

@@ -9,7 +9,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "tools/boltzmark/progress.hpp"
 
 namespace boltzmark::cli {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"

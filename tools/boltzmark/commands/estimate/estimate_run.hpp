@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/both_ways.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/case_likelihood.hpp"
+#include "boltzmark/estimate/held/case_likelihood.hpp"
 #include "tools/boltzmark/progress.hpp"
 
 namespace boltzmark::cli {

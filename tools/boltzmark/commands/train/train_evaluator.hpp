@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "boltzmark/estimate/log_z_tracker.hpp"
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/learn/trainer.hpp"

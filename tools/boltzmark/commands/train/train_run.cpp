@@ -14,7 +14,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/io/sha256.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/log_z_tracker.hpp"
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/target/layered_target.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "boltzmark/core/checkpoint.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"

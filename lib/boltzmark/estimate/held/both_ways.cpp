@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/both_ways.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "boltzmark/estimate/target_error.hpp"
+#include "boltzmark/estimate/held/target_error.hpp"
 
 namespace boltzmark {
 

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/continuous_tempering.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 
 #include <fmt/format.h>
 

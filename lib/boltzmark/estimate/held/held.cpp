@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 
 #include <fmt/format.h>
 

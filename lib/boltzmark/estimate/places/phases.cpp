@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/phases.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/held_estimate.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/raise.hpp"
+#include "boltzmark/estimate/estimators/raise.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "boltzmark/estimate/markov_chain.hpp"
+#include "boltzmark/estimate/estimators/markov_chain.hpp"
 
 #include <Eigen/LU>
 #include <functional>
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/attempts.hpp"
+#include "boltzmark/estimate/held/attempts.hpp"
 
 #include <fmt/format.h>
 

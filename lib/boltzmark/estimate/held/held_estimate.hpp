@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/method.hpp"
 
 namespace boltzmark {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "boltzmark/estimate/phases.hpp"
 #include "boltzmark/estimate/places/chosen_base.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/estimate/visited_states.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"

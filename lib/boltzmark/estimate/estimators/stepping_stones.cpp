@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/stepping_stones.hpp"
+#include "boltzmark/estimate/estimators/stepping_stones.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
-#include "boltzmark/estimate/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/rts_mixed.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/mixture_solver.hpp"
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/mixture_solver.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/target_error.hpp"
+#include "boltzmark/estimate/held/target_error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/rts.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 
 #include <fmt/format.h>
 

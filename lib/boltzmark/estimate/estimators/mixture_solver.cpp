@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/mixture_solver.hpp"
+#include "boltzmark/estimate/estimators/mixture_solver.hpp"
 
 #include <Eigen/Cholesky>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/mbar.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/mixture_solver.hpp"
-#include "boltzmark/estimate/thermodynamic_integration.hpp"
+#include "boltzmark/estimate/estimators/mixture_solver.hpp"
+#include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 

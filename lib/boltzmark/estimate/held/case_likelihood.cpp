@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/case_likelihood.hpp"
+#include "boltzmark/estimate/held/case_likelihood.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/held.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/target/layered_target.hpp"
 

@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/bar.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
 
 #include <algorithm>
 #include <cmath>
