@@ -26,28 +26,23 @@ set(flags)
 if(SANITIZE)
   set(flags "-fsanitize=address,undefined")
 endif()
-foreach(step
-    "--install;${BUILD};--prefix;${here}/prefix;--component;library"
-    "-S;${here}/source;-B;${here}/build;-G;${GENERATOR};-Werror=dev;-DCMAKE_CXX_COMPILER=${COMPILER};-DCMAKE_CXX_FLAGS=${flags};-DCMAKE_PREFIX_PATH=${here}/prefix"
-    "--build;${here}/build")
-  execute_process(COMMAND ${CMAKE_COMMAND} ${step} OUTPUT_VARIABLE output ERROR_VARIABLE output
+function(run_cmake)
+  execute_process(COMMAND ${CMAKE_COMMAND} ${ARGV} OUTPUT_VARIABLE output ERROR_VARIABLE output
     RESULT_VARIABLE failed)
   if(failed)
-    message(FATAL_ERROR "cmake ${step}\n${output}")
+    message(FATAL_ERROR "cmake ${ARGV}\n${output}")
   endif()
-endforeach()
-
+endfunction()
+function(build_mine folder flags)
+  run_cmake(-S ${here}/source -B ${here}/${folder} -G ${GENERATOR} -Werror=dev
+    -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${flags}" -DCMAKE_PREFIX_PATH=${here}/prefix)
+  run_cmake(--build ${here}/${folder})
+endfunction()
+run_cmake(--install ${BUILD} --prefix ${here}/prefix --component library)
+build_mine(build "${flags}")
 # A user may compile for the machine at hand, and under a sanitizer: what either side allocates the other frees.
 if(NOT SANITIZE)
-  foreach(step
-      "-S;${here}/source;-B;${here}/native;-G;${GENERATOR};-DCMAKE_CXX_COMPILER=${COMPILER};-DCMAKE_CXX_FLAGS=-march=native -fsanitize=address;-DCMAKE_PREFIX_PATH=${here}/prefix"
-      "--build;${here}/native")
-    execute_process(COMMAND ${CMAKE_COMMAND} ${step} OUTPUT_VARIABLE output ERROR_VARIABLE output
-      RESULT_VARIABLE failed)
-    if(failed)
-      message(FATAL_ERROR "cmake ${step}\n${output}")
-    endif()
-  endforeach()
+  build_mine(native "-march=native -fsanitize=address")
 endif()
 
 # Every layer says what standard its headers are in, for a compiler whose default is an older one.

@@ -58,4 +58,18 @@ class LogSum {
   double scaled_sum_ = 0;
 };
 
+/// Sums in twice the working precision (Neumaier 1974).
+class CompensatedSum {
+ public:
+  void add(double x) {
+    const double total = sum_ + x;
+    rest_ += std::abs(sum_) >= std::abs(x) ? (sum_ - total) + x : (x - total) + sum_;
+    sum_ = total;
+  }
+  double value() const { return sum_ + rest_; }
+
+ private:
+  double sum_ = 0, rest_ = 0;
+};
+
 }  // namespace boltzmark

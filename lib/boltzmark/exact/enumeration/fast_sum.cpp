@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/exact/enumeration/chunk_total.hpp"
 
@@ -62,20 +63,6 @@ double lowered(double x, std::int32_t shift) {
   const std::int64_t some = std::max(shift, -900);
   return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) + (some << 52));
 }
-
-/// Sums in twice the working precision (Neumaier's compensated sum).
-class CompensatedSum {
- public:
-  void add(double x) {
-    const double total = sum_ + x;
-    rest_ += std::abs(sum_) >= std::abs(x) ? (sum_ - total) + x : (x - total) + sum_;
-    sum_ = total;
-  }
-  double value() const { return sum_ + rest_; }
-
- private:
-  double sum_ = 0, rest_ = 0;
-};
 
 }  // namespace
 

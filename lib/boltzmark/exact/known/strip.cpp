@@ -58,26 +58,12 @@ void step_down(double coupling, int place, std::vector<double>& log_weights) {
   }
 }
 
-/// A sum of many terms, of which roundings do not add up.                     [Neumaier 1974]
-class LongSum {
- public:
-  void add(double x) {
-    const double sum = sum_ + x;
-    lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - sum) + x : (x - sum) + sum_;
-    sum_ = sum;
-  }
-  double value() const { return sum_ + lost_; }
-
- private:
-  double sum_ = 0, lost_ = 0;
-};
-
 double log_z_of(const Lattice& lattice) {
   const auto length = static_cast<int>(lattice.field.rows());
   const auto width = static_cast<int>(lattice.field.cols());
   std::vector<double> log_weights(std::size_t{1} << width, 0);
   add_row(lattice, 0, log_weights);
-  LongSum log_z;  // what all states share is taken out, row by row: roundings are of a row's size
+  CompensatedSum log_z;  // what all states share is taken out, row by row: roundings are of a row's size
   for (int m = 1; m < length; ++m) {
     const double highest = *std::max_element(log_weights.begin(), log_weights.end());
     log_z.add(highest);
