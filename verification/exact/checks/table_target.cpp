@@ -13,6 +13,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/exact/support/noting_target.hpp"
 
 using namespace boltzmark;
 
@@ -64,7 +65,8 @@ TEST_CASE("chains are grouped by threads in whole blocks of 16, each chain in on
   for (const int threads : {1, 2, 3, 4, 7})
     for (const int chains : {1, 16, 17, 75, 80, 1000}) {
       CAPTURE(threads, chains);
-      int next = 0;
+      int next = 0, draws = 0;
+      std::vector<std::vector<float>> moves;
       tbb::task_arena arena(threads);  // as many, whatever this machine has
       arena.execute([&] {
         const ThreadLimit limit(threads);
@@ -73,7 +75,7 @@ TEST_CASE("chains are grouped by threads in whole blocks of 16, each chain in on
           CHECK(first % 16 == 0);
           CHECK(count > 0);
           next = first + count;
-          return std::unique_ptr<Population>();
+          return std::make_unique<Noting>(count, moves, draws);
         });
         CHECK(groups.groups() == std::min(threads, (chains + 15) / 16));
       });
