@@ -39,7 +39,7 @@
 #include "boltzmark/learn/trainer.hpp"
 
 // log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.
-// estimate_held is what `boltzmark estimate` does.
+// estimate_held is what `boltzmark estimate --sweeps N` does.
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/held/attempts.hpp"

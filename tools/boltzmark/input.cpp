@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 
 #include "boltzmark/core/atomic_file.hpp"
@@ -142,9 +144,18 @@ void require_resolution(const Dataset& data, const Eigen::VectorXd& scales) {
           "{}: unit {} has values up to {:.8g}, which single precision holds to {:.2g}: too little for a "
           "spread of {:.3g} (must be nearer to 0: take an offset off)",
           data.name, i + 1, largest[i], kSpacing * largest[i], scales[i]));
-  // Half a spacing of each, times the slope of a value three spreads from its mean.
+  // Half a spacing of each value that fills its digits, times the slope three spreads from a mean.
   constexpr double kNats = 0.001, kSlope = 3;
-  const double off = kSlope * kSpacing / 2 * largest.cwiseQuotient(scales).sum();
+  const auto fills = [](float x) { return (std::bit_cast<std::uint32_t>(x) & 0xF) != 0; };
+  double most = 0;  // of a case
+  for (Eigen::Index c = 0; c < data.values.cols(); ++c) {
+    const Eigen::VectorXf values = data.values.col(c);
+    double sum = 0;
+    for (Eigen::Index i = 0; i < values.size(); ++i)
+      if (fills(values[i])) sum += std::abs(static_cast<double>(values[i])) / scales[i];
+    most = std::max(most, sum);
+  }
+  const double off = kSlope * kSpacing / 2 * most;
   if (off > kNats)
     complain(fmt::format(
         "{}: single precision holds its values, far from 0 beside their spread: log densities may be off by "

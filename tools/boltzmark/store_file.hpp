@@ -21,7 +21,7 @@ struct StoredRun {
 
 /// Writes a sample store as .npz: float64 D and int32 rung [sweeps, chains]; beta, log_prior and
 /// log_z_hat [rungs]; log_f [sweeps, chains, rungs] if collapsed densities were kept; random_rungs;
-/// exchanged_rungs (1) of parallel tempering; lower_bound, lower_bound_error and input_rounding where there
+/// exchanged_rungs (1) of parallel tempering; lower_bound, lower_bound_error, input_rounding and log_f_rounding where there
 /// is a bound; visited: LowerBound's searched, met and visits; unresolved where parameters were so large that
 /// there is none; phase_log_masses (the lowest double: no mass), phase_errors and phase_shares [phases], and
 /// phase_visits; place_log_masses, .. likewise of groups of what is near all places, where there are any;

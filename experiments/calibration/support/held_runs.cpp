@@ -63,6 +63,7 @@ HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
         Attempt& run = attempt(sweeps, number);
         boltzmark::Estimate estimate = run.runs.estimate(method);
         const LowerBound found = bound_of(find_method(method), run);
+        hold_to_resolution(found, estimate);
         hold_to_visits(found, estimate);
         if (ground_.found.phases)
           hold_to_phases(meet_phases(*ground_.found.phases, visited_states(run.runs.top_states())),

@@ -173,7 +173,10 @@ void add_known(boltzmark::Estimate estimate, const Known& known, RunEvidence& ev
     numbers["unmet_phases"] = unmet_share(phases, estimate.log_z);
     hold("phases", [&](boltzmark::Estimate& held) { hold_to_phases(phases, held); });
   }
-  hold("bound", [&](boltzmark::Estimate& held) { hold_to_bound(bound, held); });
+  hold("bound", [&](boltzmark::Estimate& held) {
+    hold_to_resolution(bound, held);
+    hold_to_bound(bound, held);
+  });
   hold("unseen", add_unseen);
   if (known.ways) hold("gap", [&](boltzmark::Estimate& held) { hold_to_gap(*known.ways, held); });
 }

@@ -88,7 +88,8 @@ double mean_std_error(std::span<const double> values) {
 
 Interval mean_interval(std::span<const double> values, double level) {
   check_level(level);
-  const double half = mean_std_error(values) * student_quantile(values.size(), level);
+  const double error = mean_std_error(values),
+               half = student_quantile(values.size(), level) * error;
   const double mean = mean_of(values);
   return {mean, mean - half, mean + half};
 }

@@ -83,15 +83,6 @@ void need_any_tempering(const Method& method, bool stored) {
                                       method.name, names_of(" or ", reads)));
 }
 
-void check_settings(const Method& method, const MethodSettings& settings) {
-  if (settings.chains < 1 || settings.sweeps < 1 || settings.bundles < 0)
-    throw InvalidArgument(
-        fmt::format("chains, sweeps, bundles = {}, {}, {} (must be at least 1, 1 and 0)",
-                    settings.chains, settings.sweeps, settings.bundles));
-  if (method.source == Source::tempered && settings.tempering == Tempering::parallel)
-    need_any_tempering(method, false);
-}
-
 Estimate estimate_from_replicas(const Method& method, const SampleStore& store) {
   return make_estimate(method, range_of(store.log_ratio), method.from_store, store, States::joint);
 }
@@ -124,6 +115,15 @@ Estimate estimate_from(std::string_view name, const SampleStore& store,
   if (method.from_store && !store.random_rungs) need_any_tempering(method, true);
   return make_estimate(method, range_of(store.log_ratio), method.from_store, store,
                        states.value_or(method.stored_states.value_or(default_states(store))));
+}
+
+void check_settings(const Method& method, const MethodSettings& settings) {
+  if (settings.chains < 1 || settings.sweeps < 1 || settings.bundles < 0)
+    throw InvalidArgument(
+        fmt::format("chains, sweeps, bundles = {}, {}, {} (must be at least 1, 1 and 0)",
+                    settings.chains, settings.sweeps, settings.bundles));
+  if (method.source == Source::tempered && settings.tempering == Tempering::parallel)
+    need_any_tempering(method, false);
 }
 
 Estimate estimate_log_z(std::string_view name, const Target& target,

@@ -35,6 +35,10 @@ Estimate estimate_from(std::string_view method, const TemperedRun& run);
 /// asked for, or needs what is not stored
 Estimate estimate_from(std::string_view method, const SampleStore& store,
                        std::optional<States> states = std::nullopt);
+/// Refuses settings that no run has, or a tempering that the method does not read.
+/// Throws  InvalidArgument
+void check_settings(const Method& method, const MethodSettings& settings);
+
 /// Estimates log Z by any method. Only RAISE with cases needs a target of layers. Samples of parallel
 /// tempering (settings.tempering) serve methods of any_tempering.
 /// Its status is by the run's own samples, which know nothing of a mode that no chain met: estimate_held, or

@@ -61,7 +61,7 @@ struct VariationalBounds {
 
 /// Computes the mean-field bound of every case.
 /// Shapes  cases [visible x cases]
-/// Throws  InvalidArgument if shapes differ or a layer is Gaussian
+/// Throws  InvalidArgument if shapes differ, a value is outside its unit's, or a layer is Gaussian
 VariationalBounds variational_bounds(const Layered& model,
                                      const Eigen::Ref<const Eigen::MatrixXf>& cases,
                                      MeanFieldStop stop = MeanFieldStop::converged());

@@ -123,7 +123,8 @@ Negative parse_sampler(std::string_view text);
 std::string describe_samplers();
 
 /// Makes the sampler of a negative phase.
-/// Throws  InvalidArgument if there is no such kind, or it tempers a Gaussian layer
+/// Throws  InvalidArgument if there is no such kind, it tempers a Gaussian layer, or sweeps, temperatures, chains or
+///   every are below 1, 1, 0 and 1
 std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSetup& setup);
 
 }  // namespace boltzmark

@@ -16,13 +16,13 @@ namespace {
 constexpr int kVisible = 0;
 constexpr int kHidden = 1;
 
-// Checks before any member allocates; returns the cases of an update.
 template <class Pointer>
 Pointer given(Pointer pointer, const char* name) {
   if (!pointer) throw InvalidArgument(fmt::format("{} = none (must be given)", name));
   return pointer;
 }
 
+// Checks before any member allocates; returns the cases of an update.
 int batch_of(const Layered& model, const CaseSource& source, const TrainOptions& options) {
   for (int l = 0; l < model.layers(); ++l) {
     if (model.layer(l).unit.has_scale() && (l != kVisible || !model.is_rbm()))

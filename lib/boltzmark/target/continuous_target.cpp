@@ -1,6 +1,10 @@
 #include "boltzmark/target/continuous_target.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 namespace {
@@ -36,10 +40,12 @@ class ContinuousPopulation final : public Population {
   }
 
   void log_ratio(std::span<double> out) override {
+    require_room(out, 1);
     for (int c = 0; c < chains(); ++c) out[c] = density_->log_ratio(x_.col(c));
   }
 
   void log_densities(const Ladder& ladder, std::span<double> out) override {
+    require_room(out, ladder.rungs());
     for (int c = 0, i = 0; c < chains(); ++c) {
       const double log_f = density_->log_f(x_.col(c)), log_base = density_->log_base(x_.col(c));
       for (int k = 0; k < ladder.rungs(); ++k)
@@ -53,10 +59,19 @@ class ContinuousPopulation final : public Population {
   }
 
   void copy_chain(int chain, const Population& from, int source) override {
-    x_.col(chain) = dynamic_cast<const ContinuousPopulation&>(from).x_.col(source);
+    const Eigen::MatrixXd& x = dynamic_cast<const ContinuousPopulation&>(from).x_;
+    if (x.rows() != x_.rows() || chain < 0 || chain >= x_.cols() || source < 0 ||
+        source >= x.cols())
+      throw InvalidArgument("chain, source (must be chains of the same density)");
+    x_.col(chain) = x.col(source);
   }
 
  private:
+  void require_room(std::span<double> out, int rungs) const {
+    const auto needed = static_cast<std::size_t>(x_.cols()) * static_cast<std::size_t>(rungs);
+    if (out.size() != needed)
+      throw InvalidArgument(fmt::format("out = {} values (must be {})", out.size(), needed));
+  }
   Stream stream(Purpose purpose, int chain) const {
     return {key_, purpose, (sweep_ << 32) + static_cast<std::uint64_t>(first_chain_ + chain)};
   }

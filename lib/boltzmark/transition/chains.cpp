@@ -102,7 +102,8 @@ void Chains::exchange(int first, int second) {
 void Chains::copy_chain(int chain, const Chains& from, int source) {
   require_chain(chain);
   from.require_chain(source);
-  if (from.sizes_ != sizes_) throw InvalidArgument("from (must be chains of the same model)");
+  if (from.sizes_ != sizes_ || from.units_ != units_)
+    throw InvalidArgument("from (must be chains of the same model)");
   for (int l = 0; l < layers(); ++l)
     for (int u = 0; u < sizes_[l]; ++u)
       values_[l][offset(l, u, chain)] = from.values_[l][from.offset(l, u, source)];

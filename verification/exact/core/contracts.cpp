@@ -10,6 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
+#include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
@@ -20,6 +21,9 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
+#include "boltzmark/target/continuous_target.hpp"
+#include "boltzmark/target/gaussian_mixture.hpp"
+#include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/exact/support/noting_target.hpp"
 
@@ -92,6 +96,22 @@ TEST_CASE("buffers of another size, chains and layers that are none are refused"
     CHECK_THROWS_AS(chains.set_layer(none, Eigen::MatrixXf::Zero(6, 20)), InvalidArgument);
   }
   CHECK_THROWS_AS(chains.copy_chain(0, Chains(other, 20), 0), InvalidArgument);
+  const Layered spins = initial_rbm(6, 4, 1, make_key(1), {.visible = Unit::multivalued(4)});
+  CHECK_THROWS_AS(chains.copy_chain(0, Chains(spins, 20), 0), InvalidArgument);
+  // A continuous density's chains likewise.
+  const ContinuousTarget mixture(std::make_shared<GaussianMixture>(), std::make_shared<Hmc>(),
+                                 StepSizes::fixed(1));
+  const auto points = mixture.populate(0, 20, make_key(1));
+  points->draw_base();
+  for (std::vector<double>* out : {&few, &many}) {
+    CHECK_THROWS_AS(points->log_ratio(*out), InvalidArgument);
+    CHECK_THROWS_AS(points->log_increment(0, 1, *out), InvalidArgument);
+    CHECK_THROWS_AS(points->log_densities(Ladder::linear(2), *out), InvalidArgument);
+  }
+  for (const int none : {-1, 20}) {
+    CHECK_THROWS_AS(points->copy_chain(none, *points, 0), InvalidArgument);
+    CHECK_THROWS_AS(points->copy_chain(0, *points, none), InvalidArgument);
+  }
   for (const int parity : {-1, 2})
     CHECK_THROWS_AS(half_sweep(PackedModel(model, {.chains = 20}), chains, PhiloxDraws(make_key(1)),
                                {}, parity),
@@ -121,7 +141,8 @@ TEST_CASE("a target that gives other chains than it is asked for is refused by e
 }
 
 TEST_CASE("values outside a unit's range have no likelihood, bound or hidden law") {
-  const Layered model = contract_rbm(), deep = initial_network(std::vector{6, 4, 3}, 1, make_key(1));
+  const Layered model = contract_rbm(),
+                deep = initial_network(std::vector{6, 4, 3}, 1, make_key(1));
   for (const double bad : {17.0, -1.0, kOutOfAnyRange}) {
     Eigen::VectorXd v = Eigen::VectorXd::Zero(6);
     v[2] = bad;
@@ -153,6 +174,8 @@ TEST_CASE("settings out of range are refused by every method, by the numbers tha
     prior.log_prior = Eigen::Vector3d(0, kOutOfAnyRange, 0);
     CHECK_THROWS_AS(estimate_log_z(method.name, target, prior), InvalidArgument);
   }
+  CHECK_THROWS_AS(estimate_held("none", model, 1), InvalidArgument);
+  CHECK_THROWS_AS(estimate_held("rts", model, 1, {.sweeps = -5}), InvalidArgument);
   static_assert(!std::is_constructible_v<MethodRuns, LayeredTarget&&, MethodSettings>);
 }
 

@@ -309,6 +309,7 @@ TEST_CASE("a model is refused whose inputs single precision does not resolve") {
   const auto status = [](const LowerBound& bound) {
     Estimate estimate{
         .log_z = bound.log_z, .std_error = 1, .lower = bound.log_z, .upper = bound.log_z};
+    hold_to_resolution(bound, estimate);
     hold_to_bound(bound, estimate);
     return estimate.status;
   };
@@ -335,6 +336,7 @@ TEST_CASE("what single precision changes of log f is in the error, the limits an
                       .std_error = error,
                       .lower = bound.log_z - 2 * error,
                       .upper = bound.log_z + 2 * error};
+    hold_to_resolution(bound, estimate);
     hold_to_bound(bound, estimate);
     return estimate;
   };

@@ -170,8 +170,6 @@ TEST_CASE("RMSspectral goes on with its mean squares") {
   CHECK(resumed.checkpoint() == whole.checkpoint());
 }
 
-// Of n draws uniform within the bound, the largest lies within 20/n of it but for e^-20, and the
-// mean square within 5 standard errors, 5 sqrt(4/45 / n) of bound^2.
 TEST_CASE("Xavier's weights are drawn anew between every two layers") {
   const Layered deep = xavier_network(std::array{3, 4, 5}, make_key(1));
   const Eigen::VectorXd first = deep.weights(0).reshaped() / std::sqrt(6.0 / 7),
@@ -180,6 +178,8 @@ TEST_CASE("Xavier's weights are drawn anew between every two layers") {
   CHECK((first - second).cwiseAbs().minCoeff() > 1e-6);
 }
 
+// Of n draws uniform within the bound, the largest lies within 20/n of it but for e^-20, and the
+// mean square within 5 standard errors, 5 sqrt(4/45 / n) of bound^2.
 TEST_CASE("Xavier's weights fill the interval of Glorot and Bengio, and biases are zero") {
   const auto check = [](const Eigen::MatrixXd& weights, double bound) {
     const auto n = static_cast<double>(weights.size());

@@ -26,6 +26,48 @@ boltzmark::Layered easy_rbm() { return random_rbm(6, 4, 0.5, 3); }
 
 }  // namespace
 
+TEST_CASE(
+    "what single precision changes of log f is in estimates, compared and held, and ends no search") {
+  // Twenty pairs of units joined by a weight that a float holds 0.0039 too high, or too low.
+  const io_test::Folder folder;
+  for (const double weight : {100000.1211, 100000.1289}) {
+    const double off = std::abs(static_cast<double>(static_cast<float>(weight)) - weight);
+    const double truth = 20 * (weight + std::log1p(3 * std::exp(-weight)));
+    const std::string model =
+        saved(boltzmark::Layered::rbm(weight * Eigen::MatrixXd::Identity(20, 20),
+                                      Eigen::VectorXd::Zero(20), Eigen::VectorXd::Zero(20)),
+              folder / "m.npz");
+    INFO(weight);
+    const auto json_output = [](Arguments arguments) {  // which says besides that rounding is told
+      arguments.push_back("--json");
+      const Run result = run(arguments);
+      REQUIRE(result.code == 0);
+      return Json::parse(result.out);
+    };
+    const Arguments run_of = {model, "--sweeps", "10000", "--temperatures",
+                              "30",  "--chains", "400"};
+    Arguments estimate = run_of, compare = run_of;
+    estimate.insert(estimate.begin(), "estimate");
+    const Json told = json_output(estimate);
+    CHECK(told["status"] == "ok");
+    CHECK(told["std_error"].get<double>() >= 20 * off);
+    CHECK(told["lower"].get<double>() < truth);
+    CHECK(told["upper"].get<double>() > truth);
+    compare.insert(compare.begin(), "compare");
+    for (const std::string& more :
+         {std::string("--methods"), std::string("rts"), std::string("--repeats"), std::string("2"),
+          std::string("--truth"), std::to_string(truth), std::string("--out"), folder / "c",
+          std::string("--fresh")})
+      compare.push_back(more);
+    const Json cell = json_output(compare)["cells"][0];
+    CHECK(cell["refused"] == 0);
+    CHECK(cell["covered"] == 2);
+    Arguments search = estimate;
+    search.insert(search.end(), {"--target-error", "0.01"});
+    check_refused(run(search), {"--target-error = 0.01 (must be above the 0.078 nats"});
+  }
+}
+
 TEST_CASE("estimate_held is what estimate does, of every kind of method") {
   const io_test::Folder folder;
   const boltzmark::KnownModel known = boltzmark::make_known_model("tilted:20:8:0.4:1");

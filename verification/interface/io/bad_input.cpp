@@ -144,7 +144,14 @@ TEST_CASE("numbers that are not finite are refused") {
   check_data(folder.write("a.csv", "1,-1e60\n"), "'-1e60' is out of range");
   check_data(folder.write("a.csv", "1,1e400\n"), "'1e400' is out of range");
   check_data(folder.write("a.csv", "1,-1E+400\n"), "'-1E+400' is out of range");
-  for (const char* small : {"-1e-60", "1e-400", "-1E-400", "+2.5e-5000"})
+  const std::string zeros(400, '0');
+  check_data(folder.write("a.csv", "1,1" + zeros + "e-5\n"), "is out of range");
+  check_data(folder.write("a.csv", "1,0." + zeros + "1e500\n"), "is out of range");
+  check_data(folder.write("a.csv", "1,1e99999999999999999999\n"), "is out of range");
+  for (const std::string& small :
+       {std::string("-1e-60"), std::string("1e-400"), std::string("-1E-400"),
+        std::string("+2.5e-5000"), "0." + zeros + "1", "1" + zeros + "e-500",
+        "-." + zeros + "1e300", std::string("1e-99999999999999999999")})
     CHECK(load_dataset(folder.write("a.csv", std::string("1,") + small + "\n")).values(1, 0) == 0);
 }
 

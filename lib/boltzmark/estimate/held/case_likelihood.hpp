@@ -12,7 +12,7 @@ namespace boltzmark {
 /// of these layers: the bias of the first is b_1 + W_0' v, so that
 ///   log f(v) = a' v + log Z of it
 /// Shapes  visible [visible]
-/// Throws  InvalidArgument if shapes differ, the model is an RBM, whose log f(v) has a closed form,
+/// Throws  InvalidArgument if shapes differ, a value is outside its unit's, the model is an RBM, whose log f(v) has a closed form,
 ///   or its visible layer is Gaussian
 Layered hidden_layers_given(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible);
 

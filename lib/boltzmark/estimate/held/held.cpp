@@ -62,7 +62,6 @@ SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search
 }
 
 void hold_to_bound(const LowerBound& bound, Estimate& estimate, int together) {
-  hold_to_resolution(bound, estimate);
   refuse_below(estimate, bound.lowest(), together);
   if (bound.all_states) refuse_above(estimate, bound.log_z + bound.error_bound);
 }
@@ -73,8 +72,8 @@ constexpr double kMostRounding = 0.1;  // nats of a unit's input, and of log f
 
 // What rounding changes is no chance: it is in the error and the limits, where it is a part of these.
 void add_rounding(double nats, Estimate& estimate) {
-  constexpr double kNats = 0.001, kShare = 0.1;
-  if (!(nats > std::max(kNats, kShare * estimate.std_error))) return;
+  constexpr double kShare = 0.1;
+  if (!(nats > std::max(kUntoldRounding, kShare * estimate.std_error))) return;
   estimate.std_error = std::hypot(estimate.std_error, nats);
   estimate.lower -= nats;
   estimate.upper += nats;
@@ -287,6 +286,7 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const LowerBound& before, int together) {
   const LowerBound now = find_lower_bound(target, search, visited, found);
   Held held{.bound = higher(now, before)};
+  hold_to_resolution(now, estimate);
   hold_to_visits(now, estimate);
   if (found.phases) {
     held.phases = meet_phases(*found.phases, visited);

@@ -45,17 +45,22 @@ LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& searc
 SearchedStates find_states(const LayeredTarget& target, const ModeSearch& search,
                            const FoundStates& found = {});
 
-/// Refuses an estimate that a lower bound refutes, or that is far above one that is log Z itself, and as
-/// hold_to_resolution.
+/// Refuses an estimate that a lower bound refutes, or that is far above one that is log Z itself: after
+/// hold_to_resolution, which may widen its limits.
 /// Status  below_bound, not_converged
 void hold_to_bound(const LowerBound& bound, Estimate& estimate, int together = 1);
 
 /// Tells whether arithmetic resolves a model: a double a nat of what it is summed from, without which there
-/// is no lower bound, and single precision, in which samplers work, a tenth of a nat of units' inputs. No run
-/// of more sweeps mends that.
+/// is no lower bound, and single precision, in which samplers work, a tenth of a nat of units' inputs and of
+/// log f. No run of more sweeps mends that.
 bool is_resolved(const LowerBound& bound);
 
-/// Refuses the estimate of a model that is not resolved.
+/// Nats of log f that single precision may be off by and that no error needs to tell.
+inline constexpr double kUntoldRounding = 0.001;
+
+/// Refuses the estimate of a model that is not resolved. What single precision changes of log f is added to its
+/// error and to both limits where it is more than kUntoldRounding and a tenth of the error: before all else that
+/// these are held to.
 /// Status  not_converged
 void hold_to_resolution(const LowerBound& bound, Estimate& estimate);
 

@@ -8,6 +8,7 @@ namespace boltzmark {
 
 HeldEstimate estimate_held(std::string_view method, const Layered& model, std::uint64_t seed,
                            MethodSettings settings) {
+  check_settings(find_method(method), settings);
   settings.key = attempt_key(seed);
   settings.annealed_start = true;
   const ModeSearch search = mode_search(model, seed, settings.cases);

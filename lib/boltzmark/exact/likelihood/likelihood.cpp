@@ -14,6 +14,7 @@
 #include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/model/sides.hpp"
+#include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
 namespace {
@@ -156,8 +157,7 @@ void check_cases(const Layered& model, const Cases& cases) {
 }
 
 double log_unnormalised(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible) {
-  for (const double x : visible)
-    if (!model.layer(0).unit.holds(x, 2e-6)) refuse_value(x, model.layer(0).unit);
+  require_within(model.layer(0).unit, visible.cast<float>());
   return sum_states(given_visible(model, visible)).log_z;
 }
 

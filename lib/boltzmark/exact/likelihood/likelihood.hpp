@@ -54,7 +54,8 @@ void check_cases(const Layered& model, const Cases& cases);
 /// Computes log f(v) = log sum_h exp(-E(v, h)): closed form for an RBM (minus the free energy);
 /// for deeper models the smaller discrete side of the hidden layers is enumerated.
 /// Shapes  visible [visible]     Units  nats
-/// Throws  InvalidArgument if shapes differ or more than 40 units would be enumerated
+/// Throws  InvalidArgument if shapes differ, a value is outside its unit's, or more than 40 units would be
+///   enumerated
 double log_unnormalised(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible);
 
 /// Computes log f(v) of every distinct case: of a deep model by one matrix product for all cases

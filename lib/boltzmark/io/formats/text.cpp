@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kTextChunk = 65536;
 // A text file promises no size, so the unpacked table has a limit instead: 1 GiB of float32.
 constexpr std::size_t kMostValues = std::size_t{1} << 28;
+constexpr double kBeyondAny = 1e9;  // an exponent
 constexpr std::size_t kLongestWord = 512, kMostNames = 1 << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8, as spreadsheets write it
 
@@ -141,13 +142,20 @@ class TableParser {
 
   /// Numbers too small for float32 are 0; those too large are refused.
   float out_of_range() const {
-    double value = 0;
-    const char* first = word_.data() + (word_[0] == '+' ? 1 : 0);
-    const auto error = std::from_chars(first, word_.data() + word_.size(), value).ec;
-    // Beyond a double, too, where the sign of the exponent alone tells.
-    const bool small = error == std::errc{} ? std::abs(value) < 1
-                                            : word_.find_first_of("eE") + 1 == word_.find('-', 1);
-    if (!small) refuse_word("is out of range", "must be a float32");
+    // By the place of its first digit that is not 0, for it may be beyond a double, too.
+    const std::size_t mantissa = std::min(word_.find_first_of("eE"), word_.size()),
+                      digit = word_.find_first_of("123456789"),
+                      point = std::min(word_.find('.'), mantissa);
+    double exponent = 0;
+    if (mantissa < word_.size()) {
+      const std::size_t first = mantissa + (word_[mantissa + 1] == '+' ? 2 : 1);
+      const char* last = word_.data() + word_.size();
+      if (std::from_chars(word_.data() + first, last, exponent).ec != std::errc{})
+        exponent = word_[first] == '-' ? -kBeyondAny : kBeyondAny;
+    }
+    const double places = static_cast<double>(point) - static_cast<double>(digit);
+    if (places - (digit < point ? 1 : 0) + exponent >= 0)
+      refuse_word("is out of range", "must be a float32");
     return 0;
   }
 

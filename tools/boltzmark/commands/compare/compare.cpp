@@ -262,7 +262,7 @@ void add_compare(Program& program) {
           "JSON keys: truth, summed (layers, as of estimate; both null of several models), models [model,\n"
           "truth, summed], cells [model, method, sweeps, repeats, refused, covered (how many; in\n"
           "compare.csv the share of those that are ok), mean, bias, std_dev, rmse, rmse_lower, rmse_upper,\n"
-          "mean_std_error, rank (null if refused), unit_updates, seconds], files.\n"
+          "mean_std_error (null if none has one), rank (null if refused), unit_updates, seconds], files.\n"
           "The first repeat has the seed of --seed, the others those that follow: for runs that share none,\n"
           "take seeds that are --repeats apart.\n"
           "Runs that were made twice and differ are kept in DIR/conflicts.jsonl (exit code 1).",

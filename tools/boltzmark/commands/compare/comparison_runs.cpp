@@ -199,10 +199,10 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     const Stopwatch own;
     Estimate estimate = runs.estimate(method);
     const double seconds = own.seconds() + shared_seconds;
+    hold_to_resolution(shared.bound, estimate);
     hold_to_searched(shared.states, shared.phases, runs, estimate);
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
     if (!shared.bound.all_states) refuse_below(estimate, shared.bound.lowest());
-    hold_to_resolution(shared.bound, estimate);
     add_unseen(estimate);
     const double moves = method_work(method, settings).moves +
                          double{1} * (sweeps - settings.sweeps) * settings.chains;

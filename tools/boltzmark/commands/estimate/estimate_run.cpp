@@ -158,6 +158,18 @@ int most_sweeps(const EstimateRequest& arguments, const Layered& model, const Se
   return std::stoi(decided(session, std::to_string(most)));
 }
 
+// No number of sweeps brings the error below what single precision changes of log f.
+void require_resolvable(double target_error, const LowerBound& bound) {
+  if (!is_resolved(bound))
+    throw InvalidArgument(fmt::format(
+        "--target-error = {} (must be left out: single precision does not resolve this model)",
+        target_error));
+  if (bound.log_f_rounding > std::max(kUntoldRounding, target_error))
+    throw InvalidArgument(fmt::format(
+        "--target-error = {} (must be above the {:.2g} nats by which single precision rounds log f)",
+        target_error, bound.log_f_rounding));
+}
+
 EstimateOutcome run_to_target(EstimateRequest arguments, const PreparedTarget& prepared,
                               const CaseValues& cases, const FoundStates& found,
                               const Layered& model, const Session& session) {
@@ -173,6 +185,7 @@ EstimateOutcome run_to_target(EstimateRequest arguments, const PreparedTarget& p
                           const LowerBound before = outcome.bound;
                           outcome = run_once(arguments, prepared, found, model, session, number);
                           hold_to_bound(arguments, prepared, cases, found, before, outcome);
+                          require_resolvable(arguments.target_error, outcome.bound);
                           seconds += outcome.seconds;
                           attempts.push_back({outcome.sweeps, outcome.estimate.status});
                           return outcome.estimate;
@@ -302,9 +315,11 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
     hold_to_gap(*outcome.both_ways, outcome.estimate);
   }
   outcome.bound = run.bound;
+  const bool known = !run.resolved || !std::isnan(run.bound.log_z);
+  if (known) hold_to_resolution(run.bound, outcome.estimate);
   hold_to_visits(run.bound, outcome.estimate);
   if (run.phases) hold_to_phases(*run.phases, outcome.estimate);
-  if (!run.resolved || !std::isnan(run.bound.log_z))
+  if (known)
     boltzmark::hold_to_bound(run.bound, outcome.estimate);
   else
     outcome.estimate.warnings.emplace_back(
