@@ -55,8 +55,8 @@ LowerBound HeldRuns::bound_of(const Method& method, Attempt& attempt) {
   return bound;
 }
 
-HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
-  HeldEstimate held;
+HeldOutcome HeldRuns::estimate(const std::string& method, int attempts) {
+  HeldOutcome held;
   LowerBound bound;
   held.estimate =
       estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps, int number) {
@@ -79,7 +79,7 @@ HeldEstimate HeldRuns::estimate(const std::string& method, int attempts) {
   return held;
 }
 
-Json outcome_json(const HeldEstimate& held) {
+Json outcome_json(const HeldOutcome& held) {
   return {{"log_z", held.estimate.log_z},
           {"std_error", held.estimate.std_error},
           {"lower", held.estimate.lower},

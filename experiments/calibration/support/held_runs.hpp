@@ -13,7 +13,7 @@
 namespace boltzmark::experiments {
 
 /// An estimate after its attempts.
-struct HeldEstimate {
+struct HeldOutcome {
   boltzmark::Estimate estimate;
   int sweeps = 0;     ///< that all attempts had
   double lowest = 0;  ///< what log Z is certainly not below, as far as was found
@@ -47,7 +47,7 @@ class HeldRuns {
            std::optional<Base> base = std::nullopt);
 
   /// Throws  InvalidArgument as estimate_log_z
-  HeldEstimate estimate(const std::string& method, int attempts);
+  HeldOutcome estimate(const std::string& method, int attempts);
 
  private:
   /// One attempt's run, shared, and the bound by the states that it met.
@@ -69,6 +69,6 @@ class HeldRuns {
 };
 
 /// Writes what read_outcomes reads of an estimate.
-Json outcome_json(const HeldEstimate& held);
+Json outcome_json(const HeldOutcome& held);
 
 }  // namespace boltzmark::experiments

@@ -21,6 +21,7 @@ class ExactSampler {
   /// log Z, a by-product, in nats.
   double log_z() const { return log_z_; }
   /// Draws one state of both layers.  Shapes  visible [visible], hidden [hidden], values 0 or 1
+  /// Throws  InvalidArgument if these are of other sizes
   void draw(Stream& stream, Eigen::Ref<Eigen::VectorXf> visible,
             Eigen::Ref<Eigen::VectorXf> hidden) const;
 

@@ -139,9 +139,9 @@ void add_modes(Program& program) {
       .name = "modes",
       .summary = "the likeliest states that climbs from many starts find",
       .about =
-          "Lists local maxima of a model's marginal law, from which no step of one unit to a neighbouring "
-          "value goes up, the likeliest first. Climbs start from even draws, from short annealing and from data. `estimate` makes its lower bound of "
-          "log Z of them.",
+          "Lists local maxima of a model's marginal law, from which no step of one unit to a "
+          "neighbouring value goes up, the likeliest first. Climbs start from even draws, from short "
+          "annealing and from data. `estimate` makes its lower bound of log Z of them.",
       .notes = kModesNotes,
       .examples = {"boltzmark modes rbm.npz",
                    "boltzmark modes rbm.npz --data mnist --image modes.pgm",

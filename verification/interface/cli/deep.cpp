@@ -230,7 +230,7 @@ TEST_CASE("a score refuses what it cannot compute, and options that say nothing"
                  {boltzmark::Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}}},
                 {Eigen::MatrixXd::Zero(6, 3), Eigen::MatrixXd::Zero(3, 2)}),
             folder / "g.npz");
-  refused({"score", gaussian, data, "--mean-field", "5"}, "none of them Gaussian");
+  refused({"score", gaussian, data, "--mean-field", "5"}, "and no Gaussian one");
   refused({"score", rbm, data, "--true-cases", "2"}, "--true-cases is given (must come with");
 }
 

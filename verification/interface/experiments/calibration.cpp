@@ -288,7 +288,7 @@ TEST_CASE("the calibration runs what the command line does, attempts and bound i
       const cli_test::Json told =
           cli_test::json_of({"estimate", path, "--method", method, "--chains", "20", "--sweeps",
                              "60", "--seed", "7", "--auto", "--max-seconds", "100000"});
-      const HeldEstimate held = runs.estimate(method, 4);
+      const HeldOutcome held = runs.estimate(method, 4);
       CHECK(told["log_z"].get<double>() == held.estimate.log_z);
       CHECK(told["status"] == std::string(name(held.estimate.status)));
       CHECK(told["attempts"].size() == held.statuses.size());

@@ -95,14 +95,13 @@ void hold_to_resolution(const LowerBound& bound, Estimate& estimate) {
   if (std::isnan(bound.log_z))
     return estimate.refuse(Status::not_converged,
                            "parameters are so large that a double does not resolve a nat");
-  estimate.refuse(
-      Status::not_converged,
-      fmt::format(
-          "parameters are so large that samplers, in single precision, round {} by "
-          "{:.2g} nats (more than {})",
-          bound.input_rounding > kMostRounding ? "a unit's input" : "log f",
-          bound.input_rounding > kMostRounding ? bound.input_rounding : bound.log_f_rounding,
-          kMostRounding));
+  const bool of_input = bound.input_rounding > kMostRounding;
+  estimate.refuse(Status::not_converged,
+                  fmt::format("parameters are so large that samplers, in single precision, round "
+                              "{} by {:.2g} nats (more than {})",
+                              of_input ? "a unit's input" : "log f",
+                              of_input ? bound.input_rounding : bound.log_f_rounding,
+                              kMostRounding));
 }
 
 namespace {

@@ -63,8 +63,8 @@ double log_z_of(const Lattice& lattice) {
   const auto width = static_cast<int>(lattice.field.cols());
   std::vector<double> log_weights(std::size_t{1} << width, 0);
   add_row(lattice, 0, log_weights);
-  CompensatedSum
-      log_z;  // what all states share is taken out, row by row: roundings are of a row's size
+  // What all states share is taken out, row by row: roundings are of a row's size.
+  CompensatedSum log_z;
   for (int m = 1; m < length; ++m) {
     const double highest = *std::max_element(log_weights.begin(), log_weights.end());
     log_z.add(highest);

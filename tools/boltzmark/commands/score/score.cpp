@@ -194,7 +194,7 @@ void refuse_deep_options(const Command& command) {
     if (command.given(option))
       throw InvalidArgument(
           std::string(option) +
-          " is given (must come with a model of two hidden layers or more, none of them Gaussian)");
+          " is given (must come with a model of two hidden layers or more and no Gaussian one)");
 }
 
 // Of a discriminative RBM nothing is sampled: what says how is refused.
