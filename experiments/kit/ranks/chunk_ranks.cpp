@@ -28,8 +28,8 @@ std::vector<Scaled> from_bytes(const std::string& bytes) {
   return sums;
 }
 
-Outcome sum_run(const EnumerationChunks& chunks, std::size_t first, int count) {
-  return {.kind = Outcome::Kind::result,
+TrialOutcome sum_run(const EnumerationChunks& chunks, std::size_t first, int count) {
+  return {.kind = TrialOutcome::Kind::result,
           .trial = first,
           .text = to_bytes(chunks.sum(first, static_cast<std::uint64_t>(count)))};
 }
@@ -51,7 +51,7 @@ class ChunkDesk {
     take(dispatcher_.join(0, 0, 1));
     while (!dispatcher_.finished()) {
       const auto outcomes = outcomes_.take(naps_.seconds());
-      for (const Outcome& outcome : outcomes) note(0, outcome.trial, outcome.text);
+      for (const TrialOutcome& outcome : outcomes) note(0, outcome.trial, outcome.text);
       const bool heard = remote_.hear([this](int rank, RankNote& said) { take(rank, said); });
       naps_.note(heard || !outcomes.empty());
       take(dispatcher_.beat(0));

@@ -34,7 +34,7 @@ class RankServant {
       bool said = false;
       for (; const auto message = link_.receive(); said = true) take(decode(message->bytes));
       auto outcomes = outcomes_.take(naps_.seconds());
-      for (Outcome& outcome : outcomes) report(outcome);
+      for (TrialOutcome& outcome : outcomes) report(outcome);
       naps_.note(said || !outcomes.empty());
       beat();
       if (!resting_ && clock_.seconds_at(now_seconds()) - heard_at_ > 5 * lease_)
@@ -75,17 +75,17 @@ class RankServant {
 
   void run(std::size_t number, int attempt) {
     const auto job = [this, number, attempt] {
-      Outcome outcome = service_.run(number, attempt);
+      TrialOutcome outcome = service_.run(number, attempt);
       outcome.trial = number;
       outcomes_.add(std::move(outcome));
     };
     workers_.add(job, service_.alone && service_.alone(number));
   }
 
-  void report(Outcome& outcome) {
-    const auto kind = outcome.kind == Outcome::Kind::result    ? RankNote::Kind::result
-                      : outcome.kind == Outcome::Kind::failure ? RankNote::Kind::failure
-                                                               : RankNote::Kind::abandoned;
+  void report(TrialOutcome& outcome) {
+    const auto kind = outcome.kind == TrialOutcome::Kind::result    ? RankNote::Kind::result
+                      : outcome.kind == TrialOutcome::Kind::failure ? RankNote::Kind::failure
+                                                                    : RankNote::Kind::abandoned;
     send({.kind = kind, .number = outcome.trial, .text = std::move(outcome.text)});
   }
 

@@ -14,7 +14,7 @@ namespace boltzmark::experiments {
 /// What a rank does for rank 0.
 struct RankService {
   /// Does a piece of work, on a thread of its own.
-  std::function<Outcome(std::size_t number, int attempt)> run;
+  std::function<TrialOutcome(std::size_t number, int attempt)> run;
   /// Tells whether a piece of work wants the process for itself; none: it does not.
   std::function<bool(std::size_t number)> alone = nullptr;
   std::function<void()> stop =

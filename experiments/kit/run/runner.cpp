@@ -97,7 +97,7 @@ class Run {
     take(dispatcher_.join(0, 0, slots_));
     while (look_for_stop(), check(), !dispatcher_.finished() && !waits_in_vain()) {
       auto outcomes = outcomes_.take(wait_seconds());
-      for (Outcome& outcome : outcomes) note(0, outcome);
+      for (TrialOutcome& outcome : outcomes) note(0, outcome);
       const bool said = hear() || !outcomes.empty();
       naps_.note(said);
       if (!said || now_seconds() - written_ >= kWriteSeconds) store();
@@ -153,19 +153,19 @@ class Run {
     if (note.kind == Kind::join)
       return take(dispatcher_.join(rank, remote_.host(rank), static_cast<int>(note.number)));
     if (note.kind == Kind::beat) return take(dispatcher_.beat(rank));
-    Outcome outcome{.trial = by_number_.at(note.number), .text = std::move(note.text)};
-    if (note.kind == Kind::result) outcome.kind = Outcome::Kind::result;
-    if (note.kind == Kind::failure) outcome.kind = Outcome::Kind::failure;
+    TrialOutcome outcome{.trial = by_number_.at(note.number), .text = std::move(note.text)};
+    if (note.kind == Kind::result) outcome.kind = TrialOutcome::Kind::result;
+    if (note.kind == Kind::failure) outcome.kind = TrialOutcome::Kind::failure;
     this->note(rank, outcome);
   }
 
-  void note(int rank, Outcome& outcome) {
+  void note(int rank, TrialOutcome& outcome) {
     const std::size_t i = outcome.trial;
-    if (outcome.kind == Outcome::Kind::abandoned) {
+    if (outcome.kind == TrialOutcome::Kind::abandoned) {
       progress_.finish(tasks_[i].trial, tasks_[i].trial->seconds);
       return take(dispatcher_.abandoned(rank, i));
     }
-    const bool made = outcome.kind == Outcome::Kind::result;
+    const bool made = outcome.kind == TrialOutcome::Kind::result;
     if (!made && remote_.any())
       outcome.text += fmt::format(" (on host {})", remote_.host_name_of(rank));
     Dispatcher::Actions actions = made ? dispatcher_.result(rank, i) : dispatcher_.failure(rank, i);
@@ -199,7 +199,7 @@ class Run {
 
   void give(std::size_t i, int attempt) {
     const auto job = [this, i, attempt] {
-      Outcome outcome = trial_run_.run(*tasks_[i].plan, *tasks_[i].trial, attempt);
+      TrialOutcome outcome = trial_run_.run(*tasks_[i].plan, *tasks_[i].trial, attempt);
       outcome.trial = i;
       outcomes_.add(std::move(outcome));
     };

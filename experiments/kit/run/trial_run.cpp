@@ -12,7 +12,7 @@
 
 namespace boltzmark::experiments {
 
-void OutcomeQueue::add(Outcome outcome) {
+void OutcomeQueue::add(TrialOutcome outcome) {
   {
     const std::lock_guard lock(mutex_);
     outcomes_.push_back(std::move(outcome));
@@ -20,7 +20,7 @@ void OutcomeQueue::add(Outcome outcome) {
   added_.notify_one();
 }
 
-std::vector<Outcome> OutcomeQueue::take(double seconds) {
+std::vector<TrialOutcome> OutcomeQueue::take(double seconds) {
   std::unique_lock lock(mutex_);
   added_.wait_for(lock, std::chrono::duration<double>(seconds),
                   [this] { return !outcomes_.empty(); });
@@ -36,7 +36,7 @@ bool TrialRun::out_of_time() const {
 
 bool TrialRun::stopping() const { return stopped_ || interrupt_requested() || out_of_time(); }
 
-Outcome TrialRun::run(const PlannedExperiment& plan, const PlannedTrial& trial, int attempt) {
+TrialOutcome TrialRun::run(const PlannedExperiment& plan, const PlannedTrial& trial, int attempt) {
   if (stopping()) return {};
   try {
     Trial made{
@@ -45,11 +45,11 @@ Outcome TrialRun::run(const PlannedExperiment& plan, const PlannedTrial& trial, 
     const TrialContext context = make_context(plan, trial, attempt);
     made.outputs = plan.experiment->run(trial.key.inputs, context);
     made.seconds = now_seconds() - start;
-    return {.kind = Outcome::Kind::result, .text = trial_line(trial.key, made)};
+    return {.kind = TrialOutcome::Kind::result, .text = trial_line(trial.key, made)};
   } catch (const Interrupted&) {
     return {};
   } catch (const std::exception& error) {
-    return {.kind = Outcome::Kind::failure,
+    return {.kind = TrialOutcome::Kind::failure,
             .text = fmt::format("{} {}: {}", plan.experiment->id, trial.key.inputs.dump(),
                                 error.what())};
   }

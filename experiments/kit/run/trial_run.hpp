@@ -14,7 +14,7 @@
 namespace boltzmark::experiments {
 
 /// How a trial ended: with its line of the store, with what it threw, or given up, as after Ctrl-C.
-struct Outcome {
+struct TrialOutcome {
   enum class Kind { result, failure, abandoned };
   Kind kind = Kind::abandoned;
   std::size_t trial = 0;  ///< as it was given
@@ -37,14 +37,14 @@ class Naps {
 /// The outcomes that workers left, for one thread to take.
 class OutcomeQueue {
  public:
-  void add(Outcome outcome);
+  void add(TrialOutcome outcome);
   /// Takes what there is, and waits for some so long.
-  std::vector<Outcome> take(double seconds);
+  std::vector<TrialOutcome> take(double seconds);
 
  private:
   std::mutex mutex_;
   std::condition_variable added_;
-  std::vector<Outcome> outcomes_;
+  std::vector<TrialOutcome> outcomes_;
 };
 
 /// What the trials of one run share on this machine. Safe to use from several threads.
@@ -53,7 +53,7 @@ class TrialRun {
   TrialRun(const ReproduceOptions& options, std::string revision, Progress& progress);
 
   /// Runs a trial, a trial that was given before from a copy of its state; what it throws is an outcome.
-  Outcome run(const PlannedExperiment& plan, const PlannedTrial& trial, int attempt);
+  TrialOutcome run(const PlannedExperiment& plan, const PlannedTrial& trial, int attempt);
   /// Has every trial give up at the next word of its progress: nobody waits for it.
   void give_up() { given_up_ = true; }
   /// Has trials that keep their state stop, and others not begin.

@@ -22,7 +22,7 @@ namespace boltzmark {
 #ifndef BOLTZMARK_STATISTICS_ROWS
 #define BOLTZMARK_STATISTICS_ROWS
 // States of some chains as rows: [chain][unit], units padded with zeros to whole blocks.
-struct Rows {
+struct StateRows {
   int units = 0;
   int stride = 0;
   std::vector<float> values;
@@ -32,8 +32,8 @@ constexpr int kRun = 256;                // chains summed in float32 before a su
 
 // out (column-major, lower.units x upper.units) += rate * lower' upper, of some chains.
 struct Correlation {
-  const Rows& lower;
-  const Rows& upper;
+  const StateRows& lower;
+  const StateRows& upper;
   int chains;
   double rate;
   double* out;
@@ -87,7 +87,7 @@ HWY_INLINE void correlate_block(const Correlation& job, int i0, int j0, float* H
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 // Packs the states of a two-valued layer into bits, 32 chains in each word of each unit, [word]
 // [unit padded to the stride], if all of them are values and tables are worth their making.
-bool pack_bits(const Rows& rows, Unit unit, int chains, std::vector<std::uint32_t>& bits) {
+bool pack_bits(const StateRows& rows, Unit unit, int chains, std::vector<std::uint32_t>& bits) {
   constexpr int kFewUnits = 2 * kUnitBlock;  // tables made for fewer cost more than they save
   if (!unit.is_two_valued() || rows.units <= kFewUnits) return false;
   const Floats d;
@@ -131,7 +131,7 @@ void correlate_bits(const Correlation& job, int first, int last) {
   }
 }
 #else
-bool pack_bits(const Rows&, Unit, int, std::vector<std::uint32_t>&) { return false; }
+bool pack_bits(const StateRows&, Unit, int, std::vector<std::uint32_t>&) { return false; }
 void correlate_bits(const Correlation&, int, int) {}
 #endif
 
@@ -147,7 +147,7 @@ void correlate(const Correlation& job, int first, int last) {
 }
 
 // out += rate * sum of the rows.
-void add_rows(const Rows& rows, int chains, double rate, double* HWY_RESTRICT out) {
+void add_rows(const StateRows& rows, int chains, double rate, double* HWY_RESTRICT out) {
   const Floats d;
   HWY_ALIGN float block[kUnitBlock];
   for (int u0 = 0; u0 < rows.units; u0 += kUnitBlock) {
@@ -192,7 +192,7 @@ void correlate_all(Correlation job) {
 
 // Turns blocks of [unit][chain] around, kUnitBlock units at a time so that both sides stay in
 // cache.
-void gather(const Chains& chains, int layer, int first, int last, Rows& rows) {
+void gather(const Chains& chains, int layer, int first, int last, StateRows& rows) {
   rows.units = chains.size(layer);
   rows.stride = (rows.units + kUnitBlock - 1) / kUnitBlock * kUnitBlock;
   rows.values.resize(static_cast<std::size_t>(last - first) * rows.stride);
@@ -209,7 +209,7 @@ void gather(const Chains& chains, int layer, int first, int last, Rows& rows) {
 }
 
 // The rows times their chains' weights, in `weighed` if there are weights.
-const Rows& weigh(const Rows& rows, std::span<const float> weights, Rows& weighed) {
+const StateRows& weigh(const StateRows& rows, std::span<const float> weights, StateRows& weighed) {
   if (weights.empty()) return rows;
   weighed = rows;
   for (std::size_t c = 0; c < weights.size(); ++c)
@@ -238,21 +238,21 @@ void add_statistics(const Chains& chains, std::span<const float> chain_weights, 
   simd_path();
   check(chains, chain_weights, sum);
   // Kept between calls: a training step must not map and clear fresh pages each time.
-  thread_local Rows lower, upper, weighed;
+  thread_local StateRows lower, upper, weighed;
   for (int first = 0; first < chains.chains(); first += kRun) {
     const int count = std::min(kRun, chains.chains() - first);
     const auto weights =
         chain_weights.empty() ? chain_weights : chain_weights.subspan(first, count);
     // Sums of stored states are exact; their scales come out at the end.
     const auto scale = [&](int l) { return static_cast<double>(chains.unit(l).state_scale()); };
-    const auto add_biases = [&](int l, const Rows& rows) {
+    const auto add_biases = [&](int l, const StateRows& rows) {
       HWY_DYNAMIC_DISPATCH(add_rows)(rows, count, rate / scale(l), sum.biases[l].data());
     };
     gather(chains, 0, first, first + count, lower);
     add_biases(0, weigh(lower, weights, weighed));
     for (int l = 0; l + 1 < chains.layers(); ++l) {
       gather(chains, l + 1, first, first + count, upper);
-      const Rows& weighed_upper = weigh(upper, weights, weighed);
+      const StateRows& weighed_upper = weigh(upper, weights, weighed);
       add_biases(l + 1, weighed_upper);
       correlate_all({.lower = lower,
                      .upper = weighed_upper,

@@ -197,7 +197,7 @@ TEST_CASE("leases leave out what a process was away for itself, but for a beat")
 
 TEST_CASE("a rank that hears nothing of rank 0 for five leases ends, but not once it rests") {
   constexpr double kLease = 0.02;
-  const RankService service{.run = [](std::size_t, int) { return Outcome{}; }};
+  const RankService service{.run = [](std::size_t, int) { return TrialOutcome{}; }};
   ScriptedRanks silent(1, 1), resting(1, 1);
   silent.looks = 4000;  // half a millisecond each, or more
   CHECK_THROWS_WITH(serve_rank_0(silent, kLease, {}, service), Catch::Contains("five leases"));
@@ -241,7 +241,7 @@ TEST_CASE("of a fresh run a trial that is given again goes on from the state tha
   Progress progress(0, 0, false);
   TrialRun run(options, "r", progress);
   TrialCheckpoint(plan.folder, trial.key).write("begun");
-  CHECK(run.run(plan, trial, 1).kind == Outcome::Kind::result);
+  CHECK(run.run(plan, trial, 1).kind == TrialOutcome::Kind::result);
   CHECK(found == "begun");
   run.run(plan, trial, 0);
   CHECK_FALSE(found);
