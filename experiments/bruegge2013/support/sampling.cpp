@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/autocorrelation.hpp"
@@ -13,6 +14,9 @@
 
 namespace boltzmark::experiments {
 namespace {
+
+constexpr double kTrainingShare = 0.8;     // of a trial, as its progress shows it
+constexpr double kTrainingSweeps = 20000;  // chain-sweeps of an update: 100 cases by 20-PT10
 
 /// The joint energies of parallel chains.  Shapes  [steps x chains]
 Eigen::MatrixXd energy_series(const Layered& model, const Rule& rule, const SamplingLength& length,
@@ -33,6 +37,18 @@ Eigen::MatrixXd energy_series(const Layered& model, const Rule& rule, const Samp
     if (t % 256 == 0) context.progress(done + share * t / length.steps);
   }
   return series;
+}
+
+TrainedRbm recipe_of(const Json& inputs) {
+  return {.data = inputs.at("data"),
+          .hidden = inputs.at("hidden"),
+          .negative = inputs.at("negative"),
+          .rate = number(inputs.at("rate")),
+          .updates = inputs.at("updates")};
+}
+
+double root_mean_square(const Eigen::MatrixXd& values) {
+  return values.norm() / std::sqrt(static_cast<double>(values.size()));
 }
 
 Json describe_series(const Eigen::MatrixXd& series, int lags) {
@@ -71,13 +87,50 @@ Layered read_committed_model(const std::string& folder, int index) {
   return read_model(*path);
 }
 
+const std::vector<SampledProblem>& sampled_problems() {
+  static const std::vector<SampledProblem> all = {
+      {.committed = {"bas-pt", "Bars and Stripes", 25, "20-PT10, 10000 updates"},
+       .recipe = {.data = "bas"}},
+      {.committed = {"modes-0.1-pt", "Artificial Modes 0.1", 25, "20-PT10, 3000 updates"},
+       .recipe = {.data = "artificial-modes-0.1"}},
+      {.committed = {"modes-0.01-pt", "Artificial Modes 0.01", 25, "20-PT10, 3000 updates"},
+       .recipe = {.data = "artificial-modes-0.01"}},
+      {.committed = {"mnist-10-pt", "MNIST 10", 3, "20-PT10, 1000 updates"},
+       .recipe = {.data = "mnist", .hidden = 10}},
+      {.committed = {"mnist-500-pt", "MNIST 500", 4, "20-PT1, 2000 updates"},
+       .recipe = {.data = "mnist", .hidden = 500, .updates = 2000},
+       .rbms = 24}};
+  return all;
+}
+
+std::vector<const Trial*> find_rbms(const Results& results, const SampledProblem& problem) {
+  auto trained = results.where(recipe_inputs(problem.recipe));
+  if (!trained.empty()) return trained;
+  return results.where({{"set", problem.committed.folder}});
+}
+
+bool is_trained(const Trial& trial) { return trial.inputs.contains("updates"); }
+
 double autocorrelation_cost(const Json& inputs) {
-  const std::string set = inputs.at("set");
-  const double weights = set == "mnist-500-pt"  ? 784 * 500
-                         : set == "mnist-10-pt" ? 784 * 10
-                                                : 16 * 16;
-  constexpr double kDrawing = 500;  // what the rest of a sweep takes, in weights
-  return (kDrawing + weights) * number(inputs.at("steps")) * number(inputs.at("chains"));
+  const auto hidden = [&]() -> double {
+    if (inputs.contains("hidden")) return inputs.at("hidden");
+    const std::string set = inputs.at("set");
+    return set == "mnist-500-pt" ? 500 : set == "mnist-10-pt" ? 10 : 16;
+  }();
+  const double visible = hidden == 16 ? 16 : 784;
+  constexpr double kDrawing = 60;  // what drawing a unit takes, in products
+  const double sweep = visible * hidden + kDrawing * (visible + hidden);
+  double sweeps = 3 * number(inputs.at("steps")) * number(inputs.at("chains"));
+  if (inputs.contains("updates")) sweeps += kTrainingSweeps * number(inputs.at("updates"));
+  return sweep * sweeps;
+}
+
+Json recipe_inputs(const TrainedRbm& recipe) {
+  return {{"data", recipe.data},
+          {"hidden", recipe.hidden},
+          {"negative", recipe.negative},
+          {"rate", recipe.rate},
+          {"updates", recipe.updates}};
 }
 
 Json autocorrelation_trial(const ModelSet& set, int model, const SamplingLength& length, int lags) {
@@ -86,16 +139,31 @@ Json autocorrelation_trial(const ModelSet& set, int model, const SamplingLength&
           {"burn_in", length.burn_in}, {"lags", lags}};
 }
 
+Json autocorrelation_trial(const TrainedRbm& recipe, int model, const SamplingLength& length,
+                           int lags) {
+  Json inputs = recipe_inputs(recipe);
+  inputs.update({{"model", model},
+                 {"chains", length.chains},
+                 {"steps", length.steps},
+                 {"burn_in", length.burn_in},
+                 {"lags", lags}});
+  return inputs;
+}
+
 Json run_autocorrelation(const Json& inputs, const TrialContext& context) {
-  const Layered model = read_committed_model(inputs.at("set"), inputs.at("model"));
+  const bool trains = inputs.contains("updates");
+  double done = trains ? kTrainingShare : 0;
+  const Layered model = trains ? train_rbm(recipe_of(inputs), inputs.at("model"), context, done)
+                               : read_committed_model(inputs.at("set"), inputs.at("model"));
   const SamplingLength length{
       .chains = inputs.at("chains"), .steps = inputs.at("steps"), .burn_in = inputs.at("burn_in")};
   Json outputs;
-  double done = 0;
+  if (trains) outputs["rms_weight"] = root_mean_square(model.weights(0));
+  const double share = (1 - done) / 2;
   for (const Rule& rule : {Rule::gibbs(), Rule::flip()}) {
-    outputs[rule.name()] =
-        describe_series(energy_series(model, rule, length, context, done, 0.5), inputs.at("lags"));
-    done += 0.5;
+    outputs[rule.name()] = describe_series(energy_series(model, rule, length, context, done, share),
+                                           inputs.at("lags"));
+    done += share;
   }
   return outputs;
 }

@@ -93,6 +93,27 @@ Json run_training(const Json& inputs, const TrialContext& context) {
   return outputs;
 }
 
+Layered train_rbm(const TrainedRbm& recipe, int index, const TrialContext& context, double share) {
+  constexpr int kReports = 2000;
+  const Prepared& data = prepared(recipe.data);
+  const StreamKey key =
+      context.shared_key(fmt::format("{}-{} {} {} {} updates, RBM {}", recipe.data, recipe.hidden,
+                                     recipe.negative, recipe.rate, recipe.updates, index));
+  Trainer trainer(initial_rbm(static_cast<int>(data.values.rows()), recipe.hidden, kInitialSd, key),
+                  data.values,
+                  {.negative = parse_negative(recipe.negative),
+                   .learning_rate = recipe.rate,
+                   .batch = batch_size(recipe.data),
+                   .updates = static_cast<std::uint64_t>(recipe.updates)},
+                  key);
+  if (const auto state = context.kept_state()) trainer.restore(*state);
+  trainer.run(std::max(1, recipe.updates / kReports), [&](const Trainer& now) {
+    context.progress(share * static_cast<double>(now.updates()) / recipe.updates,
+                     [&] { return now.checkpoint(); });
+  });
+  return trainer.model();
+}
+
 PairedCurves collect_pairs(const Results& results, const std::string& data,
                            const std::string& negative, double rate) {
   PairedCurves curves;

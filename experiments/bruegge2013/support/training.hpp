@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/model/layered.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/kit/summary.hpp"
@@ -32,6 +33,21 @@ double training_cost(const Json& inputs);
 ///   Stripes: batch learning). Both operators of a repeat share initial weights and minibatches.
 /// Outputs  log_likelihood [1 + updates / 100], nats per image; diverged_at if learning overflowed
 Json run_training(const Json& inputs, const TrialContext& context);
+
+/// How an RBM is trained whose chains are looked at afterwards (Sec. 4.3).
+struct TrainedRbm {
+  std::string data;                   ///< as TrainingSetting::data
+  int hidden = 16;                    ///< units
+  std::string negative = "pt:20:10";  ///< 20-PT10
+  double rate = 0.05;                 ///< ours: the paper names none
+  int updates = 20000;
+};
+
+/// Trains one inside a trial, by Gibbs sampling; start and minibatches as in run_training. A stopped
+/// trial goes on where it was.
+///   share: of the trial, as its progress shows it
+/// Randomness  the experiment's key of the recipe and the index, whatever is done with the RBM
+Layered train_rbm(const TrainedRbm& recipe, int index, const TrialContext& context, double share);
 
 /// The log-likelihood curves of one setting, paired by repeat.
 struct PairedCurves {

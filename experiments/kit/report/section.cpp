@@ -49,6 +49,7 @@ class SectionFiles {
   }
 
   void remove_others() {
+    if (!std::filesystem::exists(folder_)) return;  // it shows nothing, of trials made elsewhere
     std::vector<std::filesystem::path> old;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
       const auto extension = entry.path().extension();

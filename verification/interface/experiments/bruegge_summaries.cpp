@@ -228,7 +228,7 @@ TEST_CASE("R of T is the larger in magnitude where it is the more negative") {
   flip[1] = -0.6;
   std::vector<Trial> trials;
   for (int model = 0; model < 2; ++model)
-    trials.push_back({.inputs = {{"model", model}},
+    trials.push_back({.inputs = {{"set", "mnist-500-pt"}, {"model", model}},
                       .outputs = {{"gibbs", {{"acf", gibbs}, {"tau", 2}, {"decided", true}}},
                                   {"flip", {{"acf", flip}, {"tau", 2}, {"decided", true}}}}});
   const Summary summary = made::sum_up("bruegge2013/fig4", trials);

@@ -86,7 +86,7 @@ Measure area_between(double gibbs, double flip) {
   std::vector<Trial> trials;
   for (int model = 0; model < 4; ++model)
     trials.push_back(
-        {.inputs = {{"model", model}},
+        {.inputs = {{"set", "mnist-500-pt"}, {"model", model}},
          .outputs = {{"gibbs", decaying(gibbs + 0.001 * model)}, {"flip", decaying(flip)}}});
   return find_measure(measures_of("bruegge2013/fig4", trials), "B30");
 }

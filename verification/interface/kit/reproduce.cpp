@@ -387,6 +387,15 @@ TEST_CASE("an experiment whose trials nobody makes is refused before anything is
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
+TEST_CASE("an experiment that shows nothing of another's trials leaves nothing behind") {
+  const TemporaryFolder folder;
+  auto experiments = toy_and_view();
+  experiments[1].summarise = [](const Results&, Summary&) {};
+  CHECK_NOTHROW(reproduce({.out = folder.path()}, experiments, {toy_claims()}));
+  CHECK(std::filesystem::exists(folder.path() + "/quick/toy/one"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/quick/toy/view"));
+}
+
 TEST_CASE("the reference holds trials once, with the experiment that makes them") {
   int views = 0;
   for (const Experiment& experiment : experiments()) {
@@ -396,7 +405,7 @@ TEST_CASE("the reference holds trials once, with the experiment that makes them"
     CHECK_FALSE(std::filesystem::exists(reference_path(experiment)));
     CHECK_NOTHROW(maker_of_trials(experiments(), experiment));
   }
-  CHECK(views == 1);  // Fig. 3 of yokoyama2019
+  CHECK(views == 2);  // Fig. 4 of bruegge2013 and Fig. 3 of yokoyama2019
 }
 
 TEST_CASE("bad options are refused before anything is written") {
