@@ -5,7 +5,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/sample/chains/coupled_chains.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"

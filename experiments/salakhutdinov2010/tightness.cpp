@@ -7,7 +7,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/mean_field.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"

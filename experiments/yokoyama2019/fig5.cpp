@@ -1,4 +1,4 @@
-#include "boltzmark/learn/discriminative.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/layers_diagram.hpp"
 

@@ -32,10 +32,10 @@
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 // Training.
-#include "boltzmark/learn/discriminative_trainer.hpp"
-#include "boltzmark/learn/mean_field.hpp"
+#include "boltzmark/learn/cases/standardisation.hpp"
+#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/learn/pretraining.hpp"
-#include "boltzmark/learn/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 
 // log Z by sampling: every method by its name, from a model or from a sample store; log f of a case.

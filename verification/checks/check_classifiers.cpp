@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "boltzmark/learn/discriminative.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/worst.hpp"

@@ -11,7 +11,7 @@
 #include "boltzmark/exact/likelihood/gradient.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/learn/standardisation.hpp"
+#include "boltzmark/learn/cases/standardisation.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"

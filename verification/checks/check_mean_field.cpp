@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/learn/mean_field.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/states.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/minibatches.hpp"
+#include "boltzmark/learn/cases/minibatches.hpp"
 
 using namespace boltzmark;
 

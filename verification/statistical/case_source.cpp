@@ -1,5 +1,5 @@
 // The law of cases that are drawn anew: the right mean, and no update that repeats another.
-#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,5 +1,5 @@
 // The law of chains that start at cases.
-#include "boltzmark/learn/initial_chains.hpp"
+#include "boltzmark/learn/phases/initial_chains.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

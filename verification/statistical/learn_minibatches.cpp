@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "boltzmark/learn/minibatches.hpp"
+#include "boltzmark/learn/cases/minibatches.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

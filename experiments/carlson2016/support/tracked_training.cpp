@@ -7,7 +7,7 @@
 
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/weighted_negative.hpp"
+#include "boltzmark/learn/phases/weighted_negative.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/target/layered_target.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/mean_field.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "boltzmark/learn/ascent.hpp"
+#include "boltzmark/learn/ascent/ascent.hpp"
 #include "experiments/yokoyama2019/support/learning.hpp"
 
 namespace boltzmark::experiments {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "boltzmark/learn/class_kernel.hpp"
+#include "boltzmark/learn/classes/class_kernel.hpp"
 
 namespace boltzmark::experiments {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/stacked_cases.hpp"
+#include "boltzmark/learn/cases/stacked_cases.hpp"
 
 namespace boltzmark {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "boltzmark/learn/initial_chains.hpp"
-#include "boltzmark/learn/weighted_negative.hpp"
+#include "boltzmark/learn/phases/initial_chains.hpp"
+#include "boltzmark/learn/phases/weighted_negative.hpp"
 #include "boltzmark/transition/statistics.hpp"
 
 namespace boltzmark {

@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "boltzmark/learn/ascent.hpp"
-#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/ascent/ascent.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
+#include "boltzmark/learn/cases/minibatches.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/learn/mean_field.hpp"
-#include "boltzmark/learn/minibatches.hpp"
-#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/transition/sweep.hpp"

@@ -1,6 +1,6 @@
 // The discriminative RBM against sums over all joint states of class and hidden units, and its
 // gradient against finite differences.
-#include "boltzmark/learn/discriminative.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,8 +9,8 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/learn/class_kernel.hpp"
-#include "boltzmark/learn/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/class_kernel.hpp"
+#include "boltzmark/learn/classes/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "oracle/discriminative.hpp"

@@ -1,6 +1,6 @@
 // What training a discriminative RBM promises: the gradient's steps over each epoch's minibatches,
 // the same bytes for any threads and after a resume, and a clear end when it diverges.
-#include "boltzmark/learn/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative_trainer.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>

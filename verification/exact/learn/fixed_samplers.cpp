@@ -3,7 +3,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 
 using namespace boltzmark;
 

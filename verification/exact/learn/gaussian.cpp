@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/learn/standardisation.hpp"
+#include "boltzmark/learn/cases/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/fast_weights.hpp"

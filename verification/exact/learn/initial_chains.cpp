@@ -1,5 +1,5 @@
 // Chains of a model that was trained before: at its cases, and the trainer's own when asked for.
-#include "boltzmark/learn/initial_chains.hpp"
+#include "boltzmark/learn/phases/initial_chains.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>

@@ -1,5 +1,5 @@
 // Adam, AdaMax and Xavier initialisation against their definitions, number by number.
-#include "boltzmark/learn/optimiser.hpp"
+#include "boltzmark/learn/ascent/optimiser.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

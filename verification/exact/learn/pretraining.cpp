@@ -10,7 +10,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/learn/stacked_cases.hpp"
+#include "boltzmark/learn/cases/stacked_cases.hpp"
 #include "boltzmark/random/stream.hpp"
 
 using namespace boltzmark;

@@ -1,6 +1,6 @@
 // RMSspectral against dense singular value decompositions, and the weighted negative phase against
 // enumeration.
-#include "boltzmark/learn/rms_spectral.hpp"
+#include "boltzmark/learn/ascent/rms_spectral.hpp"
 
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -11,7 +11,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/learn/weighted_negative.hpp"
+#include "boltzmark/learn/phases/weighted_negative.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/learn_scripts.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/learn/phases/weighted_negative.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/learn/weighted_negative.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/statistics.hpp"
 #include "verification/checks/check_cases.hpp"

@@ -4,7 +4,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/normal.hpp"
-#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/unit_updates.hpp"
 

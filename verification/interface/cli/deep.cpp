@@ -7,7 +7,7 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/learn/mean_field.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/learn/discriminative.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 
 #include <algorithm>
 #include <cmath>

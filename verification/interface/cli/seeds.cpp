@@ -9,7 +9,7 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/formats/npz.hpp"
-#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "boltzmark/random/key.hpp"
 #include "experiments/kit/results.hpp"
+#include "experiments/kit/run/interrupt.hpp"
+#include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/kit/summary.hpp"
+#include "experiments/kit/temporary_folder.hpp"
 
 namespace boltzmark::experiments::made {
 
@@ -33,6 +37,32 @@ inline Trial run_trial(const std::string& id, const Json& inputs) {
   context.experiment = id;
   context.key = make_key(context.seed, id, inputs.dump());
   return {.inputs = inputs, .outputs = Json::parse(experiment.run(inputs, context).dump())};
+}
+
+/// Runs a trial that is stopped at each of these looks at the time, and goes on from what it kept.
+///   looks: how many there were in all
+inline Json run_stopped(const std::string& id, const Json& inputs, const std::vector<int>& stops,
+                        int& looks) {
+  const Experiment& experiment = find_experiment(id);
+  const TemporaryFolder folder;
+  TrialContext context;
+  context.experiment = id;
+  context.key = make_key(context.seed, id, inputs.dump());
+  context.checkpoint = std::make_shared<TrialCheckpoint>(
+      folder.path(), TrialKey{.inputs = inputs, .simd = "s", .sources = "a"});
+  std::size_t stopped = 0;
+  looks = 0;
+  context.stopping = [&] {
+    const bool stop = ++looks == (stopped < stops.size() ? stops[stopped] : 0);
+    stopped += stop ? 1 : 0;
+    return stop;
+  };
+  for (;;) {
+    try {
+      return experiment.run(inputs, context);
+    } catch (const Interrupted&) {
+    }
+  }
 }
 
 inline std::vector<Trial> run_trials(const std::string& id, Profile profile = Profile::smoke) {

@@ -1,14 +1,11 @@
 // How the experiments of salakhutdinov2010 train on MNIST and judge curves of training.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <memory>
 
 #include "boltzmark/core/parallel.hpp"
-#include "experiments/kit/run/interrupt.hpp"
-#include "experiments/kit/run/trial_checkpoint.hpp"
 #include "experiments/salakhutdinov2010/support/bound_training.hpp"
 #include "experiments/salakhutdinov2010/support/curves.hpp"
-#include "verification/interface/kit/toys.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -20,27 +17,8 @@ Json short_run(const char* negative, int seed) {
       {"epochs", {1, 1}},    {"temperatures", 20}, {"last", {{"cases", 50}, {"temperatures", 20}}}};
 }
 
-/// A trial that is stopped at each of these looks at the time, and then goes on from what it kept.
 Json trained(const Json& inputs, const std::vector<int>& stops, int& looks) {
-  const TemporaryFolder folder;
-  TrialContext context;
-  context.experiment = "salakhutdinov2010/mnist";
-  context.checkpoint = std::make_shared<TrialCheckpoint>(
-      folder.path(), TrialKey{.inputs = inputs, .simd = "s", .sources = "a"});
-  std::size_t stopped = 0;
-  looks = 0;
-  context.stopping = [&] {
-    const bool stop = stopped < stops.size() && ++looks == stops[stopped];
-    stopped += stop ? 1 : 0;
-    if (stops.empty()) ++looks;
-    return stop;
-  };
-  for (;;) {
-    try {
-      return train_by_bound(inputs, context);
-    } catch (const Interrupted&) {
-    }
-  }
+  return made::run_stopped("salakhutdinov2010/mnist", inputs, stops, looks);
 }
 
 }  // namespace

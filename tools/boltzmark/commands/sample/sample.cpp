@@ -11,7 +11,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
-#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 #include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/commands/sample/sample_given.hpp"
 #include "tools/boltzmark/image.hpp"

@@ -18,7 +18,7 @@
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/io/sha256.hpp"
-#include "boltzmark/learn/ascent.hpp"
+#include "boltzmark/learn/ascent/ascent.hpp"
 #include "boltzmark/transition/chains.hpp"
 #include "experiments/kit/files.hpp"
 #include "tools/boltzmark/input.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/standardisation.hpp"
+#include "boltzmark/learn/cases/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "tools/boltzmark/command.hpp"
 #include "tools/boltzmark/commands/train/train_evaluator.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/learn/weighted_negative.hpp"
+#include "boltzmark/learn/phases/weighted_negative.hpp"
 
 #include <fmt/format.h>
 

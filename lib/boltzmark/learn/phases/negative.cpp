@@ -1,4 +1,4 @@
-#include "boltzmark/learn/negative.hpp"
+#include "boltzmark/learn/phases/negative.hpp"
 
 #include <fmt/format.h>
 

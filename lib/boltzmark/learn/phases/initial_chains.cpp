@@ -1,4 +1,4 @@
-#include "boltzmark/learn/initial_chains.hpp"
+#include "boltzmark/learn/phases/initial_chains.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/minibatches.hpp"
+#include "boltzmark/learn/cases/minibatches.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {

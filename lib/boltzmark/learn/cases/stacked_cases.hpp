@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/transition/sweep.hpp"
 

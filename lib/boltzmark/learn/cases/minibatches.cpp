@@ -1,4 +1,4 @@
-#include "boltzmark/learn/minibatches.hpp"
+#include "boltzmark/learn/cases/minibatches.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "boltzmark/learn/labelled_cases.hpp"
+#include "boltzmark/learn/classes/labelled_cases.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "boltzmark/learn/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative_trainer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "boltzmark/learn/class_kernel.hpp"
+#include "boltzmark/learn/classes/class_kernel.hpp"
 
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "boltzmark/learn/class_kernel.cpp"
+#define HWY_TARGET_INCLUDE "boltzmark/learn/classes/class_kernel.cpp"
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"

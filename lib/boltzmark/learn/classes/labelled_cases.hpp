@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "boltzmark/learn/class_kernel.hpp"
+#include "boltzmark/learn/classes/class_kernel.hpp"
 #include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {

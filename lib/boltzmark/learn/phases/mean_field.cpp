@@ -1,4 +1,4 @@
-#include "boltzmark/learn/mean_field.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "boltzmark/learn/rms_spectral.hpp"
+#include "boltzmark/learn/ascent/rms_spectral.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/optimiser.hpp"
+#include "boltzmark/learn/ascent/optimiser.hpp"
 
 namespace boltzmark {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "boltzmark/learn/labelled_cases.hpp"
+#include "boltzmark/learn/classes/labelled_cases.hpp"
 #include "boltzmark/model/discriminative.hpp"
 
 namespace boltzmark {

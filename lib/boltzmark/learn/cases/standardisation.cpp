@@ -1,4 +1,4 @@
-#include "boltzmark/learn/standardisation.hpp"
+#include "boltzmark/learn/cases/standardisation.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "boltzmark/learn/optimiser.hpp"
+#include "boltzmark/learn/ascent/optimiser.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/rms_spectral.hpp"
+#include "boltzmark/learn/ascent/rms_spectral.hpp"
 
 namespace boltzmark {
 namespace {

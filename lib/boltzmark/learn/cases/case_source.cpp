@@ -1,4 +1,4 @@
-#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 
 #include <fmt/format.h>
 

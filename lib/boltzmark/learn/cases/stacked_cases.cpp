@@ -1,4 +1,4 @@
-#include "boltzmark/learn/stacked_cases.hpp"
+#include "boltzmark/learn/cases/stacked_cases.hpp"
 
 #include <fmt/format.h>
 

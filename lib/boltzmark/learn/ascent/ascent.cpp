@@ -1,4 +1,4 @@
-#include "boltzmark/learn/ascent.hpp"
+#include "boltzmark/learn/ascent/ascent.hpp"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "boltzmark/learn/ascent.hpp"
-#include "boltzmark/learn/discriminative.hpp"
-#include "boltzmark/learn/minibatches.hpp"
+#include "boltzmark/learn/ascent/ascent.hpp"
+#include "boltzmark/learn/cases/minibatches.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 
 namespace boltzmark {
 

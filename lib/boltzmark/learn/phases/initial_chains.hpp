@@ -1,6 +1,6 @@
 #pragma once
 
-#include "boltzmark/learn/case_source.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/transition/chains.hpp"
