@@ -158,7 +158,8 @@ void add_training(const Results& results, Summary& summary) {
   for (const std::string& schedule : schedules) {
     const Outcome found = outcome(results, schedule);
     if (found.last.size() < 2) {
-      table.rows.push_back({schedule, std::int64_t{0}, NotRun{}, NotRun{}});
+      table.rows.push_back(
+          {schedule, static_cast<std::int64_t>(found.last.size()), NotRun{}, NotRun{}});
       continue;
     }
     const Interval last = mean_interval(values_of(found.last)),

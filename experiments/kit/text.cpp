@@ -47,8 +47,8 @@ std::string number_text(double value) {
   if (!std::isfinite(value)) return not_finite(value);
   const double size = std::abs(value);
   if (size == 0) return "0";
-  if (size >= 1e-3 && size < 1e6)
-    return with_minus(fmt::format("{:.{}g}", value, size >= 1e4 ? 6 : 4));
+  if (size >= 1e-3 && size < 999999.5)  // what rounds to a power of ten is written as one
+    return with_minus(fmt::format("{:.{}g}", value, size >= 9999.5 ? 6 : 4));
   const auto text = fmt::format("{:.1e}", value);
   const std::size_t e = text.find('e');
   const std::string power = "10" + superscript(std::stoi(text.substr(e + 1)));

@@ -60,6 +60,16 @@ bool is_written(const std::string& out, const std::string& file) {
           fs::equivalent(out, fs::absolute(file).parent_path(), error));
 }
 
+// Whether an argument's file, or one in its folder, is what another one reads or writes.
+bool would_write(const Argument& out, const std::string& file, bool written) {
+  if (written && name_one_path(*out.text, file)) return true;
+  if (out.into.empty()) return is_written(*out.text, file);
+  return std::any_of(out.into.begin(), out.into.end(), [&](const std::string& name) {
+    const std::string path = *out.text + "/" + name;
+    return is_written(path, file) || (written && name_one_path(path, file));
+  });
+}
+
 // Lays out "  name   help" with the help in one column.
 std::string entry(const std::string& name, const std::string& help) {
   constexpr int column = 28;
@@ -223,14 +233,20 @@ void Command::writes_folder(std::string_view name) {
     if (argument.name == name) argument.writes = argument.holds = true;
 }
 
+void Command::writes_into(std::string_view name, std::vector<std::string> files) {
+  for (Argument& argument : arguments_)
+    if (argument.name == name) {
+      argument.writes = true;
+      argument.into = std::move(files);
+    }
+}
+
 // A file that is not there yet cannot be read.
 void Command::check_files() const {
   for (const Argument& out : arguments_)
     for (const Argument& other : arguments_)
       if (out.writes && !out.text->empty() && &other != &out && other.text != nullptr &&
-          other.given &&
-          (is_written(*out.text, *other.text) ||
-           (other.writes && name_one_path(*out.text, *other.text))))
+          other.given && would_write(out, *other.text, other.writes))
         throw DataError(fmt::format("{}: is both {} and {} (must be two files)", *other.text,
                                     out.name, other.name));
 }

@@ -55,6 +55,7 @@ struct Argument {
   std::vector<std::string> choices;   ///< the words that it takes; empty: any text
   bool writes = false;                ///< names a file that the command writes
   bool holds = false;                 ///< the command holds it by a lock of its own
+  std::vector<std::string> into;      ///< all that it writes in the folder that it names
   bool given = false;                 ///< once parsed
   const std::string* text = nullptr;  ///< where a text goes; null: it takes no text
   std::vector<std::string> with;  ///< nothing reads it unless one of these is given; empty: always
@@ -88,6 +89,8 @@ class Command {
   void writes(std::initializer_list<std::string_view> names);
   /// Says so of a folder that the command holds by a lock of its own.
   void writes_folder(std::string_view name);
+  /// Says that an argument names a folder in which the command writes these files alone.
+  void writes_into(std::string_view name, std::vector<std::string> files);
   /// Says that nothing reads an option unless one of others is given.
   void comes_with(std::string_view name, std::vector<std::string> others);
   /// Says that arguments name models, which are looked for below the data folders too.

@@ -38,7 +38,13 @@ EnumerationPlan plan_layers(const Layered& model, int first_layer,
   plan.side = side_name(model, side);
   plan.units = units_of(model, side, first_layer);
   plan.possible = plan.units <= max_units && bits <= kMostEnumeratedBits;
-  if (!plan.possible) return plan;
+  if (!plan.possible) {
+    const bool units = plan.units > max_units;
+    plan.excess =
+        units ? fmt::format("{} units", plan.units) : fmt::format("2^{:.1f} states", bits);
+    plan.most = units ? fmt::format("{}", max_units) : fmt::format("2^{}", kMostEnumeratedBits);
+    return plan;
+  }
   plan.states = static_cast<std::uint64_t>(std::llround(std::exp2(bits)));
   // 60 ns a state and core with 784 binary units on the other side (exact/log_z.hpp); units with
   // more values take the plain sum, some ten times as long.

@@ -92,10 +92,12 @@ inline constexpr int kMostEnumeratedUnits = 40, kMostUnitsOfAll = 56, kMostEnume
 
 /// What an exact log Z of a model would enumerate, and the time and memory it would take here.
 struct EnumerationPlan {
-  bool possible = false;  ///< a discrete side of few enough units
-  std::string side = {};  ///< "hidden", "visible", "odd layers", "even layers"; empty if neither
-  int units = 0;          ///< of that side
-  double bits = 0;        ///< log2 of its states
+  bool possible = false;    ///< a discrete side of few enough units
+  std::string side = {};    ///< "hidden", "visible", "odd layers", "even layers"; empty if neither
+  int units = 0;            ///< of that side
+  double bits = 0;          ///< log2 of its states
+  std::string excess = {};  ///< where it is not possible: "41 units", "2^69.7 states"
+  std::string most = {};    ///< then what is: "40", "2^62"
   std::uint64_t states = 0;
   double seconds = 0;
   double bytes = 0;

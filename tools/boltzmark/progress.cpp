@@ -17,9 +17,10 @@ namespace {
 constexpr int kBar = 24;
 
 std::string rate_text(double rate) {
-  if (rate >= 1e9) return fmt::format("{:.3g} G", rate / 1e9);
-  if (rate >= 1e6) return fmt::format("{:.3g} M", rate / 1e6);
-  if (rate >= 1e3) return fmt::format("{:.3g} k", rate / 1e3);
+  constexpr double kRounded = 0.9995;  // of a unit is written as one
+  if (rate >= kRounded * 1e9) return fmt::format("{:.3g} G", rate / 1e9);
+  if (rate >= kRounded * 1e6) return fmt::format("{:.3g} M", rate / 1e6);
+  if (rate >= kRounded * 1e3) return fmt::format("{:.3g} k", rate / 1e3);
   return fmt::format("{:.3g} ", rate);
 }
 

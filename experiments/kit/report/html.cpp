@@ -17,7 +17,8 @@ std::string part_line(const JudgedPart& part, std::size_t parts) {
   if (part.measures.empty()) return text + "<span class=\"none\">not run</span></div>";
   for (std::size_t m = 0; m < part.measures.size(); ++m) {
     const Measure& measure = part.measures[m];
-    text += fmt::format("{}<span class=\"number\">{}</span>", m ? "; " : "", found_text(measure));
+    text += fmt::format("{}<span class=\"number\">{}</span>", m ? "; " : "",
+                        html_escape(found_text(measure)));
   }
   return text + "</div>";
 }

@@ -114,8 +114,9 @@ std::vector<JudgedClaim> judge_all(const ClaimFile& file,
 }
 
 std::string told_reason(const JudgedPart& part, const Measure& measure) {
-  const bool wrong_side = part.verdict == Verdict::undecided && measure.decidable &&
-                          !holds(part.part.test, measure.estimate, part.part.threshold);
+  const bool wrong_side =
+      part.verdict == Verdict::undecided && measure.decidable &&
+      judge_interval(part.part, measure.estimate, measure.estimate) == Verdict::not_reproduced;
   return part.verdict == Verdict::not_reproduced || wrong_side ? measure.likely_reason : "";
 }
 

@@ -72,8 +72,11 @@ double free_of_control_groups(const std::string& path, const std::string& root) 
     const bool unified = line.starts_with("0::");
     if (!unified && line.find(":memory:") == std::string::npos) continue;
     const std::string top = unified ? root : root + "/memory";
-    for (const std::string& group : {top + line.substr(line.rfind(':') + 1), top})
-      least = std::min(least, free_of_control_group(group));
+    std::string group = line.substr(line.rfind(':') + 1);
+    for (;; group.resize(group.rfind('/'))) {  // from its own to the one above all
+      least = std::min(least, free_of_control_group(top + group));
+      if (group.rfind('/') == std::string::npos) break;
+    }
   }
   return least;
 }

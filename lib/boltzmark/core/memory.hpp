@@ -15,7 +15,7 @@ double available_memory();
 /// memory.usage_in_bytes and memory.stat of version 1.  Units  bytes
 double free_of_control_group(const std::string& folder);
 
-/// Returns what the least of a process's control groups leaves, and of those above all of them.
+/// Returns the least that a process's control groups leave, and those above them.
 /// `file` is as /proc/self/cgroup; groups are folders below `root`, of version 1 below root/memory.
 /// Units  bytes
 double free_of_control_groups(const std::string& file, const std::string& root);

@@ -50,9 +50,12 @@ bool fill_batch_means(BatchTime& result, const Eigen::Ref<const Eigen::MatrixXd>
   Eigen::Index size = batch_size_for(tau, static_cast<double>(chains.size()));
   const auto batches = [&] { return chains.rows() / size * chains.cols(); };
   while (static_cast<double>(batches()) >= least_batches) {
-    result = batch_means_time(chains, size);
-    if (batch_per_tau * result.tau <= static_cast<double>(size)) return true;
-    size = static_cast<Eigen::Index>(std::ceil(1.01 * batch_per_tau * result.tau));
+    const BatchTime found = batch_means_time(chains, size);
+    if (batch_per_tau * found.tau <= static_cast<double>(size)) {
+      result = found;
+      return true;
+    }
+    size = static_cast<Eigen::Index>(std::ceil(1.01 * batch_per_tau * found.tau));
   }
   return false;
 }

@@ -34,6 +34,12 @@ Partition::Partition(const Layered& model, std::vector<int> set_of)
     order_.insert(order_.end(), space_.side(parity).begin(), space_.side(parity).end());
 }
 
+void Partition::require_state(std::size_t state) const {
+  if (state >= space_.states())
+    throw InvalidArgument(
+        fmt::format("state = {} (must be below {}, the number of states)", state, space_.states()));
+}
+
 Eigen::VectorXd Partition::sums(const Eigen::Ref<const Eigen::VectorXd>& values) const {
   Eigen::VectorXd sums = Eigen::VectorXd::Zero(sets_);
   for (Eigen::Index x = 0; x < values.size(); ++x)
@@ -73,6 +79,12 @@ WeightRule WeightRule::fast_weights(double rate, int data_set, double keep) {
   return rule;
 }
 
+void WeightRule::require_sets(int sets) const {
+  if (data_set_ >= sets)
+    throw InvalidArgument(
+        fmt::format("data_set = {} (must be below {}, the number of sets)", data_set_, sets));
+}
+
 void WeightRule::apply(std::uint64_t t, int set, std::span<double> log_g) const {
   if (keep_ != 1)
     for (double& value : log_g) value *= keep_;
@@ -87,7 +99,10 @@ PartitionChain::PartitionChain(const Partition& partition, const WeightRule& rul
     : partition_(&partition),
       rule_(rule),
       state_(state),
-      log_g_(static_cast<std::size_t>(partition.sets())) {}
+      log_g_(static_cast<std::size_t>(partition.sets())) {
+  rule.require_sets(partition.sets());
+  partition.require_state(state);
+}
 
 void PartitionChain::update(Stream& stream) {
   const StateSpace& space = partition_->space();

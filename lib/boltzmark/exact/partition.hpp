@@ -23,6 +23,8 @@ class Partition {
   const StateSpace& space() const { return space_; }
   int sets() const { return sets_; }
   int set_of(std::size_t state) const { return set_of_[state]; }
+  /// Throws  InvalidArgument if there is no such state
+  void require_state(std::size_t state) const;
   /// Lists the units in the order of a sweep: odd layers, then even ones.
   std::span<const int> sweep_order() const { return order_; }
 
@@ -53,6 +55,8 @@ class WeightRule {
   /// Throws  InvalidArgument if rate <= 0, data_set < 0 or keep is outside (0, 1]
   static WeightRule fast_weights(double rate, int data_set, double keep = 1);
 
+  /// Throws  InvalidArgument if the data's set is none of so many
+  void require_sets(int sets) const;
   /// Changes log g after update t, counted from 1, that ends in `set`.
   void apply(std::uint64_t t, int set, std::span<double> log_g) const;
   /// Tells whether log g is a function of how often each set was visited.
@@ -75,6 +79,7 @@ class WeightRule {
 class PartitionChain {
  public:
   /// It starts with every weight 1.  The partition must outlive it.
+  /// Throws  InvalidArgument if the partition has no such state, or not the rule's set
   PartitionChain(const Partition& partition, const WeightRule& rule, std::size_t state);
 
   /// Makes one update.  Randomness  one uniform draw of the stream per unit

@@ -109,6 +109,7 @@ class Lattice {
 }  // namespace
 
 Eigen::VectorXd point_law(const Partition& partition, std::size_t state) {
+  partition.require_state(state);
   Eigen::VectorXd law =
       Eigen::VectorXd::Zero(static_cast<Eigen::Index>(partition.space().states()));
   law[static_cast<Eigen::Index>(state)] = 1;
@@ -119,6 +120,9 @@ Eigen::MatrixXd partition_law(const Partition& partition, const WeightRule& rule
                               const PartitionStart& start, int updates) {
   if (!rule.counts_suffice())
     throw InvalidArgument("rule = one whose steps change (must be of constant steps, no decay)");
+  rule.require_sets(partition.sets());
+  if (updates < 0)
+    throw InvalidArgument(fmt::format("updates = {} (must not be negative)", updates));
   if (start.law.size() != static_cast<Eigen::Index>(partition.space().states()))
     throw InvalidArgument(fmt::format("law = {} numbers (must be {}, one a state)",
                                       start.law.size(), partition.space().states()));

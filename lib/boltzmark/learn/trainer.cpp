@@ -35,6 +35,9 @@ int batch_of(const Layered& model, const CaseSource& source, const TrainOptions&
   if (options.batch < 0 || options.batch > source.cases())
     throw InvalidArgument(fmt::format("batch = {} (must be 1..{}, or 0 for all cases)",
                                       options.batch, source.cases()));
+  if (options.negative.sweeps < 1)
+    throw InvalidArgument(
+        fmt::format("negative.sweeps = {} (must be at least 1)", options.negative.sweeps));
   if (!(options.weight_decay >= 0 && std::isfinite(options.weight_decay)))
     throw InvalidArgument(
         fmt::format("weight_decay = {} (must be finite and not negative)", options.weight_decay));

@@ -84,7 +84,9 @@ double logit_of_mean(Unit unit, double mean) {
         fmt::format("mean = {} (must be between {} and {}, the values of units {})", mean,
                     unit.lowest(), unit.highest(), unit.name()));
   if (mean == (unit.lowest() + unit.highest()) / 2) return 0;  // by symmetry, exactly
-  double low = -40, high = 40;
+  double high = 40;
+  while (mean_value(unit, high) < mean || mean_value(unit, -high) > mean) high *= 2;
+  double low = -high;
   for (int step = 0; step < 64; ++step) {
     const double middle = (low + high) / 2;
     (mean_value(unit, middle) < mean ? low : high) = middle;

@@ -26,7 +26,7 @@ struct Base {
   static Base from_data(const Layered& model, const CaseValues& data, double count);
 
   /// Makes the base in which every unit has the mean that is given.
-  /// Shapes  means: per layer [units]     Accuracy  that of a logit in double precision, at most 40
+  /// Shapes  means: per layer [units]     Accuracy  that of a logit in double precision
   /// Throws  InvalidArgument as require_temperable, or if a mean is no unit's between its values
   static Base of_means(const Layered& model, const std::vector<Eigen::VectorXd>& means);
 };

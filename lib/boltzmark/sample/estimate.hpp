@@ -68,7 +68,7 @@ struct InfluenceSums {
 void set_error(Estimate& estimate, InfluenceSums sums);
 
 /// Sets the error of an estimate from the influence value of every sample: values are summed over
-/// batches of consecutive sweeps, as RungSums groups them.
+/// batches of consecutive sweeps, as many as RungSums has, of lengths that differ by one at most.
 /// Shapes  influences [sweeps x chains], of mean 0; so many consecutive chains, which may depend on
 ///   each other, make one group
 /// Throws  InvalidArgument if there is only one group

@@ -52,7 +52,7 @@ struct SampleStore {
 /// Throws  InvalidArgument, also as SampleStore::check
 void check_collapsed(const SampleStore& store);
 
-/// Computes log q(b_k | x) of all rungs from log f_k(x), k = 1..K, up to a constant.
+/// Computes q(b_k | x) of all rungs from log f_k(x), k = 1..K.
 ///   q(b_k | x) = (r_k / Zhat_k) f_k(x) / sum_j (r_j / Zhat_j) f_j(x)     [carlson2016, Eq. 7]
 /// Shapes  all [rungs]; in place allowed
 void rung_probabilities(const Eigen::Ref<const Eigen::VectorXd>& log_f,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "boltzmark/target/continuous.hpp"
 
 namespace boltzmark {
@@ -20,7 +22,8 @@ struct GaussianMixtureOptions {
 class GaussianMixture final : public ContinuousDensity {
  public:
   /// Throws  InvalidArgument if dimension < 1, separation is negative, a variance is not positive,
-  /// or one is not finite
+  /// one is not finite, or log Z would be a sum of more than 2^24 terms (means some 3,600 standard
+  /// deviations apart)
   explicit GaussianMixture(const GaussianMixtureOptions& options = {});
 
   int dimension() const override { return options_.dimension; }
@@ -39,6 +42,13 @@ class GaussianMixture final : public ContinuousDensity {
   double precision(double b) const;
 
  private:
+  // The points of the sum that is log Z: -half .. half steps.
+  struct Grid {
+    double step;
+    std::int64_t half;
+  };
+  Grid grid(double b) const;
+
   GaussianMixtureOptions options_;
   double tilt_;           ///< |m| / s, the slope of log cosh far from 0
   double log_base_peak_;  ///< log p1(0)

@@ -86,9 +86,8 @@ void print_model(const std::string& path, const Layered& model,
                           grouped(plan.states), human_seconds(plan.seconds)));
   else if (!plan.side.empty())
     facts.add("exact log Z",
-              fmt::format("out of reach: the smaller side ({}) has {} units, at most 40 can be "
-                          "enumerated",
-                          plan.side, plan.units));
+              fmt::format("out of reach: the smaller side ({}) has {}, at most {} can be enumerated",
+                          plan.side, plan.excess, plan.most));
   else
     facts.add("exact log Z", "out of reach: neither side is discrete");
   if (known) facts.add("known log Z", known_text(*known));

@@ -92,9 +92,8 @@ void check_units(const ExactArguments& arguments, const Layered& model, double s
                             human_seconds(more.seconds * share));
   if (!model.has_scales()) remedies += "; `boltzmark estimate` has no limit";
   if (plan.units <= arguments.max_units)
-    throw DataError(
-        fmt::format("{}: has 2^{:.1f} states of its smaller side, {} (must have at most 2^{}{})",
-                    arguments.model, plan.bits, plan.side, kMostEnumeratedBits, remedies));
+    throw DataError(fmt::format("{}: has {} of its smaller side, {} (must have at most {}{})",
+                                arguments.model, plan.excess, plan.side, plan.most, remedies));
   throw DataError(
       fmt::format("{}: enumerated_units = {} of its smaller side, {} (must be at most {}{})",
                   arguments.model, plan.units, plan.side, arguments.max_units, remedies));

@@ -20,15 +20,15 @@ struct VerifyArguments {
   std::uint64_t seed = 1;
 };
 
-// "name/subject" of each check that a claim rests on, and the claim's id; none of them where the
-// claims' files cannot be read, since checks hold without them.
-const std::map<std::string, std::string>& claims_of_checks() {
-  static const std::map<std::string, std::string> all = [] {
-    std::map<std::string, std::string> found;
+// "name/subject" of each check that claims rest on, and their ids; none of them where the claims'
+// files cannot be read, since checks hold without them.
+const std::map<std::string, std::vector<std::string>>& claims_of_checks() {
+  static const auto all = [] {
+    std::map<std::string, std::vector<std::string>> found;
     try {
       for (const experiments::ClaimFile& file : experiments::read_all_claims())
         for (const experiments::Claim& claim : file.claims)
-          for (const std::string& check : claim.checks) found.emplace(check, claim.id);
+          for (const std::string& check : claim.checks) found[check].push_back(claim.id);
     } catch (const DataError&) {
       found.clear();
     }
@@ -37,9 +37,13 @@ const std::map<std::string, std::string>& claims_of_checks() {
   return all;
 }
 
-std::string claim_of(const Check& check) {
+std::vector<std::string> claims_of(const Check& check) {
   const auto found = claims_of_checks().find(check.name + "/" + check.subject);
-  return found == claims_of_checks().end() ? "" : found->second;
+  return found == claims_of_checks().end() ? std::vector<std::string>() : found->second;
+}
+
+std::string claim_text(const Check& check) {
+  return fmt::format("{}", fmt::join(claims_of(check), ", "));
 }
 
 struct Row {
@@ -52,7 +56,7 @@ JsonObject json_row(const Row& row) {
   object.set("name", row.check->name)
       .set("subject", row.check->subject)
       .set("statement", row.check->statement);
-  if (const std::string claim = claim_of(*row.check); claim.empty())
+  if (const std::string claim = claim_text(*row.check); claim.empty())
     object.set_null("claim");
   else
     object.set("claim", claim);
@@ -77,7 +81,7 @@ void print_rows(const std::vector<Row>& rows, int failed, double seconds, const 
   TextTable table({"check", "subject", "claim", ">cases", ">value", ">bound", "holds"});
   for (const Row& row : rows)
     table.add({row.check->name, row.check->subject,
-               claim_of(*row.check).empty() ? "-" : claim_of(*row.check),
+               claims_of(*row.check).empty() ? "-" : claim_text(*row.check),
                fmt::format("{}", row.outcome.cases), short_number(row.outcome.value),
                short_number(row.outcome.bound), row.outcome.holds ? "yes" : "NO"});
   std::string text = table.text() + "\n";
@@ -93,7 +97,9 @@ void print_rows(const std::vector<Row>& rows, int failed, double seconds, const 
 }
 
 bool is_about(const Check& check, const std::string& name) {
-  return check.name == name || check.subject == name || claim_of(check) == name;
+  const std::vector<std::string> claims = claims_of(check);
+  return check.name == name || check.subject == name ||
+         std::find(claims.begin(), claims.end(), name) != claims.end();
 }
 
 // Picks the checks that a name is about.  Throws  InvalidArgument for a name that no check has

@@ -190,7 +190,8 @@ TEST_CASE("lines that end in a carriage return alone are refused as such, not re
       const bool commas = text.find(',') != std::string::npos;
       if (commas != (std::string(name) == "d.csv")) continue;
       const std::string path = folder.write(name, text);
-      check_refused(run({"describe", path}), {path, "ends in a carriage return alone",
+      const char* row = text.size() > 6 && text[3] == '\n' ? "row 2 ends" : "row 1 ends";
+      check_refused(run({"describe", path}), {path, row, "ends in a carriage return alone",
                                               "must have lines that end in LF or CR LF"});
     }
   CHECK(run({"describe", folder.write("d.csv", "0,1\r\n1,0\r\n")}).code == 0);

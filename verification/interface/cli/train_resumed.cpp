@@ -47,6 +47,30 @@ std::string without_ids(std::string svg, const std::string& name) {
 
 }  // namespace
 
+TEST_CASE("a checkpoint and a model may lie in the folder of the curves, but not be them") {
+  const io_test::Folder folder;
+  const std::string curves = folder / "run";
+  const auto train = [&](const std::string& checkpoint, const std::string& out) {
+    return run({"train", "bas", "--hidden", "2", "--updates", "20", "--evaluate", "10", "--curves",
+                curves, "--checkpoint", curves + "/" + checkpoint, "--out", curves + "/" + out,
+                "--force", "--quiet"});
+  };
+  CHECK(train("part", "m.npz").code == 0);
+  CHECK(train("part", "m.npz").code == 0);
+  for (const auto& [checkpoint, out] :
+       {std::pair{"curves.csv", "m.npz"}, {"part", "curves.svg"}, {"other", "curves.csv"}}) {
+    const Run refused = train(checkpoint, out);
+    CHECK(refused.code == 2);
+    CHECK_THAT(refused.err, Catch::Contains("is both --curves and"));
+  }
+  // What the curves would replace is no data set either.
+  const Run refused = run({"train", curves + "/curves.csv", "--hidden", "2", "--updates", "20",
+                           "--evaluate", "10", "--curves", curves, "--out", folder / "n.npz",
+                           "--force"});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("is both --curves and DATASET"));
+}
+
 TEST_CASE("a run that was killed twice goes on to the curves of one that never was") {
   for (const Arguments& kind :
        {Arguments{"--evaluate", "2000", "--negative", "pt:3:1", "--validate", "bas"},

@@ -131,6 +131,7 @@ TEST_CASE("T slows a divergence where it drops less than G in the same pair, and
   CHECK(measure_of(summary, "B26", "not avoided").estimate == Approx(5.0 / 6 - 0.5));
   // Six of six, p = 1/64, is the one outcome of a level of 0.05.
   CHECK(slowed.power == Approx(std::pow(0.8, 6)));
+  CHECK_THAT(slowed.note, Catch::Contains("(median drop of G 1.000, of T 1.250)"));
 }
 
 /// In percent, computed independently, of 2x2 to 4x4.

@@ -10,6 +10,7 @@
 #include "experiments/carlson2016/support/variant_summary.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -164,6 +165,10 @@ TEST_CASE("B24 is judged from where learning begins to a tenth of the updates") 
   // As registered, at updates 100 and 200: 1.001 to 1.012, 2.201 of 0.0036056 / sqrt 12 about it.
   CHECK_THAT(find_measure(measures, "B24").note, Catch::EndsWith("it is 1.0065 [1.0042, 1.0088]"));
   CHECK(find_measure(measures, "B25").estimate == Approx(3).margin(0.01));
+  // Of 32 cases two patterns stand twice: (28 log 1/32 + 4 log 1/16) / 32 is the ceiling.
+  const Summary summary = made::sum_up("bruegge2013/fig3-bottom", training_pairs());
+  CHECK(made::figure_of(summary, "learning-curves").panels[0].guides[0].at ==
+        Approx(-3.3790925).margin(1e-6));
 }
 
 TEST_CASE("B30 is decided only where energies stay alike under Gibbs sampling") {

@@ -65,6 +65,7 @@ TEST_CASE("the maxima of two spins are where cosh 2w, and sinh 2w over 2w, is 2"
   for (std::size_t i = 0; i < alpha.x.size(); ++i)
     CHECK(alpha.y[i] == Approx(std::tanh(std::log(std::cosh(2 * alpha.x[i])))).margin(1e-12));
   CHECK(alpha.x.front() == -alpha.x.back());
+  CHECK(figure.panels[0].guides[0].at == 0.6);  // beta, which alpha reaches at the maximum
   CHECK(figure.panels[1].guides[0].at == Approx(spins).epsilon(1e-12));
 }
 

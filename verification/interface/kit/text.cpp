@@ -46,6 +46,8 @@ TEST_CASE("numbers have four digits, six from ten thousand on, and powers of ten
   CHECK(number_text(0) == "0");
   CHECK(number_text(-1.23456) == "−1.235");
   CHECK(number_text(9999.4) == "9999");
+  CHECK(number_text(9999.7) == "9999.7");
+  CHECK(number_text(999999.7) == "10⁶");
   CHECK(number_text(12345.678) == "12345.7");
   CHECK(number_text(1e6) == "10⁶");
   CHECK(number_text(-2.5e-4) == "−2.5 × 10⁻⁴");

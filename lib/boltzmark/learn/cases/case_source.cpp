@@ -83,7 +83,10 @@ void DrawnCases::fill(Chains& chains, std::span<const int> cases, std::uint64_t 
 }
 
 std::uint64_t DrawnCases::hash(std::uint64_t seed) const {
-  return GivenCases::hash(hash_bytes("cases drawn anew", seed));
+  CheckpointWriter bytes;
+  bytes.write("cases drawn anew");
+  bytes.write(std::uint64_t{key_.high} << 32 | key_.low);
+  return GivenCases::hash(hash_bytes(bytes.finish(), seed));
 }
 
 }  // namespace boltzmark

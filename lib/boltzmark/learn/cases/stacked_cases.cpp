@@ -54,7 +54,9 @@ std::uint64_t StackedCases::hash(std::uint64_t seed) const {
   for (const Layered& rbm : below_) {
     bytes.write(rbm.weights(0));
     bytes.write(rbm.bias(1));
+    bytes.write(static_cast<std::uint64_t>(rbm.layer(1).unit.code()));
   }
+  bytes.write(std::uint64_t{key_.high} << 32 | key_.low);
   bytes.write(first_update_);
   return cases_->hash(hash_bytes(bytes.finish(), seed));
 }

@@ -35,7 +35,6 @@ class StackedCases final : public CaseSource {
   std::vector<PackedModel> packed_;
   std::uint64_t first_update_;
   StreamKey key_;
-  std::vector<float> inputs_;
 };
 
 }  // namespace boltzmark

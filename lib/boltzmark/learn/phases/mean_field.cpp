@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "boltzmark/core/error.hpp"
@@ -18,6 +19,8 @@ int check(const Layered& model, MeanFieldStop stop) {
   if (stop.updates < 0)
     throw InvalidArgument(
         fmt::format("mean-field updates = {} (must not be negative)", stop.updates));
+  if (std::isnan(stop.tolerance))
+    throw InvalidArgument("mean-field tolerance = NaN (must be a number, 0 or less for none)");
   return stop.updates;
 }
 

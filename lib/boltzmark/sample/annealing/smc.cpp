@@ -212,7 +212,7 @@ void equalise_weights(const Eigen::VectorXd& log_weights, StreamKey key, Populat
 }  // namespace
 
 int smc_start_sweeps(const Ladder& ladder, int chains, int sweeps) {
-  return chains < 2 ? 0 : std::min(3 * (ladder.rungs() - 1), sweeps * 3 / 10);
+  return chains < 2 ? 0 : std::min<int>(3 * (ladder.rungs() - 1), std::int64_t{3} * sweeps / 10);
 }
 
 SmcStart smc_start(const Target& target, const Ladder& ladder, int chains, int sweeps,

@@ -45,7 +45,7 @@ void PersistentTransitions::make_transition() {
 }
 
 double PersistentTransitions::chain_sweeps(int sweeps) const {
-  return chains() * sweeps * (1 + options_.sweeps() / static_cast<double>(every_));
+  return static_cast<double>(chains()) * sweeps * (1 + options_.sweeps() / static_cast<double>(every_));
 }
 
 void PersistentTransitions::save(CheckpointWriter& out) const {

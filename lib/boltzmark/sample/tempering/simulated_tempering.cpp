@@ -43,8 +43,9 @@ void check(const Target& target, const SimulatedTemperingOptions& options) {
   if (options.max_rounds < 0 || options.round_sweeps < 0)
     throw InvalidArgument(fmt::format("max_rounds, round_sweeps = {}, {} (must not be negative)",
                                       options.max_rounds, options.round_sweeps));
-  if (options.log_z_hat.size() != 0 && options.log_z_hat.size() != options.ladder.rungs())
-    throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {}, one a rung)",
+  if (options.log_z_hat.size() != 0 &&
+      (options.log_z_hat.size() != options.ladder.rungs() || !options.log_z_hat.allFinite()))
+    throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {} finite ones, one a rung)",
                                       options.log_z_hat.size(), options.ladder.rungs()));
   if (options.top_start && options.log_z_hat.size() == 0)
     throw InvalidArgument("top_start (must go with log_z_hat)");
@@ -59,10 +60,13 @@ class Run {
       : options_(options),
         log_prior_(normalised_prior(options)),
         log_z_hat_(Eigen::VectorXd::Zero(options.ladder.rungs())) {
-    const int sweeps = smc_start_sweeps(options.ladder, options.chains, options.sweeps);
+    const bool guesses = options.start == Start::smc && options.log_z_hat.size() == 0 &&
+                         target.joint_rule().empty();
+    const int sweeps =
+        guesses ? smc_start_sweeps(options.ladder, options.chains, options.sweeps) : 0;
     if (options.top_start)
       start_from_top(target);
-    else if (options.start == Start::smc && sweeps > 0 && target.joint_rule().empty())
+    else if (sweeps > 0)
       start_from_smc(target, sweeps);
     else
       start_from_base(target);

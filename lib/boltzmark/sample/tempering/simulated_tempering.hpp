@@ -22,7 +22,8 @@ enum class RungMove {
 
 /// Where the initial iterations begin.
 enum class Start {
-  smc,   ///< one annealed SMC pass over the rungs estimates every Zhat; base if not by Gibbs
+  smc,   ///< one annealed SMC pass over the rungs estimates every Zhat; base if that is given, or
+         ///< moves are not Gibbs sampling
   base,  ///< log Zhat_k = given or 0, chains drawn from p1 and put on random rungs [Sec. 2.4]
 };
 
@@ -85,7 +86,7 @@ struct TemperedRun {
 /// from the initial stage, at most half of the sweeps, and stays fixed while samples are kept:
 ///   log Zhat_k <- log Zhat_k + log r_1 - log r_k + log c_k - log c_1      [Eq. 12, Sec. 2.4]
 /// `left`, if given, takes the chains where the run left them.
-/// Randomness  per chain and sweep: the population's, and one draw for the rung
+/// Randomness  per chain and sweep: the population's, and one draw for the rung, two by Metropolis
 /// Throws      InvalidArgument on settings out of range, or as require_marginal_moves if states are
 ///   collapsed
 TemperedRun simulated_tempering(const Target& target, const SimulatedTemperingOptions& options,

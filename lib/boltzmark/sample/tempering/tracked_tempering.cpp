@@ -190,9 +190,9 @@ void TrackedTempering::restore(CheckpointReader&) {
 }
 
 void TrackedTempering::copy_states(Chains& out) const {
-  if (out.chains() != options_.chains)
+  if (out.chains() != options_.chains || !out.fit(model_->model))
     throw InvalidArgument(
-        fmt::format("out = {} chains (must be {})", out.chains(), options_.chains));
+        fmt::format("out (must be {} chains of the model's layers)", options_.chains));
   for (int g = 0; g < populations_.groups(); ++g) {
     const Chains& states = layered_[static_cast<std::size_t>(g)]->tempered_chains().states();
     for (int l = 0; l < out.layers(); ++l)

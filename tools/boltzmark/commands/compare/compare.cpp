@@ -120,7 +120,7 @@ std::vector<Subject> load_subjects(const CompareRequest& arguments) {
     if (!subject.truth && !plan_enumeration(subject.model).possible)
       throw DataError(
           path +
-          ": cannot be enumerated (must have a side of at most 40 units, or be compared "
+          ": cannot be enumerated (must have a side of at most 40 units and 2^62 states, or be compared "
           "alone with a number for --truth, such as a long estimate's log Z)");
     subject.cases =
         about_file(path, [&] { return make_settings(subject.model, arguments.shared); }).cases;

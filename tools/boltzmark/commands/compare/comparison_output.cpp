@@ -57,7 +57,7 @@ std::vector<JsonObject> cell_objects(const Comparison& comparison) {
                           .set("rmse_lower", number(e.lower))
                           .set("rmse_upper", number(e.upper))
                           .set("mean_std_error", number(e.mean_std_error))
-                          .set("rank", c.rank > 0 ? std::optional<double>(c.rank) : std::nullopt)
+                          .set("rank", c.rank > 0 ? std::optional<int>(c.rank) : std::nullopt)
                           .set("unit_updates", c.unit_updates)
                           .set("seconds", c.seconds));
   }

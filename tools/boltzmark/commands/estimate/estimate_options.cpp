@@ -40,15 +40,21 @@ std::vector<double> read_numbers(const std::string& path) {
     throw DataError(fmt::format("{}: cannot be read: {} (must be a file of inverse temperatures)",
                                 path, std::strerror(errno)));
   std::vector<double> numbers;
-  double number = 0;
-  while (file >> number) {
-    numbers.push_back(number);
-    if (file.peek() == ',') file.ignore();
-  }
-  if (numbers.empty() || !file.eof())
+  const auto refuse = [&] {
     throw DataError(path +
                     ": not a ladder (must be linear, geometric, salakhutdinov-murray, "
                     "adaptive, or a text file of inverse temperatures from 0 to 1)");
+  };
+  for (std::string word; file >> word;) {
+    if (word.ends_with(',')) word.pop_back();
+    std::istringstream fields(word + ',');
+    for (std::string field; std::getline(fields, field, ',');) {
+      const std::optional<double> number = parse_real(field);
+      if (!number) refuse();
+      numbers.push_back(*number);
+    }
+  }
+  if (numbers.empty()) refuse();
   return numbers;
 }
 
@@ -283,10 +289,11 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
   command.text(&arguments.ladder, "--ladder L",
                "linear, geometric, salakhutdinov-murray, adaptive (equal thermodynamic length, "
                "from a pilot run), or a text FILE of inverse temperatures (default: linear).");
-  command.text(&arguments.base, "--base B",
-               "What b = 0 stands for: uniform, a DATASET whose smoothed rates the Bernoulli visible units "
-               "have, or auto, the best of uniform and of rates near the model's modes by a short "
-               "pilot (default: auto).");
+  command.text(
+      &arguments.base, "--base B",
+      "What b = 0 stands for: uniform, a DATASET whose smoothed rates the Bernoulli visible units "
+      "have, or auto, the best of uniform and of rates near the model's modes by a short "
+      "pilot (default: auto).");
   command.real(&arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},
                "Added to the ons and the offs of every rate (default: 5 for every 100 cases).");
   command.text(&arguments.prior, "--prior P",

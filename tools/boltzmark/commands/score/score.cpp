@@ -155,8 +155,11 @@ void require_plan(const ScoreArguments& arguments, const EnumerationPlan& plan,
       plan.side.empty()
           ? fmt::format("{}: {} cannot be enumerated, since neither side is discrete ({})",
                         arguments.model, units, remedy)
-          : fmt::format("{}: enumerated {} = {} (must be at most {}; {})", arguments.model, units,
-                        plan.units, kMostEnumeratedUnits, remedy));
+      : plan.units > kMostEnumeratedUnits
+          ? fmt::format("{}: enumerated {} = {} (must be at most {}; {})", arguments.model, units,
+                        plan.units, plan.most, remedy)
+          : fmt::format("{}: {} {} have {} (must be at most {}; {})", arguments.model, plan.units,
+                        units, plan.excess, plan.most, remedy));
 }
 
 // What log f(v) of all cases takes on one core, in seconds; infinite if it cannot be enumerated.

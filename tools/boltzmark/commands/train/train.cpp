@@ -318,7 +318,8 @@ void add_train(Program& program) {
   command.comes_with("--labels", {"--discriminative"});
   for (const char* option : {"--validate", "--curves", "--evaluate-sweeps"})
     command.comes_with(option, {"--evaluate"});
-  command.writes({"--out", "--checkpoint", "--curves"});
+  command.writes({"--out", "--checkpoint"});
+  command.writes_into("--curves", {"curves.csv", "curves.svg"});
   command.reads_models({"--start"});
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }

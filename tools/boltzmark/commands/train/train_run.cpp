@@ -217,9 +217,9 @@ int TrainRun::tracked_sweeps(const Layered& model) const {
         plan.possible
             ? std::string("--evaluate-sweeps is given (must not be, with --visible-units gaussian: "
                           "a Gaussian layer is not tempered)")
-            : fmt::format("--evaluate would enumerate {} units (must be at most {}, with "
+            : fmt::format("--evaluate would enumerate {} (must be at most {}, with "
                           "--visible-units gaussian, which are not tempered; leave --evaluate out)",
-                          plan.units, kMostEnumeratedUnits));
+                          plan.excess, plan.most));
   return arguments_.evaluate_sweeps > 0 ? arguments_.evaluate_sweeps : TrackerOptions().sweeps;
 }
 
