@@ -267,8 +267,10 @@ TEST_CASE("a model whose shapes or values do not agree is refused") {
       hidden{Unit::bernoulli(), three, {}};
   CHECK_NOTHROW(Layered({gaussian, hidden}, {weights}));
   CHECK_THROWS_AS(Layered({gaussian, hidden}, {}), InvalidArgument);
-  gaussian.sigma0[1] = 0;
-  CHECK_THROWS_AS(Layered({gaussian, hidden}, {weights}), InvalidArgument);
+  for (const double wrong : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    gaussian.sigma0[1] = wrong;
+    CHECK_THROWS_AS(Layered({gaussian, hidden}, {weights}), InvalidArgument);
+  }
   hidden.sigma0 = three;
   CHECK_THROWS_AS(Layered({Layer{Unit::bernoulli(), two, {}}, hidden}, {weights}), InvalidArgument);
 }
@@ -283,4 +285,39 @@ TEST_CASE("states of other shapes and temperatures outside [0, 1] are refused") 
   for (const double b : {-0.1, 1.1, std::nan("")}) {
     CHECK_THROWS_AS(tempered(model, base, b), InvalidArgument);
   }
+}
+
+TEST_CASE("a base of other sizes or of logits that are not finite is refused by its layer") {
+  const Layered model =
+      Layered::rbm(Eigen::MatrixXd::Zero(3, 2), Eigen::VectorXd::Zero(3), Eigen::VectorXd::Zero(2));
+  for (const double wrong : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    Base base = Base::uniform(model);
+    base.logits[0][0] = wrong;
+    CHECK_THROWS_WITH(log_normaliser(model, base), Catch::Contains("logits of layer 0"));
+  }
+  Base base = Base::uniform(model);
+  base.logits[0].conservativeResize(2);
+  CHECK_THROWS_AS(log_normaliser(model, base), InvalidArgument);
+  CHECK_THROWS_AS(tempered(model, base, 0.5), InvalidArgument);
+}
+
+TEST_CASE("a base has the means that it is made for, near the ends of a unit's range too") {
+  for (const Unit unit :
+       {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(100), Unit::continuous()}) {
+    const Layer layer{unit, Eigen::VectorXd::Zero(1), {}};
+    const Layered model({layer, layer}, {Eigen::MatrixXd::Zero(1, 1)});
+    for (const double share : {1e-30, 1e-9, 0.01, 0.5, 0.99, 0.999999}) {
+      const double mean = unit.lowest() + share * (unit.highest() - unit.lowest());
+      if (mean == unit.lowest()) continue;  // rounded to it
+      const Base base = Base::of_means(
+          model, {Eigen::VectorXd::Constant(1, mean), Eigen::VectorXd::Constant(1, mean)});
+      INFO(unit.name() << " " << share);
+      CHECK(mean_value(unit, base.logits[0][0]) == Approx(mean).epsilon(1e-9));
+    }
+  }
+  // coth x - 1 / x is 0.99 at x = 100.
+  const Layer layer{Unit::continuous(), Eigen::VectorXd::Zero(1), {}};
+  const Layered model({layer, layer}, {Eigen::MatrixXd::Zero(1, 1)});
+  const Eigen::VectorXd mean = Eigen::VectorXd::Constant(1, 0.99);
+  CHECK(Base::of_means(model, {mean, mean}).logits[1][0] == Approx(100).epsilon(1e-9));
 }

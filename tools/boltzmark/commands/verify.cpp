@@ -151,8 +151,8 @@ void add_verify(Program& program) {
           "the worst over all cases. Without names, every check runs.",
       .notes =
           "Exit code 3 if a check does not hold.\n"
-          "JSON keys: holds, failed, seconds, checks [name, subject, statement, claim, cases,\n"
-          "value, bound, holds, detail].",
+          "JSON keys: holds, failed, seconds, checks [name, subject, statement, claim (several:\n"
+          "\"S01, S02\"), cases, value, bound, holds, detail].",
       .examples = {"boltzmark verify", "boltzmark verify flip --cases 100",
                    "boltzmark verify B01 B04 --json"},
   });

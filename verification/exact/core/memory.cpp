@@ -75,6 +75,15 @@ TEST_CASE("of a process's control groups the least counts, and the one above the
   CHECK(free_in("5:memory:/job\n") == 700);
   CHECK(free_in("5:memory:/job\n0::/job\n") == 500);
   CHECK(std::isinf(free_in("3:cpu:/job\n")));
+  // Each above its own counts, with a limit of its own or without, and a folder or none.
+  write("", "max", "max\n");
+  std::filesystem::create_directories(top.folder + "/job/step/task");
+  CHECK(free_in("0::/job/step/task\n") == 900);
+  CHECK(free_in("0::/job/gone/task\n") == 900);
+  write("/job/step", "max", "400\n");
+  write("/job/step", "current", "150\n");
+  CHECK(free_in("0::/job/step/task\n") == 250);
+  CHECK(std::isinf(free_in("0::/\n")));
 }
 
 TEST_CASE("work that does not fit is refused with what it would take and what makes it smaller") {

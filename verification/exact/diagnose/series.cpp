@@ -182,6 +182,12 @@ TEST_CASE("white noise of a million steps is judged to have a time of 1") {
   CHECK(judged.geyer.tau == Approx(1).margin(0.05));
   CHECK(judged.batch_means.tau == Approx(1).margin(0.18));
   CHECK(static_cast<double>(judged.batch_means.batch_size) >= 20 * judged.batch_means.tau);
+  CHECK(judged.batch_means.batch_size >= 150);  // (b / tau)^3 is at least 4 n / tau: 158.7
+  const double geyer = judged.geyer.std_error / judged.geyer.tau,
+               batches = judged.batch_means.std_error / judged.batch_means.tau;
+  CHECK(judged.discrepancy == Approx(std::abs(std::log(judged.geyer.tau / judged.batch_means.tau)) /
+                                     std::hypot(geyer, batches))
+                                  .epsilon(1e-12));
   CHECK(judged.ar.tau == Approx(1).margin(0.05));
 }
 
@@ -248,4 +254,43 @@ TEST_CASE("bad series are refused with a reason") {
   x(3, 0) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(boltzmark::judge_autocorrelation_time(x), boltzmark::InvalidArgument);
   CHECK_THROWS_AS(boltzmark::autocovariance(x, 3), boltzmark::InvalidArgument);
+}
+
+TEST_CASE(
+    "the autoregressive time of five chains has the jackknife's error, each with its own fit") {
+  // gamma_0 = 6.4 and gamma_1 = -11/15 of all; tau = (1 + r) / (1 - r) of r = gamma_1 / gamma_0.
+  Eigen::MatrixXd chains(3, 5);
+  chains << 0, 4, -3, -1, 0,  //
+      1, -4, -2, -1, 1,       //
+      3, 4, -3, -2, 3;
+  const boltzmark::ArTime time = boltzmark::ar_act(chains);
+  CHECK(time.order == 1);
+  CHECK(time.tau == Approx(85.0 / 107).epsilon(1e-12));
+  CHECK(time.std_error == Approx(1.5129358682).epsilon(1e-9));
+}
+
+TEST_CASE("an initial sequence ends at a pair that adds up to nothing") {
+  Eigen::VectorXd gamma(6);
+  gamma << 1, 0, 0, 0, 0.5, 0.5;
+  const boltzmark::InitialSum sum = boltzmark::initial_sequence_sum(gamma);
+  CHECK(sum.tau == 1);
+  CHECK(sum.window == 1);
+  CHECK(sum.truncated);
+}
+
+TEST_CASE("batch means that are not of 20 of their own times are not told") {
+  // A fast sawtooth hides a slow walk from Geyer's estimate: batches of 25 times are far too short, and
+  // those that would do are fewer than 20.
+  constexpr Eigen::Index kSteps = 6000;
+  const Eigen::VectorXd steps = noise(kSteps);
+  Eigen::MatrixXd series(kSteps, 1);
+  double walk = 0;
+  for (Eigen::Index t = 0; t < kSteps; ++t) {
+    walk = 0.995 * walk + 0.1 * steps[t];
+    series(t, 0) = 1.6 * (t / 2 % 2 == 0 ? 1 : -1) + walk;
+  }
+  const auto judged = boltzmark::judge_autocorrelation_time(series);
+  REQUIRE(judged.status == boltzmark::TimeStatus::too_short);
+  CHECK(judged.batch_means.batches == 0);
+  CHECK(judged.batch_means.tau == 0);
 }

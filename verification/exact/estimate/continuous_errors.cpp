@@ -85,6 +85,20 @@ TEST_CASE("the error of integration over a continuous b is what leaving chains o
   CHECK(ti_continuous(all.log_ratio, all.density).std_error > 1.2 * estimate.std_error);
 }
 
+TEST_CASE("integration over a continuous b that was hardly anywhere near a knot is refused") {
+  ContinuousSamples samples = sample();
+  for (const bool thin : {true, false}) {
+    samples.knot_density[2] = thin ? 0.04 : 0.06;
+    const Estimate estimate = ti_continuous(samples);
+    const auto told = std::count_if(
+        estimate.warnings.begin(), estimate.warnings.end(), [](const std::string& warning) {
+          return warning.find("times as dense somewhere") != std::string::npos;
+        });
+    CHECK(told == (thin ? 1 : 0));
+    if (thin) CHECK(estimate.status >= Status::not_converged);
+  }
+}
+
 TEST_CASE("limits of a continuous b hold what the knots leave unknown, above as below") {
   const Estimate sampled = ti_continuous(sample());
   ContinuousSamples samples = sample();

@@ -82,6 +82,13 @@ TEST_CASE("CD's expected gradient refuses what it cannot enumerate") {
   const Eigen::MatrixXf data = Eigen::MatrixXf::Zero(2, 1);
   REQUIRE_THROWS_AS(expected_cd_gradient(zero_rbm(2, 2), data, Rule::gibbs(), 0), InvalidArgument);
   REQUIRE_THROWS_AS(expected_cd_gradient(zero_rbm(3, 2), data, Rule::gibbs(), 1), InvalidArgument);
+  const Layer spins{Unit::multivalued(1), Eigen::VectorXd::Zero(2), {}};
+  REQUIRE_THROWS_AS(expected_cd_gradient(Layered({spins, spins}, {Eigen::MatrixXd::Zero(2, 2)}),
+                                         data, Rule::gibbs(), 1),
+                    InvalidArgument);
+  REQUIRE_THROWS_AS(
+      expected_cd_gradient(zero_rbm(11, 10), Eigen::MatrixXf::Zero(11, 1), Rule::gibbs(), 1),
+      InvalidArgument);
   REQUIRE_THROWS_AS(
       expected_cd_gradient(zero_rbm(2, 2), Eigen::MatrixXf::Constant(2, 1, 0.5F), Rule::gibbs(), 1),
       InvalidArgument);

@@ -171,6 +171,11 @@ TEST_CASE("models that cannot be are refused by the number that is wrong") {
   CHECK(refusal("random:0:4:1:1").find("VISIBLE = 0") == 0);
   CHECK(refusal("random:40:27:1:1").find("VISIBLE x HIDDEN = 40 x 27") == 0);
   CHECK(refusal("product:9:13:13:1:1").find("COUNT x VISIBLE x HIDDEN") == 0);
+  CHECK(refusal("product:4096:5:5:1:1").find("COUNT x VISIBLE x HIDDEN") == 0);  // 20480 a side
+  CHECK(refusal("product:4096:4:4:1:1").find("COUNT x VISIBLE x HIDDEN") == 0);  // 2^28 weights
+  CHECK(refusal("votes:100:1000:1000:1:1").find("WEAK x STRONG = 1000 x 1000") == 0);
+  CHECK(refusal("votes:65536:4000:1:1:1").find("VISIBLE x") == 0);  // 65536 x 4001 weights
+  CHECK(refusal("stars:4096:16:1:1").find("COUNT x") == 0);         // 65536 x 4096 weights
   CHECK(refusal("well:9:4:-1:1").find("DEPTH = -1") == 0);
   CHECK(refusal("random:9:4:1:x").find("SEED = x") == 0);
   CHECK(refusal("potts:3").find("must be one of ising:L:COUPLING") != std::string::npos);
@@ -330,4 +335,15 @@ TEST_CASE(
   CHECK((strip.weights(0).array() != 0).rowwise().count().maxCoeff() == 4);
   CHECK_THROWS_AS(make_strip({.width = 17, .length = 2}, draws), InvalidArgument);
   CHECK_THROWS_AS(make_known_model("strip:16:4096:1:1:1"), InvalidArgument);
+}
+
+TEST_CASE("the error of a known log Z is no less than what its sums are rounded by") {
+  // A part's sum of 2^5 products of 40 factors is off by more than 40 roundings.
+  const KnownModel product = make_known_model("product:40:10:5:1:1");
+  CHECK(product.known.error - 40e-15 * std::abs(product.known.log_z) > 40 * 50 * 0x1p-53);
+  const KnownModel gate = make_known_model("gate:6:2:0:5");  // six weights of size 3
+  CHECK(gate.known.error >= 1e-14 * (18 + std::abs(gate.known.log_z)));
+  CHECK(make_known_model("parity:12:6:2").known.error == Approx(1e-14 * 12 * 7).epsilon(1e-9));
+  const KnownModel lattice = make_known_model("ising:4:1");
+  CHECK(lattice.known.error == Approx(1e-13 * std::abs(lattice.known.log_z)).epsilon(1e-9));
 }

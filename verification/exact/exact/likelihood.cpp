@@ -137,6 +137,14 @@ TEST_CASE("equal cases are merged with their share", "[likelihood]") {
   CHECK(std::abs(mean_log_f(model, cases) - direct) < 1e-14);
 }
 
+TEST_CASE("a case with a zero of either sign is one case", "[likelihood]") {
+  Eigen::MatrixXf data(2, 2);
+  data << 1, 1, 0.0F, -0.0F;
+  const Cases cases(data);
+  CHECK(cases.distinct() == 1);
+  CHECK(cases.weight(0) == 1);
+}
+
 TEST_CASE("free energies of 784-500 RBMs agree with their definition", "[likelihood]") {
   for (const double scale : {0.05, 2.0, 100.0}) {
     const Layered model = random_rbm(784, 500, scale, 3);

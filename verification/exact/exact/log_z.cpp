@@ -9,6 +9,7 @@
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/fast_sum.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
+#include "boltzmark/exact/exact_sampler.hpp"
 #include "oracle/enumerate.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 #include "verification/exact/support/every_path.hpp"
@@ -186,6 +187,15 @@ TEST_CASE("zero weights give the closed form, far above 709 nats too", "[log_z]"
     CHECK(result.states == 1024);
     CHECK(result.enumerated_units == 10);
   }
+}
+
+TEST_CASE("a product of more factors than a double's exponent is renormalised on the way", "[log_z]") {
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(1100, 1), Eigen::VectorXd::Zero(1100),
+                                     Eigen::VectorXd::Zero(1));
+  const double truth = 1101 * std::log(2.0);
+  CHECK(log_of(PlainSum(enumerate_side(model, 1))) == Approx(truth).epsilon(1e-14));
+  CHECK(exact_log_z(model).log_z == Approx(truth).epsilon(1e-14));
+  CHECK(ExactSampler(model).log_z() == Approx(truth).epsilon(1e-14));
 }
 
 TEST_CASE("a plain sum's bound holds the roundings of its additions", "[log_z]") {

@@ -65,7 +65,9 @@ TEST_CASE("a partition and its rules refuse what has no meaning") {
     REQUIRE_THROWS_AS(WeightRule::fast_weights(size, 0), InvalidArgument);
   }
   REQUIRE_THROWS_AS(WeightRule::fast_weights(1, -1), InvalidArgument);
-  REQUIRE_THROWS_AS(WeightRule::fast_weights(1, 0, 1.5), InvalidArgument);
+  for (const double keep : {1.5, 0.0, -0.5})
+    REQUIRE_THROWS_AS(WeightRule::fast_weights(1, 0, keep), InvalidArgument);
+  REQUIRE_THROWS_AS(WeightRule::constant(INFINITY), InvalidArgument);
   const Partition spins = two_spin_partition();
   const Eigen::VectorXd start = point_law(spins, 0);
   REQUIRE_THROWS_AS(partition_law(spins, WeightRule::vanishing(1), {.law = start}, 5),
@@ -76,4 +78,16 @@ TEST_CASE("a partition and its rules refuse what has no meaning") {
                     InvalidArgument);
   REQUIRE_THROWS_AS(partition_law(spins, WeightRule::frozen(), {.law = start}, 200),
                     InvalidArgument);
+  // 4 states of 162^3 visits are just above 2^24.
+  REQUIRE_THROWS_AS(partition_law(spins, WeightRule::frozen(), {.law = start}, 161),
+                    InvalidArgument);
+  REQUIRE_THROWS_AS(partition_law(spins, WeightRule::frozen(), {.law = start}, -1),
+                    InvalidArgument);
+  // Sets are 0..3, and so are states.
+  const WeightRule beyond = WeightRule::fast_weights(1, 4);
+  REQUIRE_THROWS_AS(partition_law(spins, beyond, {.law = start}, 3), InvalidArgument);
+  REQUIRE_THROWS_AS(PartitionChain(spins, beyond, 0), InvalidArgument);
+  REQUIRE_THROWS_AS(PartitionChain(spins, WeightRule::frozen(), 4), InvalidArgument);
+  REQUIRE_THROWS_AS(point_law(spins, 4), InvalidArgument);
+  REQUIRE_NOTHROW(PartitionChain(spins, WeightRule::fast_weights(1, 3), 3));
 }

@@ -209,6 +209,15 @@ TEST_CASE("of more cases than a batch each has its own bound") {
         Approx(variational_bounds(model, data.col(c)).log_f[0]).margin(1e-6));  // means are float32
 }
 
+TEST_CASE("mean field refuses a tolerance that is no number") {
+  const Layer layer{Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}};
+  const Layered deep({layer, layer, layer}, {Eigen::MatrixXd::Zero(2, 2), Eigen::MatrixXd::Zero(2, 2)});
+  const Eigen::MatrixXf cases = Eigen::MatrixXf::Zero(2, 3);
+  CHECK_THROWS_WITH(variational_bounds(deep, cases, {.updates = 1, .tolerance = NAN}),
+                    Catch::Contains("tolerance = NaN"));
+  CHECK_NOTHROW(variational_bounds(deep, cases, {.updates = 1, .tolerance = -1}));
+}
+
 TEST_CASE("mean field tells how many cases had not converged") {
   // Weights of order 1.5: one update is not enough.
   const Layered model = draw_network({4, 6, 6}, {0, 0, 0}, 1.5);

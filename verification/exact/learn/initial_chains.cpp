@@ -106,3 +106,14 @@ TEST_CASE("a trainer's persistent chains start at cases only where it is asked t
   CHECK(*numbers_of(states.get_layer(0)).rbegin() >= 4);
   CHECK_THROWS_AS(anywhere.restore(at_cases.checkpoint()), Error);
 }
+
+TEST_CASE("chains at drawn cases hold those of the first update") {
+  const Layered model = copying_network();
+  const Eigen::MatrixXf levels = Eigen::MatrixXf::Constant(kBits, 7, 0.5F);
+  DrawnCases source(levels, Unit::bernoulli(), make_key(6));
+  Chains drawn(model, 7);
+  const std::vector<int> all = {0, 1, 2, 3, 4, 5, 6};
+  source.fill(drawn, all, 0);
+  CHECK(numbers_of(chains_at_cases(model, source, 7, make_key(1)).get_layer(0)) ==
+        numbers_of(drawn.get_layer(0)));
+}

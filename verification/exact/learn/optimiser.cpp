@@ -205,3 +205,14 @@ TEST_CASE("Xavier's weights fill the interval of Glorot and Bengio, and biases a
   CHECK_THROWS_AS(xavier_rbm(0, 1, make_key(1)), InvalidArgument);
   CHECK_THROWS_AS(xavier_discriminative(Unit::bernoulli(), 2, 2, 1, make_key(1)), InvalidArgument);
 }
+
+TEST_CASE("the shapes that an optimiser is made with are shapes alone, whatever their values") {
+  Parameters ones = shapes();
+  for (Eigen::MatrixXd& weights : ones.weights) weights.setOnes();
+  for (Eigen::VectorXd& biases : ones.biases) biases.setOnes();
+  for (const Optimiser& kind : {Optimiser::adam(), Optimiser::adamax()}) {
+    AdaptiveSteps from_ones(ones, kind, 0.5), from_zeros(shapes(), kind, 0.5);
+    for_each_value(from_ones.step(ones), from_zeros.step(ones),
+                   [](double a, double b) { CHECK(a == b); });
+  }
+}

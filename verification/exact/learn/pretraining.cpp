@@ -104,6 +104,23 @@ TEST_CASE("an update of an RBM with tied copies is that of its law, draw by draw
     }
 }
 
+TEST_CASE("what is left over of a short minibatch does not count in an RBM with tied copies") {
+  // The hidden unit copies the case and v copies it: an update's gradient is 0 whichever cases it has.
+  const Layered rbm =
+      Layered::rbm(Eigen::MatrixXd::Constant(1, 1, 80), Eigen::VectorXd::Constant(1, -40),
+                   Eigen::VectorXd::Constant(1, -40));
+  const StreamKey key = make_key(3);
+  Eigen::MatrixXf data(1, 3);
+  data << 0, 1, 1;
+  const SamplerSetup setup{
+      .model = rbm, .packing = {.chains = 2}, .draws = std::make_shared<PhiloxDraws>(key)};
+  Trainer trainer(rbm, data, {.learning_rate = 0.5, .batch = 2}, key,
+                  std::make_unique<TiedDivergence>(setup, TiedCopies{1, 1}));
+  trainer.advance(40);
+  CHECK(trainer.model().bias(0) == rbm.bias(0));
+  CHECK(trainer.model().bias(1) == rbm.bias(1));
+}
+
 TEST_CASE("an RBM on others learns from states drawn layer by layer from the cases") {
   const std::vector<Layered> below{stacked_rbm(7, 5, 0.7, 1), stacked_rbm(5, 6, 0.7, 2)};
   const Eigen::MatrixXf data = stacked_bits(7, 30);
@@ -133,16 +150,24 @@ TEST_CASE("an RBM on others learns from states drawn layer by layer from the cas
 
 TEST_CASE("stacked cases are others where what they are drawn by is, their biases included") {
   const auto cases = std::make_shared<GivenCases>(stacked_bits(3, 4), Unit::bernoulli());
-  const auto hash = [&](double weight, double hidden_bias, std::uint64_t first) {
-    const Layered rbm =
-        Layered::rbm(Eigen::MatrixXd::Constant(3, 2, weight), Eigen::VectorXd::Zero(3),
-                     Eigen::VectorXd::Constant(2, hidden_bias));
-    return StackedCases(cases, {rbm}, first, make_key(1)).hash(0);
+  const auto hash = [&](double weight, double hidden_bias, std::uint64_t first,
+                        std::uint64_t seed = 1, Unit unit = Unit::bernoulli()) {
+    const Layered rbm({{Unit::bernoulli(), Eigen::VectorXd::Zero(3), {}},
+                       {unit, Eigen::VectorXd::Constant(2, hidden_bias), {}}},
+                      {Eigen::MatrixXd::Constant(3, 2, weight)});
+    return StackedCases(cases, {rbm}, first, make_key(seed)).hash(0);
   };
   CHECK(hash(1, 1, 5) == hash(1, 1, 5));
   CHECK(hash(1, 1, 5) != hash(2, 1, 5));
   CHECK(hash(1, 1, 5) != hash(1, 2, 5));
   CHECK(hash(1, 1, 5) != hash(1, 1, 6));
+  CHECK(hash(1, 1, 5) != hash(1, 1, 5, 2));
+  CHECK(hash(1, 1, 5) != hash(1, 1, 5, 1, Unit::multivalued(1)));
+  const auto drawn = [&](std::uint64_t seed) {
+    return DrawnCases(stacked_bits(3, 4), Unit::bernoulli(), make_key(seed)).hash(0);
+  };
+  CHECK(drawn(1) == drawn(1));
+  CHECK(drawn(1) != drawn(2));
 }
 
 TEST_CASE("pretraining follows its recipe, stage by stage") {
@@ -193,7 +218,7 @@ TEST_CASE("a stage of pretraining is a trainer's run from where the stage before
   Pretraining pretraining = small_pretraining(data, {6, 22, 1});
   const Layered start = pretraining.model();
   std::vector<Layered> rbms;
-  for (int l = 0; l < 2; ++l)
+  for (int l = 0; l < 3; ++l)
     rbms.push_back(Layered({start.layer(l), start.layer(l + 1)}, {start.weights(l)}));
   struct Stage {
     std::size_t rbm;
@@ -202,11 +227,9 @@ TEST_CASE("a stage of pretraining is a trainer's run from where the stage before
     std::uint64_t first, updates;
     int sweeps = 1;
   };
-  const Stage stages[] = {{0, {2, 1}, 0.5, 0, 15},
-                          {0, {2, 1}, 0.9, 15, 3},
-                          {1, {2, 2}, 0.5, 18, 15},
-                          {1, {2, 2}, 0.9, 33, 45},
-                          {1, {2, 2}, 0.9, 78, 6, 2}};
+  const Stage stages[] = {{0, {2, 1}, 0.5, 0, 15},    {0, {2, 1}, 0.9, 15, 3},
+                          {1, {2, 2}, 0.5, 18, 15},   {1, {2, 2}, 0.9, 33, 45},
+                          {1, {2, 2}, 0.9, 78, 6, 2}, {2, {1, 2}, 0.5, 84, 3}};
   const auto cases = std::make_shared<GivenCases>(data, Unit::bernoulli());
   for (std::size_t s = 0; s < std::size(stages); ++s) {
     const Stage& stage = stages[s];
@@ -218,10 +241,10 @@ TEST_CASE("a stage of pretraining is a trainer's run from where the stage before
     options.optimiser.momentum = stage.momentum;
     Layered& rbm = rbms[stage.rbm];
     std::vector<Layered> below;  // its hidden layer gets twice its input
-    if (stage.rbm == 1) {
-      Layer hidden = rbms[0].layer(1);
+    for (std::size_t l = 0; l < stage.rbm; ++l) {
+      Layer hidden = rbms[l].layer(1);
       hidden.bias *= 2;
-      below.push_back(Layered({rbms[0].layer(0), hidden}, {2 * rbms[0].weights(0)}));
+      below.push_back(Layered({rbms[l].layer(0), hidden}, {2 * rbms[l].weights(0)}));
     }
     const SamplerSetup setup{
         .model = rbm, .packing = {.chains = 8}, .draws = std::make_shared<PhiloxDraws>(key)};
@@ -230,13 +253,15 @@ TEST_CASE("a stage of pretraining is a trainer's run from where the stage before
     trainer.advance(stage.updates);
     rbm = trainer.model();
   }
-  pretrain_to(pretraining, 84);
+  pretrain_to(pretraining, 87);
   const Layered model = pretraining.model();
   CHECK(model.weights(0) == rbms[0].weights(0));
   CHECK(model.weights(1) == rbms[1].weights(0));
+  CHECK(model.weights(2) == rbms[2].weights(0));
   CHECK(model.bias(0) == rbms[0].bias(0));
   CHECK(model.bias(1) == rbms[0].bias(1) + rbms[1].bias(0));
-  CHECK(model.bias(2) == rbms[1].bias(1));
+  CHECK(model.bias(2) == rbms[1].bias(1) + rbms[2].bias(0));
+  CHECK(model.bias(3) == rbms[2].bias(1));
 }
 
 TEST_CASE("pretraining goes on from any update with the same bytes, on one thread and two") {

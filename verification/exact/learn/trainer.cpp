@@ -13,6 +13,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/persistent_ladders.hpp"
+#include "boltzmark/sample/chains/tied_divergence.hpp"
 #include "oracle/learn_enumeration.hpp"
 #include "verification/exact/support/every_path.hpp"
 #include "verification/exact/support/small_data.hpp"
@@ -182,6 +183,35 @@ TEST_CASE("a run records its start, every n-th update and its end") {
   CHECK_THROWS_AS(trainer.run(0, [](const Trainer&) {}), InvalidArgument);
 }
 
+TEST_CASE("a run that goes on does not record its start again") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  const TrainOptions options{.updates = 25};
+  Trainer first(start(6, 3), data, options, make_key(1)),
+      second(start(6, 3), data, options, make_key(1));
+  first.advance(10);
+  second.restore(first.checkpoint());
+  std::vector<std::uint64_t> recorded;
+  second.run(10, [&](const Trainer& now) { recorded.push_back(now.updates()); });
+  CHECK(recorded == std::vector<std::uint64_t>{20, 25});
+}
+
+TEST_CASE(
+    "between sampling and the update there is no checkpoint, and one that is read undoes it") {
+  const Eigen::MatrixXf data = random_cases(6, 12);
+  const TrainOptions options{.negative = Negative::pcd(1), .updates = 25};
+  Trainer trainer(start(6, 3), data, options, make_key(1)),
+      fresh(start(6, 3), data, options, make_key(1));
+  trainer.advance(3);
+  const std::string bytes = trainer.checkpoint();
+  trainer.sample();
+  CHECK_THROWS_AS(trainer.checkpoint(), InvalidArgument);
+  trainer.restore(bytes);
+  fresh.restore(bytes);
+  trainer.step();
+  fresh.step();
+  CHECK(same_bytes(trainer.model(), fresh.model()));
+}
+
 TEST_CASE("a trainer refuses what it cannot train") {
   const Eigen::MatrixXf data = random_cases(6, 12);
   const Eigen::MatrixXf none(6, 0), grey = 2 * data;
@@ -191,6 +221,16 @@ TEST_CASE("a trainer refuses what it cannot train") {
   CHECK_THROWS_AS(Trainer(start(6, 3), data, {.batch = 13}, {}), InvalidArgument);
   CHECK_THROWS_AS(Trainer(start(6, 3), data, {.batch = -1}, {}), InvalidArgument);
   CHECK_THROWS_AS(Trainer(start(6, 3), data, {.learning_rate = std::nan("")}, {}), InvalidArgument);
+  // Nor with a sampler of its own that would not be advanced.
+  TrainOptions still;
+  still.negative.sweeps = 0;
+  const Layered model = start(6, 3);
+  const SamplerSetup setup{.model = model,
+                           .packing = {.chains = 12},
+                           .draws = std::make_shared<PhiloxDraws>(make_key(1))};
+  CHECK_THROWS_WITH(
+      Trainer(model, data, still, {}, std::make_unique<TiedDivergence>(setup, TiedCopies{1, 1})),
+      Catch::Contains("sweeps = 0"));
   std::vector<Layer> layers(3);
   layers[0].bias = Eigen::VectorXd::Zero(6);
   layers[1].bias = layers[2].bias = Eigen::VectorXd::Zero(2);

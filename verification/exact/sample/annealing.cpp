@@ -301,3 +301,10 @@ TEST_CASE("systematic resampling gives each chain n w offspring in the mean, wit
   }
   for (int c = 0; c < 5; ++c) CHECK(sums[c] == Approx(5 * weights[c]).margin(1e-12));
 }
+
+TEST_CASE("islands are eight chains each, two at least and ten at most") {
+  CHECK(default_islands(5) == 2);
+  CHECK(default_islands(23) == 2);
+  CHECK(default_islands(79) == 9);
+  CHECK(default_islands(1000) == 10);
+}

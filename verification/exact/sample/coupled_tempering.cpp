@@ -329,6 +329,18 @@ TEST_CASE("tempered chains count the round trips that they make by themselves") 
   CHECK(carried > 5);
 }
 
+TEST_CASE("each fast chain starts where its slow one does") {
+  const Layered model = dyadic_network({6, 5}, {0, 0});
+  Chains start(model, 5);
+  start.randomise(make_key(9));
+  const CoupledChains coupled({.model = model, .packing = {.chains = 5}, .start = &start},
+                              {uniform_ladder(3)}, {});
+  for (int c = 0; c < 5; ++c)
+    for (const int chain : {c, 5 + c})
+      CHECK(coupled.pairs().states().get_chain(chain) == start.get_chain(c));
+  CHECK(start.get_chain(0) != start.get_chain(1));
+}
+
 TEST_CASE("half of the chains are slow, and settings that cannot be are refused") {
   const Layered model = dyadic_network({4, 3}, {0, 0});
   const auto made = [&](const Negative& negative, int cases) {

@@ -300,6 +300,14 @@ TEST_CASE("weights refused for their tail alone say so, and not that they are fe
                  Catch::Contains(fmt::format("that {:.4g} effective", heavy.effective_samples)));
 }
 
+TEST_CASE("the upper half of an odd number of log weights is what lies above their median") {
+  // Of 0, 1 and 3: q = 2^2 above the median of 1, and t_2 = 4.3027.
+  const Eigen::Vector3d log_weights(0, 1, 3);
+  const double t = boost::math::quantile(boost::math::students_t(2), 0.975);
+  CHECK(summarise(log_weights).normal_limit ==
+        Approx(1 + 4 / 2.0 + t * std::sqrt(4 * (std::acos(-1) / 2 + 4) / 3)).epsilon(1e-12));
+}
+
 TEST_CASE("an interval reaches the limit that normal log weights have on the side of their tail") {
   // Log weights at the quantiles of N(0, 1), but for the upper sixteenth, which the sample missed.
   const boost::math::normal law;

@@ -135,6 +135,13 @@ TEST_CASE("a state that is no ladder's is refused") {
   CHECK_THROWS_AS(ladders.restore(state), InvalidArgument);
   state.rungs = {0, 1, 3, 0, 1, 2};
   CHECK_THROWS_AS(ladders.restore(state), InvalidArgument);
+  state = ladders.state();
+  state.tally.accepted.clear();
+  CHECK_THROWS_AS(ladders.restore(state), InvalidArgument);
+  state = ladders.state();
+  state.tally.last_ends.clear();
+  CHECK_THROWS_AS(ladders.restore(state), InvalidArgument);
+  CHECK_NOTHROW(ladders.restore(ladders.state()));
   CHECK_THROWS_AS(ladders.restore(ladders_of(model, 3, 3).state()), InvalidArgument);
   CHECK_THROWS_AS(ladders.restore(ladders_of(model, 3, 2).state()), InvalidArgument);
 }

@@ -290,3 +290,26 @@ TEST_CASE(
   options.log_z_hat = {};
   CHECK_THROWS_AS(simulated_tempering(target, options), InvalidArgument);
 }
+
+TEST_CASE("a prior is normalised, whatever constant it is given up to") {
+  SimulatedTemperingOptions options = small_run();
+  options.ladder = Ladder({0, 1});
+  options.log_prior = Eigen::Vector2d(0, 3);
+  const Eigen::VectorXd found = simulated_tempering(small_target(), options).store.log_prior;
+  CHECK(found[0] == Approx(-3.048587351573742).epsilon(1e-12));
+  CHECK(found[1] == Approx(-0.048587351573742).epsilon(1e-12));
+}
+
+TEST_CASE("a first guess of Zhat counts under the default start too, and must be numbers") {
+  const LayeredTarget target = small_target();
+  SimulatedTemperingOptions options = small_run();
+  options.max_rounds = 0;
+  const int rungs = options.ladder.rungs();
+  options.log_z_hat = Eigen::VectorXd::LinSpaced(rungs, 7, 7 + 100.0 * (rungs - 1));
+  const TemperedRun run = simulated_tempering(target, options);
+  for (int k = 0; k < rungs; ++k) CHECK(run.store.log_z_hat[k] == Approx(100.0 * k));
+  for (const double wrong : {static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+    options.log_z_hat[rungs - 1] = wrong;
+    CHECK_THROWS_AS(simulated_tempering(target, options), InvalidArgument);
+  }
+}

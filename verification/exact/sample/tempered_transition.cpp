@@ -247,6 +247,9 @@ TEST_CASE("persistent transitions follow every N-th sweep, numbered among the sw
   CHECK(resumed.round_trips() == sampler.round_trips());
   CHECK(PersistentTransitions(setup, uniform_ladder(20, 0.9)).chain_sweeps(1) ==
         39 * kTransitionChains);
+  // More than an int holds.
+  CHECK(PersistentTransitions(setup, ladder, 1).chain_sweeps(400000000) ==
+        kTransitionChains * 4e8 * 7);
 }
 
 TEST_CASE("a tempered transition refuses other ladders and laws that may not be reversible") {

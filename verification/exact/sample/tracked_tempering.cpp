@@ -134,3 +134,35 @@ TEST_CASE("chains that are held move by the model that they were given last") {
   changed.hold(1);
   CHECK(changed.place().states != kept.place().states);
 }
+
+TEST_CASE("a rung that is as good as never met moves its Zhat by a finite step") {
+  // log q of the top rung is -2000: an occupancy of 0 in double precision, raised to 1e-300.
+  const Layered model =
+      Layered::rbm(Eigen::MatrixXd::Zero(2, 1), Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(1));
+  const auto tempered = std::make_shared<const TemperedModel>(model, Base::uniform(model));
+  TrackingOptions options{.chains = 4, .sweeps = 1, .ladder = Ladder({0, 1}), .alpha = 0.2};
+  options.key = make_key(1);
+  TrackedTempering tracked(tempered, options, Eigen::Vector2d(0, 2000), 1);
+  tracked.advance(1);
+  CHECK(tracked.log_z() == Approx(2000 + 0.2 * std::log(1e-300)).epsilon(1e-9));
+}
+
+TEST_CASE("tracked tempering refuses places beyond its ladder and states of other layers") {
+  const auto model = random_model(0);
+  TrackedTempering tracked(model, tracked_run(), Eigen::VectorXd::Zero(6), 5);
+  TrackedPlace place = tracked.place();
+  place.rungs[0] = 5;
+  CHECK_NOTHROW(TrackedTempering(model, tracked_run(), place));
+  for (const int rung : {6, -1}) {
+    place.rungs[0] = rung;
+    CHECK_THROWS_AS(TrackedTempering(model, tracked_run(), place), InvalidArgument);
+  }
+  TrackingOptions bad = tracked_run();
+  bad.alpha = -0.1;
+  CHECK_THROWS_AS(TrackedTempering(model, bad, Eigen::VectorXd::Zero(6), 5), InvalidArgument);
+  const Layered wider =
+      Layered::rbm(Eigen::MatrixXd::Zero(9, 5), Eigen::VectorXd::Zero(9), Eigen::VectorXd::Zero(5));
+  Chains other(wider, kTrackedChains), fewer(model->model, kTrackedChains - 1);
+  CHECK_THROWS_AS(tracked.copy_states(other), InvalidArgument);
+  CHECK_THROWS_AS(tracked.copy_states(fewer), InvalidArgument);
+}

@@ -1,6 +1,7 @@
 // Metropolis moves of continuous states and their step sizes, where nothing is left to chance.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "boltzmark/core/error.hpp"
@@ -173,5 +174,46 @@ TEST_CASE("tuned steps never rise with b and do not depend on the threads") {
   const auto again = tune_steps(mixture, RandomWalk(), ladder, options, make_key(4));
   CHECK(again.steps.log_steps() == tuned.steps.log_steps());
   CHECK_THROWS_AS(tune_steps(mixture, Hmc(), ladder, {.chains = 1}, make_key(1)), InvalidArgument);
+  CHECK_THROWS_WITH(tune_steps(mixture, Hmc(), ladder, {.moves = 0}, make_key(1)),
+                    Catch::Contains("moves = 0"));
+  CHECK_THROWS_WITH(tune_steps(mixture, Hmc(), ladder, {.first_step = 0}, make_key(1)),
+                    Catch::Contains("first_step"));
   CHECK_THROWS_AS(Hmc(0), InvalidArgument);
+}
+
+namespace {
+
+// A flat density that counts how often its gradient is asked for.
+class CountedDensity final : public ContinuousDensity {
+ public:
+  int dimension() const override { return 1; }
+  void draw_base(Stream&, PointOut x) const override { x[0] = 0; }
+  double log_f(const PointRef&) const override { return 0; }
+  double log_base(const PointRef&) const override { return 0; }
+  void gradient(const PointRef&, double, PointOut out) const override {
+    ++asked;
+    out[0] = 0;
+  }
+  mutable int asked = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a trajectory has any number of steps from one to the longest") {
+  const CountedDensity density;
+  std::map<int, int> counts;
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(1);
+  Stream stream(make_key(8), Purpose::test);
+  for (int i = 0; i < 200; ++i) {
+    density.asked = 0;
+    Hmc(3).move(density, 1, 0.1, stream, x);
+    ++counts[density.asked];
+  }
+  // 200 draws of three: none below 30 but with probability below 1e-7.
+  REQUIRE(counts.size() == 3);
+  const int first = counts.begin()->first;
+  for (const auto& [asked, count] : counts) {
+    CHECK(asked - first <= 2);
+    CHECK(count > 30);
+  }
 }

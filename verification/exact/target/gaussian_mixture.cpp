@@ -90,4 +90,12 @@ TEST_CASE("a mixture of impossible sizes is refused") {
   CHECK_THROWS_AS(GaussianMixture({.variance = 0}), InvalidArgument);
   CHECK_THROWS_AS(GaussianMixture({.base_variance = INFINITY}), InvalidArgument);
   CHECK_THROWS_AS(GaussianMixture().log_z(1.5), InvalidArgument);
+  // Whose sum would not end, or overflow.
+  CHECK_THROWS_WITH(GaussianMixture({.dimension = 1, .separation = 1e5, .variance = 1}),
+                    Catch::Contains("less far apart"));
+  CHECK_THROWS_AS(GaussianMixture({.separation = 5, .variance = 1e-9}), InvalidArgument);
+  CHECK_THROWS_AS(GaussianMixture({.separation = 100, .base_variance = 1e12}), InvalidArgument);
+  const GaussianMixture far({.dimension = 1, .separation = 2000, .variance = 1});
+  // Terms of 2000^2 / 8 nats cancel: some 5e5 roundings.
+  CHECK(far.log_z(1) == Approx(0.5 * std::log(2 * M_PI)).margin(5e5 * 1e-15));
 }

@@ -61,3 +61,18 @@ TEST_CASE("named ladders have their published rungs") {
   CHECK(ladder[9] == Approx(0.9));
   CHECK(ladder[19] == Approx(0.95));
 }
+
+TEST_CASE(
+    "where nothing is long a thousandth of the longest counts, and what is no length is refused") {
+  // Of densities 1, 0.001, 0.001 the halves are 0.25025 and 0.0005 long: half of their sum, 0.125375,
+  // is reached at 0.5 of 0.125375 / 0.25025.
+  CHECK(equalise(Ladder({0, 0.5, 1}), Eigen::Vector3d(1, 0, 0), 3)[1] ==
+        Approx(0.2504995).epsilon(1e-6));
+  const Ladder three = Ladder::linear(3);
+  for (const Eigen::Vector3d& wrong : {Eigen::Vector3d(1, -1, 1), Eigen::Vector3d(1, NAN, 1),
+                                       Eigen::Vector3d(0, 0, 0), Eigen::Vector3d(1, INFINITY, 1)})
+    CHECK_THROWS_AS(equalise(three, wrong, 3), InvalidArgument);
+  CHECK_THROWS_AS(equalise(three, Eigen::Vector2d(1, 1), 3), InvalidArgument);
+  CHECK_THROWS_AS(Ladder::salakhutdinov_murray(3), InvalidArgument);
+  CHECK_NOTHROW(Ladder::salakhutdinov_murray(4));
+}

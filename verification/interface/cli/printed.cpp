@@ -29,9 +29,9 @@ std::vector<std::string> words(const std::string& line) {
 TEST_CASE("describe prints the range of weights and of values from the lower end to the upper") {
   const io_test::Folder folder;
   const Eigen::MatrixXd weights = Eigen::Vector2d(std::log(3.0), std::log(2.0));
-  const std::string model = saved(
-      boltzmark::Layered::rbm(weights, Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(1)),
-      folder / "m.npz");
+  const std::string model =
+      saved(boltzmark::Layered::rbm(weights, Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(1)),
+            folder / "m.npz");
   CHECK_THAT(run({"describe", model}).out,
              Catch::Contains("2 x 1, from 0.6931 to 1.099, root mean square 0.9185"));
   const std::string data = folder.write("d.csv", "0,1,1\n1,0.5,-2\n");
@@ -63,8 +63,9 @@ TEST_CASE("a file of samples holds the seed that they were drawn with") {
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(4, 3, 1, 9), folder / "m.npz"), out = folder / "s.npz";
   REQUIRE(run({"sample", model, "--sweeps", "20", "--seed", "3", "--out", out}).code == 0);
-  const boltzmark::Array seed = boltzmark::Npz(out).read("seed");
-  CHECK(seed.count() == 1);
+  boltzmark::Array seed = boltzmark::Npz(out).read("seed");
+  REQUIRE(seed.count() == 1);
+  seed.shape = {1};
   CHECK(seed.vector()[0] == 3);
 }
 
@@ -84,12 +85,16 @@ TEST_CASE("verify prints the value of a check before its bound, and every claim 
   const Json checks = json_of({"verify", "two-spins", "--cases", "1"})["checks"];
   for (const Json& check : checks) {
     const double value = check["value"].get<double>(), bound = check["bound"].get<double>();
-    CHECK_THAT(shown.out, Catch::Contains(fmt::format("{:.3g}", value)));
-    const std::string row = shown.out.substr(shown.out.find(check["name"].get<std::string>() + " "));
-    const auto cells = words(row.substr(0, row.find('\n')));
-    REQUIRE(cells.size() >= 3);
-    CHECK(cells.end()[-3] == fmt::format("{:.3g}", value));
-    CHECK(cells.end()[-2] == fmt::format("{:.3g}", bound));
+    std::istringstream rows(shown.out);
+    int found = 0;
+    for (std::string row; std::getline(rows, row);) {
+      const auto cells = words(row);
+      if (cells.size() < 6 || cells[0] != check["name"] || cells[1] != check["subject"]) continue;
+      ++found;
+      CHECK(cells.end()[-3] == fmt::format("{:.3g}", value));
+      CHECK(cells.end()[-2] == fmt::format("{:.3g}", bound));
+    }
+    CHECK(found == 1);
   }
 }
 
@@ -124,9 +129,9 @@ TEST_CASE("compare says of how many accepted estimates so many intervals hold lo
   const io_test::Folder folder;
   const std::string model =
       saved(boltzmark::make_known_model("random:30:6:0.1:1").model, folder / "m.npz");
-  const Arguments command = {"compare",  model,          "--methods", "rts,ais",
-                             "--sweeps", "20,2000",      "--repeats", "4",
-                             "--chains", "10",           "--out",     folder / "out"};
+  const Arguments command = {"compare",  model,     "--methods", "rts,ais",
+                             "--sweeps", "20,2000", "--repeats", "4",
+                             "--chains", "10",      "--out",     folder / "out"};
   const Json cells = json_of(command)["cells"];
   const std::string table = run(command).out;
   std::istringstream rows(table.substr(table.find("method")));
@@ -152,17 +157,19 @@ TEST_CASE("score of classes prints the ends of its interval in their order") {
               .code == 0);
   const Json found = json_of({"score", model, cases, "--labels", labels});
   REQUIRE(found["lower"].get<double>() < found["upper"].get<double>());
-  CHECK_THAT(run({"score", model, cases, "--labels", labels}).out,
-             Catch::Contains(fmt::format("95 % interval {:.4g} to {:.4g}",
-                                         found["lower"].get<double>(),
-                                         found["upper"].get<double>())));
+  CHECK_THAT(
+      run({"score", model, cases, "--labels", labels}).out,
+      Catch::Contains(fmt::format("95 % interval {:.4g} to {:.4g}", found["lower"].get<double>(),
+                                  found["upper"].get<double>())));
 }
 
-TEST_CASE("what cannot be enumerated is told by its states where these are too many, not its units") {
+TEST_CASE(
+    "what cannot be enumerated is told by its states where these are too many, not its units") {
   const io_test::Folder folder;
   std::string rows;
   for (int r = 0; r < 4; ++r) {
-    for (int c = 0; c < 30; ++c) rows += fmt::format("{}{}", c > 0 ? "," : "", (r + c) % 5 / 2.0 - 1);
+    for (int c = 0; c < 30; ++c)
+      rows += fmt::format("{}{}", c > 0 ? "," : "", (r + c) % 5 / 2.0 - 1);
     rows += '\n';
   }
   const std::string data = folder.write("d.csv", rows), model = folder / "m.npz";
@@ -175,7 +182,8 @@ TEST_CASE("what cannot be enumerated is told by its states where these are too m
     CHECK(found.code == 2);
     CHECK_THAT(found.err, Catch::Contains(text));
   };
-  refused({"exact", model}, "has 2^69.7 states of its smaller side, hidden (must have at most 2^62");
+  refused({"exact", model},
+          "has 2^69.7 states of its smaller side, hidden (must have at most 2^62");
   refused({"score", model, data, "--method", "exact"}, "2^69.7 states (must be at most 2^62");
   refused({"compare", model, "--methods", "rts", "--out", folder / "c"},
           "must have a side of at most 40 units and 2^62 states");

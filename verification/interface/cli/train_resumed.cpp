@@ -50,6 +50,7 @@ std::string without_ids(std::string svg, const std::string& name) {
 TEST_CASE("a checkpoint and a model may lie in the folder of the curves, but not be them") {
   const io_test::Folder folder;
   const std::string curves = folder / "run";
+  std::filesystem::create_directory(curves);
   const auto train = [&](const std::string& checkpoint, const std::string& out) {
     return run({"train", "bas", "--hidden", "2", "--updates", "20", "--evaluate", "10", "--curves",
                 curves, "--checkpoint", curves + "/" + checkpoint, "--out", curves + "/" + out,
@@ -64,9 +65,9 @@ TEST_CASE("a checkpoint and a model may lie in the folder of the curves, but not
     CHECK_THAT(refused.err, Catch::Contains("is both --curves and"));
   }
   // What the curves would replace is no data set either.
-  const Run refused = run({"train", curves + "/curves.csv", "--hidden", "2", "--updates", "20",
-                           "--evaluate", "10", "--curves", curves, "--out", folder / "n.npz",
-                           "--force"});
+  const Run refused =
+      run({"train", curves + "/curves.csv", "--hidden", "2", "--updates", "20", "--evaluate", "10",
+           "--curves", curves, "--out", folder / "n.npz", "--force"});
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err, Catch::Contains("is both --curves and DATASET"));
 }

@@ -11,12 +11,11 @@ namespace {
 void add_first_changes(const char* set, const std::vector<double>& gibbs,
                        const std::vector<double>& flip, std::vector<Trial>& trials) {
   for (std::size_t i = 0; i < gibbs.size(); ++i)
-    trials.push_back(
-        {.inputs = {{"set", set}, {"model", i}, {"starts", 10}, {"most_steps", 200}},
-         .outputs = {{"gibbs", {gibbs[i], gibbs[i], gibbs[i]}},
-                     {"gibbs_censored", 0},
-                     {"flip", {flip[i], flip[i], flip[i]}},
-                     {"flip_censored", 0}}});
+    trials.push_back({.inputs = {{"set", set}, {"model", i}, {"starts", 10}, {"most_steps", 200}},
+                      .outputs = {{"gibbs", {gibbs[i], gibbs[i], gibbs[i]}},
+                                  {"gibbs_censored", 0},
+                                  {"flip", {flip[i], flip[i], flip[i]}},
+                                  {"flip_censored", 0}}});
 }
 
 }  // namespace
@@ -47,10 +46,10 @@ TEST_CASE("one pair of operators decides B13 before all are run, none does not")
     const std::vector<Json> planned = {
         {{"case", "random"}, {"size", 2}, {"c", 1.0}, {"models", 1}},
         {{"case", "random"}, {"size", 3}, {"c", 1.0}, {"models", 1}}};
-    const Trial trial{.inputs = planned[0],
-                      .outputs = {{"periodic", {-0.1, largest}},
-                                  {"random_scan", {-0.1, -0.1}},
-                                  {"more_zeros", {1}}}};
+    const Trial trial{
+        .inputs = planned[0],
+        .outputs = {
+            {"periodic", {-0.1, largest}}, {"random_scan", {-0.1, -0.1}}, {"more_zeros", {1}}}};
     Summary summary;
     made::find_experiment("bruegge2013/random-scan")
         .summarise(Results(Profile::paper, planned, {trial}), summary);

@@ -8,6 +8,7 @@
 
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
+#include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/kit/measures.hpp"
