@@ -67,6 +67,17 @@ void write_text(const std::string& path, std::string_view text) {
   file.commit(Durability::system);
 }
 
+void append_text(const std::string& path, std::string_view text) {
+  if (text.empty()) return;
+  const int file = ::open(path.c_str(), O_CLOEXEC | O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (file < 0) throw_unwritable(path, errno, "must be writable");
+  const ssize_t written = ::write(file, text.data(), text.size());
+  const int error = written < 0 ? errno : ENOSPC;
+  ::close(file);
+  if (written != static_cast<ssize_t>(text.size()))
+    throw_unwritable(path, error, "must fit on the disk");
+}
+
 bool is_open_file(const std::string& path, int file) {
   struct stat named {
   }, opened{};

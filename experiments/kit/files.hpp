@@ -19,6 +19,10 @@ void read_blocks(const std::string& path, const std::function<void(std::string_v
 /// Throws  DataError if it cannot be written
 void write_text(const std::string& path, std::string_view text);
 
+/// Adds to the end of a file, in one piece that those of other processes do not part; no text, nothing.
+/// Throws  DataError if it cannot be written
+void append_text(const std::string& path, std::string_view text);
+
 /// Tells whether a path leads to the file that is open.
 bool is_open_file(const std::string& path, int file);
 

@@ -19,9 +19,11 @@ bool is_experiment_file(const std::string& path) {
 }
 
 bool depends_on(const Experiment& experiment, const std::string& path) {
-  if (path.starts_with("lib/") || path.starts_with("experiments/kit/statistics/")) return true;
+  for (const char* start : {"lib/", "experiments/kit/statistics/", "experiments/kit/errors."})
+    if (path.starts_with(start)) return true;
   if (path == "experiments/" + experiment.id + ".cpp") return true;
-  if (path.starts_with("verification/checks/")) return experiment.checks;
+  for (const char* start : {"verification/checks/", "experiments/kit/evidence."})
+    if (path.starts_with(start)) return experiment.checks;
   return path.starts_with("experiments/" + experiment.paper() + "/") && !is_experiment_file(path);
 }
 

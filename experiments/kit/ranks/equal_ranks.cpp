@@ -97,7 +97,8 @@ std::string difference(const std::vector<RankIdentity>& ranks) {
 
 void agree_on_build(RankLink& link) {
   const std::vector<std::string> paths = link.gather(own_path());
-  const bool named = std::getenv("BOLTZMARK_SIMD") != nullptr;
+  const char* name = std::getenv("BOLTZMARK_SIMD");
+  const bool named = name != nullptr && *name != '\0';
   const std::string path =
       link.broadcast(link.rank() == 0 ? (named ? paths[0] : weakest_path(paths)) : "");
   setenv("BOLTZMARK_SIMD", path.c_str(), 1);

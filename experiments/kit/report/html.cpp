@@ -33,12 +33,12 @@ std::string power_of(const JudgedClaim& claim) {
 }
 
 std::string asserted(const JudgedClaim& claim) {
-  std::string text = html_escape(assertion(claim.parts.front().part));
-  for (std::size_t p = 1; p < claim.parts.size(); ++p) {
-    const std::string other = html_escape(assertion(claim.parts[p].part));
-    if (text.find(other) == std::string::npos) text += "; " + other;
+  std::vector<std::string> all;
+  for (const JudgedPart& part : claim.parts) {
+    const std::string text = html_escape(assertion(part.part));
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
   }
-  return text;
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 std::string committed(const JudgedClaim& claim, Profile profile) {

@@ -44,17 +44,19 @@ std::vector<std::string> keep_conflicts(const PlannedExperiment& plan) {
   std::set<std::string> planned;
   for (const PlannedTrial& trial : plan.trials) planned.insert(trial.key.text());
   const std::string path = plan.folder + "/conflicts.jsonl";
-  std::string text = std::filesystem::exists(path) ? read_text(path) : "";
+  const std::string kept = std::filesystem::exists(path) ? read_text(path) : "";
+  std::string more;
   for (const Conflict& conflict : plan.store->conflicts()) {
     if (!planned.contains(conflict.key.text()) || !is_conflict(*plan.experiment, conflict))
       continue;
     for (const Trial* trial : {&conflict.first, &conflict.second}) {
       const std::string line = trial_line(conflict.key, *trial);
-      if (text.find(line) == std::string::npos) text += line;
+      if (kept.find(line) == std::string::npos && more.find(line) == std::string::npos)
+        more += line;
     }
     said.push_back(conflict_text(*plan.experiment, conflict, path));
   }
-  if (!said.empty()) write_text(path, text);
+  append_text(path, more);  // shards of one folder may end at once
   return said;
 }
 

@@ -91,7 +91,7 @@ void look_up(PlannedExperiment& plan, const ReproduceOptions& options, TrialStor
   const Experiment& experiment = *plan.experiment;
   plan.store = std::make_unique<TrialStore>(
       fmt::format("{}/{}", plan.folder, options.shard.file_name()), access);
-  const auto reference = options.profile == Profile::paper
+  const auto reference = options.profile == Profile::paper && options.seed == kReferenceSeed
                              ? read_reference(reference_path(experiment))
                              : std::map<std::string, Trial>{};
   for (PlannedTrial& trial : plan.trials) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "experiments/kit/experiment.hpp"
 
 namespace boltzmark::experiments {
+
+/// The seed of every committed trial: they are matched by their inputs.
+inline constexpr std::uint64_t kReferenceSeed = 1;
 
 /// Returns reports/reference/<id>/trials.jsonl.gz of the source tree.
 std::string reference_path(const Experiment& experiment);
@@ -21,8 +25,8 @@ std::map<std::string, Trial> read_reference(const std::string& path);
 /// Throws  DataError naming the file if it is not what it must be
 void read_committed(const std::string& path, std::vector<ClaimFile>& files);
 
-/// Merges trials into the committed ones at reference_path; of equal inputs the given one stays.
-void keep_in_reference(const std::string& path, const std::vector<Trial>& trials,
-                       std::uint64_t seed);
+/// Merges trials of that seed into the committed ones at reference_path; of equal inputs the given one
+/// stays.
+void keep_in_reference(const std::string& path, const std::vector<Trial>& trials);
 
 }  // namespace boltzmark::experiments

@@ -30,6 +30,10 @@ void check_options(const ReproduceOptions& options) {
   check("jobs", options.jobs);
   check("threads", options.threads);
   check("max-seconds", options.max_seconds);
+  if (options.keep && options.seed != kReferenceSeed)
+    throw InvalidArgument(
+        fmt::format("--seed = {} with --keep (must be {}, that of the trials that are kept)",
+                    options.seed, kReferenceSeed));
   if (options.keep && !options.shard.whole())
     throw InvalidArgument(
         fmt::format("--shard = {} with --keep (must be without: keep what a whole run reads)",
@@ -106,8 +110,7 @@ void check_keep(const std::vector<PlannedExperiment>& plans) {
 
 void keep(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options) {
   for (const PlannedExperiment& plan : plans)
-    keep_in_reference(reference_path(*plan.experiment), plan.results(options.profile).trials(),
-                      options.seed);
+    keep_in_reference(reference_path(*plan.experiment), plan.results(options.profile).trials());
 }
 
 /// Runs what a shard is to, without a report: other shards may be at work.

@@ -1,11 +1,12 @@
 #include "boltzmark/core/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -20,17 +21,31 @@ void throw_unwritable(const std::string& path, int error, std::string_view must)
   throw DataError(what);
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), draft_(path_ + ".XXXXXX") {
+namespace {
+
+// Makes a file beside the path that no other process or thread makes, with the rights of any new file: the
+// umask can be asked for only by changing it, for all threads.
+int make_draft(const std::string& path, std::string& draft) {
+  static std::atomic<unsigned> made = 0;
+  for (;;) {
+    draft = fmt::format("{}.{}-{}", path, ::getpid(), made++);
+    const int file = ::open(draft.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw DataError(path_ + ": is no regular file (must be a new file or one to replace)");
   }
-  const int descriptor = ::mkstemp(draft_.data());
-  if (descriptor < 0) fail("must be in a folder that can be written");
-  // mkstemp makes files private; give ours the rights of any new file.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
+  const int descriptor = make_draft(path_, draft_);
+  if (descriptor < 0) {
+    draft_.clear();
+    fail("must be in a folder that can be written");
+  }
   file_ = ::fdopen(descriptor, "wb");
   if (file_ == nullptr) fail("must be in a folder that can be written");
 }

@@ -106,7 +106,7 @@ double available_memory() {
 std::string human_bytes(double bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
-  while (bytes >= 1000 && unit < 4) {
+  while (bytes >= 999.5 && unit < 4) {
     bytes /= 1024;
     ++unit;
   }

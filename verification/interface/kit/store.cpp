@@ -351,8 +351,8 @@ TEST_CASE("kept trials are read back by their inputs, and merged with later ones
   const StoreFile file;
   const std::string path = file.folder.path() + "/trials.jsonl.gz";
   CHECK(read_reference(path).empty());
-  keep_in_reference(path, {trial(key(1), 0.1), trial(key(2), 0.2)}, 1);
-  keep_in_reference(path, {trial(key(2), 0.25), trial(key(3), 0.3)}, 1);
+  keep_in_reference(path, {trial(key(1), 0.1), trial(key(2), 0.2)});
+  keep_in_reference(path, {trial(key(2), 0.25), trial(key(3), 0.3)});
   const auto kept = read_reference(path);
   REQUIRE(kept.size() == 3);
   for (const auto& [repeat, value] : {std::pair(1, 0.1), {2, 0.25}, {3, 0.3}}) {
