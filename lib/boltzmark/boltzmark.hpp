@@ -61,3 +61,6 @@
 
 // Diagnostics of Markov chains.
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
+
+// How many threads take part.
+#include "boltzmark/core/parallel.hpp"

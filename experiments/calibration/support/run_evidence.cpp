@@ -10,6 +10,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/pareto.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 

@@ -10,6 +10,7 @@
 #include "boltzmark/estimate/estimators/raise.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 #include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "boltzmark/learn/trainer.hpp"

@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/learn/classes/class_kernel.hpp"
 
 namespace boltzmark {
 namespace {

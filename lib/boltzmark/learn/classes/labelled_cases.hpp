@@ -2,12 +2,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "boltzmark/learn/classes/class_kernel.hpp"
 #include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {
+
+/// A sparse vector: values at places, ascending.
+struct SparseValues {
+  std::span<const std::uint32_t> places;
+  std::span<const float> values;
+};
 
 /// Inputs with their classes, the inputs that are not zero listed case by case.
 class LabelledCases {
