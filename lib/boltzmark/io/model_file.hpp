@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "boltzmark/model/known_log_z.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {

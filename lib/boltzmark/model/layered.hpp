@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <string>
 #include <vector>
 
 #include "boltzmark/core/checkpoint.hpp"
@@ -96,5 +97,12 @@ using State = std::vector<Eigen::VectorXd>;
 /// Computes E(x).  Units  nats     Throws  InvalidArgument if the shapes of the state differ from
 /// the model's
 double energy(const Layered& model, const State& state);
+
+/// The log Z of a model as it is known, for what estimates it to be held to.
+struct KnownLogZ {
+  double log_z = 0;     ///< nats
+  double error = 0;     ///< |log_z - true| is at most this; NaN: not told
+  std::string by = {};  ///< how it is known: "enumeration", "Kaufman's formula"; or not told
+};
 
 }  // namespace boltzmark
