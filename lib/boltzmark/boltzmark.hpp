@@ -14,10 +14,9 @@
 #include "boltzmark/io/model_file.hpp"
 
 // Moving chains: update rules, block sweeps, what they are moved on.
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/target/random_walk.hpp"
 #include "boltzmark/transition/log_density.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/sweep.hpp"

@@ -3,9 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
-#include "boltzmark/target/random_walk.hpp"
 #include "boltzmark/target/step_sizes.hpp"
 #include "decide.hpp"
 

@@ -21,9 +21,9 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/exact/support/noting_target.hpp"
 

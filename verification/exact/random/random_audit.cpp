@@ -23,11 +23,10 @@
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/target/random_walk.hpp"
 #include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
