@@ -9,8 +9,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "boltzmark/target/continuous.hpp"
+#include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 #include "decide.hpp"
 
 namespace {

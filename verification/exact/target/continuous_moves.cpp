@@ -8,7 +8,6 @@
 #include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 
