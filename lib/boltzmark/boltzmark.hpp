@@ -32,7 +32,7 @@
 
 // Training.
 #include "boltzmark/learn/cases/standardisation.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"

@@ -15,7 +15,7 @@
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"

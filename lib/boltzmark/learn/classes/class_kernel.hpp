@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "boltzmark/learn/classes/labelled_cases.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/model/unit.hpp"
 
 namespace boltzmark {
