@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "boltzmark/learn/ascent/ascent.hpp"
-#include "boltzmark/learn/cases/minibatches.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/model/case_values.hpp"
 #include "boltzmark/model/discriminative.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/cases/minibatches.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
