@@ -45,7 +45,6 @@
 #include "boltzmark/estimate/held/case_likelihood.hpp"
 #include "boltzmark/estimate/held/held_estimate.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
-#include "boltzmark/estimate/held/target_error.hpp"
 #include "boltzmark/estimate/methods.hpp"
 
 // What enumeration makes exact.
