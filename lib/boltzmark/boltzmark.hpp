@@ -10,7 +10,6 @@
 
 // Files: models and data sets.
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 // Moving chains: update rules, block sweeps, what they are moved on.
