@@ -9,8 +9,8 @@
 #include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
-#include "boltzmark/sample/annealing/log_weights.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/estimate.hpp"
 
 namespace boltzmark {
 namespace {
