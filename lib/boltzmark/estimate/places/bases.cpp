@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/visited_states.hpp"
-#include "boltzmark/transition/fixed_points.hpp"
+#include "boltzmark/exact/modes/fixed_points.hpp"
 
 namespace boltzmark {
 namespace {
