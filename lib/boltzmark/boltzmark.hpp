@@ -22,11 +22,8 @@
 
 // Moving them over a ladder of inverse temperatures.
 #include "boltzmark/sample/annealing/base_choice.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
-#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
-#include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 // Training.
