@@ -7,10 +7,10 @@
 
 #include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/estimate/visited_states.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
+#include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {

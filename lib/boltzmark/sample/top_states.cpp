@@ -1,4 +1,4 @@
-#include "boltzmark/estimate/visited_states.hpp"
+#include "boltzmark/sample/top_states.hpp"
 
 #include "boltzmark/target/layered_target.hpp"
 
