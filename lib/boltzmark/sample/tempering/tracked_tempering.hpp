@@ -8,10 +8,10 @@
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/transition/tempered_chains.hpp"
 
 namespace boltzmark {
 
+class LayeredPopulation;
 class TemperedGroup;
 
 /// The settings of a tracked run; the defaults are those of carlson2016, Sec. 4.4.
