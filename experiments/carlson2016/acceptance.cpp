@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
 #include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/measures.hpp"

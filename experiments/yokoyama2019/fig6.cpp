@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/bands.hpp"

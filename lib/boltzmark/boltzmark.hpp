@@ -10,30 +10,25 @@
 
 // Files: models and data sets.
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 // Moving chains: update rules, block sweeps, what they are moved on.
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/target/random_walk.hpp"
 #include "boltzmark/transition/log_density.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 // Moving them over a ladder of inverse temperatures.
 #include "boltzmark/sample/annealing/base_choice.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
-#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
-#include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"
 
 // Training.
 #include "boltzmark/learn/cases/standardisation.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
@@ -44,15 +39,13 @@
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
-#include "boltzmark/estimate/held/held_estimate.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
-#include "boltzmark/estimate/held/target_error.hpp"
 #include "boltzmark/estimate/methods.hpp"
 
 // What enumeration makes exact.
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
-#include "boltzmark/exact/likelihood/gradient.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
@@ -61,3 +54,6 @@
 
 // Diagnostics of Markov chains.
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
+
+// How many threads take part.
+#include "boltzmark/core/parallel.hpp"

@@ -9,7 +9,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/model/known_log_z.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "command.hpp"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "input.hpp"
@@ -116,6 +117,12 @@ MetMasses read_masses(const Npz& file, const std::string& of) {
   return masses;
 }
 
+std::shared_ptr<const MetPhases> read_phases(const Npz& file) {
+  MetPhases phases{read_masses(file, "phase")};
+  if (file.contains("place_log_masses")) phases.small = read_masses(file, "place");
+  return std::make_shared<const MetPhases>(std::move(phases));
+}
+
 // Of chains that began at b = 1, where there were such.
 void add_reverse(const Estimate& reverse, NpzWriter& file) {
   double numbers[] = {reverse.log_z, reverse.std_error};
@@ -214,9 +221,7 @@ StoredRun load_store(const std::string& path) {
     run.resolved =
         !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);
-    if (file.contains("phase_log_masses")) run.phases = MetPhases{read_masses(file, "phase")};
-    if (run.phases && file.contains("place_log_masses"))
-      run.phases->small = read_masses(file, "place");
+    if (file.contains("phase_log_masses")) run.phases = read_phases(file);
     if (file.contains("reverse")) run.reverse = read_reverse(file);
     return run;
   });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,7 @@ struct StoredRun {
   SampleStore store;
   LowerBound bound = {};  ///< of a file: its number, error and visits alone, or none
   bool resolved = true;   ///< parameters are not so large that a double does not resolve a nat
-  std::optional<MetPhases> phases = std::nullopt;
+  std::shared_ptr<const MetPhases> phases = nullptr;
   std::optional<Estimate> reverse =
       std::nullopt;  ///< of --both-ways; of a file: log Z, error, status
 };

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "boltzmark/exact/likelihood/cd_gradient.hpp"
-#include "boltzmark/exact/likelihood/gradient.hpp"
+#include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "verification/checks/check_cases.hpp"

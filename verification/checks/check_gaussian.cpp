@@ -8,7 +8,6 @@
 
 #include "boltzmark/core/normal.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/likelihood/gradient.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/learn/cases/standardisation.hpp"

@@ -8,6 +8,7 @@
 
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/pretraining.hpp"
+#include "boltzmark/sample/chains/tied_divergence.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/states.hpp"
 #include "verification/checks/worst.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "boltzmark/model/parameters.hpp"
+#include "boltzmark/model/layered.hpp"
 #include "boltzmark/model/unit.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/checks/worst.hpp"

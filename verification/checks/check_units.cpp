@@ -7,7 +7,6 @@
 #include <numbers>
 #include <vector>
 
-#include "boltzmark/exact/likelihood/gradient.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/transition/rule.hpp"

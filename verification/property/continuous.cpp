@@ -1,4 +1,6 @@
 // Identities of continuous targets and of the leapfrog on random mixtures.
+#include "boltzmark/target/continuous.hpp"
+
 #include <rapidcheck.h>
 #include <rapidcheck/catch.h>
 
@@ -7,9 +9,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 

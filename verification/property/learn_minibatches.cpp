@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/cases/minibatches.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 
 using namespace boltzmark;
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "boltzmark/exact/enumeration/chunk_total.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"

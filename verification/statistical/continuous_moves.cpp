@@ -3,10 +3,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/target/continuous.hpp"
+#include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
-#include "boltzmark/target/random_walk.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 #include "decide.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "boltzmark/learn/cases/minibatches.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

@@ -1,9 +1,8 @@
 // Whether the interval of a log mean of weights keeps its promise where log weights are normal.
-#include "boltzmark/sample/annealing/log_weights.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/sample/estimate.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

@@ -1,9 +1,8 @@
 // Whether the interval of a search for a small standard error keeps its promise.
-#include "boltzmark/estimate/held/target_error.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/estimate/held/attempts.hpp"
 #include "decide.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "boltzmark/estimate/held/attempts.hpp"
+#include "boltzmark/estimate/held/visits.hpp"
 
 namespace boltzmark::experiments {
 

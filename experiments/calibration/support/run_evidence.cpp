@@ -10,6 +10,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/pareto.hpp"
 #include "boltzmark/estimate/closing.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
+#include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
@@ -98,7 +100,7 @@ double split_by_weights(const Eigen::VectorXd& log_weights) {
 /// What a run is held to.
 struct Known {
   LowerBound bound;
-  std::optional<MetPhases> phases = std::nullopt;
+  std::shared_ptr<const MetPhases> phases = nullptr;
   std::optional<BothWays> ways = std::nullopt;
 };
 

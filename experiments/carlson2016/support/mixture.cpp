@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
-#include "boltzmark/target/random_walk.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/continuous_target.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 #include "experiments/kit/results.hpp"
 
 namespace boltzmark::experiments {

@@ -10,6 +10,7 @@
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/exact/exact_sampler.hpp"
+#include "boltzmark/transition/tempered_chains.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 
 namespace boltzmark::experiments {

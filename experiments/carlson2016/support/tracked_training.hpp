@@ -5,6 +5,7 @@
 
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"
+#include "boltzmark/transition/tempered_chains.hpp"
 
 namespace boltzmark::experiments {
 

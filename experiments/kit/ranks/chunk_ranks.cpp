@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "boltzmark/exact/enumeration/chunk_total.hpp"
 #include "experiments/kit/ranks/rank_worker.hpp"
 #include "experiments/kit/ranks/remote_ranks.hpp"
 #include "experiments/kit/run/dispatcher.hpp"

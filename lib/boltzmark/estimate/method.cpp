@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/methods.hpp"
 
 namespace boltzmark {

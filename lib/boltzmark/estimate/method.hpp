@@ -7,14 +7,17 @@
 #include <string_view>
 
 #include "boltzmark/core/progress.hpp"
-#include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/model/case_values.hpp"
-#include "boltzmark/sample/annealing/shared_chains.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
+
+struct BothWays;
+struct Modes;
+struct SharedChains;
+class LayeredTarget;
 
 /// What samples every rung of a ladder.
 enum class Tempering {

@@ -3,10 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "boltzmark/core/progress.hpp"
-#include "boltzmark/exact/enumeration/scaled.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
@@ -14,15 +12,7 @@ namespace boltzmark {
 /// The arithmetic of an enumeration's inner products; everything around them is double.
 enum class Precision { double_precision, float_precision };
 
-/// The chunks of an enumeration that are left: they may be summed anywhere, and are taken in order.
-struct EnumerationChunks {
-  std::uint64_t first = 0;  ///< the next one
-  std::uint64_t end = 0;    ///< beyond the last
-  /// Sums each of some chunks, on the threads of this process.
-  std::function<std::vector<Scaled>(std::uint64_t first, std::uint64_t count)> sum = {};
-  /// Takes the sums of the next chunks, and saves them where there is a checkpoint.
-  std::function<void(const std::vector<Scaled>& sums)> take = {};
-};
+struct EnumerationChunks;
 /// Has all chunks summed and taken; a process that only helps another to take them takes none.
 using ChunkDriver = std::function<void(const EnumerationChunks& chunks)>;
 

@@ -6,6 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/cases/stacked_cases.hpp"
+#include "boltzmark/sample/chains/tied_divergence.hpp"
 
 namespace boltzmark {
 namespace {

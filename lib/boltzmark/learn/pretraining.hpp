@@ -9,9 +9,10 @@
 
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/chains/tied_divergence.hpp"
 
 namespace boltzmark {
+
+struct TiedCopies;
 
 /// What greedy pretraining takes beside its recipe.
 struct PretrainingOptions {

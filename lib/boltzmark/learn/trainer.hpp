@@ -10,7 +10,6 @@
 
 #include "boltzmark/learn/ascent/ascent.hpp"
 #include "boltzmark/learn/cases/case_source.hpp"
-#include "boltzmark/learn/cases/minibatches.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/learn/phases/negative.hpp"

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "boltzmark/model/parameters.hpp"
+#include "boltzmark/model/layered.hpp"
 #include "boltzmark/model/unit.hpp"
 
 namespace boltzmark {

@@ -7,6 +7,7 @@
 #include "boltzmark/random/key.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/target/target.hpp"
+#include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
 
@@ -40,5 +41,14 @@ struct TopStates {
     if (choices.uniform() * sum < weight) states.take_chain(first_chain + place, population, place);
   }
 };
+
+/// States of layers that a run met at b = 1, and how often each chain was there, or its weight.
+struct VisitedStates {
+  std::vector<Chains> states = {};
+  std::vector<double> visits = {};  ///< [chains], in the order of the states
+};
+
+/// Returns them.  Throws  std::bad_cast if the run's target is of another kind
+VisitedStates visited_states(TopStates& top);
 
 }  // namespace boltzmark

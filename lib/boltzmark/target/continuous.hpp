@@ -48,4 +48,38 @@ class ContinuousKernel {
 /// that is not a number, as of a diverged trajectory, is never accepted.
 double accept(double log_ratio, const PointRef& proposal, Stream& stream, PointOut x);
 
+/// Random-walk Metropolis: proposes x + step n, n standard normal.     [carlson2016, Appendix E.1]
+class RandomWalk final : public ContinuousKernel {
+ public:
+  double move(const ContinuousDensity& density, double b, double step, Stream& stream,
+              PointOut x) const override;
+  double target_acceptance() const override { return 0.234; }  // [Roberts, Gelman and Gilks 1997]
+};
+
+/// A position and its momentum, under the Hamiltonian H = -log f_b(x) + |p|^2 / 2.
+struct Phase {
+  Eigen::VectorXd position;
+  Eigen::VectorXd momentum;
+};
+
+/// Integrates Hamilton's equations by leapfrog steps of the given size.  [Neal 2011, Sec. 5.2.3.3]
+/// Invariant  volume; negating the momentum and integrating again returns to the start
+/// Accuracy   H changes by O(step^2) over a fixed time
+void leapfrog(const ContinuousDensity& density, double b, double step, int steps, Phase& phase);
+
+/// Hamiltonian Monte Carlo with unit mass; each move draws its number of leapfrog steps uniformly
+/// from 1..longest, for a fixed one resonates with the periods of the target.
+///                                                          [Mackenzie 1989; Neal 2011, Sec. 5.4.2]
+class Hmc final : public ContinuousKernel {
+ public:
+  /// Throws  InvalidArgument if longest < 1
+  explicit Hmc(int longest = 10);
+  double move(const ContinuousDensity& density, double b, double step, Stream& stream,
+              PointOut x) const override;
+  double target_acceptance() const override { return 0.651; }  // [Neal 2011, Sec. 5.4.4]
+
+ private:
+  int longest_;
+};
+
 }  // namespace boltzmark

@@ -2,12 +2,84 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
 #include <utility>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/core/parallel.hpp"
 
 namespace boltzmark {
 namespace {
+
+constexpr double kPriorPrecision = 0.01;
+constexpr double kPriorSlope = 4;
+constexpr int kMaxIterations = 2000;
+
+const double kSearchSpread = std::log(3.0);  ///< of log steps about the guess, either way
+const double kFitSpread = std::log(1.5);     ///< narrower: acceptance is only locally logistic
+constexpr int kSearchMoves = 10;
+constexpr int kMaxSearches = 30;
+
+/// Chains that climb the ladder while steps are tried on them.
+class Pilot {
+ public:
+  Pilot(const ContinuousDensity& density, const ContinuousKernel& kernel, int chains, StreamKey key)
+      : density_(density), kernel_(kernel), key_(key), x_(density.dimension(), chains) {
+    for (int c = 0; c < chains; ++c) {
+      Stream stream(key, Purpose::step_size, static_cast<std::uint64_t>(c));
+      density.draw_base(stream, x_.col(c));
+    }
+  }
+
+  /// Moves every chain with log steps drawn about the centre, and fits their acceptance.
+  AcceptanceCurve scan(double b, double centre, double spread, int moves) {
+    const auto chains = static_cast<std::size_t>(x_.cols()), all = chains * moves;
+    std::vector<double> log_steps(all), acceptance(all);
+    parallel_for(chains, [&](std::size_t c) {
+      for (int t = 0; t < moves; ++t) {
+        const std::size_t i = c * moves + t;
+        Stream stream(key_, Purpose::step_size, ((move_ + t) << 32) + c);
+        log_steps[i] = stream.uniform(centre - spread, centre + spread);
+        acceptance[i] = kernel_.move(density_, b, std::exp(log_steps[i]), stream,
+                                     x_.col(static_cast<Eigen::Index>(c)));
+      }
+    });
+    move_ += static_cast<std::uint64_t>(moves);
+    return fit_acceptance(log_steps, acceptance);
+  }
+
+  /// Fits the acceptance curve where its step of target acceptance is.
+  AcceptanceCurve tune(double b, double log_step, int moves) {
+    for (int search = 0; search < kMaxSearches; ++search) {
+      const AcceptanceCurve curve = scan(b, log_step, kSearchSpread, kSearchMoves);
+      const double found = curve.slope > 0 ? curve.log_step(kernel_.target_acceptance()) : log_step;
+      const double change = std::clamp(found - log_step, -kSearchSpread, kSearchSpread);
+      log_step += change;
+      if (std::abs(change) < 0.5 * kFitSpread) break;
+    }
+    return scan(b, log_step, kFitSpread, moves);
+  }
+
+ private:
+  const ContinuousDensity& density_;
+  const ContinuousKernel& kernel_;
+  StreamKey key_;
+  Eigen::MatrixXd x_;
+  std::uint64_t move_ = 1;
+};
+
+void check(const TuningOptions& options) {
+  if (options.chains < 2)
+    throw InvalidArgument(fmt::format("chains = {} (must be at least 2)", options.chains));
+  if (options.moves < 1)
+    throw InvalidArgument(fmt::format("moves = {} (must be at least 1)", options.moves));
+  if (!(options.first_step > 0))
+    throw InvalidArgument(fmt::format("first_step = {} (must be positive)", options.first_step));
+}
 
 class ContinuousPopulation final : public Population {
  public:
@@ -86,6 +158,108 @@ class ContinuousPopulation final : public Population {
 };
 
 }  // namespace
+
+StepSizes StepSizes::fixed(double step) {
+  return {Ladder::linear(2), Eigen::VectorXd::Constant(2, step)};
+}
+
+StepSizes::StepSizes(const Ladder& ladder, const Eigen::VectorXd& steps) : ladder_(ladder) {
+  if (steps.size() != ladder.rungs())
+    throw InvalidArgument(
+        fmt::format("steps = {} values (must be {}, one a rung)", steps.size(), ladder.rungs()));
+  for (const double step : steps)
+    if (!(step > 0) || !std::isfinite(step))
+      throw InvalidArgument(fmt::format("step = {} (must be positive and finite)", step));
+  log_steps_ = steps.array().log();
+}
+
+double StepSizes::operator()(double b) const {
+  const std::vector<float>& rungs = ladder_.singles();
+  const auto above = std::clamp(std::upper_bound(rungs.begin(), rungs.end(), b), rungs.begin() + 1,
+                                rungs.end() - 1);
+  const auto k = above - rungs.begin();
+  const double low = ladder_[static_cast<int>(k) - 1], high = ladder_[static_cast<int>(k)];
+  const double share = (b - low) / (high - low);
+  return std::exp((1 - share) * log_steps_[k - 1] + share * log_steps_[k]);
+}
+
+double StepSizes::mean() const { return log_steps_.array().exp().mean(); }
+
+Eigen::VectorXd antitonic(const Eigen::VectorXd& values) {
+  struct Pool {
+    double sum;
+    Eigen::Index size;
+    double mean() const { return sum / static_cast<double>(size); }
+  };
+  // Pool adjacent violators [Barlow et al. 1972].
+  std::vector<Pool> pools;
+  for (const double value : values) {
+    pools.push_back({value, 1});
+    while (pools.size() > 1 && pools[pools.size() - 2].mean() < pools.back().mean()) {
+      const Pool last = pools.back();
+      pools.pop_back();
+      pools.back() = {pools.back().sum + last.sum, pools.back().size + last.size};
+    }
+  }
+  Eigen::VectorXd result(values.size());
+  Eigen::Index at = 0;
+  for (const Pool& pool : pools) {
+    result.segment(at, pool.size).setConstant(pool.mean());
+    at += pool.size;
+  }
+  return result;
+}
+
+double AcceptanceCurve::operator()(double step) const {
+  return sigmoid(-slope * (std::log(step) - log_half));
+}
+
+double AcceptanceCurve::log_step(double acceptance) const {
+  return log_half - std::log(acceptance / (1 - acceptance)) / slope;
+}
+
+AcceptanceCurve fit_acceptance(std::span<const double> log_steps,
+                               std::span<const double> acceptance) {
+  const auto n = static_cast<Eigen::Index>(log_steps.size());
+  if (n == 0 || acceptance.size() != log_steps.size())
+    throw InvalidArgument(
+        fmt::format("acceptance = {} values (must be {}, and at least 1)", acceptance.size(), n));
+  const Eigen::Map<const Eigen::ArrayXd> x(log_steps.data(), n), y(acceptance.data(), n);
+  const double centre = x.mean();
+  // logit = intercept - slope (x - centre). The Hessian of the log-likelihood is never below
+  // -X'X / 4, so steps with that matrix climb to the maximum without a line search.
+  Eigen::Matrix2d bound;
+  bound << 0.25 * static_cast<double>(n), 0, 0, 0.25 * (x - centre).square().sum();
+  bound.diagonal().array() += kPriorPrecision;
+  Eigen::Vector2d at(0, kPriorSlope);
+  for (int i = 0; i < kMaxIterations; ++i) {
+    const Eigen::ArrayXd residual =
+        y - (at[0] - at[1] * (x - centre)).unaryExpr([](double logit) { return sigmoid(logit); });
+    const Eigen::Vector2d slope(
+        residual.sum() - kPriorPrecision * at[0],
+        -(residual * (x - centre)).sum() - kPriorPrecision * (at[1] - kPriorSlope));
+    const Eigen::Vector2d step = slope.cwiseQuotient(bound.diagonal());
+    at += step;
+    if (step.cwiseAbs().maxCoeff() < 1e-10) break;
+  }
+  return {.log_half = centre + at[0] / at[1], .slope = at[1]};
+}
+
+TunedSteps tune_steps(const ContinuousDensity& density, const ContinuousKernel& kernel,
+                      const Ladder& ladder, const TuningOptions& options, StreamKey key) {
+  check(options);
+  Pilot pilot(density, kernel, options.chains, key);
+  std::vector<AcceptanceCurve> curves;
+  Eigen::VectorXd log_steps(ladder.rungs());
+  double guess = std::log(options.first_step);
+  for (int k = 0; k < ladder.rungs(); ++k) {
+    curves.push_back(pilot.tune(ladder[k], guess, options.moves));
+    guess = log_steps[k] = curves.back().log_step(kernel.target_acceptance());
+  }
+  const auto [low, high] = std::minmax(log_steps[0], log_steps[ladder.rungs() - 1]);
+  const Eigen::VectorXd monotone = antitonic(log_steps.cwiseMax(low).cwiseMin(high));
+  return {.steps = StepSizes(ladder, monotone.array().exp()), .curves = std::move(curves)};
+}
 
 ContinuousTarget::ContinuousTarget(std::shared_ptr<const ContinuousDensity> density,
                                    std::shared_ptr<const ContinuousKernel> kernel, StepSizes steps)

@@ -6,7 +6,7 @@
 #include "boltzmark/io/datasets/binarise.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"
 #include "tools/boltzmark/image.hpp"
 #include "tools/boltzmark/input.hpp"

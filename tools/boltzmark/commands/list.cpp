@@ -9,7 +9,7 @@
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "boltzmark/transition/rule.hpp"
 #include "experiments/kit/printable.hpp"
 #include "experiments/kit/run/reproduce.hpp"

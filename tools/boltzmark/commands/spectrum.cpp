@@ -11,6 +11,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/state_space.hpp"
 #include "experiments/kit/ranks/equal_ranks.hpp"
 #include "experiments/kit/ranks/mpi_ranks.hpp"
 #include "tools/boltzmark/input.hpp"

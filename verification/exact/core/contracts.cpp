@@ -10,7 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
-#include "boltzmark/estimate/held/held_estimate.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/exact_sampler.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
@@ -21,9 +21,10 @@
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
+#include "boltzmark/target/layered_population.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/exact/support/noting_target.hpp"
 

@@ -10,6 +10,7 @@
 #include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
+#include "boltzmark/target/layered_population.hpp"
 
 using namespace boltzmark;
 

@@ -8,7 +8,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/annealing/log_weights.hpp"
+#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 

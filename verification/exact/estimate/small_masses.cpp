@@ -9,6 +9,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/model/sides.hpp"

@@ -1,11 +1,10 @@
 // The search for a standard error, on runs that a script gives.
-#include "boltzmark/estimate/held/target_error.hpp"
-
 #include <catch2/catch.hpp>
 #include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/held/attempts.hpp"
 
 using namespace boltzmark;
 

@@ -1,4 +1,3 @@
-#include "boltzmark/exact/likelihood/gradient.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -8,6 +8,7 @@
 
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/random/stream.hpp"

@@ -8,6 +8,7 @@
 #include "boltzmark/io/datasets/binarise.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/io/formats/array.hpp"
 #include "boltzmark/io/model_file.hpp"
 
 using namespace boltzmark;

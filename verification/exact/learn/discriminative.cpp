@@ -10,7 +10,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/learn/classes/class_kernel.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "oracle/discriminative.hpp"

@@ -1,13 +1,12 @@
 // What training a discriminative RBM promises: the gradient's steps over each epoch's minibatches,
 // the same bytes for any threads and after a resume, and a clear end when it diverges.
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "boltzmark/core/simd.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"

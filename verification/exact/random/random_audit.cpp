@@ -15,7 +15,7 @@
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
@@ -23,12 +23,10 @@
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/target/random_walk.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 

@@ -1,6 +1,4 @@
 // Means of importance weights, their errors, and the tail of their law.
-#include "boltzmark/sample/annealing/log_weights.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/pareto.hpp"
+#include "boltzmark/sample/estimate.hpp"
 
 using namespace boltzmark;
 

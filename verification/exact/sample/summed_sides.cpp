@@ -10,6 +10,7 @@
 #include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/transition/tempered_chains.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 
 using namespace boltzmark;

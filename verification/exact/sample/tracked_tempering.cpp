@@ -9,6 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/transition/tempered_chains.hpp"
 
 using namespace boltzmark;
 

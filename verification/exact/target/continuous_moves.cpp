@@ -6,11 +6,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/hmc.hpp"
-#include "boltzmark/target/random_walk.hpp"
-#include "boltzmark/target/step_sizes.hpp"
 
 using namespace boltzmark;
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "verification/interface/cli/json.hpp"
 
 namespace {

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/random/stream.hpp"

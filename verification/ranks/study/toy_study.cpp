@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/enumeration/chunk_total.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/kit/files.hpp"

@@ -7,7 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/sample/annealing/log_weights.hpp"
+#include "boltzmark/sample/estimate.hpp"
 
 namespace boltzmark {
 namespace {

@@ -2,12 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
 namespace {
+
+constexpr double kLeastGrowth = 2, kMostGrowth = 16;
+constexpr double kBlindGrowth = 4;  // where there is no standard error to go by
+
+bool reached(const Estimate& estimate, double std_error) {
+  return estimate.status == Status::ok && estimate.std_error <= std_error;
+}
+
+double growth(const Estimate& estimate, double std_error) {
+  const double ratio = estimate.std_error / std_error;
+  return std::isfinite(ratio) ? std::clamp(1.2 * ratio * ratio, kLeastGrowth, kMostGrowth)
+                              : kBlindGrowth;
+}
+
+void check(const TargetErrorOptions& options) {
+  if (!(options.std_error > 0))
+    throw InvalidArgument(fmt::format("std_error = {} (must be positive)", options.std_error));
+  if (options.sweeps < 1 || options.sweeps > options.most_sweeps)
+    throw InvalidArgument(
+        fmt::format("sweeps = {} (must be within 1..{})", options.sweeps, options.most_sweeps));
+}
 
 constexpr int kGrowth = 2;
 
@@ -18,6 +41,21 @@ std::optional<std::string> obstacle_to(const AttemptOptions& options, int last_s
 }
 
 }  // namespace
+
+Estimate estimate_to_error(const TargetErrorOptions& options, const EstimateRun& run) {
+  check(options);
+  int number = 0;
+  double sweeps = options.sweeps;
+  Estimate estimate = run(options.sweeps, number);
+  while (!reached(estimate, options.std_error) && kLeastGrowth * sweeps <= options.most_sweeps) {
+    sweeps = std::min<double>(options.most_sweeps, sweeps * growth(estimate, options.std_error));
+    estimate = run(static_cast<int>(sweeps), ++number);
+  }
+  if (reached(estimate, options.std_error)) estimate = run(static_cast<int>(sweeps), ++number);
+  if (!reached(estimate, options.std_error))
+    estimate.warnings.emplace_back("the target error was not reached");
+  return estimate;
+}
 
 Estimate estimate_until_ok(const AttemptOptions& options, const EstimateRun& run) {
   if (options.sweeps < 1 || options.most < 1)

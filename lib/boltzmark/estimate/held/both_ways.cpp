@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/target/layered_population.hpp"
+
 namespace boltzmark {
 namespace {
 

@@ -1,19 +1,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <span>
+#include <string_view>
 #include <vector>
 
+#include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/places/chosen_base.hpp"
-#include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/estimate/visited_states.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/tempering/simulated_tempering.hpp"
+#include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
+
+struct MetPhases;
+struct Phases;
 
 /// Searches for states by a short tempered run of the model from the uniform base, whatever a run's
 /// base: it finds wells that no climb leads to, which annealed chains pass by, and which a base of
@@ -25,9 +28,9 @@ std::vector<Chains> tempered_search(const Layered& model, std::uint64_t seed);
 
 /// What is known of a model's mass before a run.
 struct FoundStates {
-  std::optional<Modes> modes = std::nullopt;    ///< of the search; none: it is made
-  std::optional<Phases> phases = std::nullopt;  ///< what annealing from bases near places found
-  std::vector<Chains> states = {};              ///< of tempered_search, where it was made
+  std::optional<Modes> modes = std::nullopt;       ///< of the search; none: it is made
+  std::shared_ptr<const Phases> phases = nullptr;  ///< what annealing from bases near places found
+  std::vector<Chains> states = {};                 ///< of tempered_search, where it was made
 };
 
 /// Finds what runs of a target are held to: modes and phases that the choice of a base has not found
@@ -64,44 +67,6 @@ inline constexpr double kUntoldRounding = 0.001;
 /// Status  not_converged
 void hold_to_resolution(const LowerBound& bound, Estimate& estimate);
 
-/// Refuses the estimate of a run whose samples at b = 1 were in the states that the search listed
-/// less often than the estimate itself demands: these states hold e^(searched - log Z) of all mass.
-/// So a mode that was found and hardly met is told long before its mass alone exceeds the estimate.
-/// Or more often than it allows: it is too high, or the run never met the rest.
-///   The share demanded, by an estimate four standard errors higher, is held against the upper limit of
-///   the share that was met, of level 1 - 1e-4 (Clopper and Pearson 1934, of effective visits); the
-///   share allowed, by one four standard errors lower, against its lower limit.
-/// Status  not_converged
-void hold_to_visits(const LowerBound& bound, Estimate& estimate);
-
-/// Masses, and how a run's samples at b = 1 were spread over their parts.
-struct MetMasses : PhaseMasses {
-  Eigen::VectorXd shares;  ///< of the samples [parts]
-  double visits = 0;       ///< (sum w)^2 / sum w^2 of the samples' weights; 0: no samples are known
-};
-
-/// What an estimate is held to of phases: those that annealing found, and groups of what is near all places.
-struct MetPhases : MetMasses {
-  MetMasses small = {};  ///< of no parts: none
-};
-
-/// Counts the samples of a run in each part, weighted by their visits.
-/// Shapes  visited.visits [chains of all groups together], or empty: all weigh alike
-MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
-
-/// Refuses an estimate that is lower than what annealing from bases near places found by five joint
-/// standard errors and a quarter of a nat, or whose run was seldomer in the phase near one of these bases
-/// than the mass demands that annealing found there, as hold_to_visits does: a base that is near one
-/// phase alone, or a first-order transition on the way from it, hides the others from every run.
-/// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
-/// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
-/// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
-/// lower, or what surely is of it (log_least) if that is more, where the run was less than half as often and
-/// chance would have it with 20 % at most; to be sure, with 1 % at most.
-/// So are groups of what is near all places, of which each may be too small to be met, where that is sure.
-/// Status  not_converged
-void hold_to_phases(const MetPhases& phases, Estimate& estimate);
-
 /// Adds what a run's tours tell to be missing from Z, and steps between its rungs, to the error of its
 /// estimate, after all else, which is held against what its samples tell alone. As much missing as Z itself or
 /// more is refused.
@@ -111,7 +76,7 @@ void add_unseen(Estimate& estimate);
 /// What an estimate was held to.
 struct Held {
   LowerBound bound;
-  std::optional<MetPhases> phases = std::nullopt;  ///< where bases were compared
+  std::shared_ptr<const MetPhases> phases = nullptr;  ///< where bases were compared
 };
 
 /// Holds the estimate of a run to all that is known of its target: to what the search, what was found
@@ -128,5 +93,21 @@ double held_sweeps(const Layered& model);
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0
 StreamKey attempt_key(std::uint64_t seed, int number = 0);
+
+/// An estimate, what it was held to, and the base that it began from.
+struct HeldEstimate {
+  Estimate estimate = {};
+  Held held = {};
+  ChosenBase chosen = {};
+};
+
+/// Estimates log Z as `boltzmark estimate --sweeps N` does: from the base that a pilot chooses, the odd layers
+/// summed out, and held to all that is found beside the run (hold_to_found). What a method alone says `ok` of
+/// may be far off: chains that never met a mode agree with each other.
+/// Randomness  keys of the seed, as that command's; settings.key, annealed_start and top_states are not read
+/// Throws      InvalidArgument as choose_auto_base, estimate_log_z and hold_to_found
+/// Cost        besides the method's, held_sweeps of one chain and the pilots of choose_auto_base
+HeldEstimate estimate_held(std::string_view method, const Layered& model, std::uint64_t seed,
+                           MethodSettings settings = {});
 
 }  // namespace boltzmark

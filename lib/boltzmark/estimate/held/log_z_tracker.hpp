@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "boltzmark/core/checkpoint.hpp"
-#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"
+#include "boltzmark/sample/top_states.hpp"
 
 namespace boltzmark {
 

@@ -6,10 +6,11 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/estimators/raise.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
-#include "boltzmark/sample/annealing/log_weights.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/estimate.hpp"
 
 namespace boltzmark {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/estimate/visited_states.hpp"
-#include "boltzmark/transition/fixed_points.hpp"
+#include "boltzmark/exact/modes/fixed_points.hpp"
+#include "boltzmark/sample/top_states.hpp"
 
 namespace boltzmark {
 namespace {

@@ -5,9 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/orthants.hpp"
 #include "boltzmark/model/sides.hpp"
+#include "boltzmark/sample/annealing/base_choice.hpp"
 
 namespace boltzmark {
 namespace {
@@ -100,7 +102,8 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   if (!is_searchable(model)) return chosen;
   constexpr int kChains = 64;
   chosen.modes = find_modes(model, chosen.base, search);
-  chosen.phases = find_phases(model, *chosen.modes, seed, summed_side);
+  chosen.phases =
+      std::make_shared<const Phases>(find_phases(model, *chosen.modes, seed, summed_side));
   std::vector<Base> bases = chosen.phases->bases;
   const Eigen::VectorXd& means = chosen.phases->mean_log_weights;
   std::vector<double> mean_log_weights(means.begin(), means.end());

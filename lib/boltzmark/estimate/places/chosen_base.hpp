@@ -2,9 +2,9 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
-#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/case_values.hpp"
@@ -12,12 +12,14 @@
 
 namespace boltzmark {
 
+struct Phases;
+
 /// The base of a run as it is chosen where none is named.
 struct ChosenBase {
   Base base;
-  bool of_modes = false;                        ///< means near modes or a place; else uniform
-  std::optional<Modes> modes = std::nullopt;    ///< where they were searched for
-  std::optional<Phases> phases = std::nullopt;  ///< where bases were compared
+  bool of_modes = false;                           ///< means near modes or a place; else uniform
+  std::optional<Modes> modes = std::nullopt;       ///< where they were searched for
+  std::shared_ptr<const Phases> phases = nullptr;  ///< where bases were compared
 };
 
 /// Returns so many cases of a data set, evenly spread, or all if they are fewer.

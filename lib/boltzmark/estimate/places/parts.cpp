@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/quantiles.hpp"
-#include "boltzmark/transition/fixed_points.hpp"
+#include "boltzmark/exact/modes/fixed_points.hpp"
 
 namespace boltzmark {
 

@@ -7,8 +7,8 @@
 
 #include "boltzmark/estimate/places/bases.hpp"
 #include "boltzmark/estimate/places/places.hpp"
-#include "boltzmark/estimate/visited_states.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
+#include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {

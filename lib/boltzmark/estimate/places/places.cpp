@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "boltzmark/exact/modes/fixed_points.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
-#include "boltzmark/transition/fixed_points.hpp"
 
 namespace boltzmark {
 namespace {

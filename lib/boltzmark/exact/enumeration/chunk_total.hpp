@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/scaled.hpp"
@@ -21,6 +23,16 @@ std::uint64_t chunks_of_group(const Bipartite& sides);
 
 /// Counts the additions of any one term's sum on its way through the total: each may round once.
 std::uint64_t additions_of(std::uint64_t chunks, std::uint64_t group);
+
+/// The chunks of an enumeration that are left: they may be summed anywhere, and are taken in order.
+struct EnumerationChunks {
+  std::uint64_t first = 0;  ///< the next one
+  std::uint64_t end = 0;    ///< beyond the last
+  /// Sums each of some chunks, on the threads of this process.
+  std::function<std::vector<Scaled>(std::uint64_t first, std::uint64_t count)> sum = {};
+  /// Takes the sums of the next chunks, and saves them where there is a checkpoint.
+  std::function<void(const std::vector<Scaled>& sums)> take = {};
+};
 
 /// How far an enumeration has come.
 struct EnumerationProgress {

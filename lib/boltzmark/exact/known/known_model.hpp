@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "boltzmark/model/known_log_z.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "boltzmark/model/known_log_z.hpp"
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/stream.hpp"
 

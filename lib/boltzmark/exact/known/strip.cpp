@@ -16,17 +16,17 @@ namespace {
 constexpr int kMostWidth = 16;
 
 /// Couplings and fields of the spin at (row, place): to its right, and to the next row.
-struct Lattice {
+struct StripLattice {
   Eigen::MatrixXd right, down, field;  // [length x width]
 };
 
-Lattice draw(const Strip& strip, Stream& draws) {
+StripLattice draw(const Strip& strip, Stream& draws) {
   const auto normals = [&](double sd) {
     Eigen::MatrixXd values(strip.length, strip.width);
     for (double& x : values.reshaped()) x = sd * draws.normal();
     return values;
   };
-  Lattice lattice{normals(strip.strength), normals(strip.strength), normals(strip.field)};
+  StripLattice lattice{normals(strip.strength), normals(strip.strength), normals(strip.field)};
   lattice.right.col(strip.width - 1).setZero();
   lattice.down.row(strip.length - 1).setZero();
   return lattice;
@@ -35,7 +35,7 @@ Lattice draw(const Strip& strip, Stream& draws) {
 double spin(std::size_t row, int place) { return (row >> place & 1) != 0 ? 1 : -1; }
 
 // Adds a row's own energy to the log weight of each of its states.
-void add_row(const Lattice& lattice, int m, std::vector<double>& log_weights) {
+void add_row(const StripLattice& lattice, int m, std::vector<double>& log_weights) {
   const auto width = static_cast<int>(lattice.field.cols());
   for (std::size_t row = 0; row < log_weights.size(); ++row)
     for (int i = 0; i < width; ++i) {
@@ -58,7 +58,7 @@ void step_down(double coupling, int place, std::vector<double>& log_weights) {
   }
 }
 
-double log_z_of(const Lattice& lattice) {
+double log_z_of(const StripLattice& lattice) {
   const auto length = static_cast<int>(lattice.field.rows());
   const auto width = static_cast<int>(lattice.field.cols());
   std::vector<double> log_weights(std::size_t{1} << width, 0);
@@ -78,7 +78,7 @@ double log_z_of(const Lattice& lattice) {
   return log_z.value();
 }
 
-Layered lay_out(const Lattice& lattice) {
+Layered lay_out(const StripLattice& lattice) {
   const auto length = static_cast<int>(lattice.field.rows());
   const auto width = static_cast<int>(lattice.field.cols());
   const int units = length * width;
@@ -111,7 +111,7 @@ StripRbm make_strip(const Strip& strip, Stream& draws) {
         fmt::format("width x length = {} x {} (must be 1 to {} wide, of two spins "
                     "or more)",
                     strip.width, strip.length, kMostWidth));
-  const Lattice lattice = draw(strip, draws);
+  const StripLattice lattice = draw(strip, draws);
   const double log_z = log_z_of(lattice);
   const double size = lattice.right.lpNorm<1>() + lattice.down.lpNorm<1>() +
                       lattice.field.lpNorm<1>() + static_cast<double>(lattice.field.size());

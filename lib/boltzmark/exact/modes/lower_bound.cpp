@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/exact/enumeration/state_list.hpp"
 #include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/exact/modes/orthants.hpp"
+#include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/sweep.hpp"
 

@@ -9,7 +9,8 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/exact/modes/fixed_points.hpp"
+#include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/sweep.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <functional>
 #include <optional>
 #include <span>
@@ -7,9 +8,25 @@
 
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
-#include "boltzmark/transition/fixed_points.hpp"
+#include "boltzmark/random/key.hpp"
+#include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
+
+/// How fixed points are searched for.
+struct FixedPointSearch {
+  int starts =
+      128;  ///< of climbs: half drawn evenly, half annealed from the base; a quarter as many besides
+  int annealing_sweeps = 25;  ///< of Gibbs sampling, b rising evenly from 0 to 1
+  int max_sweeps = 100;       ///< of a climb
+  /// Of further climbs, fewer of large models. Half start from one of four distant fixed points with one
+  /// unit stepped away, evenly spread over the units of both sides: a pattern that few strong units hold
+  /// is seldom met from random states, where others outvote them. The other half start where the signs of
+  /// one unit's weights pull its neighbours.
+  int further_starts = 1024;
+  Eigen::MatrixXf cases = {};  ///< visible states to climb from besides [visible x cases]; or none
+  StreamKey key = {};
+};
 
 /// How modes are searched for.
 struct ModeSearch {

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 
 #include "boltzmark/exact/spectrum/operator.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 
 namespace boltzmark {
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "boltzmark/exact/spectrum/operator.hpp"
+#include "boltzmark/exact/spectrum/spectrum.hpp"
 
 namespace boltzmark {
 

@@ -11,12 +11,6 @@
 
 namespace boltzmark {
 
-/// In which order a chain updates its units.
-enum class Scan {
-  periodic,  ///< odd (hidden) layers, then even ones: T = T_h T_v
-  random,    ///< one unit, picked uniformly: (1/n) sum_i T_i
-};
-
 /// Several vectors over the states side by side, each state's values contiguous.
 using StateBlock = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 

@@ -4,9 +4,17 @@
 #include <optional>
 #include <string>
 
-#include "boltzmark/exact/spectrum/operator.hpp"
+#include "boltzmark/core/ranks.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/transition/rule.hpp"
 
 namespace boltzmark {
+
+/// In which order a chain updates its units.
+enum class Scan {
+  periodic,  ///< odd (hidden) layers, then even ones: T = T_h T_v
+  random,    ///< one unit, picked uniformly: (1/n) sum_i T_i
+};
 
 /// How a spectrum is computed.
 struct SpectrumOptions {

@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/io/formats/array.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {

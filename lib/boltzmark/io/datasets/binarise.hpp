@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "boltzmark/io/formats/array.hpp"
 #include "boltzmark/model/case_values.hpp"
 
 namespace boltzmark {
+
+struct Array;
 
 /// How grey levels of images (bytes 0..255) become values of visible units.
 struct BinariseOptions {

@@ -67,7 +67,7 @@ void convert(const Array& array, Out* out) {
 }
 
 // Tells whether every element is a whole number of 0..255.
-bool holds_levels(const Array& array) {
+bool are_levels(const Array& array) {
   bool all = true;
   with_elements(array, [&](const auto* values) {
     all = std::all_of(values, values + array.count(), [](auto x) {
@@ -174,7 +174,7 @@ CaseValues Array::cases() && {
   if (count() == 0) place.refuse("is empty, " + shape_text(shape), "must hold elements");
   const auto units = static_cast<Eigen::Index>(count() / shape[0]);
   if (element_size(type) == 1 && type != ElementType::int8) return {std::move(bytes), units};
-  if (holds_levels(*this)) {
+  if (are_levels(*this)) {
     CaseValues::Levels levels(count());
     convert(*this, levels.data());
     return {std::move(levels), units};

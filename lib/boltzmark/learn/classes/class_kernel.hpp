@@ -1,18 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
 
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/model/unit.hpp"
 
 namespace boltzmark {
-
-/// A sparse vector: values at places, ascending.
-struct SparseValues {
-  std::span<const std::uint32_t> places;
-  std::span<const float> values;
-};
 
 /// Adds sum_k x_k column_(i_k) to a vector.
 /// Shapes  columns [rows x any], column by column; out [rows]

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/learn/classes/class_kernel.hpp"
 
 namespace boltzmark {
 namespace {
@@ -105,7 +108,56 @@ void sum_input_weights(const Eigen::MatrixXd& towards, const LabelledCases& case
   });
 }
 
+int batch_size(const LabelledCases& cases, const DiscriminativeOptions& options) {
+  if (options.batch < 0 || options.batch > cases.count())
+    throw InvalidArgument(fmt::format("batch = {} (must be 1..{}, or 0 for all cases)",
+                                      options.batch, cases.count()));
+  return options.batch == 0 ? cases.count() : options.batch;
+}
+
 }  // namespace
+
+LabelledCases::LabelledCases(const CaseValues& inputs, std::vector<int> labels, int classes)
+    : inputs_(static_cast<int>(inputs.rows())), classes_(classes), labels_(std::move(labels)) {
+  if (inputs.rows() < 1 || inputs.cols() < 1)
+    throw InvalidArgument(fmt::format("inputs = [{} x {}] (must have an input and a case or more)",
+                                      inputs.rows(), inputs.cols()));
+  if (inputs.cols() != static_cast<Eigen::Index>(labels_.size()))
+    throw InvalidArgument(
+        fmt::format("labels = {} (must be {}, one per case)", labels_.size(), inputs.cols()));
+  for (std::size_t c = 0; c < labels_.size(); ++c)
+    if (labels_[c] < 0 || labels_[c] >= classes)
+      throw InvalidArgument(
+          fmt::format("label of case {} = {} (must be 0..{})", c + 1, labels_[c], classes - 1));
+  if (!inputs.all([](float x) { return std::isfinite(x); }))
+    throw InvalidArgument("inputs = NaN or infinity (must be finite)");
+  starts_.push_back(0);
+  for (Eigen::Index c = 0; c < inputs.cols(); ++c) {
+    const Eigen::VectorXf values = inputs.col(c);
+    for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
+      if (values[i] == 0) continue;
+      places_.push_back(static_cast<std::uint32_t>(i));
+      values_.push_back(values[i]);
+    }
+    starts_.push_back(places_.size());
+  }
+}
+
+SparseValues LabelledCases::input(int c) const {
+  const std::size_t first = starts_[c], count = starts_[c + 1] - first;
+  return {{places_.data() + first, count}, {values_.data() + first, count}};
+}
+
+std::uint64_t LabelledCases::hash() const {
+  const auto bytes = [](const auto& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()),
+                            values.size() * sizeof values[0]);
+  };
+  const auto shape = static_cast<std::uint64_t>(inputs_) << 32 | static_cast<unsigned>(classes_);
+  return hash_bytes(
+      bytes(values_),
+      hash_bytes(bytes(places_), hash_bytes(bytes(starts_), hash_bytes(bytes(labels_), shape))));
+}
 
 Eigen::MatrixXd log_class_probabilities(const DiscriminativeRbm& model,
                                         const LabelledCases& cases) {
@@ -166,6 +218,53 @@ double class_gradient(const DiscriminativeRbm& model, const LabelledCases& cases
   gradient.biases[0] = share * sums[0].hidden_bias;
   gradient.biases[1] = share * sums[0].class_bias;
   return share * sums[0].log_likelihood;
+}
+
+DiscriminativeTrainer::DiscriminativeTrainer(DiscriminativeRbm model, const LabelledCases& cases,
+                                             const DiscriminativeOptions& options, StreamKey key)
+    : Ascent(model.zero_parameters(), options.optimiser, options.learning_rate),
+      model_(std::move(model)),
+      cases_(&cases),
+      options_(options),
+      key_(key),
+      minibatches_(cases.count(), batch_size(cases, options), key) {
+  if (cases.inputs() != model_.inputs() || cases.classes() != model_.classes())
+    throw InvalidArgument(fmt::format("cases = {} inputs, {} classes (must be the model's {}, {})",
+                                      cases.inputs(), cases.classes(), model_.inputs(),
+                                      model_.classes()));
+}
+
+std::uint64_t DiscriminativeTrainer::updates_per_epoch() const {
+  return static_cast<std::uint64_t>(minibatches_.per_epoch());
+}
+
+void DiscriminativeTrainer::fill_gradient(Parameters& gradient) {
+  class_gradient(model_, *cases_, minibatches_.cases(updates()), gradient);
+}
+
+CheckpointInputs DiscriminativeTrainer::inputs() const {
+  CheckpointInputs inputs;
+  inputs.add("inputs, hidden units, classes",
+             fmt::format("{}-{}-{}", model_.inputs(), model_.hidden(), model_.classes()));
+  inputs.add("hidden units", "discriminative " + model_.hidden_unit().name());
+  inputs.add("optimiser and rate", describe(options_.optimiser, options_.learning_rate));
+  inputs.add("batch", std::to_string(batch_size(*cases_, options_)));
+  inputs.add("cases", std::to_string(cases_->count()));
+  inputs.add_hash("data", {cases_->hash()});
+  inputs.add_hash("seed", {key_.low, key_.high});
+  return inputs;
+}
+
+void DiscriminativeTrainer::save(CheckpointWriter& out) const {
+  write_parameters(model_.parameters(), out);
+}
+
+void DiscriminativeTrainer::load(CheckpointReader& in) {
+  Parameters values = model_.parameters();
+  read_parameters(values, in);
+  model_ = DiscriminativeRbm(model_.hidden_unit(), std::move(values.weights[0]),
+                             std::move(values.weights[1]), std::move(values.biases[0]),
+                             std::move(values.biases[1]));
 }
 
 }  // namespace boltzmark

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/cases/minibatches.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
 namespace {
 
-constexpr int kVisible = 0;
+constexpr int kCaseLayer = 0;
 // With v held an RBM's h is exact after one sweep, and layers above it forget their start in a few.
 constexpr int kSweeps = 50;
 
@@ -28,9 +28,9 @@ std::vector<int> choose_cases(int cases, int chains, StreamKey key) {
 }  // namespace
 
 Chains chains_at_cases(const Layered& model, CaseSource& source, int chains, StreamKey key) {
-  if (source.units() != model.size(kVisible))
+  if (source.units() != model.size(kCaseLayer))
     throw InvalidArgument(fmt::format("source = {} units (must be {}, as the visible layer)",
-                                      source.units(), model.size(kVisible)));
+                                      source.units(), model.size(kCaseLayer)));
   const StreamKey own = derive_key(key, "chains at cases");
   const PhiloxDraws draws(own);
   Chains states(model, chains);

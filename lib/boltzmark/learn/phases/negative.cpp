@@ -9,6 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/sample/chains/adaptive_runs.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
+#include "boltzmark/sample/chains/coupled_chains.hpp"
 #include "boltzmark/sample/chains/fast_weights.hpp"
 #include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "boltzmark/sample/chains/persistent_ladders.hpp"

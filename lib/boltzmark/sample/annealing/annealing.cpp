@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/sample/annealing/shared_chains.hpp"
 
 namespace boltzmark {
 namespace {

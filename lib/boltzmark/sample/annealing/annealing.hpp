@@ -6,13 +6,14 @@
 
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/random/key.hpp"
-#include "boltzmark/sample/annealing/log_weights.hpp"
-#include "boltzmark/sample/annealing/shared_chains.hpp"
+#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/top_states.hpp"
 #include "boltzmark/target/ladder.hpp"
 #include "boltzmark/target/target.hpp"
 
 namespace boltzmark {
+
+struct SharedChains;
 
 /// What an annealing run takes.
 struct AnnealingOptions {

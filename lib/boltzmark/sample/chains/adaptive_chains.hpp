@@ -2,17 +2,11 @@
 
 #include <vector>
 
+#include "boltzmark/sample/chains/adaptive_options.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/sample/tempering/wang_landau.hpp"
 
 namespace boltzmark {
-
-/// The ladder and the adaptive weights of adaptive simulated tempering.
-struct AdaptiveOptions {
-  std::vector<float> inverse_temperatures = {};  ///< ascending, two or more, the last one 1
-  AdaptingFactor factor = {};
-  WeightSharing weights = WeightSharing::own;
-};
 
 /// Chains of adaptive simulated tempering on a model that may change between sweeps, all at b = 1
 /// first, and before them plain ones that stay there. An iteration of Algorithm 1 is sweep, then

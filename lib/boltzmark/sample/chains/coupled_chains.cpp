@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -11,8 +10,6 @@
 namespace boltzmark {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSwapRules = {"last", "lag", "each", "entry"};
-
 CouplingOptions checked_coupling(const CouplingOptions& coupling) {
   if (coupling.lag < 1)
     throw InvalidArgument(fmt::format("lag = {} (must be at least 1)", coupling.lag));
@@ -20,14 +17,6 @@ CouplingOptions checked_coupling(const CouplingOptions& coupling) {
 }
 
 }  // namespace
-
-std::string_view name(SwapRule rule) { return kSwapRules[static_cast<std::size_t>(rule)]; }
-
-std::optional<SwapRule> parse_swap_rule(std::string_view text) {
-  for (std::size_t i = 0; i < kSwapRules.size(); ++i)
-    if (kSwapRules[i] == text) return static_cast<SwapRule>(i);
-  return std::nullopt;
-}
 
 bool exchanges(SwapRule rule, bool at_lag, int before, int after, int top) {
   switch (rule) {

@@ -1,34 +1,14 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "boltzmark/sample/chains/adaptive_chains.hpp"
 
 namespace boltzmark {
 
-/// When a slow chain and its fast one exchange states: the readings of salakhutdinov2010, Sec. 6.1
-/// and 8. All but `last` exchange the states of that moment, for which the fast one is at b = 1.
-enum class SwapRule {
-  last,  ///< at every lag, with the last state that the fast chain had at b = 1: the paper's practice
-  lag,    ///< at every lag, if the fast chain is at b = 1 then
-  each,   ///< after every sweep that ends with it at b = 1
-  entry,  ///< after every sweep with which it arrives at b = 1
-};
-std::string_view name(SwapRule rule);
-/// Parses a name; returns none if it is not one.
-std::optional<SwapRule> parse_swap_rule(std::string_view text);
-
 /// Tells whether a pair exchanges states after a sweep that took the fast chain's rung from `before`
 /// to `after`; `top` is the rung of b = 1.
 bool exchanges(SwapRule rule, bool at_lag, int before, int after, int top);
-
-/// How slow chains are coupled to fast ones.
-struct CouplingOptions {
-  SwapRule swap = SwapRule::last;
-  int lag = 50;  ///< sweeps
-  friend bool operator==(const CouplingOptions&, const CouplingOptions&) = default;
-};
 
 /// Coupled adaptive simulated tempering (CAST): slow chains of plain sweeps, whose states it gives,
 /// and as many fast ones of adaptive simulated tempering, each of which exchanges whole states with

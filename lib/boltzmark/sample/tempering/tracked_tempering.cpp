@@ -8,7 +8,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
-#include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/sample/tempering/tempered_group.hpp"
+#include "boltzmark/target/layered_population.hpp"
 
 namespace boltzmark {
 namespace {
@@ -102,6 +103,8 @@ TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& m
   check(place, *model, options);
   put(place);
 }
+
+TrackedTempering::~TrackedTempering() = default;
 
 void TrackedTempering::put(const TrackedPlace& place) {
   for (std::size_t g = 0; g < groups_.size(); ++g) {

@@ -7,11 +7,12 @@
 
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
-#include "boltzmark/sample/tempering/tempered_group.hpp"
 #include "boltzmark/target/layered_target.hpp"
-#include "boltzmark/transition/tempered_chains.hpp"
 
 namespace boltzmark {
+
+class LayeredPopulation;
+class TemperedGroup;
 
 /// The settings of a tracked run; the defaults are those of carlson2016, Sec. 4.4.
 struct TrackingOptions {
@@ -59,6 +60,7 @@ class TrackedTempering final : public Sampler {
                    const TrackingOptions& options, const TrackedPlace& place);
   TrackedTempering(const TrackedTempering&) = delete;
   TrackedTempering& operator=(const TrackedTempering&) = delete;
+  ~TrackedTempering() override;
 
   std::string name() const override { return "tracked tempering"; }
   int chains() const override { return options_.chains; }

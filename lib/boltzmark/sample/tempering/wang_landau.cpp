@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
@@ -10,47 +9,13 @@
 namespace boltzmark {
 namespace {
 
-constexpr std::string_view kConstant = "constant:", kVanishing = "vanishing:";
-
-bool is_factor_size(double size) { return size > 0 && std::isfinite(size); }
-
 AdaptingFactor checked_factor(const AdaptingFactor& factor) {
-  if (!is_factor_size(factor.size))
+  if (!factor.is_valid())
     throw InvalidArgument(fmt::format("factor = {} (must be positive and finite)", factor.size));
   return factor;
 }
 
 }  // namespace
-
-double AdaptingFactor::at(std::uint64_t update) const {
-  return vanishing ? size / static_cast<double>(update) : size;
-}
-
-std::string AdaptingFactor::name() const {
-  return fmt::format("{}{}", vanishing ? kVanishing : kConstant, size);
-}
-
-std::optional<AdaptingFactor> parse_adapting_factor(std::string_view text) {
-  for (const bool vanishing : {false, true}) {
-    const std::string_view kind = vanishing ? kVanishing : kConstant;
-    if (!text.starts_with(kind)) continue;
-    const char* last = text.data() + text.size();
-    AdaptingFactor factor{vanishing};
-    const auto [stop, error] = std::from_chars(text.data() + kind.size(), last, factor.size);
-    if (error == std::errc() && stop == last && is_factor_size(factor.size)) return factor;
-  }
-  return std::nullopt;
-}
-
-std::string_view name(WeightSharing sharing) {
-  return sharing == WeightSharing::own ? "own" : "shared";
-}
-
-std::optional<WeightSharing> parse_weight_sharing(std::string_view text) {
-  for (const WeightSharing sharing : {WeightSharing::own, WeightSharing::shared})
-    if (name(sharing) == text) return sharing;
-  return std::nullopt;
-}
 
 void raise_weight(std::span<double> log_g, int rung, double increase) {
   log_g[static_cast<std::size_t>(rung)] += increase;

@@ -2,34 +2,12 @@
 
 #include <Eigen/Core>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "boltzmark/core/checkpoint.hpp"
+#include "boltzmark/sample/chains/adaptive_options.hpp"
 
 namespace boltzmark {
-
-/// Gamma_t, by how much an adaptive weight grows: its size, or its size over t.
-struct AdaptingFactor {
-  bool vanishing = false;
-  double size = 10;
-
-  /// Returns gamma_t of the t-th update, from 1.
-  double at(std::uint64_t update) const;
-  /// Writes it as it is parsed: constant:10, vanishing:10.
-  std::string name() const;
-  friend bool operator==(const AdaptingFactor&, const AdaptingFactor&) = default;
-};
-/// Parses a name; returns none unless it is constant:X or vanishing:X with finite X > 0.
-std::optional<AdaptingFactor> parse_adapting_factor(std::string_view text);
-
-/// Whose visits raise a chain's adaptive weights: its own, or the mean over all chains.
-enum class WeightSharing { own, shared };
-std::string_view name(WeightSharing sharing);
-/// Parses a name; returns none if it is not one.
-std::optional<WeightSharing> parse_weight_sharing(std::string_view text);
 
 /// Raises the adaptive weight of one rung, and keeps all relative to the last rung's.
 ///   log g_k <- log g_k + increase                              [salakhutdinov2010, Eq. 5, Alg. 1.5]

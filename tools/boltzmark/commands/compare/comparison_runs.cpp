@@ -10,6 +10,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/visits.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "tools/boltzmark/progress.hpp"
 
 namespace boltzmark::cli {
@@ -21,15 +23,15 @@ using experiments::TrialContext;
 struct ComparisonRuns::Prepared {
   PreparedTarget prepared;
   SearchedStates states;
-  std::optional<Phases> phases;
+  std::shared_ptr<const Phases> phases;
   LowerBound bound;  ///< what log Z is certainly not below
 };
 
 namespace {
 
 // Holds an estimate to the states that its run met of those that searches found.
-void hold_to_searched(const SearchedStates& searched, const std::optional<Phases>& phases,
-                      MethodRuns& runs, Estimate& estimate) {
+void hold_to_searched(const SearchedStates& searched, const Phases* phases, MethodRuns& runs,
+                      Estimate& estimate) {
   const VisitedStates visited = visited_states(runs.top_states());
   LowerBound bound;
   searched.count(visited.states, visited.visits, bound);
@@ -200,7 +202,7 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     Estimate estimate = runs.estimate(method);
     const double seconds = own.seconds() + shared_seconds;
     hold_to_resolution(shared.bound, estimate);
-    hold_to_searched(shared.states, shared.phases, runs, estimate);
+    hold_to_searched(shared.states, shared.phases.get(), runs, estimate);
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
     if (!shared.bound.all_states) refuse_below(estimate, shared.bound.lowest());
     add_unseen(estimate);

@@ -13,7 +13,7 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/held.hpp"
-#include "boltzmark/estimate/held/target_error.hpp"
+#include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/sha256.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,10 +46,11 @@ struct EstimateOutcome {
   std::vector<Attempt> attempts = {};  ///< the last one's numbers are those above
   std::string base = {};
   LowerBound bound = {};
-  std::optional<KnownLogZ> known = {};     ///< by the model's file
-  std::optional<SampleStore> store = {};   ///< of a run that is to be dumped
-  VisitedStates visited = {};              ///< by the run, at b = 1
-  std::optional<MetPhases> phases = {};    ///< what was found of them, and met by the run
+  std::optional<KnownLogZ> known = {};    ///< by the model's file
+  std::optional<SampleStore> store = {};  ///< of a run that is to be dumped
+  VisitedStates visited = {};             ///< by the run, at b = 1
+  /// What was found of phases, and met by the run.
+  std::shared_ptr<const MetPhases> phases = nullptr;
   std::optional<BothWays> both_ways = {};  ///< of the last run, where asked for
 };
 

@@ -14,7 +14,7 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/datasets/binarise.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "tools/boltzmark/bounds.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_run.hpp"

@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/io/datasets/binarise.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "tools/boltzmark/input.hpp"

@@ -8,7 +8,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/discriminative_file.hpp"
+#include "boltzmark/io/model_file.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"

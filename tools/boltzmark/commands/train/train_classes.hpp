@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/classes/discriminative_trainer.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 #include "tools/boltzmark/command.hpp"
 #include "tools/boltzmark/commands/train/train_run.hpp"
 #include "tools/boltzmark/progress.hpp"

@@ -1,4 +1,4 @@
-#include "boltzmark/exact/enumeration/state_list.hpp"
+#include "boltzmark/exact/modes/state_list.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"
-#include "boltzmark/random/key.hpp"
 #include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
@@ -35,21 +35,6 @@ class SideStates {
   std::u16string scratch_;
   std::unordered_map<std::u16string, int> numbers_;
   std::vector<const std::u16string*> states_;
-};
-
-/// How fixed points are searched for.
-struct FixedPointSearch {
-  int starts =
-      128;  ///< of climbs: half drawn evenly, half annealed from the base; a quarter as many besides
-  int annealing_sweeps = 25;  ///< of Gibbs sampling, b rising evenly from 0 to 1
-  int max_sweeps = 100;       ///< of a climb
-  /// Of further climbs, fewer of large models. Half start from one of four distant fixed points with one
-  /// unit stepped away, evenly spread over the units of both sides: a pattern that few strong units hold
-  /// is seldom met from random states, where others outvote them. The other half start where the signs of
-  /// one unit's weights pull its neighbours.
-  int further_starts = 1024;
-  Eigen::MatrixXf cases = {};  ///< visible states to climb from besides [visible x cases]; or none
-  StreamKey key = {};
 };
 
 /// States that a climb does not leave, or where it was after max_sweeps.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/transition/fixed_points.hpp"
+#include "boltzmark/exact/modes/fixed_points.hpp"
 
 namespace boltzmark {
 

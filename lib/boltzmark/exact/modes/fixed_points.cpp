@@ -1,4 +1,4 @@
-#include "boltzmark/transition/fixed_points.hpp"
+#include "boltzmark/exact/modes/fixed_points.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "boltzmark/estimate/visited_states.hpp"
+#include "boltzmark/sample/top_states.hpp"
 
-#include "boltzmark/target/layered_target.hpp"
+#include "boltzmark/target/layered_population.hpp"
 
 namespace boltzmark {
 
