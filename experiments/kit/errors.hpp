@@ -14,7 +14,12 @@ namespace boltzmark::experiments {
 
 /// Root of the mean of squares.  Shapes  not empty
 double rmse(std::span<const double> errors);
-/// RMSE with its 95 % interval for normal errors: n RMSE^2 / sigma^2 is chi-squared with n degrees.
+/// Degrees of freedom of the chi-squared law of the sum of n squared normal errors: n where they have no
+/// bias, the more the larger it is beside their spread, so that limits of an RMSE are Student's of the bias.
+///   2 mean^2 / variance of that sum = n (s^2 + m^2)^2 / (s^4 + 2 k s^2 m^2),  at least n
+///   m^2 = mean^2 - s^2 / n or 0,  k = (Student's quantile / the normal one)^2     [Satterthwaite 1946]
+double squares_freedom(std::span<const double> errors);
+/// RMSE with its 95 % interval for normal errors, by that law.
 Estimate rmse_estimate(std::span<const double> errors);
 
 /// One estimate held against the truth. NaN stands for a number that does not exist.

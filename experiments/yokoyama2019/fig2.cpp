@@ -117,7 +117,7 @@ Experiment experiment() {
       .seconds = {.smoke = 2, .quick = 12, .paper = 120},
       .claims = {"Y07", "Y08", "Y09", "Y11", "Y24"},
       .deviations =
-          {"The length of training is not stated: 5,000 updates, in which every KLD passes its "
+          {"The length of training is not stated: 5,000 updates, in which every mean KLD passes its "
            "minimum.",
            "Adam's settings are not stated: its authors' defaults, rate 0.001.",
            "Cases are exact draws from the enumerated law instead of Gibbs samples.",

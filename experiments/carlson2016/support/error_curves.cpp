@@ -236,14 +236,14 @@ void add_error_panel(const Results& results, const ErrorPanel& panel, const std:
 
 Measure rmse_ratio(const std::string& claim, const std::string& part, const ErrorCell& a,
                    const ErrorCell& b, const Truth& truth, double seen) {
-  const auto n = static_cast<double>(a.errors.size()), m = static_cast<double>(b.errors.size());
-  const boost::math::fisher_f law(n, m);
+  const boost::math::fisher_f law(squares_freedom(a.errors), squares_freedom(b.errors));
+  const std::size_t repeats = std::min(a.errors.size(), b.errors.size());
   const double log_ratio = std::log(a.rmse / b.rmse);
   const double low = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.975));
   const double high = log_ratio - 0.5 * std::log(boost::math::quantile(law, 0.025));
-  Measure measure = interval_measure(
-      {.claim = claim, .part = part, .decidable = std::min(n, m) >= kEnoughRepeats},
-      {log_ratio, low, high}, std::min(a.errors.size(), b.errors.size()));
+  Measure measure =
+      interval_measure({.claim = claim, .part = part, .decidable = repeats >= kEnoughRepeats},
+                       {log_ratio, low, high}, repeats);
   measure.p_value = boost::math::cdf(law, std::exp(2 * log_ratio));
   // The test rejects if the observed ratio of squares is below q; truly it is 1/seen^2 of F.
   const double q = boost::math::quantile(law, 0.05);

@@ -26,6 +26,14 @@ Measure measure_of(const RatioClaim& claim, const BootstrapInterval& found, std:
   measure.power = normal_power(effect / log_error, 0.025, Alternative::greater);
   measure.power_against = fmt::format("a ratio of {:.3g}", claim.against);
   measure.post_hoc = true;
+  // A verdict that another key of the bootstrap would turn is none.
+  if (std::abs(found.lower - claim.threshold) < found.lower_noise ||
+      std::abs(found.upper - claim.threshold) < found.upper_noise) {
+    measure.decidable = false;
+    measure.note =
+        fmt::format("; a limit is nearer to {} than it is to those of other keys of the bootstrap",
+                    claim.threshold);
+  }
   return measure;
 }
 

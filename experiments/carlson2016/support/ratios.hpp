@@ -19,7 +19,8 @@ struct RatioClaim {
 
 /// Measures a positive statistic of paired repeats by the percentile bootstrap over them.
 /// The power is that of the 95 % interval of the logarithm, taken as normal, with the relative
-/// standard error found, to exclude the threshold.
+/// standard error found, to exclude the threshold. It is not decidable, as its note says, where a limit
+/// is as near to the threshold as it may be to that of another key of the bootstrap.
 /// Throws  InvalidArgument if there are fewer than 2 repeats or the statistic is not finite
 Measure ratio_measure(const RatioClaim& claim, std::size_t repeats, const RowStatistic& statistic);
 

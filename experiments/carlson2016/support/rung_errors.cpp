@@ -56,10 +56,16 @@ std::vector<int> rungs_estimated(const Results& results, const std::string& mode
   return found;
 }
 
-bool rung_pools_mixed(const Results& results, const std::string& model, int rungs) {
-  const auto found = pools(results, model, rungs);
-  return std::all_of(found.begin(), found.end(),
-                     [](const Trial* pool) { return pool->outputs.value("mixed", true); });
+PoolCount count_pools(const Results& results, const std::string& model, int rungs) {
+  PoolCount count;
+  for (const Trial* pool : pools(results, model, rungs)) {
+    const std::int64_t trips = pool->outputs.value("round_trips", std::int64_t{0});
+    count.fewest_trips = count.all == 0 ? trips : std::min(count.fewest_trips, trips);
+    count.most_trips = std::max(count.most_trips, trips);
+    ++count.all;
+    count.refused += pool->outputs.value("mixed", true) ? 0 : 1;
+  }
+  return count;
 }
 
 RungErrors::RungErrors(const Results& results, const std::string& model, const std::string& method,

@@ -18,8 +18,13 @@ std::vector<std::vector<double>> rung_errors(const Results& results, const std::
 std::vector<int> rungs_estimated(const Results& results, const std::string& model,
                                  const std::string& method, int least);
 
-/// Tells whether the chains of every such pool mixed; exact pools have.
-bool rung_pools_mixed(const Results& results, const std::string& model, int rungs);
+/// The pools of chains at one number of rungs, and how many runs were refused for their mixing.
+struct PoolCount {
+  int all = 0, refused = 0;
+  std::int64_t fewest_trips = 0, most_trips = 0;  ///< round trips of a run between b = 0 and 1
+};
+/// Counts them; exact pools are none of chains, and none is refused.
+PoolCount count_pools(const Results& results, const std::string& model, int rungs);
 
 /// Mean squares of the errors of one method at several numbers of rungs, from which RMSEs are made
 /// for any choice of bootstrap rows. A row is a pool of chains: its estimates share its error. Of

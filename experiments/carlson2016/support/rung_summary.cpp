@@ -27,13 +27,13 @@ RungErrors errors_of(const Results& results, const RungPools& pools, const std::
   return {results, pools.model, method, rungs_estimated(results, pools.model, method, 0)};
 }
 
-/// Rings around the points of every estimator where chains did not mix.
-Series unmixed_rings(const Results& results, const RungPools& pools,
+/// Rings around the points of every estimator where runs were refused.
+Series refused_rings(const Results& results, const RungPools& pools,
                      const std::vector<Series>& curves) {
-  Series rings{.label = "chains did not mix", .mark = Mark::rings, .colour = 5};
+  Series rings{.label = "runs were refused", .mark = Mark::rings, .colour = 5};
   for (const Series& curve : curves)
     for (std::size_t i = 0; i < curve.x.size(); ++i)
-      if (!rung_pools_mixed(results, pools.model, static_cast<int>(curve.x[i]))) {
+      if (count_pools(results, pools.model, static_cast<int>(curve.x[i])).refused > 0) {
         rings.x.push_back(curve.x[i]);
         rings.y.push_back(curve.y[i]);
       }
@@ -55,7 +55,7 @@ Panel panel_of(const Results& results, const RungPools& pools, const Panel& fram
     }
     if (!series.x.empty()) panel.series.push_back(std::move(series));
   }
-  if (Series rings = unmixed_rings(results, pools, panel.series); !rings.x.empty())
+  if (Series rings = refused_rings(results, pools, panel.series); !rings.x.empty())
     panel.series.push_back(std::move(rings));
   return panel;
 }
@@ -87,9 +87,10 @@ struct Judged {
     return rungs_estimated(results, pools.model, method, least);
   }
   std::vector<int> mixed(std::vector<int> rungs) const {
-    rungs.erase(std::remove_if(rungs.begin(), rungs.end(),
-                               [&](int k) { return !rung_pools_mixed(results, pools.model, k); }),
-                rungs.end());
+    rungs.erase(
+        std::remove_if(rungs.begin(), rungs.end(),
+                       [&](int k) { return count_pools(results, pools.model, k).refused > 0; }),
+        rungs.end());
     return rungs;
   }
   /// A spread over K can but grow with more of them: one over some is no test of the paper's. And
@@ -102,8 +103,10 @@ struct Judged {
   std::string note(const std::vector<int>& rungs) const {
     std::string text = fmt::format("{}, K = {}", pools.title, fmt::join(rungs, ", "));
     for (const int k : rungs)
-      if (!rung_pools_mixed(results, pools.model, k))
-        text += fmt::format("; chains did not mix at K = {}", k);
+      if (const PoolCount count = count_pools(results, pools.model, k); count.refused > 0)
+        text +=
+            fmt::format("; {} of {} runs refused at K = {}, where chains made {} to {} round trips",
+                        count.refused, count.all, k, count.fewest_trips, count.most_trips);
     return text;
   }
 };
@@ -204,7 +207,10 @@ std::string runs_text(const Results& results) {
 
 std::string mixing_text(const Results& results, const RungPools& pools, int rungs) {
   if (std::string_view(pools.model) == kExactPools.model) return "independent";
-  return rung_pools_mixed(results, pools.model, rungs) ? "chains" : "chains that did not mix";
+  const PoolCount count = count_pools(results, pools.model, rungs);
+  return count.refused == 0
+             ? "chains"
+             : fmt::format("chains, {} of {} runs refused", count.refused, count.all);
 }
 
 Table error_table(const Results& results) {

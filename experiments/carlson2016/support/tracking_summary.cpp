@@ -236,7 +236,7 @@ void add_tracking_alphas(const std::vector<TrackingCurves>& runs, Summary& summa
   }
   summary.add(std::move(table));
   add_of_checks({.claim = "C43",
-                 .likely_reason = "smoothing leaves noise that grows with alpha; where every error "
+                 .likely_reason = "a small alpha lags behind log Z as it rises; where every error "
                                   "is far below a nat no plot shows their ratio"},
                 runs, worst_to_best, summary);
 }

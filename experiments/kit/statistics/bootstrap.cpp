@@ -95,12 +95,23 @@ std::vector<std::size_t> all_rows(std::size_t rows) {
   return all;
 }
 
+// The number of replicates below a quantile is binomial.
+double noise_at(const std::vector<double>& replicates, double level) {
+  const double half =
+      1.96 * std::sqrt(level * (1 - level) / static_cast<double>(replicates.size()));
+  return (quantile(replicates, std::min(1.0, level + half)) -
+          quantile(replicates, std::max(0.0, level - half))) /
+         2;
+}
+
 BootstrapInterval read_off(double estimate, const std::vector<double>& replicates, Levels levels) {
   BootstrapInterval result;
   result.estimate = estimate;
   result.lower = quantile(replicates, levels.lower);
   result.upper = quantile(replicates, levels.upper);
   result.std_error = standard_deviation(replicates);
+  result.lower_noise = noise_at(replicates, levels.lower);
+  result.upper_noise = noise_at(replicates, levels.upper);
   return result;
 }
 
@@ -159,6 +170,11 @@ BootstrapInterval bootstrap_strata(std::span<const std::size_t> sizes,
       std::exp(quantile(law, (1 + options.level) / 2) * standard_deviation(replicates));
   result.lower = estimate / factor;
   result.upper = estimate * factor;
+  // A standard deviation of n replicates is off by one in sqrt(2 n) of it.
+  const double noise =
+      std::log(factor) * 1.96 / std::sqrt(2.0 * static_cast<double>(replicates.size()));
+  result.lower_noise = result.lower * noise;
+  result.upper_noise = result.upper * noise;
   return result;
 }
 

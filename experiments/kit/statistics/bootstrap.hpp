@@ -27,6 +27,9 @@ struct BootstrapOptions {
 /// A bootstrap interval and the standard deviation of the replicates.
 struct BootstrapInterval : Interval {
   double std_error = 0;
+  /// How far either limit may be, in 95 of 100 keys, from that of endless replicates: half of what lies
+  /// between the replicates of so much higher and lower levels.
+  double lower_noise = 0, upper_noise = 0;
 };
 
 /// A statistic of a sample.

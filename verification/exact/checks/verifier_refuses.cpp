@@ -271,6 +271,15 @@ TEST_CASE("what the theorems say is refused of rules of which it is false") {
   CHECK_FALSE(counter_example_check(Rule::gibbs()).run(20, 1).holds);
   CHECK(changes_as_often_check(Rule::flip()).run(20, 1).holds);
   CHECK_FALSE(changes_as_often_check(Rule::gibbs()).run(20, 1).holds);
+  // Nor of one that is Gibbs sampling where the unit is off, or on, alone.
+  for (const int lazy : {0, 1}) {
+    const Rule half =
+        Rule::of("half", [lazy](Unit unit, double input, int from, std::span<double> out) {
+          next_law(from == lazy ? Rule::gibbs() : Rule::flip(), unit, input, from, out);
+        });
+    INFO(lazy);
+    CHECK_FALSE(changes_as_often_check(half).run(20, 1).holds);
+  }
 }
 
 TEST_CASE("a swap on arrival at b = 1 is refused by what the other swaps are held to") {

@@ -95,5 +95,7 @@ TEST_CASE("work that does not fit is refused with what it would take and what ma
       Catch::StartsWith("memory for all of it = ") && Catch::EndsWith("lower --chains)"));
   CHECK_THROWS_AS(require_memory("nonsense", NAN, "x"), InvalidArgument);
   CHECK(human_bytes(999) == "999 B");
+  CHECK(human_bytes(999.6) == "0.976 KiB");
+  CHECK(human_bytes(999.7 * 1024) == "0.976 MiB");
   CHECK(human_bytes(3 * 1024.0 * 1024) == "3 MiB");
 }

@@ -168,6 +168,9 @@ TEST_CASE("exact tests of few trials are fractions") {
   CHECK(fisher_test({3, 4}, {1, 4}, Alternative::two_sided) == Approx(34.0 / 70));
   CHECK(binomial_test({3, 4}, 0.5, Alternative::greater) == Approx(5.0 / 16));
   CHECK(binomial_test({3, 4}, 0.5, Alternative::two_sided) == Approx(10.0 / 16));
+  // The other outcome is likelier by 0.04 %: not one of those that are no likelier.
+  CHECK(binomial_test({0, 1}, 0.5001, Alternative::two_sided) == Approx(0.4999).epsilon(1e-12));
+  CHECK(holm(std::vector<double>{0.6, 0.7}) == std::vector<double>{1, 1});
   const std::vector<double> adjusted = holm(std::vector<double>{0.01, 0.04, 0.03});
   CHECK(adjusted[0] == Approx(0.03));
   CHECK(adjusted[1] == Approx(0.06));  // not below that of 0.03

@@ -205,6 +205,12 @@ TEST_CASE("Fieller's limits solve his equation") {
   }
   CHECK(boltzmark::paired_ratio_interval(a, std::vector<double>{1, -1, 2, -2, 0.1}).upper ==
         infinity);
+  // Of -1 throughout: the mean of -a, 2 +- 12.706205 standard errors of 1.
+  const auto negative =
+      boltzmark::paired_ratio_interval(std::vector<double>{1, 3}, std::vector<double>{-1, -1});
+  CHECK(negative.estimate == Approx(-2));
+  CHECK(negative.lower == Approx(-14.706205).epsilon(1e-7));
+  CHECK(negative.upper == Approx(10.706205).epsilon(1e-7));
 }
 
 TEST_CASE("Newcombe's interval of a difference is the published one") {

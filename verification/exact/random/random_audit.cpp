@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"

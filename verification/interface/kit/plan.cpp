@@ -16,17 +16,18 @@ namespace {
 TEST_CASE(
     "a plan takes what is kept at the paper's profile alone, and calls no finished trial stale") {
   const TemporaryFolder out;
-  const auto finished = [&](Profile profile) {
+  const auto finished = [&](Profile profile, std::uint64_t seed = 1) {
     const auto& all = experiments();
     const auto fig1 = std::find_if(all.begin(), all.end(), [](const Experiment& experiment) {
       return experiment.id == "bruegge2013/fig1";
     });
     // Its trials, some of which are kept, are the same at all profiles.
-    const PlannedExperiment plan =
-        plan_experiment(*fig1, {.profile = profile, .out = out.path()}, CellFilter(""));
+    const PlannedExperiment plan = plan_experiment(
+        *fig1, {.profile = profile, .seed = seed, .out = out.path()}, CellFilter(""));
     return plan.trials.size() - plan.count_to_run();
   };
   CHECK(finished(Profile::paper) == 2);
+  CHECK(finished(Profile::paper, 7) == 0);  // what is kept is of seed 1
   CHECK(finished(Profile::quick) == 0);
   CHECK(finished(Profile::smoke) == 0);
 

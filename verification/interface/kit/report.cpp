@@ -62,6 +62,27 @@ TEST_CASE("tables and figures with faults are refused") {
   figure.panels.push_back(
       {.x = {""}, .y = {""}, .series = {{.label = "s", .x = {1, 2}, .y = {1}}}});
   CHECK_THROWS_AS(summary.add(figure), InvalidArgument);
+  figure.panels[0].series[0] = {.label = "s", .x = {1}, .y = {1}, .lower = {0}};  // no upper limit
+  CHECK_THROWS_AS(summary.add(figure), InvalidArgument);
+  figure.panels[0].series[0].upper = {2};
+  Inset inset;
+  inset.series = {Series{.label = "i", .x = {1, 2}, .y = {1}}};  // short of a y
+  figure.panels[0].insets = {inset};
+  CHECK_THROWS_AS(summary.add(figure), InvalidArgument);
+  figure.panels[0].insets[0].series[0].y = {1, 2};
+  CHECK_NOTHROW(Summary().add(figure));
+}
+
+TEST_CASE("where trials come from is told with their numbers, and one that is not used too") {
+  Experiment own;
+  own.id = "toy/one";
+  Section section{.experiment = &own, .planned = 12, .finished = 12};
+  section.origins = {{"a", 3}, {"b", 9}};
+  CHECK(origin_text(section) == "12 of 12 trials; 3 of a; 9 of b");
+  section.origins = {{"a", 12}};
+  section.stale = 1;
+  CHECK_THAT(origin_text(section),
+             Catch::StartsWith("12 of 12 trials; a; 1 more in the store belong to other builds"));
 }
 
 TEST_CASE("a cell filter compares numbers as numbers and texts as texts") {

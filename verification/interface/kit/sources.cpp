@@ -73,7 +73,8 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
   for (const char* file :
        {"lib/boltzmark/core/numeric.hpp", "lib/boltzmark/sample/sample_store.cpp",
         "lib/boltzmark/transition/kernels/unit_kernels.hpp",
-        "lib/boltzmark/exact/enumeration/fast_sum.cpp", "experiments/kit/statistics/bootstrap.cpp"})
+        "lib/boltzmark/exact/enumeration/fast_sum.cpp", "experiments/kit/statistics/bootstrap.cpp",
+        "experiments/kit/errors.cpp"})
     tree.with_comment(file, [&] {
       INFO(file);
       CHECK(sources_hash(fig3, tree.hashes()) != key);
@@ -96,10 +97,13 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
   CHECK(sources_hash(fig3, tree.hashes()) == key);
   const Experiment& theory = experiment("carlson2016/theory");
   const std::string theory_key = sources_hash(theory, tree.hashes());
-  tree.with_comment("verification/checks/check_integration.cpp", [&] {
-    CHECK(sources_hash(theory, tree.hashes()) != theory_key);
-    CHECK(sources_hash(fig3, tree.hashes()) == key);
-  });
+  for (const char* file :
+       {"verification/checks/check_integration.cpp", "experiments/kit/evidence.cpp"})
+    tree.with_comment(file, [&] {
+      INFO(file);
+      CHECK(sources_hash(theory, tree.hashes()) != theory_key);
+      CHECK(sources_hash(fig3, tree.hashes()) == key);
+    });
 }
 
 TEST_CASE("ranks are told apart by anything that their program is made of") {

@@ -35,6 +35,23 @@ TEST_CASE("a measure's line has digits for its interval, and no p or power that 
   CHECK(found_text({.claim = "X", .estimate = 12.34, .lower = 0, .upper = 30}) == "12 [0, 30]");
 }
 
+TEST_CASE(
+    "limits of an RMSE are chi-squared's without a bias, and Student's of one that is large") {
+  // Four errors of mean 0: chi-squared of four degrees, 11.143287 and 0.484419.
+  const Estimate even = rmse_estimate(std::vector<double>{1, -1, 2, -2});
+  CHECK(even.value == Approx(std::sqrt(2.5)));
+  CHECK(even.lower == Approx(std::sqrt(2.5 * 4 / 11.143287)).epsilon(1e-6));
+  CHECK(even.upper == Approx(std::sqrt(2.5 * 4 / 0.484419)).epsilon(1e-5));
+  // Twenty of mean 57 and deviation 6.45 sqrt(20 / 19): 2.093 of their standard error is 3.097.
+  std::vector<double> errors;
+  for (int i = 0; i < 20; ++i) errors.push_back(57.11 + (i % 2 == 0 ? 6.45 : -6.45));
+  const Estimate biased = rmse_estimate(errors);
+  CHECK(biased.lower == Approx(biased.value - 3.097).margin(0.2));
+  CHECK(biased.upper == Approx(biased.value + 3.097).margin(0.2));
+  CHECK(squares_freedom(std::vector<double>{0.3}) == 1);
+  CHECK(squares_freedom(std::vector<double>{1, 3}) == 2);  // two know no spread
+}
+
 TEST_CASE("a p has its digits down to 0.0001, and is only told to be below from there on") {
   Measure measure{.claim = "X", .estimate = 0.12345, .lower = 0.1, .upper = 0.15, .p_value = 5e-4};
   CHECK(measure_text(measure) == "0.123 [0.100, 0.150], p = 0.0005");

@@ -188,6 +188,24 @@ TEST_CASE("every experiment's source is where its id says") {
   }
 }
 
+TEST_CASE(
+    "a likely reason is told of what lies on the wrong side, and of nothing that cannot be decided") {
+  const auto told = [](Test test, double estimate, bool decidable) {
+    const JudgedPart part{.part = {.name = "", .test = test, .threshold = 0, .tolerance = 0.1},
+                          .verdict = Verdict::undecided};
+    return told_reason(
+        part,
+        Measure{.claim = "A1", .estimate = estimate, .decidable = decidable, .likely_reason = "r"});
+  };
+  CHECK(told(Test::greater, -1, true) == "r");
+  CHECK(told(Test::greater, -1, false).empty());
+  CHECK(told(Test::greater, 1, true).empty());
+  // Within the margin is the right side, though it is not the threshold.
+  CHECK(told(Test::equivalent, 0.02, true).empty());
+  CHECK(told(Test::contains, -0.02, true).empty());
+  CHECK(told(Test::equivalent, 0.2, true) == "r");
+}
+
 TEST_CASE("a faulty claims file is refused with its name and the reason") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/claims.toml";
@@ -226,6 +244,11 @@ TEST_CASE("a faulty claims file is refused with its name and the reason") {
   bad = claim;
   CHECK_THAT(refusal(head + bad.replace(bad.find("threshold=0"), 11, "note='n'")),
              Catch::Contains("threshold is missing"));
+  bad = claim;
+  bad.replace(bad.find("'less'"), 6, "'equivalent'");
+  CHECK_THAT(refusal(head + bad), Catch::Contains("tolerance is missing"));
+  CHECK(refusal(head + bad + "tolerance=0.1\n") == "accepted");
+  CHECK_THAT(refusal(head + bad + "tolerance=-0.1\n"), Catch::Contains("tolerance is negative"));
 }
 
 }  // namespace
