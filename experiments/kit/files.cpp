@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -85,6 +87,20 @@ bool is_open_file(const std::string& path, int file) {
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
+namespace {
+
+// The files of locks that are held; a command holds three at most, and a lock beyond these goes unlisted.
+std::array<std::atomic<const char*>, 16> held_locks;
+
+void replace_held(const char* from, const char* to) {
+  for (auto& lock : held_locks) {
+    const char* expected = from;
+    if (lock.compare_exchange_strong(expected, to)) return;
+  }
+}
+
+}  // namespace
+
 // The file may be removed by its former holder between open and flock: then there is another.
 FileLock::FileLock(const std::string& path) {
   const std::filesystem::path file(path);
@@ -98,13 +114,22 @@ FileLock::FileLock(const std::string& path) {
                       ": is being written by another run (must be free: wait, or choose "
                       "another name)");
     }
-    if (is_open_file(lock_, file_)) return;
+    if (is_open_file(lock_, file_)) {
+      replace_held(nullptr, lock_.c_str());
+      return;
+    }
     close(file_);
   }
 }
 
+void FileLock::remove_all() noexcept {
+  for (const auto& lock : held_locks)
+    if (const char* path = lock.load(); path != nullptr) unlink(path);
+}
+
 FileLock::~FileLock() {
   if (file_ < 0) return;
+  replace_held(lock_.c_str(), nullptr);
   unlink(lock_.c_str());
   close(file_);
 }

@@ -39,6 +39,9 @@ class FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
+  /// Removes the files of all locks that are held: for a handler of a signal that ends the process.
+  static void remove_all() noexcept;
+
  private:
   std::string lock_;
   int file_ = -1;

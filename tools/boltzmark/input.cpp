@@ -106,7 +106,21 @@ Dataset load_cases(const std::string& spec, const std::string& binarise,
   return data;
 }
 
+// Whether the first case counts its units, as column names do that pandas makes.
+bool counts_columns(const Dataset& data) {
+  bool counts = data.name.find(".csv") != std::string::npos && data.values.rows() > 2 &&
+                data.values.cols() > 1;
+  for (Eigen::Index i = 0; counts && i < data.values.rows(); ++i)
+    counts = data.values(i, 0) == static_cast<float>(i);
+  return counts;
+}
+
 void say_header(const Dataset& data) {
+  if (counts_columns(data))
+    complain(fmt::format(
+        "{}: its first case is 0, 1, 2, .., as pandas writes column names: header=False "
+        "leaves them out",
+        data.name));
   if (!data.header.empty())
     complain(fmt::format("{}: its first line is taken for a header: {}", data.name,
                          data.header.substr(0, 60)));
@@ -218,7 +232,8 @@ ExactLogZ enumerate_log_z(const Layered& model, const Session& session) {
 
 void check_output(const std::string& path, bool replace) {
   std::error_code error;
-  if (!replace && std::filesystem::exists(path, error) &&
+  // A link that leads nowhere is there too.
+  if (!replace && std::filesystem::exists(std::filesystem::symlink_status(path, error)) &&
       !std::filesystem::is_directory(path, error))
     throw DataError(path + ": exists already (must be a new file, or give --force)");
   const AtomicFile probe(path);

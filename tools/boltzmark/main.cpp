@@ -3,12 +3,14 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "experiments/kit/files.hpp"
 #include "program.hpp"
 
 namespace {
 
-/// Ends a command that does not go on later on Ctrl-C; the draft of a file may stay beside it.
+/// Ends a command that does not go on later on Ctrl-C or SIGTERM; the draft of a file may stay beside it.
 void on_interrupt(int) {
+  boltzmark::experiments::FileLock::remove_all();
   constexpr char kText[] = "\nboltzmark: interrupted\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
   std::_Exit(1);
@@ -18,7 +20,8 @@ void on_interrupt(int) {
 
 int main(int argc, char** argv) {
   using namespace boltzmark::cli;
-  if (std::signal(SIGINT, on_interrupt) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+  for (const int number : {SIGINT, SIGTERM})
+    if (std::signal(number, on_interrupt) == SIG_IGN) std::signal(number, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write
   Program program;
   add_reproduce(program);

@@ -9,14 +9,14 @@ namespace boltzmark {
 
 namespace {
 
-// Named as a layer's parameters are, or nearly: W1, w1, b2, sigma0, unit.
+// Named as a layer's parameters are, or nearly: W1, w1, b2, sigma0, sigma, unit, Units.
 bool seems_parameter(const std::string& name) {
   const std::size_t digits = name.size() - (name.find_last_not_of("0123456789") + 1);
   std::string stem = name.substr(0, name.size() - digits);
   std::transform(stem.begin(), stem.end(), stem.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return stem == "w" || ((stem == "b" || stem == "sigma") && digits > 0) ||
-         (stem == "unit" && digits == 0);
+  return stem == "w" || stem == "sigma" || (stem == "b" && digits > 0) ||
+         (digits == 0 && (stem == "unit" || (stem == "units" && name != stem)));
 }
 
 void expect_floats(const Array& array) {

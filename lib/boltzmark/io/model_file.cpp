@@ -123,7 +123,17 @@ Eigen::VectorXd read_mat_bias(const Array& array, Eigen::Index units) {
 
 Layered read_mat_model(const std::string& path) {
   const std::set<std::string> names = {"vishid", "visbiases", "hidbiases"};
-  const auto arrays = read_mat(path, names);
+  // Those of layers above or beside, as deep and class models of these names have them.
+  const std::set<std::string> others = {"hidpen", "penbiases", "labhid", "labbiases", "labpen"};
+  std::set<std::string> all = names;
+  all.insert(others.begin(), others.end());
+  const auto arrays = read_mat(path, all);
+  for (const auto& name : others)
+    if (arrays.contains(name))
+      Place{path}.refuse(
+          fmt::format("has a matrix {} that an RBM has not", name),
+          "must hold vishid, visbiases, hidbiases alone; write a deep model as .npz with W0, "
+          "W1, .., b0, b1, ..");
   for (const auto& name : names) {
     if (!arrays.contains(name)) {
       Place{path}.refuse("has no matrix " + name, "must hold vishid, visbiases, hidbiases");

@@ -63,7 +63,7 @@ std::map<std::string, Measure> claims_of(const Summary& summary) {
   return found;
 }
 
-const Table& table_of(const Summary& summary, const std::string& name) {
+const Table& predictor_table(const Summary& summary, const std::string& name) {
   for (const auto& item : summary.items())
     if (const auto* table = std::get_if<Table>(&item); table != nullptr && table->name == name)
       return *table;
@@ -117,7 +117,7 @@ TEST_CASE("predictors are ranked on one half and judged on the other, by hand") 
   CHECK(claims.at("K09rts").estimate == Approx(1 - 0.45).epsilon(1e-12));
   CHECK(claims.at("K09rts").n == 6);
   CHECK_THAT(claims.at("K09rts").note, Catch::Contains("wrong estimates of 5 models"));
-  const Table& table = table_of(summary, "predictors");
+  const Table& table = predictor_table(summary, "predictors");
   REQUIRE(table.rows.size() == 3);
   CHECK(std::get<std::string>(table.rows[0][1]) == "round trips a chain, fewer");
   CHECK(std::get<double>(table.rows[0][2]) == 1);
@@ -172,7 +172,7 @@ TEST_CASE("rules are told with what they alone refuse, and K08 is about the coun
       trial_of(model_of(true, 0), 1, {.error = 3, .refused = {"trips"}}),
       as_default};
   const Summary summary = summary_of(trials);
-  const auto counts = counts_of(table_of(summary, "rules"));
+  const auto counts = counts_of(predictor_table(summary, "rules"));
   using Counts = std::vector<std::int64_t>;
   CHECK(counts.at("fewer than 20 round trips, or 2 a chain") == Counts{1, 1, 2, 1});
   CHECK(counts.at("fewer than 50 effective samples") == Counts{1, 0, 1, 0});
@@ -181,8 +181,10 @@ TEST_CASE("rules are told with what they alone refuse, and K08 is about the coun
   CHECK(counts.at("the status, without --both-ways") == Counts{2, -1, 2, -1});
   CHECK(counts.at("the status, --both-ways in the place of both counts") == Counts{1, -1, 2, -1});
   CHECK(counts.at("all estimates") == Counts{2, -1, 4, -1});
-  CHECK(counts_of(table_of(summary, "training-rules")).at("all estimates") == Counts{1, -1, 0, -1});
-  CHECK(counts_of(table_of(summary, "long-rules")).at("all estimates") == Counts{0, -1, 1, -1});
+  CHECK(counts_of(predictor_table(summary, "training-rules")).at("all estimates") ==
+        Counts{1, -1, 0, -1});
+  CHECK(counts_of(predictor_table(summary, "long-rules")).at("all estimates") ==
+        Counts{0, -1, 1, -1});
   // Counts alone refuse four, of which two are right.
   const Measure measure = claims_of(summary).at("K08rts");
   CHECK(measure.estimate == 0.5);

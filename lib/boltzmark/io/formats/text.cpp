@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -78,7 +79,19 @@ class TableParser {
     const char* last = word.data() + word.size();
     const auto [end, error] = std::from_chars(word.data(), last, value);
     return !word.empty() && std::string_view("0123456789+-.").find(word[0]) == std::string::npos &&
-           (error != std::errc{} || end != last);
+           (error != std::errc{} || end != last) && !stands_for_value(word);
+  }
+
+  // A value of a table, whose first row would be lost as a header: "1" in quotes, True, NA.
+  static bool stands_for_value(std::string word) {
+    const bool quoted =
+        word.size() > 2 && (word[0] == '"' || word[0] == '\'') && word.back() == word[0];
+    if (quoted) word = word.substr(1, word.size() - 2);
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const char* value : {"true", "false", "na", "n/a", "none", "null"})
+      if (word == value) return true;
+    return quoted && std::string_view("0123456789+-.").find(word[0]) != std::string::npos;
   }
 
   // In a first row of names alone, which are a header.
