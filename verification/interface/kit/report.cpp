@@ -63,12 +63,12 @@ TEST_CASE("tables and figures with faults are refused") {
       {.x = {""}, .y = {""}, .series = {{.label = "s", .x = {1, 2}, .y = {1}}}});
   CHECK_THROWS_AS(summary.add(figure), InvalidArgument);
   figure.panels[0].series[0] = {.label = "s", .x = {1}, .y = {1}, .lower = {0}};  // no upper limit
-  CHECK_THROWS_AS(summary.add(figure), InvalidArgument);
+  CHECK_THROWS_AS(Summary().add(figure), InvalidArgument);
   figure.panels[0].series[0].upper = {2};
   Inset inset;
   inset.series = {Series{.label = "i", .x = {1, 2}, .y = {1}}};  // short of a y
   figure.panels[0].insets = {inset};
-  CHECK_THROWS_AS(summary.add(figure), InvalidArgument);
+  CHECK_THROWS_AS(Summary().add(figure), InvalidArgument);
   figure.panels[0].insets[0].series[0].y = {1, 2};
   CHECK_NOTHROW(Summary().add(figure));
 }
