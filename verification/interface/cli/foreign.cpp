@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "boltzmark/core/atomic_file.hpp"
-#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/mat.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "verification/interface/cli/json.hpp"
@@ -94,15 +93,14 @@ TEST_CASE("a first case that counts its columns is told of, as pandas names them
     return run({"describe", folder.write("d.csv", text)}).err;
   };
   CHECK_THAT(said("0,1,2\n0.5,3,1\n"), Catch::Contains("header=False"));
-  CHECK(said("0,1\n1,0\n").empty());    // two binary units
-  CHECK(said("0,1,2\n").empty());       // all that there is
+  CHECK(said("0,1\n1,0\n").empty());  // two binary units
+  CHECK(said("0,1,2\n").empty());     // all that there is
   CHECK(said("0,1,1\n0,1,2\n").empty());
 }
 
 TEST_CASE("SIGTERM ends a command like Ctrl-C, with a line, exit code 1 and no lock left behind") {
   const io_test::Folder folder;
-  const std::string model =
-      saved(boltzmark::make_known_model("random:300:200:0.1:1").model, folder / "m.npz");
+  const std::string model = saved(random_rbm(300, 200, 0.1, 1), folder / "m.npz");
   for (const int number : {SIGTERM, SIGINT}) {
     Process process({"estimate", model, "--sweeps", "2000000", "--dump", folder / "d.npz"});
     while (lock_files(folder / "") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
