@@ -11,6 +11,7 @@
 // clang-format on
 
 #include "boltzmark/core/simd.hpp"
+#include "boltzmark/learn/classes/discriminative.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark {

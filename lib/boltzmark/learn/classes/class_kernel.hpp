@@ -2,10 +2,11 @@
 
 #include <cstddef>
 
-#include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/model/unit.hpp"
 
 namespace boltzmark {
+
+struct SparseValues;
 
 /// Adds sum_k x_k column_(i_k) to a vector.
 /// Shapes  columns [rows x any], column by column; out [rows]
