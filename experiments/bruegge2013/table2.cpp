@@ -217,8 +217,8 @@ void summarise(const Results& results, Summary& summary) {
                                  fmt::format("20-PT10, {} updates, η {}", recipe.updates, rate),
                                  results.where(recipe_inputs(recipe))));
       }
-    table.rows.push_back(row(problem, problem.committed.training,
-                             results.where({{"set", problem.committed.folder}})));
+    table.rows.push_back(
+        row(problem, problem.training, results.where({{"set", problem.committed.folder}})));
     if (results.profile() != Profile::smoke)
       add_measures(problem, find_rbms(results, problem), summary);
   }

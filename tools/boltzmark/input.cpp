@@ -106,17 +106,8 @@ Dataset load_cases(const std::string& spec, const std::string& binarise,
   return data;
 }
 
-// Whether the first case counts its units, as column names do that pandas makes.
-bool counts_columns(const Dataset& data) {
-  bool counts = data.name.find(".csv") != std::string::npos && data.values.rows() > 2 &&
-                data.values.cols() > 1;
-  for (Eigen::Index i = 0; counts && i < data.values.rows(); ++i)
-    counts = data.values(i, 0) == static_cast<float>(i);
-  return counts;
-}
-
 void say_header(const Dataset& data) {
-  if (counts_columns(data))
+  if (data.numbered)
     complain(fmt::format(
         "{}: its first case is 0, 1, 2, .., as pandas writes column names: header=False "
         "leaves them out",

@@ -89,15 +89,20 @@ Layered read_committed_model(const std::string& folder, int index) {
 
 const std::vector<SampledProblem>& sampled_problems() {
   static const std::vector<SampledProblem> all = {
-      {.committed = {"bas-pt", "Bars and Stripes", 25, "20-PT10, 10000 updates"},
+      {.committed = {"bas-pt", "Bars and Stripes", 25},
+       .training = "20-PT10, 10000 updates",
        .recipe = {.data = "bas"}},
-      {.committed = {"modes-0.1-pt", "Artificial Modes 0.1", 25, "20-PT10, 3000 updates"},
+      {.committed = {"modes-0.1-pt", "Artificial Modes 0.1", 25},
+       .training = "20-PT10, 3000 updates",
        .recipe = {.data = "artificial-modes-0.1"}},
-      {.committed = {"modes-0.01-pt", "Artificial Modes 0.01", 25, "20-PT10, 3000 updates"},
+      {.committed = {"modes-0.01-pt", "Artificial Modes 0.01", 25},
+       .training = "20-PT10, 3000 updates",
        .recipe = {.data = "artificial-modes-0.01"}},
-      {.committed = {"mnist-10-pt", "MNIST 10", 3, "20-PT10, 1000 updates"},
+      {.committed = {"mnist-10-pt", "MNIST 10", 3},
+       .training = "20-PT10, 1000 updates",
        .recipe = {.data = "mnist", .hidden = 10}},
-      {.committed = {"mnist-500-pt", "MNIST 500", 4, "20-PT1, 2000 updates"},
+      {.committed = {"mnist-500-pt", "MNIST 500", 4},
+       .training = "20-PT1, 2000 updates",
        .recipe = {.data = "mnist", .hidden = 500, .updates = 2000},
        .rbms = 24}};
   return all;
@@ -111,13 +116,23 @@ std::vector<const Trial*> find_rbms(const Results& results, const SampledProblem
 
 bool is_trained(const Trial& trial) { return trial.inputs.contains("updates"); }
 
+namespace {
+
+// Of a committed set: the recipe in whose place it stands, which has its sizes.
+TrainedRbm committed_recipe(const std::string& set) {
+  const auto& all = sampled_problems();
+  return std::find_if(
+             all.begin(), all.end(),
+             [&](const SampledProblem& problem) { return set == problem.committed.folder; })
+      ->recipe;
+}
+
+}  // namespace
+
 double autocorrelation_cost(const Json& inputs) {
-  const auto hidden = [&]() -> double {
-    if (inputs.contains("hidden")) return inputs.at("hidden");
-    const std::string set = inputs.at("set");
-    return set == "mnist-500-pt" ? 500 : set == "mnist-10-pt" ? 10 : 16;
-  }();
-  const double visible = hidden == 16 ? 16 : 784;
+  const TrainedRbm rbm =
+      inputs.contains("set") ? committed_recipe(inputs.at("set")) : recipe_of(inputs);
+  const double hidden = rbm.hidden, visible = rbm.data == "mnist" ? 784 : 16;
   constexpr double kDrawing = 60;  // what drawing a unit takes, in products
   const double sweep = visible * hidden + kDrawing * (visible + hidden);
   double sweeps = 3 * number(inputs.at("steps")) * number(inputs.at("chains"));

@@ -14,20 +14,19 @@ namespace boltzmark::experiments {
 
 /// A family of trained RBMs under datasets/models/bruegge2013, by its folder there.
 struct ModelSet {
-  const char* folder;    ///< "bas-pt"
-  const char* title;     ///< as the paper's tables name the problem
-  int models;            ///< how many are committed
-  const char* training;  ///< "20-PT10, 10000 updates"
+  const char* folder;  ///< "bas-pt"
+  const char* title;   ///< as the paper's tables name the problem
+  int models;          ///< how many are committed
 };
-inline constexpr ModelSet kClassSets[] = {
-    {"modes-0.1-cd", "p_mut 0.1", 25, "CD-5, 20000 updates"},
-    {"modes-0.01-cd", "p_mut 0.01", 25, "CD-5, 20000 updates"}};
+inline constexpr ModelSet kClassSets[] = {{"modes-0.1-cd", "p_mut 0.1", 25},
+                                          {"modes-0.01-cd", "p_mut 0.01", 25}};
 
 /// A problem of Table 2: the RBMs that the paper samples, and what is committed in their place.
 struct SampledProblem {
-  ModelSet committed;  ///< fewer RBMs, of fewer updates
-  TrainedRbm recipe;   ///< the paper's, trained inside a trial
-  int rbms = 25;       ///< of the recipe
+  ModelSet committed;    ///< fewer RBMs, of fewer updates
+  const char* training;  ///< of these: "20-PT10, 10000 updates"
+  TrainedRbm recipe;     ///< the paper's, trained inside a trial
+  int rbms = 25;         ///< of the recipe
   const char* title() const { return committed.title; }
 };
 /// Lists them in the order of the table; the last is MNIST with 500 hidden units.

@@ -42,6 +42,19 @@ const Prepared& prepared(const std::string& name) {
 int hidden_units(const std::string& data) { return data == "mnist" ? 10 : 16; }
 int batch_size(const std::string& data) { return data == "bas" ? 0 : 100; }
 
+/// Weights and biases ~ N(0, 0.01^2), minibatches of 100, batch learning of Bars and Stripes.
+Trainer start_training(const TrainedRbm& recipe, const Rule& rule, StreamKey key) {
+  const CaseValues& values = prepared(recipe.data).values;
+  return Trainer(initial_rbm(static_cast<int>(values.rows()), recipe.hidden, kInitialSd, key),
+                 values,
+                 {.negative = parse_negative(recipe.negative),
+                  .rule = rule,
+                  .learning_rate = recipe.rate,
+                  .batch = batch_size(recipe.data),
+                  .updates = static_cast<std::uint64_t>(recipe.updates)},
+                 key);
+}
+
 }  // namespace
 
 void add_training_trials(const TrainingSetting& setting, std::vector<Json>& trials) {
@@ -70,15 +83,12 @@ Json run_training(const Json& inputs, const TrialContext& context) {
       fmt::format("{} {} {} repeat {}", name, inputs.at("negative").get<std::string>(),
                   number(inputs.at("rate")), inputs.at("repeat").get<int>()));
   const int updates = inputs.at("updates");
-  Trainer trainer(
-      initial_rbm(static_cast<int>(data.values.rows()), hidden_units(name), kInitialSd, key),
-      data.values,
-      {.negative = parse_negative(inputs.at("negative").get<std::string>()),
-       .rule = parse_rule(inputs.at("rule").get<std::string>()),
-       .learning_rate = number(inputs.at("rate")),
-       .batch = batch_size(name),
-       .updates = static_cast<std::uint64_t>(updates)},
-      key);
+  Trainer trainer = start_training({.data = name,
+                                    .hidden = hidden_units(name),
+                                    .negative = inputs.at("negative"),
+                                    .rate = number(inputs.at("rate")),
+                                    .updates = updates},
+                                   parse_rule(inputs.at("rule").get<std::string>()), key);
   std::vector<double> curve;
   Json outputs;
   try {
@@ -95,17 +105,10 @@ Json run_training(const Json& inputs, const TrialContext& context) {
 
 Layered train_rbm(const TrainedRbm& recipe, int index, const TrialContext& context, double share) {
   constexpr int kReports = 2000;
-  const Prepared& data = prepared(recipe.data);
   const StreamKey key =
       context.shared_key(fmt::format("{}-{} {} {} {} updates, RBM {}", recipe.data, recipe.hidden,
                                      recipe.negative, recipe.rate, recipe.updates, index));
-  Trainer trainer(initial_rbm(static_cast<int>(data.values.rows()), recipe.hidden, kInitialSd, key),
-                  data.values,
-                  {.negative = parse_negative(recipe.negative),
-                   .learning_rate = recipe.rate,
-                   .batch = batch_size(recipe.data),
-                   .updates = static_cast<std::uint64_t>(recipe.updates)},
-                  key);
+  Trainer trainer = start_training(recipe, Rule::gibbs(), key);
   if (const auto state = context.kept_state()) trainer.restore(*state);
   trainer.run(std::max(1, recipe.updates / kReports), [&](const Trainer& now) {
     context.progress(share * static_cast<double>(now.updates()) / recipe.updates,

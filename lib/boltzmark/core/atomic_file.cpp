@@ -47,7 +47,11 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     fail("must be in a folder that can be written");
   }
   file_ = ::fdopen(descriptor, "wb");
-  if (file_ == nullptr) fail("must be in a folder that can be written");
+  if (file_ != nullptr) return;
+  const int error = errno;
+  ::close(descriptor);
+  ::unlink(draft_.c_str());
+  throw_unwritable(path_, error, "must be in a folder that can be written");
 }
 
 AtomicFile::~AtomicFile() {

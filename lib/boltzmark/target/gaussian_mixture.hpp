@@ -22,7 +22,7 @@ struct GaussianMixtureOptions {
 class GaussianMixture final : public ContinuousDensity {
  public:
   /// Throws  InvalidArgument if dimension < 1, separation is negative, a variance is not positive,
-  /// one is not finite, or log Z would be a sum of more than 2^24 terms (means some 3,600 standard
+  /// one is not finite, or log Z would be a sum of more than 2^24 terms (means some 2,500 standard
   /// deviations apart)
   explicit GaussianMixture(const GaussianMixtureOptions& options = {});
 

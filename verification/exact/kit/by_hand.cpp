@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "boltzmark/random/stream.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/errors.hpp"
 #include "experiments/kit/evidence.hpp"
@@ -90,6 +91,30 @@ TEST_CASE("the bootstrap of two values has their four resamples") {
   CHECK(result.std_error == Approx(std::sqrt(0.125)).epsilon(0.03));  // 10,000 replicates: 0.5 %
   CHECK(result.lower == 0);
   CHECK(result.upper == 1);
+}
+
+TEST_CASE("the noise of a bootstrap's limits is that of a quantile, and of a standard deviation") {
+  std::vector<double> values;
+  Stream stream(make_key(4, "noise"), Purpose::test);
+  for (int i = 0; i < 400; ++i) values.push_back(stream.normal());
+  const BootstrapOptions options{
+      .key = make_key(5, "noise"), .replicates = 2000, .method = BootstrapMethod::percentile};
+  const BootstrapInterval mean = bootstrap_mean(values, options);
+  // Of N(0, s^2) the 0.975 quantile of 2,000 is off by sqrt(0.975 * 0.025 / 2000) / (0.05845 / s), and
+  // 1.96 times that in 95 of 100: 0.1170 s. Two ends of one sample tell it to a third.
+  for (const double noise : {mean.lower_noise, mean.upper_noise})
+    CHECK(noise == Approx(0.1170 * mean.std_error).epsilon(0.4));
+  const std::vector<std::size_t> sizes = {5};
+  const auto positive = [](const Strata& strata) {
+    double sum = 0;
+    for (const std::size_t row : strata[0]) sum += 1 + static_cast<double>(row);
+    return sum / static_cast<double>(strata[0].size());
+  };
+  const BootstrapInterval strata = bootstrap_strata(sizes, positive, options);
+  // A deviation of 2,000 is known to one in sqrt(4000), and log(upper / estimate) is a multiple of it.
+  const double off = std::log(strata.upper / strata.estimate) * 1.96 / std::sqrt(4000.0);
+  CHECK(strata.lower_noise == Approx(strata.lower * off).epsilon(1e-9));
+  CHECK(strata.upper_noise == Approx(strata.upper * off).epsilon(1e-9));
 }
 
 TEST_CASE("powers of exact tests are sums over the outcomes that they reject") {

@@ -128,6 +128,14 @@ Dataset norb_cases(const NorbSet& set, Split split, const BinariseOptions& optio
 }
 
 /// `.amat` or `.csv` by the extension; other names by whether the first bytes hold a comma.
+// Whether the first of several rows counts its columns, of which two may be bits.
+bool counts_columns(const Eigen::MatrixXf& cases) {
+  bool counts = cases.rows() > 2 && cases.cols() > 1;
+  for (Eigen::Index i = 0; counts && i < cases.rows(); ++i)
+    counts = cases(i, 0) == static_cast<float>(i);
+  return counts;
+}
+
 Separator separator_of(std::string_view path, std::string_view head) {
   if (path.ends_with(".gz")) path.remove_suffix(3);
   if (path.ends_with(".csv")) return Separator::commas;
@@ -346,6 +354,7 @@ Dataset load_case_file(const std::string& path, const BinariseOptions& options) 
     case FileKind::text: {
       const Separator separator = separator_of(path, head);
       TextTable table = read_text(source, separator);
+      data.numbered = counts_columns(table.cases);
       take_values(CaseValues::compact(std::move(table.cases)), options, data, source.place());
       data.header = fmt::format("{}", fmt::join(table.header, ","));
       break;
