@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "output.hpp"
 
@@ -19,19 +19,12 @@ namespace {
   throw InvalidArgument(fmt::format("{} = {} (must be {})", name, text, must));
 }
 
-template <class Number>
-bool parse_whole(const std::string& text, Number* number) {
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, *number);
-  return parsed.ec == std::errc{} && parsed.ptr == end;
-}
-
 int parse_within(const std::string& name, const std::string& text, int low,
                  int high = std::numeric_limits<int>::max()) {
-  int value = 0;
-  if (!parse_whole(text, &value) || value < low || value > high)
+  const auto value = parse_number<int>(text);
+  if (!value || *value < low || *value > high)
     refuse(name, text, fmt::format("an integer from {} to {}", low, high));
-  return value;
+  return *value;
 }
 
 std::string describe(const Range& range) {
@@ -83,13 +76,8 @@ std::string entry(const std::string& name, const std::string& help) {
 }  // namespace
 
 std::optional<double> parse_real(const std::string& text) {
-  double value = 0;
-  return parse_whole(text, &value) && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-std::optional<int> parse_integer(const std::string& text) {
-  int value = 0;
-  return parse_whole(text, &value) ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 Argument& Command::add(const std::string& shown, const std::string& help,
@@ -175,22 +163,20 @@ void Command::integer(std::uint64_t* target, const std::string& shown, const std
   const std::string name = shown.substr(0, shown.find(' '));
   add(shown, help, [target, name](const std::string& text) {
     constexpr std::uint64_t high = std::numeric_limits<std::int64_t>::max();
-    std::uint64_t value = 0;
-    if (!parse_whole(text, &value) || value > high)
-      refuse(name, text, "an integer from 0 to 2^63 - 1");
-    *target = value;
+    const auto value = parse_number<std::uint64_t>(text);
+    if (!value || *value > high) refuse(name, text, "an integer from 0 to 2^63 - 1");
+    *target = *value;
   });
 }
 
 void Command::real(double* target, const std::string& shown, Range range, const std::string& help) {
   const std::string name = shown.substr(0, shown.find(' '));
   add(shown, help, [target, name, range](const std::string& text) {
-    double value = 0;
-    if (!parse_whole(text, &value) || !std::isfinite(value) || value < range.low ||
-        value > range.high || (range.above_low && value == range.low) ||
-        (range.below_high && value == range.high))
+    const auto value = parse_real(text);
+    if (!value || *value < range.low || *value > range.high ||
+        (range.above_low && *value == range.low) || (range.below_high && *value == range.high))
       refuse(name, text, describe(range));
-    *target = value;
+    *target = *value;
   });
 }
 

@@ -17,7 +17,6 @@ namespace boltzmark::cli {
 
 /// Reads a whole text as a number, as every option does: no blanks, no +, no hex.
 std::optional<double> parse_real(const std::string& text);
-std::optional<int> parse_integer(const std::string& text);
 
 /// What every command gets beside its own arguments.
 struct Session {

@@ -206,7 +206,7 @@ TEST_CASE("the masses of phases add up to Z in the mean") {
   constexpr double kMost = 3;  // times Z: fewer than one run in thousands finds more
   const ThreadLimit limit(1);
   Stream draws(make_key(1, "votes"), Purpose::test);
-  const VotingRbm votes = make_votes({.visible = 12, .weak = 4, .strong = 2, .ahead = 0}, draws);
+  const KnownModel votes = make_votes({.visible = 12, .weak = 4, .strong = 2, .ahead = 0}, draws);
   const Modes modes = find_modes(votes.model, Base::uniform(votes.model));
   const Decision decision =
       decide_mean(kPhaseMasses, 1, 0, kMost, [&](std::size_t samples, StreamKey key) {

@@ -89,7 +89,7 @@ Eigen::VectorXd initial_log_z(const std::shared_ptr<const TemperedModel>& model,
 void subtract_negative(const TemperedModel& model, const TrackedTempering& tempering,
                        Chains& buffer, Parameters& sum) {
   tempering.copy_states(buffer);
-  subtract_weighted_negative(model.packed, tempering.top_weights(), buffer, sum);
+  subtract_weighted_negative(model.packed, tempering.weights(), buffer, sum);
 }
 
 TrackedTraining::TrackedTraining(const TrackedTrainingOptions& options)

@@ -3,20 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "experiments/kit/run/plan.hpp"
 
 namespace boltzmark::experiments {
 namespace {
-
-bool parse_whole(std::string_view text, int& value) {
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && at == end && text.front() != '-';
-}
 
 /// What is dealt as one: a trial, or all trials of an experiment that measures time.
 struct Share {
@@ -52,12 +46,12 @@ std::string Shard::lock_name() const {
 }
 
 Shard parse_shard(std::string_view text) {
-  Shard shard;
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos || !parse_whole(text.substr(0, slash), shard.index) ||
-      !parse_whole(text.substr(slash + 1), shard.count) || shard.index >= shard.count)
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto index = parse_number<int>(text.substr(0, slash));
+  const auto count = parse_number<int>(text.substr(std::min(slash + 1, text.size())));
+  if (!index || !count || *index < 0 || *index >= *count)
     throw InvalidArgument(fmt::format("--shard = {} (must be K/N, with 0 <= K < N)", text));
-  return shard;
+  return {.index = *index, .count = *count};
 }
 
 std::vector<int> deal(const std::vector<double>& sizes, int shards) {

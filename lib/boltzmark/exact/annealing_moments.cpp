@@ -106,10 +106,6 @@ AnnealingRung::AnnealingRung(const Layered& model, const Base& base, double inve
     log_marginal[static_cast<Eigen::Index>(x)] = sums[space.side_part(kept, x)].log() + log_z;
 }
 
-double AnnealingMoments::relative_variance() const {
-  return std::expm1(log_second_moment - 2 * log_mean);
-}
-
 AnnealingMoments exact_ais_moments(const Layered& model, const Base& base, const Ladder& ladder,
                                    const AnnealingKernel& kernel) {
   AnnealingRung below(model, base, ladder[0], kernel.summed);

@@ -41,8 +41,6 @@ struct AnnealingMoments {
   double log_second_moment = 0;  ///< log E[w^2]
   double mean_log = 0;           ///< E[log w], at most log Z
   double variance_log = 0;       ///< Var[log w]
-  /// Returns Var[w] / E[w]^2, n times the variance of log mean w of n chains to first order.
-  double relative_variance() const;
 };
 
 /// Propagates the whole measure of annealed importance sampling, with marginal weights, over the

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <numbers>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/core/numeric.hpp"
 
 namespace boltzmark {
@@ -106,14 +106,12 @@ Unit Unit::parse(std::string_view text) {
   if (text == "bernoulli") return bernoulli();
   if (text == "continuous") return continuous();
   if (text == "gaussian") return gaussian();
-  std::int32_t steps = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, steps);
-  if (error != std::errc{} || end != last || steps < 1 || steps > max_steps)
+  const auto steps = parse_number<std::int32_t>(text);
+  if (!steps || *steps < 1 || *steps > max_steps)
     throw InvalidArgument(
         fmt::format("units = {} (must be bernoulli, continuous, gaussian, or the s of X(s), 1..{})",
                     text, max_steps));
-  return Unit(steps);
+  return Unit(*steps);
 }
 
 double Unit::log_weight() const {

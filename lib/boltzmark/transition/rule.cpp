@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/transition/rules.hpp"
 
 namespace boltzmark {
@@ -84,12 +84,11 @@ bool is_registered(std::string_view name) {
 }
 
 double parse_share(std::string_view text) {
-  double share = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
-  if (error != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1))
+  const auto share = parse_number<double>(text);
+  if (!share || !(*share >= 0 && *share <= 1))
     throw InvalidArgument(
         fmt::format("rule = blend:{} (must be blend:SHARE with 0 <= SHARE <= 1)", text));
-  return share;
+  return *share;
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ KnownModel below_continuous_units(const KnownModel& known) {
 
 TEST_CASE("where a run misses a phase, annealing from near it refutes the run") {
   Stream draws(make_key(4, "votes"), Purpose::test);
-  const VotingRbm votes = make_votes({.visible = 200, .weak = 40, .strong = 8, .ahead = 8}, draws);
+  const KnownModel votes = make_votes({.visible = 200, .weak = 40, .strong = 8, .ahead = 8}, draws);
   const KnownModel discrete{votes.model, votes.known};
   for (const KnownModel& known : {discrete, below_continuous_units(discrete)}) {
     INFO(known.model.layers() << " layers");

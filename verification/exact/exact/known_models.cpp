@@ -256,7 +256,7 @@ TEST_CASE("votes are enumerated to their log Z, the strong pattern ahead by what
        {"votes:16:8:4:3:1", "votes:9:5:3:-2:2", "votes:4:1:1:0:3", "votes:40:9:1:20:4"})
     check_by_enumeration(make_known_model(name));
   Stream draws(make_key(1), Purpose::test);
-  const VotingRbm made = make_votes({.visible = 12, .weak = 5, .strong = 3, .ahead = 2.5}, draws);
+  const KnownModel made = make_votes({.visible = 12, .weak = 5, .strong = 3, .ahead = 2.5}, draws);
   const Eigen::MatrixXd& weights = made.model.weights(0);
   const double strong_size = 2.5 / 3, weak_size = 5.0 / 5;
   int strong = 0, weak = 0;
@@ -271,7 +271,7 @@ TEST_CASE("votes are enumerated to their log Z, the strong pattern ahead by what
        {Votes{.visible = 12, .weak = 5, .strong = 3, .ahead = 2.5}, Votes{12, 5, 4, 0},
         Votes{8, 4, 1, 20}, Votes{12, 5, 3, -3}, Votes{16, 5, 3, -100}, Votes{12, 3, 2, -1000}}) {
     INFO(votes.strong << " strong units, " << votes.ahead << " nats ahead");
-    const VotingRbm one = make_votes(votes, draws);
+    const KnownModel one = make_votes(votes, draws);
     CHECK(strong_ahead(one.model, 2.5 / votes.strong) ==
           Approx(votes.ahead).epsilon(0).margin(1e-9));
     check_by_enumeration({one.model, one.known});
@@ -284,7 +284,7 @@ TEST_CASE("parities are enumerated to their log Z, and one state meets all") {
   for (const char* name : {"parity:4:3:1", "parity:12:6:2", "parity:16:1.5:3", "parity:9:0:4"})
     check_by_enumeration(make_known_model(name));
   Stream draws(make_key(2), Purpose::test);
-  const ParityRbm made = make_parities({.visible = 60, .strength = 12}, draws);
+  const ParityModel made = make_parities({.visible = 60, .strength = 12}, draws);
   CHECK((made.model.weights(0).array() != 0).count() == 12 * 60);
   const auto log_f = [&](const Eigen::VectorXd& v) {
     const Eigen::VectorXd input = made.model.weights(0).transpose() * v + made.model.bias(1);
@@ -314,7 +314,7 @@ TEST_CASE(
     check_by_enumeration(make_known_model(name));
   // Without fields a chain of n spins has Z = 2^n prod cosh J.
   Stream draws(make_key(3), Purpose::test);
-  const StripRbm chain =
+  const KnownModel chain =
       make_strip({.width = 1, .length = 2000, .strength = 1.5, .field = 0}, draws);
   double log_z = 2000 * std::log(2.0);
   for (const double w : chain.model.weights(0).reshaped()) log_z += std::log(std::cosh(w));

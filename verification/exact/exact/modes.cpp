@@ -186,7 +186,7 @@ TEST_CASE("a pattern that few strong units hold is found, which random starts ma
   int missed = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Stream draws(make_key(seed, "votes"), Purpose::test);
-    const VotingRbm votes =
+    const KnownModel votes =
         make_votes({.visible = 400, .weak = 100, .strong = 12, .ahead = 20}, draws);
     ModeSearch search = search_of(seed, 16);
     search.escape_states = 1;  // no way out by neighbours

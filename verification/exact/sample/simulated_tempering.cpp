@@ -1,7 +1,11 @@
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -24,6 +28,35 @@ LayeredTarget small_target() {
       Layered::rbm(weights, Eigen::VectorXd::Constant(7, 0.5), Eigen::VectorXd::Constant(5, -1));
   return {model, Base::uniform(model)};
 }
+
+/// Chains whose D is one number, wherever they are.
+class LevelChains final : public Population {
+ public:
+  LevelChains(int chains, double log_ratio) : chains_(chains), log_ratio_(log_ratio) {}
+  int chains() const override { return chains_; }
+  void draw_base() override {}
+  void move(std::span<const float>) override {}
+  void log_ratio(std::span<double> out) override { std::fill(out.begin(), out.end(), log_ratio_); }
+  void log_densities(const Ladder&, std::span<double>) override {}
+  void log_increment(float, float, std::span<double>) override {}
+  void copy_chain(int, const Population&, int) override {}
+
+ private:
+  int chains_;
+  double log_ratio_;
+};
+
+/// Makes chains whose D is 0, or -1000 where they have a certain key.
+class OneLowIsland final : public Target {
+ public:
+  explicit OneLowIsland(StreamKey low) : low_(low) {}
+  std::unique_ptr<Population> populate(int, int chains, StreamKey key) const override {
+    return std::make_unique<LevelChains>(chains, key == low_ ? -1000 : 0);
+  }
+
+ private:
+  StreamKey low_;
+};
 
 SimulatedTemperingOptions small_run() {
   return {.chains = 37,
@@ -125,6 +158,32 @@ TEST_CASE("Wang and Landau's weights settle as 1/t of all chains of an island") 
     }
   CHECK(least > 1 - 1e-6);
   CHECK(least < 1.3);
+}
+
+TEST_CASE("one island that has not visited its rungs evenly refuses an adaptive run") {
+  // D is 0 on all islands but one, where b = 1 is e^1000 times less likely than b = 0: weights that
+  // rise by one a visit do not make up for that.
+  AdaptiveTemperingOptions options{.adaptation = Adaptation::wang_landau,
+                                   .chains = 32,
+                                   .sweeps = 200,
+                                   .ladder = Ladder::linear(5),
+                                   .log_z_hat = Eigen::VectorXd::Zero(5),
+                                   .key = make_key(5)};
+  const auto run = [&](const char* island) {
+    return adaptive_tempering(OneLowIsland(derive_key(options.key, "island", island)), options);
+  };
+  const auto is_uneven = [](const Estimate& estimate) {
+    return std::any_of(
+        estimate.warnings.begin(), estimate.warnings.end(),
+        [](const std::string& said) { return said.find("evenly yet") != std::string::npos; });
+  };
+  for (const char* island : {"0", "3", "7"}) {
+    const AdaptiveTemperingRun one = run(island);
+    REQUIRE(one.top_log_z.cols() == 8);
+    CHECK(is_uneven(one.estimate));
+    CHECK(one.estimate.status == Status::not_converged);
+  }
+  CHECK_FALSE(is_uneven(run("no such").estimate));
 }
 
 TEST_CASE("the sums that a tempered run keeps are those of its store") {

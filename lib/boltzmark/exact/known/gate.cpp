@@ -31,7 +31,7 @@ double well_log_z() {
 
 }  // namespace
 
-GatedRbm make_gate(const Gate& gate, Stream& draws) {
+KnownModel make_gate(const Gate& gate, Stream& draws) {
   if (gate.visible < 1 || gate.wells < 0)
     throw InvalidArgument(fmt::format("visible, wells = {}, {} (must be at least 1 and 0)",
                                       gate.visible, gate.wells));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "boltzmark/model/layered.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
@@ -14,15 +14,9 @@ struct Gate {
   int wells = 0;     ///< of 12 visible and 6 hidden units each
 };
 
-/// An RBM of such a gate, and its log Z.
-struct GatedRbm {
-  Layered model;
-  KnownLogZ known;
-};
-
 /// Makes such an RBM, its units shuffled and the encoding of half of them flipped. log Z is a sum over both
 /// sides of the gate, and for a well over how many of its hidden units are on.
 /// Randomness  draws: order and encoding     Throws  InvalidArgument if a number is negative, or visible 0
-GatedRbm make_gate(const Gate& gate, Stream& draws);
+KnownModel make_gate(const Gate& gate, Stream& draws);
 
 }  // namespace boltzmark

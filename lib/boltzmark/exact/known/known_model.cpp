@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/known/gate.hpp"
 #include "boltzmark/exact/known/ising.hpp"
@@ -29,12 +29,11 @@ constexpr double kMostWeights = 0x1p27;    // 1 GiB
 
 template <class Number>
 Number parse_field(const char* name, const std::string& text, Number low, Number high) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high))
+  const auto value = parse_number<Number>(text);
+  if (!value || !(*value >= low && *value <= high))
     throw InvalidArgument(
         fmt::format("{} = {} (must be a number from {} to {})", name, text, low, high));
-  return value;
+  return *value;
 }
 
 // Two sides of so many units.
@@ -206,8 +205,7 @@ KnownModel make_votes_of(std::span<const std::string> fields) {
     throw InvalidArgument(fmt::format("VISIBLE x HIDDEN = {} x {} (must be at most {:.0f} weights)",
                                       votes.visible, votes.weak + votes.strong, kMostWeights));
   Stream draws = seeded(fields[4], "votes");
-  VotingRbm made = make_votes(votes, draws);
-  return {std::move(made.model), std::move(made.known)};
+  return make_votes(votes, draws);
 }
 
 KnownModel make_strip_of(std::span<const std::string> fields) {
@@ -221,8 +219,7 @@ KnownModel make_strip_of(std::span<const std::string> fields) {
                     "weights)",
                     strip.width, strip.length, kMostWeights));
   Stream draws = seeded(fields[4], "strip");
-  StripRbm made = make_strip(strip, draws);
-  return {std::move(made.model), std::move(made.known)};
+  return make_strip(strip, draws);
 }
 
 KnownModel make_parities_of(std::span<const std::string> fields) {
@@ -230,8 +227,7 @@ KnownModel make_parities_of(std::span<const std::string> fields) {
   const Parities parities{.visible = parse_field("VISIBLE", fields[0], 4, kMost),
                           .strength = parse_field("STRENGTH", fields[1], 0.0, 1000.0)};
   Stream draws = seeded(fields[2], "parity");
-  ParityRbm made = make_parities(parities, draws);
-  return {std::move(made.model), std::move(made.known)};
+  return make_parities(parities, draws);
 }
 
 KnownModel make_gate_of(std::span<const std::string> fields) {
@@ -240,8 +236,7 @@ KnownModel make_gate_of(std::span<const std::string> fields) {
                   .ahead = parse_field("AHEAD", fields[1], -1000.0, 1000.0),
                   .wells = parse_field("WELLS", fields[2], 0, kMost)};
   Stream draws = seeded(fields[3], "gate");
-  GatedRbm made = make_gate(gate, draws);
-  return {std::move(made.model), std::move(made.known)};
+  return make_gate(gate, draws);
 }
 
 KnownModel make_stars_of(std::span<const std::string> fields) {
@@ -254,8 +249,7 @@ KnownModel make_stars_of(std::span<const std::string> fields) {
         "COUNT x VISIBLE = {} x {} (must be at most {} visible units, and {:.0f} weights)",
         stars.count, stars.visible, kMostUnits, kMostWeights));
   Stream draws = seeded(fields[3], "stars");
-  StarsRbm made = make_stars(stars, draws);
-  return {std::move(made.model), std::move(made.known)};
+  return make_stars(stars, draws);
 }
 
 // Two hidden layers. The odd one is a side by itself, the layers beside it are the other.
@@ -285,7 +279,7 @@ constexpr ModelFamily kFamilies[] = {
      "independent random RBMs as one, their units shuffled: of any size, with many modes",
      "product:40:10:5:1:1", make_product},
     {"well:VISIBLE:HIDDEN:DEPTH:SEED",
-     "one hidden state holds e^DEPTH times the mass of all others, on flat ground",
+     "one hidden state holds some e^DEPTH times the mass of all others, on flat ground",
      "well:100:12:5:1", make_well},
     {"patterns:VISIBLE:HIDDEN:STRENGTH:SEED",
      "a random pattern of the visible units for each hidden one, about as likely as none",

@@ -61,7 +61,7 @@ double log_broken(double strength) {
 
 }  // namespace
 
-ParityRbm make_parities(const Parities& parities, Stream& draws) {
+ParityModel make_parities(const Parities& parities, Stream& draws) {
   const int n = parities.visible;
   const double strength = parities.strength;
   if (n < 4 || !(strength >= 0))
@@ -94,11 +94,11 @@ ParityRbm make_parities(const Parities& parities, Stream& draws) {
   one.add(log_met(strength));
   one.add(log_broken(strength));
   const double log_z = n * one.log();
-  return {.model = Layered::rbm(std::move(weights), Eigen::VectorXd::Zero(n), std::move(above)),
-          .known = {.log_z = log_z,
-                    .error = 1e-14 * n * (1 + strength),
-                    .by = "a product over independent parities"},
-          .planted = std::move(planted)};
+  return {{.model = Layered::rbm(std::move(weights), Eigen::VectorXd::Zero(n), std::move(above)),
+           .known = {.log_z = log_z,
+                     .error = 1e-14 * n * (1 + strength),
+                     .by = "a product over independent parities"}},
+          std::move(planted)};
 }
 
 }  // namespace boltzmark

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "boltzmark/model/layered.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
@@ -16,10 +16,7 @@ struct Parities {
       0;  ///< of a weight: a constraint that is met has about half of it more, in nats
 };
 
-/// An RBM of such constraints, and its log Z in closed form.
-struct ParityRbm {
-  Layered model;
-  KnownLogZ known;
+struct ParityModel : KnownModel {
   Eigen::VectorXd planted;  ///< the state that meets all [visible]
 };
 
@@ -27,6 +24,6 @@ struct ParityRbm {
 /// of input strength (agreements - 5/2).
 /// Randomness  draws: triples and the planted state
 /// Throws      InvalidArgument if visible < 4 or strength is negative
-ParityRbm make_parities(const Parities& parities, Stream& draws);
+ParityModel make_parities(const Parities& parities, Stream& draws);
 
 }  // namespace boltzmark

@@ -68,7 +68,7 @@ Eigen::VectorXd normals(int count, double sd, Stream& draws) {
 
 }  // namespace
 
-StarsRbm make_stars(const Stars& stars, Stream& draws) {
+KnownModel make_stars(const Stars& stars, Stream& draws) {
   if (stars.count < 1 || stars.visible < 1 || !(stars.strength >= 0))
     throw InvalidArgument(
         fmt::format("count, visible, strength = {}, {}, {} (must be at least 1, 1 and 0)",

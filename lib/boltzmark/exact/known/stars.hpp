@@ -1,6 +1,6 @@
 #pragma once
 
-#include "boltzmark/model/layered.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
@@ -14,17 +14,11 @@ struct Stars {
   double strength = 0;  ///< standard deviation of the weights
 };
 
-/// An RBM of such stars, and its log Z.
-struct StarsRbm {
-  Layered model;
-  KnownLogZ known;
-};
-
 /// Makes such an RBM, its units shuffled. The weights are normal; so are the biases, which tilt a star's peaks
 /// against each other by two nats or so, less where the weights are below 1.
 /// Accuracy    what quadrature of a fourth of its panels is off by, and rounding
 /// Randomness  draws: weights, biases and order     Throws  InvalidArgument if a number is below 1, or
 ///   strength is negative
-StarsRbm make_stars(const Stars& stars, Stream& draws);
+KnownModel make_stars(const Stars& stars, Stream& draws);
 
 }  // namespace boltzmark

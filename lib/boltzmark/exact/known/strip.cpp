@@ -104,7 +104,7 @@ Layered lay_out(const StripLattice& lattice) {
 
 }  // namespace
 
-StripRbm make_strip(const Strip& strip, Stream& draws) {
+KnownModel make_strip(const Strip& strip, Stream& draws) {
   if (strip.width < 1 || strip.width > kMostWidth || strip.length < 1 ||
       strip.width * strip.length < 2)
     throw InvalidArgument(

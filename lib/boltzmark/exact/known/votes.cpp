@@ -97,7 +97,7 @@ PlainRbm lay_out(const Votes& votes, const VoteWeights& of, Stream& draws) {
 
 }  // namespace
 
-VotingRbm make_votes(const Votes& votes, Stream& draws) {
+KnownModel make_votes(const Votes& votes, Stream& draws) {
   if (std::min({votes.visible, votes.weak, votes.strong}) < 1)
     throw InvalidArgument(fmt::format("visible, weak, strong = {}, {}, {} (must be at least 1)",
                                       votes.visible, votes.weak, votes.strong));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "boltzmark/model/layered.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
@@ -14,15 +14,9 @@ struct Votes {
   double ahead = 0;          ///< nats by which the strong pattern's mass exceeds all other
 };
 
-/// An RBM of such votes, and its log Z.
-struct VotingRbm {
-  Layered model;
-  KnownLogZ known;
-};
-
 /// Makes such an RBM. The units of a pattern are alike, so that log Z is a sum over how many of the weak
 /// ones and of the strong ones are on. Units are shuffled and the encoding of half of them is flipped.
 /// Randomness  draws: order and encoding     Throws  InvalidArgument if a number is below 1
-VotingRbm make_votes(const Votes& votes, Stream& draws);
+KnownModel make_votes(const Votes& votes, Stream& draws);
 
 }  // namespace boltzmark

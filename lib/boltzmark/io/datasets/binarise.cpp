@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/formats/array.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -18,12 +18,6 @@ using Kind = BinariseOptions::Kind;
 
 /// Cases that one task converts; enough that tasks cost more than starting them.
 constexpr std::uint64_t kCasesPerTask = 512;
-
-template <class Number>
-bool parse_all(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 /// Converts one case; one plain loop per kind, for the compiler to vectorise.
 void convert(const unsigned char* levels, std::uint64_t units, const BinariseOptions& options,
@@ -58,12 +52,15 @@ BinariseOptions parse_binarise(std::string_view text) {
     options.kind = Kind::grey;
     return options;
   }
-  if (kind == "threshold" && parse_all(value, options.threshold) && options.threshold >= 0 &&
-      options.threshold < 255) {
+  const auto level = parse_number<int>(value);
+  if (kind == "threshold" && level && *level >= 0 && *level < 255) {
+    options.threshold = *level;
     return options;
   }
-  if (kind == "sample" && parse_all(value, options.seed)) {
+  const auto seed = parse_number<std::uint64_t>(value);
+  if (kind == "sample" && seed) {
     options.kind = Kind::sample;
+    options.seed = *seed;
     return options;
   }
   throw InvalidArgument(

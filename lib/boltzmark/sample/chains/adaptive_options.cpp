@@ -1,9 +1,9 @@
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/sample/chains/adaptive_options.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace boltzmark {
@@ -29,10 +29,9 @@ std::optional<AdaptingFactor> parse_adapting_factor(std::string_view text) {
   for (const bool vanishing : {false, true}) {
     const std::string_view kind = vanishing ? kVanishing : kConstant;
     if (!text.starts_with(kind)) continue;
-    const char* last = text.data() + text.size();
-    AdaptingFactor factor{vanishing};
-    const auto [stop, error] = std::from_chars(text.data() + kind.size(), last, factor.size);
-    if (error == std::errc() && stop == last && factor.is_valid()) return factor;
+    const auto size = parse_number<double>(text.substr(kind.size()));
+    if (size && AdaptingFactor{vanishing, *size}.is_valid())
+      return AdaptingFactor{vanishing, *size};
   }
   return std::nullopt;
 }

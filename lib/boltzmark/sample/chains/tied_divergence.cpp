@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
@@ -22,34 +20,25 @@ Layered with_input_times(const Layered& rbm, int layer, int times) {
 }
 
 TiedDivergence::TiedDivergence(const SamplerSetup& setup, TiedCopies copies)
-    : copies_(copies),
+    : CaseChains(setup),
+      copies_(copies),
       upward_(with_input_times(setup.model, kHiddenSide, copies.visible), setup.packing),
-      downward_(with_input_times(setup.model, kVisibleSide, copies.hidden), setup.packing),
-      chains_(setup.model, setup.packing.chains),
-      draws_(setup.draws) {}
+      downward_(with_input_times(setup.model, kVisibleSide, copies.hidden), setup.packing) {}
 
 void TiedDivergence::set_model(const Layered& model) {
   upward_.update(with_input_times(model, kHiddenSide, copies_.visible));
   downward_.update(with_input_times(model, kVisibleSide, copies_.hidden));
 }
 
-void TiedDivergence::start_at(const Chains& cases, std::span<const float> inputs,
-                              std::span<const float> weights) {
-  const std::size_t values = static_cast<std::size_t>(cases.blocks()) * cases.size(0) * kChainBlock;
-  std::copy_n(cases.block(0, 0), values, chains_.block(0, 0));
-  inputs_ = inputs;
-  weights_.assign(weights.begin(), weights.end());
-}
-
-void TiedDivergence::advance(int sweeps) {
-  draw_layer(upward_, chains_, *draws_, {.first_sweep = sweeps_}, kHiddenSide, inputs_);
-  half_sweep(downward_, chains_, *draws_, {.first_sweep = sweeps_}, kVisibleSide);
+void TiedDivergence::move(Chains& chains, const Draws& draws, std::span<const float> inputs,
+                          std::uint64_t first, int sweeps) {
+  draw_layer(upward_, chains, draws, {.first_sweep = first}, kHiddenSide, inputs);
+  half_sweep(downward_, chains, draws, {.first_sweep = first}, kVisibleSide);
   for (int made = 1; made < sweeps; ++made) {
-    const SweepOptions next{.first_sweep = sweeps_ + static_cast<std::uint64_t>(made)};
-    half_sweep(upward_, chains_, *draws_, next, kHiddenSide);
-    half_sweep(downward_, chains_, *draws_, next, kVisibleSide);
+    const SweepOptions next{.first_sweep = first + static_cast<std::uint64_t>(made)};
+    half_sweep(upward_, chains, draws, next, kHiddenSide);
+    half_sweep(downward_, chains, draws, next, kVisibleSide);
   }
-  sweeps_ += static_cast<std::uint64_t>(sweeps);
 }
 
 }  // namespace boltzmark

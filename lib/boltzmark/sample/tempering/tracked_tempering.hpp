@@ -96,7 +96,6 @@ class TrackedTempering final : public Sampler {
   const std::shared_ptr<const TemperedModel>& model() const { return model_; }
   /// q(b_K | x) of every chain after its last sweep [chains].
   std::span<const double> weights() const override { return top_weights_; }
-  const std::vector<double>& top_weights() const { return top_weights_; }
   /// Copies every chain's states.  Throws  InvalidArgument unless `out` has as many chains
   void copy_states(Chains& out) const override;
 
