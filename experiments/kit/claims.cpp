@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "experiments/kit/experiment.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/run/reference.hpp"
 
@@ -196,6 +197,17 @@ std::ptrdiff_t place_of(const std::string& paper) {
 
 }  // namespace
 
+void check_experiments(const ClaimFile& file, const std::vector<Experiment>& all) {
+  for (const Claim& claim : file.claims)
+    for (const std::string& id : claim.experiments)
+      if (std::none_of(all.begin(), all.end(),
+                       [&](const Experiment& experiment) { return experiment.id == id; }))
+        throw DataError(
+            fmt::format("claims of {}: {}: experiments = {} (must be one that `boltzmark list "
+                        "experiments` has)",
+                        file.paper, claim.id, id));
+}
+
 std::vector<ClaimFile> read_all_claims() {
   std::vector<std::string> paths;
   const std::string folder = source_path("reports/claims");
@@ -205,7 +217,10 @@ std::vector<ClaimFile> read_all_claims() {
     if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   std::vector<ClaimFile> files;
-  for (const std::string& path : paths) files.push_back(read_claims(path));
+  for (const std::string& path : paths) {
+    files.push_back(read_claims(path));
+    check_experiments(files.back(), experiments());
+  }
   std::stable_sort(files.begin(), files.end(), [](const ClaimFile& a, const ClaimFile& b) {
     return place_of(a.paper) < place_of(b.paper);
   });

@@ -93,6 +93,10 @@ ClaimFile read_claims(const std::string& path);
 /// Reads every claims file of the source tree, by name, with what the committed report says.
 std::vector<ClaimFile> read_all_claims();
 
+struct Experiment;
+/// Throws  DataError naming the claim and the id unless every claim is judged by experiments that there are
+void check_experiments(const ClaimFile& file, const std::vector<Experiment>& all);
+
 /// Decides one part from one measure.
 ///   Exact claims compare the estimate with the threshold. Others: reproduced if the one-sided
 ///   p-value is below 0.05 (without one: if the whole 95 % interval satisfies the test), not

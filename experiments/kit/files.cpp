@@ -116,6 +116,7 @@ FileLock::FileLock(const std::string& path) {
     }
     if (is_open_file(lock_, file_)) {
       replace_held(nullptr, lock_.c_str());
+      remove_drafts(path);
       return;
     }
     close(file_);

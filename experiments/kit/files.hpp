@@ -30,7 +30,8 @@ bool is_open_file(const std::string& path, int file);
 void make_folder(const std::string& path);
 
 /// Holds a file that is to be written while it lives, by a file `.NAME.lock` beside it, so that two
-/// runs cannot write one. Nothing is held where no such file can be made or locked.
+/// runs cannot write one; what killed ones left of its drafts is removed. Nothing is held where no such file can
+/// be made or locked.
 class FileLock {
  public:
   /// Throws  DataError if another process holds it

@@ -69,6 +69,15 @@ Layered load_model(const std::string& path) {
   return about_file(path, [&] { return read_model(path); });
 }
 
+Layered load_tempered_model(const std::string& path) {
+  Layered model = load_model(path);
+  if (model.has_scales())
+    throw DataError(path +
+                    ": has a Gaussian layer, which is not tempered (must have none; `boltzmark exact` "
+                    "sums over the other layers)");
+  return model;
+}
+
 std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered& model) {
   return about_file(path, [&] { return read_known_log_z(path, model); });
 }

@@ -20,6 +20,10 @@ bool is_model_file(const std::string& path);
 /// Reads a model file.  Throws  DataError naming the file
 Layered load_model(const std::string& path);
 
+/// Reads a model file for what tempers the model.  Throws  DataError naming the file, also if it has a
+/// Gaussian layer
+Layered load_tempered_model(const std::string& path);
+
 /// Reads what a model file says of its log Z.  Throws  DataError naming the file
 std::optional<KnownLogZ> load_known_log_z(const std::string& path, const Layered& model);
 

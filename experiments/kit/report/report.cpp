@@ -26,7 +26,14 @@ void check_measures(Section& section, const std::vector<ClaimFile>& files) {
   const auto file = std::find_if(files.begin(), files.end(), [&](const ClaimFile& f) {
     return f.paper == section.experiment->paper();
   });
-  if (file == files.end()) return;
+  if (file == files.end()) {
+    if (!files.empty() && !section.summary.measures().empty())
+      section.problems.push_back(
+          fmt::format("no file of claims judges its measures (must be in "
+                      "reports/claims, of {})",
+                      section.experiment->paper()));
+    return;
+  }
   for (const Measure& measure : section.summary.measures())
     if (!knows(*file, measure))
       section.problems.push_back(

@@ -25,6 +25,8 @@ class ReportWriter {
   ReportWriter(const ReproduceOptions& options, const std::vector<Experiment>& all,
                const std::vector<ClaimFile>& claims, const std::vector<PlannedExperiment>& plans);
 
+  /// Lists what is shown: the plans, and the experiments that the folder has results of.
+  std::vector<const PlannedExperiment*> all_plans() const;
   /// Writes a manifest of what is known before the run: no seconds yet.
   void write_manifest();
   /// Draws what has finished trials, before a run adds some.
@@ -37,7 +39,6 @@ class ReportWriter {
   void finish(ReproduceResult& result);
 
  private:
-  std::vector<const PlannedExperiment*> all_plans() const;
   void draw(const PlannedExperiment& plan);
   void write();
 

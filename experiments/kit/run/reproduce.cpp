@@ -80,9 +80,10 @@ std::vector<PlannedExperiment> list_all(const ReproduceOptions& options,
 
 void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
   for (const PlannedExperiment& plan : plans) {
-    if (plan.store->unreadable() > 0)
-      fmt::print(stderr, "{}: {} lines of the store cannot be read and are computed again\n",
-                 plan.experiment->id, plan.store->unreadable());
+    if (const std::size_t lines = plan.store->unreadable(); lines > 0)
+      fmt::print(stderr, "{}: {} of the store cannot be read and {} computed again\n",
+                 plan.experiment->id, lines == 1 ? "1 line" : fmt::format("{} lines", lines),
+                 lines == 1 ? "is" : "are");
     for (const PlannedTrial& trial : plan.trials) {
       result.planned += trial.selected;
       result.reused += trial.selected && trial.finished;
@@ -195,7 +196,14 @@ ReproduceResult report(const ReportOptions& options) {
   ReproduceResult result;
   const std::vector<ClaimFile> claims = read_all_claims();
   const std::vector<PlannedExperiment> none;
-  ReportWriter(as_run, experiments(), claims, none).finish(result);
+  ReportWriter writer(as_run, experiments(), claims, none);
+  for (const PlannedExperiment* plan : writer.all_plans())
+    if (const std::size_t lines = plan->store->unreadable(); lines > 0)
+      fmt::print(stderr,
+                 "{}: {} of the store cannot be read: what they told is left out, and "
+                 "`boltzmark reproduce` computes it again\n",
+                 plan->experiment->id, lines == 1 ? "1 line" : fmt::format("{} lines", lines));
+  writer.finish(result);
   return result;
 }
 

@@ -2,15 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 
 namespace boltzmark {
 
@@ -23,18 +27,46 @@ void throw_unwritable(const std::string& path, int error, std::string_view must)
 
 namespace {
 
+// What the drafts of a path begin with; a name that is as long as a file system allows is cut.
+std::string draft_of(const std::string& path) {
+  constexpr std::size_t kMost = 200;
+  const std::filesystem::path file(path);
+  return (file.parent_path() / file.filename().string().substr(0, kMost)).string() + ".";
+}
+
 // Makes a file beside the path that no other process or thread makes, with the rights of any new file: the
 // umask can be asked for only by changing it, for all threads.
 int make_draft(const std::string& path, std::string& draft) {
   static std::atomic<unsigned> made = 0;
   for (;;) {
-    draft = fmt::format("{}.{}-{}", path, ::getpid(), made++);
+    draft = fmt::format("{}{}-{}", draft_of(path), ::getpid(), made++);
     const int file = ::open(draft.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (file >= 0 || errno != EEXIST) return file;
   }
 }
 
 }  // namespace
+
+void remove_drafts(const std::string& path) noexcept {
+  namespace fs = std::filesystem;
+  try {
+    const fs::path first(draft_of(path));
+    const std::string begin = first.filename().string();
+    const fs::path folder = first.has_parent_path() ? first.parent_path() : fs::path(".");
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(begin)) continue;
+      const std::string_view rest = std::string_view(name).substr(begin.size());
+      const std::size_t dash = std::min(rest.find('-'), rest.size());
+      const auto process = parse_number<int>(rest.substr(0, dash));
+      if (!process || *process <= 0 ||
+          !parse_number<unsigned>(rest.substr(std::min(dash + 1, rest.size()))))
+        continue;
+      if (::kill(*process, 0) != 0 && errno == ESRCH) ::unlink(entry.path().c_str());
+    }
+  } catch (const fs::filesystem_error&) {  // what cannot be listed keeps its drafts
+  }
+}
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat status {};

@@ -13,6 +13,10 @@ enum class Durability { disk, system };
 /// which is nobody's wrong input; else DataError.  must: what the path must be
 [[noreturn]] void throw_unwritable(const std::string& path, int error, std::string_view must);
 
+/// Removes what processes of this machine that are gone left of a path's drafts. No other process may be at
+/// the path: who calls holds its lock.
+void remove_drafts(const std::string& path) noexcept;
+
 /// A file that appears under its name whole, or not at all: written beside it, then renamed.
 class AtomicFile {
  public:

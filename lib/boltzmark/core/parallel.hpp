@@ -6,7 +6,8 @@
 
 namespace boltzmark {
 
-/// Limits the threads of every parallel loop while it lives; results never depend on the number.
+/// Limits the threads of every parallel loop of the process, whichever thread makes it, while it lives; results
+/// never depend on the number.
 class ThreadLimit {
  public:
   /// Throws  InvalidArgument if threads < 1

@@ -200,9 +200,10 @@ JudgedTime judge_autocorrelation_time(const Eigen::Ref<const Eigen::MatrixXd>& c
   const double batch_error = result.batch_means.std_error / result.batch_means.tau;
   result.discrepancy = std::abs(std::log(result.geyer.tau / result.batch_means.tau)) /
                        std::hypot(geyer_error, batch_error);
-  result.status = result.ar.order_at_maximum                   ? TimeStatus::ar_order_at_maximum
-                  : result.discrepancy > tolerated_discrepancy ? TimeStatus::disagreement
-                                                               : TimeStatus::agreed;
+  result.supported = !(result.discrepancy > tolerated_discrepancy);
+  result.status = result.ar.order_at_maximum ? TimeStatus::ar_order_at_maximum
+                  : !result.supported        ? TimeStatus::disagreement
+                                             : TimeStatus::agreed;
   return result;
 }
 

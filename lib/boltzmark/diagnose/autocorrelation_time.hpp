@@ -115,6 +115,7 @@ struct JudgedTime {
   BatchTime batch_means;   ///< batches of at least 20 tau; zero where too short
   ArTime ar;               ///< fills the paper's column only
   double discrepancy = 0;  ///< |log tau_geyer - log tau_batch| in standard errors of the difference
+  bool supported = false;  ///< batch means exist and agree, whatever order the AR model would take
   bool decided() const { return status == TimeStatus::agreed; }
 };
 

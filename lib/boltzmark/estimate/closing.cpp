@@ -14,6 +14,7 @@ namespace {
 constexpr double kFarOff = 10;      // standard errors
 constexpr double kNoChance = 5;     // that an estimate is off by
 constexpr double kRounding = 1e-9;  // of sums of D, relative
+constexpr double kNoNumber = 10;    // nats of error, a factor of 20,000 either way
 
 void forget_infinities(Estimate& estimate) {
   for (double* number : {&estimate.log_z, &estimate.std_error, &estimate.lower, &estimate.upper})
@@ -55,6 +56,11 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
     estimate.refuse(Status::not_converged,
                     "the error of log Z is not finite: D is too large for "
                     "this method or its ladder");
+  } else if (estimate.status == Status::ok && estimate.std_error > kNoNumber) {
+    estimate.refuse(Status::not_converged,
+                    fmt::format("the error of log Z is {:.3g} nats (more than {:.0f}): run more "
+                                "sweeps, or use more rungs",
+                                estimate.std_error, kNoNumber));
   } else if (estimate.status == Status::ok && is_beyond(estimate, range)) {
     estimate.refuse(Status::not_converged,
                     fmt::format("log Z and its error do not fit the sampled D, which are within "

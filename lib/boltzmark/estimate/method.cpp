@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -35,7 +36,10 @@ double bytes_of_rungs(const MethodSettings& settings) {
 std::string_view name(Source source) { return kSources[static_cast<std::size_t>(source)]; }
 
 void Method::check() const {
-  if (name.empty()) throw InvalidArgument("method (must have a name)");
+  const auto is_of_name = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_of_name))
+    throw InvalidArgument(
+        fmt::format("method = {} (must have a name of letters, digits, - and _)", name));
   if (!work || !sweep_bytes)
     throw InvalidArgument(fmt::format("method = {} (must have work and sweep_bytes)", name));
   const bool tempered = source == Source::tempered;
@@ -135,10 +139,12 @@ Method reader_of_runs(std::string name, std::string summary,
 
 Method reader_of_stores(std::string name, std::string summary,
                         std::function<Estimate(const SampleStore&, States)> from_store) {
-  Method method =
-      reader_of_runs(std::move(name), std::move(summary), [from_store](const TemperedRun& run) {
-        return from_store(run.store, default_states(run.store));
-      });
+  std::function<Estimate(const TemperedRun&)> from_run;  // none, which is refused, of none
+  if (from_store)
+    from_run = [from_store](const TemperedRun& run) {
+      return from_store(run.store, default_states(run.store));
+    };
+  Method method = reader_of_runs(std::move(name), std::move(summary), std::move(from_run));
   method.from_store = std::move(from_store);
   return method;
 }

@@ -50,7 +50,7 @@ struct MethodSettings {
   /// Has several processes make AIS's and RAISE's annealed chains, as AnnealingOptions::shared says;
   /// other methods leave it.
   const SharedChains* shared = nullptr;
-  Progress progress = nullptr;  ///< the share done; may throw to stop
+  Progress progress = nullptr;  ///< the share done, 1 at the end; may throw to stop
 };
 
 /// What a method makes of its settings.

@@ -130,11 +130,13 @@ Estimate estimate_log_z(std::string_view name, const Target& target,
                         const MethodSettings& settings) {
   const Method& method = find_method(name);
   check_settings(method, settings);
-  if (method.from_run)
-    return settings.tempering == Tempering::parallel
-               ? estimate_from_replicas(method, run_replicas(target, settings))
-               : estimate_from(name, run_tempering(target, settings));
-  return make_estimate(method, RatioRange{}, method.run, target, settings);
+  Estimate estimate = !method.from_run
+                          ? make_estimate(method, RatioRange{}, method.run, target, settings)
+                      : settings.tempering == Tempering::parallel
+                          ? estimate_from_replicas(method, run_replicas(target, settings))
+                          : estimate_from(name, run_tempering(target, settings));
+  if (settings.progress) settings.progress(1);  // whatever share its sampler told last
+  return estimate;
 }
 
 const TemperedRun& MethodRuns::tempered() {

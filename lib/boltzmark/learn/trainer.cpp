@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/phases/initial_chains.hpp"
 #include "boltzmark/learn/phases/weighted_negative.hpp"
 #include "boltzmark/transition/statistics.hpp"
@@ -119,6 +120,9 @@ void Trainer::fill_gradient(Parameters& gradient) {
   fill_means();
   add_statistics(positive_, case_weights_, 1.0 / static_cast<double>(cases_.size()), gradient);
   sampler_->take_states(negative_);
+  if (negative_.chains() != sampler_->chains() || !negative_.fit(sampler_->negative_packed()))
+    throw InvalidArgument(fmt::format("sampler = {} (must give states of the model, of {} chains)",
+                                      sampler_->name(), sampler_->chains()));
   subtract_weighted_negative(sampler_->negative_packed(), sampler_->weights(), negative_, gradient);
   if (model_.has_scales())
     gradient.biases[kVisible].array() /= model_.layer(kVisible).sigma0.array().square();

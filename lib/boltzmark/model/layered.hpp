@@ -7,6 +7,11 @@
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/model/unit.hpp"
 
+// What the library was compiled with: Eigen's matrices are freed as they were allocated, by either side.
+static_assert(
+    EIGEN_MAX_ALIGN_BYTES == 16,
+    "Eigen must align to 16 bytes: link boltzmark::boltzmark, or define EIGEN_MAX_ALIGN_BYTES=16");
+
 namespace boltzmark {
 
 /// What a gradient or an optimiser's state holds: one array per parameter of a model.

@@ -154,6 +154,7 @@ class RungLaw {
   /// Throws  InvalidArgument as SampleStore::check, if rungs were not drawn by simulated tempering,
   /// or if collapsed states are asked for and the store has none
   RungLaw(const SampleStore& store, States states);
+  RungLaw(SampleStore&& store, States states) = delete;
   /// Writes the law of the sample at a place of store.log_ratio.data().  Shapes  out [rungs]
   void operator()(Eigen::Index place, Eigen::VectorXd& out) const;
 

@@ -18,6 +18,8 @@ class ContinuousDensity {
 
   /// Draws a point from p1.
   virtual void draw_base(Stream& stream, PointOut x) const = 0;
+  /// Computes log f(x), which is finite wherever p1 has mass: a wall is a large negative number, for no
+  /// estimator reads a D of minus infinity. Minus infinity elsewhere only rejects proposals.
   virtual double log_f(const PointRef& x) const = 0;
   virtual double log_base(const PointRef& x) const = 0;
   /// Writes the gradient of log f_b = b log f + (1 - b) log p1.
@@ -25,6 +27,8 @@ class ContinuousDensity {
 
   /// Computes log f_b(x).
   double log_density(const PointRef& x, double b) const {
+    if (b == 0) return log_base(x);  // also where f is 0
+    if (b == 1) return log_f(x);
     return b * log_f(x) + (1 - b) * log_base(x);
   }
   /// Computes D(x) = log f(x) - log p1(x).

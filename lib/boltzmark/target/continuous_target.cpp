@@ -113,13 +113,14 @@ class ContinuousPopulation final : public Population {
 
   void log_ratio(std::span<double> out) override {
     require_room(out, 1);
-    for (int c = 0; c < chains(); ++c) out[c] = density_->log_ratio(x_.col(c));
+    for (int c = 0; c < chains(); ++c) out[c] = finite(density_->log_ratio(x_.col(c)), c);
   }
 
   void log_densities(const Ladder& ladder, std::span<double> out) override {
     require_room(out, ladder.rungs());
     for (int c = 0, i = 0; c < chains(); ++c) {
       const double log_f = density_->log_f(x_.col(c)), log_base = density_->log_base(x_.col(c));
+      finite(log_f - log_base, c);
       for (int k = 0; k < ladder.rungs(); ++k)
         out[i++] = ladder[k] * log_f + (1 - ladder[k]) * log_base;
     }
@@ -143,6 +144,14 @@ class ContinuousPopulation final : public Population {
     const auto needed = static_cast<std::size_t>(x_.cols()) * static_cast<std::size_t>(rungs);
     if (out.size() != needed)
       throw InvalidArgument(fmt::format("out = {} values (must be {})", out.size(), needed));
+  }
+  double finite(double log_ratio, int chain) const {
+    if (!std::isfinite(log_ratio))
+      throw InvalidArgument(
+          fmt::format("log f - log p1 = {} at a state of chain {} (must be finite "
+                      "wherever p1 has mass: a wall is a large negative number)",
+                      log_ratio, first_chain_ + chain));
+    return log_ratio;
   }
   Stream stream(Purpose purpose, int chain) const {
     return {key_, purpose, (sweep_ << 32) + static_cast<std::uint64_t>(first_chain_ + chain)};
@@ -263,7 +272,9 @@ TunedSteps tune_steps(const ContinuousDensity& density, const ContinuousKernel& 
 
 ContinuousTarget::ContinuousTarget(std::shared_ptr<const ContinuousDensity> density,
                                    std::shared_ptr<const ContinuousKernel> kernel, StepSizes steps)
-    : density_(std::move(density)), kernel_(std::move(kernel)), steps_(std::move(steps)) {}
+    : density_(std::move(density)), kernel_(std::move(kernel)), steps_(std::move(steps)) {
+  if (!density_ || !kernel_) throw InvalidArgument("density, kernel (must not be null)");
+}
 
 std::unique_ptr<Population> ContinuousTarget::populate(int first_chain, int chains,
                                                        StreamKey key) const {

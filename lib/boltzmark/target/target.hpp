@@ -25,7 +25,8 @@ class Population {
   /// Moves chain c once by a kernel that leaves f_{b[c]} unchanged, and counts one sweep.
   /// Shapes  inverse_temperatures [chains], values of a Ladder
   virtual void move(std::span<const float> inverse_temperatures) = 0;
-  /// Writes D(x) = log f(x) - log p1(x) of every chain's joint state.  Shapes  [chains]
+  /// Writes D(x) = log f(x) - log p1(x) of every chain's joint state, which is finite: a wall is a large
+  /// negative number.  Shapes  [chains]
   virtual void log_ratio(std::span<double> out) = 0;
   /// Writes log f_b of every chain's marginal state at every rung, log p1 included.
   /// Shapes  [chains x rungs], a chain's rungs side by side

@@ -119,10 +119,10 @@ JsonObject json_model(const std::string& path, const Layered& model,
   else
     object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
   if (!base.empty()) object.set("base", base);
-  if (known)
-    return object.set("log_z", known->log_z)
-        .set("log_z_error", finite(known->error))
-        .set("log_z_by", known->by);
+  if (known) {
+    object.set("log_z", known->log_z).set("log_z_error", finite(known->error));
+    return known->by.empty() ? object.set_null("log_z_by") : object.set("log_z_by", known->by);
+  }
   return object.set_null("log_z").set_null("log_z_error").set_null("log_z_by");
 }
 

@@ -176,7 +176,8 @@ void add_exact(Program& program) {
   });
   command.positional(&arguments->model, "MODEL", "The model file (.npz or .mat).");
   command.choice(&arguments->precision, "--precision P", {"double", "float"},
-                 "Arithmetic of the inner products, whatever the file's type (default: double).");
+                 "Arithmetic of the inner products, whatever the file's type; double where float would "
+                 "bound nothing (default: double).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save partial sums to FILE as the work goes on, and resume from it.");
   command.writes({"--checkpoint"});

@@ -108,7 +108,7 @@ void print_modes(const Layered& model, const Found& found, const ModesRequest& a
 }
 
 int run(const ModesRequest& arguments, const Session& session) {
-  const Layered model = load_model(arguments.model);
+  const Layered model = load_tempered_model(arguments.model);
   if (!arguments.out.empty() && !arguments.out.ends_with(".npz"))
     throw DataError(arguments.out + ": its name does not say the format (must end in .npz)");
   if (!arguments.image.file.empty()) image_shape(arguments.image, model.size(0));

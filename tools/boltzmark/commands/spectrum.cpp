@@ -16,6 +16,7 @@
 #include "experiments/kit/ranks/mpi_ranks.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/on_ranks.hpp"
+#include "tools/boltzmark/outcomes.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
 #include "tools/boltzmark/progress.hpp"
@@ -128,9 +129,7 @@ int run(const SpectrumArguments& arguments, const Session& session) {
   state_spectrum_plan(session, model, scan == Scan::periodic && rule.kind == Rule::Kind::gibbs);
   const Spectrum result =
       about_file(arguments.model, [&] { return compute(model, rule, scan, session); });
-  if (!result.converged)
-    throw Error(fmt::format("{}: the eigenvalue solver did not converge (residual {})",
-                            arguments.model, short_number(result.residual)));
+  require_converged(result, arguments.model);
   if (session.ranks && session.ranks->rank() > 0) return 0;
   print_result(result, rule, session);
   if (!session.ranks) return 0;

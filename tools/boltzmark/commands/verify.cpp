@@ -6,6 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/claims.hpp"
+#include "tools/boltzmark/outcomes.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
 #include "tools/boltzmark/progress.hpp"
@@ -67,7 +68,8 @@ JsonObject json_row(const Row& row) {
       .set("detail", row.outcome.detail);
 }
 
-void print_rows(const std::vector<Row>& rows, int failed, double seconds, const Session& session) {
+void print_rows(const std::vector<Row>& rows, double seconds, const Session& session) {
+  const int failed = count_failed(rows);
   if (session.json) {
     std::vector<JsonObject> checks;
     for (const Row& row : rows) checks.push_back(json_row(row));
@@ -125,17 +127,15 @@ int run(const VerifyArguments& arguments, const Session& session) {
   const std::vector<Check> checks = pick(arguments.names);
   const Stopwatch watch;
   std::vector<Row> rows;
-  int failed = 0;
   {
     Progress progress(session, "verify", static_cast<double>(checks.size()), "checks");
     for (const Check& check : checks) {
       progress.show(static_cast<double>(rows.size()));
       rows.push_back({&check, check.run(arguments.cases, arguments.seed)});
-      failed += rows.back().outcome.holds ? 0 : 1;
     }
   }
-  print_rows(rows, failed, watch.seconds(), session);
-  return failed == 0 ? 0 : 3;
+  print_rows(rows, watch.seconds(), session);
+  return exit_code_of(rows);
 }
 
 }  // namespace

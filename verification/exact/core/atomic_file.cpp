@@ -2,6 +2,7 @@
 #include "boltzmark/core/atomic_file.hpp"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -25,6 +26,45 @@ std::string umask_now() {
 }
 
 }  // namespace
+
+TEST_CASE("what killed processes left of a file's drafts is removed, and no other file") {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::temp_directory_path() / ("boltzmark-drafts-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ::waitpid(gone, nullptr, 0);
+  const std::string of_gone = std::to_string(gone), alive = std::to_string(::getpid());
+  const std::vector<std::string> kept = {"m.npz",
+                                         "m.npz." + alive + "-0",
+                                         "m.npz.bak",
+                                         "m.npz." + of_gone,
+                                         "m.npz." + of_gone + "-x",
+                                         "other.npz." + of_gone + "-0"};
+  for (const std::string& name : kept) std::ofstream(folder / name) << "x";
+  for (const char* number : {"0", "17"})
+    std::ofstream(folder / ("m.npz." + of_gone + "-" + number)) << "x";
+  remove_drafts((folder / "m.npz").string());
+  remove_drafts((folder / "no/m.npz").string());  // a folder that is not there
+  std::size_t left = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++left;
+  CHECK(left == kept.size());
+  for (const std::string& name : kept) CHECK(fs::exists(folder / name));
+  // A name as long as a file system allows has room for no more.
+  const std::string longest = (folder / std::string(255, 'n')).string();
+  {
+    AtomicFile file(longest);
+    file.write("x", 1);
+    file.commit(Durability::system);
+  }
+  CHECK(fs::exists(longest));
+  std::ofstream(folder / (std::string(200, 'n') + "." + of_gone + "-3")) << "x";
+  remove_drafts(longest);
+  CHECK(fs::exists(longest));
+  CHECK_FALSE(fs::exists(folder / (std::string(200, 'n') + "." + of_gone + "-3")));
+  fs::remove_all(folder);
+}
 
 TEST_CASE("threads that write files at once leave each its rights, and the umask as it was") {
   namespace fs = std::filesystem;

@@ -294,3 +294,12 @@ TEST_CASE("batch means that are not of 20 of their own times are not told") {
   CHECK(judged.batch_means.batches == 0);
   CHECK(judged.batch_means.tau == 0);
 }
+
+TEST_CASE("each status of an autocorrelation time is named by what is the matter") {
+  using boltzmark::TimeStatus;
+  CHECK(describe(TimeStatus::agreed) == "agreed");
+  CHECK(describe(TimeStatus::ar_order_at_maximum) == "autoregressive order at its maximum");
+  CHECK(describe(TimeStatus::disagreement) == "Geyer and batch means disagree");
+  CHECK(describe(TimeStatus::too_short) == "chains too short");
+  CHECK(describe(TimeStatus::constant) == "series constant");
+}

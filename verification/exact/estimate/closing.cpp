@@ -153,10 +153,20 @@ TEST_CASE("an ok estimate within ten standard errors of the range of D stays so,
   CHECK(closed(sound(), {1, 9 + 0.01}).status == Status::ok);
   CHECK(closed(sound(), {1, 9 - 0.01}).status == Status::not_converged);
   Estimate blind = sound();
-  blind.std_error = 13.1;  // above the largest |D| and a nat
-  CHECK(closed(blind, {9, 12}).status == Status::not_converged);
-  CHECK(closed(blind, {9, 12.2}).status == Status::ok);
-  CHECK(closed(blind, {-12.2, 9}).status == Status::ok);
+  blind.std_error = 3.1;  // above the largest |D| and a nat
+  CHECK(closed(blind, {-2, 2}).status == Status::not_converged);
+  CHECK(closed(blind, {-2, 2.2}).status == Status::ok);
+  CHECK(closed(blind, {-2.2, 2}).status == Status::ok);
+}
+
+TEST_CASE("an error that leaves Z unknown by powers of ten is no ok, whatever one D there is") {
+  Estimate estimate = sound();
+  for (const auto& [error, status] : {std::pair{9.9, Status::ok}, {10.1, Status::not_converged}}) {
+    estimate.std_error = error;
+    CHECK(closed(estimate, {-1e4, 1e4}).status == status);
+    CHECK(closed(estimate, {-HUGE_VAL, HUGE_VAL}).status == status);
+  }
+  CHECK_THAT(closed(estimate, {-1e4, 1e4}).warnings.front(), Catch::Contains("10.1 nats"));
 }
 
 TEST_CASE("an estimate below what log Z certainly is says which of its numbers is too low") {

@@ -98,6 +98,19 @@ TEST_CASE("limits of integration hold the sampling errors of the sums that brack
   CHECK(estimate.upper == Approx(right + student * error).epsilon(1e-6));
 }
 
+TEST_CASE("integration joins the batches of chains that have not moved on") {
+  // D is 0.3 in the first half of both chains' 64 sweeps and -0.3 in the second, at either rung: so
+  // are the influences, and eight batches of 16 sweeps are left.
+  SampleStore store = store_on(Ladder::linear(2), 64, 2);
+  store.log_ratio.topRows(32).setConstant(0.3);
+  store.log_ratio.bottomRows(32).setConstant(-0.3);
+  for (Eigen::Index s = 1; s < 64; s += 2) store.rung.row(s).setOnes();
+  const Estimate estimate =
+      thermodynamic_integration(store, Assignment::hard, {.quadrature = Quadrature::trapezoid});
+  CHECK(estimate.log_z == Approx(0).margin(1e-12));
+  CHECK(estimate.std_error == Approx(0.3 / std::sqrt(7)).epsilon(1e-12));
+}
+
 TEST_CASE("the standard error of integration contains the discretisation error") {
   // Without sampling error: mean e^b, slope e^b only in name, so the corrected rule is off by known
   // amounts and the intervals are those of the left and right sums.

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "boltzmark/diagnose/pareto.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/estimate/estimators/stepping_stones.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
@@ -325,6 +328,19 @@ TEST_CASE("batches of chains need more effective samples than chains: worked out
   CHECK(status(8, 2, 95) == Status::few_effective_samples);
 }
 
+TEST_CASE("batches of a chain that are alike are joined, of influences as of their sums") {
+  // Two chains of 64 sweeps, 1 in the first half and -1 in the second: of 16 batches each four are
+  // left, of 16 sweeps, whose eight sums are 16 either way.
+  Eigen::MatrixXd influences(64, 2);
+  influences.topRows(32).setConstant(1);
+  influences.bottomRows(32).setConstant(-1);
+  Estimate estimate{.log_z = 0};
+  set_error(estimate, influences);
+  CHECK(estimate.std_error == Approx(1 / std::sqrt(7)).epsilon(1e-12));
+  CHECK(estimate.effective_samples == Approx(7).epsilon(1e-12));
+  CHECK(estimate.status == Status::few_effective_samples);
+}
+
 TEST_CASE("a method reads parallel tempering, live and stored, if and only if it says so") {
   Eigen::MatrixXd weights(6, 4);
   for (Index i = 0; i < weights.size(); ++i) weights.data()[i] = std::sin(1 + 37.0 * i);
@@ -411,6 +427,27 @@ TEST_CASE("chains of a bundle are one group: errors and sums worked out by hand"
   store.log_ratio.conservativeResize(2, 79);  // no whole bundles
   store.rung.conservativeResize(2, 79);
   CHECK(store.bundle() == 1);
+}
+
+TEST_CASE("errors of bar, mbar and stepping stones are those of bundles, worked out by hand") {
+  // Of 40 bundles two chains that exchange their two rungs. D is a in all of a bundle, or -a: so
+  // log Z is 0, and the influences of two samples, one a rung, add up to 2 sinh a or -2 sinh a by
+  // the shares 1 / (1 + e^-D), and to 2 tanh a or -2 tanh a by the weights e^D of the lower rung.
+  const double a = 0.7;
+  SampleStore store = estimate_test::store_on(Ladder::linear(2), 2, 80);
+  for (Index c = 0; c < 80; ++c) {
+    store.log_ratio.col(c).setConstant(c / 2 % 2 == 0 ? a : -a);
+    store.rung.col(c) << static_cast<int>(c % 2), 1 - static_cast<int>(c % 2);
+  }
+  for (const bool drawn : {false, true}) {
+    store.random_rungs = drawn;
+    const double groups = drawn ? 80 : 40;
+    INFO(groups << " groups");
+    CHECK(bar(store).std_error == Approx(std::sinh(a) / std::sqrt(groups - 1)).epsilon(1e-9));
+    CHECK(mbar(store).std_error == Approx(std::sinh(a) / std::sqrt(groups - 1)).epsilon(1e-9));
+    CHECK(stepping_stones(store).forward.std_error ==
+          Approx(std::tanh(a) / std::sqrt(groups - 1)).epsilon(1e-9));
+  }
 }
 
 TEST_CASE(

@@ -108,6 +108,8 @@ TEST_CASE("a method that lacks a part or whose name is taken is refused") {
   };
   refused([](Method& m) { m.name = ""; });
   refused([](Method& m) { m.name = "rts"; });
+  refused([](Method& m) { m.name = "a,b"; });  // which no list of methods could name
+  refused([](Method& m) { m = reader_of_stores("of-no-store", "", nullptr); });
   refused([](Method& m) { m.name = "base-weights"; });
   refused([](Method& m) { m.run = nullptr; });
   refused([](Method& m) { m.work = nullptr; });

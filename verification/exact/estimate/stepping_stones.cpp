@@ -72,6 +72,23 @@ TEST_CASE("stepping stones weigh a rung by its neighbour, forward from below and
   CHECK(stones.forward.std_error > 0);
 }
 
+TEST_CASE("stepping stones join the batches of a bundle that has not moved on") {
+  // One bundle of two rungs. The lower one's weights e^D are 1.3 in the first half of 64 sweeps and
+  // 0.7 in the second, their influences 0.6 and -0.6: eight batches of 8 sweeps are left.
+  SampleStore store{.ladder = Ladder::linear(2),
+                    .log_prior = Eigen::VectorXd::Constant(2, -std::log(2.0)),
+                    .log_z_hat = Eigen::VectorXd::Zero(2),
+                    .log_ratio = Eigen::MatrixXd::Zero(64, 2),
+                    .rung = Eigen::MatrixXi::Zero(64, 2),
+                    .random_rungs = false};
+  store.log_ratio.col(0).head(32).setConstant(std::log(1.3));
+  store.log_ratio.col(0).tail(32).setConstant(std::log(0.7));
+  store.rung.col(1).setOnes();
+  const Estimate forward = stepping_stones(store).forward;
+  CHECK(forward.log_z == Approx(0).margin(1e-12));
+  CHECK(forward.std_error == Approx(0.3 / std::sqrt(7)).epsilon(1e-12));
+}
+
 TEST_CASE("a rung without samples leaves no stepping-stone estimate") {
   SampleStore store = three_rung_store();
   store.rung = store.rung.cwiseMin(1);

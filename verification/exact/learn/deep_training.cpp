@@ -88,9 +88,49 @@ void step_all(Trainer& trainer, int count) {
   for (int i = 0; i < count; ++i) trainer.step();
 }
 
+/// One that gives states of fewer chains than it says.
+class FewerStates final : public Sampler {
+ public:
+  explicit FewerStates(const Layered& model) : packed_(model), few_(model, 16) {}
+  std::string name() const override { return "fewer"; }
+  int chains() const override { return 48; }
+  void set_model(const Layered& model) override { packed_.update(model); }
+  const PackedModel& packed() const override { return packed_; }
+  void advance(int) override {}
+  void copy_states(Chains& out) const override { out = few_; }
+  void save(CheckpointWriter&) const override {}
+  void restore(CheckpointReader&) override {}
+
+ private:
+  PackedModel packed_;
+  Chains few_;
+};
+
 const std::vector<Negative> kNegatives{Negative::pcd(2), Negative::pt(3, 1)};
 
 }  // namespace
+
+TEST_CASE(
+    "a sampler without draws has those of its key, and one of fewer states than it says is refused") {
+  const Layered model = draw_network({4, 3}, {0, 0}, 0.5);
+  for (const char* negative : {"pcd:1", "pt:3:1", "tt:3:0.5", "st:3:0.5", "cast:3:0.5", "fpcd:1"}) {
+    INFO(negative);
+    const auto states = [&](std::shared_ptr<const Draws> draws) {
+      const auto sampler = make_sampler(parse_negative(negative), {.model = model,
+                                                                   .packing = {.chains = 16},
+                                                                   .key = make_key(5),
+                                                                   .draws = std::move(draws)});
+      sampler->advance(3);
+      Chains out(model, sampler->chains());
+      sampler->copy_states(out);
+      return out.get_layer(0);
+    };
+    CHECK(states(nullptr) == states(std::make_shared<PhiloxDraws>(make_key(5))));
+  }
+  Trainer trainer(model, draw_cases(model, 5), {}, make_key(1),
+                  std::make_unique<FewerStates>(model));
+  CHECK_THROWS_WITH(trainer.step(), Catch::Contains("of 48 chains"));
+}
 
 TEST_CASE("a deep model's gradient is the slope of the bound, for three to five layers") {
   const std::vector<std::vector<int>> sizes{{3, 2, 2}, {2, 3, 1}, {2, 2, 2, 2}, {2, 2, 1, 2, 2}};
@@ -211,7 +251,8 @@ TEST_CASE("of more cases than a batch each has its own bound") {
 
 TEST_CASE("mean field refuses a tolerance that is no number") {
   const Layer layer{Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}};
-  const Layered deep({layer, layer, layer}, {Eigen::MatrixXd::Zero(2, 2), Eigen::MatrixXd::Zero(2, 2)});
+  const Layered deep({layer, layer, layer},
+                     {Eigen::MatrixXd::Zero(2, 2), Eigen::MatrixXd::Zero(2, 2)});
   const Eigen::MatrixXf cases = Eigen::MatrixXf::Zero(2, 3);
   CHECK_THROWS_WITH(variational_bounds(deep, cases, {.updates = 1, .tolerance = NAN}),
                     Catch::Contains("tolerance = NaN"));

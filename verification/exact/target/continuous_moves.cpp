@@ -1,4 +1,5 @@
 // Metropolis moves of continuous states and their step sizes, where nothing is left to chance.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -43,7 +44,61 @@ std::vector<double> ratios_after_moves(int first_chain, int chains) {
   return ratios;
 }
 
+/// A standard normal law of three numbers, cut at -3 of the first: f is 0 below, or next to nothing.
+class WalledNormal final : public ContinuousDensity {
+ public:
+  explicit WalledNormal(double below) : below_(below) {}
+  int dimension() const override { return 3; }
+  void draw_base(Stream& stream, PointOut x) const override {
+    for (double& value : x) value = 3 * stream.normal();
+  }
+  double log_f(const PointRef& x) const override {
+    return x[0] < -3 ? below_ : -0.5 * x.squaredNorm();
+  }
+  double log_base(const PointRef& x) const override {
+    return -x.squaredNorm() / 18 - 3 * std::log(3 * std::sqrt(2 * M_PI));
+  }
+  void gradient(const PointRef& x, double b, PointOut out) const override {
+    out = -(b + (1 - b) / 9) * x;
+  }
+
+ private:
+  double below_;
+};
+
 }  // namespace
+
+TEST_CASE("a wall that is a number is sampled around, and one of minus infinity is refused") {
+  const auto population = [](double below) {
+    return ContinuousTarget(std::make_shared<WalledNormal>(below), std::make_shared<Hmc>(5),
+                            StepSizes::fixed(0.5))
+        .populate(0, 48, make_key(7, "wall"));
+  };
+  // At b = 0 chains cross it: 16 % of p1 lies beyond.
+  for (const double below : {-1000.0, -HUGE_VAL}) {
+    const auto chains = population(below);
+    chains->draw_base();
+    for (int t = 0; t < 200; ++t) chains->move(std::vector<float>(48, 0));
+    std::vector<double> ratios(48), densities(96);
+    if (below > -HUGE_VAL) {
+      chains->log_ratio(ratios);
+      CHECK(std::count_if(ratios.begin(), ratios.end(), [](double d) { return d < -900; }) > 0);
+      continue;
+    }
+    CHECK_THROWS_WITH(chains->log_ratio(ratios), Catch::Contains("must be finite"));
+    CHECK_THROWS_WITH(chains->log_densities(Ladder::linear(2), densities),
+                      Catch::Contains("must be finite"));
+  }
+  const WalledNormal walled(-HUGE_VAL);
+  const Eigen::Vector3d beyond(-4, 0, 0);
+  CHECK(walled.log_density(beyond, 0) == walled.log_base(beyond));
+  CHECK(walled.log_density(beyond, 0.5) == -HUGE_VAL);
+  CHECK(walled.log_density(beyond, 1) == -HUGE_VAL);
+  CHECK_THROWS_AS(ContinuousTarget(nullptr, std::make_shared<Hmc>(), StepSizes::fixed(1)),
+                  InvalidArgument);
+  CHECK_THROWS_AS(ContinuousTarget(std::make_shared<WalledNormal>(0), nullptr, StepSizes::fixed(1)),
+                  InvalidArgument);
+}
 
 TEST_CASE("a continuous chain moves by the step of its own inverse temperature") {
   const auto states = [](const StepSizes& steps, float b) {

@@ -1,4 +1,6 @@
 // `estimate --both-ways`: what is told, what is refused, and what it changes.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -49,6 +51,21 @@ TEST_CASE("an estimate both ways tells what each found, of all its sweeps togeth
     CHECK(both["log_z"] ==
           json_of({"estimate", path, "--method", method, "--sweeps", "3000"})["log_z"]);
   }
+}
+
+TEST_CASE("both ways are printed as the JSON has them, each under its own end") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(10, 6, 1, 3), folder / "m.npz");
+  const Arguments command = {"estimate", path,   "--method",   "ais",
+                             "--sweeps", "6000", "--both-ways"};
+  const Json ways = json_of(command)["both_ways"];
+  const auto told = [&](const char* way, const char* end) {
+    return fmt::format("{:.4f} +- {:.3g} {} ({})", ways[way]["log_z"].get<double>(),
+                       ways[way]["std_error"].get<double>(), end,
+                       ways[way]["status"].get<std::string>());
+  };
+  CHECK_THAT(run(command).out, Catch::Contains(told("forward", "from the base")) &&
+                                   Catch::Contains(told("reverse", "from b = 1")));
 }
 
 TEST_CASE("an estimate both ways is refused where chains from the base never met a mode") {

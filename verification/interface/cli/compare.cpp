@@ -239,6 +239,47 @@ TEST_CASE("the repeats of compare are estimates of the seeds that follow the fir
   }
 }
 
+TEST_CASE("compare runs on an adaptive ladder as estimate does") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(20, 6, 0.3, 2), folder / "m.npz"),
+                    out = folder / "compared";
+  const auto shared = [](Arguments first, const std::string& ladder) {
+    return with(std::move(first), {"--sweeps", "200", "--chains", "12", "--temperatures", "8",
+                                   "--base", "uniform", "--seed", "7", "--ladder", ladder});
+  };
+  json_of(
+      shared({"compare", model, "--methods", "rts", "--repeats", "2", "--out", out}, "adaptive"));
+  const auto estimated = [&](const std::string& ladder) {
+    return json_of(shared({"estimate", model, "--method", "rts"}, ladder))["log_z"].get<double>();
+  };
+  const auto rows = csv_rows(out + "/estimates.csv");
+  REQUIRE(rows.at(0).at(4) == "log_z");
+  CHECK(std::stod(rows.at(1).at(4)) == estimated("adaptive"));
+  CHECK(estimated("adaptive") != estimated("linear"));
+}
+
+TEST_CASE("bars of the mean error are its own interval, not that of the RMSE") {
+  const io_test::Folder folder;
+  const std::string model = saved(random_rbm(8, 4, 0.5, 3), folder / "m.npz"), out = folder / "out";
+  const Run told = run({"compare", model, "--methods", "ais", "--sweeps", "50", "--repeats", "5",
+                        "--out", out, "--json"},
+                       keeping_scripts(folder));
+  REQUIRE(told.code == 0);
+  const Json cell = Json::parse(told.out)["cells"][0];
+  const double bias = cell["bias"], student = 2.776445105,  // of four degrees of freedom
+      half = student * cell["std_dev"].get<double>() / std::sqrt(5.0);
+  const auto points = drawn_points(out + "/bias.gp.txt", 0);
+  REQUIRE(points.size() == 1);
+  CHECK(points[0].at(1) == Approx(bias).epsilon(1e-9));
+  CHECK(points[0].at(2) == Approx(bias - half).epsilon(1e-6));
+  CHECK(points[0].at(3) == Approx(bias + half).epsilon(1e-6));
+  const auto rmse = drawn_points(out + "/rmse.gp.txt", 0);
+  REQUIRE(rmse.size() == 1);
+  CHECK(rmse[0].at(1) == Approx(cell["rmse"].get<double>()).epsilon(1e-9));
+  CHECK(rmse[0].at(2) == Approx(cell["rmse_lower"].get<double>()).epsilon(1e-9));
+  CHECK(rmse[0].at(3) == Approx(cell["rmse_upper"].get<double>()).epsilon(1e-9));
+}
+
 TEST_CASE("compare of several models gives of each what it gives of it alone, in one figure too") {
   const io_test::Folder folder;
   const std::string one = saved(random_rbm(12, 5, 0.5, 1), folder / "one.npz"),
@@ -325,6 +366,18 @@ TEST_CASE("compare refuses runs that were too seldom in the states that a search
   CHECK(double{cells[0]["mean_std_error"]} < 0.5);
   CHECK(cells[0]["refused"] == 4);
   CHECK(cells[0]["rank"].is_null());
+}
+
+TEST_CASE("compare holds its runs to a bound that is not of all states, as estimate does") {
+  // A well e^3 times as heavy as all other states, which annealing from the uniform base does not
+  // find. It is among the states that are listed, some 2^14 of 2^20.
+  const io_test::Folder folder;
+  const std::string well = folder / "well.npz", out = folder / "out";
+  json_of({"make", "well:60:20:3:4", "--out", well});
+  json_of({"compare", well, "--methods", "ais", "--sweeps", "20", "--repeats", "3", "--chains",
+           "20", "--base", "uniform", "--out", out});
+  CHECK(last_cells_of(io_test::read_all(out + "/estimates.csv")) ==
+        std::vector<std::string>(3, "below_bound"));
 }
 
 TEST_CASE("compare refuses a number of sweeps that is named twice, and a truth that cannot be") {

@@ -163,13 +163,19 @@ TEST_CASE("a deep model with a Gaussian layer is scored exactly, without a bound
 TEST_CASE("a deep model that is too large to enumerate is bounded, with log Z by AIS") {
   const io_test::Folder folder;
   const std::string data = folder.write("d.csv", kCases);
-  const std::string path = saved(deep_model({6, 41, 42}, 0.05), folder / "m.npz");
+  const boltzmark::Layered model = deep_model({6, 41, 42}, 0.05);
+  const std::string path = saved(model, folder / "m.npz");
   const Arguments arguments = {"score", path, data, "--sweeps", "300"};
   const Json score = json_of(arguments);
   CHECK(score["method"] == "ais");
   CHECK(score["mean_log_likelihood"].is_null());
   CHECK(score["bound"].get<double>() < 0);
   CHECK(score["bound"].get<double>() > -6 * std::log(2) - 1);  // small weights: nearly uniform
+  const auto bounds =
+      boltzmark::variational_bounds(model, boltzmark::load_dataset(data).values.matrix());
+  const Eigen::Map<const Eigen::ArrayXd> log_f(bounds.log_f.data(), 5);
+  CHECK(score["std_error_cases"].get<double>() ==
+        Approx(std::sqrt((log_f - log_f.mean()).square().sum() / 5 / 4)).epsilon(1e-6));
   Arguments again = arguments;
   again.insert(again.end(), {"--threads", "1"});
   CHECK(json_of(again)["bound"] == score["bound"]);
@@ -185,6 +191,34 @@ TEST_CASE("a deep model that is too large to enumerate is bounded, with log Z by
   CHECK(text.out.find("not enumerated: see the bound") != std::string::npos);
   CHECK_FALSE(json_of({"score", saved(random_rbm(6, 3, 1, 1), folder / "rbm.npz"), data})
                   .contains("mean_field_updates"));
+}
+
+// Three sweeps from a uniform base never meet all of forty units on, which the cases are.
+TEST_CASE("true cases above probability 1 are not ok, but of units that have a density") {
+  const io_test::Folder folder;
+  const auto score = [&](boltzmark::Unit unit, int visible, const Arguments& more) {
+    std::string row = "1";
+    for (int i = 1; i < visible; ++i) row += ",1";
+    const boltzmark::Layer hidden{boltzmark::Unit::bernoulli(), Eigen::VectorXd::Zero(2), {}};
+    const std::string model =
+        saved({{{unit, Eigen::VectorXd::Constant(visible, 50), {}}, hidden, hidden},
+               {Eigen::MatrixXd::Zero(visible, 2), Eigen::MatrixXd::Zero(2, 2)}},
+              folder / "m.npz");
+    return json_of(
+        with({"score", model, folder.write("d.csv", row + "\n" + row + "\n"), "--true-cases", "2"},
+             more));
+  };
+  const Json bits =
+      score(boltzmark::Unit::bernoulli(), 40,
+            {"--method", "ais", "--sweeps", "3", "--chains", "100", "--base", "uniform"});
+  INFO(bits.dump());
+  CHECK(bits["true_mean_log_likelihood"].get<double>() > 100);
+  CHECK(bits["true_status"] == "not_converged");
+  CHECK_THAT(bits["warnings"].dump(), Catch::Contains("more probable than 1"));
+  // The density 50 e^(50 (x - 1)) is 50 at 1, but for e^-100 of it.
+  const Json values = score(boltzmark::Unit::continuous(), 3, {"--sweeps", "50"});
+  CHECK(values["true_mean_log_likelihood"].get<double>() == Approx(3 * std::log(50.0)));
+  CHECK(values["true_status"] == "ok");
 }
 
 // Weights of 30 whose second mode three sweeps of AIS from a uniform base miss.
@@ -290,6 +324,17 @@ TEST_CASE(
       {"estimate", path, "--summed", "both"},
       {"score", path, data, "--summed", "even"},
       {"score", path, data, "--true-cases", "2", "--summed", "even"}};
+  // Nothing reads a base of log Z where that is exact, true cases neither.
+  for (const char* option : {"--base", "--data"})
+    for (const Arguments& more :
+         {Arguments{}, Arguments{"--true-cases", "2", "--sweeps", "20", "--method", "exact"}}) {
+      Arguments arguments = {"score", path, data, option, data};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Run result = run(arguments);
+      INFO(result.err);
+      CHECK(result.code == 2);
+      CHECK(result.err.find(option) != std::string::npos);
+    }
   for (const Arguments& arguments : refused) {
     const Run result = run(arguments);
     INFO(result.err);

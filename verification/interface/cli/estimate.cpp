@@ -360,6 +360,54 @@ TEST_CASE("the smoothing of a base counts, and a prior weighs, as the options sa
   for (int k = 0; k < 5; ++k) CHECK(log_prior[k] - log_prior[0] == Approx(0.5 * k).margin(1e-12));
 }
 
+TEST_CASE("grey levels of a base are made bits as --binarise says") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz");
+  // Forty images of 2 x 3 bytes.
+  std::string idx{0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 2, 0, 0, 0, 3}, bits;
+  for (int i = 0; i < 240; ++i) {
+    const int level = (i * 37 + i / 6 * 11) % 256;
+    idx += static_cast<char>(level);
+    bits += std::string(level > 50 ? "1" : "0") + (i % 6 < 5 ? ',' : '\n');
+  }
+  const std::string levels = folder.write("i.idx", idx), cases = folder.write("d.csv", bits);
+  const auto log_z = [&](const Arguments& base) {
+    return json_of(with(with({"estimate", path}, kShort), base))["log_z"].get<double>();
+  };
+  const double asked = log_z({"--base", levels, "--binarise", "threshold:50"});
+  CHECK(asked == log_z({"--base", cases}));
+  CHECK(asked != log_z({"--base", levels}));
+}
+
+TEST_CASE("a base is smoothed by five for each hundred of its cases that is begun") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz");
+  std::string bits;
+  for (int i = 0; i < 250 * 6; ++i)
+    bits += std::string(i * 7 % 13 < 5 ? "1" : "0") + (i % 6 < 5 ? ',' : '\n');
+  const std::string data = folder.write("d.csv", bits);
+  const auto log_z = [&](const Arguments& more) {
+    return json_of(with(with({"estimate", path, "--base", data}, kShort), more))["log_z"]
+        .get<double>();
+  };
+  CHECK(log_z({}) == log_z({"--base-smoothing", "15"}));
+  CHECK(log_z({}) != log_z({"--base-smoothing", "10"}));
+}
+
+TEST_CASE("the prior of an adaptive ladder is that of its own rungs") {
+  const io_test::Folder folder;
+  const std::string path = saved(easy_rbm(), folder / "m.npz"), dump = folder / "s.npz";
+  json_of(
+      with({"estimate", path, "--ladder", "adaptive", "--prior", "exp:2", "--dump", dump}, kShort));
+  const boltzmark::Npz file(dump);
+  const Eigen::VectorXd beta = file.read("beta").vector(),
+                        log_prior = file.read("log_prior").vector();
+  REQUIRE(beta.size() == 5);
+  REQUIRE(std::abs(beta[1] - 0.25) > 0.001);  // unlike the pilot's
+  for (int k = 0; k < 5; ++k)
+    CHECK(log_prior[k] - log_prior[0] == Approx(2 * beta[k]).margin(1e-12));
+}
+
 TEST_CASE("score by sampling is the mean of log f less the estimated log Z") {
   const io_test::Folder folder;
   const auto model = random_rbm(16, 4, 0.5, 9);

@@ -132,6 +132,18 @@ TEST_CASE("describe draws each hidden unit's weights in the visible units' shape
   CHECK(drawn.at(6, 1) == 128);
 }
 
+TEST_CASE("describe draws cases in the rows and columns of their data set's images") {
+  const io_test::Folder folder;
+  // Two images of 3 x 4 bytes, 0, 10, .., 230: those above 127 are white.
+  REQUIRE(run({"describe", io_test::fixture("u1_cube.npy"), "--image", folder / "d.pgm"}).code ==
+          0);
+  const Drawn drawn = read_pgm(folder / "d.pgm");
+  CHECK(drawn.width == 11);
+  REQUIRE(drawn.height == 5);
+  for (int i = 0; i < 24; ++i)
+    CHECK(drawn.at(1 + i / 12 * 5 + i % 4, 1 + i % 12 / 4) == (10 * i > 127 ? 255 : 0));
+}
+
 TEST_CASE("sample draws the states that it writes: chains, or chains along the kept sweeps") {
   const io_test::Folder folder;
   const std::string model = saved(random_rbm(4, 3, 1, 5), folder / "m.npz");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boltzmark/io/formats/npz.hpp"
+#include "tools/boltzmark/outcomes.hpp"
 #include "tools/boltzmark/pace.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -208,8 +209,11 @@ TEST_CASE("a class that there is not is refused by the file of labels") {
   CHECK(run({"score", model, data, "--labels", labels}).code == 0);
   check_refused(run({"score", model, data, "--labels", bad}),
                 {bad + ": label of case 2 = 7 (must be 0..1)"});
-  check_refused(run({"score", model, data, "--labels", folder.write("x.csv", "class\n0\n1\n1\n")}),
-                {"x.csv", "begins with 'class'"});
+  // A name before them is no class, and one that stands for a class would be missed.
+  CHECK(run({"score", model, data, "--labels", folder.write("x.csv", "class\n0\n1\n1\n")}).code ==
+        0);
+  check_refused(run({"score", model, data, "--labels", folder.write("y.csv", "zero\n1\n1\n")}),
+                {"y.csv", "has 2 classes (must have 3"});
 }
 
 TEST_CASE("a file that the system will not open is refused with the system's reason") {
@@ -246,4 +250,27 @@ TEST_CASE("no link beside a checkpoint leads the checkpoint elsewhere") {
   boltzmark::experiments::write_text(text, "new");
   CHECK(io_test::read_all(victim) == "precious");
   CHECK(io_test::read_all(text) == "new");
+}
+
+TEST_CASE("checks that do not hold are counted and end verify with 3, whatever the last one says") {
+  struct Checked {
+    struct {
+      bool holds = true;
+    } outcome;
+  };
+  const auto ends = [](std::vector<Checked> rows) {
+    return std::pair(boltzmark::cli::count_failed(rows), boltzmark::cli::exit_code_of(rows));
+  };
+  CHECK(ends({{{true}}, {{true}}}) == std::pair(0, 0));
+  CHECK(ends({{{false}}, {{true}}}) == std::pair(1, 3));
+  CHECK(ends({{{false}}, {{true}}, {{false}}}) == std::pair(2, 3));
+}
+
+TEST_CASE("eigenvalues whose solver did not converge are refused with the residual they have") {
+  boltzmark::Spectrum result;
+  result.residual = 1e-3;
+  CHECK_THROWS_WITH(boltzmark::cli::require_converged(result, "m.npz"),
+                    "m.npz: the eigenvalue solver did not converge (residual 0.001)");
+  result.converged = true;
+  CHECK_NOTHROW(boltzmark::cli::require_converged(result, "m.npz"));
 }

@@ -9,6 +9,7 @@
 
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/io/formats/npz.hpp"
+#include "boltzmark/learn/initial.hpp"
 #include "experiments/kit/claims.hpp"
 #include "verification/exact/support/well_models.hpp"
 #include "verification/interface/cli/json.hpp"
@@ -121,8 +122,9 @@ TEST_CASE("spectrum prints the SLEM, not the second eigenvalue, under that name"
   const std::string model = saved(
       independent_rbm(Eigen::Vector2d(0.5, -1.5), Eigen::Vector2d(0.25, 2)), folder / "m.npz");
   const std::string text = run({"spectrum", model, "--rule", "flip"}).out;
-  const auto cells = words(text.substr(text.find("SLEM"), 60));
-  CHECK(cells.at(1) == "0.7788007831");  // e^-0.25; the second eigenvalue is e^-0.75
+  const auto cells = words(text.substr(text.find("SLEM"), 80));
+  CHECK(cells.at(1) == "0.7788007831");  // e^-0.25
+  CHECK(cells.at(4) == "0.4723665527");  // e^-0.75, of the "second eigenvalue"
 }
 
 TEST_CASE("compare says of how many accepted estimates so many intervals hold log Z") {
@@ -146,6 +148,20 @@ TEST_CASE("compare says of how many accepted estimates so many intervals hold lo
     CHECK((cell["rank"].is_null() || cell["rank"].is_number_integer()));
   }
   CHECK(refused > 0);
+}
+
+TEST_CASE("score prints the mean and the bound that its JSON has, log Z taken off both") {
+  const io_test::Folder folder;
+  const std::string model =
+      saved(boltzmark::initial_network(std::vector{6, 5, 4}, 1, boltzmark::make_key(2, "printed")),
+            folder / "m.npz");
+  const Arguments command = {"score", model, folder.write("d.csv", "1,0,1,1,0,0\n0,0,1,0,1,1\n")};
+  const Json found = json_of(command);
+  const double mean = found["mean_log_likelihood"], bound = found["bound"];
+  REQUIRE(bound < mean - 1e-6);
+  CHECK_THAT(run(command).out,
+             Catch::Contains(fmt::format("mean log-likelihood  {:.10g} nats per case\n", mean)) &&
+                 Catch::Contains(fmt::format("{:.10g} nats per case, by mean field", bound)));
 }
 
 TEST_CASE("score of classes prints the ends of its interval in their order") {

@@ -234,6 +234,32 @@ TEST_CASE("chains that start at cases of a data set keep them where every unit i
   }
 }
 
+TEST_CASE("grey levels that chains start at or are given are made bits as --binarise says") {
+  const io_test::Folder folder;
+  const int n = 6;  // a hidden unit each, which follows its visible one
+  const auto model =
+      boltzmark::Layered::rbm(100 * Eigen::MatrixXd::Identity(n, n),
+                              Eigen::VectorXd::Constant(n, -50), Eigen::VectorXd::Constant(n, -50));
+  const std::string path = saved(model, folder / "m.npz");
+  // Two images of 2 x 3 bytes.
+  std::string idx{0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3};
+  for (const int level : {0, 100, 200, 100, 0, 30, 200, 100, 60, 10, 0, 255})
+    idx += static_cast<char>(level);
+  const std::string data = folder.write("i.idx", idx), out = folder / "s.npz",
+                    hidden = folder / "h.npy";
+  const std::vector<unsigned char> above_50 = {0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 1};
+  REQUIRE(run({"sample", path, "--start", data, "--binarise", "threshold:50", "--chains", "2",
+               "--sweeps", "5", "--out", out})
+              .code == 0);
+  CHECK(bytes_of(out, "visible") == above_50);
+  REQUIRE(
+      run({"sample", path, "--given", data, "--binarise", "threshold:50", "--out", hidden}).code ==
+      0);
+  const Eigen::MatrixXf drawn = boltzmark::load_dataset(hidden).values.matrix();
+  REQUIRE(drawn.size() == 12);
+  CHECK(std::equal(drawn.data(), drawn.data() + 12, above_50.begin()));
+}
+
 TEST_CASE("the mean energy that sample tells is that of the states that it kept") {
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(6, 3, 1, 9), folder / "m.npz"), out = folder / "s.npz";

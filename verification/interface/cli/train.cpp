@@ -170,6 +170,19 @@ TEST_CASE("the learning rate that is not given is lower where either side's unit
   CHECK(rate({"--hidden-units", "4", "--learning-rate", "0.5"}) == 0.5);
 }
 
+TEST_CASE("updates and first weights that are not given are 10,000 and of a deviation of 0.01") {
+  const io_test::Folder folder;
+  const std::string data = folder.write("d.csv", "0,1\n1,0\n"), out = folder / "m.npz";
+  const Arguments command = {"train", data, "--hidden", "1", "--out", out, "--force"};
+  CHECK(json_of(command)["updates"] == 10000);
+  const auto start = [&](const Arguments& more) {
+    REQUIRE(run(with(with(command, {"--updates", "0"}), more)).code == 0);
+    return io_test::read_all(out);
+  };
+  CHECK(start({}) == start({"--initial-sd", "0.01"}));
+  CHECK(start({}) != start({"--initial-sd", "0.02"}));
+}
+
 TEST_CASE("a minibatch that is not given is of a hundred cases, or of as many as there are") {
   const io_test::Folder folder;
   const auto batch = [&](const Arguments& more) {
@@ -419,6 +432,12 @@ TEST_CASE("the program runs an experiment, and again from its store") {
   const Run told = run({"report", "--profile", "smoke", "--out", folder / "out", "--json"});
   CHECK(told.code == 1);
   CHECK_THAT(Json::parse(told.out)["failures"].dump(), Catch::Contains("outputs of"));
+  // So is a line that cannot be read, which a page leaves out.
+  std::string damaged = text;
+  damaged[damaged.find('\n') / 2] ^= 1;
+  folder.write("out/smoke/bruegge2013/fig2/trials.jsonl", damaged);
+  CHECK_THAT(run({"report", "--profile", "smoke", "--out", folder / "out"}).err,
+             Catch::Contains("bruegge2013/fig2: 1 line of the store cannot be read"));
 }
 
 TEST_CASE("options of training that say nothing or too much are refused by their names") {

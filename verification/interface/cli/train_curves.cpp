@@ -1,7 +1,11 @@
 // Training that can be seen: validation, curves, warnings, and where Ctrl-C leaves a run.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <sstream>
 
 #include "boltzmark/io/model_file.hpp"
 #include "verification/interface/cli/curves.hpp"
@@ -51,6 +55,46 @@ TEST_CASE("validation and curves are exact, and change no byte of the trained mo
   const std::string drawn = io_test::read_all(curves + "/curves.svg");
   CHECK(drawn.find("validation") != std::string::npos);
   CHECK(drawn.find("not to be trusted") == std::string::npos);
+}
+
+TEST_CASE("a data set that validation names alone means its validation cases") {
+  const io_test::Folder folder;
+  const auto validated = [&](const std::string& split) {
+    const Json told = json_of({"train", "artificial-modes-0.1:fit", "--hidden", "2", "--updates",
+                               "0", "--evaluate", "1", "--validate", "artificial-modes-0.1" + split,
+                               "--out", folder / "m.npz", "--force"});
+    return told["evaluations"][0]["validation_mean_log_likelihood"].get<double>();
+  };
+  CHECK(validated("") == validated(":valid"));
+  CHECK(validated("") != validated(":test"));
+}
+
+TEST_CASE("an evaluation is printed and drawn with the training value, then that of validation") {
+  const io_test::Folder folder;
+  const std::string valid = folder.write("valid.csv", "1,0,0,1,1,0,0,1,1,0,1,1,1,0,0,1\n"),
+                    curves = folder / "curves";
+  const Arguments command =
+      bas_training(folder / "m.npz", {"--evaluate", "150", "--validate", valid, "--force"});
+  const Run told = run(with(command, {"--curves", curves}), keeping_scripts(folder));
+  REQUIRE(told.code == 0);
+  const Json evaluations = json_of(command)["evaluations"];
+  REQUIRE(evaluations.size() == 3);
+  const auto training = drawn_points(curves + "/curves.gp.txt", 0),
+             validation = drawn_points(curves + "/curves.gp.txt", 1);
+  REQUIRE(training.size() == 3);
+  REQUIRE(validation.size() == 3);
+  std::istringstream lines(told.out);
+  std::string line;
+  std::getline(lines, line);  // the heading
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double of_training = evaluations[i]["mean_log_likelihood"],
+                 of_validation = evaluations[i]["validation_mean_log_likelihood"];
+    std::getline(lines, line);
+    CHECK(line == fmt::format("{:>10}  {:.6f}  {:.6f}", 150 * i, of_training, of_validation));
+    CHECK(training[i].at(1) == Approx(of_training).epsilon(1e-12));
+    CHECK(validation[i].at(1) == Approx(of_validation).epsilon(1e-12));
+    CHECK(std::abs(of_training - of_validation) > 1e-4);
+  }
 }
 
 TEST_CASE("the norm in the curves of a deep model is that of all its weights") {

@@ -9,6 +9,7 @@
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/learn/pretraining.hpp"
+#include "boltzmark/learn/trainer.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
@@ -90,6 +91,26 @@ TEST_CASE("pretraining has a rate of its own, a tenth of it where units are no b
     while (!own.finished()) own.step();
     CHECK(boltzmark::read_model(folder / "m.npz").weights() == own.model().weights());
   }
+}
+
+TEST_CASE("persistent chains of a model that training starts from begin at cases") {
+  const io_test::Folder folder;
+  const boltzmark::Layered model = random_rbm(16, 5, 0.5, 3);
+  REQUIRE(run({"train", "bas", "--hidden", "5", "--start", saved(model, folder / "start.npz"),
+               "--negative", "pcd:1", "--batch", "8", "--updates", "1", "--out", folder / "m.npz"})
+              .code == 0);
+  const auto trained = [&](bool at_cases) {
+    boltzmark::Trainer own(model, boltzmark::load_dataset("bas").values,
+                           {.negative = boltzmark::Negative::pcd(1),
+                            .batch = 8,
+                            .start_at_cases = at_cases,
+                            .updates = 1},
+                           boltzmark::make_key(1, "train"));
+    own.run(1, [](const boltzmark::Trainer&) {});
+    return own.model().weights();
+  };
+  CHECK(boltzmark::read_model(folder / "m.npz").weights() == trained(true));
+  CHECK(trained(true) != trained(false));
 }
 
 TEST_CASE("a deep model is trained by coupled chains, and resumed between two lags") {

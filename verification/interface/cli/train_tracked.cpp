@@ -6,6 +6,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "boltzmark/estimate/held/log_z_tracker.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
+#include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/interface/cli/curves.hpp"
 #include "verification/interface/cli/json.hpp"
@@ -189,6 +193,46 @@ TEST_CASE("of a deep model with a tracked log Z a bound is told, and called one"
     CHECK(bound[i]["mean_log_likelihood_bound"].get<double>() > truth - room - 1);
   }
   CHECK(csv_rows(folder / "c/curves.csv")[0][3] == "mean_log_likelihood_bound");
+}
+
+TEST_CASE("a tracked bound is by as many updates of mean field as training makes") {
+  const io_test::Folder folder;
+  const auto model =
+      boltzmark::initial_network(std::vector{16, 6, 4}, 1, boltzmark::make_key(3, "tracked bound"));
+  const std::string start = saved(model, folder / "start.npz");
+  const Eigen::MatrixXf cases = boltzmark::load_dataset("bas").values.matrix();
+  std::vector<double> bounds;
+  for (const int updates : {1, 50}) {
+    const Json told =
+        json_of({"train", "bas", "--hidden", "6", "--hidden", "4", "--start", start, "--updates",
+                 "0", "--evaluate", "1", "--evaluate-sweeps", "50", "--mean-field",
+                 std::to_string(updates), "--out", folder / "m.npz", "--force"})["evaluations"][0];
+    const auto log_f = boltzmark::variational_bounds(model, cases, {.updates = updates}).log_f;
+    bounds.push_back(Eigen::Map<const Eigen::VectorXd>(log_f.data(), cases.cols()).mean());
+    CHECK(told["mean_log_likelihood_bound"].get<double>() + told["log_z"].get<double>() ==
+          Approx(bounds.back()).margin(1e-9).epsilon(0));
+  }
+  CHECK(bounds[1] > bounds[0] + 1e-4);
+}
+
+TEST_CASE("a tracked log Z is by the rates of the cases, five added for each hundred begun") {
+  const io_test::Folder folder;
+  const auto model = random_rbm(6, 4, 0.5, 3);
+  std::string text;
+  for (int i = 0; i < 250 * 6; ++i)
+    text += fmt::format("{}{}", i * 7 % 13 < 5 ? 1 : 0, i % 6 < 5 ? ',' : '\n');
+  const std::string data = folder.write("d.csv", text);
+  const Json told = json_of({"train", data, "--hidden", "4", "--start",
+                             saved(model, folder / "start.npz"), "--updates", "0", "--evaluate",
+                             "1", "--evaluate-sweeps", "200", "--out", folder / "m.npz"});
+  const auto key = boltzmark::derive_key(boltzmark::make_key(1, "train"), "evaluation");
+  const auto looked = [&](double count) {
+    const auto base =
+        boltzmark::Base::from_data(model, boltzmark::load_dataset(data).values, count);
+    return boltzmark::LogZTracker(base, {.sweeps = 200, .key = key}).look(model).estimate.log_z;
+  };
+  CHECK(told["evaluations"][0]["log_z"] == looked(15));
+  CHECK(looked(15) != looked(5));
 }
 
 TEST_CASE("the round trips of the negative phase's ladder stand beside the likelihoods") {

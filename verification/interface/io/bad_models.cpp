@@ -143,6 +143,20 @@ TEST_CASE("a zip file that is truncated, damaged or odd is refused") {
   changed = whole;
   changed[directory + 42] = 5;  // offset of the member
   check_model(folder.write("m.npz", changed), "a member's header is missing");
+  // A name has no checksum, and an array of another name is left alone: 'units' a letter off would make a model
+  // of bits.
+  NpzWriter writer(folder / "u.npz");
+  writer.add("W", kWeights);
+  writer.add("b", kThree);
+  writer.add("c", kTwo);
+  writer.add("units", std::vector<std::int32_t>{1, 1}, {2});
+  writer.commit();
+  const std::string named = read_all(folder / "u.npz");
+  for (const std::size_t at : {named.find("units.npy"), named.rfind("units.npy")}) {
+    changed = named;
+    changed[at] ^= 1;
+    check_model(folder.write("m.npz", changed), "a member has another name in its own header");
+  }
 }
 
 TEST_CASE("a MATLAB file that is truncated, odd or misses a matrix is refused") {

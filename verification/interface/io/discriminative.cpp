@@ -126,6 +126,13 @@ TEST_CASE("classes are read from IDX, .npy and text, and are whole numbers from 
   CHECK(read_labels(folder.write("l.txt", "3\n0\n2\n")) == expected);
   const std::string idx{0, 0, 8, 1, 0, 0, 0, 3, 3, 0, 2};
   CHECK(read_labels(folder.write("l-idx1", idx)) == expected);
+  CHECK(read_labels(folder.write("l.csv", "label\n3\n0\n2\n")) == expected);  // as pandas writes
+  for (const std::string shape : {"(3,)", "(3, 1)"}) {
+    std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + ", }";
+    header.resize(117, ' ');
+    CHECK(read_labels(folder.write("l.npy", std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header +
+                                                "\n" + std::string{3, 0, 2})) == expected);
+  }
   const auto refuses = [&](const std::string& content, const std::string& fault) {
     const std::string path = folder.write("bad", content);
     check_refused(data_error([&] { read_labels(path); }), path, fault);

@@ -98,24 +98,26 @@ void hold_to_resolution(const LowerBound& bound, Estimate& estimate) {
     return estimate.refuse(Status::not_converged,
                            "parameters are so large that a double does not resolve a nat");
   const bool of_input = bound.input_rounding > kMostRounding;
-  estimate.refuse(Status::not_converged,
-                  fmt::format("parameters are so large that samplers, in single precision, round "
-                              "{} by {:.2g} nats (more than {})",
-                              of_input ? "a unit's input" : "log f",
-                              of_input ? bound.input_rounding : bound.log_f_rounding,
-                              kMostRounding));
+  estimate.refuse(
+      Status::not_converged,
+      fmt::format("parameters are so large that samplers, in single precision, round "
+                  "{} by {:.2g} nats (more than {})",
+                  of_input ? "a unit's input" : "log f",
+                  of_input ? bound.input_rounding : bound.log_f_rounding, kMostRounding));
 }
 
 void add_unseen(Estimate& estimate) {
   constexpr double kTold = 0.05;  // less is no news
   constexpr double kMost = 1;
+  const bool tells = estimate.add_missing(estimate.missing) && estimate.missing > kTold;
   if (estimate.missing > kMost)
     estimate.refuse(
         Status::not_converged,
-        fmt::format("longer tours than the longest one would add {:.2g} % to such a Z by "
-                    "the tail of their lengths (more than {:.0f} %); run more sweeps",
+        fmt::format("longer tours than the longest one would add {:.0f} % to such a Z by "
+                    "the tail of their lengths (more than {:.0f} %), which the standard error and "
+                    "the upper limit have; run more sweeps",
                     100 * estimate.missing, 100 * kMost));
-  if (estimate.add_missing(estimate.missing) && estimate.missing > kTold)
+  else if (tells)
     estimate.warnings.push_back(fmt::format(
         "longer tours than the longest one would add {:.2g} % to such a Z by the tail of their "
         "lengths: the standard error has it, and so has the upper limit",

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset_sources.hpp"
 #include "boltzmark/io/datasets/norb_pixels.hpp"
@@ -37,11 +37,8 @@ std::optional<Split> parse_split(std::string_view text) {
 std::optional<double> parse_modes(std::string_view name) {
   if (!name.starts_with(kModes)) return std::nullopt;
   name.remove_prefix(kModes.size());
-  double probability = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), probability);
-  const bool whole = error == std::errc{} && end == name.data() + name.size();
-  if (!whole || !(probability >= 0 && probability <= 1)) return std::nullopt;
-  return probability;
+  const auto probability = parse_number<double>(name);
+  return probability && *probability >= 0 && *probability <= 1 ? probability : std::nullopt;
 }
 
 std::optional<Dataset> load_registered(std::string_view name, Split split,
@@ -74,6 +71,12 @@ std::vector<int> classes_of(const Values& values, const Place& place) {
     labels.push_back(static_cast<int>(value));
   }
   return labels;
+}
+
+/// A column (cases, 1), as a table's is sliced, is a row of classes.
+Array labels_of_column(Array array) {
+  if (array.shape.size() == 2 && array.shape[1] == 1) array.shape.pop_back();
+  return array;
 }
 
 }  // namespace
@@ -159,14 +162,11 @@ std::vector<int> read_labels(const std::string& path) {
   ByteSource source = ByteSource::open(path);
   switch (kind_of(source.peek(512))) {
     case FileKind::npy:
-      return classes_of(read_npy(source).integers(), source.place());
+      return classes_of(labels_of_column(read_npy(source)).integers(), source.place());
     case FileKind::idx:
       return classes_of(read_idx(source).integers(), source.place());
     case FileKind::text: {
       const TextTable table = read_text(source, Separator::commas);
-      if (!table.header.empty())
-        source.place().refuse(fmt::format("begins with '{}'", table.header.front().substr(0, 24)),
-                              "must hold classes alone, whole numbers from 0");
       if (table.cases.rows() != 1)
         source.place().refuse(fmt::format("has {} columns", table.cases.rows()),
                               "must have 1, the class of a case");

@@ -59,7 +59,8 @@ std::vector<DatasetInfo> registered_datasets();
 std::vector<int> spread_cases(const Dataset& data, int count);
 
 /// Reads the classes of a data set's cases, whole numbers from 0: IDX of one dimension (MNIST's
-/// labels), .npy of one dimension, or text with one per line; each also gzipped.
+/// labels), .npy of one dimension or a column, or text with one per line, after a name or none; each
+/// also gzipped.
 /// Throws  DataError if the file is missing or damaged, or holds anything else
 std::vector<int> read_labels(const std::string& path);
 

@@ -119,6 +119,17 @@ ZipMember read_entry(const InputFile& file, const std::vector<unsigned char>& by
   return member;
 }
 
+/// Holds a member's name to that of its own header: no checksum has the names, and that of an optional array, a
+/// letter off, would be another's, which is left alone.
+void check_name(const InputFile& file, const ZipMember& member) {
+  const auto local = piece(file, member.header_offset, kLocalSize, "member");
+  if (number(local, 0, 4) != kLocalMark) malformed(file, "a member's header is missing");
+  const auto name =
+      piece(file, member.header_offset + kLocalSize, number(local, 26, 2), "member's name");
+  if (std::string(name.begin(), name.end()) != member.name)
+    malformed(file, "a member has another name in its own header");
+}
+
 }  // namespace
 
 ZipFile::ZipFile(const std::string& path) : file_(std::make_shared<InputFile>(path)) {
@@ -128,13 +139,13 @@ ZipFile::ZipFile(const std::string& path) : file_(std::make_shared<InputFile>(pa
   for (std::uint64_t at = 0; at < bytes.size();) {
     members_.push_back(read_entry(*file_, bytes, at));
     if (!names.insert(members_.back().name).second) malformed(*file_, "two members share a name");
+    check_name(*file_, members_.back());
   }
   if (members_.size() != directory.entries) malformed(*file_, "its directory has another count");
 }
 
 ByteSource ZipFile::open(const ZipMember& member, std::string part) const {
   const auto local = piece(*file_, member.header_offset, kLocalSize, "member");
-  if (number(local, 0, 4) != kLocalMark) malformed(*file_, "a member's header is missing");
   const std::uint64_t start =
       member.header_offset + kLocalSize + number(local, 26, 2) + number(local, 28, 2);
   if (start > file_->size() || member.packed_size > file_->size() - start) {

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
+#include "boltzmark/random/draws.hpp"
 #include "boltzmark/sample/chains/adaptive_runs.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
 #include "boltzmark/sample/chains/coupled_chains.hpp"
@@ -102,21 +103,17 @@ std::unique_ptr<Sampler> make_transitions(const Negative& negative, const Sample
 }
 
 template <class Value>
-bool read_number(std::string_view text, Value& value) {
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && stop == text.data() + text.size();
-}
-
-bool read_count(std::string_view text, int& value) { return read_number(text, value) && value > 0; }
-
-template <class Value>
 bool take(const std::optional<Value>& parsed, Value& value) {
   value = parsed.value_or(value);
   return parsed.has_value();
 }
 
+bool read_count(std::string_view text, int& value) {
+  return take(parse_number<int>(text), value) && value > 0;
+}
+
 bool read_rate(std::string_view text, double& value) {
-  return read_number(text, value) && value >= 0 && std::isfinite(value);
+  return take(parse_number<double>(text), value) && value >= 0 && std::isfinite(value);
 }
 
 constexpr NegativeOption kOptions[] = {
@@ -304,7 +301,7 @@ int Fields::count(int least) {
 
 double Fields::inverse_temperature() {
   double value = 0;
-  good_ = read_number(next(), value) && value >= 0 && value < 1 && good_;
+  good_ = take(parse_number<double>(next()), value) && value >= 0 && value < 1 && good_;
   return good_ ? value : 0;
 }
 
@@ -394,7 +391,9 @@ std::unique_ptr<Sampler> make_sampler(const Negative& negative, const SamplerSet
         "and 1)",
         negative.sweeps, negative.temperatures, negative.chains, negative.every));
   if (negative.has_ladder()) require_temperable(setup.model);
-  return phase.make(negative, setup);
+  SamplerSetup made = setup;
+  if (!made.draws) made.draws = std::make_shared<PhiloxDraws>(setup.key);
+  return phase.make(negative, made);
 }
 
 }  // namespace boltzmark

@@ -8,6 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/sha256.hpp"
@@ -65,7 +66,7 @@ std::vector<std::string> parse_methods(const std::string& list) {
 std::vector<int> parse_sweeps(const std::string& list) {
   std::vector<int> sweeps;
   for (const std::string& text : split(list)) {
-    const int number = parse_integer(text).value_or(0);
+    const int number = parse_number<int>(text).value_or(0);
     if (number < 2)
       throw InvalidArgument(
           fmt::format("--sweeps = {} (must be numbers of 2 or more, with commas)", list));
@@ -112,7 +113,7 @@ std::vector<Subject> load_subjects(const CompareRequest& arguments) {
     Subject subject{.path = path,
                     .name = name_of(path, arguments.models),
                     .sha256 = sha256(bytes.data(), bytes.size()),
-                    .model = load_model(path)};
+                    .model = load_tempered_model(path)};
     subject.truth = given;
     subject.truth_given = given.has_value();
     if (arguments.truth.empty())

@@ -12,6 +12,7 @@
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
+#include "experiments/kit/printable.hpp"
 #include "tools/boltzmark/progress.hpp"
 
 namespace boltzmark::cli {
@@ -51,12 +52,13 @@ std::vector<std::vector<std::string>> group(const std::vector<std::string>& meth
   return groups;
 }
 
-// Names the options of a run, and what the files that they name say.
+// Names the options of a run, and what the files that they name say. A file's name is any bytes, which JSON
+// does not hold.
 Json describe_options(const Subject& subject, const EstimateArguments& a) {
   return {{"chains", a.chains},
           {"temperatures", a.temperatures},
-          {"ladder", a.ladder},
-          {"base", a.base},
+          {"ladder", experiments::printable_line(a.ladder)},
+          {"base", experiments::printable_line(a.base)},
           {"base_smoothing", a.base_smoothing},
           {"prior", a.prior},
           {"states", a.states},
@@ -64,7 +66,7 @@ Json describe_options(const Subject& subject, const EstimateArguments& a) {
           {"bundles", a.bundles},
           {"burn_in", a.burn_in},
           {"summed", a.summed},
-          {"data", a.data},
+          {"data", experiments::printable_line(a.data)},
           {"binarise", a.binarise},
           {"files", hash_of_files(subject.model, a, subject.cases)}};
 }
@@ -108,7 +110,7 @@ std::vector<Json> ComparisonRuns::trials() const {
       for (int repeat = 0; repeat < plan_.repeats; ++repeat)
         for (const std::vector<std::string>& methods : groups_) {
           Json inputs = options_[s];
-          inputs["model"] = subjects_[s].name;
+          inputs["model"] = experiments::printable_line(subjects_[s].name);
           inputs["sha256"] = subjects_[s].sha256;
           inputs["sweeps"] = sweeps;
           inputs["repeat"] = repeat;
@@ -137,9 +139,10 @@ experiments::Experiment ComparisonRuns::experiment() {
 }
 
 std::size_t ComparisonRuns::find(const Json& inputs) const {
-  const std::string name = inputs.at("model");
-  const auto at = std::find_if(subjects_.begin(), subjects_.end(),
-                               [&](const Subject& subject) { return subject.name == name; });
+  const std::string name = inputs.at("model"), sha256 = inputs.at("sha256");
+  const auto at = std::find_if(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
+    return experiments::printable_line(subject.name) == name && subject.sha256 == sha256;
+  });
   return static_cast<std::size_t>(at - subjects_.begin());
 }
 
@@ -218,7 +221,7 @@ Comparison ComparisonRuns::sum_up(const experiments::Results& results, const Sub
   Comparison comparison{.model = subject.name, .truth = truth};
   std::vector<ComparisonTrial>& trials = comparison.trials;
   for (const experiments::Trial& trial : results.trials())
-    if (trial.inputs.at("model") == subject.name)
+    if (&subjects_[find(trial.inputs)] == &subject)
       for (const Json& estimate : trial.outputs.at("estimates"))
         trials.push_back(
             read_trial(estimate, trial.inputs.at("sweeps"), trial.inputs.at("repeat")));

@@ -229,7 +229,7 @@ int run_on_ranks(const EstimateRequest& arguments, bool strict, const Session& s
   experiments::RankLink& link = *session.ranks;
   agree_on_file(session, arguments.model);
   const ThreadLimit limit(one_job(session).threads);
-  const Layered model = load_model(arguments.model);
+  const Layered model = load_tempered_model(arguments.model);
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
   set_known(known, outcome);
@@ -252,7 +252,7 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
     print_outcome(arguments, stored, nullptr, session);
     return exit_code(stored.estimate, strict);
   }
-  const Layered model = load_model(arguments.model);
+  const Layered model = load_tempered_model(arguments.model);
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
   set_known(known, outcome);

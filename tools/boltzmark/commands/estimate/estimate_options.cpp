@@ -295,7 +295,7 @@ void add_estimate_options(Command& command, EstimateArguments& arguments, bool w
       "have, or auto, the best of uniform and of rates near the model's modes by a short "
       "pilot (default: auto).");
   command.real(&arguments.base_smoothing, "--base-smoothing COUNT", {.low = 0},
-               "Added to the ons and the offs of every rate (default: 5 for every 100 cases).");
+               "Added to the ons and the offs of every rate (default: 5 for every 100 cases begun).");
   command.text(&arguments.prior, "--prior P",
                "Share of sweeps on each rung: uniform, or exp:S for r_k ~ e^(S b_k) (default: "
                "uniform).");

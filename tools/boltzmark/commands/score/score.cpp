@@ -248,6 +248,9 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
   EstimateArguments of_log_z;  // which true cases do not read
   of_log_z.summed = sampling.summed;
   of_log_z.states = sampling.states;
+  of_log_z.base = sampling.base;
+  of_log_z.base_smoothing = sampling.base_smoothing;
+  of_log_z.data = sampling.data;
   refuse_idle_options({arguments.method}, of_log_z);
   check_size(arguments, model);
   const Cases cases(data.values);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
 #include "tools/boltzmark/progress.hpp"
 
@@ -15,12 +15,11 @@ namespace boltzmark::cli {
 
 MeanFieldStop parse_mean_field(const std::string& text) {
   if (text == "converge") return MeanFieldStop::converged();
-  int updates = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), updates);
-  if (error != std::errc() || stop != text.data() + text.size() || updates < 1)
+  const auto updates = parse_number<int>(text);
+  if (!updates || *updates < 1)
     throw InvalidArgument(
         fmt::format("--mean-field = {} (must be converge or an integer from 1)", text));
-  return {.updates = updates, .tolerance = MeanFieldStop::converged().tolerance};
+  return {.updates = *updates, .tolerance = MeanFieldStop::converged().tolerance};
 }
 
 void TrueCases::refuse(Status reason, std::string warning) {

@@ -279,7 +279,7 @@ void add_train(Program& program) {
                "contrastive divergence, each on states drawn from the one below; persistent chains "
                "start at cases.");
   command.text(&arguments->start, "--start MODEL",
-               "Start from a model of the same layers and units, persistent chains a sweep from cases.");
+               "Start from a model of the same layers and units, persistent chains 50 sweeps from cases.");
   command.integer(
       &arguments->evaluate, "--evaluate EVERY", 1,
       "Print the mean log-likelihood of the cases before the first update, after every EVERY updates "
