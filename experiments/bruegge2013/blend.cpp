@@ -110,6 +110,7 @@ void add_spectra(const Results& results, Summary& summary) {
               .series = {},
               .legend = "top center"};
   std::vector<double> differences;
+  std::string by_size;
   for (const Trial* trial : results.where({{"part", "spectrum"}})) {
     Series series{.label = fmt::format("c = {}", number(trial->inputs.at("c"))),
                   .mark = Mark::line_points};
@@ -117,8 +118,12 @@ void add_spectra(const Results& results, Summary& summary) {
       add_mean(series, share, numbers(trial->outputs.at(fmt::format("{}", share))));
     const auto half = numbers(trial->outputs.at("0.5")), flip = numbers(trial->outputs.at("1")),
                gibbs = numbers(trial->outputs.at("0"));
+    std::vector<double> own;
     for (std::size_t i = 0; i < half.size(); ++i)
-      differences.push_back(half[i] - std::min(flip[i], gibbs[i]));
+      own.push_back(half[i] - std::min(flip[i], gibbs[i]));
+    differences.insert(differences.end(), own.begin(), own.end());
+    by_size += fmt::format("{} {:.3f} at c = {}", by_size.empty() ? ":" : ",", mean_of(own),
+                           number(trial->inputs.at("c")));
     panel.series.push_back(std::move(series));
   }
   summary.add(Figure{.name = "slem",
@@ -127,7 +132,8 @@ void add_spectra(const Results& results, Summary& summary) {
                          "weights uniform on [−c, c]; 95 % intervals of the mean.",
                      .panels = {std::move(panel)}});
   add_measure("blend, SLEM", differences,
-              "SLEM(T_0.5) − the smaller of SLEM(T) and SLEM(G), per RBM", summary);
+              "SLEM(T_0.5) − the smaller of SLEM(T) and SLEM(G), per RBM, means" + by_size,
+              summary);
 }
 
 /// The last and largest log-likelihoods of a schedule.

@@ -1,10 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "experiments/bruegge2013/support/training.hpp"
-#include "experiments/kit/statistics/power.hpp"
-#include "experiments/kit/statistics/proportion.hpp"
 
 namespace boltzmark::experiments::bruegge2013_table1 {
 namespace {
@@ -29,68 +25,6 @@ std::vector<Json> trials(Profile profile) {
           add_training_trials({.data = data, .negative = negative, .rate = rate}, all);
   }
   return all;
-}
-
-/// How far a run falls from its best log-likelihood.
-double drop(const std::vector<double>& curve) {
-  return *std::max_element(curve.begin(), curve.end()) - curve.back();
-}
-
-constexpr double kDivergence = 0.1;  // nats: the drop of G from which a setting counts as diverging
-
-/// Adds the share of pairs in which something holds, minus 1/2, with its exact interval and test.
-void add_share(const std::string& part, Count count, const std::string& note, Summary& summary) {
-  const Interval share = proportion_interval(count.successes, count.trials);
-  summary.add(Measure{.claim = "B26",
-                      .part = part,
-                      .estimate = share.estimate - 0.5,
-                      .lower = share.lower - 0.5,
-                      .upper = share.upper - 0.5,
-                      .p_value = binomial_test(count, 0.5, Alternative::greater),
-                      .p_opposite = binomial_test(count, 0.5, Alternative::less),
-                      .n = static_cast<std::int64_t>(count.trials),
-                      .power = binomial_power(count.trials, 0.5, 0.8, 0.05, Alternative::greater),
-                      .power_against = "a share of 0.8",
-                      .note = note});
-}
-
-/// B26, over the settings where learning with G diverges. Counting pairs keeps the scales of the
-/// data sets apart.
-void add_divergence(const Results& results, Summary& summary) {
-  Count slowed, not_avoided;
-  std::string settings;
-  for (const std::string& data : kGrid.data)
-    for (const std::string& negative : kGrid.negatives)
-      for (const double rate : kRates) {
-        const PairedCurves curves = collect_pairs(results, data, negative, rate);
-        if (curves.pairs() == 0) continue;
-        std::vector<double> gibbs, flip;
-        for (std::size_t i = 0; i < curves.pairs(); ++i) {
-          gibbs.push_back(drop(curves.gibbs[i]));
-          flip.push_back(drop(curves.flip[i]));
-        }
-        if (median(gibbs) <= kDivergence) continue;
-        settings += fmt::format("{}{} {} η = {} (median drop of G {:.3f}, of T {:.3f})",
-                                settings.empty() ? "" : "; ", data_title(data),
-                                negative_title(negative), rate, median(gibbs), median(flip));
-        for (std::size_t i = 0; i < gibbs.size(); ++i) {
-          slowed.successes += flip[i] < gibbs[i];
-          not_avoided.successes += flip[i] > kDivergence;
-        }
-        slowed.trials += gibbs.size();
-        not_avoided.trials += gibbs.size();
-      }
-  if (slowed.trials == 0) {
-    summary.note(
-        fmt::format("B26: learning with G diverges (median drop above {} nats) in none of the "
-                    "settings run in this profile.",
-                    kDivergence));
-    return;
-  }
-  add_share("slowed", slowed, "pairs in which T drops less; settings that diverge: " + settings,
-            summary);
-  add_share("not avoided", not_avoided,
-            fmt::format("pairs in which T drops by more than {} nats", kDivergence), summary);
 }
 
 void add_ceiling(const Results& results, Summary& summary) {
@@ -119,7 +53,7 @@ void summarise(const Results& results, Summary& summary) {
   if (results.profile() != Profile::smoke) {
     add_majority_measure("B21", signs,
                          kGrid.data.size() * kGrid.negatives.size() * std::size(kRates), summary);
-    add_divergence(results, summary);
+    add_divergence_measures(results, kGrid, "", summary);
   }
   add_ceiling(results, summary);
 }

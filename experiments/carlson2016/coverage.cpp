@@ -195,10 +195,11 @@ Experiment experiment() {
                "of 0.68 on the random RBMs does not hold with probability 0.93, one of 0.6 on "
                "those of Bars and Stripes with 0.87, if every estimate is accepted. The bias of "
                "AIS and RAISE: 10,000 runs on each of three RBMs with 6 and 5 units.",
-           .paper =
+           .paper = fmt::format(
                "1,000 random RBMs, 250 of Bars and Stripes; 80 runs on four RBMs of MNIST, 100 "
-               "rungs from data rates, 5,000 sweeps, RAISE from tempered samples; 200,000 for "
-               "each bias."},
+               "rungs from data rates, {},000 sweeps, RAISE from tempered samples; 200,000 for "
+               "each bias.",
+               kTrainedSweeps / 1000)},
       .seconds = {.smoke = 1, .quick = 14, .paper = 900},
       .claims = {},
       .deviations = {"Not in the paper."},

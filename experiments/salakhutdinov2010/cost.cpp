@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <ctime>
 #include <memory>
 
 #include "boltzmark/core/parallel.hpp"
@@ -9,6 +8,7 @@
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/statistics/interval.hpp"
+#include "experiments/salakhutdinov2010/support/processor_time.hpp"
 
 namespace boltzmark::experiments::salakhutdinov2010_cost {
 namespace {
@@ -35,14 +35,6 @@ std::vector<Json> trials(Profile profile) {
   return {{{"sizes", size.sizes}, {"states", size.states}, {"timed", size.timed}}};
 }
 
-/// Processor time. Unlike the wall's, it does not count what else the machine does.
-template <class Work>
-double processor_seconds(const Work& work) {
-  const std::clock_t start = std::clock();
-  work();
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-}
-
 std::size_t bytes_of(const Sampler& sampler) {
   CheckpointWriter out;
   sampler.save(out);
@@ -65,11 +57,12 @@ Json run(const Json& inputs, const TrialContext& context) {
              plain =
                  make_sampler(parse_negative_description(reference_text(kLadder * states)), setup);
   Json outputs = {{"reference_bytes", bytes_of(*reference)}, {"ladder_bytes", bytes_of(*ladders)}};
+  const auto sweep_seconds = [](int runs, Sampler& sampler) {
+    return seconds_of_one(runs, [&](int all) { sampler.advance(all); });
+  };
   for (int i = -1; i < timed; ++i) {
-    const double short_sweep =
-        processor_seconds([&] { reference->advance(kReferenceRuns); }) / kReferenceRuns;
-    const double long_sweep = processor_seconds([&] { ladders->advance(1); });
-    const double plain_sweep = processor_seconds([&] { plain->advance(1); });
+    const double short_sweep = sweep_seconds(kReferenceRuns, *reference),
+                 long_sweep = sweep_seconds(1, *ladders), plain_sweep = sweep_seconds(1, *plain);
     if (i < 0) continue;  // warm-up
     outputs["reference_milliseconds"].push_back(1e3 * short_sweep);
     outputs["ladder_milliseconds"].push_back(1e3 * long_sweep);

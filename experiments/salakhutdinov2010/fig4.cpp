@@ -87,7 +87,7 @@ void add_table(const Json& outputs, Summary& summary) {
 }
 
 void add_claims(const Json& outputs, Summary& summary) {
-  add_change_measure("S13", outputs, summary);
+  add_change_measures("S13", outputs, summary);
   const std::vector<double> levels = numbers(outputs.at("levels")),
                             walk = numbers(outputs.at("expected_trips"));
   summary.add(interval_measure(

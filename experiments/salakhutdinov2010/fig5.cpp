@@ -96,7 +96,7 @@ void summarise(const Results& results, Summary& summary) {
       summary);
   if (results.profile() == Profile::smoke) return;
   add_table(trial.outputs, summary);
-  add_change_measure("S30", trial.outputs, summary);
+  add_change_measures("S30", trial.outputs, summary);
 }
 
 }  // namespace

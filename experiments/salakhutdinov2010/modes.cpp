@@ -149,12 +149,6 @@ ByRepeat each(const std::vector<const Trial*>& runs, const Statistic& statistic)
 double deviation(const std::vector<double>& curve) { return late_deviation(curve); }
 double rising_share(const std::vector<double>& curve) { return share_not_falling(curve); }
 
-/// Autocorrelation times of the deep machine's slow chains, one a seed.
-ByRepeat overlap_times(const std::vector<const Trial*>& runs) {
-  return by_repeat(runs, "seed",
-                   [](const Trial& run) { return number(run.outputs.at("overlap_time")); });
-}
-
 void add_late(const Results& results, Summary& summary) {
   Table table{.name = "late",
               .caption =
@@ -247,10 +241,11 @@ void add_dynamics(const Results& results, Summary& summary) {
                              values_of(each(cast, last_half_trend))));
     summary.add(mean_measure({.claim = "S16", .part = fmt::format("not falling, {}", setting.part)},
                              values_of(each(cast, rising_share))));
-    add_ratio({.claim = "S31",
-               .part = setting.part,
-               .note = "autocorrelation time, in updates, of a slow chain's overlap with a mode"},
-              overlap_times(sap), overlap_times(cast), summary);
+    add_time_ratio(
+        {.claim = "S31",
+         .part = setting.part,
+         .note = "autocorrelation time, in updates, of a slow chain's overlap with a mode"},
+        sap, cast, summary);
   }
   for (const auto& [other, runs] : {std::pair{"SAP", &sap}, {"FPCD", &fpcd}})
     add_difference({.claim = "S25",

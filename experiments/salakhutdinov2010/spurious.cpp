@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "boltzmark/exact/spectrum/spectrum.hpp"
@@ -175,16 +176,17 @@ void summarise(const Results& results, Summary& summary) {
                           to_estimate(share_of(trial))});
   summary.add(std::move(table));
   if (results.profile() == Profile::smoke) return;
-  const auto cast = results.where({{"negative", kToZero}});
   const auto fpcd = results.where({{"method", "FPCD"}});
-  if (!cast.empty())
-    summary.add(interval_measure(
-        {.claim = "S26",
-         .part = "CAST, ladder to 0",
-         .note =
-             "the paper's settings, and these with LOW = 0 alone, are rows of the table without "
-             "a verdict: a lag of 50 sweeps ends before 20 temperatures are passed"},
-        share_of(*cast.front()), kChains));
+  for (
+      const auto& [part, negative, note] :
+      {std::tuple{"CAST, the paper's settings", kPaper,
+                  "no b of its ladder is below 0.9, at which either mode still holds a chain"},
+       {"CAST, ladder to 0", kToZero,
+        "the paper's other settings with LOW = 0 alone are a row of the table without a verdict: a lag "
+        "of 50 sweeps ends before 20 temperatures are passed"}})
+    for (const Trial* cast : results.where({{"negative", negative}}))
+      summary.add(
+          interval_measure({.claim = "S26", .part = part, .note = note}, share_of(*cast), kChains));
   if (fpcd.size() < std::size(kFastRates)) return;
   const Trial* best = fpcd.front();
   for (const Trial* trial : fpcd)

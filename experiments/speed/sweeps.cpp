@@ -48,9 +48,8 @@ std::function<void()> draws_alone(const Size& size, int sweeps) {
 
 /// Does as many multiply-adds as the sweeps' products have, from registers.
 std::function<void()> products_alone(const Size& size, int sweeps) {
-  const double count = 2.0 * size.visible * size.hidden * size.chains * sweeps;
-  return
-      [=] { benchmark::DoNotOptimize(baseline::multiply_adds(static_cast<std::int64_t>(count))); };
+  const auto count = static_cast<std::int64_t>(size.multiply_adds(sweeps));
+  return [=] { benchmark::DoNotOptimize(baseline::multiply_adds(count)); };
 }
 
 void add_sweep(const std::string& work, const Size& size, int sweeps, int threads) {

@@ -15,6 +15,8 @@ struct Size {
   int hidden = 500;
   int chains = 100;
   std::string name() const;  ///< "784x500, 100 chains"
+  /// Counts the multiply-adds of so many sweeps, of two products each.
+  double multiply_adds(int sweeps) const { return 2.0 * visible * hidden * chains * sweeps; }
 };
 
 /// Makes an RBM with normal weights of standard deviation 0.1 and zero biases.

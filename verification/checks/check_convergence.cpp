@@ -10,6 +10,7 @@
 #include "boltzmark/exact/spectrum/asymptotic.hpp"
 #include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/subjects.hpp"
 
 namespace boltzmark {
 namespace {
@@ -29,11 +30,11 @@ Eigen::VectorXd draw_function(Stream& stream, const StateSpace& space) {
 }
 
 // How much larger T's asymptotic variance is than G's.
-CaseOutcome excess_variance(Stream& stream, Scan scan) {
+CaseOutcome excess_variance(Stream& stream, const Rule& rule, Scan scan) {
   const Layered model = draw_generic_model(stream, 3, kScale);
   const StateSpace space(model);
   const Eigen::VectorXd f = draw_function(stream, space);
-  const double flip = asymptotic_variance(space, Rule::flip(), scan, f).asymptotic;
+  const double flip = asymptotic_variance(space, rule, scan, f).asymptotic;
   const double gibbs = asymptotic_variance(space, Rule::gibbs(), scan, f).asymptotic;
   return {flip - gibbs,
           fmt::format("{}: avar(T) {:.9g}, avar(G) {:.9g}", describe_case(model), flip, gibbs)};
@@ -41,7 +42,7 @@ CaseOutcome excess_variance(Stream& stream, Scan scan) {
 
 // The periodic scan: the claim is that cases with avar(T) > avar(G) exist, so it holds if their
 // share is above the bound. About one in ten is such a case; 200 miss them all once in 1e9.
-CheckOutcome periodic_excess(int cases, std::uint64_t seed) {
+CheckOutcome periodic_excess(const Rule& rule, int cases, std::uint64_t seed) {
   if (cases < 1) throw InvalidArgument(fmt::format("cases = {} (must be at least 1)", cases));
   cases = std::max(cases, 200);
   CheckOutcome outcome{.value = 0, .bound = 0, .holds = false, .detail = {}, .cases = cases};
@@ -50,7 +51,7 @@ CheckOutcome periodic_excess(int cases, std::uint64_t seed) {
   for (int i = 0; i < cases; ++i) {
     Stream stream(make_key(seed, "periodic-scan flip"), Purpose::test,
                   static_cast<std::uint64_t>(i));
-    const CaseOutcome one = excess_variance(stream, Scan::periodic);
+    const CaseOutcome one = excess_variance(stream, rule, Scan::periodic);
     if (one.value > 1e-9) ++above;
     if (one.value > largest) {
       largest = one.value;
@@ -108,6 +109,16 @@ CaseOutcome rate_of_convergence(Stream& stream, const Rule& rule) {
 
 }  // namespace
 
+Check periodic_scan_check(const Rule& rule) {
+  return {.name = "periodic-scan",
+          .subject = rule.name(),
+          .statement =
+              "with a fixed order that fails: share of cases with avar(T) > "
+              "avar(G), above the bound if the claim holds",
+          .bound = 0,
+          .run = [rule](int n, std::uint64_t seed) { return periodic_excess(rule, n, seed); }};
+}
+
 std::vector<Check> convergence_checks() {
   std::vector<Check> checks;
   checks.push_back(bounded_check(
@@ -116,13 +127,8 @@ std::vector<Check> convergence_checks() {
        .statement = "with units picked at random T's asymptotic variance is never above Gibbs': "
                     "max avar(T) - avar(G), Var f = 1",
        .bound = 1e-9},
-      [](Stream& s) { return excess_variance(s, Scan::random); }));
-  checks.push_back({.name = "periodic-scan",
-                    .subject = "flip",
-                    .statement = "with a fixed order that fails: share of cases with avar(T) > "
-                                 "avar(G), above the bound if the claim holds",
-                    .bound = 0,
-                    .run = periodic_excess});
+      [](Stream& s) { return excess_variance(s, Rule::flip(), Scan::random); }));
+  checks.push_back(periodic_scan_check(Rule::flip()));
   for (const Rule& rule : ergodic_rules()) {
     checks.push_back(bounded_check({.name = "rate-of-convergence",
                                     .subject = rule.name(),

@@ -147,6 +147,24 @@ CaseOutcome breuleux_zeros(Stream& stream) {
           fmt::format("{}: A' has {} zero entries, T {}", describe_case(model), whole, base)};
 }
 
+Check balance_check(const Rule& rule) {
+  return bounded_check({.name = "detailed-balance",
+                        .subject = rule.name(),
+                        .statement = "each single-unit operator is in detailed balance "
+                                     "with p: max |p_x T_i(x,y) - p_y T_i(y,x)|",
+                        .bound = 1e-12},
+                       [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); });
+}
+
+Check unit_balance_check(const Rule& rule) {
+  return bounded_check(
+      {.name = "detailed-balance (discrete units)",
+       .subject = rule.name(),
+       .statement = "so it is with multivalued units, under Metropolised Gibbs too",
+       .bound = 1e-12},
+      [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); });
+}
+
 Check invariance_check(const Rule& rule) {
   return bounded_check({.name = "invariance",
                         .subject = rule.name(),
@@ -186,6 +204,10 @@ Check changes_as_often_check(const Rule& rule) {
                        [rule](Stream& s) { return moves_as_often(s, rule); });
 }
 
+std::vector<Check> balance_checks(const Rule& rule) {
+  return {balance_check(rule), unit_balance_check(rule)};
+}
+
 std::vector<Check> kernel_checks(const Rule& rule) {
   return {invariance_check(rule), unit_invariance_check(rule)};
 }
@@ -194,23 +216,9 @@ std::vector<Check> kernel_checks() {
   std::vector<Check> checks;
   std::vector<Rule> all = ergodic_rules();
   all.push_back(Rule::metropolis());
-  for (const Rule& rule : all)
-    checks.push_back(
-        bounded_check({.name = "detailed-balance",
-                       .subject = rule.name(),
-                       .statement = "each single-unit operator is in detailed balance "
-                                    "with p: max |p_x T_i(x,y) - p_y T_i(y,x)|",
-                       .bound = 1e-12},
-                      [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); }));
-  std::transform(all.begin(), all.end(), std::back_inserter(checks), invariance_check);
-  for (const Rule& rule : all)
-    checks.push_back(
-        bounded_check({.name = "detailed-balance (discrete units)",
-                       .subject = rule.name(),
-                       .statement = "so it is with multivalued units, under Metropolised Gibbs too",
-                       .bound = 1e-12},
-                      [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); }));
-  std::transform(all.begin(), all.end(), std::back_inserter(checks), unit_invariance_check);
+  for (const auto make :
+       {balance_check, invariance_check, unit_balance_check, unit_invariance_check})
+    std::transform(all.begin(), all.end(), std::back_inserter(checks), make);
   checks.push_back(counter_example_check(Rule::metropolis()));
   checks.push_back(bounded_check({.name = "independent-units",
                                   .subject = "gibbs",

@@ -8,6 +8,7 @@
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -29,10 +30,10 @@ LowerBoundOptions draw_options(Stream& stream, const Layered& model) {
 
 // How far the bound, and both that it is made of, are above log Z, beyond the rounding that they
 // state; where all states are listed, how far they are from it.
-CaseOutcome bound_case(Stream& stream, DrawModel draw) {
+CaseOutcome bound_case(Stream& stream, DrawModel draw, const BoundLogZ& find_bound) {
   const Layered model = draw(stream);
   const Base base = draw_base(stream, model);
-  const LowerBound bound = lower_bound(model, base, draw_options(stream, model));
+  const LowerBound bound = find_bound(model, base, draw_options(stream, model));
   const double log_z = StateSpace(model).log_z();
   const double highest = worse(bound.log_z, worse(bound.listed, bound.mean_field));
   double value = highest - bound.error_bound - log_z;
@@ -44,21 +45,26 @@ CaseOutcome bound_case(Stream& stream, DrawModel draw) {
 
 }  // namespace
 
-std::vector<Check> lower_bound_checks() {
+std::vector<Check> lower_bound_checks(const BoundLogZ& find_bound) {
   // What the sum over joint states itself is off by: some 2^10 roundings of equal sign.
   constexpr double kBound = 1e-12;
+  const auto of = [&find_bound](DrawModel draw) {
+    return [draw, find_bound](Stream& s) { return bound_case(s, draw, find_bound); };
+  };
   return {
       bounded_check({.name = "below-log-z",
                      .subject = "lower_bound",
                      .statement = "the bound is not above log Z beyond its error bound, and is log "
                                   "Z where it lists all states: relative excess",
                      .bound = kBound},
-                    [](Stream& s) { return bound_case(s, draw_binary_model); }),
+                    of(draw_binary_model)),
       bounded_check({.name = "below-log-z (discrete units)",
                      .subject = "lower_bound",
                      .statement = "so it is with multivalued units",
                      .bound = kBound},
-                    [](Stream& s) { return bound_case(s, draw_unit_model); })};
+                    of(draw_unit_model))};
 }
+
+std::vector<Check> lower_bound_checks() { return lower_bound_checks(lower_bound); }
 
 }  // namespace boltzmark

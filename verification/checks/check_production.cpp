@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "boltzmark/exact/spectrum/recovered_sweep.hpp"
@@ -34,9 +35,12 @@ Packing draw_packing(Stream& stream) {
 CaseOutcome production_law(const Layered& model, Stream& stream, const Rule& rule) {
   const float b = stream.below(3) == 0 ? static_cast<float>(stream.uniform()) : 1.0F;
   const Base base = Base::uniform(model);
-  const RecoveredSweep recovered(model, base, rule, b, draw_packing(stream));
+  const Packing packing = draw_packing(stream);
+  const RecoveredSweep recovered(model, base, rule, b, packing);
   const StateSpace& space = recovered.space();
-  CaseOutcome worst{0, describe_case(model)};
+  const std::string swept = fmt::format("{}, beta {:.3g}, packed for {} chains x {} sweeps",
+                                        describe_case(model), b, packing.chains, packing.sweeps);
+  CaseOutcome worst{0, swept};
   for (int unit = 0; unit < space.units(); ++unit) {
     for (std::size_t x = 0; x < space.states(); ++x) {
       const DecisionBound bound = decision_bound(model, base, rule, b, space, unit, x);
@@ -45,9 +49,8 @@ CaseOutcome production_law(const Layered& model, Stream& stream, const Rule& rul
         const double share =
             std::abs(recovered.tail(unit, x, k) - bound.tails[k - 1]) / bound.errors[k - 1];
         if (share <= worst.value || std::isnan(worst.value)) continue;
-        worst = {share,
-                 fmt::format("{}, beta {:.3g}: value {} of unit {} in state {}, input {:.6g}",
-                             describe_case(model), b, k, unit, x, bound.input)};
+        worst = {share, fmt::format("{}: value {} of unit {} in state {}, input {:.6g}", swept, k,
+                                    unit, x, bound.input)};
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/tempered_moments.hpp"
 #include "verification/checks/worst.hpp"
 
@@ -65,11 +66,11 @@ CaseOutcome rao_blackwell_case(Stream& stream) {
 
 // The law of the rungs (k_0, k_1, k_2, k_3) of one chain, by summing the states out, against
 // q(k_0) P P P; and q P against q.
-CaseOutcome markov_case(Stream& stream) {
+CaseOutcome markov_case(Stream& stream, StateMove state_move) {
   const TemperedCase c = draw_tempered_case(stream, draw_check_model(stream, 2), 4);
   const RungMove move = stream.below(2) == 0 ? RungMove::gibbs : RungMove::metropolis;
   const TemperedChain chain =
-      c.chain(draw_states(stream), {.rung_move = move, .state_move = StateMove::exact});
+      c.chain(draw_states(stream), {.rung_move = move, .state_move = state_move});
   const Eigen::MatrixXd matrix = chain.matrix(), rungs = chain.rung_matrix();
   const Eigen::VectorXd law = chain.rung_law();
   const Eigen::Index n = chain.space().states(), paths = law.size();
@@ -112,6 +113,16 @@ std::vector<Check> invariance_checks() {
 
 }  // namespace
 
+Check rung_chain_check(StateMove move) {
+  return bounded_check({.name = "rung-chain",
+                        .subject = "simulated-tempering",
+                        .statement = "with exact draws of x given b the rungs are a Markov chain "
+                                     "with P_jk and law q(b): largest difference over paths of "
+                                     "three steps",
+                        .bound = 1e-12},
+                       [move](Stream& s) { return markov_case(s, move); });
+}
+
 std::vector<Check> tempered_chain_checks(const Rule& rule) {
   return {pair_invariance(States::joint, RungMove::gibbs, rule)};
 }
@@ -132,10 +143,7 @@ std::vector<Check> tempered_chain_checks() {
   add("rao-blackwell", "simulated-tempering",
       "q(b_k | x) varies no more than counts over independent samples: largest ratio of variances",
       1, rao_blackwell_case);
-  add("rung-chain", "simulated-tempering",
-      "with exact draws of x given b the rungs are a Markov chain with P_jk and law q(b): largest "
-      "difference over paths of three steps",
-      1e-12, markov_case);
+  checks.push_back(rung_chain_check(StateMove::exact));
   return checks;
 }
 

@@ -15,13 +15,14 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/rts_likelihood.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/tempered_moments.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
 namespace {
 
-CaseOutcome exact_occupancies_case(Stream& stream) {
+CaseOutcome exact_occupancies_case(Stream& stream, const RtsEstimate& estimate) {
   const Layered model = draw_check_model(stream, 2);
   const double log_z = exact_log_z(model).log_z;
   CaseOutcome outcome{-1, ""};
@@ -29,7 +30,7 @@ CaseOutcome exact_occupancies_case(Stream& stream) {
     const Ladder ladder = stream.below(2) == 0 ? Ladder::linear(rungs) : Ladder::geometric(rungs);
     const TemperedCase c = draw_tempered_case(stream, model, ladder);
     const TemperedChain chain = c.chain(draw_states(stream));
-    const Estimate found = rts(exact_rung_sums(chain), c.log_prior, c.log_z_hat);
+    const Estimate found = estimate(exact_rung_sums(chain), c.log_prior, c.log_z_hat);
     const double error =
         worse(std::abs(found.log_z - log_z), largest_of(found.log_z_rungs - chain.space().log_z()));
     const double relative = error / std::max(1.0, std::abs(log_z));
@@ -157,6 +158,15 @@ CaseOutcome taylor_case(Stream& stream) {
 
 }  // namespace
 
+Check exact_occupancies_check(const RtsEstimate& estimate) {
+  return bounded_check({.name = "exact-occupancies",
+                        .subject = "rts",
+                        .statement = "exact c_k give every Z_k exactly, for K = 2..50 and any "
+                                     "Zhat: error relative to max(1, |log Z|)",
+                        .bound = 1e-10},
+                       [estimate](Stream& s) { return exact_occupancies_case(s, estimate); });
+}
+
 std::vector<Check> tempered_estimator_checks() {
   std::vector<Check> checks;
   const auto add = [&checks](const char* name, const char* subject, const char* statement,
@@ -164,10 +174,8 @@ std::vector<Check> tempered_estimator_checks() {
     checks.push_back(bounded_check(
         {.name = name, .subject = subject, .statement = statement, .bound = bound}, statistic));
   };
-  add("exact-occupancies", "rts",
-      "exact c_k give every Z_k exactly, for K = 2..50 and any Zhat: error relative to "
-      "max(1, |log Z|)",
-      1e-10, exact_occupancies_case);
+  checks.push_back(exact_occupancies_check(
+      [](const auto& sums, const auto&... logs) { return rts(sums, logs...); }));
   add("likelihood-gradient", "rts",
       "the estimate solves the equations of the Rao-Blackwellised likelihood: gradient a sample",
       1e-10, likelihood_case);

@@ -10,6 +10,7 @@
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/model/base.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -33,9 +34,9 @@ CaseOutcome tempered_invariance(Stream& stream, const Rule& rule, DrawModel draw
 }
 
 // The law of the states of all chains of parallel tempering, [states^chains], chain 0 lowest.
-class Ladder {
+class SwappedChains {
  public:
-  Ladder(const Layered& model, const Base& base, std::vector<double> betas)
+  SwappedChains(const Layered& model, const Base& base, std::vector<double> betas)
       : betas_(std::move(betas)) {
     for (const double beta : betas_) spaces_.emplace_back(tempered(model, base, beta));
     states_ = static_cast<Eigen::Index>(spaces_[0].states());
@@ -69,16 +70,15 @@ class Ladder {
     }
   }
   // Neighbours first, first + 2, ... propose to exchange their states.
-  //   accepted with min(1, exp((b_k - b_{k+1}) (D_{k+1} - D_k)))
-  void swap(Eigen::VectorXd& law, int first) const {
+  //   accepted with probability(k, (b_k - b_{k+1}) (D_{k+1} - D_k))
+  void swap(Eigen::VectorXd& law, int first, const SwapProbability& probability) const {
     for (int k = first; k + 1 < chains(); k += 2) {
       const Eigen::VectorXd old = law;
       law.setZero();
       for (Eigen::Index i = 0; i < old.size(); ++i) {
         const Eigen::Index low = digit(i, k), high = digit(i, k + 1);
-        const double log_accept =
-            (betas_[k] - betas_[k + 1]) * (log_ratio_[high] - log_ratio_[low]);
-        const double accept = std::exp(std::min(0.0, log_accept));
+        const double accept =
+            probability(k, (betas_[k] - betas_[k + 1]) * (log_ratio_[high] - log_ratio_[low]));
         const Eigen::Index swapped = i + (high - low) * power(k) + (low - high) * power(k + 1);
         law[swapped] += accept * old[i];
         law[i] += (1 - accept) * old[i];
@@ -100,24 +100,34 @@ class Ladder {
   Eigen::VectorXd log_ratio_;
 };
 
-CaseOutcome parallel_tempering(Stream& stream, const Rule& rule) {
+CaseOutcome parallel_tempering(Stream& stream, const Rule& rule, const SwapProbability& accept) {
   const Layered model = stream.below(2) == 0
                             ? draw_small_unit_model(stream, 1, 36)
                             : draw_generic_model(stream, stream.below(4) == 0 ? 2 : 1, 4);
   const Base base = draw_base(stream, model);
   std::vector<double> betas = {0, 1};
   if (stream.below(2) == 0) betas = {0, stream.uniform(), 1};
-  const Ladder ladder(model, base, betas);
+  const SwappedChains ladder(model, base, betas);
   const Eigen::VectorXd stationary = ladder.stationary();
   Eigen::VectorXd law = stationary;
   ladder.sweep(law, rule);
-  ladder.swap(law, 0);
-  ladder.swap(law, 1);
+  ladder.swap(law, 0, accept);
+  ladder.swap(law, 1, accept);
   return {largest_of(law - stationary),
           fmt::format("{}, {} temperatures", describe_case(model), betas.size())};
 }
 
 }  // namespace
+
+Check parallel_tempering_check(const Rule& rule, const SwapProbability& accept) {
+  return bounded_check({.name = "joint-invariance (" + rule.name() + ")",
+                        .subject = "parallel-tempering",
+                        .statement = "sweeps, then swaps of even and of odd pairs leave "
+                                     "the product of the tempered laws invariant, of binary and of "
+                                     "multivalued units",
+                        .bound = 1e-12},
+                       [rule, accept](Stream& s) { return parallel_tempering(s, rule, accept); });
+}
 
 std::vector<Check> tempering_checks(const Rule& rule) {
   std::vector<Check> checks;
@@ -134,14 +144,8 @@ std::vector<Check> tempering_checks(const Rule& rule) {
                      .statement = "so it is with Bernoulli and multivalued units, layer by layer",
                      .bound = 1e-12},
                     [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }));
-  checks.push_back(
-      bounded_check({.name = "joint-invariance (" + rule.name() + ")",
-                     .subject = "parallel-tempering",
-                     .statement = "sweeps, then swaps of even and of odd pairs leave "
-                                  "the product of the tempered laws invariant, of binary and of "
-                                  "multivalued units",
-                     .bound = 1e-12},
-                    [rule](Stream& s) { return parallel_tempering(s, rule); }));
+  checks.push_back(parallel_tempering_check(
+      rule, [](int, double log_ratio) { return std::exp(std::min(0.0, log_ratio)); }));
   return checks;
 }
 

@@ -13,6 +13,7 @@
 #include "boltzmark/sample/tempering/tempered_transition.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/states.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -223,8 +224,9 @@ class PathDraws final : public Draws {
 /// The production transition of every state along every path.
 class RecoveredTransition {
  public:
-  explicit RecoveredTransition(const TransitionCase& c)
+  RecoveredTransition(const TransitionCase& c, const TransitionMove& move)
       : case_(c),
+        move_(move),
         space_(c.model),
         packed_(c.model, c.base),
         draws_(space_, c.ladder),
@@ -254,8 +256,8 @@ class RecoveredTransition {
   std::size_t state_of(std::size_t chain) const { return chain / draws_.paths(); }
 
   std::vector<TransitionOutcome> move(Chains& chains) const {
-    return tempered_transition(packed_, chains, draws_,
-                               {.inverse_temperatures = case_.ladder, .rule = case_.rule});
+    return move_(packed_, chains, draws_,
+                 {.inverse_temperatures = case_.ladder, .rule = case_.rule});
   }
 
   // The probabilities that production states, each proved by draws just below and just above.
@@ -290,6 +292,7 @@ class RecoveredTransition {
   }
 
   TransitionCase case_;
+  TransitionMove move_;
   StateSpace space_;
   PackedModel packed_;
   PathDraws draws_;
@@ -306,14 +309,24 @@ TransitionCase draw_quarter_case(Stream& stream) {
           three ? std::vector<float>{b, 1} : std::vector<float>{0, b, 1}};
 }
 
-CaseOutcome recovered_transition(Stream& stream) {
+CaseOutcome recovered_transition(Stream& stream, const TransitionMove& move) {
   const TransitionCase c = draw_quarter_case(stream);
-  const Eigen::MatrixXd recovered = RecoveredTransition(c).matrix();
+  const Eigen::MatrixXd recovered = RecoveredTransition(c, move).matrix();
   const double error = (recovered - TransitionLaw(c).matrix()).cwiseAbs().sum();
   return {imbalance(c.model, recovered) + error, c.describe()};
 }
 
 }  // namespace
+
+Check transition_law_check(const TransitionMove& move) {
+  return bounded_check({.name = "production-law",
+                        .subject = "tempered-transitions",
+                        .statement = "so is the production transition, recovered by scripted draws "
+                                     "along every path, and its law is the enumerated one: "
+                                     "imbalance and difference",
+                        .bound = 1e-6},
+                       [move](Stream& s) { return recovered_transition(s, move); });
+}
 
 std::vector<Check> transition_checks() {
   return {
@@ -323,13 +336,7 @@ std::vector<Check> transition_checks() {
                                   "balance with p: max |p(x) K(x, y) - p(y) K(y, x)|",
                      .bound = 1e-12},
                     transition_balance),
-      bounded_check({.name = "production-law",
-                     .subject = "tempered-transitions",
-                     .statement = "so is the production transition, recovered by scripted draws "
-                                  "along every path, and its law is the enumerated one: imbalance "
-                                  "and difference",
-                     .bound = 1e-6},
-                    recovered_transition),
+      transition_law_check(tempered_transition),
   };
 }
 

@@ -2,6 +2,9 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <cstddef>
+
+#include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {
 
@@ -16,6 +19,16 @@ template <class Derived>
 double largest_of(const Eigen::DenseBase<Derived>& values) {
   return static_cast<double>(
       values.derived().array().abs().template maxCoeff<Eigen::PropagateNaN>());
+}
+
+/// Computes the largest |a - b| of all parameters, NaN if there is one.
+inline double largest_difference(const Parameters& a, const Parameters& b) {
+  double worst = 0;
+  for (std::size_t l = 0; l < a.weights.size(); ++l)
+    worst = worse(worst, largest_of(a.weights[l] - b.weights[l]));
+  for (std::size_t l = 0; l < a.biases.size(); ++l)
+    worst = worse(worst, largest_of(a.biases[l] - b.biases[l]));
+  return worst;
 }
 
 }  // namespace boltzmark

@@ -11,6 +11,8 @@
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/trainer.hpp"
+#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/proportion.hpp"
 #include "experiments/kit/statistics/wilcoxon.hpp"
 
 namespace boltzmark::experiments {
@@ -144,7 +146,8 @@ MaximumComparison compare_maxima(const PairedCurves& curves) {
   }
   const SignedRank test = signed_rank_test(differences);
   MaximumComparison result{.gibbs = median(gibbs), .flip = median(flip), .p = test.p_two_sided};
-  if (result.p < kSignificant) result.sign = test.p_greater < test.p_less ? 1 : -1;
+  const int side = test.p_greater < test.p_less ? 1 : -1;
+  if (result.p < kSignificant && side * (result.flip - result.gibbs) > 0) result.sign = side;
   return result;
 }
 
@@ -226,6 +229,71 @@ void add_majority_measure(const std::string& claim, const std::vector<int>& sign
       .power_against = "T significantly better in every setting that was run",
       .note = fmt::format("T significantly better in {}, worse in {}, of {} settings run out of {}",
                           better, worse, signs.size(), settings)});
+}
+
+namespace {
+
+/// How far a run falls from its best log-likelihood.
+double drop(const std::vector<double>& curve) {
+  return *std::max_element(curve.begin(), curve.end()) - curve.back();
+}
+
+constexpr double kDivergence = 0.1;  // nats: the drop of G from which a setting counts as diverging
+
+/// Adds the share of pairs in which something holds, minus 1/2, with its exact interval and test.
+void add_share(const std::string& part, Count count, const std::string& note, Summary& summary) {
+  const Interval share = proportion_interval(count.successes, count.trials);
+  summary.add(Measure{.claim = "B26",
+                      .part = part,
+                      .estimate = share.estimate - 0.5,
+                      .lower = share.lower - 0.5,
+                      .upper = share.upper - 0.5,
+                      .p_value = binomial_test(count, 0.5, Alternative::greater),
+                      .p_opposite = binomial_test(count, 0.5, Alternative::less),
+                      .n = static_cast<std::int64_t>(count.trials),
+                      .power = binomial_power(count.trials, 0.5, 0.8, 0.05, Alternative::greater),
+                      .power_against = "a share of 0.8",
+                      .note = note});
+}
+
+}  // namespace
+
+void add_divergence_measures(const Results& results, const SettingsGrid& grid,
+                             const std::string& where, Summary& summary) {
+  Count slowed, not_avoided;
+  std::string settings;
+  for (const std::string& data : grid.data)
+    for (const std::string& negative : grid.negatives)
+      for (const double rate : kRates) {
+        const PairedCurves curves = collect_pairs(results, data, negative, rate);
+        if (curves.pairs() == 0) continue;
+        std::vector<double> gibbs, flip;
+        for (std::size_t i = 0; i < curves.pairs(); ++i) {
+          gibbs.push_back(drop(curves.gibbs[i]));
+          flip.push_back(drop(curves.flip[i]));
+        }
+        if (median(gibbs) <= kDivergence) continue;
+        settings += fmt::format("{}{} {} η = {} (median drop of G {:.3f}, of T {:.3f})",
+                                settings.empty() ? "" : "; ", data_title(data),
+                                negative_title(negative), rate, median(gibbs), median(flip));
+        for (std::size_t i = 0; i < gibbs.size(); ++i) {
+          slowed.successes += flip[i] < gibbs[i];
+          not_avoided.successes += flip[i] > kDivergence;
+        }
+        slowed.trials += gibbs.size();
+        not_avoided.trials += gibbs.size();
+      }
+  if (slowed.trials == 0) {
+    summary.note(
+        fmt::format("B26: learning with G diverges (median drop above {} nats) in none of the "
+                    "settings run in this profile.",
+                    kDivergence));
+    return;
+  }
+  add_share("slowed" + where, slowed,
+            "pairs in which T drops less; settings that diverge: " + settings, summary);
+  add_share("not avoided" + where, not_avoided,
+            fmt::format("pairs in which T drops by more than {} nats", kDivergence), summary);
 }
 
 }  // namespace boltzmark::experiments

@@ -61,7 +61,7 @@ PairedCurves collect_pairs(const Results& results, const std::string& data,
 struct MaximumComparison {
   double gibbs = 0, flip = 0;  ///< medians over pairs of the maximum log-likelihood
   double p = 1;                ///< two-sided
-  int sign = 0;                ///< 1: T significantly better, -1: worse, 0: neither, p < 0.05
+  int sign = 0;  ///< 1: T significantly better, -1: worse: p < 0.05, and its median on that side
 };
 MaximumComparison compare_maxima(const PairedCurves& curves);
 
@@ -83,6 +83,12 @@ std::vector<int> add_maxima_table(const Results& results, const SettingsGrid& gr
 /// better.
 void add_majority_measure(const std::string& claim, const std::vector<int>& signs,
                           std::size_t settings, Summary& summary);
+
+/// Adds the measures of B26, over the pairs of the settings of a grid where learning with G diverges: the median
+/// drop from a run's maximum to its end exceeds 0.1 nats. Counting pairs keeps the scales of the data sets apart.
+///   where: appended to the names of the parts
+void add_divergence_measures(const Results& results, const SettingsGrid& grid,
+                             const std::string& where, Summary& summary);
 
 /// Writes a negative phase as the paper does: "CD-5", "PCD-10", "10-PT1".
 std::string negative_title(const std::string& negative);

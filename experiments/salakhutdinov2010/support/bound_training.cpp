@@ -241,7 +241,9 @@ void BoundTraining::finish() {
   const Json& last = inputs_.at("last");
   const boltzmark::Estimate estimate = log_z("last", last.at("temperatures"));
   const MeanBound bound = mean_bound(trainer_->model(), spread(images().test, last.at("cases")));
-  outputs_["overlap_time"] = kOverlapStride * overlaps_->time();
+  const Overlaps::Time time = overlaps_->time();
+  outputs_["overlap_time"] = kOverlapStride * time.tau;
+  outputs_["overlap_supported"] = time.supported;
   outputs_["last"] = {{"bound", bound.mean - estimate.log_z},
                       {"cases_error", bound.error},
                       {"log_z", estimate.log_z},

@@ -1,5 +1,7 @@
 #include "experiments/salakhutdinov2010/support/curves.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -69,9 +71,28 @@ double share_not_falling(const std::vector<double>& curve, const std::vector<dou
 }
 
 void add_difference(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
-                    Summary& summary, std::size_t least) {
+                    Summary& summary, std::size_t least, const ByRepeat& errors) {
+  constexpr double kNormal95 = 1.96;
   const std::vector<double> differences = differences_of(ours, theirs);
-  if (differences.size() >= least) summary.add(mean_measure(about, differences));
+  if (differences.size() < least) return;
+  Measure measure = mean_measure(about, differences);
+  double squares = 0;
+  for (const auto& [repeat, error] : errors) squares += error * error;
+  const double half = kNormal95 * std::sqrt(squares) / static_cast<double>(differences.size());
+  if (half > measure.upper - measure.estimate) {
+    measure.lower = measure.estimate - half;
+    measure.upper = measure.estimate + half;
+    measure.note += "; the interval is that of log Z's errors, wider than the spread over seeds";
+  }
+  summary.add(std::move(measure));
+}
+
+ByRepeat hypot_of(const ByRepeat& a, const ByRepeat& b) {
+  ByRepeat errors;
+  for (const auto& [repeat, error] : a)
+    if (const auto other = b.find(repeat); other != b.end())
+      errors[repeat] = std::hypot(error, other->second);
+  return errors;
 }
 
 void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs, Summary& summary,
@@ -89,6 +110,26 @@ void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
   for (double* value : {&measure.estimate, &measure.lower, &measure.upper})
     *value = std::exp(*value);
   summary.add(std::move(measure));
+}
+
+void add_time_ratio(const About& about, const std::vector<const Trial*>& ours,
+                    const std::vector<const Trial*>& theirs, Summary& summary, std::size_t least) {
+  About told = about;
+  int runs = 0, supported = 0;
+  for (const auto* side : {&ours, &theirs})
+    for (const Trial* run : *side) {
+      ++runs;
+      supported += run->outputs.value("overlap_supported", false) ? 1 : 0;
+    }
+  told.decidable = supported == runs;
+  told.note += fmt::format(
+      "; batch means support {} of {} times, and must support all for a decision", supported, runs);
+  // Chains that never moved have an infinite time, which is stored as none.
+  const auto time = [](const Trial& run) {
+    const double tau = number(run.outputs.at("overlap_time"));
+    return std::isnan(tau) ? HUGE_VAL : tau;
+  };
+  add_ratio(told, by_repeat(ours, "seed", time), by_repeat(theirs, "seed", time), summary, least);
 }
 
 }  // namespace boltzmark::experiments

@@ -27,12 +27,23 @@ double last_half_trend(const std::vector<double>& curve);
 double share_not_falling(const std::vector<double>& curve, const std::vector<double>& errors = {});
 
 /// Adds the measure of a mean difference of two numbers of every seed that both have; none where
-/// fewer than `least` have both.
+/// fewer than `least` have both. The interval is Student's, of the spread over seeds, but never narrower than
+/// 1.96 standard errors of the mean by what is known of each difference's own error.
+/// Shapes  errors of the seeds that both have, or empty for exact numbers
 void add_difference(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
-                    Summary& summary, std::size_t least = 2);
+                    Summary& summary, std::size_t least = 2, const ByRepeat& errors = {});
+/// Computes the errors of differences from those of both numbers, of the seeds that both have.
+ByRepeat hypot_of(const ByRepeat& a, const ByRepeat& b);
 /// Adds likewise the measure of a geometric mean ratio; undecided where one is not finite and
 /// positive, as of a deviation within the errors, or the time of chains that never moved.
 void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs, Summary& summary,
                std::size_t least = 2);
+
+/// Adds such a ratio of autocorrelation times of overlaps, which every run's outputs hold as overlap_time;
+/// undecided where a run's time is not supported by batch means (overlap_supported, of kept trials without it
+/// not known).
+void add_time_ratio(const About& about, const std::vector<const Trial*>& ours,
+                    const std::vector<const Trial*>& theirs, Summary& summary,
+                    std::size_t least = 2);
 
 }  // namespace boltzmark::experiments

@@ -80,7 +80,9 @@ Json train_on_modes(const Json& inputs, const TrialContext& context) {
         record();
       if (trainer.updates() > late) overlaps.see(trainer.sampler(), trainer.model());
     }
-    outputs["overlap_time"] = overlaps.time();
+    const Overlaps::Time time = overlaps.time();
+    outputs["overlap_time"] = time.tau;
+    outputs["overlap_supported"] = time.supported;
   } catch (const Diverged& stop) {
     outputs["diverged_at"] = stop.update();
   }

@@ -27,9 +27,10 @@ void Overlaps::see(const Eigen::Ref<const Eigen::MatrixXf>& visible) {
           .cast<double>();
 }
 
-double Overlaps::time() const {
+Overlaps::Time Overlaps::time() const {
   const JudgedTime judged = judge_autocorrelation_time(values_.topRows(seen_));
-  return judged.status == TimeStatus::constant ? HUGE_VAL : judged.geyer.tau;
+  return {.tau = judged.status == TimeStatus::constant ? HUGE_VAL : judged.geyer.tau,
+          .supported = judged.supported};
 }
 
 void Overlaps::save(CheckpointWriter& out) const {

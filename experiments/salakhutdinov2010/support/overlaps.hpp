@@ -21,8 +21,14 @@ class Overlaps {
   /// Takes it of visible states.  Shapes  visible [units x chains]
   void see(const Eigen::Ref<const Eigen::MatrixXf>& visible);
 
-  /// Returns their autocorrelation time by Geyer's sequence, in records; infinite if none ever moves.
-  double time() const;
+  /// Their autocorrelation time by Geyer's sequence, in records, infinite if none ever moves; and whether
+  /// batch means support it: a coupled chain's swaps bring old states back, so that a sequence may be cut
+  /// at their lag.
+  struct Time {
+    double tau = 0;
+    bool supported = false;
+  };
+  Time time() const;
 
   void save(CheckpointWriter& out) const;
   void restore(CheckpointReader& in);

@@ -61,7 +61,13 @@ struct ImagePage {
 void add_images(const Json& outputs, const ImagePage& page, const std::string& caption,
                 Summary& summary);
 
-/// Adds the measure of the mean difference of the change shares, adaptive tempering less Gibbs.
-void add_change_measure(const std::string& claim, const Json& outputs, Summary& summary);
+/// Computes how often independent states would change class: 1 - sum_c p_c^2, of the shares p_c of the
+/// classes in all images, ties dropped; NaN where no image has a class.
+double independent_change_share(const Json& classes);
+
+/// Adds two measures of the change shares, means over chains: "the difference", adaptive tempering less
+/// Gibbs, and "Gibbs hardly mixes", those of Gibbs over the share of states as independent as the images of
+/// adaptive tempering are in all.
+void add_change_measures(const std::string& claim, const Json& outputs, Summary& summary);
 
 }  // namespace boltzmark::experiments
