@@ -118,6 +118,41 @@ TEST_CASE("B21, B22 and B23 are each over the whole grid of their own table") {
   CHECK(made::estimate(row[5]).mark == "*");
 }
 
+TEST_CASE("an operator is the better one where its median is, too, and not by the ranks alone") {
+  // T is ahead by 0.1 in nine pairs of twelve and behind by little in three: the ranks say T. Its median is
+  // the smaller one, for the three lie in the middle.
+  PairedCurves curves;
+  const auto add = [&](double gibbs, double flip) {
+    curves.gibbs.push_back({gibbs});
+    curves.flip.push_back({flip});
+  };
+  for (const double level : {-20.0, -19.0, -18.0, -17.0, -16.0}) add(level, level + 0.1);
+  for (const double level : {-3.0, -2.0, -1.0, -0.5}) add(level, level + 0.1);
+  add(-10, -10.01), add(-10, -10.02), add(-10, -10.03);
+  const MaximumComparison found = compare_maxima(curves);
+  CHECK(found.p < 0.05);
+  CHECK(found.flip < found.gibbs);
+  CHECK(found.sign == 0);
+  for (auto& curve : curves.flip) curve[0] += 0.03;
+  CHECK(compare_maxima(curves).sign == 1);
+}
+
+TEST_CASE(
+    "of divergence the appendix tells its own settings, PCD's and those of Artificial Modes") {
+  std::vector<Trial> trials;
+  add_pairs("bas", "pcd:5", 0, trials);
+  add_pairs("artificial-modes-0.1", "cd:5", 0, trials);
+  for (Trial& trial : trials)
+    if (trial.inputs.at("rule") == "flip")
+      trial.outputs["log_likelihood"] = {-9.0, -7.0,
+                                         trial.inputs.at("data") == "bas" ? -7.5 : -9.0};
+  const Summary summary = made::sum_up("bruegge2013/appendix", trials);
+  CHECK(measure_of(summary, "B26", "slowed, PCD").estimate == Approx(0.5));
+  CHECK(measure_of(summary, "B26", "not avoided, PCD").estimate == Approx(0.5));
+  CHECK(measure_of(summary, "B26", "slowed, Artificial Modes").estimate == Approx(-0.5));
+  CHECK(measure_of(summary, "B26", "not avoided, Artificial Modes").estimate == Approx(0.5));
+}
+
 TEST_CASE("T slows a divergence where it drops less than G in the same pair, and not where alike") {
   std::vector<Trial> trials;
   add_pairs("bas", "cd:5", 0, trials);  // from -7 to -8: all diverge
@@ -272,6 +307,18 @@ TEST_CASE("the cost of T is its time over that of Gibbs sampling in the same pai
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(times("ratios")[i] * times("microseconds_gibbs")[i] ==
           Approx(times("microseconds_flip")[i]).epsilon(1e-9));
+}
+
+TEST_CASE("of the two sweeps that are timed, T's moves nearly all units and Gibbs' half of them") {
+  // Weights of deviation 0.1: a Gibbs sweep draws each unit with a probability near 1/2, and T leaves
+  // one where it is only with that by which its state is the likelier one.
+  const Json outputs =
+      made::run_trial(
+          "bruegge2013/cost",
+          {{"visible", 16}, {"hidden", 16}, {"chains", 100}, {"sweeps", 1}, {"pairs", 2}})
+          .outputs;
+  CHECK(number(outputs.at("moved_gibbs")) == Approx(0.5).margin(0.1));
+  CHECK(number(outputs.at("moved_flip")) > 0.8);
 }
 
 TEST_CASE("powers of rank tests are those of their sizes") {

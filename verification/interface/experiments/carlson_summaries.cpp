@@ -217,6 +217,20 @@ TEST_CASE("the cost of MBAR and RTS is told as exponents and as bytes") {
   CHECK(made::measure_of(summary, "C19", "bytes, MBAR over RTS").estimate == Approx(15000));
 }
 
+TEST_CASE("coverage says of its RBMs of MNIST the sweeps that they are given") {
+  CHECK_THAT(made::find_experiment("carlson2016/coverage").settings.paper,
+             Catch::Contains("four RBMs of MNIST, 100 rungs from data rates, 5,000 sweeps,"));
+}
+
+TEST_CASE("an iteration of MBAR takes its share of all that MBAR took") {
+  const Json outputs =
+      made::run_trial("carlson2016/cost", {{"rungs", 5}, {"samples", 500}, {"repeats", 2}}).outputs;
+  const int iterations = outputs.at("iterations");
+  REQUIRE(iterations > 1);
+  CHECK(number(outputs.at("mbar_iteration")) * iterations ==
+        Approx(number(outputs.at("mbar"))).epsilon(1e-9));
+}
+
 TEST_CASE("an update that is followed takes longer than without, and both are told") {
   const Trial run = made::run_trials("carlson2016/tracking-cost").at(0);
   const auto times = [&](const char* what) { return numbers(run.outputs.at(what)); };

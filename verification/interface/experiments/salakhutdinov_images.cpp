@@ -6,6 +6,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/learn/initial.hpp"
+#include "boltzmark/random/stream.hpp"
 #include "experiments/kit/statistics/class_changes.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/salakhutdinov2010/support/committed_models.hpp"
@@ -98,7 +99,7 @@ TEST_CASE("the time of overlaps is that of the first half of the units less the 
   const auto time_of = [](const std::vector<Eigen::MatrixXf>& states) {
     Overlaps overlaps(static_cast<int>(states.size()), 1);
     for (const Eigen::MatrixXf& state : states) overlaps.see(state);
-    return overlaps.time();
+    return overlaps.time().tau;
   };
   CHECK(time_of({upper, upper, lower, lower}) == Approx(-1 + 2 * 1.25));
   CHECK(std::isinf(time_of({upper, upper, upper, upper})));
@@ -117,6 +118,47 @@ TEST_CASE("class changes are per pair of images that have a class") {
   CHECK(shares[0] == Approx(2.0 / 4));
   CHECK(shares[1] == 0);
   CHECK(std::isnan(shares[2]));
+}
+
+TEST_CASE("a time of overlaps counts where batch means support it") {
+  const auto of = [](int records, int period) {
+    Stream draws(make_key(1, "overlaps"), Purpose::test);
+    Overlaps overlaps(records, 40);
+    Eigen::MatrixXf states(2, 40);
+    for (int t = 0; t < records; ++t) {
+      if (t % period == 0)
+        for (float& state : states.reshaped()) state = static_cast<float>(draws.below(2));
+      overlaps.see(states);
+    }
+    return overlaps.time();
+  };
+  const Overlaps::Time short_lived = of(2000, 1), long_lived = of(2000, 1000);
+  CHECK(short_lived.supported);
+  CHECK(short_lived.tau == Approx(1).margin(0.1));
+  CHECK_FALSE(long_lived.supported);  // no batch of 20 times is there
+  CHECK(long_lived.tau > 200);
+}
+
+TEST_CASE(
+    "that Gibbs sampling hardly mixes is asked of its changes beside those of independent states") {
+  // Half of all images of adaptive tempering are of either class, a tie dropped: independent ones change in
+  // half of the pairs. Gibbs sampling changes in 1 of 2 and 0 of 2, adaptive tempering in 2 of 2 and 1 of 1.
+  const Json st = {{0, 1, 0}, {1, 0, ambiguous}, {1, ambiguous, ambiguous}},
+             gibbs = {{0, 0, 1}, {1, 1, 1}, {3, 3, 3}};
+  CHECK(independent_change_share(st) == Approx(0.5));
+  CHECK(independent_change_share({{2, 2, 2}}) == 0);
+  CHECK(std::isnan(independent_change_share({{ambiguous}})));
+  Summary summary;
+  add_change_measures("S13", {{"classes", {{"gibbs", gibbs}, {"st", st}}}}, summary);
+  REQUIRE(summary.measures().size() == 2);
+  const Measure &difference = summary.measures()[0], &hardly = summary.measures()[1];
+  CHECK(difference.part == "the difference");
+  CHECK(difference.n == 2);  // the third chain of adaptive tempering has no pair
+  CHECK(difference.estimate == Approx((0.5 + 1.0) / 2));
+  CHECK(hardly.part == "Gibbs hardly mixes");
+  CHECK(hardly.n == 3);
+  CHECK(hardly.estimate == Approx((1.0 + 0 + 0) / 3));
+  CHECK_THAT(hardly.note, Catch::Contains("in 0.167 of the pairs") && Catch::Contains("in 0.500"));
 }
 
 TEST_CASE("images of adaptive tempering are of its last states at b = 1") {

@@ -12,6 +12,7 @@
 #include "boltzmark/exact/partition_law.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"
+#include "experiments/salakhutdinov2010/support/processor_time.hpp"
 #include "verification/checks/two_spins.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
@@ -27,11 +28,15 @@ Trial mnist_run(const char* layers, const char* method, int seed, double test, d
   std::vector<double> train(20, level);
   for (const auto& [place, sign] : {std::pair{16, 1}, {17, -1}, {18, -1}, {19, 1}})
     train[static_cast<std::size_t>(place)] += sign * wave;
-  return {.inputs = {{"layers", layers}, {"method", method}, {"seed", seed}},
-          .outputs = {{"last", {{"bound", test}, {"cases_error", 0.3}, {"log_z_error", 0.4}}},
-                      {"train", train},
-                      {"log_z_error", std::vector<double>(20, 0)},
-                      {"overlap_time", overlap_time}}};
+  return {
+      .inputs = {{"layers", layers}, {"method", method}, {"seed", seed}},
+      .outputs = {
+          {"last", {{"bound", test}, {"cases_error", 0.3}, {"log_z", 551.5}, {"log_z_error", 0.4}}},
+          {"log_z", {100, 550}},
+          {"train", train},
+          {"log_z_error", std::vector<double>(20, 0)},
+          {"overlap_time", overlap_time},
+          {"overlap_supported", true}}};
 }
 
 /// Three seeds of every method on the small machine, of some on the large one. What differs between
@@ -267,6 +272,55 @@ TEST_CASE("how training on MNIST goes is told by its own curves and times") {
   CHECK(measure_of(summary, "S25", "over SAP, MNIST").estimate == Approx(2));
   CHECK(measure_of(summary, "S25", "over FPCD, MNIST").estimate == Approx(1));
   CHECK(measure_of(summary, "S31", "MNIST").estimate == Approx(std::sqrt(10 * 4)));
+  CHECK(measure_of(summary, "S31", "MNIST").decidable);
+}
+
+TEST_CASE("a ratio of times decides nothing where batch means leave one of them unsupported") {
+  for (const bool told : {true, false}) {
+    std::vector<Trial> trials = trained_machines();
+    for (Trial& trial : trials)
+      if (trial.inputs.at("method") == "CAST" && trial.inputs.at("seed") == 1) {
+        if (told)
+          trial.outputs["overlap_supported"] = false;
+        else
+          trial.outputs.erase("overlap_supported");  // as older trials are
+      }
+    const Summary summary = made::sum_up("salakhutdinov2010/mnist", trials);
+    const Measure& measure = measure_of(summary, "S31", "MNIST");
+    CHECK_FALSE(measure.decidable);
+    CHECK(measure.estimate == Approx(std::sqrt(10 * 4)));
+    CHECK_THAT(measure.note, Catch::Contains("batch means support 5 of 6 times"));
+  }
+}
+
+TEST_CASE("a difference of bounds is no surer than log Z, however alike the seeds happen to be") {
+  std::vector<Trial> trials;
+  for (const int seed : {0, 1, 2}) {
+    trials.push_back(mnist_run("784-100-200", "CAST", seed, -85, -90, 0.1, 10));
+    trials.push_back(mnist_run("784-100-200", "Trans-SAP", seed, -85.1, -90, 0.1, 10));
+    trials.push_back(mnist_run("784-100-200", "ST", seed, -85, -90, 0.1, 10));
+    trials.push_back(mnist_run("784-100-200", "SAP", seed, -85, -90.5, 0.1, 10));
+    for (Trial& trial : trials) trial.outputs["log_z_error"] = std::vector<double>(20, 0.3);
+  }
+  const Summary summary = made::sum_up("salakhutdinov2010/mnist", trials);
+  // Each log Z is off by 0.4, three differences by 0.4 sqrt(2): 1.96 of their mean's error.
+  const Measure& order = measure_of(summary, "S17", "CAST over Trans-SAP");
+  CHECK(order.estimate == Approx(0.1));
+  CHECK(order.upper - order.estimate == Approx(1.96 * 0.4 * std::sqrt(2.0 / 3)));
+  CHECK(order.estimate - order.lower == Approx(1.96 * 0.4 * std::sqrt(2.0 / 3)));
+  CHECK_THAT(order.note, Catch::Contains("the interval is that of log Z's errors"));
+  // Of four late records of either method, 0.3 each.
+  const Measure& late = measure_of(summary, "S25", "over SAP, MNIST");
+  CHECK(late.estimate == Approx(0.5));
+  CHECK(late.upper - late.estimate == Approx(1.96 * 0.3 / 2 * std::sqrt(2.0 / 3)));
+  // Where the seeds differ more, theirs is told.
+  for (Trial& trial : trials)
+    if (trial.inputs.at("method") == "CAST")
+      trial.outputs["last"]["bound"] = -85 + 3 * (trial.inputs.at("seed").get<int>() - 1);
+  const Summary wide = made::sum_up("salakhutdinov2010/mnist", trials);
+  const Measure& spread = measure_of(wide, "S17", "CAST over Trans-SAP");
+  CHECK(spread.upper - spread.estimate == Approx(4.302653 * 3 / std::sqrt(3.0)));  // Student's, 2
+  CHECK_THAT(spread.note, !Catch::Contains("log Z's errors"));
 }
 
 TEST_CASE("the table of bounds has means over seeds, and of one run its own error") {
@@ -279,10 +333,11 @@ TEST_CASE("the table of bounds has means over seeds, and of one run its own erro
   CHECK(made::estimate(small[4]).value == Approx(-90.5));
   CHECK(made::text(small[5]) == "–");
   CHECK(made::real(small[6]) == Approx(-95));
-  CHECK(made::real(small[7]) == Approx(0.4));
-  CHECK(made::real(small[8]) == Approx((100 + 200 + std::sqrt(100 * 200)) / 3));
+  CHECK(made::real(small[7]) == Approx(551.5 - 550));  // of the last record
+  CHECK(made::real(small[8]) == Approx(0.4));
+  CHECK(made::real(small[9]) == Approx((100 + 200 + std::sqrt(100 * 200)) / 3));
   CHECK(made::real(large[5]) == -87.23);
-  CHECK(std::isinf(made::real(large[8])));  // one run's chain never moved
+  CHECK(std::isinf(made::real(large[9])));  // one run's chain never moved
   CHECK(made::count(one[3]) == 1);
   CHECK(made::estimate(one[4]).upper == Approx(-86 + 1.96 * 0.5));
 }
@@ -338,6 +393,24 @@ TEST_CASE("cases of a class are those of the ten classes that have its label") {
     CHECK(std::find(log_f.begin(), log_f.end(), value) != log_f.end());
 }
 
+TEST_CASE("the time of one of several runs is their mean, by the clock that is read") {
+  double now = 100;  // each run takes two seconds
+  const auto work = [&](int runs) { now += 2 * runs; };
+  for (const int runs : {1, 5}) CHECK(seconds_of_one(runs, work, [&] { return now; }) == 2);
+  CHECK(now == 112);
+}
+
+TEST_CASE("log f of a case by AIS given it is that by enumeration, its visible biases with it") {
+  const char* id = "salakhutdinov2010/tightness";
+  Json inputs = {{"model", "mnist-20-30"}, {"how", "exact"}, {"class", 0}, {"cases", 20}};
+  const std::vector<double> exact = numbers(made::run_trial(id, inputs).outputs.at("log_f"));
+  inputs.update({{"how", "AIS"}, {"chains", 20}, {"sweeps", 1000}});
+  const std::vector<double> found = numbers(made::run_trial(id, inputs).outputs.at("log_f"));
+  REQUIRE(exact.size() == 2);
+  REQUIRE(found.size() == 2);
+  for (std::size_t c = 0; c < 2; ++c) CHECK(found[c] == Approx(exact[c]).epsilon(0).margin(1));
+}
+
 TEST_CASE("the cost of tempering is over that of SAP's sweep, timed in the same turn") {
   const Trial run = made::run_trial("salakhutdinov2010/cost",
                                     {{"sizes", {100, 50, 50}}, {"states", 20}, {"timed", 2}});
@@ -372,6 +445,9 @@ TEST_CASE("an update's cost is its round's over that of SAP in the same round") 
     for (std::size_t round = 0; round < run.outputs.at("updates")[i].size(); ++round)
       CHECK(number(run.outputs.at("updates")[i][round]) >
             number(run.outputs.at("sampling")[i][round]));
+  // 100 + 100 chains are twice 50 + 50.
+  CHECK(number(run.outputs.at("bytes")[5]) / number(run.outputs.at("bytes")[4]) ==
+        Approx(2).epsilon(0.05));
   Json sampling, updates, bytes;
   for (int contender = 0; contender < 6; ++contender) {
     const double times = 1 + 0.25 * contender;

@@ -7,6 +7,7 @@
 #include "experiments/speed/contender.hpp"
 #include "experiments/speed/numpy_facts.hpp"
 #include "experiments/speed/page.hpp"
+#include "experiments/speed/workload.hpp"
 #include "verification/interface/io/files.hpp"
 
 using namespace boltzmark;
@@ -99,4 +100,8 @@ TEST_CASE("sweeps of many chains are drawn per chain, those of square models as 
         "1,\"boltzmark, 1 thread\",16,2,,\n"
         "1,\"boltzmark, 1 thread\",64,1.5,,\n"
         "2,\"boltzmark, 1 thread\",100,50,,\n");
+}
+
+TEST_CASE("a sweep has a multiply-add for each weight and chain on the way up, and one down") {
+  CHECK(speed::Size{3, 2, 5}.multiply_adds(4) == 240);
 }

@@ -93,6 +93,22 @@ TEST_CASE("a point's interval is drawn from its lower to its upper limit, howeve
       Catch::Contains("EOD\n1 5 4 8\n2 6 3 7\nEOD\n") && Catch::Contains("EOD\n3 9 9 9\nEOD\n"));
 }
 
+TEST_CASE("bands lie between the limits of a curve, and strokes from the lower to the upper one") {
+  // Columns: x, y and the limits; a vector is given by its start and what is added to that.
+  Panel panel{
+      .x = {.label = "x"},
+      .y = {.label = "y"},
+      .series = {{.label = "s", .x = {1, 2}, .y = {5, 6}, .lower = {4, 3}, .upper = {8, 7}}}};
+  const auto drawn_as = [&](Mark mark) {
+    panel.series[0].mark = mark;
+    return panel_script(panel, "p.svg", 600, 400);
+  };
+  for (const Mark mark : {Mark::line, Mark::dashed, Mark::dotted})
+    CHECK_THAT(drawn_as(mark), Catch::Contains("$d0 using 1:3:4 with filledcurves"));
+  for (const Mark mark : {Mark::points, Mark::line_points, Mark::bars})
+    CHECK_THAT(drawn_as(mark), Catch::Contains("$d0 using 1:3:(0):($4-$3) with vectors nohead"));
+}
+
 TEST_CASE("points beyond an axis are marked at its edge and counted, none is dropped silently") {
   Figure figure{.name = "f", .caption = "c"};
   figure.panels.push_back({.x = {.label = "x"},

@@ -206,6 +206,20 @@ TEST_CASE(
   CHECK(told(Test::equivalent, 0.2, true) == "r");
 }
 
+TEST_CASE(
+    "a claim is judged by experiments that there are, whose measures a file of claims judges") {
+  std::vector<Experiment> all(2);
+  all[0].id = "p/e", all[1].id = "p/f";
+  ClaimFile file{.paper = "p", .title = "", .reference = ""};
+  file.claims.resize(1);
+  file.claims[0].id = "A1", file.claims[0].experiments = {"p/f", "p/e"};
+  CHECK_NOTHROW(check_experiments(file, all));
+  file.claims.resize(2);
+  file.claims[1].id = "A2", file.claims[1].experiments = {"p/e", "p/g"};
+  CHECK_THROWS_WITH(check_experiments(file, all), Catch::Contains("A2") && Catch::Contains("p/g") &&
+                                                      Catch::Contains("claims of p"));
+}
+
 TEST_CASE("a faulty claims file is refused with its name and the reason") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/claims.toml";
