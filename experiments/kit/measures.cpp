@@ -28,7 +28,8 @@ Measure interval_measure(const About& about, const Interval& interval, std::size
 
 Measure mean_measure(const About& about, std::span<const double> values) {
   Measure measure = interval_measure(about, mean_interval(values), values.size());
-  measure.power = mean_difference_power(values.size(), 1, 0.05, Alternative::two_sided);
+  measure.power =
+      about.decidable ? mean_difference_power(values.size(), 1, 0.05, Alternative::two_sided) : 0;
   measure.power_against = "a mean of one standard deviation";
   return measure;
 }
