@@ -288,6 +288,7 @@ TEST_CASE("a ratio of times decides nothing where batch means leave one of them 
     const Summary summary = made::sum_up("salakhutdinov2010/mnist", trials);
     const Measure& measure = measure_of(summary, "S31", "MNIST");
     CHECK_FALSE(measure.decidable);
+    CHECK(measure.power == 0);
     CHECK(measure.estimate == Approx(std::sqrt(10 * 4)));
     CHECK_THAT(measure.note, Catch::Contains("batch means support 5 of 6 times"));
   }
