@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/ranks/launcher.hpp"
 #include "program.hpp"
 
 namespace {
@@ -20,8 +21,10 @@ void on_interrupt(int) {
 
 int main(int argc, char** argv) {
   using namespace boltzmark::cli;
-  for (const int number : {SIGINT, SIGTERM})
-    if (std::signal(number, on_interrupt) == SIG_IGN) std::signal(number, SIG_IGN);
+  // Of several ranks the first alone speaks: a launcher ends the others by SIGTERM once one has failed.
+  if (boltzmark::experiments::this_launch().rank == 0)
+    for (const int number : {SIGINT, SIGTERM})
+      if (std::signal(number, on_interrupt) == SIG_IGN) std::signal(number, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write
   Program program;
   add_reproduce(program);
