@@ -10,6 +10,8 @@
 
 namespace boltzmark::experiments {
 
+struct Experiment;
+
 /// What a claim asserts about its statistic s.
 ///   less s < t, greater s > t, at_most s <= t, at_least s >= t, equal s = t; contains: the 95 %
 ///   interval of s comes within the tolerance of t; equivalent: all of it lies there; not_below: it
@@ -93,7 +95,6 @@ ClaimFile read_claims(const std::string& path);
 /// Reads every claims file of the source tree, by name, with what the committed report says.
 std::vector<ClaimFile> read_all_claims();
 
-struct Experiment;
 /// Throws  DataError naming the claim and the id unless every claim is judged by experiments that there are
 void check_experiments(const ClaimFile& file, const std::vector<Experiment>& all);
 

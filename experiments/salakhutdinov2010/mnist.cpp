@@ -112,17 +112,8 @@ double log_z_gap(const Json& outputs) {
   return number(outputs.at("last").at("log_z")) - numbers(outputs.at("log_z")).back();
 }
 double late_bound(const Json& outputs) { return late_mean(numbers(outputs.at("train"))); }
-// Records' errors are independent.
 double late_error(const Json& outputs) {
-  std::vector<double> squares = numbers(outputs.at("log_z_error"));
-  const auto records = static_cast<double>((squares.size() + 4) / 5);  // as late_mean has them
-  for (double& error : squares) error *= error;
-  return std::sqrt(late_mean(squares) / records);
-}
-// Chains that never moved have an infinite time, which is stored as none.
-double overlap_time(const Json& outputs) {
-  const double time = number(outputs.at("overlap_time"));
-  return std::isnan(time) ? HUGE_VAL : time;
+  return late_mean_error(numbers(outputs.at("log_z_error")));
 }
 double late_spread(const Json& outputs) {
   return late_deviation(numbers(outputs.at("train")), numbers(outputs.at("log_z_error")));

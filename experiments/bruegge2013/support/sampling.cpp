@@ -66,6 +66,15 @@ Json describe_series(const Eigen::MatrixXd& series, int lags) {
           {"status", describe(time.status)}};
 }
 
+// Of a committed set: the recipe in whose place it stands, which has its sizes.
+TrainedRbm committed_recipe(const std::string& set) {
+  const auto& all = sampled_problems();
+  return std::find_if(
+             all.begin(), all.end(),
+             [&](const SampledProblem& problem) { return set == problem.committed.folder; })
+      ->recipe;
+}
+
 }  // namespace
 
 std::string model_file(const std::string& folder, int index) {
@@ -115,19 +124,6 @@ std::vector<const Trial*> find_rbms(const Results& results, const SampledProblem
 }
 
 bool is_trained(const Trial& trial) { return trial.inputs.contains("updates"); }
-
-namespace {
-
-// Of a committed set: the recipe in whose place it stands, which has its sizes.
-TrainedRbm committed_recipe(const std::string& set) {
-  const auto& all = sampled_problems();
-  return std::find_if(
-             all.begin(), all.end(),
-             [&](const SampledProblem& problem) { return set == problem.committed.folder; })
-      ->recipe;
-}
-
-}  // namespace
 
 double autocorrelation_cost(const Json& inputs) {
   const TrainedRbm rbm =

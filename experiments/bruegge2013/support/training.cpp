@@ -57,6 +57,29 @@ Trainer start_training(const TrainedRbm& recipe, const Rule& rule, StreamKey key
                  key);
 }
 
+/// How far a run falls from its best log-likelihood.
+double drop(const std::vector<double>& curve) {
+  return *std::max_element(curve.begin(), curve.end()) - curve.back();
+}
+
+constexpr double kDivergence = 0.1;  // nats: the drop of G from which a setting counts as diverging
+
+/// Adds the share of pairs in which something holds, minus 1/2, with its exact interval and test.
+void add_share(const std::string& part, Count count, const std::string& note, Summary& summary) {
+  const Interval share = proportion_interval(count.successes, count.trials);
+  summary.add(Measure{.claim = "B26",
+                      .part = part,
+                      .estimate = share.estimate - 0.5,
+                      .lower = share.lower - 0.5,
+                      .upper = share.upper - 0.5,
+                      .p_value = binomial_test(count, 0.5, Alternative::greater),
+                      .p_opposite = binomial_test(count, 0.5, Alternative::less),
+                      .n = static_cast<std::int64_t>(count.trials),
+                      .power = binomial_power(count.trials, 0.5, 0.8, 0.05, Alternative::greater),
+                      .power_against = "a share of 0.8",
+                      .note = note});
+}
+
 }  // namespace
 
 void add_training_trials(const TrainingSetting& setting, std::vector<Json>& trials) {
@@ -230,33 +253,6 @@ void add_majority_measure(const std::string& claim, const std::vector<int>& sign
       .note = fmt::format("T significantly better in {}, worse in {}, of {} settings run out of {}",
                           better, worse, signs.size(), settings)});
 }
-
-namespace {
-
-/// How far a run falls from its best log-likelihood.
-double drop(const std::vector<double>& curve) {
-  return *std::max_element(curve.begin(), curve.end()) - curve.back();
-}
-
-constexpr double kDivergence = 0.1;  // nats: the drop of G from which a setting counts as diverging
-
-/// Adds the share of pairs in which something holds, minus 1/2, with its exact interval and test.
-void add_share(const std::string& part, Count count, const std::string& note, Summary& summary) {
-  const Interval share = proportion_interval(count.successes, count.trials);
-  summary.add(Measure{.claim = "B26",
-                      .part = part,
-                      .estimate = share.estimate - 0.5,
-                      .lower = share.lower - 0.5,
-                      .upper = share.upper - 0.5,
-                      .p_value = binomial_test(count, 0.5, Alternative::greater),
-                      .p_opposite = binomial_test(count, 0.5, Alternative::less),
-                      .n = static_cast<std::int64_t>(count.trials),
-                      .power = binomial_power(count.trials, 0.5, 0.8, 0.05, Alternative::greater),
-                      .power_against = "a share of 0.8",
-                      .note = note});
-}
-
-}  // namespace
 
 void add_divergence_measures(const Results& results, const SettingsGrid& grid,
                              const std::string& where, Summary& summary) {

@@ -78,12 +78,16 @@ std::vector<PlannedExperiment> list_all(const ReproduceOptions& options,
   return plans;
 }
 
+/// Tells how many lines of a store are no trials, and what becomes of these.
+void tell_unreadable(const PlannedExperiment& plan, const char* outcome) {
+  if (const std::size_t lines = plan.store->unreadable(); lines > 0)
+    fmt::print(stderr, "{}: {} of the store cannot be read: {}\n", plan.experiment->id,
+               lines == 1 ? "1 line" : fmt::format("{} lines", lines), outcome);
+}
+
 void count_reused(const std::vector<PlannedExperiment>& plans, ReproduceResult& result) {
   for (const PlannedExperiment& plan : plans) {
-    if (const std::size_t lines = plan.store->unreadable(); lines > 0)
-      fmt::print(stderr, "{}: {} of the store cannot be read and {} computed again\n",
-                 plan.experiment->id, lines == 1 ? "1 line" : fmt::format("{} lines", lines),
-                 lines == 1 ? "is" : "are");
+    tell_unreadable(plan, "computed again");
     for (const PlannedTrial& trial : plan.trials) {
       result.planned += trial.selected;
       result.reused += trial.selected && trial.finished;
@@ -198,11 +202,7 @@ ReproduceResult report(const ReportOptions& options) {
   const std::vector<PlannedExperiment> none;
   ReportWriter writer(as_run, experiments(), claims, none);
   for (const PlannedExperiment* plan : writer.all_plans())
-    if (const std::size_t lines = plan->store->unreadable(); lines > 0)
-      fmt::print(stderr,
-                 "{}: {} of the store cannot be read: what they told is left out, and "
-                 "`boltzmark reproduce` computes it again\n",
-                 plan->experiment->id, lines == 1 ? "1 line" : fmt::format("{} lines", lines));
+    tell_unreadable(*plan, "left out, and computed again by `boltzmark reproduce`");
   writer.finish(result);
   return result;
 }

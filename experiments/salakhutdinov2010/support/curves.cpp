@@ -47,6 +47,13 @@ double late_mean(const std::vector<double>& curve) {
   return std::accumulate(late.begin(), late.end(), 0.0) / static_cast<double>(late.size());
 }
 
+double late_mean_error(const std::vector<double>& errors) {
+  double squares = 0;
+  const std::span<const double> late = late_part(errors);
+  for (const double error : late) squares += error * error;
+  return std::sqrt(squares) / static_cast<double>(late.size());
+}
+
 double late_deviation(const std::vector<double>& curve, const std::vector<double>& errors) {
   const std::span<const double> late = late_part(curve);
   if (late.size() < 3) return NAN;
@@ -112,6 +119,11 @@ void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs,
   summary.add(std::move(measure));
 }
 
+double overlap_time(const Json& outputs) {
+  const double time = number(outputs.at("overlap_time"));
+  return std::isnan(time) ? HUGE_VAL : time;
+}
+
 void add_time_ratio(const About& about, const std::vector<const Trial*>& ours,
                     const std::vector<const Trial*>& theirs, Summary& summary, std::size_t least) {
   About told = about;
@@ -124,11 +136,7 @@ void add_time_ratio(const About& about, const std::vector<const Trial*>& ours,
   told.decidable = supported == runs;
   told.note += fmt::format(
       "; batch means support {} of {} times, and must support all for a decision", supported, runs);
-  // Chains that never moved have an infinite time, which is stored as none.
-  const auto time = [](const Trial& run) {
-    const double tau = number(run.outputs.at("overlap_time"));
-    return std::isnan(tau) ? HUGE_VAL : tau;
-  };
+  const auto time = [](const Trial& run) { return overlap_time(run.outputs); };
   add_ratio(told, by_repeat(ours, "seed", time), by_repeat(theirs, "seed", time), summary, least);
 }
 

@@ -13,6 +13,8 @@ namespace boltzmark::experiments {
 
 /// Averages a curve over its last fifth.
 double late_mean(const std::vector<double>& curve);
+/// Computes the standard error of that mean from those of the records, which are independent.
+double late_mean_error(const std::vector<double>& errors);
 /// Computes the standard deviation of the last fifth of a curve about its least squares line, the
 /// mean of the squared errors of these records taken from its square; 0 if they exceed it, NaN of
 /// fewer than three records.
@@ -39,7 +41,10 @@ ByRepeat hypot_of(const ByRepeat& a, const ByRepeat& b);
 void add_ratio(const About& about, const ByRepeat& ours, const ByRepeat& theirs, Summary& summary,
                std::size_t least = 2);
 
-/// Adds such a ratio of autocorrelation times of overlaps, which every run's outputs hold as overlap_time;
+/// Returns the autocorrelation time of a run's overlaps, which its outputs hold as overlap_time: infinite of
+/// chains that never moved, which is stored as none.
+double overlap_time(const Json& outputs);
+/// Adds such a ratio of autocorrelation times of overlaps;
 /// undecided where a run's time is not supported by batch means (overlap_supported, of kept trials without it
 /// not known).
 void add_time_ratio(const About& about, const std::vector<const Trial*>& ours,

@@ -175,6 +175,20 @@ TEST_CASE("chains of fewer than 20 batches are too short to judge") {
   CHECK_FALSE(judged.decided());
 }
 
+TEST_CASE("a sequence that is cut before what comes back is not supported by batch means") {
+  // Fifty steps of noise, twenty times over, as chains whose old states are swapped back: no two steps less
+  // than fifty apart are alike, and the mean of a thousand steps is that of fifty. The time is 20; batches as long
+  // as Geyer's time of 1 asks for have a part of their steps twice.
+  const Eigen::VectorXd steps = noise(10000);
+  Eigen::VectorXd series(200000);
+  for (Eigen::Index t = 0; t < series.size(); ++t) series[t] = steps[t / 1000 * 50 + t % 50];
+  const auto judged = boltzmark::judge_autocorrelation_time(series);
+  CHECK(judged.geyer.tau < 3);
+  CHECK(judged.batch_means.tau > 1.5);
+  CHECK_FALSE(judged.supported);
+  CHECK_FALSE(judged.decided());
+}
+
 TEST_CASE("white noise of a million steps is judged to have a time of 1") {
   // Standard errors: Geyer's about sqrt(6e-6) = 0.0025, batch means' sqrt(2 * 160 / 1e6) = 0.018;
   // the margins are ten of them, so no seed matters.
@@ -189,6 +203,7 @@ TEST_CASE("white noise of a million steps is judged to have a time of 1") {
                                      std::hypot(geyer, batches))
                                   .epsilon(1e-12));
   CHECK(judged.ar.tau == Approx(1).margin(0.05));
+  CHECK(judged.supported);
 }
 
 TEST_CASE("chains that differ have the jackknife's error, of tau's own formula") {

@@ -1,10 +1,11 @@
-#include "boltzmark/core/number.hpp"
 #include "boltzmark/sample/chains/adaptive_options.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+
+#include "boltzmark/core/number.hpp"
 
 namespace boltzmark {
 namespace {

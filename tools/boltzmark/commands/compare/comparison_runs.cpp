@@ -220,8 +220,9 @@ Comparison ComparisonRuns::sum_up(const experiments::Results& results, const Sub
                                   double truth) const {
   Comparison comparison{.model = subject.name, .truth = truth};
   std::vector<ComparisonTrial>& trials = comparison.trials;
+  const auto number = static_cast<std::size_t>(&subject - subjects_.data());
   for (const experiments::Trial& trial : results.trials())
-    if (&subjects_[find(trial.inputs)] == &subject)
+    if (find(trial.inputs) == number)
       for (const Json& estimate : trial.outputs.at("estimates"))
         trials.push_back(
             read_trial(estimate, trial.inputs.at("sweeps"), trial.inputs.at("repeat")));
