@@ -140,7 +140,8 @@ void add_measures(const SampledProblem& problem, const std::vector<const Trial*>
               .decidable = decidable},
              differences, Alternative::less, summary);
   if (problem.recipe.hidden != 500) return;
-  const Interval gain = mean_interval(known ? times.sound_gains : times.gains);
+  const std::vector<double>& gains = known ? times.sound_gains : times.gains;
+  const Interval gain = mean_interval(gains);
   const double half_width = (gain.upper - gain.lower) / 2;
   // An interval that would hold any gain confirms nothing.
   const bool decides = decidable && half_width < kPublishedGain;
@@ -157,7 +158,7 @@ void add_measures(const SampledProblem& problem, const std::vector<const Trial*>
                         .estimate = gain.estimate,
                         .lower = gain.lower,
                         .upper = gain.upper,
-                        .n = static_cast<std::int64_t>(n),
+                        .n = static_cast<std::int64_t>(gains.size()),
                         .power = decides ? normal_power(kPublishedGain / (half_width / 1.96), 0.05,
                                                         Alternative::two_sided)
                                          : 0,

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "boltzmark/core/normal.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "experiments/calibration/support/costs.hpp"
 #include "experiments/calibration/support/held_runs.hpp"
 #include "experiments/calibration/support/outcomes.hpp"

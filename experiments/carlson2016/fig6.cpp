@@ -4,6 +4,7 @@
 
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/sample/tempering/ladder_traffic.hpp"
 #include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/measures.hpp"
 
@@ -38,7 +39,7 @@ Json mixing(const ContinuousTarget& target, bool keep_trace, const TrialContext&
     b[t] = store.ladder[store.rung(t, 0)];
     if (keep_trace && t < kTrace && t % kTraceStep == 0) trace.push_back(store.rung(t, 0) + 1);
   }
-  return {{"tau", geyer_time(b).tau}, {"trips", round_trips(store)}, {"trace", trace}};
+  return {{"tau", geyer_time(b).tau}, {"trips", traffic_of(store.rung, store.rungs()).trips}, {"trace", trace}};
 }
 
 /// RTS of the first 1000, 2000, .. samples, from the paper's start.

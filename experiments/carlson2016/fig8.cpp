@@ -101,8 +101,8 @@ Truth truth_of(const Results& results, const Model& model) {
   return enumerated && !runs.empty() ? Truth{.log_z = runs.front()} : mean_truth(runs);
 }
 
-/// The errors of every method at one number of sweeps, entry r from repeat r; empty if a repeat is
-/// missing or has no estimate.
+/// The errors of a method at one number of sweeps, of the repeats that are there; empty if fewer than
+/// two are, or if one has no estimate.
 std::vector<double> errors(const Results& results, const Model& model, int sweeps,
                            const std::string& method) {
   const double truth = truth_of(results, model).log_z;

@@ -144,5 +144,7 @@ std::string verdict_name(Verdict verdict);
 Verdict parse_verdict(const std::string& name);
 /// Writes what a part asserts: "< 0.05", "interval contains 0.1728".
 std::string assertion(const ClaimPart& part);
+/// Writes what a claim does: what each part asserts, the same once: "> 40; < 60".
+std::string assertion(const Claim& claim);
 
 }  // namespace boltzmark::experiments

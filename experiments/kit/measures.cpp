@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "boltzmark/core/normal.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "experiments/kit/statistics/power.hpp"
 
 namespace boltzmark::experiments {

@@ -24,6 +24,16 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::string about_text(double seconds) {
+  const std::string text = duration_text(seconds);
+  return text.starts_with("under") ? text : "about " + text;
+}
+
+std::string left_text(double elapsed, double share) {
+  if (share <= 0.01) return "";
+  return duration_text(elapsed * (1 - share) / share) + " left";
+}
+
 Progress::Progress(std::size_t trials, double estimated_seconds, bool visible,
                    std::chrono::milliseconds between_lines)
     : trials_(trials),
@@ -74,18 +84,12 @@ double Progress::share_done() const {
   return std::clamp(done / total_, 0.0, 1.0);
 }
 
-/// Foretells by the rate so far, once there is one.
-std::string Progress::left_text(double share) const {
-  if (share <= 0.01) return "";
-  return duration_text((now_seconds() - start_) * (1 - share) / share) + " left";
-}
-
 void Progress::write_line() {
-  const double share = share_done();
-  std::string left = left_text(share);
-  if (left.empty()) left = "about " + duration_text(total_ * (1 - share)) + " on 2 cores left";
-  fmt::print(stderr, "after {}: {} of {} trials, {:.0f} %, {}; now {}\n",
-             duration_text(now_seconds() - start_), finished_, trials_, 100 * share, left, name_);
+  const double share = share_done(), elapsed = now_seconds() - start_;
+  std::string left = left_text(elapsed, share);
+  if (left.empty()) left = about_text(total_ * (1 - share)) + " on 2 cores left";
+  fmt::print(stderr, "after {}: {} of {} trials, {:.0f} %, {}; now {}\n", duration_text(elapsed),
+             finished_, trials_, 100 * share, left, name_);
   std::fflush(stderr);
 }
 
@@ -96,8 +100,8 @@ void Progress::draw() {
   fmt::print(stderr, "\r\033[K{}{} {:3.0f} %  {}/{} trials, {:.2g}/s  {}  {}",
              std::string(static_cast<std::size_t>(filled), '#'),
              std::string(static_cast<std::size_t>(20 - filled), '-'), 100 * share, finished_,
-             trials_, static_cast<double>(finished_) / std::max(elapsed, 1e-3), left_text(share),
-             name_);
+             trials_, static_cast<double>(finished_) / std::max(elapsed, 1e-3),
+             left_text(elapsed, share), name_);
   std::fflush(stderr);
 }
 

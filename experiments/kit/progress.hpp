@@ -12,6 +12,11 @@ namespace boltzmark::experiments {
 
 /// Writes a duration for people: "45 s", "3 min 20 s", "5 h 10 min".
 std::string duration_text(double seconds);
+/// Writes one that is estimated: "about 45 s", "under 1 s".
+std::string about_text(double seconds);
+/// Foretells by the rate so far what the rest of some work takes: "45 s left"; nothing before there
+/// is a rate.  share  of the work that is done
+std::string left_text(double elapsed, double share);
 
 /// Draws a bar with rate and time left on stderr while it lives; where that is no terminal, writes a
 /// line of what is done now and then. Work is measured in estimated seconds, so that long trials weigh more.
@@ -33,7 +38,6 @@ class Progress {
   void draw();
   void write_line();
   double share_done() const;
-  std::string left_text(double share) const;
   std::size_t trials_, finished_ = 0;
   double total_, done_ = 0;
   std::map<const void*, double> running_;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/sample/chains/coupled_chains.hpp"
@@ -128,6 +130,14 @@ std::vector<double> idle_shares(const Results& results, const char* negative) {
   return shares;
 }
 
+/// How many models there are of each ladder: "25", or "24 to 25" where not of all the same.
+std::string counted_models(const Results& results) {
+  std::vector<std::size_t> counts;
+  for (const char* negative : kSwapping) counts.push_back(idle_shares(results, negative).size());
+  const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
+  return *fewest == *most ? fmt::format("{}", *most) : fmt::format("{} to {}", *fewest, *most);
+}
+
 void add_swaps(const Results& results, Summary& summary) {
   Table table{
       .name = "swaps",
@@ -136,7 +146,7 @@ void add_swaps(const Results& results, Summary& summary) {
           "which it has not been at the other end of its ladder since the last one, so that "
           "the same states go back and forth. Means over {} RBMs 16-16 with 95 % intervals, "
           "{} pairs, parameters as they are.",
-          kModels.at(results.profile()), kPairs),
+          counted_models(results), kPairs),
       .columns = {{"as on the command line", "negative"}, {"idle swaps", "idle"}}};
   for (const char* negative : kSwapping)
     table.rows.push_back({negative, mean_cell(idle_shares(results, negative))});

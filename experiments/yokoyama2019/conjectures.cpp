@@ -210,6 +210,8 @@ Experiment experiment() {
            "likelihood holds a restart.",
            "Early stopping knows the true KLD: the most that a validation set could do; "
            "likewise the choice of the penalty.",
+           "The ten starts are the same for every task and s: intervals of the shares held are over "
+           "tasks, given these starts.",
            "A restart whose last 1,000 updates gain more than 0.001 nats per case is slow "
            "rather than held, and is not counted."},
       .trials = trials,

@@ -21,7 +21,7 @@
 #include "boltzmark/transition/sweep.hpp"
 
 // Moving them over a ladder of inverse temperatures.
-#include "boltzmark/sample/annealing/base_choice.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"

@@ -14,6 +14,9 @@
 namespace boltzmark::cli {
 namespace {
 
+// Of an argument as the help shows it.
+std::string name_of(const std::string& shown) { return shown.substr(0, shown.find(' ')); }
+
 [[noreturn]] void refuse(const std::string& name, const std::string& text,
                          const std::string& must) {
   throw InvalidArgument(fmt::format("{} = {} (must be {})", name, text, must));
@@ -83,7 +86,7 @@ std::optional<double> parse_real(const std::string& text) {
 Argument& Command::add(const std::string& shown, const std::string& help,
                        std::function<void(const std::string&)> take) {
   Argument argument;
-  argument.name = shown.substr(0, shown.find(' '));
+  argument.name = name_of(shown);
   argument.shown = shown;
   argument.help = help;
   argument.take = [this, at = arguments_.size(), take = std::move(take)](const std::string& text) {
@@ -116,8 +119,7 @@ void Command::positionals(std::vector<std::string>* target, const std::string& s
 }
 
 void Command::text(std::string* target, const std::string& shown, const std::string& help) {
-  const std::string name = shown.substr(0, shown.find(' '));
-  add(shown, help, [target, name](const std::string& text) {
+  add(shown, help, [target, name = name_of(shown)](const std::string& text) {
     if (text.empty()) throw InvalidArgument(name + " is empty (must be given)");
     *target = text;
   }).text = target;
@@ -131,8 +133,7 @@ void Command::required_text(std::string* target, const std::string& shown,
 
 void Command::choice(std::string* target, const std::string& shown,
                      std::vector<std::string> choices, const std::string& help) {
-  const std::string name = shown.substr(0, shown.find(' '));
-  add(shown, help, [target, name, choices](const std::string& text) {
+  add(shown, help, [target, name = name_of(shown), choices](const std::string& text) {
     for (const std::string& choice : choices)
       if (text == choice) {
         *target = text;
@@ -144,15 +145,14 @@ void Command::choice(std::string* target, const std::string& shown,
 }
 
 void Command::integer(int* target, const std::string& shown, int low, const std::string& help) {
-  const std::string name = shown.substr(0, shown.find(' '));
-  add(shown, help,
-      [target, name, low](const std::string& text) { *target = parse_within(name, text, low); });
+  add(shown, help, [target, name = name_of(shown), low](const std::string& text) {
+    *target = parse_within(name, text, low);
+  });
 }
 
 void Command::integers(std::vector<int>* target, const std::string& shown, int low, int high,
                        const std::string& help) {
-  const std::string name = shown.substr(0, shown.find(' '));
-  add(shown, help, [target, name, low, high](const std::string& text) {
+  add(shown, help, [target, name = name_of(shown), low, high](const std::string& text) {
     target->push_back(parse_within(name, text, low, high));
   });
   arguments_.back().many = true;
@@ -160,8 +160,7 @@ void Command::integers(std::vector<int>* target, const std::string& shown, int l
 }
 
 void Command::integer(std::uint64_t* target, const std::string& shown, const std::string& help) {
-  const std::string name = shown.substr(0, shown.find(' '));
-  add(shown, help, [target, name](const std::string& text) {
+  add(shown, help, [target, name = name_of(shown)](const std::string& text) {
     constexpr std::uint64_t high = std::numeric_limits<std::int64_t>::max();
     const auto value = parse_number<std::uint64_t>(text);
     if (!value || *value > high) refuse(name, text, "an integer from 0 to 2^63 - 1");
@@ -170,8 +169,7 @@ void Command::integer(std::uint64_t* target, const std::string& shown, const std
 }
 
 void Command::real(double* target, const std::string& shown, Range range, const std::string& help) {
-  const std::string name = shown.substr(0, shown.find(' '));
-  add(shown, help, [target, name, range](const std::string& text) {
+  add(shown, help, [target, name = name_of(shown), range](const std::string& text) {
     const auto value = parse_real(text);
     if (!value || *value < range.low || *value > range.high ||
         (range.above_low && *value == range.low) || (range.below_high && *value == range.high))

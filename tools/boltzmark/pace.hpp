@@ -15,4 +15,20 @@ inline Pace pace_of(double done, double first_done, double total, double seconds
   return {rate, (total - done) / rate};
 }
 
+/// Tells when it is time again for what is done now and then.
+class NowAndThen {
+ public:
+  explicit NowAndThen(double seconds) : between_(seconds) {}
+  /// Tells whether so many seconds have passed since it last said so, or since the start.
+  ///   now  seconds since the start
+  bool is_due(double now) {
+    if (now - last_ < between_) return false;
+    last_ = now;
+    return true;
+  }
+
+ private:
+  double between_, last_ = 0;
+};
+
 }  // namespace boltzmark::cli

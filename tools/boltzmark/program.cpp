@@ -29,9 +29,9 @@ namespace boltzmark::cli {
 namespace {
 
 /// Bad usage: the message says what is wrong and what it must be.
-class UsageError : public Error {
+class UsageError : public InvalidArgument {
  public:
-  using Error::Error;
+  using InvalidArgument::InvalidArgument;
 };
 
 using Values = std::map<std::string, std::vector<std::string>>;
@@ -295,9 +295,6 @@ int Program::run_rank_0(const std::vector<std::string>& arguments) {
     const int code = dispatch(arguments);
     finish_output();
     return code;
-  } catch (const UsageError& error) {
-    complain(error.what());
-    return 2;
   } catch (const InvalidArgument& error) {
     complain(error.what());
     return 2;

@@ -34,6 +34,12 @@ std::string describe_classifier(const DiscriminativeRbm& model) {
                      model.hidden_unit().name());
 }
 
+std::string describe_classifier(const DiscriminativeRbm& model, const LabelledCases& cases) {
+  std::string text = describe_classifier(model) + ", labels";
+  for (int c = 0; c < cases.count(); ++c) text += fmt::format(" {}", cases.label(c));
+  return text;
+}
+
 // The same change of variables; what it adds to every class alike drops out.
 CaseOutcome spin_classes(Stream& stream) {
   const DiscriminativeRbm spins = draw_classifier(stream, Unit::multivalued(1));
@@ -61,7 +67,7 @@ CaseOutcome class_slopes(Stream& stream) {
                cases)
         .mean_log_likelihood;
   });
-  return {worst, describe_classifier(model)};
+  return {worst, describe_classifier(model, cases)};
 }
 
 }  // namespace

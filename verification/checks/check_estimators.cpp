@@ -27,7 +27,8 @@ CaseOutcome gradient_case(Stream& stream) {
   Eigen::MatrixXf data(model.size(0), 3);
   for (float& value : data.reshaped()) value = static_cast<float>(stream.below(2));
   return {largest_difference(exact_gradient(model, Cases(data)), enumerated_gradient(model, data)),
-          describe_case(model)};
+          fmt::format("{}, {} of {} values 1", describe_case(model), (data.array() == 1).count(),
+                      data.size())};
 }
 
 }  // namespace

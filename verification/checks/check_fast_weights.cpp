@@ -98,19 +98,19 @@ double input_difference(Stream& stream, const Layered& model, const PackedModel&
   return worst;
 }
 
-CaseOutcome positive_phase(Stream& stream) {
+CaseOutcome positive_phase(Stream& stream, const PhaseOf& phase) {
   const FastCase c = draw_fast_case(stream);
   FastWeights sampler(c.setup(), c.rate, c.decay);
   for (const Parameters& gradient : c.gradients) sampler.follow(gradient);
   sampler.set_model(c.model);
   const PackedModel alone(c.model, c.setup().packing);
-  return {input_difference(stream, c.model, sampler.packed(), alone), describe_fast(c)};
+  return {input_difference(stream, c.model, phase(sampler), alone), describe_fast(c)};
 }
 
 constexpr int kFastSweeps = 2;  // of PCD, for every gradient
 
 // The chains and the means of the negative phase, against PCD of the summed parameters.
-CaseOutcome negative_phase(Stream& stream, int sweeps) {
+CaseOutcome negative_phase(Stream& stream, int sweeps, const PhaseOf& phase) {
   const FastCase c = draw_fast_case(stream);
   FastWeights fast(c.setup(), c.rate, c.decay);
   PersistentChains plain(c.setup());
@@ -128,7 +128,7 @@ CaseOutcome negative_phase(Stream& stream, int sweeps) {
     plain.copy_states(others);
     for (int l = 0; l < c.model.layers(); ++l)
       worst = worse(worst, largest_of(states.get_layer(l) - others.get_layer(l)));
-    worst = worse(worst, input_difference(stream, c.model, fast.negative_packed(), plain.packed()));
+    worst = worse(worst, input_difference(stream, c.model, phase(fast), plain.packed()));
     fast.follow(gradient);
   }
   return {worst, describe_fast(c)};
@@ -136,13 +136,21 @@ CaseOutcome negative_phase(Stream& stream, int sweeps) {
 
 }  // namespace
 
-Check negative_phase_check(int sweeps) {
+Check positive_phase_check(const PhaseOf& phase) {
+  return bounded_check({.name = "positive-phase",
+                        .subject = "fpcd",
+                        .statement = "the positive phase's parameters are the model's, bit for bit",
+                        .bound = 0},
+                       [phase](Stream& s) { return positive_phase(s, phase); });
+}
+
+Check negative_phase_check(int sweeps, const PhaseOf& phase) {
   return bounded_check({.name = "negative-phase",
                         .subject = "fpcd",
                         .statement = "states and parameters of the negative phase are those of PCD "
                                      "with the fast weights added, bit for bit",
                         .bound = 0},
-                       [sweeps](Stream& s) { return negative_phase(s, sweeps); });
+                       [=](Stream& s) { return negative_phase(s, sweeps, phase); });
 }
 
 std::vector<Check> fast_weight_checks() {
@@ -153,12 +161,8 @@ std::vector<Check> fast_weight_checks() {
                                   "largest difference",
                      .bound = 1e-12},
                     follows_formula),
-      bounded_check({.name = "positive-phase",
-                     .subject = "fpcd",
-                     .statement = "the positive phase's parameters are the model's, bit for bit",
-                     .bound = 0},
-                    positive_phase),
-      negative_phase_check(kFastSweeps),
+      positive_phase_check(&FastWeights::packed),
+      negative_phase_check(kFastSweeps, &FastWeights::negative_packed),
   };
 }
 

@@ -11,6 +11,7 @@
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/tempered_moments.hpp"
 #include "verification/checks/worst.hpp"
 
@@ -54,15 +55,16 @@ double divergence(const TemperedSpace& space, int from, int to) {
   return log_from.array().exp().matrix().dot(log_from - log_to);
 }
 
-double integrate(const TemperedCase& c, const RungSums& sums, Quadrature quadrature) {
-  return thermodynamic_integration(sums, c.ladder, {.quadrature = quadrature}).log_z;
+double integrate(const RungSums& sums, const Ladder& ladder, Quadrature quadrature) {
+  return thermodynamic_integration(sums, ladder, {.quadrature = quadrature}).log_z;
 }
 
-CaseOutcome divergence_case(Stream& stream) {
+CaseOutcome divergence_case(Stream& stream, const Integrate& rule) {
   const TemperedCase c = draw_tempered_case(stream, draw_check_model(stream), 20);
   const TemperedChain chain = c.chain(States::joint);
   const RungSums sums = exact_rung_sums(chain);
-  double left = integrate(c, sums, Quadrature::left), right = integrate(c, sums, Quadrature::right);
+  double left = rule(sums, c.ladder, Quadrature::left),
+         right = rule(sums, c.ladder, Quadrature::right);
   for (int k = 0; k + 1 < c.ladder.rungs(); ++k) {
     left += divergence(chain.space(), k, k + 1);
     right -= divergence(chain.space(), k + 1, k);
@@ -73,13 +75,13 @@ CaseOutcome divergence_case(Stream& stream) {
 }
 
 // 1 if the correction by variances does not help on exact moments.
-CaseOutcome corrected_case(Stream& stream) {
+CaseOutcome corrected_case(Stream& stream, const Integrate& rule) {
   const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 4, 3), 20);
   const TemperedChain chain = c.chain(States::joint);
   const RungSums sums = exact_rung_sums(chain);
   const double log_z = chain.space().log_z().tail<1>()[0];
-  const double plain = std::abs(integrate(c, sums, Quadrature::trapezoid) - log_z);
-  const double corrected = std::abs(integrate(c, sums, Quadrature::corrected) - log_z);
+  const double plain = std::abs(rule(sums, c.ladder, Quadrature::trapezoid) - log_z);
+  const double corrected = std::abs(rule(sums, c.ladder, Quadrature::corrected) - log_z);
   return {corrected < plain ? 0.0 : 1.0, c.detail};
 }
 
@@ -122,6 +124,26 @@ CaseOutcome limit_case(Stream& stream) {
 
 }  // namespace
 
+Check discretisation_check(const Integrate& rule) {
+  return bounded_check(
+      {.name = "discretisation",
+       .subject = "ti",
+       .statement = "the left sum lacks sum KL(p_k | p_k+1), the right sum has sum "
+                    "KL(p_k+1 | p_k) too much: rest relative to max(1, |D|)",
+       .bound = 1e-12},
+      [rule](Stream& s) { return divergence_case(s, rule); });
+}
+
+Check variance_correction_check(const Integrate& rule) {
+  return mean_check(
+      {.name = "variance-correction",
+       .subject = "ti-corrected",
+       .statement = "correcting the trapezoidal rule by variances brings exact moments "
+                    "nearer log Z: share of ladders where it does not",
+       .bound = 0.5},
+      [rule](Stream& s) { return corrected_case(s, rule); });
+}
+
 std::vector<Check> integration_checks() {
   return {
       bounded_check({.name = "continuous-temperatures",
@@ -130,18 +152,7 @@ std::vector<Check> integration_checks() {
                                   "relative to max(1, |log Z|)",
                      .bound = 1e-9},
                     continuous_case),
-      bounded_check({.name = "discretisation",
-                     .subject = "ti",
-                     .statement = "the left sum lacks sum KL(p_k | p_k+1), the right sum has sum "
-                                  "KL(p_k+1 | p_k) too much: rest relative to max(1, |D|)",
-                     .bound = 1e-12},
-                    divergence_case),
-      mean_check({.name = "variance-correction",
-                  .subject = "ti-corrected",
-                  .statement = "correcting the trapezoidal rule by variances brings exact moments "
-                               "nearer log Z: share of ladders where it does not",
-                  .bound = 0.5},
-                 corrected_case),
+      discretisation_check(integrate), variance_correction_check(integrate),
       bounded_check(
           {.name = "continuous-limit",
            .subject = "ti-rb",

@@ -108,7 +108,7 @@ CaseOutcome moves_as_often(Stream& stream, const Rule& rule) {
 }
 
 // Counts the steps of a grid over |x| at which the activation functions do not draw closer.
-CaseOutcome activations_meet(Stream& stream) {
+CaseOutcome activations_meet(Stream& stream, const Rule& rule) {
   const double step = stream.uniform(0.05, 0.25);  // the grid's own spacing is the random case
   int violations = 0;
   double last = 0;
@@ -118,7 +118,7 @@ CaseOutcome activations_meet(Stream& stream) {
       for (double x = step; x <= 30; x += step) {
         // |sigma' - sigma| is the same for staying and for flipping; near 1 only the latter is
         // resolved.
-        const double difference = std::abs(flip_probability(Rule::flip(), sign * x, on) -
+        const double difference = std::abs(flip_probability(rule, sign * x, on) -
                                            flip_probability(Rule::gibbs(), sign * x, on));
         if (!(difference < previous)) ++violations;
         previous = difference;
@@ -138,11 +138,11 @@ std::size_t count_zeros(const Eigen::MatrixXd& matrix) {
 
 // How many zeros the whole-matrix transform falls short of being outdone: 0 if A' of the Gibbs
 // sweep has one zero entry and T has more.
-CaseOutcome breuleux_zeros(Stream& stream) {
+CaseOutcome breuleux_zeros(Stream& stream, const Rule& rule) {
   const Layered model = draw_generic_model(stream, 3, 2);
   const StateSpace space(model);
   const std::size_t whole = count_zeros(breuleux_transform(sweep_matrix(space, Rule::gibbs())));
-  const std::size_t base = count_zeros(sweep_matrix(space, Rule::flip()));
+  const std::size_t base = count_zeros(sweep_matrix(space, rule));
   return {whole == 1 && base > whole ? 0.0 : 1.0,
           fmt::format("{}: A' has {} zero entries, T {}", describe_case(model), whole, base)};
 }
@@ -204,6 +204,24 @@ Check changes_as_often_check(const Rule& rule) {
                        [rule](Stream& s) { return moves_as_often(s, rule); });
 }
 
+Check activation_check(const Rule& rule) {
+  return bounded_check({.name = "activation-difference",
+                        .subject = rule.name(),
+                        .statement = "|sigma(x) - sigma'(x)| decreases strictly in |x| "
+                                     "to 0 in either state: violations",
+                        .bound = 0},
+                       [rule](Stream& s) { return activations_meet(s, rule); });
+}
+
+Check whole_matrix_check(const Rule& rule) {
+  return bounded_check({.name = "whole-matrix-transform",
+                        .subject = rule.name(),
+                        .statement = "Breuleux's A' of the whole matrix has 1 zero entry, "
+                                     "T has more: models where not",
+                        .bound = 0},
+                       [rule](Stream& s) { return breuleux_zeros(s, rule); });
+}
+
 std::vector<Check> balance_checks(const Rule& rule) {
   return {balance_check(rule), unit_balance_check(rule)};
 }
@@ -234,19 +252,8 @@ std::vector<Check> kernel_checks() {
       flip_independent));
   for (const Rule& rule : {Rule::flip(), Rule::blended(0.5)})
     checks.push_back(changes_as_often_check(rule));
-  checks.push_back(bounded_check({.name = "activation-difference",
-                                  .subject = "flip",
-                                  .statement = "|sigma(x) - sigma'(x)| decreases strictly in |x| "
-                                               "to 0 in either state: violations",
-                                  .bound = 0},
-                                 activations_meet));
-  checks.push_back(
-      bounded_check({.name = "whole-matrix-transform",
-                     .subject = "flip",
-                     .statement = "Breuleux's A' of the whole matrix has 1 zero entry, "
-                                  "T has more: models where not",
-                     .bound = 0},
-                    breuleux_zeros));
+  checks.push_back(activation_check(Rule::flip()));
+  checks.push_back(whole_matrix_check(Rule::flip()));
   return checks;
 }
 

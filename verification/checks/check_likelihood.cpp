@@ -8,6 +8,7 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -22,12 +23,12 @@ Layered draw_deep_model(Stream& stream, DrawModel draw) {
 
 // The largest relative difference over 20 cases; those that the product leaves to an enumeration
 // of their own are counted, but not compared with it.
-CaseOutcome product_case(Stream& stream, DrawModel draw) {
+CaseOutcome product_case(Stream& stream, DrawModel draw, const DeepLogSums& find_sums) {
   constexpr int kCases = 20;
   const Layered model = draw_deep_model(stream, draw);
   const Eigen::MatrixXd data =
       draw_states(stream, model.layer(0).unit, model.size(0), kCases).cast<double>();
-  const Eigen::VectorXd sums = SplitMarginal(model).log_sums(model.weights(0).transpose() * data);
+  const Eigen::VectorXd sums = find_sums(model, model.weights(0).transpose() * data);
   double worst = 0;
   int left = 0;
   for (int k = 0; k < kCases; ++k) {
@@ -45,19 +46,28 @@ CaseOutcome product_case(Stream& stream, DrawModel draw) {
 
 }  // namespace
 
-std::vector<Check> likelihood_checks() {
+std::vector<Check> likelihood_checks(const DeepLogSums& find_sums) {
+  const auto of = [&find_sums](DrawModel draw) {
+    return [draw, find_sums](Stream& s) { return product_case(s, draw, find_sums); };
+  };
   return {bounded_check({.name = "dbm-likelihood",
                          .subject = "likelihood",
                          .statement = "log f(v) of deep models by one matrix product for all cases "
                                       "equals that case by case: difference relative to "
                                       "max(1, |log f|)",
                          .bound = 1e-10},
-                        [](Stream& s) { return product_case(s, draw_binary_model); }),
+                        of(draw_binary_model)),
           bounded_check({.name = "dbm-likelihood (discrete units)",
                          .subject = "likelihood",
                          .statement = "so it is with multivalued units",
                          .bound = 1e-10},
-                        [](Stream& s) { return product_case(s, draw_unit_model); })};
+                        of(draw_unit_model))};
+}
+
+std::vector<Check> likelihood_checks() {
+  return likelihood_checks([](const Layered& model, const Eigen::MatrixXd& inputs) {
+    return SplitMarginal(model).log_sums(inputs);
+  });
 }
 
 }  // namespace boltzmark

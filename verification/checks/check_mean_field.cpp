@@ -12,6 +12,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_slopes.hpp"
 #include "verification/checks/states.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -95,7 +96,7 @@ CaseOutcome below_log_f(Stream& stream) {
   return {worst, describe_case(model)};
 }
 
-CaseOutcome never_falls(Stream& stream) {
+CaseOutcome never_falls(Stream& stream, const MeanFieldHalf& update) {
   const Layered model = draw_network(stream, draw_scale(stream), 3);
   Law q = draw_law(stream, model, draw_visible(stream, model, 1).col(0).cast<double>());
   double worst = 0, before = bound_of(model, q);
@@ -112,7 +113,7 @@ CaseOutcome never_falls(Stream& stream) {
   field.start(chains);
   before = field.bounds(model, chains)[0];
   for (int half = 1; half <= 12; ++half) {
-    field.update_side(chains, half % 2);
+    update(field, chains, half % 2);
     const double after = field.bounds(model, chains)[0];
     worst = worse(worst, 1e-2 * (before - after) / std::max(1.0, std::abs(before)));
     before = after;
@@ -121,7 +122,7 @@ CaseOutcome never_falls(Stream& stream) {
 }
 
 // Every layer's start and halves, each from the means that production had before.
-CaseOutcome follows_law(Stream& stream) {
+CaseOutcome follows_law(Stream& stream, const MeanFieldHalf& update) {
   const double scale = draw_scale(stream);
   const Layered model = draw_network(stream, scale);
   const int cases = draw_size(stream, 20);
@@ -147,7 +148,7 @@ CaseOutcome follows_law(Stream& stream) {
   }
   for (int half = 1; half <= 4; ++half) {
     const Chains before = chains;
-    field.update_side(chains, half % 2);
+    update(field, chains, half % 2);
     for (int l = half % 2 == 0 ? 2 : 1; l < model.layers(); l += 2)
       for (int c = 0; c < cases; ++c) compare(l, c, layer_input(model, before.get_chain(c), l));
   }
@@ -182,7 +183,25 @@ CaseOutcome slope_at_fixed_point(Stream& stream) {
 
 }  // namespace
 
+Check bound_never_falls_check(const MeanFieldHalf& update) {
+  return bounded_check({.name = "bound-never-falls",
+                        .subject = "mean-field",
+                        .statement = "no half update lowers the bound, from any q (relative)",
+                        .bound = 1e-11},
+                       [update](Stream& s) { return never_falls(s, update); });
+}
+
+Check updates_follow_law_check(const MeanFieldHalf& update) {
+  return bounded_check({.name = "updates-follow-law",
+                        .subject = "mean-field",
+                        .statement = "the bottom-up pass and each half update in float32 against "
+                                     "the law in double",
+                        .bound = 0x1p-18},
+                       [update](Stream& s) { return follows_law(s, update); });
+}
+
 std::vector<Check> mean_field_checks() {
+  const auto update = std::mem_fn(&MeanField::update_side);
   return {
       bounded_check({.name = "bound-below",
                      .subject = "mean-field",
@@ -190,17 +209,8 @@ std::vector<Check> mean_field_checks() {
                                   "updates, weights to +-100; equal for an RBM",
                      .bound = 1e-10},
                     below_log_f),
-      bounded_check({.name = "bound-never-falls",
-                     .subject = "mean-field",
-                     .statement = "no half update lowers the bound, from any q (relative)",
-                     .bound = 1e-11},
-                    never_falls),
-      bounded_check({.name = "updates-follow-law",
-                     .subject = "mean-field",
-                     .statement = "the bottom-up pass and each half update in float32 against the "
-                                  "law in double",
-                     .bound = 0x1p-18},
-                    follows_law),
+      bound_never_falls_check(update),
+      updates_follow_law_check(update),
       bounded_check({.name = "bound-slope",
                      .subject = "mean-field",
                      .statement = "statistics of the means at the fixed point against central "

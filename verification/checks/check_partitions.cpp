@@ -10,6 +10,7 @@
 #include "boltzmark/exact/partition_law.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/two_spins.hpp"
 #include "verification/checks/worst.hpp"
 
@@ -66,7 +67,10 @@ CaseOutcome reweighted_law_stays(Stream& stream) {
   law = (law - law.maxCoeff()).exp();
   law /= law.sum();
   const Eigen::VectorXd after = swept(partition, law.matrix(), log_g);
-  return {largest_of(after - law.matrix()), describe_partition(partition)};
+  const double largest = largest_of(
+      Eigen::Map<const Eigen::VectorXd>(log_g.data(), static_cast<Eigen::Index>(log_g.size())));
+  return {largest_of(after - law.matrix()),
+          fmt::format("{}, |log g| <= {:.3g}", describe_partition(partition), largest)};
 }
 
 // With equal weights the sweep is the rule's, which is another program.
@@ -83,10 +87,13 @@ CaseOutcome equal_weights_are_gibbs(Stream& stream) {
   return {largest_of(ours - law), describe_partition(partition)};
 }
 
-WeightRule draw_weight_rule(Stream& stream, const Partition& partition) {
-  if (stream.below(2) == 0) return WeightRule::constant(stream.uniform(0.01, 20));
+/// Draws a rule, and what it is.
+std::pair<WeightRule, const char*> draw_weight_rule(Stream& stream, const Partition& partition) {
+  if (stream.below(2) == 0)
+    return {WeightRule::constant(stream.uniform(0.01, 20)), "constant factor"};
   const auto sets = static_cast<std::uint64_t>(partition.sets());
-  return WeightRule::fast_weights(stream.uniform(0.01, 3), static_cast<int>(stream.below(sets)));
+  const auto data_set = static_cast<int>(stream.below(sets));
+  return {WeightRule::fast_weights(stream.uniform(0.01, 3), data_set), "fast weights"};
 }
 
 /// The law after so many updates more, weights changed as a chain changes them along every path.
@@ -110,19 +117,20 @@ void follow(const Partition& partition, const WeightRule& rule, const Eigen::Vec
 CaseOutcome law_sums_paths(Stream& stream) {
   constexpr int kUpdates = 4;
   const Partition partition = draw_partition(stream, 64);
-  const WeightRule rule = draw_weight_rule(stream, partition);
+  const auto [rule, kind] = draw_weight_rule(stream, partition);
   const Eigen::VectorXd start = point_law(partition, stream.below(partition.space().states()));
   Eigen::VectorXd by_paths = Eigen::VectorXd::Zero(start.size());
   follow(partition, rule, start, std::vector<double>(static_cast<std::size_t>(partition.sets())), 0,
          kUpdates, by_paths);
   const Eigen::MatrixXd laws = partition_law(partition, rule, {.law = start}, kUpdates);
-  return {largest_of(laws.col(kUpdates) - by_paths), describe_partition(partition)};
+  return {largest_of(laws.col(kUpdates) - by_paths),
+          fmt::format("{}, {}", describe_partition(partition), kind)};
 }
 
-CaseOutcome still_at_the_data(Stream& stream) {
+CaseOutcome still_at_the_data(Stream& stream, const DataRule& make_rule) {
   const Partition partition = draw_partition(stream, 64);
   const auto data = static_cast<int>(stream.below(static_cast<std::uint64_t>(partition.sets())));
-  const WeightRule rule = WeightRule::fast_weights(stream.uniform(0.01, 10), data);
+  const WeightRule rule = make_rule(stream.uniform(0.01, 10), data);
   const std::vector<double> before = draw_log_weights(stream, partition);
   std::vector<double> after = before;
   rule.apply(1 + stream.below(1000), data, after);
@@ -162,12 +170,11 @@ CheckOutcome two_spin_numbers(int, std::uint64_t) {
 }
 
 /// TV from p of FPCD's law after 100 updates that started from p: 0 for a sampler of p.
-CheckOutcome fast_weights_leave_p(int, std::uint64_t) {
+CheckOutcome leaves_p(const WeightRule& rule) {
   const Partition partition = two_spin_partition();
   const Eigen::VectorXd p = partition.space().p();
-  const Eigen::VectorXd after = partition_law(partition, WeightRule::fast_weights(1, kTwoSpinData),
-                                              {.law = p}, kTwoSpinUpdates)
-                                    .col(kTwoSpinUpdates);
+  const Eigen::VectorXd after =
+      partition_law(partition, rule, {.law = p}, kTwoSpinUpdates).col(kTwoSpinUpdates);
   const double tv = (after - p).lpNorm<1>() / 2;
   return outcome_of(
       tv, 0.4, tv > 0.4,
@@ -176,6 +183,25 @@ CheckOutcome fast_weights_leave_p(int, std::uint64_t) {
 }
 
 }  // namespace
+
+Check still_at_the_data_check(const DataRule& make_rule) {
+  return bounded_check(
+      {.name = "still-at-the-data",
+       .subject = "fpcd",
+       .statement = "fast weights do not move while x is in the set of the data point",
+       .bound = 0},
+      [make_rule](Stream& s) { return still_at_the_data(s, make_rule); });
+}
+
+Check leaves_p_check(const WeightRule& rule) {
+  return {.name = "leaves-p",
+          .subject = "fpcd",
+          .statement =
+              "two spins: TV from p after 100 updates at rate 1 that started from p, above "
+              "the bound if FPCD is no sampler of p",
+          .bound = 0.4,
+          .run = [rule](int, std::uint64_t) { return leaves_p(rule); }};
+}
 
 std::vector<Check> partition_checks() {
   return {
@@ -203,18 +229,9 @@ std::vector<Check> partition_checks() {
                     "and FPCD's occupancy against known values",
        .bound = 1e-4,
        .run = two_spin_numbers},
-      bounded_check(
-          {.name = "still-at-the-data",
-           .subject = "fpcd",
-           .statement = "fast weights do not move while x is in the set of the data point",
-           .bound = 0},
-          still_at_the_data),
-      {.name = "leaves-p",
-       .subject = "fpcd",
-       .statement = "two spins: TV from p after 100 updates at rate 1 that started from p, above "
-                    "the bound if FPCD is no sampler of p",
-       .bound = 0.4,
-       .run = fast_weights_leave_p},
+      still_at_the_data_check(
+          [](double rate, int data_set) { return WeightRule::fast_weights(rate, data_set); }),
+      leaves_p_check(WeightRule::fast_weights(1, kTwoSpinData)),
   };
 }
 

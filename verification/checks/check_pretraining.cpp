@@ -8,9 +8,10 @@
 
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/pretraining.hpp"
-#include "boltzmark/sample/chains/tied_divergence.hpp"
+#include "boltzmark/sample/chains/contrastive_divergence.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/states.hpp"
+#include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -64,8 +65,12 @@ Eigen::VectorXd hidden_means(const Layered& rbm, const State& state) {
   return means;
 }
 
+Eigen::MatrixXd pair_statistics(const Layered& rbm, const State& state) {
+  return state[0] * hidden_means(rbm, state).transpose();
+}
+
 // The means of either layer and the statistics at every state, whose copies are alike.
-CaseOutcome tied_statistics(Stream& stream) {
+CaseOutcome tied_statistics(Stream& stream, const PairStatistics& statistics) {
   const Layered rbm = draw_stack(stream, 3, 2).front();
   const TiedCopies copies{1 + static_cast<int>(stream.below(2)),
                           1 + static_cast<int>(stream.below(2))};
@@ -80,8 +85,8 @@ CaseOutcome tied_statistics(Stream& stream) {
     worst = worse(worst, worse(means_distance(up, state, all, tied, 1),
                                means_distance(down, state, all, tied, 0)));
     // What an update adds: v h' of one pair is the mean of all pairs'.
-    const Eigen::MatrixXd pair = state[0] * hidden_means(up, state).transpose();
-    const Eigen::MatrixXd pairs = tied[0] * hidden_means(all, tied).transpose();
+    const Eigen::MatrixXd pair = statistics(up, state);
+    const Eigen::MatrixXd pairs = pair_statistics(all, tied);
     Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(pair.rows(), pair.cols());
     for (int v = 0; v < copies.visible; ++v)
       for (int h = 0; h < copies.hidden; ++h)
@@ -129,15 +134,19 @@ CaseOutcome composed_law(Stream& stream) {
 
 }  // namespace
 
+Check tied_statistics_check(const PairStatistics& statistics) {
+  return bounded_check(
+      {.name = "tied-statistics",
+       .subject = "pretraining",
+       .statement = "means and statistics of an RBM whose inputs are doubled are those "
+                    "of the RBM with tied copies, written out, on (v, v)",
+       .bound = 1e-12},
+      [statistics](Stream& s) { return tied_statistics(s, statistics); });
+}
+
 std::vector<Check> pretraining_checks() {
   return {
-      bounded_check(
-          {.name = "tied-statistics",
-           .subject = "pretraining",
-           .statement = "means and statistics of an RBM whose inputs are doubled are those "
-                        "of the RBM with tied copies, written out, on (v, v)",
-           .bound = 1e-12},
-          tied_statistics),
+      tied_statistics_check(pair_statistics),
       bounded_check(
           {.name = "composed-law",
            .subject = "pretraining",

@@ -15,6 +15,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/constant_factor.hpp"
 #include "verification/checks/coupling_laws.hpp"
+#include "verification/checks/subjects.hpp"
 
 namespace boltzmark {
 namespace {
@@ -33,16 +34,10 @@ AdaptivePairs draw_pairs(Stream& stream, std::string& detail) {
   return exact_pairs(model, ladder, log_g);
 }
 
-CaseOutcome arrival_distance(Stream& stream) {
+CaseOutcome handed_over_distance(Stream& stream, const PairLaw& law) {
   std::string detail;
   const AdaptivePairs pairs = draw_pairs(stream, detail);
-  return {total_variation(arrival_law(pairs), pairs.p), detail};
-}
-
-CaseOutcome last_top_distance(Stream& stream) {
-  std::string detail;
-  const AdaptivePairs pairs = draw_pairs(stream, detail);
-  return {total_variation(last_top_law(pairs), pairs.p), detail};
+  return {total_variation(law(pairs), pairs.p), detail};
 }
 
 CaseOutcome constant_factor_distance(Stream& stream) {
@@ -73,22 +68,26 @@ CaseOutcome growth_of_acceptance(Stream& stream) {
 
 }  // namespace
 
+std::vector<Check> handed_over_checks(const PairLaw& arrival, const PairLaw& last_top) {
+  return {exceeding_check(
+              {.name = "handed-over-distance",
+               .subject = "cast entry",
+               .statement = "states exchanged on arrival at b = 1 do not follow p: TV, above "
+                            "the bound on some model",
+               .bound = kNoDistance},
+              [arrival](Stream& s) { return handed_over_distance(s, arrival); }),
+          exceeding_check(
+              {.name = "handed-over-distance",
+               .subject = "cast last",
+               .statement = "nor do the last states at b = 1 at a lag: TV, above the bound on "
+                            "some model",
+               .bound = kNoDistance},
+              [last_top](Stream& s) { return handed_over_distance(s, last_top); })};
+}
+
 std::vector<Check> swap_bias_checks() {
-  return {
-      exceeding_check(
-          {.name = "handed-over-distance",
-           .subject = "cast entry",
-           .statement = "states exchanged on arrival at b = 1 do not follow p: TV, above "
-                        "the bound on some model",
-           .bound = kNoDistance},
-          arrival_distance),
-      exceeding_check(
-          {.name = "handed-over-distance",
-           .subject = "cast last",
-           .statement = "nor do the last states at b = 1 at a lag: TV, above the bound on "
-                        "some model",
-           .bound = kNoDistance},
-          last_top_distance),
+  std::vector<Check> checks = handed_over_checks(arrival_law, last_top_law);
+  const std::vector<Check> others = {
       exceeding_check(
           {.name = "constant-factor-distance",
            .subject = "adaptive-tempering",
@@ -104,6 +103,8 @@ std::vector<Check> swap_bias_checks() {
            .bound = 1e-12},
           growth_of_acceptance),
   };
+  checks.insert(checks.end(), others.begin(), others.end());
+  return checks;
 }
 
 }  // namespace boltzmark

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "boltzmark/core/eigenvalues.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
@@ -53,6 +56,14 @@ SampleStore draw_store(Stream& stream, const TemperedCase& c) {
   return store;
 }
 
+// The same, their rungs by turns.
+SampleStore draw_counted_store(Stream& stream, const TemperedCase& c) {
+  SampleStore store = draw_store(stream, c);
+  for (Eigen::Index i = 0; i < store.rung.size(); ++i)
+    store.rung.data()[i] = static_cast<int>(i % store.rungs());
+  return store;
+}
+
 CaseOutcome likelihood_case(Stream& stream) {
   const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 3, 2), 10);
   const RungSums sums = sum_by_rung(draw_store(stream, c), Assignment::soft);
@@ -80,26 +91,47 @@ CaseOutcome concave_case(Stream& stream) {
 }
 
 // 0 if Eq. 15 is positive for one of 40 random models and negative for another.
-CaseOutcome bias_sign_case(Stream& stream) {
+CaseOutcome bias_sign_case(Stream& stream, const RtsBias& find_bias) {
   int positive = 0, negative = 0;
   for (int i = 0; i < 40; ++i) {
     const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 2, 3), 5);
     const RungFrequencies f =
         independent_rung_frequencies(c.chain(draw_states(stream)), Assignment::soft, 100);
     const Eigen::Index top = f.mean.size() - 1;
-    const double bias = rts_bias({.first = f.mean[0],
-                                  .other = f.mean[top],
-                                  .var_first = f.covariance(0, 0),
-                                  .var_other = f.covariance(top, top),
-                                  .covariance = f.covariance(0, top)});
+    const double bias = find_bias({.first = f.mean[0],
+                                   .other = f.mean[top],
+                                   .var_first = f.covariance(0, 0),
+                                   .var_other = f.covariance(top, top),
+                                   .covariance = f.covariance(0, top)});
     (bias > 0 ? positive : negative) += 1;
   }
   return {positive > 0 && negative > 0 ? 0.0 : 1.0,
           fmt::format("{} positive, {} negative", positive, negative)};
 }
 
+// The identity with means over the samples of two neighbouring rungs and with BAR's own alpha,
+// 1 / (n_k f_k / Z_k + n_{k+1} f_{k+1} / Z_{k+1}), times the counts: what the one side has more.
+double bridge_of_samples(const SampleStore& store, const Eigen::VectorXd& log_z) {
+  Eigen::VectorXd counts = Eigen::VectorXd::Zero(store.rungs());
+  for (const int rung : store.rung.reshaped()) ++counts[rung];
+  double worst = 0;
+  for (int k = 0; k + 1 < store.rungs(); ++k) {
+    const double step = store.ladder[k + 1] - store.ladder[k];
+    double excess = 0;
+    for (Eigen::Index i = 0; i < store.rung.size(); ++i) {
+      const int rung = store.rung.data()[i];
+      if (rung != k && rung != k + 1) continue;
+      const double s = sigmoid(std::log(counts[k + 1] / counts[k]) +
+                               step * store.log_ratio.data()[i] - (log_z[k + 1] - log_z[k]));
+      excess += rung == k ? s : s - 1;
+    }
+    worst = worse(worst, std::abs(excess) / (counts[k] + counts[k + 1]));
+  }
+  return worst;
+}
+
 // Z_k / Z_1 = E_1[alpha f_k] / E_k[alpha f_1], in logs.
-CaseOutcome bridge_case(Stream& stream) {
+CaseOutcome bridge_case(Stream& stream, const StoreEstimate& estimate) {
   const TemperedCase c = draw_tempered_case(stream, draw_check_model(stream), 10);
   const TemperedSpace space = c.space(draw_states(stream));
   Eigen::VectorXd log_alpha(space.states());
@@ -115,12 +147,16 @@ CaseOutcome bridge_case(Stream& stream) {
         log_sum_exp(log_p_1 + log_alpha + log_f_k) - log_sum_exp(log_p_k + log_alpha + log_f_1);
     worst = worse(worst, std::abs(bridge - log_z_k) / std::max(1.0, std::abs(log_z_k)));
   }
+  const TemperedCase any = draw_tempered_case(stream, draw_generic_model(stream, 3, 2), 10);
+  const SampleStore store = draw_counted_store(stream, any);
+  worst = worse(worst, bridge_of_samples(store, estimate(store).log_z_rungs));
   return {worst, c.detail};
 }
 
 // MBAR asks that  mean over samples of  pi_k f_k(x) / Z_k / sum_j pi_j f_j(x) / Z_j = pi_k,
-// pi_k = n_k / N. With pi_k = q(b_k; Z_RTS) in the place of n_k / N, Z_RTS solves it.
-CaseOutcome mbar_case(Stream& stream) {
+// pi_k = n_k / N. With pi_k = q(b_k; Z_RTS) in the place of n_k / N, Z_RTS solves it; with n_k / N
+// itself MBAR's Z does, and its terms are q(b_k | x) of the prior that expects these counts.
+CaseOutcome mbar_case(Stream& stream, const StoreEstimate& estimate) {
   const TemperedCase c = draw_tempered_case(stream, draw_generic_model(stream, 3, 2), 10);
   const SampleStore store = draw_store(stream, c);
   const RungSums sums = sum_by_rung(store, Assignment::soft);
@@ -135,7 +171,15 @@ CaseOutcome mbar_case(Stream& stream) {
     const Eigen::VectorXd terms = log_pi + log_f - log_z;
     rest += ((terms.array() - log_sum_exp(terms)).exp() / store.samples()).matrix();
   }
-  return {worse(worst, largest_of(rest)), c.detail};
+  SampleStore counted = draw_counted_store(stream, c);
+  const Eigen::VectorXd share =
+      sum_by_rung(counted, Assignment::hard).weight.rowwise().sum() / counted.samples();
+  counted.log_prior =
+      share.array().log().matrix() + counted.log_z_hat - estimate(counted).log_z_rungs;
+  counted.log_prior.array() -= log_sum_exp(counted.log_prior);
+  const Eigen::VectorXd expected =
+      sum_by_rung(counted, Assignment::soft).weight.rowwise().sum() / counted.samples();
+  return {worse(worse(worst, largest_of(rest)), largest_of(expected - share)), c.detail};
 }
 
 // |log(1 + e) - e| <= e^2 where |e| <= 1/2, so the ratio to e_k^2 + e_1^2 is at most 1.
@@ -167,6 +211,37 @@ Check exact_occupancies_check(const RtsEstimate& estimate) {
                        [estimate](Stream& s) { return exact_occupancies_case(s, estimate); });
 }
 
+Check bias_sign_check(const RtsBias& find_bias) {
+  return bounded_check({.name = "bias-sign",
+                        .subject = "rts",
+                        .statement = "the approximate bias of log Z is positive for some models "
+                                     "and negative for others: groups of 40 models with one sign "
+                                     "alone",
+                        .bound = 0},
+                       [find_bias](Stream& s) { return bias_sign_case(s, find_bias); });
+}
+
+Check bridge_check(const StoreEstimate& estimate) {
+  return bounded_check(
+      {.name = "bridge-identity",
+       .subject = "bar",
+       .statement = "Z_k / Z_1 = E_1[alpha f_k] / E_k[alpha f_1] for any alpha: difference of "
+                    "logs relative to max(1, |log Z_k|); of any samples BAR's estimate solves it "
+                    "with its own alpha",
+       .bound = 1e-12},
+      [estimate](Stream& s) { return bridge_case(s, estimate); });
+}
+
+Check expected_counts_check(const StoreEstimate& estimate) {
+  return bounded_check(
+      {.name = "expected-counts",
+       .subject = "mbar",
+       .statement = "with counts n_k / N replaced by q(b_k; Z), MBAR's estimating equations are "
+                    "solved by RTS on any samples, and with the counts by MBAR: largest residual",
+       .bound = 1e-12},
+      [estimate](Stream& s) { return mbar_case(s, estimate); });
+}
+
 std::vector<Check> tempered_estimator_checks() {
   std::vector<Check> checks;
   const auto add = [&checks](const char* name, const char* subject, const char* statement,
@@ -183,18 +258,9 @@ std::vector<Check> tempered_estimator_checks() {
       "the likelihood of samples drawn at several Zhat is concave in log Z: largest eigenvalue of "
       "its Hessian a sample",
       1e-10, concave_case);
-  add("bias-sign", "rts",
-      "the approximate bias of log Z is positive for some models and negative for others: groups "
-      "of 40 models with one sign alone",
-      0, bias_sign_case);
-  add("bridge-identity", "bar",
-      "Z_k / Z_1 = E_1[alpha f_k] / E_k[alpha f_1] for any alpha: difference of logs relative to "
-      "max(1, |log Z_k|)",
-      1e-12, bridge_case);
-  add("expected-counts", "mbar",
-      "with counts n_k / N replaced by q(b_k; Z), MBAR's estimating equations are solved by RTS on "
-      "any samples: largest residual",
-      1e-12, mbar_case);
+  checks.push_back(bias_sign_check(rts_bias));
+  checks.push_back(bridge_check(bar));
+  checks.push_back(expected_counts_check(mbar));
   add("first-order", "sams",
       "its update at step 1 is RTS's to first order: difference over (c_k/r_k - 1)^2 + "
       "(c_1/r_1 - 1)^2",

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/model/base.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"
@@ -32,6 +35,21 @@ CaseOutcome tempered_invariance(Stream& stream, const Rule& rule, DrawModel draw
   }
   return {worst, fmt::format("{}, beta {:.3f}", describe_case(model), worst_beta)};
 }
+
+/// The swap draws of every bundle.
+class SwapDraws final : public Draws {
+ public:
+  SwapDraws(int pairs, std::size_t bundles)
+      : of_pairs(static_cast<std::size_t>(pairs), std::vector<std::uint32_t>(bundles)) {}
+
+  std::vector<std::vector<std::uint32_t>> of_pairs;
+
+  void fill(std::uint32_t* out, const DrawRange& range) const override {
+    for (std::size_t k = range.first_unit; k < range.first_unit + range.units; ++k)
+      for (std::size_t c = range.first_chain; c < range.first_chain + range.chains; ++c)
+        *out++ = k < of_pairs.size() && c < of_pairs[k].size() ? of_pairs[k][c] : 0;
+  }
+};
 
 // The law of the states of all chains of parallel tempering, [states^chains], chain 0 lowest.
 class SwappedChains {
@@ -70,23 +88,65 @@ class SwappedChains {
     }
   }
   // Neighbours first, first + 2, ... propose to exchange their states.
-  //   accepted with probability(k, (b_k - b_{k+1}) (D_{k+1} - D_k))
   void swap(Eigen::VectorXd& law, int first, const SwapProbability& probability) const {
     for (int k = first; k + 1 < chains(); k += 2) {
       const Eigen::VectorXd old = law;
       law.setZero();
       for (Eigen::Index i = 0; i < old.size(); ++i) {
         const Eigen::Index low = digit(i, k), high = digit(i, k + 1);
-        const double accept =
-            probability(k, (betas_[k] - betas_[k + 1]) * (log_ratio_[high] - log_ratio_[low]));
+        const double accept = acceptance(probability, k, low, high);
         const Eigen::Index swapped = i + (high - low) * power(k) + (low - high) * power(k + 1);
         law[swapped] += accept * old[i];
         law[i] += (1 - accept) * old[i];
       }
     }
   }
+  // Whether a move of ladders swaps with this probability, every joint state a bundle: pairs of
+  // draws just below it and pairs of draws just above.
+  bool is_followed(const SwapProbability& probability, const LadderMove& move) const {
+    const int pairs = chains() - 1;
+    for (int below = 0; below < 1 << pairs; ++below)
+      if (!is_followed(probability, move, below)) return false;
+    return true;
+  }
 
  private:
+  // The draw of pair k is below where bit k is set.
+  bool is_followed(const SwapProbability& probability, const LadderMove& move, int below) const {
+    const auto joint = static_cast<std::size_t>(size());
+    LadderSwaps swaps(betas_, static_cast<int>(joint));
+    SwapDraws draws(chains() - 1, joint);
+    std::vector<double> log_ratios;
+    std::vector<std::vector<int>> expected(joint, std::vector<int>(betas_.size()));
+    for (std::size_t i = 0; i < joint; ++i) {
+      std::vector<int>& at = expected[i];  // of each rung, the chain of the bundle
+      std::iota(at.begin(), at.end(), 0);
+      const auto state = [&](int chain) { return digit(static_cast<Eigen::Index>(i), chain); };
+      for (const int chain : at) log_ratios.push_back(log_ratio_[state(chain)]);
+      bool told = true;
+      for (const int parity : {0, 1})
+        for (int k = parity; k + 1 < chains(); k += 2) {
+          const bool swapped = (below >> k & 1) != 0;
+          const double accept = acceptance(probability, k, state(at[k]), state(at[k + 1]));
+          const double draw = (accept + (swapped ? -0x1p-24 : 0x1p-24)) * 0x1p32;
+          told = told && draw >= 0 && draw < 0x1p32;
+          draws.of_pairs[k][i] = static_cast<std::uint32_t>(std::clamp(draw, 0.0, 0x1p32 - 1));
+          if (swapped) std::swap(at[k], at[k + 1]);
+        }
+      if (!told) at.clear();
+    }
+    move(swaps, log_ratios, draws, 0);
+    for (std::size_t i = 0; i < joint; ++i)
+      for (std::size_t k = 0; k < expected[i].size(); ++k) {
+        const int chain = swaps.chain_at(static_cast<int>(i), static_cast<int>(k));
+        if (chain != static_cast<int>(i) * chains() + expected[i][k]) return false;
+      }
+    return true;
+  }
+  double acceptance(const SwapProbability& probability, int pair, Eigen::Index low,
+                    Eigen::Index high) const {
+    return probability(pair, betas_[pair], betas_[pair + 1], log_ratio_[low], log_ratio_[high]);
+  }
   int chains() const { return static_cast<int>(betas_.size()); }
   Eigen::Index power(int k) const {
     Eigen::Index result = 1;
@@ -100,7 +160,8 @@ class SwappedChains {
   Eigen::VectorXd log_ratio_;
 };
 
-CaseOutcome parallel_tempering(Stream& stream, const Rule& rule, const SwapProbability& accept) {
+CaseOutcome parallel_tempering(Stream& stream, const Rule& rule, const SwapProbability& accept,
+                               const LadderMove& move) {
   const Layered model = stream.below(2) == 0
                             ? draw_small_unit_model(stream, 1, 36)
                             : draw_generic_model(stream, stream.below(4) == 0 ? 2 : 1, 4);
@@ -113,20 +174,24 @@ CaseOutcome parallel_tempering(Stream& stream, const Rule& rule, const SwapProba
   ladder.sweep(law, rule);
   ladder.swap(law, 0, accept);
   ladder.swap(law, 1, accept);
-  return {largest_of(law - stationary),
-          fmt::format("{}, {} temperatures", describe_case(model), betas.size())};
+  const double error = ladder.is_followed(accept, move) ? largest_of(law - stationary)
+                                                        : std::numeric_limits<double>::quiet_NaN();
+  return {error, fmt::format("{}, {} temperatures", describe_case(model), betas.size())};
 }
 
 }  // namespace
 
-Check parallel_tempering_check(const Rule& rule, const SwapProbability& accept) {
-  return bounded_check({.name = "joint-invariance (" + rule.name() + ")",
-                        .subject = "parallel-tempering",
-                        .statement = "sweeps, then swaps of even and of odd pairs leave "
-                                     "the product of the tempered laws invariant, of binary and of "
-                                     "multivalued units",
-                        .bound = 1e-12},
-                       [rule, accept](Stream& s) { return parallel_tempering(s, rule, accept); });
+Check parallel_tempering_check(const Rule& rule, const SwapProbability& accept,
+                               const LadderMove& move) {
+  return bounded_check(
+      {.name = "joint-invariance (" + rule.name() + ")",
+       .subject = "parallel-tempering",
+       .statement = "sweeps, then swaps of even and of odd pairs leave "
+                    "the product of the tempered laws invariant, of binary and of "
+                    "multivalued units; the production swap accepts draws just below that "
+                    "probability and none just above",
+       .bound = 1e-12},
+      [rule, accept, move](Stream& s) { return parallel_tempering(s, rule, accept, move); });
 }
 
 std::vector<Check> tempering_checks(const Rule& rule) {
@@ -145,7 +210,8 @@ std::vector<Check> tempering_checks(const Rule& rule) {
                      .bound = 1e-12},
                     [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }));
   checks.push_back(parallel_tempering_check(
-      rule, [](int, double log_ratio) { return std::exp(std::min(0.0, log_ratio)); }));
+      rule, [](int, auto... of_pair) { return swap_probability(of_pair...); },
+      std::mem_fn(&LadderSwaps::swap)));
   return checks;
 }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "verification/checks/check_slopes.hpp"
+#include "verification/checks/tail_draws.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {
@@ -35,6 +36,38 @@ long double mean_by_sum(int s, long double x) {
     if (value > 0) weighted -= value * weight * std::expm1(-2 * size * value);
   }
   return std::copysign(weighted / sum, x);
+}
+
+/// The largest |F(x) - u| of continuous units that a half sweep draws, over what roundings of float32
+/// may do: the distance t from the likelier end is off by some 20 u t, 1 - t by u, and F by the
+/// density times that.
+double drawn_error(const std::vector<float>& inputs, const HalfSweep& move, const Draws& draws) {
+  constexpr int kChains = 48;
+  const auto units = static_cast<Eigen::Index>(inputs.size());
+  const Layered model(
+      {{.unit = Unit::bernoulli(), .bias = Eigen::VectorXd::Zero(1), .sigma0 = {}},
+       {.unit = Unit::continuous(),
+        .bias = Eigen::Map<const Eigen::VectorXf>(inputs.data(), units).cast<double>(),
+        .sigma0 = {}}},
+      {Eigen::MatrixXd::Zero(1, units)});
+  Chains chains(model, kChains);
+  move(PackedModel(model), chains, draws, {}, 1);
+  const std::uint32_t padded = (static_cast<std::uint32_t>(units) + 3) / 4 * 4;
+  std::vector<std::uint32_t> script(std::size_t{padded} * kChains);
+  draws.fill(script.data(), {.layer = 1, .units = padded, .chains = kChains});
+  double worst = 0;
+  for (int i = 0; i < units; ++i)
+    for (int c = 0; c < kChains; ++c) {
+      const auto input = static_cast<double>(inputs[i]),
+                 x = static_cast<double>(chains.get(1, i, c));
+      const double u = 1 - (script[i * kChains + c] + 0.5) * 0x1p-32;
+      const double rate = std::abs(input), t = input > 0 ? 1 - x : 1 + x;
+      const double density =
+          rate < 1e-6 ? 0.5 : -rate * std::exp(-rate * t) / std::expm1(-2 * rate);
+      const double allowed = 1.5 * density * (20 * t + 1) * 0x1p-24 + 1e-15;
+      worst = worse(worst, std::abs(continuous_cdf(input, x) - u) / allowed);
+    }
+  return worst;
 }
 
 }  // namespace
@@ -86,7 +119,7 @@ CaseOutcome psi_is_the_slope(Stream& stream) {
   return {worst, fmt::format("{}, x = {:.6g}", unit.name(), x)};
 }
 
-CaseOutcome inverse_transform(Stream& stream) {
+CaseOutcome inverse_transform(Stream& stream, const HalfSweep& move) {
   double worst = 0;
   const double size = std::exp(stream.uniform(std::log(1e-300), std::log(700.0)));
   for (const double input : {0.0, size, -size, 700.0, -700.0})
@@ -95,6 +128,10 @@ CaseOutcome inverse_transform(Stream& stream) {
       const double x = continuous_quantile(input, u);
       worst = worse(worst, std::abs(x) <= 1 ? std::abs(continuous_cdf(input, x) - u) : 1e300);
     }
+  const float single = size < 1e-30 ? 0 : static_cast<float>(size);  // sizes of normal numbers
+  const TailDraws draws(StreamKey{stream(), stream()});
+  const double drawn = drawn_error({0, single, -single, 700, -700}, move, draws);
+  worst = worse(worst, 1e-12 * drawn);
   return {worst, fmt::format("inputs 0, +-{:.3g}, +-700", size)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "verification/checks/check_cases.hpp"
+#include "verification/checks/subjects.hpp"
 
 namespace boltzmark {
 
@@ -22,7 +23,8 @@ CaseOutcome phi_is_the_sum(Stream& stream);
 CaseOutcome phi_becomes_continuous(Stream& stream);
 /// psi against the slope of ln phi and the mean over the values.
 CaseOutcome psi_is_the_slope(Stream& stream);
-/// F(F^-1(u)) against u for the continuous unit.
-CaseOutcome inverse_transform(Stream& stream);
+/// F(F^-1(u)) against u for the continuous unit, and F of what a half sweep draws against its u, in
+/// 1e-12 of what roundings may do there.
+CaseOutcome inverse_transform(Stream& stream, const HalfSweep& move);
 
 }  // namespace boltzmark

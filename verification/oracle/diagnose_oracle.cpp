@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 
 namespace oracle {
 namespace {
@@ -20,13 +19,6 @@ std::vector<double> ranks_of_size(const std::vector<double>& x) {
     ranks.push_back(1 + smaller + (equal - 1) / 2);
   }
   return ranks;
-}
-
-int kendall(const std::vector<double>& x) {
-  int s = 0;
-  for (std::size_t j = 0; j < x.size(); ++j)
-    for (std::size_t i = 0; i < j; ++i) s += x[j] > x[i] ? 1 : x[j] < x[i] ? -1 : 0;
-  return s;
 }
 
 // Pascal's triangle.
@@ -92,22 +84,6 @@ Tails signed_rank_tails(const std::vector<double>& differences) {
   }
   const double all = static_cast<double>(signs);
   return {static_cast<double>(at_least) / all, static_cast<double>(at_most) / all};
-}
-
-Tails kendall_tails(const std::vector<double>& values) {
-  const int seen = kendall(values);
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  double all = 0, at_least = 0, at_most = 0;
-  do {
-    std::vector<double> permuted;
-    for (const std::size_t i : order) permuted.push_back(values[i]);
-    const int s = kendall(permuted);
-    ++all;
-    at_least += s >= seen;
-    at_most += s <= seen;
-  } while (std::next_permutation(order.begin(), order.end()));
-  return {at_least / all, at_most / all};
 }
 
 Tails hypergeometric_tails(std::size_t x, std::size_t drawn, std::size_t marked,

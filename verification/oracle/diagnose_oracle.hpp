@@ -20,9 +20,6 @@ struct Tails {
 };
 Tails signed_rank_tails(const std::vector<double>& differences);
 
-/// P(S >= s), P(S <= s) of Kendall's S over all n! orders of the values (n <= 8).
-Tails kendall_tails(const std::vector<double>& values);
-
 /// P(X >= x), P(X <= x) over all ways to draw `drawn` of `total` items, `marked` of them marked,
 /// counted with integers (total <= 30).
 Tails hypergeometric_tails(std::size_t x, std::size_t drawn, std::size_t marked, std::size_t total);

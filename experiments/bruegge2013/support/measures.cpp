@@ -50,10 +50,9 @@ void add_paired(const About& about, const std::vector<double>& differences, Alte
     const Interval students = mean_interval(differences);
     measure.lower = students.lower;
     measure.upper = students.upper;
-    measure.note += (measure.note.empty() ? "" : " ") +
-                    std::string(
-                        "Too few pairs for the signed-rank interval: Student's is given, "
-                        "and the signed-rank test still decides.");
+    measure.note += std::string(measure.note.empty() ? "" : "; ") +
+                    "too few pairs for the signed-rank interval: Student's is given, and the "
+                    "signed-rank test still decides";
   }
   measure.p_value = test.p(direction);
   measure.p_opposite =

@@ -115,23 +115,22 @@ bool is_refused(boltzmark::Estimate estimate, const Judge& judge) {
 void add_tempered(const boltzmark::Estimate& estimate, const std::string& method,
                   const SampleStore& store, RunEvidence& evidence) {
   const auto chains = static_cast<double>(store.chains());
-  const std::int64_t trips = round_trips(store);
-  const Eigen::ArrayXd visits = top_visits(store);
-  const TourVisits tours = count_tours(store.rung, store.rungs());
+  const LadderTraffic traffic = traffic_of(store.rung, store.rungs());
   auto& [told, lowest, numbers, refused] = evidence;
-  numbers["trips"] = -static_cast<double>(trips) / chains;
-  numbers["visitors"] = -effective_visitors(visits) / chains;
-  numbers["tour_shape"] = pareto_shape_of_numbers(tours.numbers, tours.cut);
+  numbers["trips"] = -static_cast<double>(traffic.trips) / chains;
+  numbers["visitors"] = -effective_visitors(traffic.top_visits) / chains;
+  numbers["tour_shape"] = pareto_shape_of_numbers(traffic.tours.numbers, traffic.tours.cut);
   numbers["longer_tours"] = estimate.missing;
   numbers["split_sweeps"] = split_by_sweeps(method, store);
   // Chains of a bundle depend on each other.
   if (store.bundle() == 1) numbers["split_chains"] = split_by_chains(method, store);
-  refused["trips"] = is_refused(
-      estimate, [&](boltzmark::Estimate& held) { judge_round_trips(held, trips, store.chains()); });
-  refused["visitors"] =
-      is_refused(estimate, [&](boltzmark::Estimate& held) { judge_visitors(held, visits); });
+  refused["trips"] = is_refused(estimate, [&](boltzmark::Estimate& held) {
+    judge_round_trips(held, traffic.trips, store.chains());
+  });
+  refused["visitors"] = is_refused(
+      estimate, [&](boltzmark::Estimate& held) { judge_visitors(held, traffic.top_visits); });
   refused["tour_shape"] =
-      is_refused(estimate, [&](boltzmark::Estimate& held) { judge_tours(held, tours); });
+      is_refused(estimate, [&](boltzmark::Estimate& held) { judge_tours(held, traffic.tours); });
 }
 
 void add_annealed(const AnnealingResult& annealing, RunEvidence& evidence) {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "boltzmark/sample/annealing/shared_chains.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/transition/chains.hpp"
 #include "experiments/kit/ranks/rank_link.hpp"
 

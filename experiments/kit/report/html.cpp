@@ -32,15 +32,6 @@ std::string power_of(const JudgedClaim& claim) {
   return text;
 }
 
-std::string asserted(const JudgedClaim& claim) {
-  std::vector<std::string> all;
-  for (const JudgedPart& part : claim.parts) {
-    const std::string text = html_escape(assertion(part.part));
-    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
-  }
-  return fmt::format("{}", fmt::join(all, "; "));
-}
-
 std::string committed(const JudgedClaim& claim, Profile profile) {
   const std::string text = html_escape(committed_text(claim, profile));
   return text.empty() ? "" : fmt::format("<div class=\"committed\">{}</div>", text);
@@ -77,7 +68,7 @@ std::string claim_row(const JudgedClaim& claim, Profile profile) {
       "<td class=\"power\" data-label=\"Power\">{}</td></tr>\n",
       html_anchor(claim.claim.id), id, claim.claim.kind, html_escape(claim.claim.statement), where,
       verdict_chip(claim.verdict, verdict_name(claim.verdict)), changed(claim.claim),
-      committed(claim, profile), results, asserted(claim), power_of(claim));
+      committed(claim, profile), results, html_escape(assertion(claim.claim)), power_of(claim));
 }
 
 std::string claims_html(const PaperVerdicts& paper, Profile profile) {

@@ -10,14 +10,19 @@
 namespace boltzmark::experiments {
 namespace {
 
+/// What the report shows, then what it lacks.
+std::vector<const Experiment*> all_experiments(const Document& document) {
+  std::vector<const Experiment*> all;
+  for (const Section& section : document.sections) all.push_back(section.experiment);
+  all.insert(all.end(), document.missing.begin(), document.missing.end());
+  return all;
+}
+
 std::vector<std::string> papers_of(const Document& document) {
   std::vector<std::string> papers;
-  const auto note = [&](const Experiment& experiment) {
-    if (std::find(papers.begin(), papers.end(), experiment.paper()) == papers.end())
-      papers.push_back(experiment.paper());
-  };
-  for (const Section& section : document.sections) note(*section.experiment);
-  for (const Experiment* missing : document.missing) note(*missing);
+  for (const Experiment* experiment : all_experiments(document))
+    if (std::find(papers.begin(), papers.end(), experiment->paper()) == papers.end())
+      papers.push_back(experiment->paper());
   return papers;
 }
 
@@ -48,13 +53,22 @@ double seconds_open(const Document& document, const std::string& id) {
   return 0;
 }
 
+/// The experiments that make the trials of those that a claim names, each once.
+std::set<std::string> makers_of(const Document& document, const Claim& claim) {
+  std::set<std::string> makers(claim.experiments.begin(), claim.experiments.end());
+  for (const Experiment* experiment : all_experiments(document))
+    if (!experiment->trials_of.empty() && makers.erase(experiment->id) > 0)
+      makers.insert(experiment->trials_of);
+  return makers;
+}
+
 /// What an open claim waits for.
 std::string cost_text(const Document& document, const Claim& claim) {
   if (!claim.to_decide.empty()) return claim.to_decide;
   double seconds = 0;
-  for (const std::string& id : claim.experiments) seconds += seconds_open(document, id);
+  for (const std::string& id : makers_of(document, claim)) seconds += seconds_open(document, id);
   if (seconds == 0) return "every planned trial was run: more repeats than planned";
-  return fmt::format("profile paper, about {} on 2 cores{}", duration_text(seconds),
+  return fmt::format("profile paper, {} on 2 cores{}", about_text(seconds),
                      claim.experiments.size() > 1 || document.profile != Profile::paper
                          ? ""
                          : " for what " + claim.experiments[0] + " lacks");

@@ -167,4 +167,13 @@ std::string assertion(const ClaimPart& part) {
   return "";
 }
 
+std::string assertion(const Claim& claim) {
+  std::vector<std::string> all;
+  for (const ClaimPart& part : claim.parts)
+    if (const std::string text = assertion(part);
+        std::find(all.begin(), all.end(), text) == all.end())
+      all.push_back(text);
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
 }  // namespace boltzmark::experiments

@@ -230,7 +230,7 @@ std::vector<ClaimInfo> list_claims() {
                      .id = claim.id,
                      .kind = std::string(1, claim.kind),
                      .statement = claim.statement,
-                     .test = assertion(claim.parts.front()),
+                     .test = assertion(claim),
                      .experiment = claim.experiments.front()});
   return all;
 }

@@ -126,8 +126,7 @@ void check(std::size_t rows, const BootstrapOptions& options) {
   if (options.replicates < least_replicates)
     throw InvalidArgument(
         fmt::format("replicates = {} (must be at least {})", options.replicates, least_replicates));
-  if (!(options.level > 0 && options.level < 1))
-    throw InvalidArgument(fmt::format("level = {} (must be inside 0..1)", options.level));
+  check_inside("level", options.level);
 }
 
 }  // namespace
@@ -191,11 +190,6 @@ BootstrapInterval bootstrap(std::span<const double> values, const Statistic& sta
 
 BootstrapInterval bootstrap_mean(std::span<const double> values, const BootstrapOptions& options) {
   return bootstrap(values, mean_of, options);
-}
-
-BootstrapInterval bootstrap_median(std::span<const double> values,
-                                   const BootstrapOptions& options) {
-  return bootstrap(values, median, options);
 }
 
 }  // namespace boltzmark

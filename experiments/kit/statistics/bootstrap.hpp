@@ -70,7 +70,4 @@ BootstrapInterval bootstrap_strata(std::span<const std::size_t> sizes,
 /// Bootstraps a mean.
 BootstrapInterval bootstrap_mean(std::span<const double> values, const BootstrapOptions& options);
 
-/// Bootstraps a median.
-BootstrapInterval bootstrap_median(std::span<const double> values, const BootstrapOptions& options);
-
 }  // namespace boltzmark

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -16,11 +15,6 @@ namespace boltzmark {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-void check_level(double level) {
-  if (!(level > 0 && level < 1))
-    throw InvalidArgument(fmt::format("level = {} (must be inside 0..1)", level));
-}
 
 void check_count(std::uint64_t successes, std::uint64_t trials) {
   if (trials == 0) throw InvalidArgument("trials = 0 (must be positive)");
@@ -63,17 +57,12 @@ double between(double low, double high, double share) {
   return low + share * (high - low);
 }
 
-// Wilson's score interval.
-Interval wilson(std::uint64_t successes, std::uint64_t trials, double level) {
-  const boost::math::normal law;
-  const double z = quantile(complement(law, (1 - level) / 2));
-  const double n = static_cast<double>(trials), p = static_cast<double>(successes) / n;
-  const double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
-  const double half = z / (1 + z * z / n) * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-  return {p, std::max(0.0, centre - half), std::min(1.0, centre + half)};
-}
-
 }  // namespace
+
+void check_inside(const char* name, double level) {
+  if (!(level > 0 && level < 1))
+    throw InvalidArgument(fmt::format("{} = {} (must be inside 0..1)", name, level));
+}
 
 double mean_of(std::span<const double> values) {
   double sum = 0;
@@ -87,7 +76,7 @@ double mean_std_error(std::span<const double> values) {
 }
 
 Interval mean_interval(std::span<const double> values, double level) {
-  check_level(level);
+  check_inside("level", level);
   const double error = mean_std_error(values),
                half = student_quantile(values.size(), level) * error;
   const double mean = mean_of(values);
@@ -107,7 +96,7 @@ double quantile(std::span<const double> values, double probability) {
 }
 
 Interval median_interval(std::span<const double> values, double level) {
-  check_level(level);
+  check_inside("level", level);
   const std::vector<double> ordered = sorted(values);
   const boost::math::binomial law(static_cast<double>(ordered.size()), 0.5);
   std::size_t k = 0;
@@ -119,32 +108,18 @@ Interval median_interval(std::span<const double> values, double level) {
 Interval proportion_interval(std::uint64_t successes, std::uint64_t trials, double level) {
   using Law = boost::math::binomial;
   check_count(successes, trials);
-  check_level(level);
+  check_inside("level", level);
   const double x = static_cast<double>(successes), n = static_cast<double>(trials);
   const double tail = (1 - level) / 2;
   return {x / n, successes == 0 ? 0.0 : Law::find_lower_bound_on_p(n, x, tail),
           successes == trials ? 1.0 : Law::find_upper_bound_on_p(n, x, tail)};
 }
 
-Interval proportion_difference_interval(std::uint64_t successes1, std::uint64_t trials1,
-                                        std::uint64_t successes2, std::uint64_t trials2,
-                                        double level) {
-  check_count(successes1, trials1);
-  check_count(successes2, trials2);
-  check_level(level);
-  const Interval first = wilson(successes1, trials1, level);
-  const Interval second = wilson(successes2, trials2, level);
-  const double difference = first.estimate - second.estimate;
-  return {difference,
-          difference - std::hypot(first.estimate - first.lower, second.upper - second.estimate),
-          difference + std::hypot(first.upper - first.estimate, second.estimate - second.lower)};
-}
-
 Interval paired_ratio_interval(std::span<const double> numerator,
                                std::span<const double> denominator, double level) {
   check_values(numerator);
   check_values(denominator);
-  check_level(level);
+  check_inside("level", level);
   if (numerator.size() != denominator.size())
     throw InvalidArgument(fmt::format("number of denominators = {} (must be {})",
                                       denominator.size(), numerator.size()));

@@ -15,6 +15,9 @@ struct Interval {
   double upper = 0;
 };
 
+/// Throws  InvalidArgument unless a level of this name is inside 0..1
+void check_inside(const char* name, double level);
+
 /// Computes the arithmetic mean: NaN of no value.
 double mean_of(std::span<const double> values);
 
@@ -44,12 +47,6 @@ Interval median_interval(std::span<const double> values, double level = 0.95);
 /// Computes the exact interval of a proportion (Clopper and Pearson 1934).
 /// Throws  InvalidArgument if trials = 0, successes > trials or level is outside (0, 1)
 Interval proportion_interval(std::uint64_t successes, std::uint64_t trials, double level = 0.95);
-
-/// Computes the interval of a difference of two proportions, p1 - p2 (Newcombe 1998, method 10).
-/// Throws  InvalidArgument as proportion_interval does
-Interval proportion_difference_interval(std::uint64_t successes1, std::uint64_t trials1,
-                                        std::uint64_t successes2, std::uint64_t trials2,
-                                        double level = 0.95);
 
 /// Computes the interval of a ratio of paired means, mean(numerator) / mean(denominator) (Fieller
 /// 1954). It is unbounded (limits -inf, +inf) when the denominator's mean is not resolved from 0.

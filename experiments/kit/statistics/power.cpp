@@ -28,8 +28,7 @@ void check_probability(const char* name, double value) {
 
 void check_simulation(std::uint64_t size, double alpha, const SimulatedPower& simulation) {
   if (size == 0) throw InvalidArgument("sample size = 0 (must be positive)");
-  if (!(alpha > 0 && alpha < 1))
-    throw InvalidArgument(fmt::format("alpha = {} (must be inside 0..1)", alpha));
+  check_inside("alpha", alpha);
   if (simulation.replicates < 1)
     throw InvalidArgument(fmt::format("replicates = {} (must be positive)", simulation.replicates));
 }
@@ -100,8 +99,7 @@ double mean_difference_power(std::uint64_t differences, double effect, double al
                              Alternative alternative) {
   if (differences < 2)
     throw InvalidArgument(fmt::format("differences = {} (must be at least 2)", differences));
-  if (!(alpha > 0 && alpha < 1))
-    throw InvalidArgument(fmt::format("alpha = {} (must be inside 0..1)", alpha));
+  check_inside("alpha", alpha);
   const double n = static_cast<double>(differences);
   const bool two_sided = alternative == Alternative::two_sided;
   const boost::math::students_t null(n - 1);
@@ -147,8 +145,7 @@ Interval share_trend_power(std::span<const double> shares, std::span<const doubl
 }
 
 double normal_power(double mean, double alpha, Alternative alternative) {
-  if (!(alpha > 0 && alpha < 1))
-    throw InvalidArgument(fmt::format("alpha = {} (must be inside 0..1)", alpha));
+  check_inside("alpha", alpha);
   const boost::math::normal law;
   if (alternative == Alternative::two_sided) {
     const double critical = quantile(complement(law, alpha / 2));

@@ -39,7 +39,7 @@ Interval signed_rank_power(std::uint64_t differences, double effect, double alph
 Interval share_trend_power(std::span<const double> shares, std::span<const double> scores,
                            std::uint64_t trials, double alpha, const SimulatedPower& simulation);
 
-/// Computes how often a Mann-Kendall or other test with a normal statistic of the given mean (in
+/// Computes how often a test with a normal statistic of the given mean (in
 /// standard deviations) rejects: P(N(mean, 1) beyond the quantile).
 double normal_power(double mean, double alpha, Alternative alternative);
 

@@ -117,8 +117,7 @@ Agreement test_agreement(std::span<const Count> ours, std::span<const Count> the
 StratifiedDifference stratified_difference(std::span<const Count> first,
                                            std::span<const Count> second, double level) {
   check_tables(first, second);
-  if (!(level > 0 && level < 1))
-    throw InvalidArgument(fmt::format("level = {} (must be inside 0..1)", level));
+  check_inside("level", level);
   double difference = 0, variance = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
     difference += share(first[i]) - share(second[i]);

@@ -12,8 +12,6 @@
 namespace boltzmark {
 namespace {
 
-constexpr std::size_t exact_kendall_up_to = 60;
-
 // Sums of falling products t (t-1) .. over group sizes or ties, as rank variances need them.
 struct SizeSums {
   double pairs = 0;    // t (t-1)
@@ -26,13 +24,12 @@ struct SizeSums {
   }
 };
 
-void set_normal(Trend& trend, double deviation, double variance, double continuity) {
+void set_normal(Trend& trend, double deviation, double variance) {
   if (!(variance > 0)) return;  // nothing varies: no evidence, p = 1
   const boost::math::normal law;
-  const double sd = std::sqrt(variance);
-  trend.z = deviation / sd;
-  trend.p_increasing = cdf(complement(law, (deviation - continuity) / sd));
-  trend.p_decreasing = cdf(law, (deviation + continuity) / sd);
+  trend.z = deviation / std::sqrt(variance);
+  trend.p_increasing = cdf(complement(law, trend.z));
+  trend.p_decreasing = cdf(law, trend.z);
 }
 
 SizeSums ties_of(std::span<const double> values) {
@@ -61,25 +58,12 @@ void check_cells(std::span<const Count> counts, std::span<const double> scores) 
           fmt::format("scores = {}, {} (must increase)", scores[i], scores[i + 1]));
 }
 
-// P(K = k) for K, the number of concordant pairs of n distinct values in random order.
-std::vector<double> kendall_law(std::size_t n) {
-  std::vector<double> law{1.0};
-  for (std::size_t i = 2; i <= n; ++i) {
-    std::vector<double> next(law.size() + i - 1, 0.0);
-    for (std::size_t k = 0; k < law.size(); ++k)
-      for (std::size_t j = 0; j < i; ++j) next[k + j] += law[k] / static_cast<double>(i);
-    law = std::move(next);
-  }
-  return law;
-}
-
 }  // namespace
 
 ShareTrend share_trend(std::span<const Count> counts, std::span<const double> scores,
                        double level) {
   check_cells(counts, scores);
-  if (!(level > 0 && level < 1))
-    throw InvalidArgument(fmt::format("level = {} (must be inside 0..1)", level));
+  check_inside("level", level);
   double trials = 0, successes = 0, centre = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     trials += static_cast<double>(counts[i].trials);
@@ -97,7 +81,7 @@ ShareTrend share_trend(std::span<const Count> counts, std::span<const double> sc
     spread += n * offset * offset;
     variance += n * offset * offset * p * (1 - p);
   }
-  set_normal(result, result.statistic, pooled * (1 - pooled) * spread, 0);
+  set_normal(result, result.statistic, pooled * (1 - pooled) * spread);
   const double slope = result.statistic / spread;
   const boost::math::normal law;
   const double half = quantile(complement(law, (1 - level) / 2)) * std::sqrt(variance) / spread;
@@ -130,30 +114,7 @@ Trend jonckheere_test(std::span<const std::vector<double>> groups) {
   double variance = (total.spread - sizes.spread - ties.spread) / 72;
   if (n > 2) variance += sizes.triples * ties.triples / (36 * total.triples);
   variance += sizes.pairs * ties.pairs / (8 * total.pairs);
-  set_normal(result, result.statistic - (n * n - squares) / 4, variance, 0);
-  return result;
-}
-
-Trend mann_kendall_test(std::span<const double> values) {
-  if (values.size() < 3)
-    throw InvalidArgument(fmt::format("values = {} (must be at least 3)", values.size()));
-  const SizeSums ties = ties_of(values);
-  Trend result;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    for (std::size_t j = i + 1; j < values.size(); ++j)
-      result.statistic += (values[j] > values[i]) - (values[j] < values[i]);
-  SizeSums total;
-  total.add(static_cast<double>(values.size()));
-  set_normal(result, result.statistic, (total.spread - ties.spread) / 18, 1);
-  if (ties.pairs > 0 || values.size() > exact_kendall_up_to) return result;
-  const std::vector<double> law = kendall_law(values.size());
-  const auto concordant = static_cast<std::size_t>((result.statistic + total.pairs / 2) / 2);
-  result.exact = true;
-  result.p_increasing = result.p_decreasing = 0;
-  for (std::size_t k = 0; k < law.size(); ++k) {
-    if (k >= concordant) result.p_increasing += law[k];
-    if (k <= concordant) result.p_decreasing += law[k];
-  }
+  set_normal(result, result.statistic - (n * n - squares) / 4, variance);
   return result;
 }
 

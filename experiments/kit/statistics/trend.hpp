@@ -14,7 +14,6 @@ struct Trend {
   double z = 0;  ///< standardised; 0 when nothing varies
   double p_increasing = 1;
   double p_decreasing = 1;
-  bool exact = false;
 };
 
 /// The slope of shares over a factor, and the test of no slope.
@@ -33,10 +32,5 @@ ShareTrend share_trend(std::span<const Count> counts, std::span<const double> sc
 ///   statistic = sum over groups i < j of #{a < b} + #{a = b}/2,  a in group i, b in group j
 /// Throws  InvalidArgument if there are fewer than 2 groups, one is empty, or a value is NaN
 Trend jonckheere_test(std::span<const std::vector<double>> groups);
-
-/// Tests whether a sequence rises (Mann-Kendall): Kendall's S = sum_{i<j} sign(x_j - x_i).
-/// Exact without ties up to 60 values, else normal with ties and continuity corrected.
-/// Throws  InvalidArgument if there are fewer than 3 values or one is NaN
-Trend mann_kendall_test(std::span<const double> values);
 
 }  // namespace boltzmark

@@ -109,8 +109,7 @@ double SignedRank::p(Alternative alternative) const {
 
 SignedRank signed_rank_test(std::span<const double> differences, const SignedRankOptions& options) {
   if (differences.empty()) throw InvalidArgument("differences = none (must hold at least one)");
-  if (!(options.level > 0 && options.level < 1))
-    throw InvalidArgument(fmt::format("level = {} (must be inside 0..1)", options.level));
+  check_inside("level", options.level);
   double largest = 0;
   for (const double d : differences) {
     if (!std::isfinite(d))

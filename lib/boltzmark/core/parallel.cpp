@@ -37,6 +37,8 @@ int thread_count() {
   return std::min(static_cast<int>(allowed), tbb::this_task_arena::max_concurrency());
 }
 
+int threads_worth(double multiply_adds) { return multiply_adds < 4e6 ? 1 : thread_count(); }
+
 #ifdef __SANITIZE_THREAD__
 // TBB is not built with the thread sanitizer, which so does not see what orders its tasks: plain
 // threads take them here, those of an outer loop their inner ones alone.

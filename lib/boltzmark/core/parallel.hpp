@@ -23,6 +23,9 @@ class ThreadLimit {
 
 /// Returns the number of threads that parallel loops may use now.
 int thread_count();
+/// Counts the threads that so many multiply-adds are worth: one, where a task costs less than
+/// handing it to another thread.
+int threads_worth(double multiply_adds);
 
 /// Calls body(i) for i = 0..count-1, in any order, on several threads. Exceptions reach the caller.
 /// Invariant  a body must write only to places of its own index, so that results do not depend on

@@ -5,10 +5,11 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/quantiles.hpp"
-#include "boltzmark/diagnose/chain_autocovariance.hpp"
+#include "boltzmark/diagnose/autocorrelation.hpp"
 
 namespace boltzmark {
 namespace {
@@ -17,6 +18,64 @@ constexpr double least_batches = 20;
 constexpr double batch_per_tau = 20;
 constexpr double first_batch_per_tau = 25;   // so that noise in tau seldom asks for longer batches
 constexpr double tolerated_discrepancy = 2;  // standard errors
+constexpr Eigen::Index least_chains = 5;  // below, the jackknife's own error is too large to help
+constexpr double normal_quantile = 1.959963984540054;  // 97.5 %
+
+/// Throws InvalidArgument if there are fewer steps than `least`, no chain, a value is not finite,
+/// or all values are equal.
+void check_series(const Eigen::Ref<const Eigen::MatrixXd>& chains, Eigen::Index least) {
+  if (chains.rows() < least || chains.cols() == 0)
+    throw InvalidArgument(fmt::format("chains = {} x {} (must hold at least {} steps and a chain)",
+                                      chains.rows(), chains.cols(), least));
+  if (!chains.allFinite()) throw InvalidArgument("chains = not finite (must be finite)");
+  if (chains.maxCoeff() == chains.minCoeff())
+    throw InvalidArgument(fmt::format("chains = {} throughout (must vary)", chains(0, 0)));
+}
+
+/// Estimates each chain's autocovariances about the mean of all samples.
+/// Shapes  chains [steps x chains]; result [max_lag + 1, chains]
+Eigen::MatrixXd chain_autocovariances(const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                                      Eigen::Index max_lag) {
+  double sum = 0;
+  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
+    for (Eigen::Index step = 0; step < chains.rows(); ++step) sum += chains(step, chain);
+  const double mean = sum / static_cast<double>(chains.size());
+  Eigen::MatrixXd result(max_lag + 1, chains.cols());
+  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
+    result.col(chain) = autocovariance(chains.col(chain), max_lag, mean);
+  return result;
+}
+
+/// Averages the columns, in order.
+Eigen::VectorXd average(const Eigen::Ref<const Eigen::MatrixXd>& columns) {
+  Eigen::VectorXd total = Eigen::VectorXd::Zero(columns.rows());
+  for (Eigen::Index c = 0; c < columns.cols(); ++c) total += columns.col(c);
+  return total / static_cast<double>(columns.cols());
+}
+
+/// Sets the standard error and the 95 % interval, symmetric in log tau, from a relative standard
+/// error and, with 5 chains or more, from the leave-one-chain-out jackknife of `statistic` (a
+/// function of the average autocovariances) with Student's t; the wider of the two counts.
+void set_interval(TimeEstimate& estimate, double relative_error,
+                  const Eigen::Ref<const Eigen::MatrixXd>& autocovariances,
+                  const std::function<double(const Eigen::VectorXd&)>& statistic) {
+  double half_width = normal_quantile * relative_error;  // of log tau
+  const Eigen::Index chains = autocovariances.cols();
+  if (chains >= least_chains) {
+    const double count = static_cast<double>(chains);
+    const Eigen::VectorXd mean = average(autocovariances);
+    Eigen::VectorXd without(chains);
+    for (Eigen::Index c = 0; c < chains; ++c)
+      without[c] = statistic((mean * count - autocovariances.col(c)) / (count - 1));
+    const double spread = (without.array() - without.mean()).matrix().squaredNorm();
+    const double between = std::sqrt((count - 1) / count * spread) / estimate.tau;
+    half_width = std::max(half_width, students_t_quantile(count - 1, 0.975) * between);
+    relative_error = std::max(relative_error, between);
+  }
+  estimate.std_error = relative_error * estimate.tau;
+  estimate.lower = estimate.tau * std::exp(-half_width);
+  estimate.upper = estimate.tau * std::exp(half_width);
+}
 
 double sum_to(const Eigen::VectorXd& gamma, Eigen::Index window) {
   double total = gamma[0];
@@ -139,13 +198,13 @@ InitialSum initial_sequence_sum(const Eigen::VectorXd& gamma) {
 }
 
 SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
-  detail::check_series(chains, 4);
+  check_series(chains, 4);
   const Eigen::Index last_lag = chains.rows() - 1;
   Eigen::MatrixXd each;
   InitialSum sum;
   for (Eigen::Index max_lag = 2047; !sum.truncated; max_lag = 8 * max_lag + 7) {
-    each = detail::chain_autocovariances(chains, std::min(max_lag, last_lag));
-    sum = initial_sequence_sum(detail::average(each));
+    each = chain_autocovariances(chains, std::min(max_lag, last_lag));
+    sum = initial_sequence_sum(average(each));
     if (max_lag >= last_lag) break;
   }
   SequenceTime result;
@@ -153,15 +212,14 @@ SequenceTime geyer_time(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
   const double relative_error =
       std::sqrt(static_cast<double>(4 * sum.window + 2) / static_cast<double>(chains.size()));
   result.tau = sum.tau > 0 ? sum.tau : relative_error;
-  detail::set_interval(
-      result, relative_error, each.topRows(sum.window + 1),
-      [&](const Eigen::VectorXd& covariance) { return sum_to(covariance, sum.window); });
+  set_interval(result, relative_error, each.topRows(sum.window + 1),
+               [&](const Eigen::VectorXd& covariance) { return sum_to(covariance, sum.window); });
   return result;
 }
 
 BatchTime batch_means_time(const Eigen::Ref<const Eigen::MatrixXd>& chains,
                            Eigen::Index batch_size) {
-  detail::check_series(chains, 2);
+  check_series(chains, 2);
   const Eigen::Index per_chain = batch_size >= 1 ? chains.rows() / batch_size : 0;
   if (per_chain * chains.cols() < 2)
     throw InvalidArgument(
@@ -239,12 +297,12 @@ double ar_time(const Eigen::VectorXd& coefficients, const Eigen::VectorXd& autoc
 }
 
 ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
-  detail::check_series(chains, 3);
+  check_series(chains, 3);
   const double samples = static_cast<double>(chains.size());
   const auto max_order =
       std::min(chains.rows() - 2, static_cast<Eigen::Index>(10 * std::log10(samples)));
-  const Eigen::MatrixXd each = detail::chain_autocovariances(chains, max_order);
-  const Eigen::VectorXd gamma = detail::average(each);
+  const Eigen::MatrixXd each = chain_autocovariances(chains, max_order);
+  const Eigen::VectorXd gamma = average(each);
   const Eigen::Index order = choose_order(gamma, max_order, samples);
   const ArModel model = fit_yule_walker(gamma, order);
 
@@ -259,11 +317,10 @@ ArTime ar_act(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
   const Eigen::VectorXd gradient = time_gradient(model.coefficients, gamma / gamma[0]);
   const double variance = result.innovation_variance / samples *
                           gradient.dot(toeplitz(gamma, order).partialPivLu().solve(gradient));
-  detail::set_interval(result, std::sqrt(std::max(variance, 0.0)) / result.tau, each,
-                       [order](const Eigen::VectorXd& covariance) {
-                         return ar_time(fit_yule_walker(covariance, order).coefficients,
-                                        covariance);
-                       });
+  set_interval(result, std::sqrt(std::max(variance, 0.0)) / result.tau, each,
+               [order](const Eigen::VectorXd& covariance) {
+                 return ar_time(fit_yule_walker(covariance, order).coefficients, covariance);
+               });
   return result;
 }
 

@@ -43,10 +43,9 @@ struct ArTime : TimeEstimate {
   double innovation_variance = 0;
 };
 
-/// Estimates tau by SamplerCompare's `ar.act` [Thompson 2010]: an autoregressive model fitted by
-/// Yule-Walker (Levinson-Durbin), its order chosen by AIC as R's ar.yw does.
+/// Estimates tau by SamplerCompare's `ar.act` [Thompson 2010]: the ar_time of fit_yule_walker, its order
+/// chosen by AIC as R's ar.yw does.
 ///   AIC(p) = n log v_p + 2 p,  p = 0..min(floor(10 log10 n), steps - 2);  order 0 becomes 1
-///   tau = (1 - sum pi_i rho_i) / (1 - sum pi_i)^2
 /// Here v_p is the raw residual variance and n the steps of all chains; innovation_variance is
 /// v_p n / (n - p - 1), as R reports it. The standard error is the delta method on the asymptotic
 /// covariance of the coefficients (order taken as known), or the jackknife over 5 or more chains

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "boltzmark/core/normal.hpp"
+#include "boltzmark/core/quantiles.hpp"
 
 namespace boltzmark {
 namespace {

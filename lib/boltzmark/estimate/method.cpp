@@ -66,16 +66,19 @@ ReplicaOptions replica_options(const MethodSettings& settings) {
       settings.bundles > 0 ? settings.bundles : std::max(1, settings.chains / ladder.rungs());
   const std::int64_t sweeps =
       std::int64_t{settings.sweeps} * settings.chains / (std::int64_t{bundles} * ladder.rungs());
-  if (sweeps < 2)
+  // Chains come down from b = 1 in half of the burn-in, and one bundle's error is over its sweeps.
+  const std::int64_t descent = settings.top_start ? 2 : 0, kept = bundles > 1 ? 1 : 2;
+  if (const std::int64_t least = std::max<std::int64_t>(2, descent + kept); sweeps < least)
     throw InvalidArgument(fmt::format(
-        "sweeps = {} of {} chains (must be worth 2 sweeps of a chain on each of {} rungs{})",
-        settings.sweeps, settings.chains, ladder.rungs(),
+        "sweeps = {} of {} chains (must be worth {} sweeps of a chain on each of {} rungs{})",
+        settings.sweeps, settings.chains, least, ladder.rungs(),
         bundles > 1 ? fmt::format(" of {} bundles", bundles) : ""));
-  const std::int64_t burn_in = settings.burn_in < 0 ? sweeps / 5 : settings.burn_in;
-  if (burn_in >= sweeps)
+  const std::int64_t burn_in =
+      settings.burn_in < 0 ? std::max(descent, sweeps / 5) : std::int64_t{settings.burn_in};
+  if (burn_in > sweeps - kept)
     throw InvalidArgument(
-        fmt::format("burn-in = {} (must be less than the {} sweeps that each chain of {} makes)",
-                    burn_in, sweeps, bundles * ladder.rungs()));
+        fmt::format("burn-in = {} (must leave {} of the {} sweeps that each chain of {} makes)",
+                    burn_in, kept, sweeps, bundles * ladder.rungs()));
   return {.ladder = ladder,
           .bundles = bundles,
           .burn_in = burn_in,
@@ -114,13 +117,6 @@ TemperedRun run_tempering(const Target& target, const MethodSettings& settings) 
                                       .top_states = settings.top_states,
                                       .key = settings.key,
                                       .progress = settings.progress});
-}
-
-BothWays run_from_modes(const Method& method, const Estimate& told, const LayeredTarget& target,
-                        const Modes& modes, MethodSettings settings) {
-  settings.top_start = start_from_modes(target, modes, method.work(settings).chains,
-                                        derive_key(settings.key, "modes"));
-  return {told, estimate_log_z(method.name, target, settings)};
 }
 
 Method reader_of_runs(std::string name, std::string summary,

@@ -157,11 +157,6 @@ MethodWork replica_work(const MethodSettings& settings);
 /// Randomness, Throws  as parallel_tempering_samples and replica_options
 SampleStore run_replicas(const Target& target, const MethodSettings& settings);
 
-/// Makes the same run of a method by chains that begin near modes.
-/// Throws  as estimate_log_z
-BothWays run_from_modes(const Method& method, const Estimate& told, const LayeredTarget& target,
-                        const Modes& modes, MethodSettings settings);
-
 /// Makes a method that reads more of a tempered run than its samples.
 Method reader_of_runs(std::string name, std::string summary,
                       std::function<Estimate(const TemperedRun&)> from_run);

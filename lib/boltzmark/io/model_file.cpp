@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -16,10 +17,78 @@
 #include "boltzmark/io/formats/file_kind.hpp"
 #include "boltzmark/io/formats/mat.hpp"
 #include "boltzmark/io/formats/npz.hpp"
-#include "boltzmark/io/model_arrays.hpp"
 
 namespace boltzmark {
 namespace {
+
+/// Calls make(); a value that the model itself refuses is a fault of the file.
+template <class Make>
+auto as_file_fault(const std::string& path, Make&& make) {
+  try {
+    return make();
+  } catch (const InvalidArgument& error) {
+    throw DataError(path + ": " + error.what());
+  }
+}
+
+// Named as a layer's parameters are, or nearly: W1, w1, b2, sigma0, sigma, unit, Units.
+bool seems_parameter(const std::string& name) {
+  const std::size_t digits = name.size() - (name.find_last_not_of("0123456789") + 1);
+  std::string stem = name.substr(0, name.size() - digits);
+  std::transform(stem.begin(), stem.end(), stem.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return stem == "w" || stem == "sigma" || (stem == "b" && digits > 0) ||
+         (digits == 0 && (stem == "unit" || (stem == "units" && name != stem)));
+}
+
+void expect_floats(const Array& array) {
+  if (!is_float(array.type)) {
+    array.place.refuse(fmt::format("holds {}", element_name(array.type)),
+                       "must be float32 or float64");
+  }
+}
+
+/// Reads an array of float32 or float64.  Throws  DataError if it is missing or of another type
+Array read_floats(const Npz& file, const std::string& name) {
+  Array array = file.read(name);
+  expect_floats(array);
+  return array;
+}
+
+/// Reads its type and shape alone.  Throws  as read_floats
+Array describe_floats(const Npz& file, const std::string& name) {
+  Array array = file.describe(name);
+  expect_floats(array);
+  return array;
+}
+
+/// Refuses a file that holds an array which is named as a layer's parameters are, or nearly, and is none
+/// of those read, as where one has a wrong name: "has an array NAME that WHAT (MUST)".
+void refuse_unread(const Npz& file, const std::set<std::string>& read, const std::string& what,
+                   const std::string& must) {
+  for (const std::string& name : file.names())
+    if (seems_parameter(name) && !read.contains(name))
+      Place{file.path()}.refuse(fmt::format("has an array {} that {}", name, what), must);
+}
+
+/// Holds the shape of one layer's values to the weights, without reading them.  Throws  DataError
+void expect_layer_vector(
+    const Npz& file, const std::string& name, std::uint64_t units,
+    const std::string& whose = "the units of the weights, W [visible, hidden]") {
+  const Array array = describe_floats(file, name);
+  array.expect_dimensions(1);
+  if (array.shape[0] != units) {
+    array.place.refuse(fmt::format("has {} values", array.shape[0]),
+                       fmt::format("must have {}, {}", units, whose));
+  }
+}
+
+/// Reads the values of one layer's units; they must agree with the weights in number.
+/// Throws  DataError
+Eigen::VectorXd read_layer_vector(const Npz& file, const std::string& name, Eigen::Index units) {
+  expect_layer_vector(file, name, static_cast<std::uint64_t>(units));
+  return read_floats(file, name).vector();
+}
 
 std::vector<Unit> read_units(const Npz& file, std::size_t layers) {
   if (!file.contains("units")) return std::vector<Unit>(layers, Unit::bernoulli());

@@ -23,7 +23,7 @@ void check_size(const char* name, int size) {
 }
 
 Eigen::MatrixXd draw_xavier(Eigen::Index rows, Eigen::Index cols, Stream& stream) {
-  const double bound = xavier_bound(rows, cols);
+  const double bound = std::sqrt(6.0 / static_cast<double>(rows + cols));
   Eigen::MatrixXd weights(rows, cols);
   for (double& weight : weights.reshaped()) weight = stream.uniform(-bound, bound);
   return weights;
@@ -76,10 +76,6 @@ Layered initial_rbm(int visible, int hidden, double sd, StreamKey key, NetworkUn
 
 Layered xavier_rbm(int visible, int hidden, StreamKey key, NetworkUnits units) {
   return xavier_network(std::array{visible, hidden}, key, units);
-}
-
-double xavier_bound(Eigen::Index a, Eigen::Index b) {
-  return std::sqrt(6.0 / static_cast<double>(a + b));
 }
 
 DiscriminativeRbm xavier_discriminative(Unit hidden_unit, int inputs, int hidden, int classes,

@@ -22,7 +22,8 @@ struct NetworkUnits {
 Layered initial_network(std::span<const int> sizes, double sd, StreamKey key,
                         NetworkUnits units = {});
 
-/// Draws a network with weights uniform within xavier_bound of their two layers and biases zero.
+/// Draws a network with biases zero and weights uniform within +-sqrt(6 / (a + b)), a and b the sizes of the
+/// two layers that they join.                                   [Glorot & Bengio 2010, Eq. 16]
 /// Randomness  key, Purpose::initial_weights     Throws  InvalidArgument as initial_network
 Layered xavier_network(std::span<const int> sizes, StreamKey key, NetworkUnits units = {});
 
@@ -30,11 +31,7 @@ Layered xavier_network(std::span<const int> sizes, StreamKey key, NetworkUnits u
 Layered initial_rbm(int visible, int hidden, double sd, StreamKey key, NetworkUnits units = {});
 Layered xavier_rbm(int visible, int hidden, StreamKey key, NetworkUnits units = {});
 
-/// Computes the bound of Xavier initialisation's uniform law, sqrt(6 / (a + b)), from the sizes of
-/// the two layers that the weights join.                        [Glorot & Bengio 2010, Eq. 16]
-double xavier_bound(Eigen::Index a, Eigen::Index b);
-
-/// Draws a discriminative RBM, both weight matrices uniform within their xavier_bound, biases zero.
+/// Draws a discriminative RBM, both weight matrices as xavier_network's, biases zero.
 /// Randomness  key, Purpose::initial_weights     Throws  InvalidArgument as DiscriminativeRbm
 DiscriminativeRbm xavier_discriminative(Unit hidden_unit, int inputs, int hidden, int classes,
                                         StreamKey key);

@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/cases/stacked_cases.hpp"
-#include "boltzmark/sample/chains/tied_divergence.hpp"
+#include "boltzmark/sample/chains/contrastive_divergence.hpp"
 
 namespace boltzmark {
 namespace {
@@ -38,10 +38,6 @@ void check_epochs(const std::vector<int>& epochs, std::size_t rbms) {
 }
 
 }  // namespace
-
-TiedCopies copies_in_stack(int l, int rbms) {
-  return {.visible = l + 1 == rbms ? 1 : 2, .hidden = l == 0 ? 1 : 2};
-}
 
 Layered compose_stack(std::span<const Layered> rbms) {
   if (rbms.empty()) throw InvalidArgument("rbms (must be one or more)");

@@ -12,20 +12,12 @@
 
 namespace boltzmark {
 
-struct TiedCopies;
-
 /// What greedy pretraining takes beside its recipe.
 struct PretrainingOptions {
   std::vector<int> epochs = {};  ///< of each RBM of the stack, from the bottom
   int batch = 100;
   double learning_rate = 0.05;  ///< of CD-1; of CD-k the k-th part
 };
-
-/// Returns the copies that RBM l of a stack of so many stands for: a layer between two others of the
-/// deep model has one neighbour of them in its RBM, which so counts twice.
-///   the bottom RBM's hidden layer and the top one's visible layer get twice their inputs, those
-///   between both, which is an RBM of twice the weights   [Salakhutdinov & Hinton 2009, Sec. 3.2]
-TiedCopies copies_in_stack(int l, int rbms);
 
 /// Joins the RBMs of a stack into a deep model, whose weights are theirs and in which the biases of a
 /// shared layer add up: then log p(h) of a layer is the mean of what its two RBMs say.

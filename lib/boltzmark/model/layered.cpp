@@ -57,12 +57,8 @@ void check_weights(const Eigen::MatrixXd& weights, const std::vector<Layer>& lay
 }
 
 void check_direction(const Layered& model, const Parameters& direction) {
-  const auto pairs = model.weights().size();
-  bool agree = direction.weights.size() == pairs && direction.biases.size() == pairs + 1;
-  for (std::size_t l = 0; agree && l < pairs; ++l) {
-    agree = direction.weights[l].rows() == model.weights()[l].rows() &&
-            direction.weights[l].cols() == model.weights()[l].cols();
-  }
+  bool agree = same(direction.weights, model.weights()) &&
+               static_cast<int>(direction.biases.size()) == model.layers();
   for (int l = 0; agree && l < model.layers(); ++l) {
     agree = direction.biases[l].size() == model.size(l);
   }

@@ -20,6 +20,12 @@ int smaller_side(const Layered& model, int first_layer) {
   return log2_states(model, 0, first_layer) < log2_states(model, 1, first_layer) ? 0 : 1;
 }
 
+int side_of_fewer_units(const Layered& model) {
+  int units[2] = {0, 0};
+  for (int l = 0; l < model.layers(); ++l) units[l % 2] += model.size(l);
+  return units[0] < units[1] ? 0 : 1;
+}
+
 const char* side_name(const Layered& model, int parity) {
   if (model.is_rbm()) return parity == 0 ? "visible" : "hidden";
   return parity == 0 ? "even layers" : "odd layers";

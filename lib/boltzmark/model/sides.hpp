@@ -12,6 +12,9 @@ double log2_states(const Layered& model, int parity, int first_layer = 0);
 /// listed, the other side being summed in closed form.
 int smaller_side(const Layered& model, int first_layer = 0);
 
+/// Returns the parity of the side with fewer units, the odd one when equal.
+int side_of_fewer_units(const Layered& model);
+
 /// Names the layers of one parity for people: "visible", "hidden"; of deeper models "even layers",
 /// "odd layers".
 const char* side_name(const Layered& model, int parity);

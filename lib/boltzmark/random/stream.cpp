@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/normal.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/random/audit.hpp"
 
 namespace boltzmark {

@@ -15,7 +15,6 @@ std::array<std::uint32_t, 4> philox(StreamKey key, std::array<std::uint32_t, 4> 
 /// Every object made of the same three gives the same draws; a stream belongs to one task.
 class Stream {
  public:
-  using result_type = std::uint32_t;
   Stream(StreamKey key, Purpose purpose, std::uint64_t index = 0);
 
   std::uint32_t operator()();               ///< uniform on all uint32
@@ -25,8 +24,6 @@ class Stream {
   bool bernoulli(double p);                 ///< true with probability p, to 2^-33; one draw
   std::uint64_t below(std::uint64_t n);     ///< uniform on 0..n-1; throws InvalidArgument if n = 0
   void skip(std::uint64_t draws);           ///< goes on as after so many draws, at once
-  static constexpr std::uint32_t min() { return 0; }
-  static constexpr std::uint32_t max() { return 0xffffffffU; }
 
  private:
   StreamKey key_;

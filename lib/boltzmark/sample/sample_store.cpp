@@ -206,8 +206,6 @@ int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps) {
 
 RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {
   store.check();
-  if (assignment == Assignment::soft && !store.random_rungs)
-    throw InvalidArgument("store (must hold rungs drawn by simulated tempering for q(b | x))");
   std::optional<RungLaw> law;
   if (assignment == Assignment::soft) law.emplace(store, States::joint);
   RungSums sums = sum_all(store, law ? &*law : nullptr, true);
@@ -217,35 +215,6 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {
 RungSums sum_collapsed(const SampleStore& store) {
   const RungLaw law(store, States::collapsed);
   return sum_all(store, &law, false);
-}
-
-std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs) {
-  std::int64_t trips = 0;
-  for (Eigen::Index c = 0; c < rung.cols(); ++c) {
-    TripCounter counter(rungs - 1);
-    for (Eigen::Index s = 0; s < rung.rows(); ++s) counter.visit(rung(s, c));
-    trips += counter.trips();
-  }
-  return trips;
-}
-
-void TripCounter::add_tours(TourVisits& tours) const {
-  for (const auto& [visits, number] : tours_) tours.numbers[visits] += number;
-  if (on_tour_) ++tours.cut[visits_];
-}
-
-TourVisits count_tours(const Eigen::MatrixXi& rung, int rungs) {
-  TourVisits tours;
-  for (Eigen::Index c = 0; c < rung.cols(); ++c) {
-    TripCounter counter(rungs - 1);
-    for (Eigen::Index s = 0; s < rung.rows(); ++s) counter.visit(rung(s, c));
-    counter.add_tours(tours);
-  }
-  return tours;
-}
-
-std::int64_t round_trips(const SampleStore& store) {
-  return round_trips(store.rung, store.rungs());
 }
 
 std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store) {
@@ -278,12 +247,6 @@ void RungLaw::operator()(Eigen::Index place, Eigen::VectorXd& out) const {
     out = Eigen::Map<const Eigen::VectorXd>(from, store_.rungs());
   }
   rung_probabilities(out, log_weight_, out);
-}
-
-RungSums sum_soft(const SampleStore& store, States states) {
-  store.check();
-  need_random_rungs(store);
-  return states == States::joint ? sum_by_rung(store, Assignment::soft) : sum_collapsed(store);
 }
 
 }  // namespace boltzmark

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -97,50 +95,6 @@ RungSums sum_by_rung(const SampleStore& store, Assignment assignment);
 /// Throws  as RungLaw
 RungSums sum_collapsed(const SampleStore& store);
 
-/// How many tours made how many visits of the top rung. A tour is what a chain does from one visit of
-/// b = 0, where it forgets all that was before, to the next: tours are independent of each other. What a
-/// chain does before its first such visit is none; the end of the run cuts its last one short.
-struct TourVisits {
-  std::map<std::int64_t, std::int64_t> numbers;  ///< visits -> tours
-  std::map<std::int64_t, std::int64_t> cut;      ///< visits so far -> tours that were cut short
-};
-
-/// Counts one chain's completed trips from the top rung to the bottom one and back, and its tours.
-class TripCounter {
- public:
-  explicit TripCounter(int top_rung) : top_(top_rung) {}
-  void visit(int rung) {
-    if (rung == 0) {
-      reached_bottom_ = from_top_;
-      if (on_tour_) ++tours_[visits_];
-      on_tour_ = true;
-      visits_ = 0;
-    }
-    if (rung != top_) return;
-    ++visits_;
-    trips_ += reached_bottom_ ? 1 : 0;
-    from_top_ = true;
-    reached_bottom_ = false;
-  }
-  std::int64_t trips() const { return trips_; }
-  /// Adds this chain's tours to those of others.
-  void add_tours(TourVisits& tours) const;
-
- private:
-  int top_;
-  bool from_top_ = false, reached_bottom_ = false;
-  std::int64_t trips_ = 0;
-  bool on_tour_ = false;
-  std::int64_t visits_ = 0;  ///< of the top rung, in this tour
-  std::map<std::int64_t, std::int64_t> tours_;
-};
-
-/// Counts the trips of all chains.  Shapes  rung [sweeps x chains], 0..rungs-1
-std::int64_t round_trips(const Eigen::MatrixXi& rung, int rungs);
-std::int64_t round_trips(const SampleStore& store);
-/// Counts their tours by visits of the top rung.  Shapes  rung [sweeps x chains], 0..rungs-1
-TourVisits count_tours(const Eigen::MatrixXi& rung, int rungs);
-
 /// Lists each rung's samples by their places in store.log_ratio.data(), ascending.
 std::vector<std::vector<Eigen::Index>> samples_by_rung(const SampleStore& store);
 
@@ -164,8 +118,5 @@ class RungLaw {
   Eigen::VectorXd inverse_temperatures_;
   Eigen::VectorXd log_weight_;
 };
-
-/// Sums q(b_k | x) of the stored states by rung.  Throws  as RungLaw
-RungSums sum_soft(const SampleStore& store, States states);
 
 }  // namespace boltzmark

@@ -47,13 +47,6 @@ Populations::Populations(int chains, const Populate& populate) : chains_(chains)
   }
 }
 
-Population& Populations::at(int first_chain) {
-  const auto found = std::find(first_chains_.begin(), first_chains_.end(), first_chain);
-  if (found == first_chains_.end())
-    throw InvalidArgument(fmt::format("first_chain = {} (must be a group's)", first_chain));
-  return *groups_[static_cast<std::size_t>(found - first_chains_.begin())];
-}
-
 void Populations::copy_chain(int chain, Population& to, int place) const {
   const int from = group_of(chain);
   to.copy_chain(place, *groups_[from], chain - first_chains_[from]);

@@ -84,8 +84,6 @@ class Populations {
   void copy_chain(int chain, Population& to, int place) const;
   /// Copies to a chain the state of one of a population of the same target.
   void take_chain(int chain, const Population& from, int source);
-  /// Returns the group that begins with a chain.  Throws  InvalidArgument if none does
-  Population& at(int first_chain);
 
   /// Calls body(population, first chain) for every group, in parallel.
   void for_each(const std::function<void(Population&, int)>& body);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/normal.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {

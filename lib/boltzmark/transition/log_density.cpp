@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/kernels/layer_update.hpp"
-#include "boltzmark/transition/kernels/panel.hpp"
-#include "boltzmark/transition/kernels/threads.hpp"
 #include "boltzmark/transition/tempered_density.hpp"
 
 namespace boltzmark {
@@ -24,11 +23,6 @@ void check_shapes(const PackedModel& model, const Chains& chains, int first_chai
   if (first_chain < 0 || first_chain >= chains.chains())
     throw InvalidArgument(
         fmt::format("first_chain = {} (must be 0..{})", first_chain, chains.chains() - 1));
-}
-
-// The numbers of a layer's inputs by one block of chains.
-std::size_t block_inputs(const PackedModel& model, int layer) {
-  return static_cast<std::size_t>(panels_of(model.size(layer))) * kPanelSize;
 }
 
 void check_inputs(const PackedModel& model, const Chains& chains, const SideInputs& inputs) {

@@ -219,18 +219,11 @@ PackedModel::PackedModel(const Layered& model, const Packing& packing) {
 
 PackedModel::PackedModel(const Layered& model, const Base& base, const Packing& packing)
     : PackedModel(model, packing) {
-  require_temperable(model);
-  if (static_cast<int>(base.logits.size()) != model.layers())
-    throw InvalidArgument(
-        fmt::format("base = {} layers (must be {})", base.logits.size(), model.layers()));
+  log_base_ = log_normaliser(model, base);
   for (int l = 0; l < model.layers(); ++l) {
-    if (base.logits[l].size() != model.size(l))
-      throw InvalidArgument(fmt::format("base layer {} = {} units (must be {})", l,
-                                        base.logits[l].size(), model.size(l)));
     check_range(base.logits[l]);
     fill_padded(base.logits[l], layers_[l].base_logit);
   }
-  log_base_ = log_normaliser(model, base);
 }
 
 void PackedModel::update(const Layered& model) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
-#include "boltzmark/transition/kernels/threads.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/transition/statistics.cpp"

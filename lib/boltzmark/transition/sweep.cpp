@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/kernels/layer_update.hpp"
 #include "boltzmark/transition/kernels/panel.hpp"
-#include "boltzmark/transition/kernels/threads.hpp"
 
 namespace boltzmark {
 namespace {
@@ -37,16 +37,10 @@ void check_layer(const PackedModel& model, int layer) {
     throw InvalidArgument(fmt::format("layer = {} (must be 0..{})", layer, model.layers() - 1));
 }
 
-std::size_t inputs_size(const PackedModel& model, const Chains& chains, int layer) {
-  return static_cast<std::size_t>(panels_of(model.size(layer))) *
-         static_cast<std::size_t>(chains.blocks()) * kPanelSize;
-}
-
 void check_inputs(const PackedModel& model, const Chains& chains, int layer,
                   std::span<const float> inputs) {
-  if (inputs.size() != inputs_size(model, chains, layer))
-    throw InvalidArgument(fmt::format("inputs = {} values (must be {})", inputs.size(),
-                                      inputs_size(model, chains, layer)));
+  if (const std::size_t size = block_inputs(model, layer) * chains.blocks(); inputs.size() != size)
+    throw InvalidArgument(fmt::format("inputs = {} values (must be {})", inputs.size(), size));
 }
 
 std::vector<float> pad_to_blocks(std::span<const float> values, int blocks) {
@@ -192,7 +186,7 @@ void fill_inputs(const PackedModel& model, const Chains& chains, int layer,
   simd_path();
   check(model, chains, {});
   check_layer(model, layer);
-  inputs.resize(inputs_size(model, chains, layer));
+  inputs.resize(block_inputs(model, layer) * chains.blocks());
   for_parts(LayerInputs{.model = &model, .layer = layer, .chains = &chains},
             [&](const LayerInputs& part) { fill_inputs(part, inputs.data()); });
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -55,8 +56,7 @@ std::string scales_text(const Layer& layer) {
 
 // The layers that annealing sums out unless asked otherwise; none of a model that it refuses.
 std::optional<std::string> annealed_without(const Layered& model) {
-  for (int l = 0; l < model.layers(); ++l)
-    if (model.layer(l).unit.has_scale()) return std::nullopt;
+  if (model.has_scales()) return std::nullopt;
   return parity_name(summed_side(model, {}));
 }
 
@@ -148,13 +148,12 @@ void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
 
 JsonObject json_classifier(const std::string& path, const DiscriminativeRbm& model) {
   const std::optional<BinariseOptions> trained = read_binarise(path);
-  JsonObject object;
-  object.set("kind", "discriminative").set("file", path).set("inputs", model.inputs());
-  if (trained)
-    object.set("binarise", binarise_text(*trained));
-  else
-    object.set_null("binarise");
-  return object.set("hidden", model.hidden())
+  return JsonObject()
+      .set("kind", "discriminative")
+      .set("file", path)
+      .set("inputs", model.inputs())
+      .set("binarise", trained ? std::optional(binarise_text(*trained)) : std::nullopt)
+      .set("hidden", model.hidden())
       .set("classes", model.classes())
       .set("hidden_units", model.hidden_unit().name())
       .set("input_weights", json_range(model.input_weights()))
@@ -164,9 +163,7 @@ JsonObject json_classifier(const std::string& path, const DiscriminativeRbm& mod
 }
 
 int class_count(const Dataset& data) {
-  int highest = -1;
-  for (const int label : data.labels) highest = std::max(highest, label);
-  return highest + 1;
+  return data.labels.empty() ? 0 : *std::max_element(data.labels.begin(), data.labels.end()) + 1;
 }
 
 double share_of_non_binary(const Dataset& data) {

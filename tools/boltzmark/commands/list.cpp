@@ -198,7 +198,7 @@ void add_list(Program& program) {
       .about = "Lists what this program knows; without an argument, everything.",
       .notes =
           "JSON keys: experiments, rules, estimators, datasets, models, claims, each an array of\n"
-          "objects.",
+          "objects. The test of a claim is what its parts assert, the same once: \"> 40; < 60\".",
       .examples = {"boltzmark list experiments", "boltzmark list datasets --json"},
   });
   std::vector<std::string> names;

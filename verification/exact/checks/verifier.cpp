@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string>
 
 #include "boltzmark/core/parallel.hpp"
 #include "experiments/kit/claims.hpp"
@@ -49,6 +51,117 @@ TEST_CASE("what must exceed its bound does not hold where no case does") {
   CHECK_FALSE(holds(0.1, 0.1));
   CHECK_FALSE(holds(0.1, 0));
   CHECK_FALSE(holds(NAN, 0.2));
+}
+
+TEST_CASE("these checks are registered, and no others") {
+  const std::map<std::string, std::set<std::string>> expected = {
+      {"detailed-balance", {"gibbs", "flip", "blend:0.5", "metropolis", "tempered-transitions"}},
+      {"invariance", {"gibbs", "flip", "blend:0.5", "metropolis"}},
+      {"detailed-balance (discrete units)", {"gibbs", "flip", "blend:0.5", "metropolis"}},
+      {"invariance (discrete units)", {"gibbs", "flip", "blend:0.5", "metropolis"}},
+      {"counter-example", {"metropolis"}},
+      {"independent-units", {"gibbs", "flip"}},
+      {"changes-as-often", {"flip", "blend:0.5"}},
+      {"activation-difference", {"flip"}},
+      {"whole-matrix-transform", {"flip"}},
+      {"lemma-1", {"gibbs", "flip", "blend:0.5"}},
+      {"theorem-1-climb", {"gibbs", "flip", "blend:0.5"}},
+      {"irreducible", {"gibbs", "flip", "blend:0.5"}},
+      {"modes-joined", {"gibbs", "flip", "blend:0.5"}},
+      {"modes-stay", {"gibbs", "flip", "blend:0.5"}},
+      {"aperiodic", {"gibbs", "flip", "blend:0.5"}},
+      {"random-scan", {"flip"}},
+      {"periodic-scan", {"flip"}},
+      {"rate-of-convergence", {"gibbs", "flip", "blend:0.5"}},
+      {"autocorrelation-time", {"gibbs", "flip", "blend:0.5"}},
+      {"production-law", {"gibbs", "flip", "blend:0.5", "metropolis", "tempered-transitions"}},
+      {"production-stationarity", {"gibbs", "flip", "blend:0.5", "metropolis"}},
+      {"production-law (discrete units)", {"gibbs", "flip", "blend:0.5", "metropolis"}},
+      {"production-stationarity (discrete units)", {"gibbs", "flip", "blend:0.5", "metropolis"}},
+      {"tempered-invariance", {"gibbs", "flip", "blend:0.5"}},
+      {"tempered-invariance (discrete units)", {"gibbs", "flip", "blend:0.5"}},
+      {"joint-invariance (gibbs)", {"parallel-tempering"}},
+      {"joint-invariance (flip)", {"parallel-tempering"}},
+      {"joint-invariance (blend:0.5)", {"parallel-tempering"}},
+      {"enumeration", {"log_z", "gradient"}},
+      {"enumeration (discrete units)", {"log_z"}},
+      {"dbm-likelihood", {"likelihood"}},
+      {"dbm-likelihood (discrete units)", {"likelihood"}},
+      {"pair-invariance (joint states, gibbs rungs, gibbs)", {"simulated-tempering"}},
+      {"pair-invariance (joint states, gibbs rungs, flip)", {"simulated-tempering"}},
+      {"pair-invariance (joint states, gibbs rungs, blend:0.5)", {"simulated-tempering"}},
+      {"pair-invariance (collapsed states, gibbs rungs, gibbs)", {"simulated-tempering"}},
+      {"pair-invariance (joint states, metropolis rungs, gibbs)", {"simulated-tempering"}},
+      {"pair-invariance (joint states, metropolis rungs, flip)", {"simulated-tempering"}},
+      {"pair-invariance (joint states, metropolis rungs, blend:0.5)", {"simulated-tempering"}},
+      {"pair-invariance (collapsed states, metropolis rungs, gibbs)", {"simulated-tempering"}},
+      {"pair-invariance", {"wang-landau", "adaptive-tempering"}},
+      {"rung-law", {"simulated-tempering"}},
+      {"rao-blackwell", {"simulated-tempering"}},
+      {"rung-chain", {"simulated-tempering"}},
+      {"exact-occupancies", {"rts"}},
+      {"likelihood-gradient", {"rts"}},
+      {"concave-likelihood", {"rts-mixed"}},
+      {"bias-sign", {"rts"}},
+      {"bridge-identity", {"bar"}},
+      {"expected-counts", {"mbar"}},
+      {"first-order", {"sams"}},
+      {"continuous-temperatures", {"ti-continuous"}},
+      {"discretisation", {"ti"}},
+      {"variance-correction", {"ti-corrected"}},
+      {"continuous-limit", {"ti-rb"}},
+      {"mean-weight", {"ais", "raise", "smc"}},
+      {"mean-weight (production sweep)", {"ais", "raise"}},
+      {"mean-weight (discrete units)", {"ais", "raise"}},
+      {"mean-weight (base of modes)", {"ais"}},
+      {"mean-log-weight", {"ais"}},
+      {"riemann-sum", {"ais"}},
+      {"annealed-law", {"raise"}},
+      {"spins-are-bits", {"multivalued", "discriminative"}},
+      {"phi-closed-form", {"multivalued"}},
+      {"phi-limit", {"multivalued"}},
+      {"psi-slope", {"multivalued"}},
+      {"inverse-transform", {"multivalued"}},
+      {"blocked-gibbs", {"multivalued"}},
+      {"gradient-slope", {"multivalued", "discriminative", "gaussian"}},
+      {"two-spins", {"multivalued", "partition"}},
+      {"bound-below", {"mean-field"}},
+      {"bound-never-falls", {"mean-field"}},
+      {"updates-follow-law", {"mean-field"}},
+      {"bound-slope", {"mean-field"}},
+      {"production-pair-invariance", {"adaptive-tempering"}},
+      {"kept-states", {"adaptive-tempering"}},
+      {"joint-invariance", {"cast each", "cast lag"}},
+      {"production-joint-invariance", {"cast each", "cast lag"}},
+      {"handed-over-law", {"cast entry", "cast last"}},
+      {"production-exchange", {"cast entry"}},
+      {"handed-over-kernel", {"cast last"}},
+      {"constant-factor", {"adaptive-tempering"}},
+      {"reweighted-law", {"partition"}},
+      {"equal-weights", {"partition"}},
+      {"every-path", {"partition"}},
+      {"still-at-the-data", {"fpcd"}},
+      {"leaves-p", {"fpcd"}},
+      {"fast-weights", {"fpcd"}},
+      {"positive-phase", {"fpcd"}},
+      {"negative-phase", {"fpcd"}},
+      {"handed-over-distance", {"cast entry", "cast last"}},
+      {"constant-factor-distance", {"adaptive-tempering"}},
+      {"growing-acceptance", {"adaptive-tempering"}},
+      {"tied-statistics", {"pretraining"}},
+      {"composed-law", {"pretraining"}},
+      {"inverse-normal", {"gaussian"}},
+      {"log-z-quadrature", {"gaussian"}},
+      {"standardised-density", {"gaussian"}},
+      {"below-log-z", {"lower_bound"}},
+      {"below-log-z (discrete units)", {"lower_bound"}}};
+  std::map<std::string, std::set<std::string>> found;
+  for (const Check& check : registered_checks()) found[check.name].insert(check.subject);
+  for (const auto& [name, subjects] : expected) {
+    INFO(name);
+    CHECK(found[name] == subjects);
+  }
+  CHECK(found.size() == expected.size());
 }
 
 TEST_CASE("checks have distinct names for a subject, and claims rest on checks that there are") {

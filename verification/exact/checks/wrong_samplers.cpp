@@ -1,5 +1,8 @@
 // Samplers, rules, weights and bounds that are wrong are refused by the checks that are about them.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
@@ -7,6 +10,9 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/estimators/bar.hpp"
+#include "boltzmark/estimate/estimators/mbar.hpp"
+#include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
@@ -34,21 +40,44 @@ Rule wrong_where(const char* name, const Where& is_wrong) {
 
 bool is_dyadic(double input) { return input * 2048 == std::round(input * 2048); }
 
-/// The draws of others, but for those that accept tempered transitions, which are all the same.
+/// The draws of others, but for those that accept by a purpose, which are all the same.
 class AcceptingDraws final : public Draws {
  public:
-  AcceptingDraws(const Draws& others, std::uint32_t accepting)
-      : others_(others), accepting_(accepting) {}
+  AcceptingDraws(const Draws& others, Purpose purpose, std::uint32_t accepting)
+      : others_(others), purpose_(purpose), accepting_(accepting) {}
   void fill(std::uint32_t* out, const DrawRange& range) const override {
     others_.fill(out, range);
-    if (range.layer == static_cast<std::uint32_t>(Purpose::transition))
+    if (range.layer == static_cast<std::uint32_t>(purpose_))
       std::fill_n(out, std::size_t{range.units} * range.chains, accepting_);
   }
 
  private:
   const Draws& others_;
+  Purpose purpose_;
   std::uint32_t accepting_;
 };
+
+/// The draws of others, each changed by a function of its unit and itself.
+class ChangedDraws final : public Draws {
+ public:
+  using Change = std::function<std::uint32_t(std::uint32_t unit, std::uint32_t draw)>;
+  ChangedDraws(const Draws& others, Change change) : others_(others), change_(std::move(change)) {}
+  void fill(std::uint32_t* out, const DrawRange& range) const override {
+    others_.fill(out, range);
+    for (std::uint32_t u = range.first_unit; u < range.first_unit + range.units; ++u)
+      for (std::uint32_t c = 0; c < range.chains; ++c, ++out) *out = change_(u, *out);
+  }
+
+ private:
+  const Draws& others_;
+  Change change_;
+};
+
+/// Shrinks the means that a half update has set by a thousandth.
+void shrink_side(Chains& chains, int parity) {
+  for (int l = parity == 0 ? 2 : 1; l < chains.layers(); l += 2)
+    chains.set_layer(l, 0.999F * chains.get_layer(l));
+}
 
 }  // namespace
 
@@ -113,14 +142,88 @@ TEST_CASE("a swap on arrival at b = 1 is refused by what the other swaps are hel
     }
 }
 
-TEST_CASE("a swap of parallel tempering that is always accepted is refused, of either pair") {
-  for (const int always : {0, 1}) {
-    const Check check = parallel_tempering_check(Rule::gibbs(), [always](int pair, double ratio) {
-      return pair == always ? 1 : std::exp(std::min(0.0, ratio));
-    });
-    INFO(always);
-    CHECK_FALSE(check.run(40, 1).holds);
+// The ladder's swaps follow it, so that the law alone can tell: sqrt(draw) < p if draw < p^2.
+TEST_CASE("a swap accepted with the square of its probability is refused, of either pair") {
+  for (const std::uint32_t wrong : {0, 1}) {
+    const Check check = parallel_tempering_check(
+        Rule::gibbs(),
+        [wrong](int pair, auto... of_pair) {
+          const double p = swap_probability(of_pair...);
+          return pair == static_cast<int>(wrong) ? p * p : p;
+        },
+        [wrong](LadderSwaps& swaps, const auto& log_ratios, const Draws& draws, auto step) {
+          const ChangedDraws roots(draws, [wrong](std::uint32_t pair, std::uint32_t draw) {
+            return pair == wrong ? static_cast<std::uint32_t>(std::sqrt(draw * 0x1p-32) * 0x1p32)
+                                 : draw;
+          });
+          swaps.swap(log_ratios, roots, step);
+        });
+    INFO(wrong);
+    const CheckOutcome outcome = check.run(40, 1);
+    CHECK(std::isfinite(outcome.value));
+    CHECK_FALSE(outcome.holds);
   }
+}
+
+// The probability is right, so that draws just above and below alone can tell.
+TEST_CASE("a ladder is refused that swaps whatever it draws, or never") {
+  for (const std::uint32_t accepting : {0U, 0xffffffffU}) {
+    const Check check = parallel_tempering_check(
+        Rule::gibbs(), [](int, auto... of_pair) { return swap_probability(of_pair...); },
+        [accepting](LadderSwaps& swaps, const auto& log_ratios, const Draws& draws, auto step) {
+          swaps.swap(log_ratios, AcceptingDraws(draws, Purpose::swap, accepting), step);
+        });
+    INFO(accepting);
+    CHECK_FALSE(check.run(6, 1).holds);
+  }
+}
+
+TEST_CASE("continuous units that are drawn a millionth too near the middle are refused") {
+  const Check check =
+      inverse_transform_check([](const auto& packed, Chains& chains, const auto&... rest) {
+        half_sweep(packed, chains, rest...);
+        chains.set_layer(1, 0.999999F * chains.get_layer(1));
+      });
+  CHECK_FALSE(check.run(1, 1).holds);
+}
+
+// The complement of a draw is as far from the mean on the other side.
+TEST_CASE("Gaussian units that are drawn 1e-5 too far from their means are refused") {
+  const Check check = inverse_normal_check([](const PackedModel& packed, Chains& chains,
+                                              const Draws& draws, const auto&... rest) {
+    Chains mirrored = chains;
+    half_sweep(packed, chains, draws, rest...);
+    const ChangedDraws complements(draws, [](std::uint32_t, std::uint32_t draw) { return ~draw; });
+    half_sweep(packed, mirrored, complements, rest...);
+    const Eigen::MatrixXf x = chains.get_layer(0), means = (x + mirrored.get_layer(0)) / 2;
+    chains.set_layer(0, x + 1e-5F * (x - means));
+  });
+  CHECK_FALSE(check.run(12, 1).holds);
+}
+
+TEST_CASE("a half update of mean field is refused whose means are a thousandth too small") {
+  CHECK_FALSE(updates_follow_law_check([](MeanField& field, Chains& chains, int parity) {
+                field.update_side(chains, parity);
+                shrink_side(chains, parity);
+              })
+                  .run(12, 1)
+                  .holds);
+}
+
+// After nine of twelve halves the bound is near its highest. It falls by the square of a change, a
+// hundredth at most: one that is let fall by more would not be told from one that is not looked at.
+TEST_CASE("a bound of mean field that falls a little in one half update of twelve is refused") {
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    int half = 0;
+    const Check check =
+        bound_never_falls_check([&half](MeanField& field, Chains& chains, int parity) {
+          field.update_side(chains, parity);
+          if (++half == 10) shrink_side(chains, parity);
+        });
+    refused += check.run(1, seed).holds ? 0 : 1;
+  }
+  CHECK(refused > 0);
 }
 
 TEST_CASE("values beyond the second that are never left are not in detailed balance") {
@@ -134,6 +237,29 @@ TEST_CASE("values beyond the second that are never left are not in detailed bala
   REQUIRE(checks.size() == 2);
   CHECK(checks[0].run(20, 1).holds);  // of bits, which have no such values
   CHECK_FALSE(checks[1].run(20, 1).holds);
+}
+
+TEST_CASE("a law of another input is not in detailed balance, of bits and of discrete units") {
+  for (const Check& check : balance_checks(wrong_where("other", [](Unit, double) { return true; })))
+    CHECK_FALSE(check.run(20, 1).holds);
+}
+
+// A share of flip that comes and goes, by which the difference from Gibbs sampling grows, though
+// never ninefold in a step; and Gibbs sampling, whose sweep has no zeros.
+TEST_CASE(
+    "a rule whose law draws nearer to Gibbs' and away again is refused, and one of no zeros") {
+  const Rule swelling =
+      Rule::of("swelling", [](Unit unit, double input, int now, std::span<double> next) {
+        std::array<double, 2> flip{};
+        next_law(Rule::flip(), unit, input, now, flip);
+        next_law(Rule::gibbs(), unit, input, now, next);
+        const double share = (2 + std::sin(6 * input)) / 3;
+        for (std::size_t k = 0; k < flip.size(); ++k) next[k] += share * (flip[k] - next[k]);
+      });
+  CHECK(activation_check(Rule::flip()).run(4, 1).holds);
+  CHECK_FALSE(activation_check(swelling).run(4, 1).holds);
+  CHECK_FALSE(activation_check(Rule::gibbs()).run(4, 1).holds);
+  CHECK_FALSE(whole_matrix_check(Rule::gibbs()).run(4, 1).holds);
 }
 
 TEST_CASE("Gibbs sampling of the wrong law is refused of the visible layer and of the hidden one") {
@@ -156,9 +282,66 @@ TEST_CASE("the rungs of chains that are swept are not taken for a Markov chain")
   CHECK_FALSE(rung_chain_check(StateMove::sweep).run(12, 1).holds);
 }
 
+TEST_CASE("chains of every kind of states, rungs and rule are refused by the check of their name") {
+  for (const States states : {States::joint, States::collapsed})
+    for (const RungMove move : {RungMove::gibbs, RungMove::metropolis})
+      for (const Rule& rule : ergodic_rules()) {
+        if (states == States::collapsed && !(rule == Rule::gibbs())) continue;
+        const std::string name =
+            fmt::format("pair-invariance ({} states, {} rungs, {})",
+                        states == States::joint ? "joint" : "collapsed",
+                        move == RungMove::gibbs ? "gibbs" : "metropolis", rule.name());
+        INFO(name);
+        const std::vector<Check> checks = pair_invariance_checks([&](const TemperedChain& chain) {
+          const TemperedOptions& options = chain.options();
+          return chain.space().kind() == states && options.rung_move == move && options.rule == rule
+                     ? 1.0
+                     : 0.0;
+        });
+        int refused = 0;
+        for (const Check& check : checks) {
+          const bool holds = check.run(1, 1).holds;
+          CHECK(holds == (check.name != name));
+          refused += holds ? 0 : 1;
+        }
+        CHECK(refused == 1);
+      }
+}
+
+TEST_CASE("occupancies that vary more than counts do at one rung alone are refused") {
+  const Check check =
+      rao_blackwell_check([](const TemperedChain& chain, Assignment assignment, int samples) {
+        RungFrequencies found = independent_rung_frequencies(chain, assignment, samples);
+        if (assignment == Assignment::soft)
+          found.covariance(0, 0) =
+              1.5 * independent_rung_frequencies(chain, Assignment::hard, samples).covariance(0, 0);
+        return found;
+      });
+  CHECK_FALSE(check.run(4, 1).holds);
+}
+
 TEST_CASE("states of the negative phase after another number of sweeps are refused") {
-  CHECK_FALSE(negative_phase_check(1).run(12, 1).holds);
-  CHECK_FALSE(negative_phase_check(3).run(12, 1).holds);
+  for (const int sweeps : {1, 3})
+    CHECK_FALSE(negative_phase_check(sweeps, &FastWeights::negative_packed).run(12, 1).holds);
+}
+
+TEST_CASE("the phases of FPCD are refused with each other's parameters") {
+  CHECK_FALSE(positive_phase_check(&FastWeights::negative_packed).run(12, 1).holds);
+  CHECK_FALSE(negative_phase_check(2, &FastWeights::packed).run(12, 1).holds);
+}
+
+TEST_CASE("weights that move at the data are not FPCD's, and Gibbs sampling does not leave p") {
+  CHECK_FALSE(
+      still_at_the_data_check([](double, int) { return WeightRule::constant(1); }).run(4, 1).holds);
+  CHECK_FALSE(leaves_p_check(WeightRule::frozen()).run(1, 1).holds);
+}
+
+TEST_CASE("p itself is not taken for a law that a wrong swap hands over") {
+  const auto p = [](const AdaptivePairs& pairs) { return pairs.p; };
+  for (const Check& check : handed_over_checks(p, p)) {
+    INFO(check.subject);
+    CHECK_FALSE(check.run(20, 1).holds);
+  }
 }
 
 // What it says of the acceptance is right, so that draws just above and below alone can tell.
@@ -166,7 +349,8 @@ TEST_CASE("a tempered transition is refused that is accepted whatever it draws, 
   for (const std::uint32_t accepting : {0U, 0xffffffffU}) {
     const Check check = transition_law_check(
         [accepting](const auto& packed, Chains& chains, const Draws& draws, const auto& options) {
-          return tempered_transition(packed, chains, AcceptingDraws(draws, accepting), options);
+          return tempered_transition(
+              packed, chains, AcceptingDraws(draws, Purpose::transition, accepting), options);
         });
     INFO(accepting);
     CHECK_FALSE(check.run(2, 1).holds);
@@ -190,6 +374,89 @@ TEST_CASE("weights of annealing that are wrong where one side is summed out are 
           return means;
         });
     CHECK_FALSE(downwards.run(12, 1).holds);
+  }
+}
+
+TEST_CASE("a mean of log weights above log Z is refused") {
+  const Check check = ais_jensen_check([](const auto&... all) {
+    AnnealingMoments moments = exact_ais_moments(all...);
+    moments.mean_log = moments.log_z + 1;
+    return moments;
+  });
+  CHECK_FALSE(check.run(2, 1).holds);
+}
+
+TEST_CASE("resampling that copies the first chain whatever the weights is refused") {
+  const Check check = smc_mean_check([](const auto&, double, std::span<int> offspring) {
+    std::fill(offspring.begin(), offspring.end(), 0);
+    offspring[0] = static_cast<int>(offspring.size());
+  });
+  CHECK_FALSE(check.run(30, 1).holds);
+}
+
+TEST_CASE("either sum of thermodynamic integration is refused where it is off, alone") {
+  for (const Quadrature wrong : {Quadrature::left, Quadrature::right}) {
+    const Check check = discretisation_check(
+        [wrong](const RungSums& sums, const Ladder& ladder, Quadrature quadrature) {
+          const double log_z =
+              thermodynamic_integration(sums, ladder, {.quadrature = quadrature}).log_z;
+          return quadrature == wrong ? log_z + 1 : log_z;
+        });
+    CHECK_FALSE(check.run(4, 1).holds);
+  }
+}
+
+// Twice as far from log Z as without it, less what the correction leaves.
+TEST_CASE("a correction by variances that goes the other way does not bring sums nearer") {
+  const Check check = variance_correction_check(
+      [](const RungSums& sums, const Ladder& ladder, Quadrature quadrature) {
+        const auto log_z = [&](Quadrature rule) {
+          return thermodynamic_integration(sums, ladder, {.quadrature = rule}).log_z;
+        };
+        if (quadrature != Quadrature::corrected) return log_z(quadrature);
+        return 2 * log_z(Quadrature::trapezoid) - log_z(Quadrature::corrected);
+      });
+  CHECK_FALSE(check.run(20, 1).holds);
+}
+
+TEST_CASE("a bias of one sign is refused") {
+  const auto positive = [](const OccupancyMoments& moments) { return std::abs(rts_bias(moments)); };
+  CHECK_FALSE(bias_sign_check(positive).run(1, 1).holds);
+}
+
+TEST_CASE("estimates of BAR and MBAR a millionth off at one rung do not solve their equations") {
+  const auto off = [](Estimate estimate) {
+    estimate.log_z_rungs[1] += 1e-6;
+    return estimate;
+  };
+  CHECK_FALSE(
+      bridge_check([&](const SampleStore& store) { return off(bar(store)); }).run(2, 1).holds);
+  CHECK_FALSE(expected_counts_check([&](const SampleStore& store) { return off(mbar(store)); })
+                  .run(2, 1)
+                  .holds);
+}
+
+TEST_CASE("wrong statistics of copies, gradients of spins and likelihoods of a case are refused") {
+  CHECK_FALSE(tied_statistics_check([](const Layered& rbm, const State&) {
+                return Eigen::MatrixXd(Eigen::MatrixXd::Zero(rbm.size(0), rbm.size(1)));
+              })
+                  .run(4, 1)
+                  .holds);
+  CHECK_FALSE(spins_are_bits_check([](const Layered& model, const Cases& cases) {
+                Parameters gradient = exact_gradient(model, cases);
+                if (model.layer(0).unit != Unit::bernoulli()) gradient.weights[0] *= 2;
+                return gradient;
+              })
+                  .run(4, 1)
+                  .holds);
+  const auto checks = likelihood_checks([](const Layered& model, const Eigen::MatrixXd& inputs) {
+    Eigen::VectorXd sums = SplitMarginal(model).log_sums(inputs);
+    sums[17] += 1;
+    return sums;
+  });
+  for (const Check& check : checks) {
+    INFO(check.name);
+    CHECK_FALSE(check.run(4, 1).holds);
   }
 }
 

@@ -240,6 +240,53 @@ TEST_CASE("chains that differ have the jackknife's error, of tau's own formula")
   CHECK(std::log(time.tau / time.lower) == Approx(kStudent * error / time.tau).epsilon(1e-9));
 }
 
+TEST_CASE("the error of one chain's time is that of its window and steps") {
+  // 1, 1, -1, -1 and so on, 64 steps: gamma_1 = 1/64, gamma_2 and gamma_3 are negative.
+  Eigen::VectorXd series(64);
+  for (Eigen::Index t = 0; t < series.size(); ++t) series[t] = t / 2 % 2 == 0 ? 1 : -1;
+  const boltzmark::SequenceTime time = boltzmark::geyer_time(series);
+  CHECK(time.window == 1);
+  CHECK(time.tau == Approx(1 + 2.0 / 64).epsilon(1e-12));
+  CHECK(time.std_error == Approx((1 + 2.0 / 64) * std::sqrt(6.0 / 64)).epsilon(1e-12));
+}
+
+TEST_CASE("a time that noise made negative is that noise") {
+  // 66, -54, 44, -45 by lag: 2 (66 - 54) / 66 - 1 = -7/11, and the next pair is negative.
+  Eigen::VectorXd series(12);
+  series << 2, -3, 2, -3, 3, -3, 3, -1, 1, -3, 1, 1;
+  const boltzmark::SequenceTime time = boltzmark::geyer_time(series);
+  CHECK(time.window == 1);
+  CHECK(time.tau == Approx(std::sqrt(0.5)).epsilon(1e-12));
+  CHECK(time.std_error == Approx(0.5).epsilon(1e-12));
+}
+
+TEST_CASE("times are supported within two standard errors alone, by batches of 20 times or more") {
+  // White noise in 300 pieces. Two differ by 2 to 3 errors with probability 4 %, batches of 25 steps
+  // seem worth fewer than 20 times in one piece of fifteen.
+  constexpr Eigen::Index kSteps = 2000, kPieces = 300;
+  const Eigen::VectorXd steps = noise(kSteps * kPieces);
+  int between = 0, longer = 0;
+  for (Eigen::Index piece = 0; piece < kPieces; ++piece) {
+    const auto judged =
+        boltzmark::judge_autocorrelation_time(steps.segment(piece * kSteps, kSteps));
+    if (judged.status == boltzmark::TimeStatus::too_short) continue;
+    CHECK(judged.supported == (judged.discrepancy <= 2));
+    between += judged.discrepancy > 2 && judged.discrepancy < 3;
+    const double least = 20 * judged.batch_means.tau;
+    CHECK(static_cast<double>(judged.batch_means.batch_size) >= least);
+    longer += least > 25;
+  }
+  REQUIRE(between > 0);
+  REQUIRE(longer > 0);
+}
+
+TEST_CASE("chains of sixteen batches are too short, whatever these say") {
+  const Eigen::VectorXd steps = noise(20 * 400);  // of white noise a batch has 25 steps or more
+  for (Eigen::Index piece = 0; piece < 20; ++piece)
+    CHECK(boltzmark::judge_autocorrelation_time(steps.segment(piece * 400, 400)).status ==
+          boltzmark::TimeStatus::too_short);
+}
+
 TEST_CASE("chains that sit in different modes have a long time") {
   // Two chains about 0 and 10: to each chain alone tau is 1, together they have not mixed.
   Eigen::MatrixXd chains(2000, 2);

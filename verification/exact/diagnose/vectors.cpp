@@ -166,18 +166,6 @@ TEST_CASE("the trend of shares is R's prop.trend.test") {
   }
 }
 
-TEST_CASE("the Mann-Kendall test is R's exact Kendall test against time") {
-  for (const json& c : diagnose_vectors()["kendall"]) {
-    auto x = uniforms(c["seed"], c["n"]);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] += c["shift"].get<double>() * static_cast<double>(i + 1);
-    const auto test = boltzmark::mann_kendall_test(x);
-    CHECK(test.exact);
-    CHECK(test.p_increasing == near(c["increasing"]));
-    CHECK(test.p_decreasing == near(c["decreasing"]));
-  }
-}
-
 TEST_CASE("mean intervals, medians and quantiles are R's") {
   for (const json& c : diagnose_vectors()["student"]) {
     const auto d = differences(c);

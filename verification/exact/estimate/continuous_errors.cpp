@@ -8,7 +8,7 @@
 #include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/tempering/ladder_traffic.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;
@@ -171,7 +171,7 @@ TEST_CASE("a trip goes from the top rung to the bottom one and back") {
   Eigen::MatrixXi rung(9, 2);
   rung.col(0) << 0, 2, 1, 0, 1, 0, 2, 0, 2;  // two trips after the first visit of the top
   rung.col(1) << 2, 1, 2, 1, 0, 1, 1, 0, 1;  // the way back is not done
-  CHECK(round_trips(rung, 3) == 2);
+  CHECK(traffic_of(rung, 3).trips == 2);
 }
 
 TEST_CASE("an integral beyond all the D that it is of is refused") {

@@ -137,9 +137,11 @@ TEST_CASE("a tour is what a chain does from one visit of b = 0 to the next") {
   // A visit before all tours, tours of two and of none, and one that is cut; then no tour at all.
   rung.col(0) << 1, 2, 0, 2, 2, 0, 0, 2;
   rung.col(1) << 1, 1, 2, 1, 2, 2, 1, 2;
-  const TourVisits tours = count_tours(rung, 3);
-  CHECK(tours.numbers == std::map<std::int64_t, std::int64_t>{{0, 1}, {2, 1}});
-  CHECK(tours.cut == std::map<std::int64_t, std::int64_t>{{1, 1}});
+  const LadderTraffic traffic = traffic_of(rung, 3);
+  CHECK(traffic.tours.numbers == std::map<std::int64_t, std::int64_t>{{0, 1}, {2, 1}});
+  CHECK(traffic.tours.cut == std::map<std::int64_t, std::int64_t>{{1, 1}});
+  CHECK(traffic.trips == 2);
+  CHECK(traffic.top_visits == std::vector<std::int64_t>{4, 4});
 }
 
 TEST_CASE("an estimate is refused where a few long tours made most visits of the top") {
@@ -361,6 +363,25 @@ TEST_CASE("bundles and burn-in are as they are asked for, at equal moves") {
                             .tempering = Tempering::parallel,
                             .bundles = 16})
             .chains == 80);
+}
+
+TEST_CASE("replicas keep two sweeps of a lone bundle, and have two to come down in from b = 1") {
+  const auto work = [](int sweeps, int burn_in, bool from_the_top) {
+    MethodSettings settings{
+        .chains = 5, .sweeps = sweeps, .ladder = Ladder::linear(5), .burn_in = burn_in};
+    if (from_the_top) settings.top_start = [](Population&, int) {};
+    return replica_options(settings);
+  };
+  CHECK(work(9, -1, false).burn_in == 1);
+  CHECK(work(9, -1, true).burn_in == 2);
+  CHECK(work(9, -1, true).sweeps == 7);
+  CHECK(work(4, -1, true).sweeps == 2);
+  CHECK(work(2, -1, false).sweeps == 2);
+  CHECK_THROWS_WITH(work(3, -1, true), Catch::Contains("must be worth 4 sweeps of a chain"));
+  CHECK_THROWS_WITH(work(1, -1, false), Catch::Contains("must be worth 2 sweeps of a chain"));
+  CHECK(work(20, 18, false).sweeps == 2);
+  CHECK_THROWS_WITH(work(20, 19, false),
+                    Catch::Contains("burn-in = 19 (must leave 2 of the 20 sweeps"));
 }
 
 TEST_CASE(

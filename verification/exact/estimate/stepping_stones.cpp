@@ -12,6 +12,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/tempering/ladder_traffic.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/table_target.hpp"
@@ -117,7 +118,7 @@ TEST_CASE("each sweep of parallel tempering keeps one chain of a bundle at every
       for (int i = 0; i < 4; ++i) seen |= 1 << result.samples.rung(s, 4 * bundle + i);
       REQUIRE(seen == 15);
     }
-  CHECK(round_trips(result.samples) > 0);
+  CHECK(traffic_of(result.samples.rung, result.samples.rungs()).trips > 0);
   CHECK((result.acceptance.minCoeff() > 0.1 && result.acceptance.maxCoeff() < 1));
 }
 

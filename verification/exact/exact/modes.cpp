@@ -12,14 +12,13 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/known/ising.hpp"
-#include "boltzmark/exact/known/votes.hpp"
+#include "boltzmark/estimate/places/bases.hpp"
+#include "boltzmark/exact/known/families.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
-#include "boltzmark/sample/annealing/base_choice.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/exact/support/well_models.hpp"
@@ -229,6 +228,89 @@ TEST_CASE("a mode is found that only a unit stepped away from a fixed point lead
   CHECK(finds());
   search.climbs.further_starts = 0;
   CHECK_FALSE(finds());
+}
+
+TEST_CASE("a pattern is found that many units hold together, each of which loses by itself") {
+  // Gates that each hold a tenth of a pattern, all of them 8 nats ahead of none and any alone 10 behind,
+  // among units that hold other patterns whole, from which climbs lead away from every gate.
+  constexpr int kVisible = 300, kGates = 30, kOthers = 20;
+  constexpr double kWeight = 3, kBias = 0.3, kAhead = 8, kBehind = 10;
+  Stream stream(make_key(7, "conspiracy"), Purpose::test);
+  const auto sign = [&] { return stream.uniform() < 0.5 ? -1.0 : 1.0; };
+  Eigen::VectorXd visible(kVisible), hidden(kGates + kOthers);
+  for (double& of : visible) of = kBias * sign();
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(kVisible, kGates + kOthers);
+  std::vector<int> held(kVisible);
+  std::iota(held.begin(), held.end(), 0);
+  for (int j = 0; j < kGates; ++j)
+    for (std::size_t k = 0; k < kVisible / 10; ++k) {
+      std::swap(held[k], held[k + static_cast<std::size_t>(stream.below(kVisible - k))]);
+      weights(held[k], j) = kWeight;
+    }
+  for (int j = kGates; j < kGates + kOthers; ++j)
+    for (int i = 0; i < kVisible; ++i) weights(i, j) = kWeight * sign();
+  // log f of hidden units is their biases' sum and this of the visible units' inputs.
+  const auto log_partitions = [](const Eigen::VectorXd& inputs) {
+    return inputs.unaryExpr([](double x) { return softplus(x); }).sum();
+  };
+  const double off = log_partitions(visible);
+  const double on = log_partitions(visible + weights.leftCols(kGates).rowwise().sum());
+  hidden.head(kGates).setConstant((off + kAhead - on) / kGates);
+  for (int j = kGates; j < kGates + kOthers; ++j)
+    hidden[j] = off - kBehind - log_partitions(visible + weights.col(j));
+  // The same model with half of the pattern's units off.
+  for (int i = 0; i < kVisible; ++i) {
+    if (sign() > 0) continue;
+    hidden += weights.row(i).transpose();
+    weights.row(i) *= -1;
+    visible[i] *= -1;
+  }
+  const Layered model = Layered::rbm(weights, visible, hidden);
+  const double none = log_partitions(visible);
+  for (const std::uint64_t seed : {1, 2}) {
+    const Modes modes = modes_of(model, search_of(seed));
+    CHECK(modes.log_f.front() == Approx(none + kAhead).epsilon(1e-12));
+    CHECK(modes.log_f.back() == Approx(none).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("all units are stepped once, the best next, and the likeliest state on the way is kept") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Stream stream(make_key(seed, "steps"), Purpose::test);
+    Eigen::MatrixXd weights(5, 6);
+    Eigen::VectorXd visible(5), hidden(6);
+    for (double& w : weights.reshaped()) w = 2 * stream.normal();
+    for (double& b : visible) b = stream.normal();
+    for (double& b : hidden) b = stream.normal();
+    const Unit kind = seed % 2 == 0 ? Unit::bernoulli() : Unit::multivalued(2);
+    const Layered model({{Unit::bernoulli(), visible, {}}, {kind, hidden, {}}}, {weights});
+    const Bipartite sides = list_side(model, 1);
+    const int highest = sides.enumerated[0].values() - 1;
+    std::u16string indices(6, u'\0');
+    for (char16_t& index : indices)
+      index = static_cast<char16_t>(stream.below(static_cast<std::uint64_t>(highest) + 1));
+    ListedState likeliest = weigh(sides, indices);
+    const ListedState start = likeliest;
+    std::vector<int> left = {0, 1, 2, 3, 4, 5};
+    for (int next = 3; !left.empty();) {
+      const auto step = [&](std::u16string of, int unit) {
+        of[static_cast<std::size_t>(unit)] =
+            2 * of[static_cast<std::size_t>(unit)] > highest ? u'\0' : static_cast<char16_t>(highest);
+        return of;
+      };
+      indices = step(indices, next);
+      if (const ListedState now = weigh(sides, indices); now.log_weight > likeliest.log_weight)
+        likeliest = now;
+      left.erase(std::find(left.begin(), left.end(), next));
+      if (left.empty()) break;
+      next = *std::max_element(left.begin(), left.end(), [&](int a, int b) {
+        return weigh(sides, step(indices, a)).log_weight < weigh(sides, step(indices, b)).log_weight;
+      });
+    }
+    const ListedState found = step_all_once(sides, start, 3);
+    CHECK(found.indices == likeliest.indices);
+    CHECK(found.log_weight >= start.log_weight);
+  }
 }
 
 TEST_CASE("points are taken farthest first, each but once") {

@@ -28,6 +28,14 @@ std::vector<Layered> models() {
           tied_network({3, 1, 3}, 8)};
 }
 
+// T_h (parity 1, the odd layers) or T_v (parity 0).
+Eigen::MatrixXd side_matrix(const StateSpace& space, const Rule& rule, int parity) {
+  const auto states = static_cast<Eigen::Index>(space.states());
+  StateBlock block = StateBlock::Identity(states, states);
+  SweepOperator(space, rule).push_half(block, parity);
+  return block.transpose();
+}
+
 double distance(const Eigen::MatrixXd& a, const oracle::transition::LongMatrix& b) {
   return static_cast<double>((a.cast<long double>() - b).cwiseAbs().maxCoeff());
 }

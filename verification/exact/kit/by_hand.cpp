@@ -38,8 +38,9 @@ void check_simulated(const Interval& power, double truth) {
 SimulatedPower simulated_by_hand() { return {.key = make_key(1, "by hand")}; }
 
 Interval bootstrapped_median(const std::vector<double>& values, BootstrapMethod method) {
-  return bootstrap_median(
-      values, {.key = make_key(2, "by hand"), .replicates = 4000, .level = 0.6, .method = method});
+  return bootstrap(
+      values, median,
+      {.key = make_key(2, "by hand"), .replicates = 4000, .level = 0.6, .method = method});
 }
 
 }  // namespace

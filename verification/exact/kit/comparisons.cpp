@@ -53,28 +53,6 @@ TEST_CASE("the exact signed-rank law counts all signs, with ties and zeros") {
   }
 }
 
-TEST_CASE("Kendall's exact law counts all orders") {
-  for (std::uint64_t trial = 0; trial < 20; ++trial) {
-    Stream s = stream(trial);
-    std::vector<double> x(3 + trial % 5);
-    for (double& value : x) value = s.uniform();
-    const auto test = boltzmark::mann_kendall_test(x);
-    const auto expected = oracle::kendall_tails(x);
-    CHECK(test.exact);
-    CHECK(test.p_increasing == Approx(expected.greater).epsilon(1e-12));
-    CHECK(test.p_decreasing == Approx(expected.less).epsilon(1e-12));
-  }
-}
-
-TEST_CASE("ties narrow the law of the Mann-Kendall statistic") {
-  // 1, 2, 2, 3: five pairs rise and one is tied. Var = (4 * 3 * 13 - 2 * 1 * 9) / 18 = 23 / 3.
-  const auto trend = boltzmark::mann_kendall_test(std::vector<double>{1, 2, 2, 3});
-  CHECK_FALSE(trend.exact);
-  CHECK(trend.statistic == 5);
-  CHECK(trend.z == Approx(5 / std::sqrt(23 / 3.0)).epsilon(1e-12));
-  CHECK(trend.p_increasing == Approx(std::erfc(4 / std::sqrt(2 * 23 / 3.0)) / 2).epsilon(1e-12));
-}
-
 TEST_CASE("the area under a curve of errors counts pairs, ties half") {
   const std::vector<double> first = {3, 1}, second = {2, 1, 0};
   CHECK(boltzmark::area_under_roc(first, second) ==
@@ -213,21 +191,14 @@ TEST_CASE("Fieller's limits solve his equation") {
   CHECK(negative.upper == Approx(10.706205).epsilon(1e-7));
 }
 
-TEST_CASE("Newcombe's interval of a difference is the published one") {
-  // Newcombe 1998, table II, method 10: 56/70 - 48/80 = 0.2000, limits 0.0524 and 0.3339.
-  const auto interval = boltzmark::proportion_difference_interval(56, 70, 48, 80);
-  CHECK(interval.lower == Approx(0.0524).margin(5e-5));
-  CHECK(interval.upper == Approx(0.3339).margin(5e-5));
-}
-
 TEST_CASE("the bootstrap gives the same bytes on one thread and on many") {
   std::vector<double> values;
   Stream s = stream(7);
   for (int i = 0; i < 25; ++i) values.push_back(s.normal());
   const boltzmark::BootstrapOptions options{.key = boltzmark::make_key(3, "bootstrap")};
-  const auto many = boltzmark::bootstrap_median(values, options);
+  const auto many = boltzmark::bootstrap(values, boltzmark::median, options);
   const boltzmark::ThreadLimit limit(1);
-  const auto one = boltzmark::bootstrap_median(values, options);
+  const auto one = boltzmark::bootstrap(values, boltzmark::median, options);
   CHECK(one.lower == many.lower);
   CHECK(one.upper == many.upper);
   CHECK(one.std_error == many.std_error);

@@ -69,12 +69,12 @@ TEST_CASE("an update is the optimiser's step of the minibatch's gradient") {
   const StreamKey key = make_key(1);
   DiscriminativeTrainer trainer(start(Unit::continuous()), cases, {.batch = 5}, key);
   DiscriminativeRbm model = start(Unit::continuous());
-  AdaptiveSteps adaptive(model.zero_parameters(), Optimiser::adamax(), 0.002);
+  const auto steps_of = start_steps(Optimiser::adamax(), 0.002, model.zero_parameters());
   Minibatches minibatches(23, 5, key);
   Parameters gradient = model.zero_parameters();
   for (std::uint64_t update = 0; update < 12; ++update) {
     class_gradient(model, cases, minibatches.cases(update), gradient);
-    model.add(adaptive.step(gradient), 1);
+    model.add(steps_of->step(gradient).direction, 1);
     trainer.step();
     REQUIRE(same_bytes(model, trainer.model()));
   }

@@ -63,13 +63,13 @@ struct Scalar {
 TEST_CASE("steps of Adam and AdaMax are those of the authors' algorithms") {
   for (const Optimiser& optimiser : {Optimiser::adam(), Optimiser::adamax()}) {
     INFO(optimiser.name());
-    AdaptiveSteps steps(shapes(), optimiser, 0.01);
+    const auto steps = start_steps(optimiser, 0.01, shapes());
     std::vector<Scalar> scalars(24);
     for (std::uint64_t t = 0; t < 200; ++t) {
       Parameters gradient = shapes();
       fill_normals(gradient, t);
       auto scalar = scalars.begin();
-      for_each_value(steps.step(gradient), gradient, [&](double step, double g) {
+      for_each_value(steps->step(gradient).direction, gradient, [&](double step, double g) {
         const double expected =
             optimiser == Optimiser::adam() ? scalar->adam(g, 0.01) : scalar->adamax(g, 0.01);
         ++scalar;
@@ -86,8 +86,8 @@ TEST_CASE("the first step of Adam and AdaMax is the rate, whatever the size of t
       fill_normals(gradient, 1);
       for (Eigen::MatrixXd& weights : gradient.weights) weights *= size;
       for (Eigen::VectorXd& biases : gradient.biases) biases *= size;
-      AdaptiveSteps steps(shapes(), optimiser, 0.5);
-      for_each_value(steps.step(gradient), gradient, [&](double step, double g) {
+      const auto steps = start_steps(optimiser, 0.5, shapes());
+      for_each_value(steps->step(gradient).direction, gradient, [&](double step, double g) {
         // Adam's epsilon takes 1e-8 / |g| off.
         CHECK(std::abs(step - std::copysign(0.5, g)) <= 0.5e-8 / std::abs(g) + 1e-15);
       });
@@ -96,11 +96,11 @@ TEST_CASE("the first step of Adam and AdaMax is the rate, whatever the size of t
 
 TEST_CASE("a parameter that never had a gradient stays where it is") {
   for (const Optimiser& optimiser : {Optimiser::adam(), Optimiser::adamax()}) {
-    AdaptiveSteps steps(shapes(), optimiser, 0.5);
+    const auto steps = start_steps(optimiser, 0.5, shapes());
     Parameters gradient = shapes();
     for (int t = 0; t < 3; ++t) {
       gradient.weights[0](0, 0) = t;
-      const Parameters& step = steps.step(gradient);
+      const Parameters& step = steps->step(gradient).direction;
       CHECK(step.weights[0](1, 1) == 0);
       CHECK(step.biases[1].isZero(0));
     }
@@ -110,16 +110,15 @@ TEST_CASE("a parameter that never had a gradient stays where it is") {
 TEST_CASE("optimisers refuse settings outside their range and gradients of other shapes") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double rate : {0.0, -1.0, nan})
-    CHECK_THROWS_AS(AdaptiveSteps(shapes(), Optimiser::adam(), rate), InvalidArgument);
-  for (const Optimiser& bad :
-       {Optimiser::sgd(), Optimiser{.kind = Optimiser::Kind::adam, .mean_decay = 1},
-        Optimiser{.kind = Optimiser::Kind::adam, .scale_decay = -0.1},
-        Optimiser{.kind = Optimiser::Kind::adam, .epsilon = 0}})
-    CHECK_THROWS_AS(AdaptiveSteps(shapes(), bad, 0.1), InvalidArgument);
-  AdaptiveSteps steps(shapes(), Optimiser::adam(), 0.1);
+    CHECK_THROWS_AS(start_steps(Optimiser::adam(), rate, shapes()), InvalidArgument);
+  for (const Optimiser& bad : {Optimiser{.kind = Optimiser::Kind::adam, .mean_decay = 1},
+                               Optimiser{.kind = Optimiser::Kind::adam, .scale_decay = -0.1},
+                               Optimiser{.kind = Optimiser::Kind::adam, .epsilon = 0}})
+    CHECK_THROWS_AS(start_steps(bad, 0.1, shapes()), InvalidArgument);
+  const auto steps = start_steps(Optimiser::adam(), 0.1, shapes());
   Parameters gradient = shapes();
   gradient.weights[1].resize(4, 2);
-  CHECK_THROWS_AS(steps.step(gradient), InvalidArgument);
+  CHECK_THROWS_AS(steps->step(gradient), InvalidArgument);
   for (const Optimiser& optimiser : {Optimiser::sgd(), Optimiser::adam(), Optimiser::adamax()})
     CHECK(parse_optimiser(optimiser.name()) == optimiser);
   CHECK_THROWS_AS(parse_optimiser("rmsprop"), InvalidArgument);
@@ -133,11 +132,11 @@ TEST_CASE("a trainer adds the optimiser's step of its gradient, and resumes with
     const TrainOptions options{.optimiser = optimiser, .learning_rate = 0.02, .batch = 3};
     const Layered start = initial_rbm(4, 3, 0.1, make_key(2));
     Trainer trainer(start, data, options, make_key(1));
-    AdaptiveSteps steps(start.zero_parameters(), optimiser, 0.02);
+    const auto steps = start_steps(optimiser, 0.02, start.zero_parameters());
     Layered model = start;
     for (int t = 0; t < 10; ++t) {
       trainer.step();
-      model.add(steps.step(trainer.gradient()), 2.0 / (2 + t));
+      model.add(steps->step(trainer.gradient()).direction, 2.0 / (2 + t));
       CHECK(model.weights(0) == trainer.model().weights(0));
       CHECK(model.bias(1) == trainer.model().bias(1));
     }
@@ -211,8 +210,9 @@ TEST_CASE("the shapes that an optimiser is made with are shapes alone, whatever 
   for (Eigen::MatrixXd& weights : ones.weights) weights.setOnes();
   for (Eigen::VectorXd& biases : ones.biases) biases.setOnes();
   for (const Optimiser& kind : {Optimiser::adam(), Optimiser::adamax()}) {
-    AdaptiveSteps from_ones(ones, kind, 0.5), from_zeros(shapes(), kind, 0.5);
-    for_each_value(from_ones.step(ones), from_zeros.step(ones),
+    const auto from_ones = start_steps(kind, 0.5, ones),
+               from_zeros = start_steps(kind, 0.5, shapes());
+    for_each_value(from_ones->step(ones).direction, from_zeros->step(ones).direction,
                    [](double a, double b) { CHECK(a == b); });
   }
 }

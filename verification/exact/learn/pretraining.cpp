@@ -12,7 +12,7 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/learn/cases/stacked_cases.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/chains/tied_divergence.hpp"
+#include "boltzmark/sample/chains/contrastive_divergence.hpp"
 
 using namespace boltzmark;
 

@@ -50,6 +50,11 @@ Eigen::MatrixXd dense_sharp(const Eigen::MatrixXd& x) {
          svd.matrixV().leftCols(kept).transpose();
 }
 
+std::unique_ptr<Steps> start_spectral(const Layered& model, double rate, Optimiser settings) {
+  settings.kind = Optimiser::Kind::rms_spectral;
+  return start_steps(settings, rate, model.zero_parameters());
+}
+
 }  // namespace
 
 // The smallest singular value is 0.9^59 = 2e-3 of the largest: 60 eps / 2e-3^2 = 3e-9 of a triple,
@@ -72,17 +77,16 @@ TEST_CASE("the sharp operator leaves out directions whose singular value is zero
 }
 
 TEST_CASE("steps of RMSspectral are those of the dense formula") {
-  const RmsSpectralOptions options{.rate = 0.1, .decay = 0.9, .epsilon = 1e-3};
   const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(12, 9), Eigen::VectorXd::Zero(12),
                                      Eigen::VectorXd::Zero(9));
-  RmsSpectral optimiser(model, options);
+  const auto steps = start_spectral(model, 0.1, {.scale_decay = 0.9, .epsilon = 1e-3});
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(12, 9);
   Eigen::VectorXd bias_m = Eigen::VectorXd::Zero(9);
   for (std::uint64_t step = 0; step < 3; ++step) {
     Parameters gradient = model.zero_parameters();
     gradient.weights[0] = normals(12, 9, 10 + step);
     gradient.biases[1] = normals(9, 1, 20 + step);
-    const Parameters& made = optimiser.step(gradient);
+    const Parameters& made = steps->step(gradient).direction;
     const Eigen::MatrixXd& g = gradient.weights[0];
     m = 0.9 * m + 0.1 * g.cwiseProduct(g);
     const Eigen::MatrixXd d = (m.cwiseSqrt().array() + 1e-3).sqrt();
@@ -97,13 +101,12 @@ TEST_CASE("steps of RMSspectral are those of the dense formula") {
 }
 
 TEST_CASE("RMSspectral moves the weights between every two layers") {
-  const RmsSpectralOptions options{.rate = 0.1, .decay = 0.9, .epsilon = 1e-3};
   const Layered model = initial_network(std::vector{5, 4, 3}, 0.1, make_key(3));
-  RmsSpectral optimiser(model, options);
+  const auto steps = start_spectral(model, 0.1, {.scale_decay = 0.9, .epsilon = 1e-3});
   Parameters gradient = model.zero_parameters();
   gradient.weights[0] = normals(5, 4, 1);
   gradient.weights[1] = normals(4, 3, 2);
-  const Parameters& made = optimiser.step(gradient);
+  const Parameters& made = steps->step(gradient).direction;
   for (std::size_t l = 0; l < 2; ++l) {
     const Eigen::MatrixXd& g = gradient.weights[l];
     const Eigen::MatrixXd d = ((0.1 * g.cwiseProduct(g)).cwiseSqrt().array() + 1e-3).sqrt();
@@ -115,13 +118,13 @@ TEST_CASE("RMSspectral moves the weights between every two layers") {
 TEST_CASE("RMSspectral refuses settings outside their range and gradients of other shapes") {
   const Layered model =
       Layered::rbm(Eigen::MatrixXd::Zero(3, 2), Eigen::VectorXd::Zero(3), Eigen::VectorXd::Zero(2));
-  for (const RmsSpectralOptions& bad :
-       {RmsSpectralOptions{.rate = 0}, {.decay = 1}, {.epsilon = 0}})
-    CHECK_THROWS_AS(RmsSpectral(model, bad), InvalidArgument);
-  RmsSpectral optimiser(model, {});
+  CHECK_THROWS_AS(start_spectral(model, 0, {}), InvalidArgument);
+  CHECK_THROWS_AS(start_spectral(model, 1e-5, {.scale_decay = 1}), InvalidArgument);
+  CHECK_THROWS_AS(start_spectral(model, 1e-5, {.epsilon = 0}), InvalidArgument);
+  const auto steps = start_spectral(model, 1e-5, {});
   Parameters gradient = model.zero_parameters();
   gradient.biases[1].resize(3);
-  CHECK_THROWS_AS(optimiser.step(gradient), InvalidArgument);
+  CHECK_THROWS_AS(steps->step(gradient), InvalidArgument);
 }
 
 // Every joint state is a chain; its weight is q(x) q(b_K | x) with q(x) the law of simulated

@@ -446,6 +446,22 @@ TEST_CASE("densities that threads share are those of one, whatever chains are le
   }
 }
 
+TEST_CASE("recovered pairs are swept by the production code at every rung, not by the double law") {
+  const Layered model = Layered::rbm(Eigen::Matrix2d{{0.7, -1.1}, {0.3, 0.9}},
+                                     Eigen::Vector2d(0.1, -0.6), Eigen::Vector2d(-0.2, 0.4));
+  const std::vector<float> ladder = {0.3F, 0.7F, 1};
+  const Eigen::VectorXd log_g = Eigen::Vector3d(0, 1, 2);
+  const AdaptivePairs exact = exact_pairs(model, ladder, log_g),
+                      recovered = recovered_pairs(model, ladder, log_g);
+  for (std::size_t k = 0; k < ladder.size(); ++k) {
+    INFO(k);
+    const double sweeps = (recovered.sweeps[k] - exact.sweeps[k]).cwiseAbs().maxCoeff();
+    CHECK(sweeps > 1e-13);  // thresholds are multiples of 2^-32
+    CHECK(sweeps < 1e-6);
+    CHECK((recovered.steps[k] - exact.steps[k]).cwiseAbs().maxCoeff() < 1e-6);
+  }
+}
+
 TEST_CASE("what the readings of the swap hand over differs from p, and long lags bring it near") {
   const Layered model = dyadic_network({2, 2}, {0, 0});
   const std::vector<float> ladder = uniform_ladder(3, 0);

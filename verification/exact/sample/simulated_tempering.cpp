@@ -236,6 +236,27 @@ TEST_CASE("a tempered run spends at most half of its sweeps before it keeps samp
   }
 }
 
+TEST_CASE("a rung that is met too seldom keeps the rounds from ending, as one met too often does") {
+  // Of D = 0 the rungs are met as often as e^-Zhat says: the last one e^-50 or e^50 times.
+  const ThreadLimit one(1);  // the target notes moves
+  for (const double log_z_hat : {50.0, -50.0}) {
+    INFO(log_z_hat);
+    const NotingTarget target;
+    const TemperedRun run =
+        simulated_tempering(target, {.chains = 9,
+                                     .sweeps = 100,
+                                     .ladder = Ladder({0, 0.5, 1}),
+                                     .start = Start::base,
+                                     .log_z_hat = Eigen::Vector3d(0, 0, log_z_hat),
+                                     .round_sweeps = 10,
+                                     .max_rounds = 3});
+    REQUIRE(run.rounds.size() == 2);  // the second round's Zhat are right
+    CHECK(run.rounds[0].imbalance > 40);
+    CHECK(run.rounds[1].imbalance < 1e-6);
+    CHECK(run.settled);
+  }
+}
+
 TEST_CASE("the initial stage alone makes the rounds that a whole run begins with") {
   SimulatedTemperingOptions options = small_run();
   options.start = Start::base;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/normal.hpp"
+#include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/unit_updates.hpp"

@@ -99,12 +99,6 @@ fisher_case <- function(x1, n1, x2, n2) {
 trend_case <- function(x, n) {
   object(x = list_of(x), n = list_of(n), chisq = num(prop.trend.test(x, n)$statistic))
 }
-kendall_case <- function(seed, n, shift) {
-  x <- uniforms(seed, n) + shift * (1:n)
-  t <- function(a) cor.test(x, 1:n, method = "kendall", alternative = a, exact = TRUE)$p.value
-  object(seed = seed, n = n, shift = num(shift), increasing = num(t("greater")),
-         decreasing = num(t("less")))
-}
 t_case <- function(seed, n, shift) {
   d <- differences(seed, n, shift, 0)
   ci <- t.test(d)$conf.int
@@ -134,8 +128,6 @@ cat("{\n \"ar\": ", array_of(c(
   ",\n \"trend\": ", array_of(c(
   trend_case(c(0, 11, 39, 55, 65, 68, 73, 79, 82, 81), rep(100, 10)),
   trend_case(c(15, 10, 12, 9), c(30, 25, 28, 30)))),
-  ",\n \"kendall\": ", array_of(c(kendall_case(21, 10, 0.1), kendall_case(22, 7, -0.1),
-                                  kendall_case(23, 40, 0.01))),
   ",\n \"student\": ", array_of(c(t_case(31, 25, 0.1), t_case(32, 24, -0.2))),
   ",\n \"holm\": ", object(p = list_of(c(0.01, 0.04, 0.03, 0.005, 0.9)),
                            adjusted = list_of(p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.9), "holm"))),

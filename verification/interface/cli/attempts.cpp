@@ -124,15 +124,18 @@ TEST_CASE(
     "attempts are held to all seconds that they would take, foretold in proportion to sweeps") {
   const io_test::Folder folder;
   const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "m.npz");
-  const auto with = [&](double seconds) {
-    return json_of({"estimate", hole, "--base", "uniform", "--sweeps", "200", "--auto",
-                    "--max-seconds", fmt::format("{}", seconds)});
+  const auto with = [&](double seconds, const Arguments& more = {}) {
+    return json_of(cli_test::with({"estimate", hole, "--base", "uniform", "--sweeps", "200",
+                                   "--auto", "--max-seconds", fmt::format("{}", seconds)},
+                                  more));
   };
   const Json none = with(1e-6);
   REQUIRE(none["attempts"].size() == 1);
   std::smatch said;
   const std::string warning = none["warnings"].back();
   INFO(warning);
+  for (const char* threads : {"1", "2"})  // of two cores, whatever it may use
+    CHECK(with(1e-6, {"--threads", threads})["warnings"].back() == warning);
   REQUIRE(std::regex_search(warning, said,
                             std::regex("with 400 sweeps it would be ([0-9.]+) (us|ms|s) ")));
   const double two = std::stod(said[1]) * (said[2] == "us" ? 1e-6 : said[2] == "ms" ? 1e-3 : 1);

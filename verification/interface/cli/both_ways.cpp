@@ -139,6 +139,27 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "replicas both ways make do with ten sweeps, and what is too little is refused as given") {
+  const io_test::Folder folder;
+  const std::string path = saved(random_rbm(6, 4, 1, 3), folder / "m.npz");
+  for (const char* sweeps : {"10", "15", "19"}) {
+    const Json both = json_of({"estimate", path, "--method", "bar", "--sampler", "parallel",
+                               "--sweeps", sweeps, "--both-ways"});
+    CHECK(both["both_ways"]["reverse"]["log_z"].is_number());
+    CHECK(json_of({"estimate", path, "--method", "ss", "--sweeps", sweeps,
+                   "--both-ways"})["sweeps"] == std::stoi(sweeps));
+  }
+  // Of 60 chains 10 sweeps are 6 of each of 100, and 3 each way: 2 to come down in and 2 to keep.
+  check_refused(
+      run({"estimate", path, "--method", "ss", "--chains", "60", "--sweeps", "10", "--both-ways"}),
+      {"--sweeps = 10 with --both-ways, half of them each way",
+       "must be worth 4 sweeps of a chain on each of 100 rungs"});
+  check_refused(run({"estimate", path, "--method", "bar", "--sampler", "parallel", "--sweeps", "20",
+                     "--burn-in", "19"}),
+                {"burn-in = 19 (must leave 2 of the 20 sweeps that each chain of 100 makes)"});
+}
+
+TEST_CASE(
     "sweeps of replicas both ways are those that each chain makes, however many chains there are") {
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(8, 5, 0.5, 3), folder / "m.npz");

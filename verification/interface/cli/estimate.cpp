@@ -280,7 +280,7 @@ TEST_CASE(
   refused({"--method", "ti", "--sampler", "parallel", "--states", "joint"},
           "--states (must be left");
   refused({"--method", "ti", "--sampler", "parallel", "--burn-in", "20000"},
-          "burn-in = 20000 (must be less than the 10000 sweeps");
+          "burn-in = 20000 (must leave 2 of the 10000 sweeps");
   const Json compared =
       json_of({"compare", path, "--methods", "bar,ti,ais", "--sampler", "parallel", "--sweeps",
                "300", "--repeats", "3", "--temperatures", "5", "--out", folder / "compare"});

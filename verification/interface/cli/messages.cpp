@@ -75,6 +75,17 @@ TEST_CASE("resumed work is as fast as what was done since, and lasts as long as 
   CHECK(pace.seconds_left == 10);
 }
 
+TEST_CASE("what is done every half minute is due then, and again half a minute after it was") {
+  boltzmark::cli::NowAndThen saving(30);
+  CHECK_FALSE(saving.is_due(1));
+  CHECK_FALSE(saving.is_due(29));
+  CHECK(saving.is_due(40));
+  CHECK_FALSE(saving.is_due(41));
+  CHECK_FALSE(saving.is_due(69));
+  CHECK(saving.is_due(70));
+  CHECK(saving.is_due(200));
+}
+
 TEST_CASE("a model too large to enumerate is pointed to estimate") {
   const io_test::Folder folder;
   const std::string path = saved(random_rbm(300, 310, 0.01, 1), folder / "m.npz");

@@ -34,7 +34,8 @@ TEST_CASE("describe prints the range of weights and of values from the lower end
       saved(boltzmark::Layered::rbm(weights, Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(1)),
             folder / "m.npz");
   CHECK_THAT(run({"describe", model}).out,
-             Catch::Contains("2 x 1, from 0.6931 to 1.099, root mean square 0.9185"));
+             Catch::Contains("2 x 1, from 0.6931 to 1.099, root mean square 0.9185") &&
+                 Catch::Contains(", 2 states, about 1 us\n"));
   const std::string data = folder.write("d.csv", "0,1,1\n1,0.5,-2\n");
   CHECK_THAT(run({"describe", data}).out, Catch::Contains("from -2 to 1, not binary"));
 }
@@ -56,6 +57,7 @@ TEST_CASE("modes names the side of its marginal, and prints the climbs that ende
   std::getline(rows, row);
   for (int k = 0; k < 3; ++k) {
     std::getline(rows, row);
+    CHECK(words(row).at(1) == fmt::format("{:.4f}", found["modes"][k]["log_f"].get<double>()));
     CHECK(words(row).at(2) == std::to_string(found["modes"][k]["basin"].get<int>()));
   }
 }
@@ -161,7 +163,9 @@ TEST_CASE("score prints the mean and the bound that its JSON has, log Z taken of
   REQUIRE(bound < mean - 1e-6);
   CHECK_THAT(run(command).out,
              Catch::Contains(fmt::format("mean log-likelihood  {:.10g} nats per case\n", mean)) &&
-                 Catch::Contains(fmt::format("{:.10g} nats per case, by mean field", bound)));
+                 Catch::Contains(fmt::format("{:.10g} nats per case, by mean field", bound)) &&
+                 Catch::Contains(fmt::format("{:.3g} nats over 2 cases;",
+                                             found["std_error_cases"].get<double>())));
 }
 
 TEST_CASE("score of classes prints the ends of its interval in their order") {
@@ -177,6 +181,18 @@ TEST_CASE("score of classes prints the ends of its interval in their order") {
       run({"score", model, cases, "--labels", labels}).out,
       Catch::Contains(fmt::format("95 % interval {:.4g} to {:.4g}", found["lower"].get<double>(),
                                   found["upper"].get<double>())));
+}
+
+TEST_CASE("score of classes prints how many of all cases are errors") {
+  const io_test::Folder folder;
+  const std::string cases = folder.write("x.csv", "0,0\n1,0\n0,1\n1,1\n"),
+                    labels = folder.write("y.csv", "0\n0\n0\n1\n"), model = folder / "m.npz";
+  REQUIRE(run({"train", cases, "--discriminative", "--labels", labels, "--hidden", "1", "--updates",
+               "1", "--out", model})
+              .code == 0);
+  // After one update all are taken for the class that most are of.
+  CHECK_THAT(run({"score", model, cases, "--labels", labels}).out,
+             Catch::Contains("0.25 (1 of 4 cases), "));
 }
 
 TEST_CASE(

@@ -125,6 +125,8 @@ TEST_CASE("spectrum tells a chain that moves in turns from one that does not rea
   const Json steps = json_of({"spectrum", path, "--rule", "metropolis", "--scan", "random"});
   CHECK(steps["irreducible"] == true);
   CHECK(steps["aperiodic"] == false);
+  CHECK_THAT(run({"spectrum", path, "--rule", "metropolis", "--scan", "random"}).out,
+             Catch::Contains("irreducible         yes\naperiodic           no\n"));
   CHECK(json_of({"spectrum", path, "--rule", "gibbs"})["aperiodic"] == true);
 }
 
@@ -234,6 +236,9 @@ TEST_CASE("list shows what there is, and only that") {
   CHECK(all["claims"][0]["id"] == "B01");
   CHECK(all["claims"][0]["kind"] == "E");
   CHECK(all["claims"][0]["test"] == "≤ 10⁻¹²");
+  for (const Json& claim : all["claims"])  // what each part asserts, the same once
+    if (claim["id"] == "S24") CHECK(claim["test"] == "> 40; < 60");
+  CHECK_THAT(run({"list", "claims"}).out, Catch::Contains("S24  C     > 40; < 60  "));
   CHECK_FALSE(all["experiments"].empty());
   CHECK(keys(json_of({"list", "rules"})) == Keys{"rules"});
   CHECK(run({"list", "rules"}).out.find("metropolis") != std::string::npos);

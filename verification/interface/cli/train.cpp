@@ -415,6 +415,10 @@ TEST_CASE("the program runs an experiment, and again from its store") {
   CHECK(Json::parse(second.out)["ran"] == 0);
   CHECK(Json::parse(second.out)["reused"] == json["planned"]);
   CHECK(run({"report", "--profile", "smoke", "--out", folder / "out"}).code == 0);
+  CHECK_THAT(run({"reproduce", "bruegge2013/fig2", "--profile", "smoke", "--out",
+                  folder / "stopped", "--max-seconds", "1e-9", "--quiet"})
+                 .out,
+             Catch::Contains(json["planned"].dump() + " planned, 0 run now, 0 from the store; "));
   Arguments part = arguments;
   part.insert(part.end(), {"--shard", "1/3"});
   const Json shard = Json::parse(run(part).out);

@@ -97,6 +97,31 @@ TEST_CASE("Table 2 and Fig. 4 judge RBMs of the paper's recipe, the committed on
                     "20-PT10, 2000 updates, η 0.1: 2", "20-PT1, 2000 updates: 3"});
 }
 
+TEST_CASE(
+    "RBMs that are refused are left out of Table 2's gain, and more than a tenth decide none") {
+  const auto judged = [](int refused) {
+    const Json committed = {{"set", "mnist-500-pt"}};
+    std::vector<Trial> trials;
+    for (int model = 1; model <= 11; ++model) {
+      const bool sound = model <= 11 - refused;
+      trials.push_back(sampled(committed, model, 2, sound ? 1.5 + 0.001 * model : 0.2));
+      if (!sound) trials.back().outputs["flip"]["decided"] = false;
+    }
+    return made::sum_up("bruegge2013/table2", trials);
+  };
+  const Summary one = judged(1), two = judged(2);
+  CHECK(made::measure_of(one, "B28", "MNIST 500").decidable);
+  CHECK_FALSE(made::measure_of(two, "B28", "MNIST 500").decidable);
+  for (const char* part : {"value", "direction"}) {
+    const Measure& measure = made::measure_of(one, "B29", part);
+    CHECK(measure.decidable);
+    CHECK(measure.estimate == Approx(0.25 - 0.0005 * 5.5));  // of the first ten
+    CHECK(measure.n == 10);
+    CHECK_FALSE(made::measure_of(two, "B29", part).decidable);
+    CHECK(made::measure_of(two, "B29", part).n == 11);  // shown, not judged
+  }
+}
+
 TEST_CASE("Table 2 plans the paper's RBMs at the paper's lengths") {
   int large = 0, other_rates = 0, small = 0, steps = 0;
   for (const Json& trial : made::find_experiment("bruegge2013/table2").trials(Profile::paper)) {

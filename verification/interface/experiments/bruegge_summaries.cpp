@@ -118,6 +118,18 @@ TEST_CASE("B21, B22 and B23 are each over the whole grid of their own table") {
   CHECK(made::estimate(row[5]).mark == "*");
 }
 
+TEST_CASE("B27 holds every run against the ceiling of its own data") {
+  std::vector<Trial> trials;
+  add_pairs("bas", "cd:5", 0, trials);
+  add_pairs("artificial-modes-0.1", "cd:5", 0, trials);
+  // Cases that differ more have the lower ceiling: the same likelihoods come nearer to it.
+  const double ceiling = data_ceiling("artificial-modes-0.1");
+  REQUIRE(ceiling < data_ceiling("bas") - 1);
+  const Summary summary = made::sum_up("bruegge2013/table1", trials);
+  CHECK(measure_of(summary, "B27").estimate == Approx(-6.995 - ceiling));
+  CHECK(measure_of(summary, "B27").n == 24);
+}
+
 TEST_CASE("an operator is the better one where its median is, too, and not by the ranks alone") {
   // T is ahead by 0.1 in nine pairs of twelve and behind by little in three: the ranks say T. Its median is
   // the smaller one, for the three lie in the middle.
@@ -167,6 +179,14 @@ TEST_CASE("T slows a divergence where it drops less than G in the same pair, and
   // Six of six, p = 1/64, is the one outcome of a level of 0.05.
   CHECK(slowed.power == Approx(std::pow(0.8, 6)));
   CHECK_THAT(slowed.note, Catch::Contains("(median drop of G 1.000, of T 1.250)"));
+}
+
+TEST_CASE("that pairs are too few for their interval is a clause of the note of its own") {
+  Summary summary;
+  add_paired({.claim = "X", .note = "class changes"}, {1, 2, 3}, Alternative::greater, summary);
+  add_paired({.claim = "Y"}, {1, 2, 3}, Alternative::greater, summary);
+  CHECK_THAT(measure_of(summary, "X").note, Catch::StartsWith("class changes; too few pairs for"));
+  CHECK_THAT(measure_of(summary, "Y").note, Catch::StartsWith("too few pairs for"));
 }
 
 /// In percent, computed independently, of 2x2 to 4x4.

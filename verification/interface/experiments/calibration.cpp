@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/io/datasets/dataset.hpp"
 #include "experiments/calibration/support/costs.hpp"
 #include "experiments/calibration/support/held_runs.hpp"
 #include "experiments/calibration/support/outcomes.hpp"
+#include "experiments/kit/measures.hpp"
 #include "experiments/kit/summary.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
@@ -61,6 +63,15 @@ std::map<std::string, Measure> claims_of(const std::vector<Trial>& trials,
   std::map<std::string, Measure> found;
   for (const Measure& measure : summary.measures()) found[measure.claim + measure.part] = measure;
   return found;
+}
+
+/// Checks a power against a value that is so far from the estimate, by the interval that was found.
+void check_power(const Measure& measure, double distance) {
+  INFO(measure.claim << measure.part);
+  REQUIRE(measure.upper > measure.lower);
+  CHECK(measure.power ==
+        Approx(interval_power({measure.estimate, measure.lower, measure.upper}, distance)));
+  CHECK(measure.post_hoc);
 }
 
 }  // namespace
@@ -145,6 +156,54 @@ TEST_CASE("claims of calibration are about the models held out, and no unfindabl
   CHECK(found.at("K04").estimate == Approx(static_cast<double>(others) / (others + glass)));
 }
 
+TEST_CASE("powers of calibration are against shares that are off by as much as each claim says") {
+  std::vector<Trial> trials;
+  for (const ZooModel* model : zoo_models(false, 100)) {
+    const std::size_t place = trials.size();
+    trials.push_back(
+        trial_of(*model, place % 3 == 0 ? 7 : 0.1, place % 4 == 1 ? "below_bound" : "ok"));
+    Json& methods = trials.back().outputs["methods"];
+    methods["ti"] = methods["rts"];
+  }
+  const auto found = claims_of(trials);
+  check_power(found.at("K01"), 0.003);
+  check_power(found.at("K02"), 0.01);
+  check_power(found.at("K03statistical limits"), 0.01);
+  check_power(found.at("K03thermodynamic integration"), 0.01);
+  check_power(found.at("K04"), 0.1);
+}
+
+TEST_CASE("unfindable wells have a row of their own, those of either half each once") {
+  std::vector<Trial> trials;
+  for (const ZooModel& model : zoo())
+    trials.push_back(trial_of(model, model.unfindable && !model.training ? 7 : 0.1, "ok"));
+  const Summary summary = summary_of("calibration/estimators", trials);
+  const Table& families = std::get<Table>(summary.items().at(1));
+  REQUIRE(families.name == "families");
+  const std::vector<Cell>& wells = families.rows.back();
+  CHECK(std::get<std::string>(wells.at(0)) == "unfindable wells");
+  CHECK(std::get<std::int64_t>(wells.at(1)) == 4);
+  CHECK(std::get<Estimate>(wells.at(3)).value == 50);  // per cent
+}
+
+TEST_CASE("the median cost of the default is told with how many models count as the least") {
+  // Of 0.1, 0.2 and 0.3 nats at 100 sweeps, which are 100, 400 and 900 to 0.1, and of AIS 100 each.
+  std::vector<Trial> trials;
+  for (const ZooModel* model : zoo_models(false, 9)) {
+    const double std_error = 0.1 * static_cast<double>(1 + trials.size() / 3);
+    trials.push_back(trial_of(*model, 0.01, "ok"));
+    Json& methods = trials.back().outputs["methods"];
+    methods["ais"] = methods["rts"];
+    methods["rts"]["std_error"] = std_error;
+  }
+  const Measure cost = claims_of(trials).at("K07");
+  CHECK(cost.estimate == Approx(4));
+  CHECK(cost.lower == Approx(1));  // the second of nine and the last but one
+  CHECK(cost.upper == Approx(9));
+  check_power(cost, 1);
+  CHECK_THAT(cost.note, Catch::StartsWith("on 3 of the 9 models"));
+}
+
 TEST_CASE("false estimates are counted by runs, of models whose log Z no bound is") {
   const auto held_out = zoo_models(false, 3);
   // 12 methods read one tempered run; AIS has chains of its own.
@@ -178,6 +237,7 @@ TEST_CASE("where no model lacks anything the limit is that of so many models") {
   const auto found = claims_of(trials, "calibration/bases");
   CHECK(found.at("K05others").estimate == 0);
   CHECK(found.at("K05others").upper == Approx(1 - std::pow(0.025, 0.1)));
+  CHECK(found.at("K05others").power == 0);
 }
 
 TEST_CASE("the chosen base is held against the better of the others, model by model") {
@@ -255,6 +315,24 @@ TEST_CASE("runs from a base that is given are from that, those from none as the 
   REQUIRE(chosen.of_modes);
   CHECK(log_z(std::nullopt) == log_z(chosen.base));
   CHECK(log_z(Base::uniform(model)) < log_z(std::nullopt) - 5);
+}
+
+TEST_CASE("data rates are of the training cases, with five added for every hundred begun") {
+  const Json inputs = {
+      {"model", "trained:mnist-10"}, {"base", "mnist"}, {"seed", 1}, {"sweeps", 10}};
+  TrialContext context;
+  context.experiment = "calibration/bases";
+  Json methods;
+  for (const Experiment& experiment : experiments())
+    if (experiment.id == context.experiment)
+      methods = experiment.run(inputs, context).at("methods");
+  const Layered model = make_zoo_model("trained:mnist-10").model;
+  const StreamKey key = context.shared_key("trained:mnist-10 1");
+  const CaseValues cases = load_dataset("mnist:train").values;
+  REQUIRE(cases.cols() == 60000);
+  HeldRuns runs(model, 100, 10, (std::uint64_t{key.high} << 32) + key.low,
+                Base::from_data(model, cases, 3000));
+  CHECK(methods.at("ais").at("log_z") == runs.estimate("ais", 1).estimate.log_z);
 }
 
 TEST_CASE("runs are held to a tempered search's states, but those that are as thorough") {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/spectrum/operator_matrix.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/carlson2016/support/crossing.hpp"
@@ -297,6 +298,46 @@ TEST_CASE("an iteration's error is its distance from log Z, to either side") {
   CHECK(numbers(told.at("error")) == std::vector<double>{2, 2});
   CHECK(numbers(told.at("imbalance")) == std::vector<double>{1.5, 0.5});
   CHECK(told.at("iterations") == 2);
+}
+
+TEST_CASE("an update has arrived once it is within a nat of every log Z, and there its run ends") {
+  const Json outputs =
+      made::run_trial("carlson2016/updates", {{"repeat", 1}, {"most", 15}}).outputs;
+  const std::vector<double> rts = numbers(outputs.at("rts_errors")),
+                            sams = numbers(outputs.at("sams_errors"));
+  CHECK(outputs.at("rts_arrived").get<bool>());
+  CHECK(outputs.at("rts").get<std::size_t>() == rts.size());
+  for (std::size_t i = 0; i < rts.size(); ++i) CHECK((rts[i] < 1) == (i + 1 == rts.size()));
+  CHECK_FALSE(outputs.at("sams_arrived").get<bool>());
+  CHECK(sams.size() == 15);
+  for (const double error : sams) CHECK(error >= 1);
+}
+
+TEST_CASE("the truth of Fig. 8 is of runs from base rates, with the hidden units summed out") {
+  const Json inputs = {{"model", "mnist-10"}, {"kind", "truth"}, {"sweeps", 100}, {"repeat", 1}};
+  const TemperedRun run = simulated_tempering(
+      carlson_target("mnist-10", "rates"), {.chains = 100,
+                                            .sweeps = 100,
+                                            .ladder = Ladder::linear(100),
+                                            .states = States::collapsed,
+                                            .key = make_key(1, "carlson2016/fig8", inputs.dump())});
+  CHECK(number(made::run_trial("carlson2016/fig8", inputs).outputs.at("RTS")) ==
+        Approx(rts(run.sums, run.store.log_prior, run.store.log_z_hat).log_z).epsilon(1e-12));
+}
+
+TEST_CASE("Fig. 1's runs on the published RBM start from base rates and err from its log Z") {
+  const Json inputs = {{"occupancies", "soft"},  {"x", "last"}, {"b", "fresh"},   {"model", "cd25"},
+                       {"file", "cd25-500.npz"}, {"repeat", 1}, {"iterations", 1}};
+  const Json outputs = made::run_trial("carlson2016/fig1", inputs).outputs;
+  TrialContext context;
+  context.experiment = "carlson2016/fig1";
+  context.key = context.shared_key("repeat 1");
+  const TemperedRun run =
+      run_initial_iterations(carlson_target("cd25", "rates"), {.iterations = 1}, context);
+  const Eigen::VectorXd& found = log_z_hat_after(run, 0);
+  const double log_z = numbers(outputs.at("log_z")).at(0);
+  CHECK(log_z == Approx(found[99] - found[0]).epsilon(1e-12));
+  CHECK(numbers(outputs.at("error")).at(0) == Approx(std::abs(log_z - 451.255)).epsilon(1e-9));
 }
 
 TEST_CASE(

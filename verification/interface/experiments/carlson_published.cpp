@@ -1,13 +1,16 @@
 // What carlson2016 is asked of the published RBM, of runs whose errors are known.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "boltzmark/core/quantiles.hpp"
+#include "boltzmark/io/datasets/data_folders.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/published_rbm.hpp"
+#include "experiments/kit/files.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
@@ -33,7 +36,78 @@ std::vector<Trial> published_runs(const char* method, int sweeps, double bias, d
   return trials;
 }
 
+/// A data folder that has the published RBM, of which plans ask no more than that it is there.
+class PublishedRbmFolder {
+ public:
+  PublishedRbmFolder() {
+    write_text(folder_ / kPublishedCd25File, "");
+    set_data_folders({folder_.path()});
+  }
+  ~PublishedRbmFolder() { set_data_folders({}); }
+  PublishedRbmFolder(const PublishedRbmFolder&) = delete;
+  PublishedRbmFolder& operator=(const PublishedRbmFolder&) = delete;
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// How many trials of "cd25" are planned, by their method and length.
+std::map<std::string, int> planned_on_published(const std::string& id) {
+  const Experiment& experiment = made::find_experiment(id);
+  const PublishedRbmFolder folder;
+  std::map<std::string, int> counts;
+  for (const Json& trial : experiment.trials(Profile::paper)) {
+    if (trial.value("model", "") != "cd25") continue;
+    CHECK(trial.value("file", kPublishedCd25File) == kPublishedCd25File);  // pools name none
+    const int length = trial.contains("sweeps") ? trial.at("sweeps") : trial.at("iterations");
+    ++counts[trial.value("method", "run") + " " + std::to_string(length)];
+  }
+  return counts;
+}
+
+/// What Fig. 3 makes of RTS and AIS at 100,000 sweeps, 0.3 nats off, and of so many longer runs of each,
+/// 0.1 off.
+Summary long_and_longest(std::size_t longest) {
+  std::vector<Trial> trials;
+  for (const char* method : {"rts", "ais"})
+    for (const auto& [sweeps, bias] : {std::pair{100000, 0.3}, {1000000, 0.1}}) {
+      std::vector<Trial> runs = published_runs(method, sweeps, bias, 0.03);
+      if (sweeps == 1000000) runs.resize(longest);
+      for (Trial& run : runs) {
+        run.inputs["file"] = kPublishedCd25File;
+        trials.push_back(std::move(run));
+      }
+    }
+  return made::sum_up("carlson2016/fig3", trials);
+}
+
 }  // namespace
+
+TEST_CASE("where the published RBM is, all that is asked of it is planned at the paper's lengths") {
+  using Counts = std::map<std::string, int>;
+  // Four ways to start an iteration, 12 repeats; pools of chains at eight K, ten of each.
+  CHECK(planned_on_published("carlson2016/fig1") == Counts{{"run 50", 48}});
+  CHECK(planned_on_published("carlson2016/fig4") == Counts{{"run 30000", 80}});
+  Counts runs;
+  for (const char* method : {"rts", "ais", "raise", "rts-joint", "rts-paper"})
+    for (const char* sweeps : {"1000", "2000", "10000", "100000"})
+      runs[std::string(method) + " " + sweeps] = 20;
+  runs["rts 1000000"] = runs["ais 1000000"] = 12;  // in the place of a truth
+  CHECK(planned_on_published("carlson2016/fig3") == runs);
+  for (const auto& [run, count] : planned_on_published("carlson2016/fig7"))
+    CHECK_THAT(run, !Catch::StartsWith("truth"));
+}
+
+TEST_CASE("C33 is of the longest runs there are two of each of, C35 of the longest of twelve") {
+  const Summary twelve = long_and_longest(12), three = long_and_longest(3);
+  CHECK(made::measure_of(twelve, "C33").estimate == Approx(kPublishedCd25LogZ + 0.1).epsilon(1e-9));
+  CHECK(made::measure_of(twelve, "C33").n == 24);
+  CHECK_THAT(made::measure_of(twelve, "C35", "RTS").note, Catch::StartsWith("runs of 1000000 "));
+  // Of three one more is 0.03 below than above.
+  CHECK(made::measure_of(three, "C33").estimate == Approx(kPublishedCd25LogZ + 0.09).epsilon(1e-9));
+  CHECK(made::measure_of(three, "C33").n == 6);
+  CHECK_THAT(made::measure_of(three, "C35", "RTS").note, Catch::StartsWith("runs of 100000 "));
+}
 
 TEST_CASE("C35 is the variance of long runs, and of shorter ones only where it is small") {
   // Twelve runs d to either side: 12 d^2 / 11. Chi-squared of 11: 21.920 and 3.81575.

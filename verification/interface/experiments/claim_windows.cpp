@@ -158,6 +158,21 @@ TEST_CASE("C08 counts iterations until the rule has held and log Z stays found")
   CHECK_THAT(measure.note, Catch::Contains("fresh x and fresh b, 4.0"));
 }
 
+TEST_CASE("the error at Fig. 1's rule is of the runs that met it, and the table says of how many") {
+  std::vector<Trial> trials = restarts();
+  trials[1].outputs["iterations"] = 5;  // of four: it never met the rule
+  const Summary summary = made::sum_up("carlson2016/fig1", trials);
+  const auto& rows = made::table_of(summary, "restarts-784-500").rows;
+  // Last x and fresh b: one run met it after the third iteration, ten after the second.
+  CHECK(made::count(rows.at(0)[2]) == 12);
+  CHECK(made::estimate(rows[0][3]).value == Approx((3 + 5 + 10 * 2) / 12.0));
+  CHECK(made::text(rows[0][5]) == "11 of 12");
+  CHECK(made::estimate(rows[0][6]).value == Approx((0.5 + 10 * 3) / 11));
+  CHECK(made::estimate(rows[0][7]).value == Approx(0.4));
+  CHECK(made::text(rows.at(3)[5]) == "0 of 12");
+  CHECK(std::holds_alternative<NotRun>(rows[3][6]));
+}
+
 TEST_CASE("B24 is judged from where learning begins to a tenth of the updates") {
   const auto measures = measures_of("bruegge2013/fig3-bottom", training_pairs());
   CHECK(find_measure(measures, "B24").estimate == Approx(-2).margin(0.01));

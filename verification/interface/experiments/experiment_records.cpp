@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -170,8 +171,8 @@ Json plans_of(const Experiment& experiment) {
   return plans;
 }
 
-/// What tables and figures make of the trials that claims are digested by.
-Json drawings_of(const Experiment& experiment) {
+/// What an experiment makes of the trials that claims are digested by; empty if there are none.
+Summary fixture_summary(const Experiment& experiment) {
   std::vector<Json> planned;
   std::vector<Trial> trials;
   for (const auto& [inputs, trial] :
@@ -180,10 +181,13 @@ Json drawings_of(const Experiment& experiment) {
     planned.push_back(trial.inputs);
     trials.push_back(trial);
   }
-  Json drawings = Json::object();
-  if (trials.empty()) return drawings;
   Summary summary;
-  experiment.summarise(Results(Profile::paper, planned, trials), summary);
+  if (!trials.empty()) experiment.summarise(Results(Profile::paper, planned, trials), summary);
+  return summary;
+}
+
+Json drawings_of(const Summary& summary) {
+  Json drawings = Json::object();
   for (const auto& item : summary.items()) {
     if (const auto* table = std::get_if<Table>(&item))
       drawings["table " + table->name] = digest(rounded_csv(table_csv(*table)));
@@ -191,6 +195,64 @@ Json drawings_of(const Experiment& experiment) {
       drawings["figure " + figure->name] = digest(rounded_csv(figure_csv(*figure)));
   }
   return drawings;
+}
+
+std::string frame_of(const Axis& axis) {
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n", axis.label, axis.log, csv_number(axis.low),
+                                 csv_number(axis.high));
+  for (const auto& [label, at] : axis.ticks) text += label + "\n" + csv_number(at) + "\n";
+  return text;
+}
+
+/// What is about the curves of a panel or an inset, and how they are drawn.
+template <class Graph>
+std::string graph_frame(const Graph& graph) {
+  std::string text = frame_of(graph.x) + frame_of(graph.y);
+  for (const Series& series : graph.series)
+    text += fmt::format("{} {}\n", static_cast<int>(series.mark), series.colour);
+  for (const Guide& guide : graph.guides)
+    text += fmt::format("{}\n{}\n{}\n", csv_number(guide.at), guide.label, guide.vertical);
+  return text;
+}
+
+std::string frame_of(const Figure& figure) {
+  std::string text = figure.caption + "\n" + figure.script + "\n";
+  for (const Panel& panel : figure.panels) {
+    text += panel.title + "\n" + panel.legend + "\n" + graph_frame(panel);
+    for (const Inset& inset : panel.insets) text += graph_frame(inset);
+  }
+  return text;
+}
+
+std::string frame_of(const Table& table) {
+  std::string text = table.caption + "\n";
+  for (const Column& column : table.columns)
+    text += fmt::format("{}\n{}\n", column.name, column.digits);
+  return text;
+}
+
+std::string frame_of(const Measure& measure) {
+  const bool known = !std::isnan(measure.power);
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", measure.part, measure.interval,
+                     known ? fmt::format("{:.2f}", measure.power) : "", measure.power_against,
+                     measure.post_hoc, measure.note, measure.likely_reason);
+}
+
+/// What stands beside the numbers: titles, axes, guides, captions, notes and powers. Claims'
+/// digests and the CSV files are of the numbers alone.
+Json frames_of(const Summary& summary) {
+  std::map<std::string, std::string> texts;
+  for (const auto& item : summary.items()) {
+    if (const auto* table = std::get_if<Table>(&item))
+      texts["table " + table->name] = frame_of(*table);
+    if (const auto* figure = std::get_if<Figure>(&item))
+      texts["figure " + figure->name] = frame_of(*figure);
+    if (const auto* note = std::get_if<std::string>(&item)) texts["notes"] += *note + "\n";
+  }
+  for (const Measure& measure : summary.measures()) texts[measure.claim] += frame_of(measure);
+  Json frames = Json::object();
+  for (const auto& [name, text] : texts) frames[name] = digest(rounded_csv(text));
+  return frames;
 }
 
 bool runs_its_own(const Experiment& experiment) {
@@ -226,7 +288,10 @@ TEST_CASE("renew the records", "[.]") {
   Json records;
   for (const Experiment& experiment : experiments()) {
     Json& record = records[experiment.id];
-    record = {{"plans", plans_of(experiment)}, {"drawings", drawings_of(experiment)}};
+    const Summary summary = fixture_summary(experiment);
+    record = {{"plans", plans_of(experiment)},
+              {"drawings", drawings_of(summary)},
+              {"frames", frames_of(summary)}};
     if (runs_its_own(experiment))
       record["runs"] = record_runs(
           experiment, before.value(experiment.id, Json::object()).value("runs", Json::array()));
@@ -244,7 +309,9 @@ TEST_CASE("every experiment plans the trials that are recorded, and draws the sa
          << "\nWhere a difference is meant, run: interface_tests \"renew the records\"");
     REQUIRE(records.contains(experiment.id));
     CHECK(plans_of(experiment) == records[experiment.id]["plans"]);
-    CHECK(drawings_of(experiment) == records[experiment.id]["drawings"]);
+    const Summary summary = fixture_summary(experiment);
+    CHECK(drawings_of(summary) == records[experiment.id]["drawings"]);
+    CHECK(frames_of(summary) == records[experiment.id]["frames"]);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boltzmark/exact/partition_law.hpp"
+#include "experiments/kit/published.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"
 #include "experiments/salakhutdinov2010/support/processor_time.hpp"
@@ -39,6 +40,19 @@ double half_width() {
 /// Half an interval of 98.75 % of four that exclude `distance` with probability 0.95: 2.497705 of
 /// its standard errors, where the distance has 1.644854 more.
 double decisive_half(double distance) { return distance * 2.497705 / (2.497705 + 1.644854); }
+
+/// Runs of a negative phase on Artificial Modes, which stay at -8 nats: two seeds for each p.
+std::vector<Trial> modes_runs(const std::vector<std::string>& data) {
+  std::vector<Trial> trials;
+  for (const std::string& name : data)
+    for (const int seed : {0, 1})
+      trials.push_back({.inputs = {{"network", "rbm"},
+                                   {"data", name},
+                                   {"negative", "pcd:1 --chains 10"},
+                                   {"seed", seed}},
+                        .outputs = {{"log_likelihood", std::vector<double>(20, -8)}}});
+  return trials;
+}
 
 /// Cases of one model, which lie `gap` above their bound.
 Trial bounded(const Json& inputs, int cases, double gap) {
@@ -179,19 +193,62 @@ TEST_CASE("errors of four weights are told at 98.75 % each, and with what power"
 
 TEST_CASE("curves on Artificial Modes are drawn below the ceiling of their own p") {
   const std::vector<std::string> data = {"artificial-modes-0.01", "artificial-modes-0.001"};
-  std::vector<Trial> trials;
-  for (const std::string& name : data)
-    for (const int seed : {0, 1})
-      trials.push_back({.inputs = {{"network", "rbm"},
-                                   {"data", name},
-                                   {"negative", "pcd:1 --chains 10"},
-                                   {"seed", seed}},
-                        .outputs = {{"log_likelihood", std::vector<double>(20, -8)}}});
-  const Summary summary = made::sum_up("salakhutdinov2010/modes", trials);
+  const Summary summary = made::sum_up("salakhutdinov2010/modes", modes_runs(data));
   const auto& panels = made::figure_of(summary, "likelihood").panels;
   REQUIRE(panels.size() == data.size());
   for (std::size_t p = 0; p < data.size(); ++p)
     CHECK(panels[p].guides.at(0).at == modes_ceiling(data[p]));
+}
+
+TEST_CASE("beside curves on Artificial Modes stand the published ones of their own p") {
+  const std::vector<std::string> all = {"0.1", "0.01", "0.001"};
+  std::vector<std::string> data;
+  for (const std::string& p : all) data.push_back("artificial-modes-" + p);
+  const Summary summary = made::sum_up("salakhutdinov2010/modes", modes_runs(data));
+  const auto& panels = made::figure_of(summary, "likelihood").panels;
+  REQUIRE(panels.size() == all.size());
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    CHECK(panels[p].title == "RBM 16-10, p = " + all[p]);
+    std::set<std::vector<double>> drawn, published;
+    for (const Series& series : panels[p].series)
+      if (series.mark == Mark::dotted) drawn.insert(series.y);
+    if (all[p] != "0.1")  // of which none is
+      for (const char* curve : {"PCD", "PT"})
+        published.insert(find_published("desjardins2010_fig5", all[p], curve).y);
+    CHECK(drawn == published);
+  }
+}
+
+TEST_CASE("runs that diverged are in no mean, and swaps are told of the models that were run") {
+  const auto diverged = [](Trial run) {
+    run.inputs["seed"] = 2;
+    run.outputs = {{"diverged_at", 5}, {"log_likelihood", std::vector<double>(10, -90)}};
+    return run;
+  };
+  std::vector<Trial> runs = modes_runs({"artificial-modes-0.01"});
+  runs.push_back(diverged(runs[0]));
+  const Summary modes = made::sum_up("salakhutdinov2010/modes", runs);
+  const auto& late = made::table_of(modes, "late").rows.at(0);
+  CHECK(made::count(late[4]) == 2);
+  CHECK(made::estimate(late[5]).value == Approx(-8));
+  CHECK(made::figure_of(modes, "likelihood").panels.at(0).series.at(0).y.size() == 20);
+  for (Trial& run : runs) {
+    run.inputs["network"] = "dbm";
+    run.inputs["negative"] = "cast:5:0 --swap each --factor constant:0.1";
+  }
+  // Of the first ladder one model is missing.
+  for (Json inputs : made::find_experiment("salakhutdinov2010/coupling").trials(Profile::smoke))
+    for (int model = runs.size() == 3 ? 1 : 0; inputs.contains("model") && model < 3; ++model) {
+      inputs["model"] = model;
+      runs.push_back({.inputs = inputs, .outputs = {{"swaps", 4}, {"idle", model}}});
+    }
+  const Summary coupling = made::sum_up("salakhutdinov2010/coupling", runs);
+  const auto& variant = made::table_of(coupling, "variants").rows.at(0);
+  CHECK(made::count(variant[2]) == 2);
+  CHECK(made::estimate(variant[3]).value == Approx(-8));
+  CHECK_THAT(made::table_of(coupling, "swaps").caption,
+             Catch::Contains("Means over 2 to 3 RBMs 16-16"));
+  CHECK(measure_of(coupling, "S32").estimate == Approx(1.5 / 4));
 }
 
 TEST_CASE("the gap of the bound is that of all cases of its own model") {

@@ -1,6 +1,8 @@
 // What the experiments of yokoyama2019 compute themselves, against enumeration and closed forms.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "boltzmark/exact/state_space.hpp"
@@ -13,6 +15,7 @@
 #include "experiments/yokoyama2019/support/spin_law.hpp"
 #include "experiments/yokoyama2019/support/two_spins.hpp"
 #include "experiments/yokoyama2019/support/units.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -115,6 +118,26 @@ TEST_CASE("exact ascent ends where the gradient of the penalised likelihood is z
       CHECK(std::abs(objective(ahead) - objective(behind)) / 2e-5 < 5e-3);
     }
   }
+}
+
+TEST_CASE("a regularised run is told at five penalties, of which the largest are 0.1 and 0.3") {
+  const Json inputs = {{"question", "regularisation"}, {"repeat", 0}, {"s", 1}};
+  const std::vector<double> decayed =
+      numbers(made::run_trial("yokoyama2019/conjectures", inputs).outputs.at("decayed"));
+  REQUIRE(decayed.size() == 5);
+  const LearningTask task = draw_task(1, 0, 200);
+  for (const auto& [found, decay] : {std::pair{decayed[3], 0.1}, {decayed[4], 0.3}}) {
+    ExactAscent ascent(initial_learner(1, 0, kTaskHidden + 5, 1), task, 0.01, decay);
+    ascent.advance(3000);
+    CHECK(found == Approx(divergence(task, ascent.log_law())).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("every restart of a task has a start of its own") {
+  const Json inputs = {{"question", "restarts"}, {"repeat", 0}, {"s", 1}, {"restarts", 3}};
+  const std::vector<double> ends =
+      numbers(made::run_trial("yokoyama2019/conjectures", inputs).outputs.at("log_likelihood"));
+  CHECK(std::set<double>(ends.begin(), ends.end()).size() == 3);
 }
 
 TEST_CASE("the figures' learners share their initial weights whatever s") {

@@ -186,6 +186,49 @@ TEST_CASE("an open claim waits for the trials that are missing, or for what it s
 }
 
 TEST_CASE(
+    "an open claim costs what all its experiments take, another's trials those of their maker") {
+  const TemporaryFolder out;
+  auto toys = toy_experiments();
+  toys[0].seconds.paper = 7200;
+  const auto add = [&](const char* id, const char* maker, double paper_seconds) {
+    Experiment toy = toys[0];
+    toy.id = id;
+    toy.trials_of = maker;
+    toy.seconds = {.smoke = 0, .quick = 0, .paper = paper_seconds};
+    toys.push_back(std::move(toy));
+  };
+  add("toy/missing", "", 3600);
+  add("toy/view", "toy/one", 0);
+  add("toy/short", "", 0.1);
+  add("toy/short-view", "toy/short", 0);
+  ClaimFile claims = toy_claims();
+  claims.claims[1].parts[0].threshold = 0.5;  // measured, and undecided
+  const auto open = [&](const char* id, const std::vector<std::string>& of) {
+    Claim claim = claims.claims[1];
+    claim.id = id;
+    claim.experiments = of;
+    claims.claims.push_back(std::move(claim));
+  };
+  open("T03", {"toy/missing"});
+  open("T04", {"toy/one", "toy/missing"});
+  open("T05", {"toy/view"});
+  open("T06", {"toy/one", "toy/view"});
+  open("T07", {"toy/short-view"});
+  reproduce({.ids = {"toy/one"}, .out = out.path(), .quiet = true}, toys, {claims});
+  const std::string page = read_text(out.path() + "/quick/report/index.html");
+  const auto cost = [&](const std::string& id) {
+    const std::string item = text_between(page, "#claim-" + id + "\">", "</li>");
+    return text_between(item, "To decide it: ", "</span>");
+  };
+  CHECK(cost("T03") == "profile paper, about 1 h 0 min on 2 cores.");
+  CHECK(cost("T04") == "profile paper, about 3 h 0 min on 2 cores.");
+  CHECK(cost("T05") == "profile paper, about 2 h 0 min on 2 cores.");
+  CHECK(cost("T06") == "profile paper, about 2 h 0 min on 2 cores.");
+  CHECK(cost("T07") == "profile paper, under 1 s on 2 cores.");
+  CHECK_THAT(page, Catch::Contains("6 undecided, 5 of them not run"));
+}
+
+TEST_CASE(
     "a page fits a narrow screen: tables scroll, pictures shrink, nothing has a fixed width") {
   const TemporaryFolder out;
   reproduce({.ids = {"toy/one"}, .out = out.path(), .quiet = true}, many_toys(), {toy_claims()});

@@ -15,6 +15,7 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/progress.hpp"
 #include "experiments/kit/report/report.hpp"
+#include "experiments/kit/run/announce.hpp"
 #include "experiments/kit/run/folder_lock.hpp"
 #include "experiments/kit/run/store.hpp"
 #include "verification/interface/kit/toys.hpp"
@@ -203,6 +204,27 @@ TEST_CASE("a run whose errors go to a file writes a line of what is done and the
              Catch::Contains("1 of 4 trials, 38 %") && Catch::Contains(" left; now toy/two\n"));
   CHECK_THAT(text, !Catch::Contains("\r") && !Catch::Contains("\033"));
   CHECK(log_of(std::chrono::minutes(1), false).empty());
+}
+
+TEST_CASE("what a run is to take is told for each experiment, and for all together") {
+  auto toys = toy_experiments();
+  toys.push_back(toys[0]);
+  toys[1].id = "toy/two";
+  toys[0].seconds.quick = 60;
+  toys[1].seconds.quick = 120;
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/log";
+  std::vector<PlannedExperiment> plans;
+  for (const Experiment& toy : toys)
+    plans.push_back(list_trials(toy, {.out = folder.path()}, CellFilter(""), "sources"));
+  {
+    const ErrorFile log(path);
+    announce(plans, {}, {});
+  }
+  const std::string text = read_text(path);
+  for (const char* line :
+       {" 12 trials, 1 min\n", " 12 trials, 2 min\n", " 24 trials, 3 min on 2 cores\n"})
+    CHECK_THAT(text, Catch::Contains(line));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "experiments/kit/csv.hpp"
 #include "experiments/kit/document.hpp"
 #include "experiments/kit/files.hpp"
+#include "experiments/kit/report/html_parts.hpp"
 #include "experiments/kit/run/reference.hpp"
 #include "experiments/kit/run/selection.hpp"
 #include "experiments/kit/sources.hpp"
@@ -230,6 +231,51 @@ TEST_CASE("a report tells the settings of its own profile, and signs each part b
   CHECK_THAT(page, Catch::Contains("<span class=\"sign reproduced\">✓</span> large: "));
 }
 
+TEST_CASE("a claim that fails by its second part alone fails in every table, each part as it is") {
+  const TemporaryFolder out;
+  ClaimFile claims = toy_claims();
+  claims.claims[1].parts[1].threshold = 2;  // no mean of uniforms is
+  reproduce({.out = out.path(), .quiet = true}, toy_experiments(), {claims});
+  const std::string folder = out.path() + "/quick/report/", page = read_text(folder + "toy.html");
+  const std::string chip = verdict_chip(Verdict::not_reproduced, "not reproduced");
+  const std::string row = text_between(page, "<tr id=\"claim-T02\">", "</tr>");
+  for (const std::string& said :
+       {chip, "<span class=\"sign reproduced\">✓</span> <span class=\"name\">small</span>"s,
+        "<span class=\"sign not-reproduced\">✗</span> <span class=\"name\">large</span>"s,
+        "data-label=\"Claimed\">&gt; 0; &gt; 2</td>"s})
+    CHECK_THAT(row, Catch::Contains(said));
+  CHECK_THAT(page, Catch::Contains("<div class=\"claim\"><p>" + chip + " <b>T02</b>"));
+  CHECK_THAT(text_between(read_text(folder + "report.md"), "| T02 |", "\n"),
+             Catch::Contains("| ✗ not reproduced |"));
+}
+
+TEST_CASE("every row of a table stands in report.md with its own numbers") {
+  const TemporaryFolder out;
+  auto experiments = toy_experiments();
+  experiments[0].summarise = [](const Results&, Summary& summary) {
+    summary.add(
+        Table{.name = "rows", .caption = "", .columns = {{"a", "a", 2}}, .rows = {{-1.0}, {2.0}}});
+  };
+  reproduce({.out = out.path(), .quiet = true}, experiments, {toy_claims()});
+  CHECK_THAT(read_text(out.path() + "/quick/report/report.md"),
+             Catch::Contains("| −1.00 |\n| 2.00 |"));
+}
+
+TEST_CASE("an experiment's time of computation is that of all its finished trials together") {
+  const TemporaryFolder out;
+  const auto toys = toy_experiments();
+  const ReproduceOptions options{.out = out.path(), .quiet = true};
+  const auto plan = plan_experiment(toys[0], options, CellFilter(""));
+  for (const PlannedTrial& trial : plan.trials)
+    plan.store->append(trial.key,
+                       {.inputs = trial.key.inputs, .outputs = {{"mean", 0.5}}, .seconds = 2});
+  CHECK(reproduce(options, toys, {toy_claims()}).reused == 12);
+  CHECK(Json::parse(read_text(out.path() + "/quick/manifest.json"))["seconds"]["toy/one"] == 24);
+  for (const char* page : {"toy.html", "report.md"})
+    CHECK_THAT(read_text(out.path() + "/quick/report/" + page),
+               Catch::Contains(". 24 s of computation."));
+}
+
 TEST_CASE("claims.json gives every claim with its verdict, numbers and parts") {
   const TemporaryFolder out;
   reproduce({.out = out.path()}, toy_experiments(), {toy_claims()});
@@ -254,9 +300,15 @@ TEST_CASE("every number of a measure stands in claims.json under its own name") 
                          &measure.p_opposite, &measure.power})
     *number = next++;
   measure.n = 7;
+  measure.interval = "98 %";
+  measure.power_against = "a share of 0.6";
+  measure.post_hoc = true;
+  measure.note = "a note";
+  measure.likely_reason = "a reason";
   const JudgedPart part{.part = {.threshold = 8, .tolerance = 9},
                         .measures = {measure},
-                        .experiments = {"paper/figure"}};
+                        .experiments = {"paper/figure"},
+                        .verdict = Verdict::not_reproduced};
   JudgedClaim judged;
   judged.parts = {part};
   PaperVerdicts paper;
@@ -268,6 +320,11 @@ TEST_CASE("every number of a measure stands in claims.json under its own name") 
   for (const char* key : {"estimate", "lower", "upper", "p_value", "p_opposite", "power", "n",
                           "threshold", "tolerance"})
     CHECK(claim[key] == next++);
+  CHECK(claim["interval"] == "98 %");
+  CHECK(claim["power_against"] == "a share of 0.6");
+  CHECK(claim["post_hoc"] == true);
+  CHECK(claim["note"] == "a note");
+  CHECK(claim["likely_reason"] == "a reason");
 }
 
 TEST_CASE("a claim's own numbers in claims.json are those of the part that decides it") {

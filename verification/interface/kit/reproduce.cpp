@@ -269,6 +269,24 @@ TEST_CASE("a long trial goes on within itself after Ctrl-C, the time limit or a 
   CHECK(steps == 71);  // the 30th was made, but not kept
 }
 
+TEST_CASE("a trial that keeps no state ends where it next tells its progress after Ctrl-C") {
+  const TemporaryFolder out;
+  bool went_on = false;
+  auto toys = toy_experiments();
+  toys[0].trials = [](Profile) { return std::vector<Json>{{{"size", "small"}, {"repeat", 0}}}; };
+  toys[0].run = [&](const Json&, const TrialContext& context) -> Json {
+    raise(SIGINT);
+    context.progress(0.5);
+    went_on = true;
+    return {{"mean", 0.5}};
+  };
+  const ReproduceResult result =
+      reproduce({.jobs = 1, .out = out.path(), .quiet = true}, toys, {toy_claims()});
+  CHECK(result.interrupted);
+  CHECK(result.ran == 0);
+  CHECK_FALSE(went_on);
+}
+
 TEST_CASE("a kept state that is damaged, or is to be ignored, is not gone on from") {
   const TemporaryFolder out;
   const TrialKey key{.inputs = {{"size", "small"}}, .simd = "s", .sources = "a"};

@@ -360,8 +360,21 @@ TEST_CASE("kept trials are read back by their inputs, and merged with later ones
     CHECK(found.outputs.at("value") == value);
     CHECK(found.from_reference);
   }
+  Trial whole = trial(key(4), 0.4);
+  whole.seconds = 2.5;
+  whole.revision = "1a2b";
+  keep_in_reference(path, {whole});
+  const Trial found = read_reference(path).at(whole.inputs.dump());
+  CHECK(found.seconds == 2.5);
+  CHECK(found.revision == "1a2b");
+  CHECK(found.simd == "AVX2");
   write_text(path, "not gzip");
   CHECK_THROWS_AS(read_reference(path), DataError);
+}
+
+TEST_CASE("a file that cannot be read to its end is refused, not taken for a shorter one") {
+  // Of this process's memory no byte can be read at address 0: an error of the system, as of a disk.
+  CHECK_THROWS_WITH(read_text("/proc/self/mem"), Catch::Contains("cannot be read"));
 }
 
 TEST_CASE("a folder that another run has locked is refused") {

@@ -9,6 +9,7 @@
 
 #include "experiments/kit/errors.hpp"
 #include "experiments/kit/measures.hpp"
+#include "experiments/kit/progress.hpp"
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/statistics/power.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
@@ -72,6 +73,25 @@ TEST_CASE("numbers have four digits, six from ten thousand on, and powers of ten
   CHECK(number_text(-std::numeric_limits<double>::infinity()) == "−∞");
   CHECK(decimals_text(0.125, 1) == "0.1");
   CHECK(decimals_text(0.004, 2) == "0.004");
+}
+
+TEST_CASE("a cell of a table has its sign, its mark and both of its limits") {
+  CHECK(decimals_text(-0.31, 2) == "−0.31");
+  CHECK(cell_text(Cell(-0.31), 1) == "−0.3");
+  CHECK(cell_text(Cell(std::int64_t{-3}), 1) == "−3");
+  CHECK(cell_text(Estimate{-1.5, -2, -1, "*"}, 1) == "−1.5* [−2.0, −1.0]");
+}
+
+TEST_CASE("a duration that is estimated is about so long, or under a second") {
+  CHECK(about_text(0.1) == "under 1 s");
+  CHECK(about_text(0.97) == "about 1 s");
+  CHECK(about_text(200) == "about 3 min 20 s");
+}
+
+TEST_CASE("what is left of a run is foretold by its rate so far, once there is one") {
+  CHECK(left_text(100, 0.25) == "5 min left");
+  CHECK(left_text(90, 0.9) == "10 s left");
+  CHECK(left_text(100, 0.01).empty());
 }
 
 TEST_CASE("what a quick run finds is told beside the verdict at paper size where they differ") {

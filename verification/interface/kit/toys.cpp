@@ -64,6 +64,13 @@ void toy_summarise(const Results& results, Summary& summary) {
 
 }  // namespace
 
+std::string text_between(const std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + from.size();
+  return text.substr(begin, text.find(to, begin) - begin);
+}
+
 bool lacks_model(const Trial& trial) {
   const std::string file = trial.inputs.value("file", "");
   return file.ends_with(".mat") && !find_data_file("", file);

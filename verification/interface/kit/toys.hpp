@@ -29,6 +29,9 @@ ReproduceResult run_part(const std::string& out, Shard shard, const std::string&
 /// Where `run_part` keeps their trials.
 std::string toy_folder(const TemporaryFolder& out);
 
+/// What stands between one text and the next that follows it; empty without the first.
+std::string text_between(const std::string& text, const std::string& from, const std::string& to);
+
 /// Its claims: T01 exact, T02 of kind D with the parts small and large.
 ClaimFile toy_claims();
 

@@ -54,6 +54,14 @@ TEST_CASE("a value may be met within a tolerance, which the interval itself does
   CHECK(assertion(near) == "interval meets 451.255 ± 0.1");
 }
 
+TEST_CASE("a claim asserts what each of its parts does, the same once") {
+  Claim claim = toy_claims().claims[1];
+  CHECK(assertion(claim) == "> 0");
+  claim.parts[1].test = Test::less;
+  claim.parts[1].threshold = 0.5;
+  CHECK(assertion(claim) == "> 0; < 0.5");
+}
+
 TEST_CASE(
     "equivalence asks for all of the interval within the margin, and is undecided across it") {
   const ClaimPart same{.test = Test::equivalent, .threshold = 1, .tolerance = 0.1};

@@ -213,16 +213,11 @@ void judge_density(const ContinuousSamples& samples, Estimate& estimate) {
 
 }  // namespace
 
-void interval_probabilities(const Ladder& knots, const Eigen::VectorXd& log_z_hat, double log_ratio,
-                            Eigen::VectorXd& out) {
-  Eigen::VectorXd at_knots;
-  ContinuousLaw(knots, log_z_hat)(log_ratio, at_knots, out);
-}
-
 double draw_inverse_temperature(const Ladder& knots, const Eigen::VectorXd& log_z_hat,
                                 double log_ratio, double interval_draw, double place_draw,
                                 Eigen::VectorXd& masses, int& interval) {
-  interval_probabilities(knots, log_z_hat, log_ratio, masses);
+  Eigen::VectorXd at_knots;
+  ContinuousLaw(knots, log_z_hat)(log_ratio, at_knots, masses);
   return draw_given(knots, log_z_hat, log_ratio, interval_draw, place_draw, masses, interval);
 }
 
@@ -296,10 +291,7 @@ Estimate ti_continuous(const ContinuousSamples& samples) {
   set_error(estimate, influences);
   add_discretisation(samples, estimate);
   judge_density(samples, estimate);
-  const Eigen::MatrixXi ends = thirds(samples.inverse_temperature);
-  judge_round_trips(estimate, round_trips(ends, 3), ends.cols());
-  judge_tours(estimate, count_tours(ends, 3));
-  judge_visitors(estimate, (ends.array() == 2).cast<double>().colwise().sum());
+  judge_exchanges(estimate, traffic_of(thirds(samples.inverse_temperature), 3));
   return closed(std::move(estimate), range_of(samples.log_ratio));
 }
 

@@ -58,14 +58,9 @@ void set_density(ContinuousSamples& samples);
 /// Status  not_converged if the density somewhere is below a twentieth of the uniform one
 Estimate ti_continuous(const ContinuousSamples& samples);
 
-/// Writes the probability of each interval of knots given D.
-///   m_k ~ int_{b_k}^{b_{k+1}} e^(b D - log Zhat(b)) db
-/// Shapes  log_z_hat [knots], out [knots - 1]
-void interval_probabilities(const Ladder& knots, const Eigen::VectorXd& log_z_hat, double log_ratio,
-                            Eigen::VectorXd& out);
-
 /// Draws b given D: interval by its probability, then by inversion inside it.
-/// Writes the intervals' probabilities.  Shapes  log_z_hat [knots], masses [knots - 1]
+/// Writes the intervals' probabilities, m_k ~ int_{b_k}^{b_{k+1}} e^(b D - log Zhat(b)) db.
+/// Shapes  log_z_hat [knots], masses [knots - 1]
 double draw_inverse_temperature(const Ladder& knots, const Eigen::VectorXd& log_z_hat,
                                 double log_ratio, double interval_draw, double place_draw,
                                 Eigen::VectorXd& masses, int& interval);

@@ -19,34 +19,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Sums over samples that are known by D alone, in chunks that stay in the cache. Chunks belong to
-/// a fixed number of blocks whatever the threads, and blocks are added in their order.
-/// With l_k(n) = b_k D_n + offset_k:
-class SampleChunks {
- public:
-  /// Keeps references.  Shapes  inverse_temperatures [rungs], log_ratio = D [any]
-  SampleChunks(const Eigen::VectorXd& inverse_temperatures, const Eigen::MatrixXd& log_ratio);
-
-  /// Sums log sum_k e^l_k, p_k and (if wanted) p_j p_k over samples, p = softmax(l).
-  MixturePoint sum(const Eigen::VectorXd& offset, bool with_overlap) const;
-  /// Computes log sum_k e^l_k of each sample.  Shapes  result [samples]
-  Eigen::VectorXd log_sums(const Eigen::VectorXd& offset) const;
-  /// Sums w_j w_k over samples, w_k = e^(l_k - log_mixture).  Shapes  log_mixture [samples]
-  Eigen::MatrixXd weight_products(const Eigen::VectorXd& offset,
-                                  const Eigen::VectorXd& log_mixture) const;
-  /// Computes sum_k c_k w_k of each sample.  Shapes  c [rungs], result [samples]
-  Eigen::VectorXd weighted_sums(const Eigen::VectorXd& offset, const Eigen::VectorXd& log_mixture,
-                                const Eigen::VectorXd& c) const;
-
- private:
-  // Calls body(block, first sample, l [rungs x samples of the chunk]) for every chunk.
-  template <class Body>
-  void for_chunks(const Eigen::VectorXd& offset, const Body& body) const;
-
-  const Eigen::VectorXd& inverse_temperatures_;
-  Eigen::Map<const Eigen::VectorXd> log_ratio_;
-};
-
 // The depth of a chunk's product is too small for Eigen to split it by the size of a cache, so that
 // the order of its sums is the same on every machine.
 constexpr Index kChunk = 128;
@@ -56,79 +28,96 @@ void add_products(const MatrixXd& chunk, MatrixXd& sum) {
   sum.selfadjointView<Eigen::Lower>().rankUpdate(chunk);
 }
 
-SampleChunks::SampleChunks(const VectorXd& inverse_temperatures, const MatrixXd& log_ratio)
-    : inverse_temperatures_(inverse_temperatures), log_ratio_(log_ratio.data(), log_ratio.size()) {}
+/// Sums over samples that are known by D alone, in chunks that stay in the cache. Chunks belong to
+/// a fixed number of blocks whatever the threads, and blocks are added in their order.
+/// With l_k(n) = b_k D_n + offset_k:
+class SampleChunks {
+ public:
+  /// Keeps references.  Shapes  inverse_temperatures [rungs], log_ratio = D [any]
+  SampleChunks(const VectorXd& inverse_temperatures, const MatrixXd& log_ratio)
+      : inverse_temperatures_(inverse_temperatures),
+        log_ratio_(log_ratio.data(), log_ratio.size()) {}
 
-template <class Body>
-void SampleChunks::for_chunks(const VectorXd& offset, const Body& body) const {
-  const Index chunks = (log_ratio_.size() + kChunk - 1) / kChunk;
-  parallel_for(kBlocks, [&](std::size_t block) {
-    const auto b = static_cast<Index>(block);
-    MatrixXd chunk;
-    for (Index t = b * chunks / kBlocks; t < (b + 1) * chunks / kBlocks; ++t) {
-      const Index first = t * kChunk, count = std::min(kChunk, log_ratio_.size() - first);
-      chunk =
-          (inverse_temperatures_ * log_ratio_.segment(first, count).transpose()).colwise() + offset;
-      body(block, first, chunk);
+  /// Sums log sum_k e^l_k, p_k and (if wanted) p_j p_k over samples, p = softmax(l).
+  MixturePoint sum(const VectorXd& offset, bool with_overlap) const {
+    const Index rungs = offset.size();
+    std::vector<MixturePoint> blocks(kBlocks);
+    for (MixturePoint& block : blocks) {
+      block.expected = VectorXd::Zero(rungs);
+      if (with_overlap) block.overlap = MatrixXd::Zero(rungs, rungs);
     }
-  });
-}
-
-MixturePoint SampleChunks::sum(const VectorXd& offset, bool with_overlap) const {
-  const Index rungs = offset.size();
-  std::vector<MixturePoint> blocks(kBlocks);
-  for (MixturePoint& block : blocks) {
-    block.expected = VectorXd::Zero(rungs);
-    if (with_overlap) block.overlap = MatrixXd::Zero(rungs, rungs);
+    for_chunks(offset, [&](std::size_t block, Index, MatrixXd& chunk) {
+      const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
+      chunk = (chunk.rowwise() - highest).array().exp();
+      const Eigen::RowVectorXd sums = chunk.colwise().sum();
+      chunk.array().rowwise() /= sums.array();
+      blocks[block].value += highest.sum() + sums.array().log().sum();
+      blocks[block].expected += chunk.rowwise().sum();
+      if (with_overlap) add_products(chunk, blocks[block].overlap);
+    });
+    for (Index b = 1; b < kBlocks; ++b) {
+      blocks[0].value += blocks[b].value;
+      blocks[0].expected += blocks[b].expected;
+      if (with_overlap) blocks[0].overlap += blocks[b].overlap;
+    }
+    return blocks[0];
   }
-  for_chunks(offset, [&](std::size_t block, Index, MatrixXd& chunk) {
-    const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
-    chunk = (chunk.rowwise() - highest).array().exp();
-    const Eigen::RowVectorXd sums = chunk.colwise().sum();
-    chunk.array().rowwise() /= sums.array();
-    blocks[block].value += highest.sum() + sums.array().log().sum();
-    blocks[block].expected += chunk.rowwise().sum();
-    if (with_overlap) add_products(chunk, blocks[block].overlap);
-  });
-  for (Index b = 1; b < kBlocks; ++b) {
-    blocks[0].value += blocks[b].value;
-    blocks[0].expected += blocks[b].expected;
-    if (with_overlap) blocks[0].overlap += blocks[b].overlap;
+
+  /// Computes log sum_k e^l_k of each sample.  Shapes  result [samples]
+  VectorXd log_sums(const VectorXd& offset) const {
+    VectorXd result(log_ratio_.size());
+    for_chunks(offset, [&](std::size_t, Index first, const MatrixXd& chunk) {
+      const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
+      const Eigen::RowVectorXd sums = (chunk.rowwise() - highest).array().exp().colwise().sum();
+      result.segment(first, chunk.cols()) = (highest.array() + sums.array().log()).transpose();
+    });
+    return result;
   }
-  return blocks[0];
-}
 
-VectorXd SampleChunks::log_sums(const VectorXd& offset) const {
-  VectorXd result(log_ratio_.size());
-  for_chunks(offset, [&](std::size_t, Index first, const MatrixXd& chunk) {
-    const Eigen::RowVectorXd highest = chunk.colwise().maxCoeff();
-    const Eigen::RowVectorXd sums = (chunk.rowwise() - highest).array().exp().colwise().sum();
-    result.segment(first, chunk.cols()) = (highest.array() + sums.array().log()).transpose();
-  });
-  return result;
-}
+  /// Sums w_j w_k over samples, w_k = e^(l_k - log_mixture).  Shapes  log_mixture [samples]
+  MatrixXd weight_products(const VectorXd& offset, const VectorXd& log_mixture) const {
+    std::vector<MatrixXd> blocks(kBlocks, MatrixXd::Zero(offset.size(), offset.size()));
+    for_chunks(offset, [&](std::size_t block, Index first, MatrixXd& chunk) {
+      chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
+      chunk = chunk.array().exp();
+      add_products(chunk, blocks[block]);
+    });
+    for (Index b = 1; b < kBlocks; ++b) blocks[0] += blocks[b];
+    return blocks[0].selfadjointView<Eigen::Lower>();
+  }
 
-MatrixXd SampleChunks::weight_products(const VectorXd& offset, const VectorXd& log_mixture) const {
-  std::vector<MatrixXd> blocks(kBlocks, MatrixXd::Zero(offset.size(), offset.size()));
-  for_chunks(offset, [&](std::size_t block, Index first, MatrixXd& chunk) {
-    chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
-    chunk = chunk.array().exp();
-    add_products(chunk, blocks[block]);
-  });
-  for (Index b = 1; b < kBlocks; ++b) blocks[0] += blocks[b];
-  return blocks[0].selfadjointView<Eigen::Lower>();
-}
+  /// Computes sum_k c_k w_k of each sample.  Shapes  c [rungs], result [samples]
+  VectorXd weighted_sums(const VectorXd& offset, const VectorXd& log_mixture,
+                         const VectorXd& c) const {
+    VectorXd result(log_ratio_.size());
+    for_chunks(offset, [&](std::size_t, Index first, MatrixXd& chunk) {
+      chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
+      chunk = chunk.array().exp();
+      result.segment(first, chunk.cols()) = chunk.transpose() * c;
+    });
+    return result;
+  }
 
-VectorXd SampleChunks::weighted_sums(const VectorXd& offset, const VectorXd& log_mixture,
-                                     const VectorXd& c) const {
-  VectorXd result(log_ratio_.size());
-  for_chunks(offset, [&](std::size_t, Index first, MatrixXd& chunk) {
-    chunk.rowwise() -= log_mixture.segment(first, chunk.cols()).transpose();
-    chunk = chunk.array().exp();
-    result.segment(first, chunk.cols()) = chunk.transpose() * c;
-  });
-  return result;
-}
+ private:
+  // Calls body(block, first sample, l [rungs x samples of the chunk]) for every chunk.
+  template <class Body>
+  void for_chunks(const VectorXd& offset, const Body& body) const {
+    const Index chunks = (log_ratio_.size() + kChunk - 1) / kChunk;
+    parallel_for(kBlocks, [&](std::size_t block) {
+      const auto b = static_cast<Index>(block);
+      MatrixXd chunk;
+      for (Index t = b * chunks / kBlocks; t < (b + 1) * chunks / kBlocks; ++t) {
+        const Index first = t * kChunk, count = std::min(kChunk, log_ratio_.size() - first);
+        chunk = (inverse_temperatures_ * log_ratio_.segment(first, count).transpose()).colwise() +
+                offset;
+        body(block, first, chunk);
+      }
+    });
+  }
+
+  const VectorXd& inverse_temperatures_;
+  Eigen::Map<const VectorXd> log_ratio_;
+};
 
 // The rungs with samples, which the likelihood is about.
 struct Visited {

@@ -69,7 +69,9 @@ Estimate rts(const RungSums& soft_sums, const Eigen::VectorXd& log_prior,
 }
 
 Estimate rts(const SampleStore& store, States states) {
-  Estimate estimate = rts(sum_soft(store, states), store.log_prior, store.log_z_hat);
+  const RungSums sums =
+      states == States::joint ? sum_by_rung(store, Assignment::soft) : sum_collapsed(store);
+  Estimate estimate = rts(sums, store.log_prior, store.log_z_hat);
   judge_mixing(estimate, store);
   return estimate;
 }

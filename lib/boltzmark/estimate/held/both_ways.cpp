@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/target/layered_population.hpp"
 
 namespace boltzmark {
@@ -47,6 +48,13 @@ SetStates start_from_modes(const LayeredTarget& target, const Modes& modes, int 
       [&target, &modes, starts = std::move(starts), key](Population& population, int first_chain) {
         put_near_modes(target, modes, starts, key, population, first_chain);
       };
+}
+
+BothWays run_from_modes(const Method& method, const Estimate& told, const LayeredTarget& target,
+                        const Modes& modes, MethodSettings settings) {
+  settings.top_start = start_from_modes(target, modes, method.work(settings).chains,
+                                        derive_key(settings.key, "modes"));
+  return {told, estimate_log_z(method.name, target, settings)};
 }
 
 AnnealingResult anneal_from_modes(const LayeredTarget& target, const Modes& modes,

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "boltzmark/estimate/method.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
@@ -26,6 +27,11 @@ struct BothWays {
 /// Invariant   target and modes outlive what is returned
 SetStates start_from_modes(const LayeredTarget& target, const Modes& modes, int chains,
                            StreamKey key);
+
+/// Makes the same run of a method by chains that begin near modes.
+/// Throws  as estimate_log_z
+BothWays run_from_modes(const Method& method, const Estimate& told, const LayeredTarget& target,
+                        const Modes& modes, MethodSettings settings);
 
 /// Anneals downwards from states near modes: chains start from them in proportion to f, make half of the
 /// sweeps at b = 1, and the others as reverse_annealing does.

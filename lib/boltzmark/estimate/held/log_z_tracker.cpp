@@ -112,10 +112,9 @@ TrackedLogZ LogZTracker::look(const Layered& model) {
   const TrackedSamples kept = chains->keep(std::max(1, options_.sweeps - settled.sweeps), &top);
   TrackedLogZ found{
       .estimate = rts(kept.sums, uniform_log_prior(options_.ladder.rungs()), chains->log_z_hat()),
-      .round_trips = kept.trips,
+      .round_trips = kept.traffic.trips,
       .visited = visited_states(top)};
-  judge_round_trips(found.estimate, kept.trips, options_.chains);
-  judge_tours(found.estimate, kept.tours);
+  judge_exchanges(found.estimate, kept.traffic);
   if (const Eigen::VectorXd& log_z = found.estimate.log_z_rungs;
       log_z.size() > 0 && log_z.allFinite())
     chains->set_log_z_hat(log_z);

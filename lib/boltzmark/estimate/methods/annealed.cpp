@@ -1,16 +1,21 @@
 // The methods whose chains go once through the ladder.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/estimate/estimators/raise.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
 namespace {
@@ -117,6 +122,46 @@ MethodSettings after_cases(MethodSettings settings) {
   return settings;
 }
 
+// The weights of the chains that were at b = 1, by their visits there.
+Estimate weigh_by_visits(const Eigen::VectorXd& log_weights, const std::vector<double>& visits) {
+  std::vector<double> logs, counts;
+  for (std::size_t c = 0; c < visits.size(); ++c) {
+    if (visits[c] == 0) continue;
+    logs.push_back(log_weights[static_cast<Eigen::Index>(c)]);
+    counts.push_back(visits[c]);
+  }
+  const auto n = static_cast<Eigen::Index>(logs.size());
+  if (n < 2) {
+    Estimate none;
+    none.refuse(Status::not_converged,
+                fmt::format("{} of {} chains were at b = 1 (fewer than 2): run more sweeps", n,
+                            visits.size()));
+    return none;
+  }
+  return estimate_from_weights(
+      summarise(Eigen::VectorXd::Map(logs.data(), n), Eigen::VectorXd::Map(counts.data(), n)),
+      Bound::upper);
+}
+
+// Reverse paths that would lower the estimate are rare, and none of the weights tells that they are
+// missing: the run that the cases are from has an estimate of its own.
+void hold_to_run(const TemperedRun& run, Estimate& estimate) {
+  constexpr double kErrors = 3;
+  const Estimate by_rts = rts(run.sums, run.store.log_prior, run.store.log_z_hat);
+  const double off = std::abs(estimate.log_z - by_rts.log_z);
+  if (off > kErrors * std::hypot(estimate.std_error, by_rts.std_error))
+    estimate.refuse(Status::not_converged,
+                    fmt::format("RTS by the run that the cases are from says {:.4f} +- {:.4f}: run "
+                                "more sweeps",
+                                by_rts.log_z, by_rts.std_error));
+}
+
+// From states that a tempered run visits at b = 1, one a chain. With R_c the weight of the case of chain c
+// and n_c its kept sweeps at b = 1,
+//   log Z = -log (sum_c n_c e^{-R_c} / sum_c n_c)
+// whose error is the jackknife's over chains: a chain that was seldom or never at b = 1 adds little or
+// nothing to the effective samples. No bound: the cases are samples of the model only as far as the run
+// has mixed.
 Estimate raise_from_samples(const Target& target, const MethodSettings& settings) {
   const auto part = [&](double from, double share) {
     return [&progress = settings.progress, from, share](double done) {
@@ -126,16 +171,29 @@ Estimate raise_from_samples(const Target& target, const MethodSettings& settings
   const double share = case_sweeps(settings) / static_cast<double>(settings.sweeps);
   AnnealingOptions annealing = annealing_options(after_cases(settings));
   annealing.progress = part(share, 1 - share);
-  return raise_from_tempering(target,
-                              {.chains = settings.chains,
-                               .sweeps = case_sweeps(settings),
-                               .ladder = tempering_ladder(settings),
-                               .log_prior = settings.log_prior,
-                               .states = settings.states,
-                               .top_states = settings.top_states,
-                               .key = settings.key,
-                               .progress = part(0, share)},
-                              annealing);
+  require_marginal_moves(target);
+  std::optional<TopStates> own;
+  TopStates& top = settings.top_states != nullptr
+                       ? *settings.top_states
+                       : own.emplace(target, settings.chains, settings.key);
+  const TemperedRun run = simulated_tempering(target, {.chains = settings.chains,
+                                                       .sweeps = case_sweeps(settings),
+                                                       .ladder = tempering_ladder(settings),
+                                                       .log_prior = settings.log_prior,
+                                                       .states = settings.states,
+                                                       .top_states = &top,
+                                                       .key = settings.key,
+                                                       .progress = part(0, share)});
+  const AnnealingResult result =
+      reverse_annealing(target, annealing, [&](Population& population, int first_chain) {
+        for (int c = 0; c < population.chains(); ++c)
+          top.states.copy_chain(first_chain + c, population, c);
+      });
+  Estimate estimate = weigh_by_visits(result.log_weights, top.visits);
+  judge_mixing(estimate, run.store);
+  hold_to_run(run, estimate);
+  estimate.warnings.emplace_back("cases are from a tempered run, no exact samples: no bound");
+  return estimate;
 }
 
 BothWays anneal_down(const Method&, const Estimate& told, const LayeredTarget& target,

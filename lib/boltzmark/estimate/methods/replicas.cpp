@@ -1,5 +1,6 @@
 // Stepping stones, over parallel tempering unless asked otherwise.
 #include "boltzmark/estimate/estimators/stepping_stones.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 

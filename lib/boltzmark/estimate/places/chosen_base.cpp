@@ -9,7 +9,6 @@
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/orthants.hpp"
 #include "boltzmark/model/sides.hpp"
-#include "boltzmark/sample/annealing/base_choice.hpp"
 
 namespace boltzmark {
 namespace {
@@ -43,11 +42,6 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 
 bool is_searchable(const Layered& model) {
   return magnitude(list_side(model, smaller_side(model))) < kUnresolved;
-}
-
-Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed, int summed_side) {
-  return anneal_phases(model, modes, make_key(seed, "phases"),
-                       {.key = make_key(seed, "base choice"), .summed_side = summed_side});
 }
 
 namespace {

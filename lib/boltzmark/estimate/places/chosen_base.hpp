@@ -35,16 +35,10 @@ ModeSearch mode_search(const Layered& model, std::uint64_t seed, const CaseValue
 /// Tells whether a model's modes are searched for at all: a double resolves a nat.
 bool is_searchable(const Layered& model);
 
-/// Anneals from bases near places of these modes (anneal_phases).
-/// Randomness  keys of their own of the seed
-Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed, int summed_side);
-
-/// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all, and, of
-/// Bernoulli visible units, the rates near all modes and near the likeliest, if by its own pilot their base
-/// loses_nothing. That near a place is on the side that is not listed alone where it leads there from
-/// that, and is no worse than the uniform one. One whose pilot, two of its errors higher, is below what
-/// bound_by_orthants says of log Z gives way to the next, unless no other comes nearer. Uniform where parameters are
-/// so large that a double does not resolve a nat.
+/// Chooses by choose_base among the uniform base, those of anneal_phases of a part that is_almost_all (of the side
+/// that is not listed alone, where that does as well), and, of Bernoulli visible units, the rates near all modes and
+/// near the likeliest, if by its own pilot their base loses_nothing. One whose pilot is below what bound_by_orthants
+/// says of log Z gives way to the next, unless no other comes nearer. Uniform unless the model is_searchable.
 /// Randomness  keys of their own of the seed, whatever the run's
 /// Throws      InvalidArgument as find_modes and choose_base
 ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std::uint64_t seed,

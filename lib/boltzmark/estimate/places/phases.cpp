@@ -3,9 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <utility>
 
-#include "boltzmark/estimate/places/bases.hpp"
 #include "boltzmark/estimate/places/places.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/top_states.hpp"
@@ -86,12 +84,8 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
                      const BaseChoice& choice) {
   const Places places = find_places(model, modes, 64 * near_places(model, choice));
   const Eigen::VectorXd reached = reached_means(model, derive_key(key, "reached"), choice);
-  PlaceBases near = bases_near_places(model, modes, places, reached, key, choice);
   Phases phases;
-  phases.bases = std::move(near.bases);
-  phases.holds = std::move(near.holds);
-  phases.scales = std::move(near.scales);
-  phases.centres = phases.scales.asDiagonal() * near.centres;
+  static_cast<PlaceBases&>(phases) = bases_near_places(model, modes, places, reached, key, choice);
   const auto count = std::ssize(phases.bases);
   phases.log_masses.resize(count);
   phases.errors.resize(count);
@@ -111,6 +105,11 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
   phases.small = small_masses(model, places, modes.parity, reached, phases.log_z(),
                               derive_key(choice.key, "places"));
   return phases;
+}
+
+Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed, int summed_side) {
+  return anneal_phases(model, modes, make_key(seed, "phases"),
+                       {.key = make_key(seed, "base choice"), .summed_side = summed_side});
 }
 
 }  // namespace boltzmark

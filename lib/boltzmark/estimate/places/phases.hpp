@@ -1,13 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <vector>
+#include <cstdint>
 
-#include "boltzmark/estimate/places/parts.hpp"
+#include "boltzmark/estimate/places/bases.hpp"
 #include "boltzmark/estimate/places/small_masses.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/model/base.hpp"
-#include "boltzmark/sample/annealing/base_choice.hpp"
 #include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
@@ -18,9 +17,7 @@ namespace boltzmark {
 ///   E[w 1{x in the part}] = Z_part,  and the sum over the parts is Z in the mean:
 /// by Markov's inequality it exceeds c Z with probability at most 1/c, whatever the model. Where chains
 /// of one base never meet another phase, those that start near it do.
-struct Phases : PhaseMasses, Parts {
-  std::vector<Base> bases;  ///< the uniform one, then one near each of a few distant places
-  std::vector<bool> holds;  ///< whether a base holds some units alone, all else as uniform [bases]
+struct Phases : PhaseMasses, PlaceBases {
   Eigen::VectorXd mean_log_weights;  ///< of all chains of each base, by which choose_base chooses
   PhaseMasses by_uniform = {};       ///< of all parts, as chains of the uniform base find them
   SmallMasses small = {};            ///< of what is near all places
@@ -43,12 +40,10 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
 /// Invariant  part is one of phases'
 bool is_almost_all(const Phases& phases, Eigen::Index part);
 
-/// Tells whether a base's pilot finds half of each part that may have a tenth of all mass, if the uniform base's may
-/// find half of it, two of its errors higher, or if the part is_almost_all: what another base reaches is not to be
-/// lost by this one; what none does only longer runs may tell. A part may have its own mass taken two errors higher,
-/// the others as many lower, or what surely is there by the pilot too, for few chains may come to a mass from near
-/// it. Where the pilot finds more in all than the errors of the phases' masses allow, these errors tell nothing, nor
-/// does what surely is anywhere.
+/// Tells whether a base's pilot finds half of each part that may have a tenth of all mass, if the uniform base's may,
+/// or if the part is_almost_all: what another base reaches is not to be lost by this one; what none does only longer
+/// runs may tell. What surely is in a part by the pilot counts too, for few chains may come to a mass from near it,
+/// unless it is more in all than the phases' errors allow.
 /// Shapes  both of the same parts
 bool loses_nothing(const Phases& phases, const PhaseMasses& pilot);
 
@@ -58,5 +53,7 @@ bool loses_nothing(const Phases& phases, const PhaseMasses& pilot);
 /// Cost        choice.chains * choice.sweeps sweeps of one chain for every base and two besides
 Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
                      const BaseChoice& choice);
+/// Does so with keys of their own of the seed.
+Phases find_phases(const Layered& model, const Modes& modes, std::uint64_t seed, int summed_side);
 
 }  // namespace boltzmark

@@ -1,9 +1,9 @@
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
-#include <string>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/model/sides.hpp"
@@ -43,8 +43,7 @@ double weight_between(const Layered& model, UnitPlace a, UnitPlace b) {
 
 void check_size(const View& view, int parity, int max_units) {
   if (max_units < 0 || max_units > 62) {
-    throw InvalidArgument("max_enumerated_units = " + std::to_string(max_units) +
-                          " (must be 0 to 62)");
+    throw InvalidArgument(fmt::format("max_enumerated_units = {} (must be 0 to 62)", max_units));
   }
   long units = 0;
   for (int l = 0; l < view.model.layers(); ++l) {
@@ -57,12 +56,12 @@ void check_size(const View& view, int parity, int max_units) {
         "finitely many values)");
   }
   if (units > max_units) {
-    throw InvalidArgument("enumerated_units = " + std::to_string(units) + " (must be at most " +
-                          std::to_string(max_units) + ")");
+    throw InvalidArgument(
+        fmt::format("enumerated_units = {} (must be at most {})", units, max_units));
   }
   if (bits > 62) {
-    throw InvalidArgument("states = 2^" + std::to_string(static_cast<int>(std::ceil(bits))) +
-                          " (must be at most 2^62)");
+    throw InvalidArgument(
+        fmt::format("states = 2^{} (must be at most 2^62)", static_cast<int>(std::ceil(bits))));
   }
 }
 
@@ -102,7 +101,7 @@ Bipartite make_sides(const View& view, int parity) {
   return sides;
 }
 
-Bipartite enumerated(const View& view, int parity, int max_units) {
+Bipartite enumerated(const View& view, int parity, int max_units = 40) {
   check_size(view, parity, max_units);
   Bipartite sides = make_sides(view, parity);
   for (const Unit unit : sides.enumerated)
@@ -126,21 +125,18 @@ Bipartite enumerate_smaller_side(const Layered& model, int max_units) {
   return enumerated({model, 0, {}}, smaller_side(model), max_units);
 }
 
-Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible,
-                        int max_units) {
+Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible) {
   if (visible.size() != model.size(0)) {
-    throw InvalidArgument("visible units = " + std::to_string(visible.size()) + " (must be " +
-                          std::to_string(model.size(0)) + ")");
+    throw InvalidArgument(
+        fmt::format("visible units = {} (must be {})", visible.size(), model.size(0)));
   }
   const View view{model, 1, model.weights(0).transpose() * visible};
-  Bipartite sides = enumerated(view, smaller_side(model, 1), max_units);
+  Bipartite sides = enumerated(view, smaller_side(model, 1));
   sides.constant -= own_energy(model.layer(0), visible);
   return sides;
 }
 
-Bipartite enumerate_hidden_side(const Layered& model, int parity, int max_units) {
-  return enumerated({model, 1, {}}, parity, max_units);
-}
+Bipartite enumerate_odd_hidden(const Layered& model) { return enumerated({model, 1, {}}, 1); }
 
 double log_other_partition(const Bipartite& sides, int j, double input) {
   if (!sides.other[j].has_scale()) return log_partition(sides.other[j], input);

@@ -49,13 +49,12 @@ Bipartite enumerate_smaller_side(const Layered& model, int max_units = 40);
 /// Views the hidden layers given the visible state, log f(v, .), the side of fewer states
 /// enumerated; the constant holds the visible terms of log f. An RBM has nothing to enumerate.
 /// Throws  as enumerate_side, and InvalidArgument if shapes differ
-Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible,
-                        int max_units = 40);
+Bipartite given_visible(const Layered& model, const Eigen::Ref<const Eigen::VectorXd>& visible);
 
-/// Views the hidden layers alone, without what the visible layer adds to log f, the layers of one
-/// parity (0 even, 1 odd) enumerated.
+/// Views the hidden layers alone, without what the visible layer adds to log f, the odd ones
+/// enumerated.
 /// Throws  as enumerate_side
-Bipartite enumerate_hidden_side(const Layered& model, int parity, int max_units = 40);
+Bipartite enumerate_odd_hidden(const Layered& model);
 
 /// Adds up the sizes of all that a log weight is summed from, which bounds it.  Units  nats
 double magnitude(const Bipartite& sides);
@@ -86,7 +85,7 @@ struct ChunkedSum {
   virtual const char* name() const = 0;
 };
 
-/// Computes the log of the sum over all states of a view, and the bound of its error.
+/// Computes the log of the sum over all states of a view, and the bound of its error; `seconds` stays 0.
 ///   the fast kernel where it applies, in the precision asked for or better; else the plain sum
 /// Throws  DataError about the checkpoint
 ExactLogZ sum_states(const Bipartite& sides, const ExactOptions& options = {});

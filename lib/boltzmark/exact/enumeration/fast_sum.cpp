@@ -64,6 +64,85 @@ double lowered(double x, std::int32_t shift) {
   return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) + (some << 52));
 }
 
+/// Walks the states of the high group in order, the last unit fastest. Each state's factors are
+/// products in a fixed order, so that they do not depend on where the walk began.
+class HighWalk {
+ public:
+  HighWalk(const std::vector<HighFactors>& units, int size, std::uint64_t first)
+      : units_(units),
+        digits_(units.size()),
+        mantissa_(Eigen::MatrixXd::Ones(size, static_cast<Eigen::Index>(units.size()) + 1)),
+        exponent_(decltype(exponent_)::Zero(size, static_cast<Eigen::Index>(units.size()) + 1)),
+        linear_(units.size() + 1, Scaled{1.0, 0}) {
+    for (std::size_t t = units.size(); t-- > 0;) {
+      digits_[t] = static_cast<int>(first % units[t].states);
+      first /= units[t].states;
+    }
+    rebuild(0);
+  }
+
+  void next() {
+    std::size_t t = units_.size();
+    while (t > 0 && ++digits_[t - 1] == units_[t - 1].states) digits_[--t] = 0;
+    rebuild(t == 0 ? 0 : t - 1);
+  }
+
+  const double* mantissa() const { return mantissa_.col(mantissa_.cols() - 1).data(); }
+  const std::int32_t* exponent() const { return exponent_.col(exponent_.cols() - 1).data(); }
+  Scaled linear() const { return linear_.back(); }
+
+ private:
+  void rebuild(std::size_t from) {
+    for (std::size_t t = from; t < units_.size(); ++t) {
+      const auto c = static_cast<Eigen::Index>(t);
+      mantissa_.col(c + 1) = mantissa_.col(c).cwiseProduct(units_[t].mantissa.col(digits_[t]));
+      exponent_.col(c + 1) = exponent_.col(c) + units_[t].exponent.col(digits_[t]);
+      const Scaled& factor = units_[t].linear[digits_[t]];
+      linear_[t + 1] = {linear_[t].mantissa * factor.mantissa,
+                        linear_[t].exponent + factor.exponent};
+    }
+  }
+  const std::vector<HighFactors>& units_;
+  std::vector<int> digits_;
+  Eigen::MatrixXd mantissa_;
+  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> exponent_;
+  std::vector<Scaled> linear_;
+};
+
+/// Owns the room for one slab's work.
+template <typename T>
+class Workspace {
+ public:
+  Workspace(int units, int rows) {
+    const std::size_t n = (static_cast<std::size_t>(units) + 15) / 16 * 16;
+    const std::size_t states = static_cast<std::size_t>(rows) * kPlaneColumns;
+    const std::size_t block = std::size_t{kPlaneColumns} * kPlaneBlock;
+    tables_ = hwy::AllocateAligned<T>(n * (rows + 1) + block + states);
+    scales_ = hwy::AllocateAligned<double>(n);
+    numbers_ = hwy::AllocateAligned<std::int32_t>(n * 3 + 16);
+    exponent_ = hwy::AllocateAligned<ExponentOf<T>>(states);
+    T* columns = tables_.get() + n * rows;
+    std::int32_t* numbers = numbers_.get();
+    work_ = {.rows = tables_.get(),
+             .columns = columns,
+             .row_scale = columns + block,
+             .column_scale = scales_.get(),
+             .low = numbers,
+             .high = numbers + n,
+             .schedule = numbers + 2 * n,
+             .mantissa = columns + block + n,
+             .exponent = exponent_.get()};
+  }
+  const PlaneWork<T>& get() const { return work_; }
+
+ private:
+  hwy::AlignedFreeUniquePtr<T[]> tables_;
+  hwy::AlignedFreeUniquePtr<double[]> scales_;
+  hwy::AlignedFreeUniquePtr<std::int32_t[]> numbers_;
+  hwy::AlignedFreeUniquePtr<ExponentOf<T>[]> exponent_;
+  PlaneWork<T> work_;
+};
+
 }  // namespace
 
 template <typename T>
@@ -218,8 +297,8 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
       middle_table_.entries.rowwise().minCoeff());
   column_most_ = column_table_.entries.rowwise().maxCoeff().cwiseProduct(
       middle_table_.entries.rowwise().maxCoeff());
-  set_rows(row_table_);
-  set_columns(column_table_);
+  set_rows();
+  set_columns();
   high_.clear();
   slabs_ = 1;
   for (const int i : groups.high) {
@@ -236,8 +315,8 @@ bool FastSum<T>::set_groups(const Bipartite& sides, int row_states, int middle_s
 }
 
 template <typename T>
-void FastSum<T>::set_rows(const GroupTable& table) {
-  row_groups_ = (table.states + kPlaneRowGroup - 1) / kPlaneRowGroup;
+void FastSum<T>::set_rows() {
+  row_groups_ = (row_table_.states + kPlaneRowGroup - 1) / kPlaneRowGroup;
   const auto units = static_cast<std::size_t>(units_);
   rows_ = hwy::AllocateAligned<T>(units * row_groups_ * kPlaneRowGroup);
   row_table_.linear.resize(static_cast<std::size_t>(row_groups_) * kPlaneRowGroup, {0.0, 0});
@@ -245,7 +324,7 @@ void FastSum<T>::set_rows(const GroupTable& table) {
     T* out = rows_.get() + g * units * kPlaneRowGroup;
     for (int k = 0; k < kPlaneRowGroup; ++k) {
       const int s = g * kPlaneRowGroup + k;
-      const double* in = table.entries.col(s < table.states ? s : 0).data();
+      const double* in = row_table_.entries.col(s < row_table_.states ? s : 0).data();
       for (int j = 0; j < units_; ++j) out[j * kPlaneRowGroup + k] = static_cast<T>(in[j]);
     }
   }
@@ -253,18 +332,18 @@ void FastSum<T>::set_rows(const GroupTable& table) {
 }
 
 template <typename T>
-void FastSum<T>::set_columns(const GroupTable& table) {
+void FastSum<T>::set_columns() {
   columns_ = hwy::AllocateAligned<T>(static_cast<std::size_t>(units_) * kPlaneColumns);
   column_mantissa_ = hwy::AllocateAligned<double>(kPlaneColumns);
   column_linear_exponent_ = hwy::AllocateAligned<std::int64_t>(kPlaneColumns);
   for (int l = 0; l < kPlaneColumns; ++l) {
-    const int s = l < table.states ? l : 0;
-    const double* in = table.entries.col(s).data();
+    const int s = l < column_table_.states ? l : 0;
+    const double* in = column_table_.entries.col(s).data();
     for (int j = 0; j < units_; ++j) {
       columns_[static_cast<std::size_t>(j) * kPlaneColumns + l] = static_cast<T>(in[j]);
     }
-    column_mantissa_[l] = l < table.states ? table.linear[s].mantissa : 0.0;
-    column_linear_exponent_[l] = table.linear[s].exponent;
+    column_mantissa_[l] = l < column_table_.states ? column_table_.linear[s].mantissa : 0.0;
+    column_linear_exponent_[l] = column_table_.linear[s].exponent;
   }
   column_table_.entries.resize(0, 0);
 }

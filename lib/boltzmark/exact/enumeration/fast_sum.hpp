@@ -9,7 +9,6 @@
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/kernel.hpp"
-#include "boltzmark/exact/enumeration/slabs.hpp"
 
 namespace boltzmark {
 
@@ -21,6 +20,14 @@ struct GroupTable {
   std::vector<std::int32_t> exponent;  ///< [units]
   std::vector<std::int32_t> range;     ///< [units]: entries span at most 2^range
   std::vector<Scaled> linear;          ///< [states]
+};
+
+/// What the values of one unit of the high group contribute, to be multiplied up slab by slab.
+struct HighFactors {
+  int states = 1;
+  Eigen::MatrixXd mantissa;                                              ///< [units x states]
+  Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic> exponent;  ///< [units x states]
+  std::vector<Scaled> linear;                                            ///< [states]
 };
 
 /// The enumeration without transcendentals (see kernel.hpp): each factor of the other
@@ -52,8 +59,8 @@ class FastSum final : public ChunkedSum {
                     std::int32_t* exponent) const;
   GroupTable make_table(const Bipartite& sides, const std::vector<int>& group, bool rows) const;
   HighFactors make_factors(const Bipartite& sides, int unit) const;
-  void set_rows(const GroupTable& table);
-  void set_columns(const GroupTable& table);
+  void set_rows();
+  void set_columns();
   void set_error_bound(const Bipartite& sides);
   PlaneTables<T> tables() const;
 

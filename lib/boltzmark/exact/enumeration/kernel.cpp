@@ -148,21 +148,14 @@ void multiply_plane(D d, const PlaneTables<T>& t, const PlaneWork<T>& w, const d
     }
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> load_as(D d, const double* p) {
-  return hn::Load(d, p);
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load_as(D d, const float* p) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), p));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load_as(D d, const std::int64_t* p) {
-  return hn::Load(d, p);
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load_as(D d, const std::int32_t* p) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::int32_t, D>(), p));
+/// Loads numbers as those of a vector, which are as wide or twice as wide.
+template <class D, class P>
+HWY_INLINE hn::Vec<D> load_as(D d, const P* p) {
+  if constexpr (std::is_same_v<P, hn::TFromD<D>>) {
+    return hn::Load(d, p);
+  } else {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<P, D>(), p));
+  }
 }
 
 /// Finds the largest exponent of a plane's weights.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "boltzmark/exact/enumeration/scaled.hpp"
@@ -69,14 +70,9 @@ inline constexpr int kPlaneRange = std::is_same_v<T, double> ? 860 : 60;
 
 /// How T lays out its exponent.
 template <typename T>
-struct PlaneFormat;
-template <>
-struct PlaneFormat<double> {
-  static constexpr int kMantissaBits = 52, kBias = 1023;
-};
-template <>
-struct PlaneFormat<float> {
-  static constexpr int kMantissaBits = 23, kBias = 127;
+struct PlaneFormat {
+  static constexpr int kMantissaBits = std::numeric_limits<T>::digits - 1;
+  static constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
 };
 
 /// What the planes of a slab have in common.

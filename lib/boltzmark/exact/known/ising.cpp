@@ -1,5 +1,3 @@
-#include "boltzmark/exact/known/ising.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <numbers>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/known/families.hpp"
 
 namespace boltzmark {
 namespace {

@@ -9,12 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/number.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/known/gate.hpp"
-#include "boltzmark/exact/known/ising.hpp"
-#include "boltzmark/exact/known/parities.hpp"
-#include "boltzmark/exact/known/stars.hpp"
-#include "boltzmark/exact/known/strip.hpp"
-#include "boltzmark/exact/known/votes.hpp"
+#include "boltzmark/exact/known/families.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 

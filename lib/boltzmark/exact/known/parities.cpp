@@ -1,5 +1,3 @@
-#include "boltzmark/exact/known/parities.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -9,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/known/families.hpp"
 
 namespace boltzmark {
 namespace {

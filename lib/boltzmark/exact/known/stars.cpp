@@ -1,5 +1,3 @@
-#include "boltzmark/exact/known/stars.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/core/error.hpp"
+#include "boltzmark/exact/known/families.hpp"
 
 namespace boltzmark {
 namespace {
@@ -69,10 +67,6 @@ Eigen::VectorXd normals(int count, double sd, Stream& draws) {
 }  // namespace
 
 KnownModel make_stars(const Stars& stars, Stream& draws) {
-  if (stars.count < 1 || stars.visible < 1 || !(stars.strength >= 0))
-    throw InvalidArgument(
-        fmt::format("count, visible, strength = {}, {}, {} (must be at least 1, 1 and 0)",
-                    stars.count, stars.visible, stars.strength));
   const int visible = stars.count * stars.visible;
   const std::vector<int> rows = permutation(visible, draws), cols = permutation(stars.count, draws);
   Layer below{.unit = Unit::continuous(), .bias = Eigen::VectorXd(visible), .sigma0 = {}},

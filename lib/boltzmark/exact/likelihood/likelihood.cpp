@@ -32,11 +32,8 @@ constexpr std::size_t kChunkCases = 256;
 double visible_term(const Layered& model, const Cases& cases, std::size_t k) {
   const Layer& layer = model.layer(0);
   if (layer.unit.has_scale()) return -own_energy(layer, cases.state(k));
-  const float* x = cases.values(k);
   double sum = 0;
-  for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i) {
-    sum += layer.bias[*i] * (x ? static_cast<double>(*x++) : 1.0);
-  }
+  cases.for_each(k, [&](std::uint32_t i, double x) { sum += layer.bias[i] * x; });
   return sum;
 }
 
@@ -78,11 +75,8 @@ Eigen::VectorXd case_by_case(const Layered& model, const Cases& cases) {
 Eigen::MatrixXd hidden_inputs(const Layered& model, const Cases& cases) {
   const Eigen::MatrixXd rows = model.weights(0).transpose();
   Eigen::MatrixXd inputs = Eigen::MatrixXd::Zero(rows.rows(), cases.distinct());
-  for (std::size_t k = 0; k < cases.distinct(); ++k) {
-    const float* x = cases.values(k);
-    for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i)
-      inputs.col(k) += (x ? static_cast<double>(*x++) : 1.0) * rows.col(*i);
-  }
+  for (std::size_t k = 0; k < cases.distinct(); ++k)
+    cases.for_each(k, [&](std::uint32_t i, double x) { inputs.col(k) += x * rows.col(i); });
   return inputs;
 }
 
@@ -157,12 +151,10 @@ void add_case(const Layered& model, const Cases& cases, std::size_t k, Parameter
     const UnitPlace q = sides.other_places[j];
     if (q.layer == 1) first_hidden[q.unit] = hidden.other[static_cast<Eigen::Index>(j)];
   }
-  const float* x = cases.values(k);
-  for (const std::uint32_t* i = cases.begin(k); i != cases.end(k); ++i) {
-    const double value = weight * (x ? static_cast<double>(*x++) : 1.0);
-    sum.biases[0][*i] += value;
-    sum.weights[0].row(*i) += value * first_hidden.transpose();
-  }
+  cases.for_each(k, [&](std::uint32_t i, double x) {
+    sum.biases[0][i] += weight * x;
+    sum.weights[0].row(i) += weight * x * first_hidden.transpose();
+  });
 }
 
 Parameters data_moments(const Layered& model, const Cases& cases) {
@@ -271,8 +263,7 @@ double Cases::mean(const Eigen::Ref<const Eigen::VectorXd>& values) const {
 
 Eigen::VectorXd Cases::state(std::size_t k) const {
   Eigen::VectorXd v = Eigen::VectorXd::Zero(visible_);
-  const float* x = values(k);
-  for (const std::uint32_t* i = begin(k); i != end(k); ++i) v[*i] = x ? *x++ : 1.0;
+  for_each(k, [&](std::uint32_t i, double x) { v[i] = x; });
   return v;
 }
 

@@ -37,6 +37,12 @@ class Cases {
   const float* values(std::size_t k) const {
     return values_.empty() ? nullptr : values_.data() + starts_[k];
   }
+  /// Calls body(unit, value) for each of these.
+  template <class Body>
+  void for_each(std::size_t k, const Body& body) const {
+    const float* x = values(k);
+    for (const std::uint32_t* i = begin(k); i != end(k); ++i) body(*i, x ? double{*x++} : 1.0);
+  }
 
  private:
   int visible_ = 0;

@@ -78,7 +78,7 @@ struct SplitMarginal::Sums {
 };
 
 SplitMarginal::SplitMarginal(const Layered& model)
-    : unit_(model.layer(1).unit), units_(model.size(1)), sides_(enumerate_hidden_side(model, 1)) {
+    : unit_(model.layer(1).unit), units_(model.size(1)), sides_(enumerate_odd_hidden(model)) {
   check_magnitude(sides_);
   split_units();
 }

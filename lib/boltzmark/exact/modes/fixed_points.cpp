@@ -98,8 +98,46 @@ class Climbers {
   void forget_moves() {
     moved_.assign(static_cast<std::size_t>(states_.blocks()) * kChainBlock, 0);
   }
-  void maximise_layer(int layer);
-  void maximise_block(int layer, int block, const float* inputs);
+  void maximise_layer(int layer) {
+    fill_inputs(packed_, states_, layer, inputs_);
+    const std::size_t size = static_cast<std::size_t>(panels_of(states_.size(layer))) * kPanelSize;
+    parallel_for(static_cast<std::size_t>(states_.blocks()), [&](std::size_t b) {
+      maximise_block(layer, static_cast<int>(b), inputs_.data() + b * size);
+    });
+  }
+
+  // The weight e^{input x} is largest at the least or the greatest value; of an input of 0 all values
+  // are likeliest, and one of those two is drawn.
+  void maximise_block(int layer, int block, const float* inputs) {
+    constexpr int kDrawn = 4;  // units that are drawn at once
+    const Unit unit = states_.unit(layer);
+    const float low = unit.stored(static_cast<float>(unit.lowest()));
+    const float high = unit.stored(static_cast<float>(unit.highest()));
+    float* states = states_.block(layer, block);
+    char* moved = moved_.data() + static_cast<std::size_t>(block) * kChainBlock;
+    std::array<std::uint32_t, kDrawn * kChainBlock> draws;
+    int drawn = -kDrawn;  // first unit of those that the draws are of
+    for (int u = 0; u < states_.size(layer); ++u, inputs += kChainBlock, states += kChainBlock)
+      for (int c = 0; c < kChainBlock; ++c) {
+        bool up = inputs[c] > 0;
+        if (inputs[c] == 0) {
+          if (u >= drawn + kDrawn) {
+            drawn = u / kDrawn * kDrawn;
+            draws_.fill(draws.data(),
+                        {.layer = static_cast<std::uint32_t>(layer),
+                         .first_unit = static_cast<std::uint32_t>(drawn),
+                         .units = kDrawn,
+                         .first_chain = static_cast<std::uint32_t>(block * kChainBlock),
+                         .chains = kChainBlock,
+                         .sweep = sweep_});
+          }
+          up = draws[static_cast<std::size_t>((u - drawn) * kChainBlock + c)] < 0x80000000U;
+        }
+        const float value = up ? high : low;
+        moved[c] |= static_cast<char>(states[c] != value);
+        states[c] = value;
+      }
+  }
 
   const PackedModel& packed_;
   PhiloxDraws draws_;
@@ -108,46 +146,6 @@ class Climbers {
   std::vector<char> moved_;  // padded to whole blocks
   std::vector<float> inputs_;
 };
-
-void Climbers::maximise_layer(int layer) {
-  fill_inputs(packed_, states_, layer, inputs_);
-  const std::size_t size = static_cast<std::size_t>(panels_of(states_.size(layer))) * kPanelSize;
-  parallel_for(static_cast<std::size_t>(states_.blocks()), [&](std::size_t b) {
-    maximise_block(layer, static_cast<int>(b), inputs_.data() + b * size);
-  });
-}
-
-// The weight e^{input x} is largest at the least or the greatest value; of an input of 0 all values
-// are likeliest, and one of those two is drawn.
-void Climbers::maximise_block(int layer, int block, const float* inputs) {
-  constexpr int kDrawn = 4;  // units that are drawn at once
-  const Unit unit = states_.unit(layer);
-  const float low = unit.stored(static_cast<float>(unit.lowest()));
-  const float high = unit.stored(static_cast<float>(unit.highest()));
-  float* states = states_.block(layer, block);
-  char* moved = moved_.data() + static_cast<std::size_t>(block) * kChainBlock;
-  std::array<std::uint32_t, kDrawn * kChainBlock> draws;
-  int drawn = -kDrawn;  // first unit of those that the draws are of
-  for (int u = 0; u < states_.size(layer); ++u, inputs += kChainBlock, states += kChainBlock)
-    for (int c = 0; c < kChainBlock; ++c) {
-      bool up = inputs[c] > 0;
-      if (inputs[c] == 0) {
-        if (u >= drawn + kDrawn) {
-          drawn = u / kDrawn * kDrawn;
-          draws_.fill(draws.data(), {.layer = static_cast<std::uint32_t>(layer),
-                                     .first_unit = static_cast<std::uint32_t>(drawn),
-                                     .units = kDrawn,
-                                     .first_chain = static_cast<std::uint32_t>(block * kChainBlock),
-                                     .chains = kChainBlock,
-                                     .sweep = sweep_});
-        }
-        up = draws[static_cast<std::size_t>((u - drawn) * kChainBlock + c)] < 0x80000000U;
-      }
-      const float value = up ? high : low;
-      moved[c] |= static_cast<char>(states[c] != value);
-      states[c] = value;
-    }
-}
 
 // b rises from 0, where a sweep draws from the base, to 1.
 void anneal(const PackedModel& packed, Chains& chains, int sweeps, StreamKey key) {

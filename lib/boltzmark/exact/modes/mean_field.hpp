@@ -15,8 +15,8 @@ struct MeanFieldBound {
   double error_bound = std::numeric_limits<double>::quiet_NaN();  ///< log Z >= log_z - error_bound
 };
 
-/// Bounds log Z by a product law q over the listed side: log f(E_q[x]) + H(q) <= E_q[log f] + H(q), for log f, the other
-/// side summed out, is convex in the side's values; then by Jensen's inequality.
+/// Bounds log Z by a product law q over the listed side: log f(E_q[x]) + H(q) <= E_q[log f] + H(q), for log f, the
+/// other side summed out, is convex in the side's values; then by Jensen's inequality.
 ///   entropy  of q, to the reference measure; size  what its terms are rounded from, in nats: the sizes of the
 ///   inputs that make q, and what else is added to each
 /// Shapes      means [units of the side], E_q[x], each of mean_value or so near to it

@@ -17,6 +17,11 @@
 namespace boltzmark {
 namespace {
 
+constexpr int kMaxRounds = 20;  // of steps of single units, after which a climb ends wherever it is
+// Single units are stepped from the likeliest fixed points alone, so that a round over all of them
+// computes about as many log partitions, from 16 states at least, or fewer of large models.
+constexpr int kRoundLogPartitions = 1 << 23;
+
 // The order of values from the greatest down.
 std::vector<std::size_t> descending(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
@@ -26,11 +31,11 @@ std::vector<std::size_t> descending(const std::vector<double>& values) {
   return order;
 }
 
-std::size_t climbers(const Bipartite& sides, const ModeSearch& search, std::size_t fixed_points) {
+std::size_t climbers(const Bipartite& sides, std::size_t fixed_points) {
   constexpr double kLeast = 16, kMostCost = 0x1p26;
   const double one = static_cast<double>(sides.weights.size());
   const double least = std::clamp(kMostCost / one, 1.0, kLeast);
-  const double most = std::max(least, search.round_log_partitions / one);
+  const double most = std::max(least, kRoundLogPartitions / one);
   return static_cast<std::size_t>(std::min(most, static_cast<double>(fixed_points)));
 }
 
@@ -57,8 +62,7 @@ std::vector<std::size_t> worth_climbing(const std::vector<double>& log_f,
   return chosen;
 }
 
-Climbs climb_all(const Bipartite& sides, const FixedPoints& points, const SideStates& indices,
-                 const ModeSearch& search) {
+Climbs climb_all(const Bipartite& sides, const FixedPoints& points, const SideStates& indices) {
   std::vector<ListedState> starts(static_cast<std::size_t>(indices.size()));
   parallel_for(starts.size(), [&](std::size_t k) {
     const auto state = indices[static_cast<int>(k)];
@@ -67,10 +71,10 @@ Climbs climb_all(const Bipartite& sides, const FixedPoints& points, const SideSt
   std::vector<double> log_f;
   for (const ListedState& start : starts) log_f.push_back(start.log_weight);
   const std::vector<std::size_t> order =
-      worth_climbing(log_f, all_values(points.states), climbers(sides, search, log_f.size()));
+      worth_climbing(log_f, all_values(points.states), climbers(sides, log_f.size()));
   Climbs climbs{.ends = std::vector<ListedState>(order.size())};
   parallel_for(order.size(), [&](std::size_t k) {
-    climbs.ends[k] = climb(sides, std::move(starts[order[k]]), search.max_rounds);
+    climbs.ends[k] = climb(sides, std::move(starts[order[k]]), kMaxRounds);
   });
   for (const std::size_t k : order) climbs.weights.push_back(points.basins[k]);
   return climbs;
@@ -97,7 +101,35 @@ ListedState escape(const Bipartite& sides, const Climbs& climbs, const ModeSearc
   StateList list(sides);
   for (const ListedState& end : climbs.ends) list.add(end);
   list.grow(static_cast<std::size_t>(search.escape_states));
-  return climb(sides, weigh(sides, list.likeliest()), search.max_rounds);
+  return climb(sides, weigh(sides, list.likeliest()), kMaxRounds);
+}
+
+// Where steps of all units, once each, lead from the likeliest mode, another unit first each time: of
+// small models every one, evenly spread ones of larger models, and none of the largest.
+std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& likeliest) {
+  constexpr double kMostOfOne = 0x1p27, kMostOfAll = 0x1p26;  // log partitions
+  const auto units = static_cast<double>(sides.enumerated.size());
+  const double one = units * (units + 1) / 2 * static_cast<double>(sides.other.size());
+  if (one > kMostOfOne) return {};
+  std::vector<ListedState> ends(
+      static_cast<std::size_t>(std::clamp(kMostOfAll / one, 1.0, units)));
+  parallel_for(ends.size(), [&](std::size_t k) {
+    const std::size_t first = k * sides.enumerated.size() / ends.size();
+    ends[k] = climb(sides, step_all_once(sides, likeliest, static_cast<int>(first)), kMaxRounds);
+  });
+  return ends;
+}
+
+// Adds where steps of all units at once lead, as far as that is likelier than all that was found.
+void add_steps(const Bipartite& sides, Climbs& climbs) {
+  const ListedState likeliest = *std::max_element(
+      climbs.ends.begin(), climbs.ends.end(),
+      [](const ListedState& a, const ListedState& b) { return a.log_weight < b.log_weight; });
+  for (ListedState& end : step_from(sides, likeliest)) {
+    if (!(end.log_weight > likeliest.log_weight)) continue;
+    climbs.ends.push_back(std::move(end));
+    climbs.weights.push_back(0);
+  }
 }
 
 // Sets a chain to a state of a side and to the other side's means.
@@ -115,12 +147,11 @@ void set_chain(const Bipartite& sides, const ListedState& state, int chain, Chai
 // log f is convex in each, so that its modes are there. Where no side is discrete that of fewer units.
 Layered with_listed_side(const Layered& model) {
   if (std::isfinite(log2_states(model, smaller_side(model)))) return model;
-  int units[2] = {0, 0};
-  for (int l = 0; l < model.layers(); ++l) units[l % 2] += model.size(l);
+  const int listed = side_of_fewer_units(model);
   std::vector<Layer> layers;
   for (int l = 0; l < model.layers(); ++l) {
     layers.push_back(model.layer(l));
-    if (l % 2 == (units[0] < units[1] ? 0 : 1) && layers.back().unit == Unit::continuous())
+    if (l % 2 == listed && layers.back().unit == Unit::continuous())
       layers.back().unit = Unit::multivalued(1);
   }
   return {std::move(layers), model.weights()};
@@ -139,9 +170,10 @@ Modes find_modes(const Layered& model, const Base& base, const ModeSearch& searc
   check_magnitude(sides);
   SideStates indices(listed, points.parity);
   indices.add(points.states);
-  Climbs climbs = distinct(climb_all(sides, points, indices, search));
+  Climbs climbs = distinct(climb_all(sides, points, indices));
   climbs.ends.push_back(escape(sides, climbs, search));
   climbs.weights.push_back(0);
+  add_steps(sides, climbs);
   climbs = distinct(std::move(climbs));
   std::vector<double> log_f;
   for (const ListedState& end : climbs.ends) log_f.push_back(end.log_weight);

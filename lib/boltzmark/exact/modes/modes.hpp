@@ -19,10 +19,9 @@ struct FixedPointSearch {
       128;  ///< of climbs: half drawn evenly, half annealed from the base; a quarter as many besides
   int annealing_sweeps = 25;  ///< of Gibbs sampling, b rising evenly from 0 to 1
   int max_sweeps = 100;       ///< of a climb
-  /// Of further climbs, fewer of large models. Half start from one of four distant fixed points with one
-  /// unit stepped away, evenly spread over the units of both sides: a pattern that few strong units hold
-  /// is seldom met from random states, where others outvote them. The other half start where the signs of
-  /// one unit's weights pull its neighbours.
+  /// Of further climbs, fewer of large models: half from distant fixed points with one unit stepped away, for a
+  /// pattern that few strong units hold is seldom met from random states, where others outvote them; half from
+  /// where the signs of one unit's weights pull its neighbours.
   int further_starts = 1024;
   Eigen::MatrixXf cases = {};  ///< visible states to climb from besides [visible x cases]; or none
   StreamKey key = {};
@@ -31,10 +30,6 @@ struct FixedPointSearch {
 /// How modes are searched for.
 struct ModeSearch {
   FixedPointSearch climbs = {};
-  int max_rounds = 20;  ///< of steps of single units, after which a climb ends wherever it is
-  /// Single units are stepped from the likeliest fixed points alone, so that a round over all of
-  /// them computes about as many log partitions, from 16 states at least, or fewer of large models.
-  int round_log_partitions = 1 << 23;
   int escape_states = 1 << 12;  ///< listed around the modes, for a way out to higher ones
 };
 
@@ -57,13 +52,14 @@ struct Modes {
 /// single unit's value goes up log f(x). From the likeliest states that find_fixed_points finds
 /// single units step upwards, in double precision; then the states around the modes are listed
 /// (StateList), and the likeliest of them is climbed from too: the way out of a mode that is low
-/// beside another. No search finds all modes of every model.
+/// beside another. From the likeliest mode so far all units are stepped, once each (step_all_once),
+/// which leads to patterns that units hold together. No search finds all modes of every model.
 ///   Of continuous units on both sides the states are vertices of the side with fewer units, all of whose
 /// modes are vertices, and log_f is of their density to twice the measure of each.
 /// Randomness, Invariant  as find_fixed_points
 /// Throws  InvalidArgument if a layer is Gaussian, the cases are no visible states, or parameters are so
 ///   large that a double does not resolve a nat
-/// Cost  as find_fixed_points, and some 5 rounds of search.round_log_partitions
+/// Cost  as find_fixed_points, and some 2^27 log partitions at most
 Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search = {});
 
 /// How many chains start from each mode.

@@ -9,6 +9,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/model/sides.hpp"
 
 namespace boltzmark {
 namespace {
@@ -131,14 +132,10 @@ class Growth {
 }  // namespace
 
 std::optional<int> side_of_orthants(const Layered& model) {
-  int units[2] = {0, 0};
-  bool continuous[2] = {false, false};
-  for (int l = 0; l < model.layers(); ++l) {
-    units[l % 2] += model.size(l);
-    continuous[l % 2] = continuous[l % 2] || !model.layer(l).unit.is_discrete();
-  }
-  const int fewer = units[0] < units[1] ? 0 : 1;
-  return continuous[fewer] ? std::optional(fewer) : std::nullopt;
+  const int fewer = side_of_fewer_units(model);
+  for (int l = fewer; l < model.layers(); l += 2)
+    if (!model.layer(l).unit.is_discrete()) return fewer;
+  return std::nullopt;
 }
 
 MeanFieldBound sum_over_orthants(const Bipartite& sides, const Eigen::MatrixXd& starts) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,39 +11,19 @@ namespace boltzmark {
 namespace {
 
 using Flags = std::vector<std::uint8_t>;  // a set of states
-using Step = std::function<Flags(const Flags&)>;
-
-// A kernel's support as a graph: the successors and predecessors of a set, and whether a state of a
-// set is its own successor. Ranks share the states; the first is at the first rank.
-struct Graph {
-  const Ranks& ranks;
-  std::size_t all;     // states
-  std::size_t states;  // of this rank
-  Step successors;
-  Step predecessors;
-  std::function<Flags()> self_loops;
-
-  Flags first() const {
-    Flags flags(states, 0);
-    if (ranks.number() == 0) flags[0] = 1;
-    return flags;
-  }
-  bool is_empty(const Flags& set) const {
-    return !holds_at_any(ranks, std::any_of(set.begin(), set.end(), [](auto f) { return f; }));
-  }
-};
 
 double moderate(double input) {
   if (input == 0) return 0;
   return std::copysign(std::clamp(std::abs(input), 0x1p-20, 30.0), input);
 }
 
-// The possible moves of every unit for every state of the other side that is here. Sets are in the
-// order odd of the turns.
+// A kernel's support as a graph: the possible moves of every unit for every state of the other side
+// that is here. Sets are in the order odd of the turns; ranks share the states, of which the first
+// one is at the first rank.
 class Moves {
  public:
-  Moves(const StateSpace& space, const Rule& rule)
-      : space_(space), turns_(space), tables_(space.units()) {
+  Moves(const StateSpace& space, const Rule& rule, Scan scan)
+      : space_(space), turns_(space), scan_(scan), tables_(space.units()) {
     for (int parity = 0; parity < 2; ++parity) {
       const SideRun others = turns_.own(1 - parity);
       const Eigen::MatrixXd inputs = space.inputs(parity, others.first, others.count);
@@ -58,8 +37,51 @@ class Moves {
       }
     }
   }
-  const Turns& turns() const { return turns_; }
 
+  const Ranks& ranks() const { return space_.rows().ranks(); }
+  std::size_t all() const { return space_.states(); }
+  std::size_t size() const { return turns_.odd_size(); }  // states of this rank
+
+  Flags first() const {
+    Flags flags(size(), 0);
+    if (ranks().number() == 0) flags[0] = 1;
+    return flags;
+  }
+  bool is_empty(const Flags& set) const {
+    return !holds_at_any(ranks(), std::any_of(set.begin(), set.end(), [](auto f) { return f; }));
+  }
+  // The successors (or predecessors) of a set.
+  Flags step(Flags set, bool forward) const {
+    if (scan_ == Scan::random) {
+      any_step(set, forward);
+    } else {
+      side_step(set, forward ? 1 : 0, forward);
+      side_step(set, forward ? 0 : 1, forward);
+    }
+    return set;
+  }
+  // The states that are their own successors: a sweep must leave every unit as it is, the odd side
+  // given the even one and the reverse; a random scan any one.
+  Flags self_loops() const {
+    const bool every = scan_ == Scan::periodic;
+    Flags set(size(), every ? 1 : 0);
+    for (int parity = 0; parity < 2; ++parity)
+      on_side(set, parity, [&](std::uint8_t* here, std::size_t size) {
+        for_units(parity, [&](int unit, std::size_t stride) {
+          const auto n = static_cast<std::size_t>(space_.values(unit));
+          for_places(parity, unit, stride, size, [&](std::size_t x, const std::uint8_t* table) {
+            for (std::size_t k = 0; k < n; ++k) {
+              const std::uint8_t stays = table[k * n + k];
+              std::uint8_t& all = here[x + k * stride];
+              all = every ? all & stays : all | stays;
+            }
+          });
+        });
+      });
+    return set;
+  }
+
+ private:
   // Replaces a set by its successors (or predecessors) under the independent updates of one side.
   void side_step(Flags& set, int parity, bool forward) const {
     on_side(set, parity, [&](std::uint8_t* here, std::size_t size) {
@@ -89,26 +111,6 @@ class Moves {
     }
   }
 
-  // Returns the states in which every unit can stay as it is, or any can.
-  Flags staying(bool every) const {
-    Flags set(turns_.odd_size(), every ? 1 : 0);
-    for (int parity = 0; parity < 2; ++parity)
-      on_side(set, parity, [&](std::uint8_t* here, std::size_t size) {
-        for_units(parity, [&](int unit, std::size_t stride) {
-          const auto n = static_cast<std::size_t>(space_.values(unit));
-          for_places(parity, unit, stride, size, [&](std::size_t x, const std::uint8_t* table) {
-            for (std::size_t k = 0; k < n; ++k) {
-              const std::uint8_t stays = table[k * n + k];
-              std::uint8_t& all = here[x + k * stride];
-              all = every ? all & stays : all | stays;
-            }
-          });
-        });
-      });
-    return set;
-  }
-
- private:
   // Calls body(flags, how many) with a set in the order in which a side is updated.
   template <class Body>
   void on_side(Flags& set, int parity, const Body& body) const {
@@ -156,33 +158,16 @@ class Moves {
 
   const StateSpace& space_;
   Turns turns_;
+  Scan scan_;
   std::vector<Flags> tables_;  // of each unit [state of the other side][from][to]
 };
 
-Graph graph_of(const StateSpace& space, const Moves& moves, Scan scan) {
-  const auto step = [&moves, scan](Flags set, bool forward) {
-    if (scan == Scan::random) {
-      moves.any_step(set, forward);
-    } else {
-      moves.side_step(set, forward ? 1 : 0, forward);
-      moves.side_step(set, forward ? 0 : 1, forward);
-    }
-    return set;
-  };
-  return {
-      space.rows().ranks(), space.states(), moves.turns().odd_size(),
-      [step](const Flags& set) { return step(set, true); },
-      [step](const Flags& set) { return step(set, false); },
-      // A sweep must leave every unit as it is: the odd side given the even one, and the reverse.
-      [&moves, scan] { return moves.staying(scan == Scan::periodic); }};
-}
-
 // All states that a chain of steps of any length, also none, joins to those of a set.
-Flags reach(const Graph& graph, const Step& step, Flags seen) {
+Flags reach(const Moves& moves, bool forward, Flags seen) {
   Flags frontier = seen;
-  while (!graph.is_empty(frontier)) {
-    frontier = step(frontier);
-    for (std::size_t x = 0; x < graph.states; ++x) {
+  while (!moves.is_empty(frontier)) {
+    frontier = moves.step(std::move(frontier), forward);
+    for (std::size_t x = 0; x < moves.size(); ++x) {
       frontier[x] = frontier[x] && !seen[x];
       seen[x] |= frontier[x];
     }
@@ -190,26 +175,26 @@ Flags reach(const Graph& graph, const Step& step, Flags seen) {
   return seen;
 }
 
-Flags component(const Graph& graph, const Flags& state) {
-  Flags both = reach(graph, graph.successors, state);
-  const Flags back = reach(graph, graph.predecessors, state);
-  for (std::size_t x = 0; x < graph.states; ++x) both[x] &= back[x];
+Flags component(const Moves& moves, const Flags& state) {
+  Flags both = reach(moves, true, state);
+  const Flags back = reach(moves, false, state);
+  for (std::size_t x = 0; x < moves.size(); ++x) both[x] &= back[x];
   return both;
 }
 
 // The gcd of level(x) + 1 - level(y) over the edges x -> y inside the first state's component.
-int period_of_first(const Graph& graph, const Flags& inside) {
-  Flags loops = graph.self_loops();
-  for (std::size_t x = 0; x < graph.states; ++x) loops[x] &= inside[x];
-  if (!graph.is_empty(loops)) return 1;
-  std::vector<int> level(graph.states, -1);
-  Flags frontier = graph.first();
-  for (std::size_t x = 0; x < graph.states; ++x)
+int period_of_first(const Moves& moves, const Flags& inside) {
+  Flags loops = moves.self_loops();
+  for (std::size_t x = 0; x < moves.size(); ++x) loops[x] &= inside[x];
+  if (!moves.is_empty(loops)) return 1;
+  std::vector<int> level(moves.size(), -1);
+  Flags frontier = moves.first();
+  for (std::size_t x = 0; x < moves.size(); ++x)
     if (frontier[x]) level[x] = 0;
   int gcd = 0;
-  for (int depth = 0; !graph.is_empty(frontier); ++depth) {
-    Flags next = graph.successors(frontier);
-    for (std::size_t y = 0; y < graph.states; ++y) {
+  for (int depth = 0; !moves.is_empty(frontier); ++depth) {
+    Flags next = moves.step(frontier, true);
+    for (std::size_t y = 0; y < moves.size(); ++y) {
       if (!next[y] || !inside[y]) {
         next[y] = 0;
       } else if (level[y] < 0) {
@@ -221,32 +206,32 @@ int period_of_first(const Graph& graph, const Flags& inside) {
     }
     frontier = std::move(next);
   }
-  for (const int other : one_of_each(graph.ranks, gcd)) gcd = std::gcd(gcd, other);
+  for (const int other : one_of_each(moves.ranks(), gcd)) gcd = std::gcd(gcd, other);
   return gcd;
 }
 
-std::size_t count_components(const Graph& graph, Flags done) {
+std::size_t count_components(const Moves& moves, Flags done) {
   std::size_t count = 1;
-  if (graph.all > kMaxDenseStates || graph.ranks.count() > 1) return 2;
-  for (std::size_t x = 0; x < graph.states; ++x) {
+  if (moves.all() > kMaxDenseStates || moves.ranks().count() > 1) return 2;
+  for (std::size_t x = 0; x < moves.size(); ++x) {
     if (done[x]) continue;
-    Flags state(graph.states, 0);
+    Flags state(moves.size(), 0);
     state[x] = 1;
-    const Flags one = component(graph, state);
-    for (std::size_t y = 0; y < graph.states; ++y) done[y] |= one[y];
+    const Flags one = component(moves, state);
+    for (std::size_t y = 0; y < moves.size(); ++y) done[y] |= one[y];
     ++count;
   }
   return count;
 }
 
-Connectivity judge(const Graph& graph) {
-  const Flags first = component(graph, graph.first());
+Connectivity judge(const Moves& moves) {
+  const Flags first = component(moves, moves.first());
   Flags outside = first;
   for (std::uint8_t& flag : outside) flag = !flag;
   Connectivity result;
-  result.irreducible = graph.is_empty(outside);
-  result.components = result.irreducible ? 1 : count_components(graph, first);
-  result.period = period_of_first(graph, first);
+  result.irreducible = moves.is_empty(outside);
+  result.components = result.irreducible ? 1 : count_components(moves, first);
+  result.period = period_of_first(moves, first);
   result.aperiodic = result.irreducible && result.period == 1;
   return result;
 }
@@ -260,8 +245,7 @@ bool can_move(const Rule& rule, Unit unit, double input, int from, int to) {
 }
 
 Connectivity connectivity(const StateSpace& space, const Rule& rule, Scan scan) {
-  const Moves moves(space, rule);
-  return judge(graph_of(space, moves, scan));
+  return judge(Moves(space, rule, scan));
 }
 
 }  // namespace boltzmark

@@ -38,12 +38,6 @@ Eigen::MatrixXd unit_matrix(const StateSpace& space, const Rule& rule, int unit)
   return matrix;
 }
 
-Eigen::MatrixXd side_matrix(const StateSpace& space, const Rule& rule, int parity) {
-  StateBlock block = identity(space);
-  SweepOperator(space, rule).push_half(block, parity);
-  return block.transpose();
-}
-
 Eigen::MatrixXd sweep_matrix(const StateSpace& space, const Rule& rule) {
   StateBlock block = identity(space);
   SweepOperator(space, rule).push(block);

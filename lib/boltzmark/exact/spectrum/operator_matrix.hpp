@@ -11,9 +11,6 @@ namespace boltzmark {
 /// Throws  InvalidArgument if there are more than kMaxDenseStates states
 Eigen::MatrixXd unit_matrix(const StateSpace& space, const Rule& rule, int unit);
 
-/// Makes the dense T_h (parity 1, the odd layers) or T_v (parity 0).
-Eigen::MatrixXd side_matrix(const StateSpace& space, const Rule& rule, int parity);
-
 /// Makes the dense matrix of one periodic sweep, T = T_h T_v.
 Eigen::MatrixXd sweep_matrix(const StateSpace& space, const Rule& rule);
 

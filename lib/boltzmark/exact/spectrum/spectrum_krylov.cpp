@@ -49,18 +49,91 @@ class KrylovSpace {
     return std::abs((projection_.row(columns_).head(columns_) * coefficients).value());
   }
 
-  void expand();
+  void expand() {
+    const Eigen::Index at = columns_ + 1;
+    column(at) = column(columns_);
+    map_.apply(column(at));
+    // Twice is enough [Giraud et al. 2005].
+    const Eigen::VectorXd once = project(at, {});
+    const Eigen::VectorXd again = project(at, once);
+    const double norm = remove(at, again);
+    projection_.col(columns_).head(at) = once + again;
+    invariant_ = norm <= kInvariant || at == static_cast<Eigen::Index>(rows_.all());
+    projection_(at, columns_) = norm;
+    if (!invariant_) column(at) /= norm;
+    ++columns_;
+  }
+
   // Goes on from the space that the orthonormal columns of `kept` span, invariant under B.
-  void restart(const Eigen::MatrixXd& kept);
-  // ||A y - theta y|| of y = V c / ||V c||, from products.
-  double measure(std::complex<double> theta, const Eigen::VectorXcd& coefficients) const;
-  Eigen::VectorXd combine(const Eigen::VectorXd& coefficients) const;
+  void restart(const Eigen::MatrixXd& kept) {
+    const Eigen::Index count = kept.cols();
+    rows_.for_chunks([&](Eigen::Index first, Eigen::Index rows) {
+      auto block = basis_.middleRows(first, rows);
+      const Eigen::MatrixXd rotated = block.leftCols(columns_) * kept;
+      block.col(count) = block.col(columns_);
+      block.leftCols(count) = rotated;
+    });
+    const Eigen::MatrixXd inner = kept.transpose() * projection() * kept;
+    const Eigen::RowVectorXd row = projection_.row(columns_).head(columns_) * kept;
+    projection_.setZero();
+    projection_.topLeftCorner(count, count) = inner;
+    projection_.row(count).head(count) = row;
+    columns_ = count;
+  }
+
+  // ||A y - theta y|| of y = V c / ||V c||, from products: A (x + iy) = (a + ib)(x + iy).
+  double measure(std::complex<double> theta, const Eigen::VectorXcd& coefficients) const {
+    const double a = theta.real(), b = theta.imag();
+    const Eigen::VectorXd real = combine(coefficients.real());
+    Eigen::VectorXd image = real;
+    map_.apply(image);
+    image -= a * real;
+    if (b == 0) return std::sqrt(squared_norm(image)) / std::sqrt(squared_norm(real));
+    const Eigen::VectorXd imaginary = combine(coefficients.imag());
+    image += b * imaginary;
+    double squares = squared_norm(image);
+    image = imaginary;
+    map_.apply(image);
+    image -= a * imaginary + b * real;
+    squares += squared_norm(image);
+    return std::sqrt(squares / (squared_norm(real) + squared_norm(imaginary)));
+  }
+
+  Eigen::VectorXd combine(const Eigen::VectorXd& coefficients) const {
+    Eigen::VectorXd vector(size_);
+    rows_.for_chunks([&](Eigen::Index first, Eigen::Index rows) {
+      vector.segment(first, rows).noalias() = basis_.block(first, 0, rows, columns_) * coefficients;
+    });
+    return vector;
+  }
 
  private:
   double squared_norm(const Eigen::VectorXd& vector) const { return rows_.dot(vector, vector); }
   Eigen::Ref<Eigen::VectorXd> column(Eigen::Index i) { return basis_.col(i).head(size_); }
-  Eigen::VectorXd project(Eigen::Index column, const Eigen::VectorXd& coefficients);
-  double remove(Eigen::Index column, const Eigen::VectorXd& coefficients);
+
+  // Takes basis * coefficients from a column, and returns what the basis before it still finds there.
+  // One pass over the basis; sums in the order of chunks.
+  Eigen::VectorXd project(Eigen::Index column, const Eigen::VectorXd& coefficients) {
+    const auto body = [&](Eigen::Index first, Eigen::Index rows,
+                          Eigen::Ref<Eigen::VectorXd> found) {
+      const auto before = basis_.block(first, 0, rows, column);
+      auto vector = basis_.col(column).segment(first, rows);
+      if (coefficients.size() > 0) vector.noalias() -= before * coefficients;
+      found.noalias() = before.transpose() * vector;
+    };
+    return rows_.parts(column, body).rowwise().sum();
+  }
+
+  // Takes basis * coefficients from a column, and returns the norm of what is left.
+  double remove(Eigen::Index column, const Eigen::VectorXd& coefficients) {
+    const auto body = [&](Eigen::Index first, Eigen::Index rows,
+                          Eigen::Ref<Eigen::VectorXd> square) {
+      auto vector = basis_.col(column).segment(first, rows);
+      vector.noalias() -= basis_.block(first, 0, rows, column) * coefficients;
+      square[0] = vector.squaredNorm();
+    };
+    return std::sqrt(rows_.parts(1, body).sum());
+  }
 
   const LinearMap& map_;
   const Rows& rows_;
@@ -70,86 +143,6 @@ class KrylovSpace {
   Eigen::Index columns_ = 0;    // of V so far
   bool invariant_ = false;
 };
-
-// Takes basis * coefficients from a column, and returns what the basis before it still finds there.
-// One pass over the basis; sums in the order of chunks.
-Eigen::VectorXd KrylovSpace::project(Eigen::Index column, const Eigen::VectorXd& coefficients) {
-  const auto body = [&](Eigen::Index first, Eigen::Index rows, Eigen::Ref<Eigen::VectorXd> found) {
-    const auto before = basis_.block(first, 0, rows, column);
-    auto vector = basis_.col(column).segment(first, rows);
-    if (coefficients.size() > 0) vector.noalias() -= before * coefficients;
-    found.noalias() = before.transpose() * vector;
-  };
-  return rows_.parts(column, body).rowwise().sum();
-}
-
-// Takes basis * coefficients from a column, and returns the norm of what is left.
-double KrylovSpace::remove(Eigen::Index column, const Eigen::VectorXd& coefficients) {
-  const auto body = [&](Eigen::Index first, Eigen::Index rows, Eigen::Ref<Eigen::VectorXd> square) {
-    auto vector = basis_.col(column).segment(first, rows);
-    vector.noalias() -= basis_.block(first, 0, rows, column) * coefficients;
-    square[0] = vector.squaredNorm();
-  };
-  return std::sqrt(rows_.parts(1, body).sum());
-}
-
-void KrylovSpace::expand() {
-  const Eigen::Index at = columns_ + 1;
-  column(at) = column(columns_);
-  map_.apply(column(at));
-  // Twice is enough [Giraud et al. 2005].
-  const Eigen::VectorXd once = project(at, {});
-  const Eigen::VectorXd again = project(at, once);
-  const double norm = remove(at, again);
-  projection_.col(columns_).head(at) = once + again;
-  invariant_ = norm <= kInvariant || at == static_cast<Eigen::Index>(rows_.all());
-  projection_(at, columns_) = norm;
-  if (!invariant_) column(at) /= norm;
-  ++columns_;
-}
-
-void KrylovSpace::restart(const Eigen::MatrixXd& kept) {
-  const Eigen::Index count = kept.cols();
-  rows_.for_chunks([&](Eigen::Index first, Eigen::Index rows) {
-    auto block = basis_.middleRows(first, rows);
-    const Eigen::MatrixXd rotated = block.leftCols(columns_) * kept;
-    block.col(count) = block.col(columns_);
-    block.leftCols(count) = rotated;
-  });
-  const Eigen::MatrixXd inner = kept.transpose() * projection() * kept;
-  const Eigen::RowVectorXd row = projection_.row(columns_).head(columns_) * kept;
-  projection_.setZero();
-  projection_.topLeftCorner(count, count) = inner;
-  projection_.row(count).head(count) = row;
-  columns_ = count;
-}
-
-Eigen::VectorXd KrylovSpace::combine(const Eigen::VectorXd& coefficients) const {
-  Eigen::VectorXd vector(size_);
-  rows_.for_chunks([&](Eigen::Index first, Eigen::Index rows) {
-    vector.segment(first, rows).noalias() = basis_.block(first, 0, rows, columns_) * coefficients;
-  });
-  return vector;
-}
-
-// With A (x + iy) = (a + ib)(x + iy).
-double KrylovSpace::measure(std::complex<double> theta,
-                            const Eigen::VectorXcd& coefficients) const {
-  const double a = theta.real(), b = theta.imag();
-  const Eigen::VectorXd real = combine(coefficients.real());
-  Eigen::VectorXd image = real;
-  map_.apply(image);
-  image -= a * real;
-  if (b == 0) return std::sqrt(squared_norm(image)) / std::sqrt(squared_norm(real));
-  const Eigen::VectorXd imaginary = combine(coefficients.imag());
-  image += b * imaginary;
-  double squares = squared_norm(image);
-  image = imaginary;
-  map_.apply(image);
-  image -= a * imaginary + b * real;
-  squares += squared_norm(image);
-  return std::sqrt(squares / (squared_norm(real) + squared_norm(imaginary)));
-}
 
 // The eigenpairs of a projection, the outermost first; none if they were not found.
 struct RitzPairs {

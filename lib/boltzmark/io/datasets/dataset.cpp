@@ -13,7 +13,7 @@
 #include "boltzmark/core/number.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/datasets/dataset_sources.hpp"
-#include "boltzmark/io/datasets/norb_pixels.hpp"
+#include "boltzmark/io/datasets/norb.hpp"
 #include "boltzmark/io/datasets/norb_toy.hpp"
 #include "boltzmark/io/formats/file_kind.hpp"
 #include "boltzmark/io/formats/idx.hpp"
@@ -80,11 +80,6 @@ Array labels_of_column(Array array) {
 }
 
 }  // namespace
-
-CaseRange training_range(Split split, std::uint64_t cases, std::uint64_t held_out) {
-  if (split == Split::valid) return {cases - held_out, held_out};
-  return {0, split == Split::fit ? cases - held_out : cases};
-}
 
 Dataset load_dataset(std::string_view spec, const BinariseOptions& binarise,
                      std::string_view default_split) {

@@ -7,10 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/norb_pixels.hpp"
+#include "boltzmark/io/datasets/norb.hpp"
 #include "boltzmark/io/datasets/norb_toy.hpp"
 #include "boltzmark/io/formats/file_kind.hpp"
 #include "boltzmark/io/formats/idx.hpp"
@@ -105,12 +104,18 @@ bool mode_pixel(std::uint64_t mode, int pixel) {
   return mode == 1 || (mode == 2 && second_half) || (mode == 3 && !second_half);
 }
 
+/// The cases of a split: those for testing, or of as many for training whose last ones are held out.
+CaseRange range_of(Split split, std::uint64_t cases, std::uint64_t held_out, CaseRange test) {
+  if (split == Split::test) return test;
+  if (split == Split::valid) return {cases - held_out, held_out};
+  return {0, split == Split::fit ? cases - held_out : cases};
+}
+
 /// Makes cases of a split's stereo pairs.
 Dataset norb_cases(const NorbSet& set, Split split, const BinariseOptions& options,
                    std::string_view name) {
   const std::uint64_t side = set.images.shape[3];
-  const CaseRange range = split == Split::test ? CaseRange{0, kNorbPairs}
-                                               : training_range(split, kNorbPairs, kNorbHeldOut);
+  const CaseRange range = range_of(split, kNorbPairs, kNorbHeldOut, {0, kNorbPairs});
   Dataset data;
   if (side == kNorbSide) {
     data.values = binarise(reduce_norb(set.images), range, options, name);
@@ -127,7 +132,6 @@ Dataset norb_cases(const NorbSet& set, Split split, const BinariseOptions& optio
   return data;
 }
 
-/// `.amat` or `.csv` by the extension; other names by whether the first bytes hold a comma.
 // Whether the first of several rows counts its columns, of which two may be bits.
 bool counts_columns(const Eigen::MatrixXf& cases) {
   bool counts = cases.rows() > 2 && cases.cols() > 1;
@@ -136,6 +140,7 @@ bool counts_columns(const Eigen::MatrixXf& cases) {
   return counts;
 }
 
+/// `.amat` or `.csv` by the extension; other names by whether the first bytes hold a comma.
 Separator separator_of(std::string_view path, std::string_view head) {
   if (path.ends_with(".gz")) path.remove_suffix(3);
   if (path.ends_with(".csv")) return Separator::commas;
@@ -232,8 +237,7 @@ Dataset load_mnist(Split split, const BinariseOptions& options) {
   const RawFile& label_file = test ? kTestLabels : kTrainLabels;
   const Array images = read_raw(image_file), labels = read_raw(label_file);
   check_digest(labels, label_file);
-  const CaseRange range =
-      test ? CaseRange{0, images.shape[0]} : training_range(split, images.shape[0], 10000);
+  const CaseRange range = range_of(split, images.shape[0], 10000, {0, images.shape[0]});
   Dataset data;
   // Checking and converting take about as long; neither needs the other.
   parallel_for(2, [&](std::size_t task) {
@@ -257,8 +261,8 @@ Dataset load_mnist(Split split, const BinariseOptions& options) {
 Dataset load_dna(Split split) {
   const TextTable table = read_table();
   const auto cases = static_cast<std::uint64_t>(table.cases.cols());
-  const CaseRange range = split == Split::test ? CaseRange{kTrainCases, cases - kTrainCases}
-                                               : training_range(split, kTrainCases, kHeldOut);
+  const CaseRange range =
+      range_of(split, kTrainCases, kHeldOut, {kTrainCases, cases - kTrainCases});
   Dataset data;
   data.values = CaseValues::compact(table.cases.middleCols(static_cast<Eigen::Index>(range.first),
                                                            static_cast<Eigen::Index>(range.count)));
@@ -290,12 +294,7 @@ Dataset bars_and_stripes() {
 }
 
 Dataset artificial_modes(Split split, double flip_probability) {
-  if (!(flip_probability >= 0 && flip_probability <= 1)) {
-    throw InvalidArgument(
-        fmt::format("flip probability = {} (must be in [0, 1])", flip_probability));
-  }
-  const CaseRange range = split == Split::test ? CaseRange{kModeCases, kModeCases}
-                                               : training_range(split, kModeCases, kModesHeldOut);
+  const CaseRange range = range_of(split, kModeCases, kModesHeldOut, {kModeCases, kModeCases});
   const StreamKey key =
       make_key(kModesSeed, "artificial-modes", fmt::format("{}", flip_probability));
   Dataset data;

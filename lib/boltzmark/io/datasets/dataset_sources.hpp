@@ -11,9 +11,6 @@ namespace boltzmark {
 /// those held out.
 enum class Split { train, valid, test, fit };
 
-/// Takes the cases of a split from a training set whose last `held_out` cases are for validation.
-CaseRange training_range(Split split, std::uint64_t cases, std::uint64_t held_out);
-
 /// Loads MNIST's images and labels, checked against the SHA-256 of the raw files.
 Dataset load_mnist(Split split, const BinariseOptions& options);
 /// Loads the dna set: 3186 cases of 180 binary features, classes ei, ie, n.

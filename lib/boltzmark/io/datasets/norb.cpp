@@ -8,7 +8,6 @@
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
-#include "boltzmark/io/datasets/norb_pixels.hpp"
 #include "boltzmark/io/formats/byte_source.hpp"
 #include "boltzmark/io/formats/idx.hpp"
 
@@ -70,6 +69,25 @@ int grid_place(std::int32_t category, const NorbPose& pose, bool test) {
           pose.azimuth / 2) *
              kNorbLightings +
          pose.lighting;
+}
+
+// The side of the square that a pixel belongs to; its corners are multiples of it.
+int square_side(int row, int column) {
+  const int edge = std::min({row, column, kNorbSide - 1 - row, kNorbSide - 1 - column});
+  return edge < 8 ? 8 : edge < 12 ? 4 : edge < 16 ? 2 : 1;
+}
+
+std::vector<std::uint16_t> number_squares() {
+  std::vector<std::uint16_t> inputs(kNorbSide * kNorbSide);
+  std::uint16_t next = 0;
+  for (int row = 0; row < kNorbSide; ++row)
+    for (int column = 0; column < kNorbSide; ++column) {
+      const int side = square_side(row, column);
+      const int first = row / side * side * kNorbSide + column / side * side;
+      const int here = row * kNorbSide + column;
+      inputs[here] = first == here ? next++ : inputs[first];
+    }
+  return inputs;
 }
 
 void write_binary_matrix(const Array& array, const std::string& path) {
@@ -152,6 +170,22 @@ void write_norb(const NorbSet& set, const std::string& path) {
   write_binary_matrix(set.categories, files[kCategories]);
   write_binary_matrix(set.poses, files[kPoses]);
   write_binary_matrix(set.images, files[kImages]);
+}
+
+const std::vector<std::uint16_t>& norb_pixel_inputs() {
+  static const std::vector<std::uint16_t> inputs = number_squares();
+  return inputs;
+}
+
+void reduce_norb_image(const unsigned char* image, unsigned char* inputs) {
+  const std::vector<std::uint16_t>& of = norb_pixel_inputs();
+  std::array<std::uint16_t, kNorbInputs> sums{}, counts{};
+  for (std::size_t pixel = 0; pixel < of.size(); ++pixel) {
+    sums[of[pixel]] = static_cast<std::uint16_t>(sums[of[pixel]] + image[pixel]);
+    ++counts[of[pixel]];
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    inputs[i] = static_cast<unsigned char>((sums[i] + counts[i] / 2) / counts[i]);
 }
 
 Array reduce_norb(const Array& images) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ inline constexpr int kNorbElevations = 9, kNorbAzimuths = 18, kNorbLightings = 6
 inline constexpr int kNorbPairs = 5 * kNorbCategories * kNorbElevations * kNorbAzimuths *
                                   kNorbLightings;  ///< 24,300, of training and of test each
 inline constexpr int kNorbHeldOut = 4300;          ///< the last of the training pairs
+
+/// Small NORB's images are of kNorbSide x kNorbSide pixels, and become kNorbInputs inputs each.
+inline constexpr int kNorbSide = 96;
+inline constexpr int kNorbInputs = 4488;
 
 /// Returns the instances of each category that training, or testing, has.
 std::array<int, 5> norb_instances(bool test);
@@ -54,7 +59,19 @@ void write_norb(const NorbSet& set, const std::string& path);
 /// Returns the paths of the three files.
 std::array<std::string, 3> norb_files(const std::string& path);
 
-/// Averages 96 x 96 images to their inputs (norb_pixels.hpp).  Shapes  uint8 [pairs, 2, 4488]
+/// Returns the input that each pixel of an image belongs to, row by row.  Shapes  [96 * 96]
+///   The middle 64 x 64 pixels stay; around them inputs are squares of 2 x 2 pixels as far as 12
+///   pixels from the edge, then of 4 x 4 as far as 8, then of 8 x 8: 4096 + 272 + 76 + 44. Inputs
+///   are numbered by their first pixels.
+/// Salakhutdinov & Hinton 2009, Sec. 4.2, take 4,488 inputs with larger pixels at the edge and do not
+/// say which; these four squares are the choice of this project.
+const std::vector<std::uint16_t>& norb_pixel_inputs();
+
+/// Averages the grey levels of each input's pixels, rounded to the nearest level.
+/// Shapes  image [96 * 96], inputs [4488]
+void reduce_norb_image(const unsigned char* image, unsigned char* inputs);
+
+/// Averages 96 x 96 images to their inputs.  Shapes  uint8 [pairs, 2, 4488]
 Array reduce_norb(const Array& images);
 
 }  // namespace boltzmark

@@ -9,7 +9,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/io/datasets/norb_pixels.hpp"
 #include "boltzmark/io/datasets/toy_objects.hpp"
 #include "boltzmark/random/stream.hpp"
 

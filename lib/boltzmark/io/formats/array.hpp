@@ -35,6 +35,12 @@ std::string_view element_name(ElementType type);
 std::string_view element_code(ElementType type);
 std::optional<ElementType> element_of_code(std::string_view code);
 bool is_float(ElementType type);
+/// Returns the type of elements in memory.
+constexpr ElementType element_of(const double*) { return ElementType::float64; }
+constexpr ElementType element_of(const float*) { return ElementType::float32; }
+constexpr ElementType element_of(const std::int32_t*) { return ElementType::int32; }
+constexpr ElementType element_of(const std::int64_t*) { return ElementType::int64; }
+constexpr ElementType element_of(const std::uint8_t*) { return ElementType::uint8; }
 
 /// Writes a shape for people: "(784, 500)".
 std::string shape_text(const std::vector<std::uint64_t>& shape);

@@ -214,13 +214,6 @@ std::string end_records(std::uint64_t entries, std::uint64_t offset, std::uint64
   return out;
 }
 
-template <class Scalar>
-using RowMajor = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-std::vector<std::uint64_t> shape_of(Eigen::Index rows, Eigen::Index columns) {
-  return {static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns)};
-}
-
 }  // namespace
 
 namespace {
@@ -406,41 +399,6 @@ void NpzWriter::add_bytes(std::string_view name, ElementType type,
   file_.write(data, bytes);
   written_ += local.size() + member.size;
   members_.push_back(std::move(member));
-}
-
-void NpzWriter::add(std::string_view name, std::span<const double> values,
-                    const std::vector<std::uint64_t>& shape) {
-  add_bytes(name, ElementType::float64, shape, values.data(), values.size());
-}
-void NpzWriter::add(std::string_view name, std::span<const float> values,
-                    const std::vector<std::uint64_t>& shape) {
-  add_bytes(name, ElementType::float32, shape, values.data(), values.size());
-}
-void NpzWriter::add(std::string_view name, std::span<const std::int32_t> values,
-                    const std::vector<std::uint64_t>& shape) {
-  add_bytes(name, ElementType::int32, shape, values.data(), values.size());
-}
-void NpzWriter::add(std::string_view name, std::span<const std::int64_t> values,
-                    const std::vector<std::uint64_t>& shape) {
-  add_bytes(name, ElementType::int64, shape, values.data(), values.size());
-}
-void NpzWriter::add(std::string_view name, std::span<const std::uint8_t> values,
-                    const std::vector<std::uint64_t>& shape) {
-  add_bytes(name, ElementType::uint8, shape, values.data(), values.size());
-}
-void NpzWriter::add(std::string_view name, const Eigen::MatrixXd& matrix) {
-  const RowMajor<double> rows = matrix;
-  add_bytes(name, ElementType::float64, shape_of(rows.rows(), rows.cols()), rows.data(),
-            rows.size());
-}
-void NpzWriter::add(std::string_view name, const Eigen::MatrixXf& matrix) {
-  const RowMajor<float> rows = matrix;
-  add_bytes(name, ElementType::float32, shape_of(rows.rows(), rows.cols()), rows.data(),
-            rows.size());
-}
-void NpzWriter::add(std::string_view name, const Eigen::VectorXd& vector) {
-  add_bytes(name, ElementType::float64, {static_cast<std::uint64_t>(vector.size())}, vector.data(),
-            vector.size());
 }
 
 void NpzWriter::commit() {

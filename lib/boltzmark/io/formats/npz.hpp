@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 #include <memory>
-#include <span>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,19 +59,23 @@ class NpzWriter {
   /// Adds one array.  Shapes  product of shape = values.size()
   /// Throws  InvalidArgument if the shape disagrees or the name is taken; DataError if the disk is
   /// full
-  void add(std::string_view name, std::span<const double> values,
-           const std::vector<std::uint64_t>& shape);
-  void add(std::string_view name, std::span<const float> values,
-           const std::vector<std::uint64_t>& shape);
-  void add(std::string_view name, std::span<const std::int32_t> values,
-           const std::vector<std::uint64_t>& shape);
-  void add(std::string_view name, std::span<const std::int64_t> values,
-           const std::vector<std::uint64_t>& shape);
-  void add(std::string_view name, std::span<const std::uint8_t> values,
-           const std::vector<std::uint64_t>& shape);
-  void add(std::string_view name, const Eigen::MatrixXd& matrix);
-  void add(std::string_view name, const Eigen::MatrixXf& matrix);
-  void add(std::string_view name, const Eigen::VectorXd& vector);
+  template <std::ranges::contiguous_range Values>
+  void add(std::string_view name, const Values& values, const std::vector<std::uint64_t>& shape) {
+    const auto* data = std::ranges::data(values);
+    add_bytes(name, element_of(data), shape, data, std::ranges::size(values));
+  }
+  /// Adds a matrix, or a vector as an array of one dimension.  Throws  as above
+  template <class Scalar, int Cols>
+  void add(std::string_view name, const Eigen::Matrix<Scalar, Eigen::Dynamic, Cols>& values) {
+    const auto rows = static_cast<std::uint64_t>(values.rows());
+    if constexpr (Cols == 1) {
+      add_bytes(name, element_of(values.data()), {rows}, values.data(), rows);
+    } else {
+      const Eigen::Matrix<Scalar, Eigen::Dynamic, Cols, Eigen::RowMajor> by_rows = values;
+      add_bytes(name, element_of(values.data()), {rows, static_cast<std::uint64_t>(values.cols())},
+                by_rows.data(), static_cast<std::size_t>(values.size()));
+    }
+  }
 
   /// Writes the directory and makes the file appear.  Throws  DataError if the disk is full
   void commit();

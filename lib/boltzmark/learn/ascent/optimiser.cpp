@@ -13,15 +13,16 @@
 namespace boltzmark {
 namespace {
 
-void check_options(const Optimiser& optimiser, double rate) {
-  if (optimiser.kind != Optimiser::Kind::adam && optimiser.kind != Optimiser::Kind::adamax)
-    throw InvalidArgument(fmt::format("optimiser = {} (must be adam or adamax, which keep moments)",
-                                      optimiser.name()));
+void check_decay(double decay) {
+  if (!(decay >= 0 && decay < 1))
+    throw InvalidArgument(fmt::format("decay = {} (must be in [0, 1))", decay));
+}
+
+// Of those that scale a gradient.
+void check_scaling(const Optimiser& optimiser, double rate) {
   if (!(rate > 0 && std::isfinite(rate)))
     throw InvalidArgument(fmt::format("rate = {} (must be positive and finite)", rate));
-  for (const double decay : {optimiser.mean_decay, optimiser.scale_decay})
-    if (!(decay >= 0 && decay < 1))
-      throw InvalidArgument(fmt::format("decay = {} (must be in [0, 1))", decay));
+  check_decay(optimiser.scale_decay);
   if (!(optimiser.epsilon > 0 && std::isfinite(optimiser.epsilon)))
     throw InvalidArgument(
         fmt::format("epsilon = {} (must be positive and finite)", optimiser.epsilon));
@@ -84,17 +85,46 @@ class MomentumSteps final : public Steps {
   double rate_;
 };
 
-/// An optimiser that makes whole steps of its own.
-template <class Moments>
-class MomentSteps final : public Steps {
+/// Adam and AdaMax.
+class AdaptiveSteps final : public Steps {
  public:
-  explicit MomentSteps(Moments moments) : moments_(std::move(moments)) {}
-  Step step(const Parameters& gradient) override { return {moments_.step(gradient)}; }
-  void write(CheckpointWriter& out) const override { moments_.write(out); }
-  void read(CheckpointReader& in) override { moments_.read(in); }
+  AdaptiveSteps(Parameters zero, const Optimiser& optimiser, double rate)
+      : optimiser_(optimiser), rate_(rate), mean_(std::move(zero)) {
+    check_decay(optimiser.mean_decay);
+    set_zero(mean_);
+    scale_ = step_ = mean_;
+  }
+  Step step(const Parameters& gradient) override {
+    if (!same_shapes(gradient, mean_))
+      throw InvalidArgument("gradient (must have the model's layers and sizes)");
+    const auto t = static_cast<double>(++steps_);
+    const Update update{optimiser_, rate_ / (1 - std::pow(optimiser_.mean_decay, t)),
+                        1 - std::pow(optimiser_.scale_decay, t)};
+    for (std::size_t l = 0; l < mean_.weights.size(); ++l)
+      step_array(update, gradient.weights[l], mean_.weights[l], scale_.weights[l],
+                 step_.weights[l]);
+    for (std::size_t l = 0; l < mean_.biases.size(); ++l)
+      step_array(update, gradient.biases[l], mean_.biases[l], scale_.biases[l], step_.biases[l]);
+    return {step_};
+  }
+  void write(CheckpointWriter& out) const override {
+    out.write(steps_);
+    write_parameters(mean_, out);
+    write_parameters(scale_, out);
+  }
+  void read(CheckpointReader& in) override {
+    steps_ = in.read();
+    read_parameters(mean_, in);
+    read_parameters(scale_, in);
+  }
 
  private:
-  Moments moments_;
+  Optimiser optimiser_;
+  double rate_;
+  Parameters mean_;
+  Parameters scale_;
+  Parameters step_;
+  std::uint64_t steps_ = 0;
 };
 
 using Start = std::unique_ptr<Steps> (*)(const Optimiser&, double rate, const Parameters& zero);
@@ -107,13 +137,7 @@ std::unique_ptr<Steps> start_gradient(const Optimiser& optimiser, double rate,
 
 std::unique_ptr<Steps> start_adaptive(const Optimiser& optimiser, double rate,
                                       const Parameters& zero) {
-  return std::make_unique<MomentSteps<AdaptiveSteps>>(AdaptiveSteps(zero, optimiser, rate));
-}
-
-std::unique_ptr<Steps> start_spectral(const Optimiser& optimiser, double rate,
-                                      const Parameters& zero) {
-  return std::make_unique<MomentSteps<RmsSpectral>>(RmsSpectral(
-      zero, {.rate = rate, .decay = optimiser.scale_decay, .epsilon = optimiser.epsilon}));
+  return std::make_unique<AdaptiveSteps>(zero, optimiser, rate);
 }
 
 /// All that is known of a kind of optimiser.
@@ -129,7 +153,7 @@ const std::vector<Entry>& entries() {
       {Optimiser::sgd(), "sgd", 0.05, start_gradient},
       {Optimiser::adam(), "adam", 0.001, start_adaptive},
       {Optimiser::adamax(), "adamax", 0.002, start_adaptive},
-      {Optimiser::rms_spectral(), "rmsspectral", 1e-5, start_spectral},
+      {Optimiser::rms_spectral(), "rmsspectral", 1e-5, start_rms_spectral},
   };
   return all;
 }
@@ -188,39 +212,8 @@ std::unique_ptr<Steps> start_steps(const Optimiser& optimiser, double rate,
   if (!(optimiser.rate_decay >= 0 && std::isfinite(optimiser.rate_decay)))
     throw InvalidArgument(
         fmt::format("rate_decay = {} (must be finite and not negative)", optimiser.rate_decay));
+  if (optimiser.kind != Optimiser::Kind::sgd) check_scaling(optimiser, rate);
   return entry(optimiser.kind).start(optimiser, rate, zero);
-}
-
-AdaptiveSteps::AdaptiveSteps(Parameters zero, const Optimiser& optimiser, double rate)
-    : optimiser_(optimiser), rate_(rate), mean_(std::move(zero)) {
-  check_options(optimiser, rate);
-  set_zero(mean_);
-  scale_ = step_ = mean_;
-}
-
-const Parameters& AdaptiveSteps::step(const Parameters& gradient) {
-  if (!same_shapes(gradient, mean_))
-    throw InvalidArgument("gradient (must have the model's layers and sizes)");
-  const auto t = static_cast<double>(++steps_);
-  const Update update{optimiser_, rate_ / (1 - std::pow(optimiser_.mean_decay, t)),
-                      1 - std::pow(optimiser_.scale_decay, t)};
-  for (std::size_t l = 0; l < mean_.weights.size(); ++l)
-    step_array(update, gradient.weights[l], mean_.weights[l], scale_.weights[l], step_.weights[l]);
-  for (std::size_t l = 0; l < mean_.biases.size(); ++l)
-    step_array(update, gradient.biases[l], mean_.biases[l], scale_.biases[l], step_.biases[l]);
-  return step_;
-}
-
-void AdaptiveSteps::write(CheckpointWriter& out) const {
-  out.write(steps_);
-  write_parameters(mean_, out);
-  write_parameters(scale_, out);
-}
-
-void AdaptiveSteps::read(CheckpointReader& in) {
-  steps_ = in.read();
-  read_parameters(mean_, in);
-  read_parameters(scale_, in);
 }
 
 }  // namespace boltzmark

@@ -15,7 +15,7 @@ namespace boltzmark {
 ///   sgd     rate u,  u <- momentum u + g from 0
 ///   adam    rate m' / (sqrt(v') + epsilon)
 ///   adamax  rate m' / u,  u <- max(scale_decay u, |g|); 0 where no gradient was ever other than 0
-///   rmsspectral  as RmsSpectral says, with decay = scale_decay
+///   rmsspectral  as start_rms_spectral says
 /// with m <- mean_decay m + (1 - mean_decay) g, v <- scale_decay v + (1 - scale_decay) g*g from 0,
 /// and m', v' corrected for that start, by 1 - decay^t              [Kingma & Ba 2015, Algs. 1, 2]
 /// Update t, from 0, is made at rate rate_decay / (rate_decay + t)  [salakhutdinov2010, Sec. 2.2, 8]
@@ -74,30 +74,5 @@ class Steps {
 /// Starts an optimiser on parameters of the shapes of `zero`.
 /// Throws  InvalidArgument if the rate or a setting is outside its range
 std::unique_ptr<Steps> start_steps(const Optimiser& optimiser, double rate, const Parameters& zero);
-
-/// What Adam and AdaMax remember of the gradients of an ascent.
-class AdaptiveSteps {
- public:
-  /// Shapes  those of `zero`, whose values do not matter
-  /// Throws  InvalidArgument unless rate and epsilon are positive and finite, the decays in [0, 1)
-  /// and the kind adam or adamax
-  AdaptiveSteps(Parameters zero, const Optimiser& optimiser, double rate);
-
-  /// Turns the gradient of an ascent into what is added to the parameters.
-  /// Returns  valid until the next call     Throws  InvalidArgument if shapes differ
-  const Parameters& step(const Parameters& gradient);
-
-  /// Writes and reads back all that later steps depend on.
-  void write(CheckpointWriter& out) const;
-  void read(CheckpointReader& in);
-
- private:
-  Optimiser optimiser_;
-  double rate_;
-  Parameters mean_;
-  Parameters scale_;
-  Parameters step_;
-  std::uint64_t steps_ = 0;
-};
 
 }  // namespace boltzmark

@@ -1,7 +1,5 @@
 #include "boltzmark/learn/ascent/rms_spectral.hpp"
 
-#include <fmt/format.h>
-
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -29,21 +27,12 @@ Eigen::MatrixXd column_product(const Left& left, const Eigen::MatrixXd& right) {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-void check_options(const RmsSpectralOptions& options) {
-  if (!(options.rate > 0 && std::isfinite(options.rate)))
-    throw InvalidArgument(fmt::format("rate = {} (must be positive and finite)", options.rate));
-  if (!(options.decay >= 0 && options.decay < 1))
-    throw InvalidArgument(fmt::format("decay = {} (must be in [0, 1))", options.decay));
-  if (!(options.epsilon > 0 && std::isfinite(options.epsilon)))
-    throw InvalidArgument(
-        fmt::format("epsilon = {} (must be positive and finite)", options.epsilon));
-}
-
 // m <- decay m + (1 - decay) g*g, and returns d^2 = sqrt(m) + epsilon.
 template <class Array>
-Array update_scale(Array& mean_square, const Array& gradient, const RmsSpectralOptions& options) {
-  mean_square = options.decay * mean_square + (1 - options.decay) * gradient.cwiseAbs2();
-  return (mean_square.array().sqrt() + options.epsilon).matrix();
+Array update_scale(Array& mean_square, const Array& gradient, const Optimiser& optimiser) {
+  const double decay = optimiser.scale_decay;
+  mean_square = decay * mean_square + (1 - decay) * gradient.cwiseAbs2();
+  return (mean_square.array().sqrt() + optimiser.epsilon).matrix();
 }
 
 // U V' = (X X')^(-1/2) X, by the eigenvectors of X X', whose eigenvalues are the squares.
@@ -64,6 +53,35 @@ Eigen::MatrixXd wide_sharp(const Eigen::MatrixXd& x) {
          column_product(vectors * inverses.asDiagonal(), column_product(vectors.transpose(), x));
 }
 
+class RmsSpectral final : public Steps {
+ public:
+  RmsSpectral(const Parameters& zero, const Optimiser& optimiser, double rate)
+      : optimiser_(optimiser), rate_(rate), mean_square_(zero), step_(zero) {}
+
+  Step step(const Parameters& gradient) override {
+    if (!same_shapes(gradient, step_))
+      throw InvalidArgument("gradient (must have the model's layers and sizes)");
+    for (std::size_t l = 0; l < gradient.weights.size(); ++l) {
+      const Eigen::MatrixXd d =
+          update_scale(mean_square_.weights[l], gradient.weights[l], optimiser_).cwiseSqrt();
+      step_.weights[l] =
+          rate_ * spectral_sharp(gradient.weights[l].cwiseQuotient(d)).cwiseQuotient(d);
+    }
+    for (std::size_t l = 0; l < gradient.biases.size(); ++l)
+      step_.biases[l] = rate_ * gradient.biases[l].cwiseQuotient(update_scale(
+                                    mean_square_.biases[l], gradient.biases[l], optimiser_));
+    return {step_};
+  }
+  void write(CheckpointWriter& out) const override { write_parameters(mean_square_, out); }
+  void read(CheckpointReader& in) override { read_parameters(mean_square_, in); }
+
+ private:
+  Optimiser optimiser_;
+  double rate_;
+  Parameters mean_square_;
+  Parameters step_;
+};
+
 }  // namespace
 
 Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x) {
@@ -71,32 +89,9 @@ Eigen::MatrixXd spectral_sharp(const Eigen::MatrixXd& x) {
                               : Eigen::MatrixXd(wide_sharp(x.transpose()).transpose());
 }
 
-RmsSpectral::RmsSpectral(Parameters zero, const RmsSpectralOptions& options)
-    : options_(options), mean_square_(std::move(zero)), step_(mean_square_) {
-  check_options(options);
-}
-
-const Parameters& RmsSpectral::step(const Parameters& gradient) {
-  check_shapes(gradient);
-  for (std::size_t l = 0; l < gradient.weights.size(); ++l) {
-    const Eigen::MatrixXd d =
-        update_scale(mean_square_.weights[l], gradient.weights[l], options_).cwiseSqrt();
-    step_.weights[l] =
-        options_.rate * spectral_sharp(gradient.weights[l].cwiseQuotient(d)).cwiseQuotient(d);
-  }
-  for (std::size_t l = 0; l < gradient.biases.size(); ++l)
-    step_.biases[l] = options_.rate * gradient.biases[l].cwiseQuotient(update_scale(
-                                          mean_square_.biases[l], gradient.biases[l], options_));
-  return step_;
-}
-
-void RmsSpectral::write(CheckpointWriter& out) const { write_parameters(mean_square_, out); }
-
-void RmsSpectral::read(CheckpointReader& in) { read_parameters(mean_square_, in); }
-
-void RmsSpectral::check_shapes(const Parameters& gradient) const {
-  if (!same_shapes(gradient, step_))
-    throw InvalidArgument("gradient (must have the model's layers and sizes)");
+std::unique_ptr<Steps> start_rms_spectral(const Optimiser& optimiser, double rate,
+                                          const Parameters& zero) {
+  return std::make_unique<RmsSpectral>(zero, optimiser, rate);
 }
 
 }  // namespace boltzmark

@@ -9,6 +9,7 @@
 
 #include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/learn/classes/class_kernel.hpp"
 
@@ -47,8 +48,7 @@ void class_log_probabilities(const DiscriminativeRbm& model, SparseValues input,
     log_p[k] = model.class_bias()[k] + log_phi_sum(model.hidden_unit(), scratch.data(),
                                                    model.class_weights().col(k).data(), rows,
                                                    psi.size() == 0 ? nullptr : psi.col(k).data());
-  const double highest = log_p.maxCoeff();
-  log_p.array() -= highest + std::log((log_p.array() - highest).exp().sum());
+  log_p.array() -= log_sum_exp(log_p);
 }
 
 /// What a chunk of cases adds to the gradient, W apart.
@@ -228,10 +228,7 @@ DiscriminativeTrainer::DiscriminativeTrainer(DiscriminativeRbm model, const Labe
       options_(options),
       key_(key),
       minibatches_(cases.count(), batch_size(cases, options), key) {
-  if (cases.inputs() != model_.inputs() || cases.classes() != model_.classes())
-    throw InvalidArgument(fmt::format("cases = {} inputs, {} classes (must be the model's {}, {})",
-                                      cases.inputs(), cases.classes(), model_.inputs(),
-                                      model_.classes()));
+  check_sizes(model_, cases);
 }
 
 std::uint64_t DiscriminativeTrainer::updates_per_epoch() const {

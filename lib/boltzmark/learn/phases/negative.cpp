@@ -19,6 +19,52 @@
 namespace boltzmark {
 namespace {
 
+template <class Value>
+bool take(const std::optional<Value>& parsed, Value& value) {
+  value = parsed.value_or(value);
+  return parsed.has_value();
+}
+
+bool read_count(std::string_view text, int& value) {
+  return take(parse_number<int>(text), value) && value > 0;
+}
+
+}  // namespace
+
+class Fields {
+ public:
+  explicit Fields(std::string_view text) : left_(text) {}
+  /// Reads a whole number from `least` on; returns it where there is none, and `whole` is false
+  /// then.
+  int count(int least = 1) {
+    int value = least;
+    good_ = read_count(next(), value) && value >= least && good_;
+    return good_ ? value : least;
+  }
+  /// Reads a lowest inverse temperature, in [0, 1); returns 0 where there is none, and `whole` is
+  /// false then.
+  double inverse_temperature() {
+    double value = 0;
+    good_ = take(parse_number<double>(next()), value) && value >= 0 && value < 1 && good_;
+    return good_ ? value : 0;
+  }
+  bool more() const { return !left_.empty(); }
+  /// Tells whether every field has been read, and each was in its range.
+  bool whole() const { return good_ && left_.empty(); }
+
+ private:
+  std::string_view next() {
+    const std::string_view field = left_.substr(0, left_.find(':', 1));
+    left_.remove_prefix(field.size());
+    return field.substr(field.empty() ? 0 : 1);
+  }
+
+  std::string_view left_;  ///< from a colon on
+  bool good_ = true;
+};
+
+namespace {
+
 int positive(int value, const char* name) {
   if (value < 1) throw InvalidArgument(fmt::format("{} = {} (must be at least 1)", name, value));
   return value;
@@ -100,16 +146,6 @@ std::unique_ptr<Sampler> make_transitions(const Negative& negative, const Sample
   return std::make_unique<PersistentTransitions>(
       asked_for(negative, setup, 1), uniform_ladder(negative.temperatures, negative.lowest),
       negative.every);
-}
-
-template <class Value>
-bool take(const std::optional<Value>& parsed, Value& value) {
-  value = parsed.value_or(value);
-  return parsed.has_value();
-}
-
-bool read_count(std::string_view text, int& value) {
-  return take(parse_number<int>(text), value) && value > 0;
 }
 
 bool read_rate(std::string_view text, double& value) {
@@ -285,24 +321,6 @@ std::string Negative::description() const {
     if (phase_of(kind).reads(option) && option.write(*this) != option.write(defaults))
       text += fmt::format(" {} {}", option.name(), option.write(*this));
   return text;
-}
-
-std::string_view Fields::next() {
-  const std::string_view field = left_.substr(0, left_.find(':', 1));
-  left_.remove_prefix(field.size());
-  return field.substr(field.empty() ? 0 : 1);
-}
-
-int Fields::count(int least) {
-  int value = least;
-  good_ = read_count(next(), value) && value >= least && good_;
-  return good_ ? value : least;
-}
-
-double Fields::inverse_temperature() {
-  double value = 0;
-  good_ = take(parse_number<double>(next()), value) && value >= 0 && value < 1 && good_;
-  return good_ ? value : 0;
 }
 
 bool NegativePhase::reads(const NegativeOption& option) const {

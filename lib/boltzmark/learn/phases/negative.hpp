@@ -49,25 +49,7 @@ struct Negative {
 };
 
 /// Reads the numbers between the colons of a negative phase's text, in their order.
-class Fields {
- public:
-  explicit Fields(std::string_view text) : left_(text) {}
-  /// Reads a whole number from `least` on; returns it where there is none, and `whole` is false
-  /// then.
-  int count(int least = 1);
-  /// Reads a lowest inverse temperature, in [0, 1); returns 0 where there is none, and `whole` is
-  /// false then.
-  double inverse_temperature();
-  bool more() const { return !left_.empty(); }
-  /// Tells whether every field has been read, and each was in its range.
-  bool whole() const { return good_ && left_.empty(); }
-
- private:
-  std::string_view next();
-
-  std::string_view left_;  ///< from a colon on
-  bool good_ = true;
-};
+class Fields;
 
 /// A setting of negative phases that has an option of its own on the command line.
 struct NegativeOption {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <string>
@@ -9,20 +10,10 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/sample/annealing/shared_chains.hpp"
+#include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
 namespace {
-
-// Makes the sweeps of one rung; every chain of the population is at the same b.
-void move_at(Population& population, const AnnealingOptions& options, int rung,
-             ProgressMeter& meter) {
-  const std::vector<float> betas(population.chains(), options.ladder.single(rung));
-  for (std::int64_t s = options.sweeps_at(rung); s > 0; --s) {
-    population.move(betas);
-    meter.add(population.chains());
-  }
-}
 
 void ascend(Population& population, const AnnealingOptions& options, ProgressMeter& meter,
             Eigen::Ref<Eigen::VectorXd> log_weights) {
@@ -78,8 +69,10 @@ AnnealingResult run(const Target& target, const AnnealingOptions& options, Bound
   result.log_weights = Eigen::VectorXd::Zero(options.chains);
   const ChainRange own = options.shared != nullptr ? options.shared->range(options.chains)
                                                    : ChainRange{0, options.chains};
-  ProgressMeter meter(options.progress,
-                      static_cast<double>(own.count) * static_cast<double>(options.sweeps));
+  const std::int64_t unmade =
+      bound == Bound::lower ? options.sweeps_at(options.ladder.rungs() - 1) : 0;
+  ProgressMeter meter(options.progress, static_cast<double>(own.count) *
+                                            static_cast<double>(options.sweeps - unmade));
   std::optional<Populations> populations;
   const auto work = [&] {
     if (own.count == 0) return;
@@ -106,6 +99,14 @@ AnnealingResult run(const Target& target, const AnnealingOptions& options, Bound
 
 }  // namespace
 
+ChainRange SharedChains::range(int chains) const {
+  const std::int64_t blocks = (chains + kChainBlock - 1) / kChainBlock;
+  const auto first_of = [&](int r) {
+    return std::min(chains, static_cast<int>(blocks * r / ranks) * kChainBlock);
+  };
+  return {first_of(rank), first_of(rank + 1) - first_of(rank)};
+}
+
 void AnnealingOptions::check() const {
   if (chains < 2) throw InvalidArgument(fmt::format("chains = {} (must be at least 2)", chains));
   if (sweeps < 0) throw InvalidArgument(fmt::format("sweeps = {} (must not be negative)", sweeps));
@@ -117,6 +118,15 @@ std::int64_t AnnealingOptions::sweeps_at(int rung) const {
 
 std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps) {
   return rung * sweeps / steps - (rung - 1) * sweeps / steps;
+}
+
+void move_at(Population& population, const AnnealingOptions& options, int rung,
+             ProgressMeter& meter) {
+  const std::vector<float> betas(population.chains(), options.ladder.single(rung));
+  for (std::int64_t s = options.sweeps_at(rung); s > 0; --s) {
+    population.move(betas);
+    meter.add(population.chains());
+  }
 }
 
 AnnealingResult annealed_importance_sampling(const Target& target,

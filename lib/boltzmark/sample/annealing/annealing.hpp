@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/random/key.hpp"
@@ -13,7 +14,27 @@
 
 namespace boltzmark {
 
-struct SharedChains;
+/// Chains first .. first + count - 1 of a run.
+struct ChainRange {
+  int first = 0;
+  int count = 0;
+};
+
+/// Processes that share the chains of a run: each makes a range of them, which may be empty, and has the
+/// log weights of all.
+struct SharedChains {
+  int rank = 0;
+  int ranks = 1;
+  /// Gives every process the values of all chains, of which it has set its own range. All processes
+  /// call it.
+  /// failure  what went wrong with the own range; empty: nothing
+  /// Throws   Error at every process if anything went wrong at one
+  std::function<void(Eigen::VectorXd& values, const ChainRange& own, const std::string& failure)>
+      exchange = {};
+
+  /// Returns this process's chains of so many: whole blocks of kChainBlock, in the order of ranks.
+  ChainRange range(int chains) const;
+};
 
 /// What an annealing run takes.
 struct AnnealingOptions {
@@ -36,6 +57,9 @@ struct AnnealingOptions {
 
 /// Returns the sweeps made at rung k of a ladder of so many steps: `sweeps` spread evenly.
 std::int64_t sweeps_at_rung(std::int64_t rung, std::int64_t steps, std::int64_t sweeps);
+/// Makes the sweeps of one rung; every chain of the population is at the same b.
+void move_at(Population& population, const AnnealingOptions& options, int rung,
+             ProgressMeter& meter);
 
 /// What an annealing run gives.
 struct AnnealingResult {

@@ -23,6 +23,13 @@ double log_mean(const Eigen::Ref<const Eigen::VectorXd>& x) {
   return highest + std::log((x.array() - highest).exp().mean());
 }
 
+// What each chain weighs of all.
+Eigen::VectorXd shares_of(const Eigen::Ref<const Eigen::VectorXd>& log_weights) {
+  Eigen::VectorXd shares = (log_weights.array() - log_weights.maxCoeff()).exp();
+  shares /= shares.sum();
+  return shares;
+}
+
 class SmcRun {
  public:
   SmcRun(const Target& target, const SmcOptions& options)
@@ -49,27 +56,22 @@ class SmcRun {
       log_weights_ += increments_;
       close_rung(k);
       populations_.for_each([&](Population& population, int first) {
-        move_at(population, k);
+        move_at(population, options_.annealing, k, meter_);
         if (k + 1 < ladder().rungs()) weigh_next(population, first, k);
       });
     }
     Estimate estimate = summarise_islands();
     if (options_.annealing.top_states != nullptr) tell_families(*options_.annealing.top_states);
-    return {std::move(estimate), std::move(log_weights_), resamplings_, std::move(populations_)};
+    return {std::move(estimate), log_chain_weights(), resamplings_, std::move(populations_)};
   }
+
+  /// Of the chains left at b = 1, without the Z of their islands.
+  const Eigen::VectorXd& log_weights_since_resampling() const { return log_weights_; }
 
  private:
   const Ladder& ladder() const { return options_.annealing.ladder; }
   int chains() const { return options_.annealing.chains; }
   int first_of(int island) const { return island * chains() / islands_; }
-
-  void move_at(Population& population, int rung) {
-    const std::vector<float> betas(population.chains(), ladder().single(rung));
-    for (std::int64_t s = options_.annealing.sweeps_at(rung); s > 0; --s) {
-      population.move(betas);
-      meter_.add(population.chains());
-    }
-  }
 
   void weigh_next(Population& population, int first, int rung) {
     population.log_increment(
@@ -93,8 +95,7 @@ class SmcRun {
   }
 
   bool resample(int rung, int island, Eigen::Ref<Eigen::VectorXd> log_weights) {
-    Eigen::VectorXd shares = (log_weights.array() - log_weights.maxCoeff()).exp();
-    shares /= shares.sum();
+    const Eigen::VectorXd shares = shares_of(log_weights);
     const auto n = static_cast<double>(shares.size());
     if (1 / shares.squaredNorm() >= options_.resample_below * n) return false;
     Stream stream(options_.annealing.key, Purpose::resample,
@@ -132,8 +133,7 @@ class SmcRun {
     for (std::size_t family = 0; family < sums.size(); ++family)
       if (sums[family] > 0) top.visits[kept[family]] = sums[family];
     populations_.for_each([&](const Population& population, int first) {
-      for (int c = 0; c < population.chains(); ++c)
-        top.states.at(first).copy_chain(c, population, c);
+      for (int c = 0; c < population.chains(); ++c) top.states.take_chain(first + c, population, c);
     });
   }
 
@@ -201,8 +201,7 @@ SmcResult annealed_smc(const Target& target, const SmcOptions& options) {
 namespace {
 
 void equalise_weights(const Eigen::VectorXd& log_weights, StreamKey key, Populations& populations) {
-  Eigen::VectorXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
-  weights /= weights.sum();
+  const Eigen::VectorXd weights = shares_of(log_weights);
   std::vector<int> offspring(static_cast<std::size_t>(weights.size()));
   Stream stream(key, Purpose::start);
   systematic_offspring({weights.data(), offspring.size()}, stream.uniform(), offspring);
@@ -217,10 +216,14 @@ int smc_start_sweeps(const Ladder& ladder, int chains, int sweeps) {
 
 SmcStart smc_start(const Target& target, const Ladder& ladder, int chains, int sweeps,
                    StreamKey key) {
-  SmcResult smc = annealed_smc(
-      target, {.annealing = {.ladder = ladder, .chains = chains, .sweeps = sweeps, .key = key},
-               .islands = 2});
-  equalise_weights(smc.log_weights, key, smc.populations);
+  const SmcOptions options{
+      .annealing = {.ladder = ladder, .chains = chains, .sweeps = sweeps, .key = key},
+      .islands = 2};
+  options.check();
+  require_marginal_moves(target);
+  SmcRun run(target, options);
+  SmcResult smc = run.finish();
+  equalise_weights(run.log_weights_since_resampling(), key, smc.populations);
   return {std::move(smc.estimate.log_z_rungs), std::move(smc.populations)};
 }
 

@@ -26,7 +26,9 @@ int default_islands(int chains);
 /// What annealed sequential Monte Carlo gives.
 struct SmcResult {
   Estimate estimate;            ///< log_z_rungs holds log Z of every rung
-  Eigen::VectorXd log_weights;  ///< of the chains left at b = 1 [chains]
+  /// Of the chains left at b = 1, each its weight in its island times the island's Z up to its last
+  /// resampling [chains]. With islands of one size, log mean w = log_z.
+  Eigen::VectorXd log_weights;
   int resamplings = 0;          ///< of all islands
   Populations populations;      ///< the chains, moved last at b = 1
 };
@@ -61,8 +63,9 @@ struct SmcStart {
 /// Returns the sweeps of the pass: three a rung, at most 30 % of all; 0 if there is just one chain.
 int smc_start_sweeps(const Ladder& ladder, int chains, int sweeps);
 
-/// Estimates every Zhat by one annealed pass, and leaves the chains at b = 1, resampled once more
-/// so that they weigh the same.
+/// Estimates every Zhat by one annealed pass of two islands, and leaves the chains at b = 1, resampled
+/// once more by what they weigh since their islands resampled last: a start, not a sample, as the
+/// islands' own Z do not count.
 /// Throws  InvalidArgument as annealed_smc
 SmcStart smc_start(const Target& target, const Ladder& ladder, int chains, int sweeps,
                    StreamKey key);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/sample/tempering/rung_steps.hpp"
 #include "boltzmark/transition/log_density.hpp"
 
@@ -14,13 +15,7 @@ namespace {
 
 AdaptiveOptions checked_options(AdaptiveOptions options, int plain) {
   if (plain < 0) throw InvalidArgument(fmt::format("plain = {} (must not be negative)", plain));
-  const std::vector<float>& ladder = options.inverse_temperatures;
-  if (ladder.size() < 2 || ladder.back() != 1.0F)
-    throw InvalidArgument("inverse_temperatures (must be two or more and end at 1)");
-  for (std::size_t k = 0; k < ladder.size(); ++k)  // NaN fails as well
-    if (!(ladder[k] >= 0) || (k > 0 && !(ladder[k] > ladder[k - 1])))
-      throw InvalidArgument(
-          fmt::format("inverse_temperatures[{}] = {} (must ascend within [0, 1])", k, ladder[k]));
+  require_ladder(options.inverse_temperatures, 2);
   return options;
 }
 

@@ -43,25 +43,4 @@ std::vector<int> PersistentLadders::rungs() const {
   return all;
 }
 
-void PersistentLadders::save(CheckpointWriter& out) const {
-  const TemperingState state = ladders_.state();
-  out.write(state.steps);
-  out.write(state.tally.round_trips);
-  for (const Eigen::MatrixXf& states : state.states) out.write(states);
-  out.write(state.rungs);
-  out.write(state.tally.last_ends);
-  out.write(state.tally.accepted);
-}
-
-void PersistentLadders::restore(CheckpointReader& in) {
-  TemperingState state = ladders_.state();
-  state.steps = in.read();
-  state.tally.round_trips = in.read();
-  for (Eigen::MatrixXf& states : state.states) in.read(states);
-  in.read(state.rungs);
-  in.read(state.tally.last_ends);
-  in.read(state.tally.accepted);
-  ladders_.restore(state);
-}
-
 }  // namespace boltzmark

@@ -29,8 +29,8 @@ class PersistentLadders final : public Sampler {
   /// Those from which the chains that are at b = 1 now set out: which of a ladder's chains it is.
   std::vector<int> rungs() const override;
   std::optional<std::uint64_t> round_trips() const override { return ladders_.round_trips(); }
-  void save(CheckpointWriter& out) const override;
-  void restore(CheckpointReader& in) override;
+  void save(CheckpointWriter& out) const override { ladders_.save(out); }
+  void restore(CheckpointReader& in) override { ladders_.restore(in); }
 
   const ParallelTempering& ladders() const { return ladders_; }
 

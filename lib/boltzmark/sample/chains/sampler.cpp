@@ -4,10 +4,6 @@
 
 namespace boltzmark {
 
-void Sampler::start_at(const Chains&, std::span<const float>, std::span<const float>) {}
-
-void Sampler::follow(const Parameters&) {}
-
 Chains initial_states(const SamplerSetup& setup) {
   Chains chains(setup.model, setup.packing.chains);
   if (setup.start == nullptr) {

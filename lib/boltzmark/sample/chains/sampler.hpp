@@ -35,8 +35,8 @@ class Sampler {
   /// Offers the cases of a minibatch, for chains that start at them; others go on where they are.
   /// Shapes  cases, inputs: of chains() cases and of their hidden units, which must live until the
   /// states are copied; weights [chains] of the cases, or empty for 1 each
-  virtual void start_at(const Chains& cases, std::span<const float> inputs,
-                        std::span<const float> weights);
+  virtual void start_at(const Chains& /*cases*/, std::span<const float> /*inputs*/,
+                        std::span<const float> /*weights*/) {}
   /// Makes sweeps of every chain.
   virtual void advance(int sweeps) = 0;
   /// Returns what an advance costs on average, in sweeps of one chain.
@@ -60,7 +60,7 @@ class Sampler {
   virtual std::optional<std::uint64_t> round_trips() const { return std::nullopt; }
 
   /// Is told the gradient that its states took part in, before anything is added to it.
-  virtual void follow(const Parameters& gradient);
+  virtual void follow(const Parameters& /*gradient*/) {}
 
   /// Writes and reads back all that the next advance depends on, beside the model.
   virtual void save(CheckpointWriter& out) const = 0;

@@ -10,7 +10,6 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/quantiles.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
-#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/tempered_group.hpp"
 #include "boltzmark/transition/chains.hpp"
@@ -97,13 +96,8 @@ class Island {
       for (int c = 0; c < own.group(g).chains(); ++c)
         top.states.take_chain(first + own.first_chain(g) + c, own.group(g), c);
   }
-  void add_tours(TourVisits& tours) const {
-    for (const TripCounter& counter : trips_) counter.add_tours(tours);
-  }
-  std::int64_t trips() const {
-    std::int64_t sum = 0;
-    for (const TripCounter& counter : trips_) sum += counter.trips();
-    return sum;
+  void add_to(LadderTraffic& traffic) const {
+    for (const TripCounter& counter : trips_) counter.add_to(traffic);
   }
   /// Whether every rung has been visited.
   bool all_visited() const { return all_visited_; }
@@ -113,10 +107,7 @@ class Island {
     SmcStart start = smc_start(target, options_.ladder, options_.chains, sweeps,
                                derive_key(options_.key, "start"));
     log_z_hat_ = std::move(start.log_z_hat);
-    for (int g = 0; g < start.populations.groups(); ++g)
-      for (int c = 0; c < start.populations.group(g).chains(); ++c)
-        population_->copy_chain(start.populations.first_chain(g) + c, start.populations.group(g),
-                                c);
+    for (int c = 0; c < options_.chains; ++c) start.populations.copy_chain(c, *population_, c);
   }
 
   void follow_visits(const Eigen::VectorXd& counts, double t) {
@@ -156,11 +147,6 @@ class Island {
   bool all_visited_ = false;
 };
 
-Eigen::VectorXd normalised(const Eigen::VectorXd& log_prior) {
-  const double high = log_prior.maxCoeff();
-  return log_prior.array() - high - std::log((log_prior.array() - high).exp().sum());
-}
-
 AdaptiveTemperingOptions checked(AdaptiveTemperingOptions options) {
   const Eigen::Index rungs = options.ladder.rungs();
   if (options.sweeps < 2 || options.chains < 2)
@@ -193,15 +179,13 @@ Estimate estimate_of_tops(const Eigen::MatrixXd& top_log_z) {
 
 // A chain forgets its past once a trip. Judging by the spread of the islands would keep the runs
 // in which it happens to be small.
-void judge(Estimate& estimate, std::int64_t trips, const TourVisits& tours, int chains,
-           bool all_visited) {
-  estimate.effective_samples = static_cast<double>(trips);
+void judge(Estimate& estimate, const LadderTraffic& traffic, bool all_visited) {
+  estimate.effective_samples = static_cast<double>(traffic.trips);
   if (estimate.effective_samples < kFewEffectiveSamples)
     estimate.refuse(Status::few_effective_samples,
                     fmt::format("{} round trips (fewer than {:.0f}): run more sweeps, or use rts",
-                                trips, kFewEffectiveSamples));
-  judge_round_trips(estimate, trips, chains);
-  judge_tours(estimate, tours);
+                                traffic.trips, kFewEffectiveSamples));
+  judge_exchanges(estimate, traffic);
   if (!all_visited)
     estimate.refuse(Status::not_converged,
                     "an island has not visited its rungs evenly yet: run more sweeps, or use rts");
@@ -233,18 +217,16 @@ AdaptiveTemperingRun adaptive_tempering(const Target& target,
     });
     if (options.progress) options.progress(static_cast<double>(last) / options.sweeps);
   }
-  std::int64_t trips = 0;
-  TourVisits tours;
+  LadderTraffic traffic;
   bool all_visited = true;
   for (std::size_t i = 0; i < islands.size(); ++i) {
     const Island& island = *islands[i];
-    trips += island.trips();
-    island.add_tours(tours);
+    island.add_to(traffic);
     all_visited = all_visited && island.all_visited();
     if (options.top_states != nullptr) island.tell(edges[i], *options.top_states);
   }
   run.estimate = estimate_of_tops(run.top_log_z);
-  judge(run.estimate, trips, tours, options.chains, all_visited);
+  judge(run.estimate, traffic, all_visited);
   return run;
 }
 

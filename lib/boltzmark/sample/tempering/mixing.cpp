@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "boltzmark/diagnose/pareto.hpp"
@@ -60,21 +61,27 @@ void judge_tours(Estimate& estimate, const TourVisits& tours) {
                   shape, kMostShape));
 }
 
+void judge_exchanges(Estimate& estimate, const LadderTraffic& traffic) {
+  judge_round_trips(estimate, traffic.trips, std::ssize(traffic.top_visits));
+  judge_tours(estimate, traffic.tours);
+  judge_visitors(estimate, traffic.top_visits);
+}
+
 void judge_exchanges(Estimate& estimate, const SampleStore& store) {
-  judge_round_trips(estimate, round_trips(store), store.chains());
-  judge_tours(estimate, count_tours(store.rung, store.rungs()));
-  judge_visitors(estimate, top_visits(store));
+  judge_exchanges(estimate, traffic_of(store.rung, store.rungs()));
 }
 
-Eigen::ArrayXd top_visits(const SampleStore& store) {
-  return (store.rung.array() == store.rungs() - 1).cast<double>().colwise().sum();
+double effective_visitors(std::span<const std::int64_t> visits) {
+  double sum = 0, squares = 0;
+  for (const std::int64_t n : visits) {
+    const auto number = static_cast<double>(n);
+    sum += number;
+    squares += number * number;
+  }
+  return sum * sum / std::max(squares, 1.0);
 }
 
-double effective_visitors(const Eigen::ArrayXd& visits) {
-  return visits.sum() * visits.sum() / std::max(visits.square().sum(), 1.0);
-}
-
-void judge_visitors(Estimate& estimate, const Eigen::ArrayXd& visits) {
+void judge_visitors(Estimate& estimate, std::span<const std::int64_t> visits) {
   const double visitors = effective_visitors(visits);
   const auto chains = static_cast<double>(visits.size());
   if (visitors < kLeastVisitors * chains)

@@ -11,6 +11,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/key.hpp"
+#include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/transition/chains.hpp"
 #include "boltzmark/transition/log_density.hpp"
 
@@ -21,14 +22,7 @@ void check_options(const TemperingOptions& options, int bundles) {
   if (bundles < 1) throw InvalidArgument(fmt::format("bundles = {} (must be at least 1)", bundles));
   if (options.sweeps < 0)
     throw InvalidArgument(fmt::format("sweeps = {} (must not be negative)", options.sweeps));
-  const std::vector<float>& ladder = options.inverse_temperatures;
-  if (ladder.empty() || ladder.back() != 1.0F)
-    throw InvalidArgument("inverse_temperatures (must end at 1)");
-  // Written so that NaN fails as well.
-  for (std::size_t t = 0; t < ladder.size(); ++t)
-    if (!(ladder[t] >= 0) || (t > 0 && !(ladder[t] > ladder[t - 1])))
-      throw InvalidArgument(
-          fmt::format("inverse_temperatures[{}] = {} (must ascend within [0, 1])", t, ladder[t]));
+  require_ladder(options.inverse_temperatures, 1);
 }
 
 std::vector<double> in_double(const std::vector<float>& ladder) {
@@ -61,6 +55,18 @@ std::vector<float> uniform_ladder(int temperatures, double lowest) {
   }
   ladder.back() = 1.0F;
   return ladder;
+}
+
+void require_ladder(std::span<const float> inverse_temperatures, std::size_t least) {
+  if (inverse_temperatures.size() < least || inverse_temperatures.back() != 1.0F)
+    throw InvalidArgument(
+        fmt::format("inverse_temperatures (must be {} or more and end at 1)", least));
+  // Written so that NaN fails as well.
+  for (std::size_t t = 0; t < inverse_temperatures.size(); ++t)
+    if (const float b = inverse_temperatures[t];
+        !(b >= 0) || (t > 0 && !(b > inverse_temperatures[t - 1])))
+      throw InvalidArgument(
+          fmt::format("inverse_temperatures[{}] = {} (must ascend within [0, 1])", t, b));
 }
 
 double swap_probability(double b_i, double b_j, double log_ratio_i, double log_ratio_j) {
@@ -190,29 +196,31 @@ void ParallelTempering::swap_by(std::span<const double> log_ratios, const Draws&
 }
 
 void ParallelTempering::gather(int t, Chains& out) const {
-  bool same = out.layers() == chains_.layers() && out.chains() >= bundles();
-  for (int l = 0; same && l < chains_.layers(); ++l)
-    same = out.size(l) == chains_.size(l) && out.unit(l) == chains_.unit(l);
-  if (!same || t < 0 || t >= temperatures())
-    throw InvalidArgument("t, out (must be a temperature, and chains of the ladders' shape)");
+  if (t < 0 || t >= temperatures())
+    throw InvalidArgument(fmt::format("t = {} (must be 0 to {})", t, temperatures() - 1));
   for (int bundle = 0; bundle < bundles(); ++bundle)
     out.copy_chain(bundle, chains_, chain_at(bundle, t));
 }
 
-TemperingState ParallelTempering::state() const {
-  TemperingState state{steps_, {}, swaps_.chain_rungs(), swaps_.tally()};
-  for (int l = 0; l < chains_.layers(); ++l) state.states.push_back(chains_.get_layer(l));
-  return state;
+void ParallelTempering::save(CheckpointWriter& out) const {
+  out.write(steps_);
+  out.write(swaps_.tally().round_trips);
+  save_states(chains_, out);
+  out.write(swaps_.chain_rungs());
+  out.write(swaps_.tally().last_ends);
+  out.write(swaps_.tally().accepted);
 }
 
-void ParallelTempering::restore(const TemperingState& state) {
-  bool same = static_cast<int>(state.states.size()) == chains_.layers();
-  for (int l = 0; same && l < chains_.layers(); ++l)
-    same = state.states[l].rows() == chains_.size(l) && state.states[l].cols() == chains_.chains();
-  if (!same) throw InvalidArgument("state (must be of the same ladders)");
-  swaps_.restore(state.rungs, state.tally);
-  for (int l = 0; l < chains_.layers(); ++l) chains_.set_layer(l, state.states[l]);
-  steps_ = state.steps;
+void ParallelTempering::restore(CheckpointReader& in) {
+  std::vector<int> rungs = swaps_.chain_rungs();
+  LadderSwaps::Tally tally = swaps_.tally();
+  steps_ = in.read();
+  tally.round_trips = in.read();
+  restore_states(chains_, in);
+  in.read(rungs);
+  in.read(tally.last_ends);
+  in.read(tally.accepted);
+  swaps_.restore(rungs, tally);
 }
 
 namespace {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/key.hpp"
@@ -19,6 +21,8 @@ namespace boltzmark {
 /// Throws  InvalidArgument if temperatures < 1, or lowest is not in [0, 1) or so near 1 that two of
 /// them would be one in float32
 std::vector<float> uniform_ladder(int temperatures, double lowest = 0);
+/// Throws  InvalidArgument unless so many inverse temperatures or more ascend within [0, 1] and end at 1
+void require_ladder(std::span<const float> inverse_temperatures, std::size_t least);
 
 /// Computes the probability of exchanging the states of two temperatures.
 ///   min(1, exp((b_i - b_j) (D_j - D_i))),  D = log f - log p1
@@ -86,20 +90,13 @@ struct TemperingOptions {
   int sweeps = 1;  ///< of the rule at each temperature, before the swaps of a step
 };
 
-/// All that a run of parallel tempering must remember.
-struct TemperingState {
-  std::uint64_t steps = 0;
-  std::vector<Eigen::MatrixXf> states;  ///< per layer [units x chains]
-  std::vector<int> rungs;               ///< per chain: its place in the ladder
-  LadderSwaps::Tally tally;
-};
-
 /// Parallel tempering on many independent ladders (bundles) at once.
 /// A step is `sweeps` sweeps of the rule at each chain's inverse temperature, then LadderSwaps;
 /// chain_at finds who is at a temperature now.
 class ParallelTempering {
  public:
-  /// Makes `bundles` ladders in the all-zero state, chain i of each at temperature i.
+  /// Makes `bundles` ladders with every unit at its lowest value, Gaussian ones at 0; chain i of each is
+  /// at temperature i.
   /// Throws  InvalidArgument if bundles < 1, sweeps < 0, or the ladder is not ascending within
   /// [0, 1] or does not end at 1
   ParallelTempering(const Layered& model, int bundles, TemperingOptions options);
@@ -133,9 +130,9 @@ class ParallelTempering {
   /// Counts the chains' completed trips from b = 1 to the lowest temperature and back.
   std::uint64_t round_trips() const { return swaps_.tally().round_trips; }
 
-  TemperingState state() const;
-  /// Throws  InvalidArgument if the state's shapes are not this ladder's
-  void restore(const TemperingState& state);
+  /// Writes and reads back all that the next step depends on, beside the model.
+  void save(CheckpointWriter& out) const;
+  void restore(CheckpointReader& in);
 
  private:
   void swap_by(std::span<const double> log_ratios, const Draws& draws);

@@ -28,12 +28,8 @@ Eigen::VectorXd normalised_prior(const SimulatedTemperingOptions& options) {
   const Eigen::Index rungs = options.ladder.rungs();
   if (options.log_prior.size() == 0)
     return Eigen::VectorXd::Constant(rungs, -std::log(static_cast<double>(rungs)));
-  if (options.log_prior.size() != rungs || !options.log_prior.allFinite())
-    throw InvalidArgument(fmt::format("log_prior = {} values (must be {} finite ones, one a rung)",
-                                      options.log_prior.size(), rungs));
-  const double high = options.log_prior.maxCoeff();
-  return options.log_prior.array() - high -
-         std::log((options.log_prior.array() - high).exp().sum());
+  require_rungs("log_prior", options.log_prior, rungs);
+  return normalised(options.log_prior);
 }
 
 void check(const Target& target, const SimulatedTemperingOptions& options) {
@@ -43,10 +39,8 @@ void check(const Target& target, const SimulatedTemperingOptions& options) {
   if (options.max_rounds < 0 || options.round_sweeps < 0)
     throw InvalidArgument(fmt::format("max_rounds, round_sweeps = {}, {} (must not be negative)",
                                       options.max_rounds, options.round_sweeps));
-  if (options.log_z_hat.size() != 0 &&
-      (options.log_z_hat.size() != options.ladder.rungs() || !options.log_z_hat.allFinite()))
-    throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {} finite ones, one a rung)",
-                                      options.log_z_hat.size(), options.ladder.rungs()));
+  if (options.log_z_hat.size() != 0)
+    require_rungs("log_z_hat", options.log_z_hat, options.ladder.rungs());
   if (options.top_start && options.log_z_hat.size() == 0)
     throw InvalidArgument("top_start (must go with log_z_hat)");
   if (options.keep_log_f && options.states == States::joint)
@@ -182,7 +176,7 @@ InitialRound Run::round(Eigen::Index sweeps) {
   TemperedRecord record(options_.ladder.rungs(), options_.chains, sweeps,
                         batches_per_chain(options_.chains, sweeps));
   sweep(record);
-  InitialRound found{.log_z_hat = log_z_hat_, .sums = record.finish(), .trips = record.trips()};
+  InitialRound found{.log_z_hat = log_z_hat_, .sums = record.finish(), .trips = record.traffic().trips};
   found.occupancy = found.sums.weight.rowwise().sum();
   if (options_.occupancies == Assignment::hard) found.occupancy.array() += kCountFloor;
   found.occupancy /= found.occupancy.sum();
@@ -223,7 +217,7 @@ void Run::sample(TemperedRun& run) {
   if (options_.states == States::joint) record.sums.first = record.sums.second = record.sums.weight;
   sweep(record);
   run.sums = record.finish();
-  run.trips = record.trips();
+  run.trips = record.traffic().trips;
 }
 
 }  // namespace

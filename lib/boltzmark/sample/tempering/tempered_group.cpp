@@ -1,9 +1,25 @@
 #include "boltzmark/sample/tempering/tempered_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "boltzmark/core/error.hpp"
+
 namespace boltzmark {
+
+void require_rungs(const char* name, const Eigen::VectorXd& values, Eigen::Index rungs) {
+  if (values.size() != rungs || !values.allFinite())
+    throw InvalidArgument(fmt::format("{} = {} values (must be {} finite ones, one a rung)", name,
+                                      values.size(), rungs));
+}
+
+Eigen::VectorXd normalised(const Eigen::VectorXd& log_prior) {
+  const double high = log_prior.maxCoeff();
+  return log_prior.array() - high - std::log((log_prior.array() - high).exp().sum());
+}
 
 TemperedRecord::TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps,
                                int batches)
@@ -17,18 +33,6 @@ TemperedRecord::TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::I
 RungSums TemperedRecord::finish() {
   for (const Eigen::Vector3d& squares : end_squares) sums.end_squares += squares;
   return std::move(sums);
-}
-
-std::int64_t TemperedRecord::trips() const {
-  std::int64_t sum = 0;
-  for (const TripCounter& counter : trip_counters) sum += counter.trips();
-  return sum;
-}
-
-TourVisits TemperedRecord::tours() const {
-  TourVisits all;
-  for (const TripCounter& counter : trip_counters) counter.add_tours(all);
-  return all;
 }
 
 TemperedGroup::TemperedGroup(Population& population, int first_chain,

@@ -4,9 +4,15 @@
 #include <vector>
 
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/tempering/ladder_traffic.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
+
+/// Throws  InvalidArgument unless values of this name are finite and one for each of so many rungs
+void require_rungs(const char* name, const Eigen::VectorXd& values, Eigen::Index rungs);
+/// Returns log r_k given up to a constant.
+Eigen::VectorXd normalised(const Eigen::VectorXd& log_prior);
 
 /// Where the chains of a run write what they saw; a chain writes only to its own columns.
 struct TemperedRecord {
@@ -20,8 +26,7 @@ struct TemperedRecord {
   TemperedRecord(Eigen::Index rungs, Eigen::Index chains, Eigen::Index kept_sweeps, int batches);
   /// Adds the chains' squares, in their order, to the sums.
   RungSums finish();
-  std::int64_t trips() const;  ///< of all chains
-  TourVisits tours() const;    ///< of all chains
+  LadderTraffic traffic() const { return traffic_of(trip_counters); }
 };
 
 /// The rungs of one population's chains, and the loop that moves both. One thread's work.

@@ -28,9 +28,7 @@ SimulatedTemperingOptions run_options(const TrackingOptions& options) {
 Eigen::VectorXd prior(const TrackingOptions& options) {
   const Eigen::Index rungs = options.ladder.rungs();
   if (options.log_prior.size() == 0) return Eigen::VectorXd::Zero(rungs);
-  if (options.log_prior.size() != rungs || !options.log_prior.allFinite())
-    throw InvalidArgument(fmt::format("log_prior = {} values (must be {} finite ones, one a rung)",
-                                      options.log_prior.size(), rungs));
+  require_rungs("log_prior", options.log_prior, rungs);
   return options.log_prior;
 }
 
@@ -38,17 +36,11 @@ void need_sweeps(const char* name, int sweeps) {
   if (sweeps < 1) throw InvalidArgument(fmt::format("{} = {} (must be at least 1)", name, sweeps));
 }
 
-void check_log_z_hat(const Eigen::VectorXd& log_z_hat, Eigen::Index rungs) {
-  if (log_z_hat.size() != rungs || !log_z_hat.allFinite())
-    throw InvalidArgument(fmt::format("log_z_hat = {} values (must be {} finite ones, one a rung)",
-                                      log_z_hat.size(), rungs));
-}
-
 void check(const TrackingOptions& options, const Eigen::VectorXd& log_z_hat) {
   need_sweeps("sweeps", options.sweeps);
   if (!(options.alpha >= 0 && options.alpha <= 1))
     throw InvalidArgument(fmt::format("alpha = {} (must be in [0, 1])", options.alpha));
-  check_log_z_hat(log_z_hat, options.ladder.rungs());
+  require_rungs("log_z_hat", log_z_hat, options.ladder.rungs());
 }
 
 void check(const TrackedPlace& place, const TemperedModel& model, const TrackingOptions& options) {
@@ -127,7 +119,7 @@ TrackedPlace TrackedTempering::place() const {
 }
 
 void TrackedTempering::set_log_z_hat(const Eigen::VectorXd& log_z_hat) {
-  check_log_z_hat(log_z_hat, log_z_hat_.size());
+  require_rungs("log_z_hat", log_z_hat, log_z_hat_.size());
   log_z_hat_ = log_z_hat;
 }
 
@@ -148,8 +140,8 @@ TrackedSamples TrackedTempering::keep(int sweeps, TopStates* top_states) {
     layered_[g]->set_model(model_);
     groups_[g].run(log_weight, record, 0, sweeps);
   });
-  const std::int64_t trips = record.trips();
-  return {.sums = record.finish(), .trips = trips, .tours = record.tours()};
+  LadderTraffic traffic = record.traffic();
+  return {.sums = record.finish(), .traffic = std::move(traffic)};
 }
 
 void TrackedTempering::set_model(const Layered& model) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boltzmark/sample/chains/sampler.hpp"
+#include "boltzmark/sample/tempering/ladder_traffic.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
@@ -34,9 +35,8 @@ struct TrackedPlace {
 
 /// What tracked chains were seen doing while Zhat stayed.
 struct TrackedSamples {
-  RungSums sums;           ///< soft
-  std::int64_t trips = 0;  ///< round trips between the ends of the ladder
-  TourVisits tours;        ///< of all chains
+  RungSums sums;  ///< soft
+  LadderTraffic traffic;
 };
 
 /// Simulated tempering that goes on while its model changes a little between updates of Zhat:

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/transition/chains.hpp"
+#include "boltzmark/transition/kernels/panel.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
@@ -52,6 +54,11 @@ void update_layer(const LayerUpdate& job);
 
 /// Replaces the layer's states by their means.
 void fill_means(const LayerUpdate& job);
+
+/// The numbers of a layer's inputs by one block of chains.
+inline std::size_t block_inputs(const PackedModel& model, int layer) {
+  return static_cast<std::size_t>(panels_of(model.size(layer))) * kPanelSize;
+}
 
 /// Writes the layer's inputs, bias included, before tempering.
 /// Shapes  out [blocks][units padded to whole panels][kChainBlock]

@@ -81,10 +81,7 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
     object.set("seed", arguments.shared.seed);
   else
     object.set_null("seed");  // the samples' own is not stored
-  if (outcome.base.empty())
-    object.set_null("base");
-  else
-    object.set("base", outcome.base);
+  object.set("base", outcome.base.empty() ? std::nullopt : std::optional(outcome.base));
   set_lower_bound(outcome.bound, object);
   set_lower_bound_parts(model, outcome.bound, object);
   if (outcome.both_ways) object.set("both_ways", both_ways_object(*outcome.both_ways));

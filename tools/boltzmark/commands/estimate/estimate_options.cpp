@@ -19,7 +19,6 @@
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "boltzmark/model/sides.hpp"
-#include "boltzmark/sample/annealing/base_choice.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "tools/boltzmark/bounds.hpp"
 #include "tools/boltzmark/input.hpp"

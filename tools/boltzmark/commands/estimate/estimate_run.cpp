@@ -59,6 +59,18 @@ std::string decided(const Session& session, const std::string& own) {
   return session.ranks ? session.ranks->broadcast(own) : own;
 }
 
+// Refuses before anything is run what half of the sweeps is too little for.
+void check_other_way(const EstimateRequest& arguments, MethodSettings settings, int sweeps) {
+  settings.sweeps = sweeps;
+  settings.top_start = [](Population&, int) {};
+  try {
+    method_work(arguments.method, settings);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("--sweeps = {} with --both-ways, half of them each way: {}",
+                                      arguments.shared.sweeps, error.what()));
+  }
+}
+
 // Holds the estimate to chains that go the other way, of these settings but for their draws and, of chains
 // that draw their rungs, their weights.
 void go_other_way(const std::string& method, const LayeredTarget& target, const Modes& modes,
@@ -92,6 +104,7 @@ EstimateOutcome run_once(const EstimateRequest& arguments, const PreparedTarget&
   const int pilot = sweeps - settings.sweeps;
   // A model without modes is beyond arithmetic, and hold_to_bound refuses it.
   const int other = arguments.both_ways && found.modes ? settings.sweeps / 2 : 0;
+  if (other > 0) check_other_way(arguments, settings, other);
   settings.sweeps -= other;
   settings.progress = [&](double share) { progress.show(pilot + share * settings.sweeps); };
   const MethodWork work = method_work(arguments.method, settings);

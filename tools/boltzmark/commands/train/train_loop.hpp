@@ -13,6 +13,7 @@
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/command.hpp"
+#include "tools/boltzmark/pace.hpp"
 #include "tools/boltzmark/progress.hpp"
 
 namespace boltzmark::cli {
@@ -88,9 +89,8 @@ template <class Trainer>
 void make_updates(Trainer& trainer, const LoopOptions& options, const Session& session,
                   const std::function<void()>& evaluate) {
   const experiments::InterruptGuard guard;
-  constexpr double save_seconds = 30;
   const Stopwatch watch;
-  double saved = 0;
+  NowAndThen saving(30);
   Progress progress(session, "train", static_cast<double>(options.updates), "updates");
   const auto stop = [&] {
     save_checkpoint(trainer, options);
@@ -109,10 +109,7 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     trainer.step();
     progress.show(static_cast<double>(trainer.updates()));
     if (experiments::interrupt_requested()) stop();
-    if (watch.seconds() - saved > save_seconds) {
-      save_checkpoint(trainer, options);
-      saved = watch.seconds();
-    }
+    if (saving.is_due(watch.seconds())) save_checkpoint(trainer, options);
   }
   save_checkpoint(trainer, options);
 }
