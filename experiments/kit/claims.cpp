@@ -112,6 +112,10 @@ ClaimPart read_part(const Fields& fields, const ClaimPart& fallback) {
   if (fields.has("threshold")) part.threshold = fields.number("threshold");
   if (fields.has("tolerance")) part.tolerance = fields.number("tolerance");
   if (!(part.tolerance >= 0)) fields.fail("tolerance is negative", "must not be");
+  if (part.test != Test::contains && part.test != Test::equivalent) {
+    if (fields.has("tolerance")) fields.fail("tolerance is read by no test", "must be of contains or equivalent");
+    part.tolerance = 0;
+  }
   if (part.test == Test::equivalent && part.tolerance == 0)
     fields.fail("tolerance is missing", "must be above 0 for equivalent");
   if (part.test != Test::reported && std::isnan(part.threshold))

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 #include <set>
@@ -52,6 +53,14 @@ TEST_CASE("a value may be met within a tolerance, which the interval itself does
   CHECK(judge(near, 'V', interval(451.3, 451.4)) == Verdict::reproduced);
   CHECK(judge(near, 'V', interval(451.36, 451.4)) == Verdict::not_reproduced);
   CHECK(assertion(near) == "interval meets 451.255 ± 0.1");
+}
+
+TEST_CASE("a part whose test reads no tolerance has not that of its claim") {
+  const ClaimFile calibration = read_claims(source_path("reports/claims/calibration.toml"));
+  const auto claim = std::find_if(calibration.claims.begin(), calibration.claims.end(),
+                                  [](const Claim& of) { return of.id == "K03"; });
+  REQUIRE(claim != calibration.claims.end());
+  CHECK(assertion(*claim) == "interval within 0.95 ± 0.01; ≥ 0.95");
 }
 
 TEST_CASE("a claim asserts what each of its parts does, the same once") {
@@ -271,6 +280,7 @@ TEST_CASE("a faulty claims file is refused with its name and the reason") {
   CHECK_THAT(refusal(head + bad), Catch::Contains("tolerance is missing"));
   CHECK(refusal(head + bad + "tolerance=0.1\n") == "accepted");
   CHECK_THAT(refusal(head + bad + "tolerance=-0.1\n"), Catch::Contains("tolerance is negative"));
+  CHECK_THAT(refusal(head + claim + "tolerance=0.1\n"), Catch::Contains("read by no test"));
 }
 
 }  // namespace
