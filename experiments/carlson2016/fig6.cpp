@@ -39,7 +39,9 @@ Json mixing(const ContinuousTarget& target, bool keep_trace, const TrialContext&
     b[t] = store.ladder[store.rung(t, 0)];
     if (keep_trace && t < kTrace && t % kTraceStep == 0) trace.push_back(store.rung(t, 0) + 1);
   }
-  return {{"tau", geyer_time(b).tau}, {"trips", traffic_of(store.rung, store.rungs()).trips}, {"trace", trace}};
+  return {{"tau", geyer_time(b).tau},
+          {"trips", traffic_of(store.rung, store.rungs()).trips},
+          {"trace", trace}};
 }
 
 /// RTS of the first 1000, 2000, .. samples, from the paper's start.

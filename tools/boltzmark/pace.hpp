@@ -19,13 +19,10 @@ inline Pace pace_of(double done, double first_done, double total, double seconds
 class NowAndThen {
  public:
   explicit NowAndThen(double seconds) : between_(seconds) {}
-  /// Tells whether so many seconds have passed since it last said so, or since the start.
+  /// Tells whether so many seconds have passed since it was last done, or since the start.
   ///   now  seconds since the start
-  bool is_due(double now) {
-    if (now - last_ < between_) return false;
-    last_ = now;
-    return true;
-  }
+  bool is_due(double now) const { return now - last_ >= between_; }
+  void was_done(double now) { last_ = now; }
 
  private:
   double between_, last_ = 0;

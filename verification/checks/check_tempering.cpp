@@ -174,9 +174,10 @@ CaseOutcome parallel_tempering(Stream& stream, const Rule& rule, const SwapProba
   ladder.sweep(law, rule);
   ladder.swap(law, 0, accept);
   ladder.swap(law, 1, accept);
-  const double error = ladder.is_followed(accept, move) ? largest_of(law - stationary)
-                                                        : std::numeric_limits<double>::quiet_NaN();
-  return {error, fmt::format("{}, {} temperatures", describe_case(model), betas.size())};
+  const bool followed = ladder.is_followed(accept, move);
+  return {followed ? largest_of(law - stationary) : std::numeric_limits<double>::infinity(),
+          fmt::format("{}, {} temperatures{}", describe_case(model), betas.size(),
+                      followed ? "" : "; the ladder swaps otherwise than the law")};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr double batch_per_tau = 20;
 constexpr double first_batch_per_tau = 25;   // so that noise in tau seldom asks for longer batches
 constexpr double tolerated_discrepancy = 2;  // standard errors
 constexpr Eigen::Index least_chains = 5;  // below, the jackknife's own error is too large to help
-constexpr double normal_quantile = 1.959963984540054;  // 97.5 %
+constexpr double half_of_95 = 1.959963984540054;  // standard errors
 
 /// Throws InvalidArgument if there are fewer steps than `least`, no chain, a value is not finite,
 /// or all values are equal.
@@ -59,7 +59,7 @@ Eigen::VectorXd average(const Eigen::Ref<const Eigen::MatrixXd>& columns) {
 void set_interval(TimeEstimate& estimate, double relative_error,
                   const Eigen::Ref<const Eigen::MatrixXd>& autocovariances,
                   const std::function<double(const Eigen::VectorXd&)>& statistic) {
-  double half_width = normal_quantile * relative_error;  // of log tau
+  double half_width = half_of_95 * relative_error;  // of log tau
   const Eigen::Index chains = autocovariances.cols();
   if (chains >= least_chains) {
     const double count = static_cast<double>(chains);

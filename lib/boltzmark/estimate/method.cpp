@@ -75,6 +75,9 @@ ReplicaOptions replica_options(const MethodSettings& settings) {
         bundles > 1 ? fmt::format(" of {} bundles", bundles) : ""));
   const std::int64_t burn_in =
       settings.burn_in < 0 ? std::max(descent, sweeps / 5) : std::int64_t{settings.burn_in};
+  if (burn_in < descent)
+    throw InvalidArgument(fmt::format(
+        "burn-in = {} (must be at least {} of chains that begin at b = 1)", burn_in, descent));
   if (burn_in > sweeps - kept)
     throw InvalidArgument(
         fmt::format("burn-in = {} (must leave {} of the {} sweeps that each chain of {} makes)",

@@ -282,7 +282,7 @@ TEST_CASE("the rungs of chains that are swept are not taken for a Markov chain")
   CHECK_FALSE(rung_chain_check(StateMove::sweep).run(12, 1).holds);
 }
 
-TEST_CASE("chains of every kind of states, rungs and rule are refused by the check of their name") {
+TEST_CASE("every kind of states, rungs and rule has a check of its own name") {
   for (const States states : {States::joint, States::collapsed})
     for (const RungMove move : {RungMove::gibbs, RungMove::metropolis})
       for (const Rule& rule : ergodic_rules()) {

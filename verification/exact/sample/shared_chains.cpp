@@ -1,6 +1,4 @@
 // Chains that several processes share: each anneals its blocks, and all have the weights of one process.
-#include "boltzmark/sample/annealing/annealing.hpp"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 
@@ -108,7 +107,8 @@ TEST_CASE("processes that share the chains of AIS and RAISE have the weights of 
     }
 }
 
-TEST_CASE("each process tells the progress of its own chains, after one sweep of 18 an eighteenth") {
+TEST_CASE(
+    "each process tells the progress of its own chains, after one sweep of 18 an eighteenth") {
   const Layered model = random_rbm(7, 5, 1.0, 3);
   const LayeredTarget target(model, Base::uniform(model));
   const ThreadLimit limit(1);

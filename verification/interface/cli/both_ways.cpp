@@ -169,8 +169,9 @@ TEST_CASE(
   };
   CHECK(sweeps({}) == 400);  // 20 x 2,000 are 100 x 400
   CHECK(sweeps({"--both-ways"}) == 400);
-  check_refused(run({"estimate", path, "--method", "ss", "--burn-in", "1", "--both-ways"}),
-                {"burn_in = 1 (must be at least 2"});
+  for (const std::string burn_in : {"0", "1"})  // before anything is run
+    check_refused(run({"estimate", path, "--method", "ss", "--burn-in", burn_in, "--both-ways"}),
+                  {"with --both-ways", "burn-in = " + burn_in + " (must be at least 2"});
 }
 
 TEST_CASE("an ok says that a mode may be missed, but where all states are summed") {

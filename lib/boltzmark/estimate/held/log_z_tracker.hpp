@@ -42,7 +42,7 @@ class LogZTracker {
   LogZTracker(Base base, TrackerOptions options);
 
   /// Moves the chains under a model of the base's shape and estimates its log Z.
-  /// Status  as rts; not_converged if chains made too few round trips at this look
+  /// Status  as rts, and as judge_exchanges of this look's chains
   /// Throws  InvalidArgument as TemperedModel
   TrackedLogZ look(const Layered& model);
   std::uint64_t looks() const { return looks_; }

@@ -12,8 +12,10 @@ namespace boltzmark {
 /// Refuses the estimate of a run whose samples at b = 1 were in the states that the search listed
 /// less often than the estimate itself demands: these states hold e^(searched - log Z) of all mass.
 /// So a mode that was found and hardly met is told long before its mass alone exceeds the estimate.
-/// Or more often than it allows: it is too high, or the run never met the rest. Both several standard
-/// errors off, against limits of the share that was met (Clopper and Pearson 1934, of effective visits).
+/// Or more often than it allows: it is too high, or the run never met the rest.
+///   The share demanded, by an estimate four standard errors higher, is held against the upper limit of
+///   the share that was met, of level 1 - 1e-4 (Clopper and Pearson 1934, of effective visits); the
+///   share allowed, by one four standard errors lower, against its lower limit.
 /// Status  not_converged
 void hold_to_visits(const LowerBound& bound, Estimate& estimate);
 
@@ -32,11 +34,15 @@ struct MetPhases : MetMasses {
 /// Shapes  visited.visits [chains of all groups together], or empty: all weigh alike
 MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 
-/// Refuses an estimate that is surely lower than what annealing from bases near places found, or whose
-/// run was seldomer in the phase near one of these bases than the mass demands that annealing found there,
-/// as hold_to_visits does: a base that is near one phase alone, or a first-order transition on the way from
-/// it, hides the others from every run. Masses that the run hardly met are missing from its Z, which none of
-/// its samples tells: they add to the error (Estimate::add_missing), and much of them is refused.
+/// Refuses an estimate that is lower than what annealing from bases near places found by five joint
+/// standard errors and a quarter of a nat, or whose run was seldomer in the phase near one of these bases
+/// than the mass demands that annealing found there, as hold_to_visits does: a base that is near one
+/// phase alone, or a first-order transition on the way from it, hides the others from every run.
+/// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
+/// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
+/// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
+/// lower, or what surely is of it (log_least) if that is more, where the run was less than half as often and
+/// chance would have it with 20 % at most; to be sure, with 1 % at most.
 /// So are groups of what is near all places, of which each may be too small to be met, where that is sure.
 /// Status  not_converged
 void hold_to_phases(const MetPhases& phases, Estimate& estimate);

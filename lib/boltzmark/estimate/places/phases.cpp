@@ -84,8 +84,7 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
                      const BaseChoice& choice) {
   const Places places = find_places(model, modes, 64 * near_places(model, choice));
   const Eigen::VectorXd reached = reached_means(model, derive_key(key, "reached"), choice);
-  Phases phases;
-  static_cast<PlaceBases&>(phases) = bases_near_places(model, modes, places, reached, key, choice);
+  Phases phases{{}, bases_near_places(model, modes, places, reached, key, choice), {}, {}, {}};
   const auto count = std::ssize(phases.bases);
   phases.log_masses.resize(count);
   phases.errors.resize(count);

@@ -101,7 +101,7 @@ Bipartite make_sides(const View& view, int parity) {
   return sides;
 }
 
-Bipartite enumerated(const View& view, int parity, int max_units = 40) {
+Bipartite enumerated(const View& view, int parity, int max_units = kEnumeratedUnits) {
   check_size(view, parity, max_units);
   Bipartite sides = make_sides(view, parity);
   for (const Unit unit : sides.enumerated)

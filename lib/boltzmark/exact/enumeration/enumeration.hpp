@@ -34,17 +34,19 @@ struct Bipartite {
   std::uint64_t states = 1;
 };
 
+constexpr int kEnumeratedUnits = 40;  // units, unless more are asked for
+
 /// Views a model with the layers of one parity (0 even, 1 odd) enumerated.
 /// Throws  InvalidArgument if a layer of that parity is not discrete, or it has more than
 ///   max_units units or more than 2^62 states
-Bipartite enumerate_side(const Layered& model, int parity, int max_units = 40);
+Bipartite enumerate_side(const Layered& model, int parity, int max_units = kEnumeratedUnits);
 
 /// Views a model with the layers of one parity listed, however many states they have (`states` is 0)
 /// and whatever their units are but Gaussian: only discrete ones count in the constant.
 Bipartite list_side(const Layered& model, int parity);
 
 /// Views a model with the side of fewer states enumerated; the odd layers when equal.
-Bipartite enumerate_smaller_side(const Layered& model, int max_units = 40);
+Bipartite enumerate_smaller_side(const Layered& model, int max_units = kEnumeratedUnits);
 
 /// Views the hidden layers given the visible state, log f(v, .), the side of fewer states
 /// enumerated; the constant holds the visible terms of log f. An RBM has nothing to enumerate.

@@ -56,11 +56,12 @@ struct LowerBoundOptions {
 ///   log sum over a list of different states x of the smaller side of m(x) f(x),
 /// f the marginal with the other side summed out, m(x) the reference measure; and
 ///   E_q[log f] + H(q)                                                        [Jensen's inequality]
-/// of a product law q over that side. The list has the modes, the states of a few Gibbs sweeps from them, those
-/// given, and neighbours of its likeliest states, in which one unit's value is one step away; q is mean field's,
-/// from the modes and from where those sweeps end. Where the side is not discrete the second alone is there, from
-/// modes that are given and from random states. Where the side of fewer units has continuous ones, it is summed
-/// over orthants (sum_over_orthants).
+/// of a product law q over that side. The list has the modes and the states of a few Gibbs sweeps from
+/// them; it grows from its likeliest state to this one's neighbours, in which one unit's value is one
+/// step away, and so on, to half its length; then it takes those given, and grows on. q is mean field's,
+/// from the modes and from where those sweeps end. Where the side is not discrete the second alone is
+/// there, from modes that are given and from random states. Where the side of fewer units has continuous
+/// ones, it is summed over orthants (sum_over_orthants).
 /// Randomness  options.search.climbs.key, of streams of its own
 /// Accuracy    error_bound, as that of an enumeration
 /// Throws      InvalidArgument if a layer is Gaussian, or as find_modes

@@ -11,6 +11,7 @@
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"
+#include "boltzmark/exact/modes/unit_steps.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
@@ -104,23 +105,25 @@ ListedState escape(const Bipartite& sides, const Climbs& climbs, const ModeSearc
   return climb(sides, weigh(sides, list.likeliest()), kMaxRounds);
 }
 
-// Where steps of all units, once each, lead from the likeliest mode, another unit first each time: of
-// small models every one, evenly spread ones of larger models, and none of the largest.
+// Where steps of all units of the side, once each, lead from the likeliest mode, another unit first each
+// time: of large models evenly spread ones, and none of the largest.
 std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& likeliest) {
-  constexpr double kMostOfOne = 0x1p27, kMostOfAll = 0x1p26;  // log partitions
+  constexpr double kMostOfPairs = 0x1p27, kMostOfAll = 0x1p26;  // log partitions
   const auto units = static_cast<double>(sides.enumerated.size());
-  const double one = units * (units + 1) / 2 * static_cast<double>(sides.other.size());
-  if (one > kMostOfOne) return {};
-  std::vector<ListedState> ends(
-      static_cast<std::size_t>(std::clamp(kMostOfAll / one, 1.0, units)));
+  const double one = units * static_cast<double>(sides.other.size());
+  if ((units + 1) / 2 * one > kMostOfPairs) return {};
+  const UnitSteps steps(sides, likeliest);
+  const auto firsts = static_cast<std::size_t>(std::clamp(kMostOfAll / (2 * one), 1.0, units));
+  std::vector<ListedState> ends(2 * firsts);
   parallel_for(ends.size(), [&](std::size_t k) {
-    const std::size_t first = k * sides.enumerated.size() / ends.size();
-    ends[k] = climb(sides, step_all_once(sides, likeliest, static_cast<int>(first)), kMaxRounds);
+    const std::size_t first = k / 2 * sides.enumerated.size() / firsts;
+    const StepOrder order = k % 2 == 0 ? StepOrder::gains : StepOrder::shared;
+    ends[k] = climb(sides, steps.likeliest_on_the_way(static_cast<int>(first), order), kMaxRounds);
   });
   return ends;
 }
 
-// Adds where steps of all units at once lead, as far as that is likelier than all that was found.
+// Adds where such steps lead, as far as that is likelier than all that was found.
 void add_steps(const Bipartite& sides, Climbs& climbs) {
   const ListedState likeliest = *std::max_element(
       climbs.ends.begin(), climbs.ends.end(),

@@ -52,14 +52,16 @@ struct Modes {
 /// single unit's value goes up log f(x). From the likeliest states that find_fixed_points finds
 /// single units step upwards, in double precision; then the states around the modes are listed
 /// (StateList), and the likeliest of them is climbed from too: the way out of a mode that is low
-/// beside another. From the likeliest mode so far all units are stepped, once each (step_all_once),
-/// which leads to patterns that units hold together. No search finds all modes of every model.
+/// beside another. From the likeliest mode so far all units of that side are stepped, once each
+/// (UnitSteps), which leads to patterns that units hold together: every one of them first, of large
+/// models some, and beyond some 600 units none. No search finds all modes of every model.
 ///   Of continuous units on both sides the states are vertices of the side with fewer units, all of whose
 /// modes are vertices, and log_f is of their density to twice the measure of each.
 /// Randomness, Invariant  as find_fixed_points
 /// Throws  InvalidArgument if a layer is Gaussian, the cases are no visible states, or parameters are so
 ///   large that a double does not resolve a nat
-/// Cost  as find_fixed_points, and some 2^27 log partitions at most
+/// Cost  as find_fixed_points, and log partitions: of climbs some 5 * 2^23, and at most 20 of each unit of 16 states of large
+///   models; of steps at most 2^27 for what pairs of units share and 2^26 besides
 Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search = {});
 
 /// How many chains start from each mode.

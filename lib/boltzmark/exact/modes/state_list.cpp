@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
@@ -74,33 +73,6 @@ ListedState climb(const Bipartite& sides, ListedState state, int max_rounds) {
     u = (u + 1) % units;
   }
   return state;
-}
-
-ListedState step_all_once(const Bipartite& sides, ListedState state, int first) {
-  Eigen::VectorXd scratch;
-  ListedState likeliest = state;
-  std::vector<int> left(sides.enumerated.size());
-  std::iota(left.begin(), left.end(), 0);
-  const auto end_of = [&](int unit) {
-    const int highest = sides.enumerated[static_cast<std::size_t>(unit)].values() - 1;
-    return 2 * state.indices[static_cast<std::size_t>(unit)] > highest ? 0 : highest;
-  };
-  const auto gain = [&](int unit) {
-    return log_weight_beside(sides, state, unit, end_of(unit), scratch);
-  };
-  for (int next = first; !left.empty();) {
-    state.indices[static_cast<std::size_t>(next)] = static_cast<char16_t>(end_of(next));
-    state = weigh(sides, std::move(state.indices));
-    if (state.log_weight > likeliest.log_weight) likeliest = state;
-    std::erase(left, next);
-    double most = -std::numeric_limits<double>::infinity();
-    for (const int unit : left)
-      if (const double log_weight = gain(unit); log_weight > most) {
-        most = log_weight;
-        next = unit;
-      }
-  }
-  return likeliest;
 }
 
 StateList::StateList(const Bipartite& sides) : sides_(sides) { check_magnitude(sides); }

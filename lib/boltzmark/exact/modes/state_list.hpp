@@ -32,13 +32,6 @@ double log_weight_beside(const Bipartite& sides, const ListedState& state, int u
 /// until there is none or so many rounds over all units were made.
 ListedState climb(const Bipartite& sides, ListedState state, int max_rounds);
 
-/// Steps every unit once to its other end, or that which is farther, `first` before the others and then
-/// always the one whose step gains most or loses least, and returns the likeliest of the states on the way.
-/// Units that hold a pattern together, each of which loses by itself, are all stepped so.
-///                                                                         [Kernighan and Lin 1970]
-/// Cost  n (n + 1) / 2 m logarithms and exponentials, n units of the enumerated side and m of the other
-ListedState step_all_once(const Bipartite& sides, ListedState state, int first);
-
 /// Different states of the enumerated side of a view, their log weights, and the log of the sum of
 /// these: a lower bound of log Z.
 /// States are told apart by 64 bits of hash. Of two that share them the second is left out, so that

@@ -214,10 +214,6 @@ std::string end_records(std::uint64_t entries, std::uint64_t offset, std::uint64
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// An array as its header describes it, without elements.
 struct Described {
   Array array;

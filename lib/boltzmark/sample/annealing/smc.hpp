@@ -25,12 +25,12 @@ int default_islands(int chains);
 
 /// What annealed sequential Monte Carlo gives.
 struct SmcResult {
-  Estimate estimate;            ///< log_z_rungs holds log Z of every rung
+  Estimate estimate;  ///< log_z_rungs holds log Z of every rung
   /// Of the chains left at b = 1, each its weight in its island times the island's Z up to its last
   /// resampling [chains]. With islands of one size, log mean w = log_z.
   Eigen::VectorXd log_weights;
-  int resamplings = 0;          ///< of all islands
-  Populations populations;      ///< the chains, moved last at b = 1
+  int resamplings = 0;      ///< of all islands
+  Populations populations;  ///< the chains, moved last at b = 1
 };
 
 /// Estimates log Z of every rung by annealing with resampling (Del Moral, Doucet and Jasra 2006).
@@ -65,7 +65,7 @@ int smc_start_sweeps(const Ladder& ladder, int chains, int sweeps);
 
 /// Estimates every Zhat by one annealed pass of two islands, and leaves the chains at b = 1, resampled
 /// once more by what they weigh since their islands resampled last: a start, not a sample, as the
-/// islands' own Z do not count.
+/// islands' own Z do not count, which runs that were kept began without.
 /// Throws  InvalidArgument as annealed_smc
 SmcStart smc_start(const Target& target, const Ladder& ladder, int chains, int sweeps,
                    StreamKey key);

@@ -159,7 +159,7 @@ AdaptiveTemperingOptions checked(AdaptiveTemperingOptions options) {
     throw InvalidArgument(
         fmt::format("log_prior, log_z_hat = {}, {} values (must be {} finite ones)",
                     options.log_prior.size(), options.log_z_hat.size(), rungs));
-  options.log_prior = normalised(options.log_prior);
+  options.log_prior = normalised_log_prior(options.log_prior);
   return options;
 }
 

@@ -49,7 +49,7 @@ struct AdaptiveTemperingRun {
 /// Chains form up to 8 islands, each with a start and a Zhat of its own. The estimate is the mean
 /// over islands of log Zhat_K averaged over the second half of the sweeps; the islands' spread is
 /// its error, and effective_samples counts the round trips of that half.
-/// Status  not_converged if these are too few (judge_round_trips) or visits are still uneven
+/// Status  as judge_exchanges; few_effective_samples of few round trips; not_converged if visits are still uneven
 /// Throws  InvalidArgument on settings out of range
 AdaptiveTemperingRun adaptive_tempering(const Target& target,
                                         const AdaptiveTemperingOptions& options);

@@ -60,7 +60,8 @@ std::vector<float> uniform_ladder(int temperatures, double lowest) {
 void require_ladder(std::span<const float> inverse_temperatures, std::size_t least) {
   if (inverse_temperatures.size() < least || inverse_temperatures.back() != 1.0F)
     throw InvalidArgument(
-        fmt::format("inverse_temperatures (must be {} or more and end at 1)", least));
+        fmt::format("inverse_temperatures = {} values (must be at least {}, the last one 1)",
+                    inverse_temperatures.size(), least));
   // Written so that NaN fails as well.
   for (std::size_t t = 0; t < inverse_temperatures.size(); ++t)
     if (const float b = inverse_temperatures[t];
@@ -214,13 +215,16 @@ void ParallelTempering::save(CheckpointWriter& out) const {
 void ParallelTempering::restore(CheckpointReader& in) {
   std::vector<int> rungs = swaps_.chain_rungs();
   LadderSwaps::Tally tally = swaps_.tally();
-  steps_ = in.read();
+  Chains chains = chains_;
+  const auto steps = in.read();
   tally.round_trips = in.read();
-  restore_states(chains_, in);
+  restore_states(chains, in);
   in.read(rungs);
   in.read(tally.last_ends);
   in.read(tally.accepted);
   swaps_.restore(rungs, tally);
+  steps_ = steps;
+  chains_ = std::move(chains);
 }
 
 namespace {

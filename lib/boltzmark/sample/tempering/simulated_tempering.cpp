@@ -29,7 +29,7 @@ Eigen::VectorXd normalised_prior(const SimulatedTemperingOptions& options) {
   if (options.log_prior.size() == 0)
     return Eigen::VectorXd::Constant(rungs, -std::log(static_cast<double>(rungs)));
   require_rungs("log_prior", options.log_prior, rungs);
-  return normalised(options.log_prior);
+  return normalised_log_prior(options.log_prior);
 }
 
 void check(const Target& target, const SimulatedTemperingOptions& options) {

@@ -16,7 +16,7 @@ void require_rungs(const char* name, const Eigen::VectorXd& values, Eigen::Index
                                       values.size(), rungs));
 }
 
-Eigen::VectorXd normalised(const Eigen::VectorXd& log_prior) {
+Eigen::VectorXd normalised_log_prior(const Eigen::VectorXd& log_prior) {
   const double high = log_prior.maxCoeff();
   return log_prior.array() - high - std::log((log_prior.array() - high).exp().sum());
 }

@@ -11,8 +11,8 @@ namespace boltzmark {
 
 /// Throws  InvalidArgument unless values of this name are finite and one for each of so many rungs
 void require_rungs(const char* name, const Eigen::VectorXd& values, Eigen::Index rungs);
-/// Returns log r_k given up to a constant.
-Eigen::VectorXd normalised(const Eigen::VectorXd& log_prior);
+/// Returns log r_k, sum_k r_k = 1, of log r_k up to a constant.
+Eigen::VectorXd normalised_log_prior(const Eigen::VectorXd& log_prior);
 
 /// Where the chains of a run write what they saw; a chain writes only to its own columns.
 struct TemperedRecord {

@@ -109,7 +109,9 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     trainer.step();
     progress.show(static_cast<double>(trainer.updates()));
     if (experiments::interrupt_requested()) stop();
-    if (saving.is_due(watch.seconds())) save_checkpoint(trainer, options);
+    if (!saving.is_due(watch.seconds())) continue;
+    save_checkpoint(trainer, options);
+    saving.was_done(watch.seconds());
   }
   save_checkpoint(trainer, options);
 }
