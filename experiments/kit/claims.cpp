@@ -105,7 +105,8 @@ class Fields {
   const toml::table& table_;
 };
 
-/// Reads `test` and `threshold`, falling back to the claim's own where a part has none.
+/// Reads `test`, `threshold` and, of tests that read one, `tolerance`, falling back to the claim's own where a part
+/// has none.
 ClaimPart read_part(const Fields& fields, const ClaimPart& fallback) {
   ClaimPart part = fallback;
   if (fields.has("test")) part.test = fields.test();
@@ -113,7 +114,8 @@ ClaimPart read_part(const Fields& fields, const ClaimPart& fallback) {
   if (fields.has("tolerance")) part.tolerance = fields.number("tolerance");
   if (!(part.tolerance >= 0)) fields.fail("tolerance is negative", "must not be");
   if (part.test != Test::contains && part.test != Test::equivalent) {
-    if (fields.has("tolerance")) fields.fail("tolerance is read by no test", "must be of contains or equivalent");
+    if (fields.has("tolerance"))
+      fields.fail("tolerance is not read by this test", "must be of contains or equivalent");
     part.tolerance = 0;
   }
   if (part.test == Test::equivalent && part.tolerance == 0)

@@ -113,7 +113,8 @@ std::string grouped(std::uint64_t count) {
 }
 
 std::string human_seconds(double seconds) {
-  if (seconds < 0.001) return fmt::format("{:.0f} us", seconds > 0 ? std::max(1.0, seconds * 1e6) : 0.0);
+  if (seconds < 0.001)
+    return fmt::format("{:.0f} us", seconds > 0 ? std::max(1.0, seconds * 1e6) : 0.0);
   if (seconds < 0.9995) return fmt::format("{:.3g} ms", seconds * 1e3);
   if (seconds < 60) return fmt::format("{:.3g} s", seconds);
   const auto whole = static_cast<std::uint64_t>(std::min(seconds, 1e18));

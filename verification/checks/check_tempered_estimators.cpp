@@ -150,7 +150,7 @@ CaseOutcome bridge_case(Stream& stream, const StoreEstimate& estimate) {
   const TemperedCase any = draw_tempered_case(stream, draw_generic_model(stream, 3, 2), 10);
   const SampleStore store = draw_counted_store(stream, any);
   const double of_samples = bridge_of_samples(store, estimate(store).log_z_rungs);
-  return of_samples <= worst ? CaseOutcome{worst, c.detail} : CaseOutcome{of_samples, any.detail};
+  return {worse(worst, of_samples), of_samples <= worst ? c.detail : any.detail};
 }
 
 // MBAR asks that  mean over samples of  pi_k f_k(x) / Z_k / sum_j pi_j f_j(x) / Z_j = pi_k,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -234,7 +235,8 @@ TEST_CASE("a pattern that few strong units hold is found, which random starts ma
     CHECK(found.log_f[0] > votes.known.log_z - 2);
     CHECK(found.basins[0] > 0);
     search.climbs.further_starts = 0;  // then steps from the other pattern alone may lead there
-    missed += modes_of(votes.model, search).basins[0] == 0;
+    const Modes without = modes_of(votes.model, search);
+    missed += without.basins[0] == 0 || without.log_f[0] < votes.known.log_z - 8;
   }
   CHECK(missed >= 1);
 }
@@ -274,19 +276,18 @@ TEST_CASE("a mode is found that only a unit stepped away from a fixed point lead
 
 TEST_CASE("a pattern is found that many units hold together, each of which loses by itself") {
   // The larger model is too large to step every unit first.
-  for (const auto& [visible, others] : {std::pair{300, 20}, {600, 370}}) {
+  for (const auto& [visible, others, seed] :
+       {std::tuple{300, 20, 1}, {300, 20, 2}, {600, 370, 1}}) {
     const Layered model = gates_among_others(visible, others);
     const double none = model.bias(0).unaryExpr([](double b) { return softplus(b); }).sum();
-    for (const std::uint64_t seed : {1, 2}) {
-      const Modes modes = modes_of(model, search_of(seed));
-      CHECK(modes.log_f.front() == Approx(none + kAhead).epsilon(1e-12));
-      CHECK(modes.log_f.back() == Approx(none).epsilon(1e-12));
-      if (others > 20) break;
-    }
+    const Modes modes = modes_of(model, search_of(static_cast<std::uint64_t>(seed)));
+    CHECK(modes.log_f.front() == Approx(none + kAhead).epsilon(1e-12));
+    CHECK(modes.log_f.back() == Approx(none).epsilon(1e-12));
   }
 }
 
-TEST_CASE("all units are stepped once, the best next, and the likeliest state on the way is kept") {
+TEST_CASE(
+    "all units are stepped once, in the order that pairs tell, and the likeliest state on the way is kept") {
   constexpr int kUnits = 6;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Stream stream(make_key(seed, "steps"), Purpose::test);
@@ -321,7 +322,8 @@ TEST_CASE("all units are stepped once, the best next, and the likeliest state on
       if (order == StepOrder::shared) gains.setZero();
       Eigen::VectorXd after = gains;
       std::u16string state = start, likeliest = start;
-      std::vector<int> left = {0, 1, 2, 3, 4, 5};
+      std::vector<int> left(kUnits);
+      std::iota(left.begin(), left.end(), 0);
       for (int next = 3;;) {
         state = step(state, next);
         if (log_f(state) > log_f(likeliest)) likeliest = state;

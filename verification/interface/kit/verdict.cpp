@@ -280,7 +280,7 @@ TEST_CASE("a faulty claims file is refused with its name and the reason") {
   CHECK_THAT(refusal(head + bad), Catch::Contains("tolerance is missing"));
   CHECK(refusal(head + bad + "tolerance=0.1\n") == "accepted");
   CHECK_THAT(refusal(head + bad + "tolerance=-0.1\n"), Catch::Contains("tolerance is negative"));
-  CHECK_THAT(refusal(head + claim + "tolerance=0.1\n"), Catch::Contains("read by no test"));
+  CHECK_THAT(refusal(head + claim + "tolerance=0.1\n"), Catch::Contains("not read by this test"));
 }
 
 }  // namespace

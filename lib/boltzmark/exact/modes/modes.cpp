@@ -110,7 +110,8 @@ ListedState escape(const Bipartite& sides, const Climbs& climbs, const ModeSearc
 std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& likeliest) {
   constexpr double kMostOfPairs = 0x1p27, kMostOfAll = 0x1p26;  // log partitions
   const auto units = static_cast<double>(sides.enumerated.size());
-  const double one = units * static_cast<double>(sides.other.size());
+  // A walk of n units also takes n^2 sums, each about a quarter of a log partition.
+  const double one = units * std::max(static_cast<double>(sides.other.size()), units / 4);
   if ((units + 1) / 2 * one > kMostOfPairs) return {};
   const UnitSteps steps(sides, likeliest);
   const auto firsts = static_cast<std::size_t>(std::clamp(kMostOfAll / (2 * one), 1.0, units));
@@ -118,7 +119,9 @@ std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& li
   parallel_for(ends.size(), [&](std::size_t k) {
     const std::size_t first = k / 2 * sides.enumerated.size() / firsts;
     const StepOrder order = k % 2 == 0 ? StepOrder::gains : StepOrder::shared;
-    ends[k] = climb(sides, steps.likeliest_on_the_way(static_cast<int>(first), order), kMaxRounds);
+    ends[k] = steps.likeliest_on_the_way(static_cast<int>(first), order);
+    if (ends[k].log_weight > likeliest.log_weight)
+      ends[k] = climb(sides, std::move(ends[k]), kMaxRounds);
   });
   return ends;
 }

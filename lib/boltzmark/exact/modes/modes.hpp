@@ -38,7 +38,7 @@ struct Modes {
   int parity = 1;                  ///< of the layers whose marginal law they are modes of
   Chains states;                   ///< distinct on that side; the other at its means given it
   std::vector<double> log_f = {};  ///< of m(x) f(x), the other side summed out [modes], in nats
-  /// Climbs that ended in each [modes]; 0 where only the states around another led there.
+  /// Climbs that ended in each [modes]; 0 where only the states around another, or steps of all units, led there.
   std::vector<int> basins = {};
   int climbs = 0;  ///< in all; those that are in no basin ended in less likely fixed points
   /// Fixed points of the other side's marginal law, as FixedPoints has them: what many states of the
@@ -54,14 +54,16 @@ struct Modes {
 /// (StateList), and the likeliest of them is climbed from too: the way out of a mode that is low
 /// beside another. From the likeliest mode so far all units of that side are stepped, once each
 /// (UnitSteps), which leads to patterns that units hold together: every one of them first, of large
-/// models some, and beyond some 600 units none. No search finds all modes of every model.
+/// models some, and of n units beside m none where n (n + 1) / 2 max(m, n / 4) is above 2^27.
+/// No search finds all modes of every model.
 ///   Of continuous units on both sides the states are vertices of the side with fewer units, all of whose
 /// modes are vertices, and log_f is of their density to twice the measure of each.
 /// Randomness, Invariant  as find_fixed_points
 /// Throws  InvalidArgument if a layer is Gaussian, the cases are no visible states, or parameters are so
 ///   large that a double does not resolve a nat
 /// Cost  as find_fixed_points, and log partitions: of climbs some 5 * 2^23, and at most 20 of each unit of 16 states of large
-///   models; of steps at most 2^27 for what pairs of units share and 2^26 besides
+///   models; of steps at most 2^27 for what pairs of units share, 2^26 for the states on the way, and
+///   climbs from those that are likelier
 Modes find_modes(const Layered& model, const Base& base, const ModeSearch& search = {});
 
 /// How many chains start from each mode.

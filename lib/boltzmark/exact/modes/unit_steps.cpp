@@ -35,7 +35,8 @@ UnitSteps::UnitSteps(const Bipartite& sides, ListedState from)
   shared_.triangularView<Eigen::StrictlyLower>() = shared_.transpose();
 }
 
-// Not weighed anew: a step adds a rounding to each input, and an end is weighed where it is used.
+// Inputs are updated, not summed anew: a step adds a rounding to each, which only the order and the choice of a
+// state depend on; its weight is computed anew at the end.
 ListedState UnitSteps::after(int unit, ListedState state) const {
   const Unit kind = sides_.enumerated[static_cast<std::size_t>(unit)];
   char16_t& index = state.indices[static_cast<std::size_t>(unit)];

@@ -8,7 +8,7 @@ namespace boltzmark {
 
 /// Which step is made next.
 enum class StepOrder {
-  gains,  ///< that which gains most, or loses least, after those before it
+  gains,  ///< that which gains most, or loses least, with those before it
   shared  ///< that which gains most by those before it, whatever it loses by itself
 };
 
@@ -18,14 +18,15 @@ enum class StepOrder {
 class UnitSteps {
  public:
   /// The view must outlive it.
-  /// Cost  n (n + 1) / 2 m log partitions, n units of the enumerated side and m of the other
+  /// Cost  n (n + 1) / 2 m log partitions and n (n + m) doubles, n units of the enumerated side and m of the other
   UnitSteps(const Bipartite& sides, ListedState from);
 
   /// Makes the step of one unit, and then all others in that order; returns the likeliest of the states on the
   /// way, that before the first step included.
-  ///   A step is taken to gain g_i + sum_k J_ik over the steps k before it: g_i alone from the first state, and
-  /// J_ik what two of them gain more than each alone; `shared` leaves g out. States are weighed as they are.
-  /// Cost  n m log partitions
+  ///   A step is assumed to gain g_i + sum_k J_ik over the steps k before it: g_i alone from the first state,
+  /// and J_ik what two of them gain more than each alone; `shared` leaves g out. What counts is the log
+  /// weight that each state on the way has.
+  /// Cost  n m log partitions and n^2 sums
   ListedState likeliest_on_the_way(int first, StepOrder order) const;
 
  private:

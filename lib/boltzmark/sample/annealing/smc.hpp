@@ -65,7 +65,7 @@ int smc_start_sweeps(const Ladder& ladder, int chains, int sweeps);
 
 /// Estimates every Zhat by one annealed pass of two islands, and leaves the chains at b = 1, resampled
 /// once more by what they weigh since their islands resampled last: a start, not a sample, as the
-/// islands' own Z do not count, which runs that were kept began without.
+/// islands' own Z do not count. (Runs that are kept began so.)
 /// Throws  InvalidArgument as annealed_smc
 SmcStart smc_start(const Target& target, const Ladder& ladder, int chains, int sweeps,
                    StreamKey key);
