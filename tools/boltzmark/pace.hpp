@@ -15,14 +15,18 @@ inline Pace pace_of(double done, double first_done, double total, double seconds
   return {rate, (total - done) / rate};
 }
 
-/// Tells when it is time again for what is done now and then.
+/// Does now and then what takes time of its own.
 class NowAndThen {
  public:
   explicit NowAndThen(double seconds) : between_(seconds) {}
-  /// Tells whether so many seconds have passed since it was last done, or since the start.
-  ///   now  seconds since the start
-  bool is_due(double now) const { return now - last_ >= between_; }
-  void was_done(double now) { last_ = now; }
+  /// Does the work if so many seconds have passed since it was last done, or since the start.
+  ///   seconds  () -> those since the start
+  template <class Clock, class Work>
+  void do_if_due(const Clock& seconds, const Work& work) {
+    if (seconds() - last_ < between_) return;
+    work();
+    last_ = seconds();
+  }
 
  private:
   double between_, last_ = 0;

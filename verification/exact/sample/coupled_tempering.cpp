@@ -297,6 +297,22 @@ TEST_CASE("a run of coupled or adaptive chains resumed at any update gives the s
   }
 }
 
+TEST_CASE("a state of tempered chains with a rung that is not theirs is refused") {
+  const Layered model = dyadic_network({4, 3}, {0, 0});
+  const auto chains_of = [&](int rungs) {
+    return AdaptiveChains({.model = model,
+                           .packing = {.chains = kPairs},
+                           .draws = std::make_shared<PhiloxDraws>(make_key(6))},
+                          1, {.inverse_temperatures = uniform_ladder(rungs, 0.25)});
+  };
+  CheckpointWriter out;
+  chains_of(5).save(out);  // all at rung 4
+  const std::string bytes = out.finish();
+  AdaptiveChains three = chains_of(3);
+  CheckpointReader in(bytes);
+  CHECK_THROWS_WITH(three.restore(in), Catch::Contains("rung = 1, 4"));
+}
+
 TEST_CASE("tempered chains count the round trips that they make by themselves") {
   const Layered model = dyadic_network({4, 3}, {0, 0});
   const StreamKey key = make_key(6, "trips");

@@ -77,14 +77,25 @@ TEST_CASE("resumed work is as fast as what was done since, and lasts as long as 
 
 TEST_CASE("what is done every half minute is due then, and again half a minute after it was") {
   boltzmark::cli::NowAndThen saving(30);
-  CHECK_FALSE(saving.is_due(1));
-  CHECK_FALSE(saving.is_due(29));
-  CHECK(saving.is_due(40));
-  saving.was_done(80);  // it took longer than what is between
-  CHECK_FALSE(saving.is_due(81));
-  CHECK_FALSE(saving.is_due(109));
-  CHECK(saving.is_due(110));
-  CHECK(saving.is_due(200));
+  double now = 0;
+  int done = 0;
+  const auto done_at = [&](double time) {
+    now = time;
+    saving.do_if_due([&] { return now; },
+                     [&] {
+                       ++done;
+                       if (done == 1) now = 80;  // it took longer than what is between
+                     });
+    return done;
+  };
+  CHECK(done_at(1) == 0);
+  CHECK(done_at(29) == 0);
+  CHECK(done_at(40) == 1);
+  CHECK(done_at(81) == 1);
+  CHECK(done_at(109) == 1);
+  CHECK(done_at(110) == 2);
+  CHECK(done_at(139) == 2);
+  CHECK(done_at(200) == 3);
 }
 
 TEST_CASE("a model too large to enumerate is pointed to estimate") {

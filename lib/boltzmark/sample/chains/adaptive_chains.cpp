@@ -146,7 +146,7 @@ void AdaptiveChains::restore(CheckpointReader& in) {
   in.read(from_bottom_);
   round_trips_ = in.read();
   weights_.restore(in);
-  for (int c = 0; c < tempered(); ++c) put_on_rung(plain_ + c, rungs_[c]);
+  for (int c = 0; c < tempered(); ++c) set_rung(plain_ + c, rungs_[c]);
 }
 
 }  // namespace boltzmark

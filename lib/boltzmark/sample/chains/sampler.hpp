@@ -62,7 +62,9 @@ class Sampler {
   /// Is told the gradient that its states took part in, before anything is added to it.
   virtual void follow(const Parameters& /*gradient*/) {}
 
-  /// Writes and reads back all that the next advance depends on, beside the model.
+  /// Writes and reads back all that the next advance depends on, beside the model. After a throw of
+  /// restore the sampler is only good for another restore.
+  /// Throws  Error if what is read is no sampler's of this kind and shape
   virtual void save(CheckpointWriter& out) const = 0;
   virtual void restore(CheckpointReader& in) = 0;
 };

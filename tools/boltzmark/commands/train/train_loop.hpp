@@ -109,9 +109,7 @@ void make_updates(Trainer& trainer, const LoopOptions& options, const Session& s
     trainer.step();
     progress.show(static_cast<double>(trainer.updates()));
     if (experiments::interrupt_requested()) stop();
-    if (!saving.is_due(watch.seconds())) continue;
-    save_checkpoint(trainer, options);
-    saving.was_done(watch.seconds());
+    saving.do_if_due([&] { return watch.seconds(); }, [&] { save_checkpoint(trainer, options); });
   }
   save_checkpoint(trainer, options);
 }
