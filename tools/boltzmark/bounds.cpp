@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,12 +21,9 @@ double lowest_by_cases(const Layered& model, const Cases& cases, const Eigen::Ve
   return log_sum_exp(log_f) - 8 * u * (terms * (size + terms) + static_cast<double>(log_f.size()));
 }
 
-void set_lower_bound(const LowerBound& bound, JsonObject& object) {
+void set_lower_bound(const Layered* model, const LowerBound& bound, JsonObject& object) {
   object.set("lower_bound", finite(bound.log_z))
       .set("lower_bound_error", finite(bound.error_bound));
-}
-
-void set_lower_bound_parts(const Layered* model, const LowerBound& bound, JsonObject& object) {
   if (model == nullptr || !std::isfinite(bound.log_z)) {
     object.set_null("lower_bound_of");
     return;

@@ -2,14 +2,10 @@
 
 #include <Eigen/Core>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
-#include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/target/layered_target.hpp"
 #include "output.hpp"
 
 namespace boltzmark::cli {
@@ -22,10 +18,9 @@ double lowest_by_cases(const Layered& model, const Cases& cases, const Eigen::Ve
 
 /// Writes what log Z is certainly not below for people, rounded downwards.
 std::string certain_text(double lowest);
-/// Sets lower_bound and lower_bound_error, null where there is none.
-void set_lower_bound(const LowerBound& bound, JsonObject& object);
-/// Sets lower_bound_of, what the bound consists of; null where it was not found here.
-void set_lower_bound_parts(const Layered* model, const LowerBound& bound, JsonObject& object);
+/// Sets lower_bound and lower_bound_error, null where there is none, and lower_bound_of, what the
+/// bound consists of; null where it was not found here.
+void set_lower_bound(const Layered* model, const LowerBound& bound, JsonObject& object);
 /// Writes a bound for people; empty where there is none.
 std::string describe_lower_bound(const Layered* model, const LowerBound& bound);
 

@@ -103,6 +103,11 @@ bool Command::given(const std::string& name) const {
   return false;
 }
 
+void Command::refuse_given(const std::vector<std::string>& names, const std::string& why) const {
+  for (const std::string& name : names)
+    if (given(name)) throw InvalidArgument(name + " " + why);
+}
+
 void Command::positional(std::string* target, const std::string& shown, const std::string& help) {
   text(target, shown, help);
   arguments_.back().required = true;

@@ -110,6 +110,8 @@ class Command {
   std::string help() const;
   /// Tells whether an argument was given, whatever its value.
   bool given(const std::string& name) const;
+  /// Refuses the first of these arguments that was given.  Throws  InvalidArgument `NAME why`
+  void refuse_given(const std::vector<std::string>& names, const std::string& why) const;
   /// Refuses what nothing would read.  Throws  InvalidArgument
   void check_given() const;
   /// Refuses to write over a file that another argument names, under whatever name, and to write

@@ -4,8 +4,7 @@
 
 namespace boltzmark::cli {
 
-/// Writes what every number of the program rests on, as Markdown: energies, log Z, base, ladder, what
-/// each method needs, and a worked example. docs/conventions.md is this text.
+/// Says what every number of the program rests on, as Markdown: the text of docs/conventions.md.
 std::string conventions();
 
 }  // namespace boltzmark::cli

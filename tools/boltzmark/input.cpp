@@ -95,6 +95,12 @@ std::string known_text(const KnownLogZ& known) {
   return text;
 }
 
+std::vector<int> layer_sizes(const Layered& model) {
+  std::vector<int> sizes;
+  for (int l = 0; l < model.layers(); ++l) sizes.push_back(model.size(l));
+  return sizes;
+}
+
 std::string layer_name(const Layered& model, int layer) {
   if (layer == 0) return "visible";
   return model.is_rbm() ? "hidden" : fmt::format("hidden{}", layer);
@@ -128,8 +134,10 @@ void say_header(const Dataset& data) {
 
 void require_grey_levels(const Dataset& data, const std::string& binarise) {
   if (!data.grey_levels)
-    throw DataError(fmt::format("{}: has no grey levels (must have some, for --binarise {})",
-                                data.name, binarise));
+    throw DataError(
+        fmt::format("{}: has no grey levels (must have some, bytes or shares in "
+                    "[0, 1], for --binarise {})",
+                    data.name, binarise));
 }
 
 void fit_values(Unit unit, Dataset& data) {

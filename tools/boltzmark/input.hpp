@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -36,6 +36,9 @@ std::string known_text(const KnownLogZ& known);
 
 /// Writes a model file in double precision.  Throws  DataError naming the file
 void save_model(const Layered& model, const std::string& path);
+
+/// Counts the units of each layer, the visible one first.
+std::vector<int> layer_sizes(const Layered& model);
 
 /// Names a layer as files of states do: visible, hidden; of deeper models hidden1, hidden2, ..
 std::string layer_name(const Layered& model, int layer);

@@ -54,6 +54,7 @@ experiments::Parallelism one_job(const Session& session) {
 }
 
 void leave_ranks(const Session& session, int exit_code, bool all_heard) {
+  if (!session.ranks) return;
   finish_output();
   session.ranks->finish(exit_code, all_heard, std::string("boltzmark: ") + experiments::kAllIsDone);
 }

@@ -28,7 +28,7 @@ int ranks_here(const Session& session);
 /// Says what a rank uses for one job: the CPUs of its host, shared by the ranks there.
 experiments::Parallelism one_job(const Session& session);
 
-/// Ends the other ranks once all is written and said.
+/// Ends the other ranks once all is written and said; nothing where there is one process.
 void leave_ranks(const Session& session, int exit_code, bool all_heard);
 
 }  // namespace boltzmark::cli

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace boltzmark::cli {
@@ -14,38 +16,37 @@ inline constexpr int kColumns = 96;
 
 /// Returns the value if it is finite, else none: JSON has no NaN, and writes null.
 std::optional<double> finite(double value);
+/// Returns the text if it is not empty, else none.
+std::optional<std::string> not_empty(const std::string& text);
 
 /// One JSON object, keys in the order in which they were set.
 class JsonObject {
  public:
-  JsonObject();
-  ~JsonObject();
-  JsonObject(const JsonObject&);
-  JsonObject(JsonObject&&) noexcept;
-  JsonObject& operator=(const JsonObject&) = delete;
-
   /// Throws  Error if the number is not finite: JSON has no NaN
   JsonObject& set(const std::string& key, double value);
-  JsonObject& set(const std::string& key, std::optional<double> value);  ///< none: null
-  JsonObject& set(const std::string& key, int value);
-  JsonObject& set(const std::string& key, std::optional<int> value);  ///< none: null
-  JsonObject& set(const std::string& key, std::uint64_t value);
-  JsonObject& set(const std::string& key, bool value);
-  JsonObject& set(const std::string& key, const std::string& value);
-  JsonObject& set(const std::string& key, const char* value);
-  JsonObject& set(const std::string& key, const std::optional<std::string>& value);  ///< none: null
-  JsonObject& set(const std::string& key, const std::vector<std::string>& values);
-  JsonObject& set(const std::string& key, const std::vector<int>& values);
-  JsonObject& set(const std::string& key, const std::vector<JsonObject>& values);
-  JsonObject& set(const std::string& key, const JsonObject& value);
-  JsonObject& set_null(const std::string& key);
+  /// Sets a whole number, a truth, a text, an object or a list of these.
+  template <class Value>
+  JsonObject& set(const std::string& key, const Value& value) {
+    static_assert(!std::is_floating_point_v<Value>, "must be double, which is checked");
+    json_[key] = value;
+    return *this;
+  }
+  /// Sets null where there is no value.
+  template <class Value>
+  JsonObject& set(const std::string& key, const std::optional<Value>& value) {
+    return value ? set(key, *value) : set_null(key);
+  }
+  JsonObject& set_null(const std::string& key) { return set(key, nullptr); }
 
   /// Writes the object on one line.
   std::string text() const;
 
  private:
-  struct Data;
-  std::unique_ptr<Data> data_;
+  friend void to_json(nlohmann::ordered_json& json, const JsonObject& object) {
+    json = object.json_;
+  }
+
+  nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
 };
 
 /// A table for people: columns aligned, the last one wrapped at kColumns.

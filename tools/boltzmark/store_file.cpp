@@ -88,7 +88,7 @@ void add_masses(const MetMasses& masses, const std::string& of, NpzWriter& file)
   const Eigen::VectorXd log_masses = masses.log_masses.cwiseMax(kNoNumber),
                         log_least = masses.log_least.cwiseMax(kNoNumber);
   file.add(of + "_log_masses", log_masses);
-  file.add(of + "_log_least", log_least);
+  if (log_least.size() > 0) file.add(of + "_log_least", log_least);
   file.add(of + "_errors", masses.errors);
   file.add(of + "_shares", masses.shares);
   file.add(of + "_visits", std::span(&masses.visits, 1), {1});
@@ -121,6 +121,31 @@ std::shared_ptr<const MetPhases> read_phases(const Npz& file) {
   MetPhases phases{read_masses(file, "phase")};
   if (file.contains("place_log_masses")) phases.small = read_masses(file, "place");
   return std::make_shared<const MetPhases>(std::move(phases));
+}
+
+// Of units that the run hardly switched: "switch_log_masses" beside Z, ..
+void add_switches(const Switches& switches, NpzWriter& file) {
+  const auto count = std::ssize(switches.units);
+  MetMasses masses{
+      {Eigen::VectorXd(count), Eigen::VectorXd(count)}, Eigen::VectorXd(count), switches.visits};
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const UnitSwitch& of = switches.units[static_cast<std::size_t>(k)];
+    masses.log_masses[k] = of.log_ratio + std::log(of.share);
+    masses.errors[k] = of.error;
+    masses.shares[k] = of.met;
+  }
+  add_masses(masses, "switch", file);
+}
+
+Switches read_switches(const Npz& file) {
+  const MetMasses masses = read_masses(file, "switch");
+  Switches switches{.visits = masses.visits};
+  for (Eigen::Index k = 0; k < masses.shares.size(); ++k)
+    switches.units.push_back({.share = 1,
+                              .met = masses.shares[k],
+                              .log_ratio = masses.log_masses[k],
+                              .error = masses.errors[k]});
+  return switches;
 }
 
 // Of chains that began at b = 1, where there were such.
@@ -182,6 +207,7 @@ void save_store(const StoredRun& run, const std::string& path) {
   if (run.phases) add_masses(*run.phases, "phase", file);
   if (run.phases && run.phases->small.log_masses.size() > 0)
     add_masses(run.phases->small, "place", file);
+  if (!run.switches.units.empty()) add_switches(run.switches, file);
   if (run.reverse) add_reverse(*run.reverse, file);
   if (!store.log_f.empty()) file.add("log_f", std::span(store.log_f), {sweeps, chains, rungs});
   file.commit();
@@ -222,6 +248,7 @@ StoredRun load_store(const std::string& path) {
         !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);
     if (file.contains("phase_log_masses")) run.phases = read_phases(file);
+    if (file.contains("switch_log_masses")) run.switches = read_switches(file);
     if (file.contains("reverse")) run.reverse = read_reverse(file);
     return run;
   });

@@ -16,6 +16,7 @@ struct StoredRun {
   LowerBound bound = {};  ///< of a file: its number, error and visits alone, or none
   bool resolved = true;   ///< parameters are not so large that a double does not resolve a nat
   std::shared_ptr<const MetPhases> phases = nullptr;
+  Switches switches = {};
   std::optional<Estimate> reverse =
       std::nullopt;  ///< of --both-ways; of a file: log Z, error, status
 };
@@ -26,6 +27,7 @@ struct StoredRun {
 /// is a bound; visited: LowerBound's searched, met and visits; unresolved where parameters were so large that
 /// there is none; phase_log_masses (the lowest double: no mass), phase_errors and phase_shares [phases], and
 /// phase_visits; place_log_masses, .. likewise of groups of what is near all places, where there are any;
+/// switch_log_masses, .. of units that the run hardly switched, as shares of Z;
 /// reverse: log Z and error by chains that began at b = 1 (the lowest double: no number), and reverse_status,
 /// its place in Status.
 /// Throws  DataError naming the file

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <deque>
-#include <map>
 #include <set>
 #include <vector>
 

@@ -2,10 +2,8 @@
 
 #include <rapidcheck/catch.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"

@@ -1,7 +1,6 @@
 // The helper that decides statistical tests: its arithmetic is checked without chance.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <vector>

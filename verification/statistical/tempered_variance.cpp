@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/spectrum/asymptotic.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/target/layered_target.hpp"

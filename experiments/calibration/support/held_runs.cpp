@@ -44,16 +44,20 @@ HeldRuns::Attempt& HeldRuns::attempt(int sweeps, int number) {
   return *found;
 }
 
-LowerBound HeldRuns::bound_of(const Method& method, Attempt& attempt) {
+Held HeldRuns::held_of(const Method& method, Attempt& attempt) {
   const bool shared = method.source == Source::tempered;
-  if (shared && attempt.bound) return *attempt.bound;
+  if (shared && attempt.held) return *attempt.held;
   const VisitedStates visited = visited_states(attempt.runs.top_states());
   const auto visits = std::accumulate(visited.visits.begin(), visited.visits.end(), 0.0);
-  if (visits == 0) return searched_;
-  const LowerBound bound = find_lower_bound(ground_.target, ground_.search, visited,
-                                            ground_.found_for(method, settings(sweeps_, 0)));
-  if (shared) attempt.bound = bound;
-  return bound;
+  Held held;
+  if (ground_.found.modes)
+    held = {meet_masses(ground_.target.tempered_model().model, ground_.search,
+                        ground_.found.phases.get(), visited)};
+  held.bound = visits == 0 ? searched_
+                           : find_lower_bound(ground_.target, ground_.search, visited,
+                                              ground_.found_for(method, settings(sweeps_, 0)));
+  if (shared) attempt.held = held;
+  return held;
 }
 
 HeldOutcome HeldRuns::estimate(const std::string& method, int attempts) {
@@ -63,13 +67,11 @@ HeldOutcome HeldRuns::estimate(const std::string& method, int attempts) {
       estimate_until_ok({.sweeps = sweeps_, .most = attempts}, [&](int sweeps, int number) {
         Attempt& run = attempt(sweeps, number);
         boltzmark::Estimate estimate = run.runs.estimate(method);
-        const LowerBound found = bound_of(find_method(method), run);
-        hold_to_resolution(found, estimate);
-        hold_to_visits(found, estimate);
-        if (ground_.found.phases)
-          hold_to_phases(meet_phases(*ground_.found.phases, visited_states(run.runs.top_states())),
-                         estimate);
-        bound = higher(found, bound);
+        const Held found = held_of(find_method(method), run);
+        hold_to_resolution(found.bound, estimate);
+        hold_to_visits(found.bound, estimate);
+        hold_to_met(found, estimate);
+        bound = higher(found.bound, bound);
         hold_to_bound(bound, estimate);
         add_unseen(estimate);
         held.sweeps += sweeps;

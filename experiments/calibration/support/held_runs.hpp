@@ -50,15 +50,15 @@ class HeldRuns {
   HeldOutcome estimate(const std::string& method, int attempts);
 
  private:
-  /// One attempt's run, shared, and the bound by the states that it met.
+  /// One attempt's run, shared, and what it is held to by the states that it met.
   struct Attempt {
     MethodRuns runs;
-    std::optional<LowerBound> bound = std::nullopt;
+    std::optional<Held> held = std::nullopt;
     Attempt(const LayeredTarget& target, const MethodSettings& settings) : runs(target, settings) {}
   };
 
   Attempt& attempt(int sweeps, int number);
-  LowerBound bound_of(const Method& method, Attempt& attempt);
+  Held held_of(const Method& method, Attempt& attempt);
   MethodSettings settings(int sweeps, int number) const;
 
   std::uint64_t seed_;

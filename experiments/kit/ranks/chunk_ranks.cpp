@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <utility>
 
 #include "boltzmark/exact/enumeration/chunk_total.hpp"
 #include "experiments/kit/ranks/rank_worker.hpp"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "boltzmark/exact/log_z.hpp"
 #include "experiments/kit/ranks/rank_link.hpp"
 #include "experiments/kit/run/runner.hpp"

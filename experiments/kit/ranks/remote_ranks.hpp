@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "experiments/kit/ranks/rank_link.hpp"
 #include "experiments/kit/ranks/rank_messages.hpp"

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "experiments/kit/document.hpp"

@@ -37,6 +37,12 @@ bool has_error(const Estimate& estimate) {
          std::isfinite(estimate.upper) && std::isfinite(estimate.effective_samples);
 }
 
+// Of a method of one's own: no built-in one tells such numbers.
+bool is_impossible(const Estimate& estimate) {
+  return !(estimate.std_error >= 0 && estimate.lower <= estimate.log_z &&
+           estimate.log_z <= estimate.upper && estimate.effective_samples >= 0);
+}
+
 bool is_beyond(const Estimate& estimate, const RatioRange& range) {
   const double largest = std::max(std::abs(range.low), std::abs(range.high));
   if (!std::isfinite(largest)) return false;
@@ -56,6 +62,14 @@ Estimate closed(Estimate estimate, const RatioRange& range) {
     estimate.refuse(Status::not_converged,
                     "the error of log Z is not finite: D is too large for "
                     "this method or its ladder");
+  } else if (estimate.status == Status::ok && is_impossible(estimate)) {
+    estimate.refuse(
+        Status::not_converged,
+        fmt::format("std_error = {:.6g}, limits {:.6g} .. {:.6g} of log Z {:.6g}, {:.6g} "
+                    "effective samples (must be limits around log Z, and an error and "
+                    "samples that are not negative)",
+                    estimate.std_error, estimate.lower, estimate.upper, estimate.log_z,
+                    estimate.effective_samples));
   } else if (estimate.status == Status::ok && estimate.std_error > kNoNumber) {
     estimate.refuse(Status::not_converged,
                     fmt::format("the error of log Z is {:.3g} nats (more than {:.0f}): run more "

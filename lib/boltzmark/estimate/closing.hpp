@@ -26,7 +26,8 @@ inline RatioRange range_of(const Eigen::MatrixXd& log_ratio) {
 /// Numbers that are not finite become NaN. The reason comes first among the warnings of an estimate
 /// without log Z, which thus always has one.
 /// Status  not_converged unless log_z is finite; also if the estimate was ok and its error, limits
-///   or effective samples are not finite, or it is beyond the range
+///   or effective samples are not finite or impossible (a negative error, limits not around log Z,
+///   fewer samples than none), or it is beyond the range
 Estimate closed(Estimate estimate, const RatioRange& range = {});
 
 /// Refuses an estimate whose upper limit lies below a number that log Z certainly is not below, such

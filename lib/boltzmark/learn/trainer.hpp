@@ -63,9 +63,11 @@ class Trainer final : public Ascent {
           StreamKey key, std::unique_ptr<Sampler> sampler);
 
   /// Makes updates up to options().updates; calls `record` before the first one, after every
-  /// `every` and after the last.  Throws  InvalidArgument if every < 1; what `record` throws
+  /// `every` and after the last, if there is one.  Throws  InvalidArgument if every < 1; what `record` throws
   void run(std::uint64_t every, const std::function<void(const Trainer&)>& record) {
-    run_to(options_.updates, every, [&] { record(*this); });
+    run_to(options_.updates, every, [&] {
+      if (record) record(*this);
+    });
   }
 
   /// Advances the sampler for the next update, which else does so itself: for who evaluates the

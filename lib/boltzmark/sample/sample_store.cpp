@@ -204,12 +204,25 @@ int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps) {
   return batches;
 }
 
+namespace {
+
+RungSums sum_joint(const SampleStore& store, const RungLaw* law) {
+  RungSums sums = sum_all(store, law, true);
+  return store.bundle() > 1 ? joined_in_bundles(std::move(sums), store.bundle()) : sums;
+}
+
+}  // namespace
+
 RungSums sum_by_rung(const SampleStore& store, Assignment assignment) {
   store.check();
   std::optional<RungLaw> law;
   if (assignment == Assignment::soft) law.emplace(store, States::joint);
-  RungSums sums = sum_all(store, law ? &*law : nullptr, true);
-  return store.bundle() > 1 ? joined_in_bundles(std::move(sums), store.bundle()) : sums;
+  return sum_joint(store, law ? &*law : nullptr);
+}
+
+RungSums sum_by_weights(const SampleStore& store, const Eigen::VectorXd& log_weights) {
+  const RungLaw law(store, log_weights);
+  return sum_joint(store, &law);
 }
 
 RungSums sum_collapsed(const SampleStore& store) {
@@ -228,14 +241,21 @@ void need_random_rungs(const SampleStore& store) {
     throw InvalidArgument("store (must hold rungs drawn by simulated tempering)");
 }
 
-RungLaw::RungLaw(const SampleStore& store, States states)
-    : store_(store), states_(states), inverse_temperatures_(store.rungs()) {
+RungLaw::RungLaw(const SampleStore& store, Eigen::VectorXd log_weights)
+    : store_(store),
+      states_(States::joint),
+      inverse_temperatures_(store.rungs()),
+      log_weight_(std::move(log_weights)) {
   store.check();
+  for (int k = 0; k < store.rungs(); ++k) inverse_temperatures_[k] = store.ladder[k];
+}
+
+RungLaw::RungLaw(const SampleStore& store, States states) : RungLaw(store, Eigen::VectorXd()) {
   need_random_rungs(store);
   if (states == States::collapsed && store.log_f.empty())
     throw InvalidArgument("store (must hold log_f: collapsed states)");
+  states_ = states;
   log_weight_ = store.log_prior - store.log_z_hat;
-  for (int k = 0; k < store.rungs(); ++k) inverse_temperatures_[k] = store.ladder[k];
 }
 
 void RungLaw::operator()(Eigen::Index place, Eigen::VectorXd& out) const {

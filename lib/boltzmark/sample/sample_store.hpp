@@ -91,6 +91,10 @@ int batches_per_chain(Eigen::Index chains, Eigen::Index sweeps);
 /// Sums the stored joint states by rung.  Cost  samples x rungs exponentials if soft
 /// Throws  InvalidArgument as SampleStore::check, or if soft and the rungs were not drawn
 RungSums sum_by_rung(const SampleStore& store, Assignment assignment);
+/// Sums the stored joint states by q(b | x) of other weights than those that they were drawn by, if they were:
+/// log r_k - log Zhat_k.
+/// Shapes  log_weights [rungs]     Cost  as soft     Throws  InvalidArgument as SampleStore::check
+RungSums sum_by_weights(const SampleStore& store, const Eigen::VectorXd& log_weights);
 /// Sums the stored collapsed states, which have no D.
 /// Throws  as RungLaw
 RungSums sum_collapsed(const SampleStore& store);
@@ -109,6 +113,8 @@ class RungLaw {
   /// or if collapsed states are asked for and the store has none
   RungLaw(const SampleStore& store, States states);
   RungLaw(SampleStore&& store, States states) = delete;
+  /// The law of joint states by other weights, log r_k - log Zhat_k, however rungs came about.  Shapes  [rungs]
+  RungLaw(const SampleStore& store, Eigen::VectorXd log_weights);
   /// Writes the law of the sample at a place of store.log_ratio.data().  Shapes  out [rungs]
   void operator()(Eigen::Index place, Eigen::VectorXd& out) const;
 

@@ -27,6 +27,9 @@ double RandomWalk::move(const ContinuousDensity& density, double b, double step,
 void leapfrog(const ContinuousDensity& density, double b, double step, int steps, Phase& phase) {
   Eigen::VectorXd slope(phase.position.size());
   density.gradient(phase.position, b, slope);
+  // Every proposal would be refused, and the chain stay where it is without a word.
+  if (!slope.allFinite())
+    throw InvalidArgument("gradient (must be finite where the log density is)");
   phase.momentum += 0.5 * step * slope;
   for (int i = 1; i <= steps; ++i) {
     phase.position += step * phase.momentum;

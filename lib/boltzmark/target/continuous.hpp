@@ -69,6 +69,7 @@ struct Phase {
 /// Integrates Hamilton's equations by leapfrog steps of the given size.  [Neal 2011, Sec. 5.2.3.3]
 /// Invariant  volume; negating the momentum and integrating again returns to the start
 /// Accuracy   H changes by O(step^2) over a fixed time
+/// Throws     InvalidArgument if the gradient where it starts is not finite
 void leapfrog(const ContinuousDensity& density, double b, double step, int steps, Phase& phase);
 
 /// Hamiltonian Monte Carlo with unit mass; each move draws its number of leapfrog steps uniformly

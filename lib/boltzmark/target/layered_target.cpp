@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/target/layered_population.hpp"
 
 namespace boltzmark {
@@ -18,6 +19,7 @@ LayeredTarget::LayeredTarget(Layered model, Base base, const Packing& packing, i
 
 LayeredTarget::LayeredTarget(std::shared_ptr<const TemperedModel> model, Rule rule)
     : model_(std::move(model)), rule_(std::move(rule)) {
+  if (model_ == nullptr) throw InvalidArgument("model = null (must be a tempered model)");
   for (int l = 0; l < model_->model.layers(); ++l) require_law(rule_, model_->model.layer(l).unit);
 }
 

@@ -69,16 +69,12 @@ int run(const ConvertArguments& arguments, const Session& session) {
     fmt::print(stderr,
                "boltzmark: {}: without the log Z that {} says (an .npz of doubles has it)\n",
                arguments.out, arguments.in);
-  if (session.json) {
-    std::vector<int> sizes;
-    for (int l = 0; l < model.layers(); ++l) sizes.push_back(model.size(l));
+  const std::vector<int> sizes = layer_sizes(model);
+  if (session.json)
     print(JsonObject().set("in", arguments.in).set("out", arguments.out).set("layers", sizes));
-  } else {
-    std::string sizes;
-    for (int l = 0; l < model.layers(); ++l)
-      sizes += fmt::format("{}{}", l == 0 ? "" : "-", model.size(l));
-    print(fmt::format("{}: wrote the {} model of {}\n", arguments.out, sizes, arguments.in));
-  }
+  else
+    print(fmt::format("{}: wrote the {} model of {}\n", arguments.out, fmt::join(sizes, "-"),
+                      arguments.in));
   return 0;
 }
 

@@ -121,7 +121,7 @@ JsonObject json_model(const std::string& path, const Layered& model,
   if (!base.empty()) object.set("base", base);
   if (known) {
     object.set("log_z", known->log_z).set("log_z_error", finite(known->error));
-    return known->by.empty() ? object.set_null("log_z_by") : object.set("log_z_by", known->by);
+    return object.set("log_z_by", not_empty(known->by));
   }
   return object.set_null("log_z").set_null("log_z_error").set_null("log_z_by");
 }
@@ -192,16 +192,14 @@ void print_dataset(const Dataset& data) {
 }
 
 JsonObject json_dataset(const Dataset& data) {
-  JsonObject object;
-  object.set("kind", "dataset")
+  const std::vector<int> image = {data.rows, data.cols};
+  return JsonObject()
+      .set("kind", "dataset")
       .set("name", data.name)
       .set("cases", static_cast<int>(data.values.cols()))
-      .set("units", static_cast<int>(data.values.rows()));
-  if (data.rows > 0)
-    object.set("image", std::vector<int>{data.rows, data.cols});
-  else
-    object.set_null("image");
-  return object.set("classes", class_count(data))
+      .set("units", static_cast<int>(data.values.rows()))
+      .set("image", data.rows > 0 ? std::optional(image) : std::nullopt)
+      .set("classes", class_count(data))
       .set("binary", share_of_non_binary(data) == 0)
       .set("mean_activity", mean_activity(data))
       .set("sha256", data.sha256)

@@ -145,18 +145,13 @@ void print_json(const Health& health, const std::string& out) {
       .set("threads", thread_count())
       .set("memory_bytes", health.memory)
       .set("data_folders", data_folders())
-      .set("datasets", sets);
-  if (health.gnuplot.empty())
-    object.set_null("gnuplot");
-  else
-    object.set("gnuplot", health.gnuplot);
-  if (experiments::mpi_name().empty())
-    object.set_null("mpi");
-  else
-    object.set("mpi", experiments::mpi_name());
-  print(object.set("out", out)
-            .set("out_writable", health.out_writable)
-            .set("problems", health.problems));
+      .set("datasets", sets)
+      .set("gnuplot", not_empty(health.gnuplot))
+      .set("mpi", not_empty(experiments::mpi_name()))
+      .set("out", out)
+      .set("out_writable", health.out_writable)
+      .set("problems", health.problems);
+  print(object);
 }
 
 int run(const std::string& out, const Session& session) {

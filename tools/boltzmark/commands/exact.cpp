@@ -121,10 +121,10 @@ int run(const ExactArguments& arguments, const Session& session) {
     state_plan(session, fmt::format("exact log Z over {} states", grouped(plan.states)),
                alone * share, plan.bytes, "lower --threads");
   int lost = 0;
-  if (session.ranks) {
+  if (link != nullptr) {
     options.driver = experiments::rank_driver(
-        *session.ranks, {.use = use, .seconds = alone, .lease_seconds = arguments.lease}, lost);
-    if (session.ranks->rank() > 0) options.checkpoint.clear();
+        *link, {.use = use, .seconds = alone, .lease_seconds = arguments.lease}, lost);
+    if (link->rank() > 0) options.checkpoint.clear();
     options.checkpoint_seconds = 1;  // mpirun leaves a rank 3 ms between SIGTERM and SIGKILL
   }
   ExactLogZ result;
@@ -143,12 +143,8 @@ int run(const ExactArguments& arguments, const Session& session) {
     };
     result = about_file(arguments.model, [&] { return exact_log_z(model, options); });
   }
-  if (link == nullptr || link->rank() == 0) compare_with_file(arguments.model, model, result);
-  if (!session.ranks) {
-    print_result(result, session);
-    return 0;
-  }
-  if (session.ranks->rank() > 0) return 0;
+  if (link != nullptr && link->rank() > 0) return 0;
+  compare_with_file(arguments.model, model, result);
   print_result(result, session);
   leave_ranks(session, 0, lost == 0);
   return 0;

@@ -115,9 +115,7 @@ std::optional<std::string> describe_file(const std::string& file) {
     const std::string path = find_in_data_folders(file);
     if (!is_model_file(path) || is_discriminative_file(path)) return std::nullopt;
     const Layered model = load_model(path);
-    std::string text = "a file:";
-    for (int l = 0; l < model.layers(); ++l)
-      text += fmt::format("{}{}", l > 0 ? "-" : " ", model.size(l));
+    std::string text = fmt::format("a file: {}", fmt::join(layer_sizes(model), "-"));
     if (const auto known = load_known_log_z(path, model)) text += ", log Z " + known_text(*known);
     return text;
   } catch (const std::exception&) {

@@ -26,8 +26,7 @@ int run(const MakeArguments& arguments, const Session& session) {
   const Stopwatch watch;
   const KnownModel made = make_known_model(arguments.text);
   about_file(arguments.out, [&] { write_known_model(made.model, made.known, arguments.out); });
-  std::vector<int> sizes;
-  for (int l = 0; l < made.model.layers(); ++l) sizes.push_back(made.model.size(l));
+  const std::vector<int> sizes = layer_sizes(made.model);
   if (session.json) {
     print(JsonObject()
               .set("out", arguments.out)

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "boltzmark/core/error.hpp"
 #include "tools/boltzmark/on_ranks.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
@@ -65,9 +66,7 @@ int run_reproduce(ReproduceArguments arguments, const Session& session) {
   arguments.options.quiet = session.quiet;
   if (!arguments.shard.empty()) arguments.options.shard = experiments::parse_shard(arguments.shard);
   const ReproduceResult result = experiments::reproduce(arguments.options, session.ranks.get());
-  if (session.ranks == nullptr)
-    return print_result(result, arguments.shard, watch.seconds(), session);
-  if (session.ranks->rank() > 0) return 0;
+  if (session.ranks && session.ranks->rank() > 0) return 0;
   const int code = print_result(result, arguments.shard, watch.seconds(), session);
   leave_ranks(session, code, result.lost_ranks == 0);
   return code;

@@ -6,9 +6,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <new>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/state_space.hpp"

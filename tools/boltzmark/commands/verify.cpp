@@ -53,15 +53,12 @@ struct Row {
 };
 
 JsonObject json_row(const Row& row) {
-  JsonObject object;
-  object.set("name", row.check->name)
+  return JsonObject()
+      .set("name", row.check->name)
       .set("subject", row.check->subject)
-      .set("statement", row.check->statement);
-  if (const std::string claim = claim_text(*row.check); claim.empty())
-    object.set_null("claim");
-  else
-    object.set("claim", claim);
-  return object.set("cases", row.outcome.cases)
+      .set("statement", row.check->statement)
+      .set("claim", not_empty(claim_text(*row.check)))
+      .set("cases", row.outcome.cases)
       .set("value", finite(row.outcome.value))
       .set("bound", finite(row.outcome.bound))
       .set("holds", row.outcome.holds)

@@ -10,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
@@ -21,7 +20,6 @@
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/decision_bound.hpp"
 #include "verification/checks/states.hpp"
-#include "verification/checks/subjects.hpp"
 #include "verification/checks/verifier.hpp"
 #include "verification/checks/worst.hpp"
 

@@ -9,20 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/bar.hpp"
 #include "boltzmark/estimate/estimators/mbar.hpp"
 #include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
-#include "verification/checks/check_slopes.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/decision_bound.hpp"
-#include "verification/checks/states.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/verifier.hpp"
-#include "verification/checks/worst.hpp"
 
 using namespace boltzmark;
 

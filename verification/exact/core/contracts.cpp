@@ -3,12 +3,14 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <type_traits>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/estimate/estimators/rts_mixed.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"
@@ -174,10 +176,25 @@ TEST_CASE("settings out of range are refused by every method, by the numbers tha
     MethodSettings prior{.chains = 20, .sweeps = 50, .ladder = Ladder::linear(3)};
     prior.log_prior = Eigen::Vector3d(0, kOutOfAnyRange, 0);
     CHECK_THROWS_AS(estimate_log_z(method.name, target, prior), InvalidArgument);
+    for (const int values : {4, 2}) {
+      prior.log_prior = Eigen::VectorXd::Zero(values);
+      CHECK_THROWS_AS(estimate_log_z(method.name, target, prior), InvalidArgument);
+    }
   }
   CHECK_THROWS_AS(estimate_held("none", model, 1), InvalidArgument);
   CHECK_THROWS_AS(estimate_held("rts", model, 1, {.sweeps = -5}), InvalidArgument);
   static_assert(!std::is_constructible_v<MethodRuns, LayeredTarget&&, MethodSettings>);
+}
+
+TEST_CASE("stages of another number of groups than the first one's are refused") {
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(3);
+  const auto stage = [&](int groups) {
+    return RtsStage{{.weight = Eigen::MatrixXd::Ones(3, groups), .samples = 3.0 * groups}, zero};
+  };
+  const Eigen::VectorXd uniform = Eigen::VectorXd::Constant(3, -std::log(3.0));
+  CHECK_NOTHROW(rts_mixed({stage(4), stage(4)}, uniform));
+  for (const int groups : {3, 5})
+    CHECK_THROWS_AS(rts_mixed({stage(4), stage(groups)}, uniform), InvalidArgument);
 }
 
 TEST_CASE("a trainer refuses what is no sampler, cases or law of its model, as what it is") {

@@ -331,6 +331,32 @@ TEST_CASE(
   CHECK(time.std_error == Approx(1.5129358682).epsilon(1e-9));
 }
 
+TEST_CASE("the order of an autoregressive time is chosen by the steps of all chains") {
+  // 18, -4, -7, 4 and 2 by lag, in sixths. AIC from no terms to four: 65.9, 64.9, 52.5, 54.5 and
+  // 56.5 of 60 steps, 6.6, 8.3, 8.9, 10.9 and 12.9 of six.
+  Eigen::VectorXd series(6);
+  series << 2, 1, -2, -1, 2, -2;
+  CHECK(boltzmark::ar_act(series).order == 1);
+  const boltzmark::ArTime time = boltzmark::ar_act(series.replicate(1, 10));
+  CHECK(time.max_order == 4);
+  REQUIRE(time.order == 2);
+  CHECK(time.coefficients[0] == Approx(-25.0 / 77).epsilon(1e-12));
+  CHECK(time.coefficients[1] == Approx(-71.0 / 154).epsilon(1e-12));
+  // 10 log10 of 400 is 26.02, of a chain's 40 it is 16.02.
+  const Eigen::MatrixXd chains = noise(400).reshaped(40, 10);
+  CHECK(boltzmark::ar_act(chains).max_order == 26);
+}
+
+TEST_CASE("batches are so long that their bias is small beside the error of all chains") {
+  // (b / tau)^3 is at least 4 n / tau of n = 16000 steps: batches of forty, where 2000 ask for 25.
+  const Eigen::MatrixXd chains = noise(16000).reshaped(2000, 8);
+  const auto judged = boltzmark::judge_autocorrelation_time(chains);
+  const double tau = judged.geyer.tau, size = std::max(1.0, tau) * std::cbrt(4 * 16000 / tau);
+  CHECK(tau == Approx(1).margin(0.2));
+  CHECK(judged.batch_means.batch_size == std::lround(std::ceil(size)));
+  CHECK(judged.batch_means.batch_size >= 40);
+}
+
 TEST_CASE("an initial sequence ends at a pair that adds up to nothing") {
   Eigen::VectorXd gamma(6);
   gamma << 1, 0, 0, 0, 0.5, 0.5;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "boltzmark/diagnose/autocorrelation.hpp"

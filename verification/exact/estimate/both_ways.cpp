@@ -1,6 +1,9 @@
 // Runs both ways: from the base upwards, and from states near modes downwards.
 #include "boltzmark/estimate/held/both_ways.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -183,6 +186,24 @@ TEST_CASE("chains from modes go down from where they are usually, not from the m
   CHECK(ways.reverse.std_error < 0.15);
 }
 
+TEST_CASE("chains from modes are at b = 1 for half of their sweeps, and go down in the others") {
+  const Layered model = small({Unit::bernoulli(), Unit::bernoulli()});
+  const LayeredTarget target(model, Base::uniform(model));
+  std::vector<double> told;
+  // 16 chains are one group, told after its first sweep of ten at b = 1, and of ten below.
+  anneal_from_modes(target, modes_of(model),
+                    {.ladder = Ladder::linear(5),
+                     .chains = 16,
+                     .sweeps = 20,
+                     .key = make_key(1, "halves"),
+                     .progress = [&](double done) { told.push_back(done); }});
+  REQUIRE_FALSE(told.empty());
+  CHECK(told.front() == Approx(0.5 / 10));
+  const auto below = std::find_if(told.begin(), told.end(), [](double done) { return done > 0.5; });
+  REQUIRE(below != told.end());
+  CHECK(*below == Approx(0.5 + 0.5 / 10));
+}
+
 TEST_CASE("a mode that no chain from the base ends in is told by those that come from it") {
   const KnownModel votes = make_known_model("votes:200:60:8:10:1");
   const BothWays ways = both_ways(
@@ -234,6 +255,27 @@ TEST_CASE("a gap to chains that are not ok by themselves tells little, and that 
   REQUIRE(estimate.warnings.size() == 1);
   CHECK(estimate.warnings[0].find("from b = 1 have the status few_effective_samples") !=
         std::string::npos);
+  estimate = told;
+  hold_to_gap({few, told}, estimate);
+  CHECK(estimate.status == Status::ok);
+  REQUIRE(estimate.warnings.size() == 1);
+  CHECK(estimate.warnings[0].find("from the base have the status few_effective_samples") !=
+        std::string::npos);
+}
+
+TEST_CASE("chains that find no number are told with their own status, from whichever end") {
+  const Estimate told{.log_z = 100, .std_error = 0.03, .lower = 99.9, .upper = 100.1};
+  Estimate none;
+  none.refuse(Status::unvisited_rung, "a rung");
+  for (const auto& [ways, from] :
+       {std::pair(BothWays{none, told}, "the base"), {BothWays{told, none}, "b = 1"}}) {
+    Estimate estimate = told;
+    hold_to_gap(ways, estimate);
+    CHECK(estimate.status == Status::not_converged);
+    CHECK(estimate.warnings ==
+          std::vector<std::string>{fmt::format(
+              "chains from {} find no number to hold the estimate to (unvisited_rung)", from)});
+  }
 }
 
 // Of a well that all chains start in, the rest of the mass is in no reverse weight.

@@ -60,3 +60,23 @@ TEST_CASE("a case is held to the phases of its hidden layers as any estimate is"
   CHECK(estimate.log_z == alone.log_z);
   CHECK(estimate.status == Status::not_converged);
 }
+
+TEST_CASE("the log f of a case has no rungs, whose log Z would be of another law") {
+  const auto layer = [](int size) {
+    return Layer{.unit = Unit::bernoulli(), .bias = Eigen::VectorXd::Zero(size), .sigma0 = {}};
+  };
+  const Layered model({layer(3), layer(3), layer(2)},
+                      {Eigen::MatrixXd::Constant(3, 3, 0.5), Eigen::MatrixXd::Constant(3, 2, 0.5)});
+  const Eigen::VectorXd v = Eigen::VectorXd::Ones(3);
+  const MethodSettings settings{
+      .chains = 20, .sweeps = 200, .ladder = Ladder::linear(5), .key = make_key(1)};
+  const Layered hidden = hidden_layers_given(model, v);
+  for (const char* method : {"rts", "smc"}) {
+    INFO(method);
+    CHECK(estimate_log_z(method, LayeredTarget(hidden, Base::uniform(hidden)), settings)
+              .log_z_rungs.size() == 5);
+    const Estimate estimate = estimate_log_f(method, model, v, settings);
+    CHECK(std::isfinite(estimate.log_z));
+    CHECK(estimate.log_z_rungs.size() == 0);
+  }
+}

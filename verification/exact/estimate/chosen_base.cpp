@@ -27,6 +27,15 @@ TEST_CASE("cases that a search climbs from are spread over all of them") {
   CHECK(all == numbered(7).matrix());
 }
 
+TEST_CASE("a search climbs from the levels nearest to the cases, however these are rounded") {
+  // -1/3 in single precision is just below its level: 0.99999998 steps above the lowest.
+  const Layered model({{Unit::multivalued(3), Eigen::VectorXd::Zero(2), {}},
+                       {Unit::bernoulli(), Eigen::VectorXd::Zero(1), {}}},
+                      {Eigen::MatrixXd::Zero(2, 1)});
+  const Eigen::MatrixXf cases = Eigen::MatrixXf::Constant(2, 1, -1 / 3.0F);
+  CHECK(mode_search(model, 1, cases).climbs.cases == cases);
+}
+
 TEST_CASE(
     "means that are the uniform base's but for noise are no place to have a base of its own") {
   const KnownModel weak = make_known_model("random:20:8:0.1:1");
@@ -233,5 +242,21 @@ TEST_CASE("a mode is found that only the signs of one unit's weights lead to") {
     CHECK(finds());
     search.climbs.further_starts = 0;
     CHECK_FALSE(finds());
+  }
+}
+
+TEST_CASE("a base is chosen by what annealing wastes on the side that is not summed out") {
+  // No unit minds another. From the uniform base 200 steps waste a nat on the units above and five
+  // on those below, from rates near the mode a tenth of that. What is summed out costs nothing.
+  const Layered model =
+      Layered::rbm(Eigen::MatrixXd::Zero(4, 16), Eigen::VectorXd::Constant(4, 800),
+                   Eigen::VectorXd::Constant(16, 50));
+  for (const std::uint64_t seed : {1, 2}) {
+    const ModeSearch search = mode_search(model, seed);
+    const Base of_even = choose_auto_base(model, search, seed, 0).base,
+               of_odd = choose_auto_base(model, search, seed, 1).base;
+    CHECK(of_even.logits[0].isZero(0));
+    CHECK_FALSE(of_even.logits[1].isZero(0));
+    CHECK_FALSE(of_odd.logits[0].isZero(0));
   }
 }

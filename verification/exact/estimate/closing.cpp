@@ -146,12 +146,21 @@ TEST_CASE("the reason why there is no log Z comes first, and a method's own is k
   CHECK(closed(refused).warnings == std::vector<std::string>{"a rung has no sample"});
 }
 
+TEST_CASE("an estimate without log Z is not converged at least, whatever its own reason") {
+  Estimate few;
+  few.refuse(Status::few_effective_samples, "few");
+  CHECK(closed(few).status == Status::not_converged);
+  CHECK(closed(few).warnings == std::vector<std::string>{"few"});
+}
+
 TEST_CASE("an ok estimate within ten standard errors of the range of D stays so, and others not") {
   CHECK(closed(sound(), {9, 11}).status == Status::ok);
   CHECK(closed(sound(), {11 - 0.01, 12}).status == Status::ok);
   CHECK(closed(sound(), {11 + 0.01, 12}).status == Status::not_converged);
   CHECK(closed(sound(), {1, 9 + 0.01}).status == Status::ok);
   CHECK(closed(sound(), {1, 9 - 0.01}).status == Status::not_converged);
+  CHECK_THAT(closed(sound(), {11 + 0.01, 12}).warnings.at(0),
+             Catch::Contains("within 11.01 .. 12: use more rungs"));
   Estimate blind = sound();
   blind.std_error = 3.1;  // above the largest |D| and a nat
   CHECK(closed(blind, {-2, 2}).status == Status::not_converged);
@@ -167,6 +176,28 @@ TEST_CASE("an error that leaves Z unknown by powers of ten is no ok, whatever on
     CHECK(closed(estimate, {-HUGE_VAL, HUGE_VAL}).status == status);
   }
   CHECK_THAT(closed(estimate, {-1e4, 1e4}).warnings.front(), Catch::Contains("10.1 nats"));
+}
+
+TEST_CASE(
+    "an estimate of an error or of limits that are impossible is no ok, a method's own or not") {
+  const auto closed_as = [](const auto& change) {
+    Estimate estimate = sound();
+    change(estimate);
+    return closed(estimate);
+  };
+  CHECK(closed_as([](Estimate&) {}).status == Status::ok);
+  CHECK(closed_as([](Estimate& e) { e.effective_samples = 0; }).status == Status::ok);  // unknown
+  CHECK(closed_as([](Estimate& e) { e.lower = e.upper = e.log_z; }).status == Status::ok);
+  CHECK(closed_as([](Estimate& e) { e.std_error = 0; }).status == Status::ok);
+  for (const Estimate& wrong : {closed_as([](Estimate& e) { e.std_error = -0.1; }),
+                                closed_as([](Estimate& e) { e.lower = 10.1; }),
+                                closed_as([](Estimate& e) { e.upper = 9.9; }),
+                                closed_as([](Estimate& e) { std::swap(e.lower, e.upper); }),
+                                closed_as([](Estimate& e) { e.effective_samples = -3; })}) {
+    CHECK(wrong.status == Status::not_converged);
+    CHECK(wrong.log_z == 10);
+    CHECK_THAT(wrong.warnings.back(), Catch::Contains("must be limits around log Z"));
+  }
 }
 
 TEST_CASE("an estimate below what log Z certainly is says which of its numbers is too low") {
@@ -227,6 +258,18 @@ TEST_CASE("of estimates that are told together each has the limits that all of t
   CHECK_FALSE(refused(13.48, 100));
   CHECK(refused(13.482, 100));
   CHECK(refused(15.1, 1 << 30));  // five errors are no chance
+}
+
+TEST_CASE("above a great bound an estimate may be by what sums of D are rounded by") {
+  // A part in 10^9 of 10^8 nats is a tenth; five errors are 0.005.
+  const auto status = [](double above) {
+    const double log_z = 1e8 + above;
+    Estimate estimate{.log_z = log_z, .std_error = 1e-3, .lower = log_z, .upper = log_z};
+    refuse_above(estimate, 1e8);
+    return estimate.status;
+  };
+  CHECK(status(0.05) == Status::ok);
+  CHECK(status(0.11) == Status::not_converged);
 }
 
 TEST_CASE("an estimate far above log Z itself is refused, and none above a bound that is less") {

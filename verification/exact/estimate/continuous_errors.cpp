@@ -149,6 +149,25 @@ TEST_CASE("a continuous b that few chains bring above 0.95 is refused, whatever 
   CHECK_FALSE(says_visitors(8));
 }
 
+TEST_CASE("a trip of a continuous b goes from above 0.95 to below 0.05 and back") {
+  // All 40 chains go to and fro at every sweep: a hundred trips each, or none.
+  const auto says_trips = [](double low, double high) {
+    ContinuousSamples samples = sample();
+    for (Eigen::Index s = 0; s < samples.log_ratio.rows(); ++s) {
+      const double b = s % 2 == 0 ? high : low;
+      samples.inverse_temperature.row(s).setConstant(b);
+      samples.interval.row(s).setConstant(static_cast<int>(100 * b));  // of 100
+    }
+    const std::vector<std::string> warnings = ti_continuous(samples).warnings;
+    return std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+      return warning.starts_with("0 round trips between the ends of the ladder");
+    });
+  };
+  CHECK_FALSE(says_trips(0.045, 0.955));
+  CHECK(says_trips(0.055, 0.955));
+  CHECK(says_trips(0.045, 0.945));
+}
+
 TEST_CASE("two trips a chain are needed of a continuous b as of rungs") {
   // Of 40 chains ten go to and fro: eight times each is enough, seven times is not.
   const auto says_trips = [](Eigen::Index trips) {

@@ -1,6 +1,10 @@
 // Errors by groups of samples, batches of sweeps and bundles of chains: worked out by hand.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "boltzmark/estimate/estimators/bar.hpp"
 #include "boltzmark/estimate/estimators/mbar.hpp"
@@ -13,7 +17,7 @@ using namespace boltzmark;
 using Eigen::Index;
 
 TEST_CASE("batches of chains need more effective samples than chains: worked out by hand") {
-  const auto status = [](Index groups, int batches, double effective) {
+  const auto told = [](Index groups, int batches, double effective) {
     Estimate estimate{.log_z = 0};
     Eigen::VectorXd sums(groups);
     for (Index g = 0; g < groups; ++g) sums[g] = g % 4 < 2 ? 1 : -1;
@@ -25,12 +29,18 @@ TEST_CASE("batches of chains need more effective samples than chains: worked out
                          .mean_square = effective * squared_error});
     CHECK(estimate.std_error == Approx(std::sqrt(squared_error)).epsilon(1e-14));
     CHECK(estimate.effective_samples == Approx(effective).epsilon(1e-12));
-    return estimate.status;
+    return estimate;
   };
-  CHECK(status(8, 1, 51) == Status::ok);
-  CHECK(status(8, 1, 49) == Status::few_effective_samples);
-  CHECK(status(8, 2, 97) == Status::ok);  // 12 a batch; four pairs are too few to join
-  CHECK(status(8, 2, 95) == Status::few_effective_samples);
+  const auto warnings = [](int found, int needed) {
+    return std::vector<std::string>{fmt::format(
+        "{} effective samples (fewer than {}): run more sweeps or chains", found, needed)};
+  };
+  CHECK(told(8, 1, 51).status == Status::ok);
+  CHECK(told(8, 1, 49).status == Status::few_effective_samples);
+  CHECK(told(8, 1, 49).warnings == warnings(49, 50));
+  CHECK(told(8, 2, 97).status == Status::ok);  // 12 a batch; four pairs are too few to join
+  CHECK(told(8, 2, 95).status == Status::few_effective_samples);
+  CHECK(told(8, 2, 95).warnings == warnings(95, 96));
 }
 
 TEST_CASE("batches of a chain that are alike are joined, of influences as of their sums") {

@@ -26,3 +26,17 @@ TEST_CASE("what a method alone says ok of is right or refused where it is held t
   CHECK(estimate_held("rts", votes.model, 2, {.sweeps = 1000}).estimate.log_z !=
         held.estimate.log_z);
 }
+
+TEST_CASE("replicas of an estimate that is held start annealed, whatever the settings say") {
+  const Layered model = make_known_model("random:8:5:1:1").model;
+  MethodSettings settings{.chains = 40, .sweeps = 200, .ladder = Ladder::linear(10)};
+  const HeldEstimate held = estimate_held("ss", model, 3, settings);
+  settings.key = attempt_key(3);
+  const LayeredTarget target(model, held.chosen.base, {.chains = 40, .sweeps = 200});
+  const auto alone = [&](bool annealed) {
+    settings.annealed_start = annealed;
+    return MethodRuns(target, settings).estimate("ss").log_z;
+  };
+  CHECK(held.estimate.log_z == alone(true));
+  CHECK(held.estimate.log_z != alone(false));
+}

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
@@ -131,6 +132,34 @@ TEST_CASE("the standard error of integration contains the discretisation error")
   CHECK(simpson.lower < std::exp(1) - 1);
   CHECK(simpson.upper > std::exp(1) - 1);
   CHECK(simpson.log_z == Approx(std::exp(1) - 1).epsilon(1e-4));
+  // The corrected rule itself is held to Simpson's: 1.7272219 and 1.7183188.
+  const Estimate corrected =
+      thermodynamic_integration(store, Assignment::hard, {.quadrature = Quadrature::corrected});
+  CHECK(corrected.std_error == Approx(0.0089030626).epsilon(1e-7));
+}
+
+TEST_CASE("effective samples of integration by shares are those of the shares' influences") {
+  // D is 1 in half of the chains and -1 in the others: of t = tanh(1/2) the rungs' means are -t, t.
+  // By its shares of both a sample has the influence 1 - t^2 or t^2 - 1, its chain's other one too.
+  SampleStore store = store_on(Ladder::linear(2), 2, 40);
+  store.rung.row(1).setOnes();
+  for (Eigen::Index c = 0; c < 40; ++c) store.log_ratio.col(c).setConstant(c % 2 == 0 ? 1 : -1);
+  const double t = std::tanh(0.5);
+  const Estimate soft = thermodynamic_integration(store, Assignment::soft);
+  CHECK(soft.std_error == Approx((1 - t * t) / std::sqrt(39)).epsilon(1e-12));
+  CHECK(soft.effective_samples == Approx(39).epsilon(1e-12));
+}
+
+TEST_CASE("effective samples of the corrected rule count what the slopes add to influences") {
+  // D is 0 in 30 chains and 4 in 10, at either rung: of mean 1, variance 3 and slopes of 1/6 and
+  // -1/6 influences are -4/3 and 4, then -2/3 and 2, of mean square 10/3, and of chains -2 and 6.
+  SampleStore store = store_on(Ladder::linear(2), 2, 40);
+  store.rung.row(1).setOnes();
+  store.log_ratio.leftCols(10).setConstant(4);
+  const Estimate estimate =
+      thermodynamic_integration(store, Assignment::hard, {.quadrature = Quadrature::corrected});
+  CHECK(estimate.log_z == Approx(1).epsilon(1e-12));
+  CHECK(estimate.effective_samples == Approx(390.0 / 9).epsilon(1e-12));
 }
 
 TEST_CASE(

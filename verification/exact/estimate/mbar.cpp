@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "boltzmark/estimate/estimators/bar.hpp"

@@ -127,6 +127,30 @@ TEST_CASE("RAISE without cases warns that it is no bound, and needs chains that 
   CHECK(std::isnan(none.log_z));
 }
 
+TEST_CASE("RAISE's own tempered run draws rungs by the states that are asked for") {
+  const Layered model = small_model(2);
+  const LayeredTarget target(model, Base::uniform(model));
+  const auto visits = [&](States states) {
+    TopStates raised(target, 40, make_key(4)), tempered(target, 40, make_key(4));
+    estimate_log_z("raise", target,
+                   {.chains = 40,
+                    .sweeps = 200,
+                    .ladder = Ladder::linear(5),
+                    .states = states,
+                    .key = make_key(4),
+                    .top_states = &raised});
+    simulated_tempering(target, {.chains = 40,
+                                 .sweeps = 100,
+                                 .ladder = Ladder::linear(5),
+                                 .states = states,
+                                 .top_states = &tempered,
+                                 .key = make_key(4)});
+    CHECK(raised.visits == tempered.visits);
+    return tempered.visits;
+  };
+  CHECK(visits(States::joint) != visits(States::collapsed));
+}
+
 TEST_CASE("RAISE gives its cases to chains in turn, however many threads group them") {
   const Layered model = small_model();
   const LayeredTarget target(model, Base::uniform(model));
@@ -225,6 +249,29 @@ TEST_CASE("memory is foretold for the chains that a method moves, not for those 
   };
   // The same samples, of 100 chains and of 100,000: these have states, streams and places of their own.
   CHECK(bytes(5000) - bytes(5) > 300.0 * 20 * (5000 - 5));
+}
+
+TEST_CASE("memory is foretold for a state and an input of every unit of every chain") {
+  const auto bytes = [](int visible, int hidden) {
+    const Layered model =
+        Layered::rbm(Eigen::MatrixXd::Zero(visible, hidden), Eigen::VectorXd::Zero(visible),
+                     Eigen::VectorXd::Zero(hidden));
+    return method_bytes("rts", {.chains = 15'000}, model);
+  };
+  CHECK(bytes(1000, 600) - bytes(10, 6) == 15'000.0 * (4 + 4) * (1600 - 16));
+}
+
+TEST_CASE("memory is foretold for the samples of the tempered half of RAISE without cases") {
+  const Layered model = small_model();
+  const auto bytes_of_a_million_sweeps = [&](const Eigen::MatrixXf& cases) {
+    MethodSettings settings{.chains = 100, .sweeps = 1'000'000, .cases = cases};
+    const double before = method_bytes("raise", settings, model);
+    settings.sweeps *= 2;
+    return method_bytes("raise", settings, model) - before;
+  };
+  // Of each chain in half of the sweeps a D of 8 bytes and a rung of 4; of cases the ladder alone.
+  CHECK(bytes_of_a_million_sweeps({}) >= 100 * 500'000.0 * (8 + 4));
+  CHECK(bytes_of_a_million_sweeps(Eigen::MatrixXf::Zero(6, 1)) < 1e8);
 }
 
 TEST_CASE("every method tells how far it is, and never less than before") {

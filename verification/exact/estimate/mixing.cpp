@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/diagnose/pareto.hpp"
-#include "boltzmark/estimate/estimators/bar.hpp"
-#include "boltzmark/estimate/estimators/mbar.hpp"
-#include "boltzmark/estimate/estimators/stepping_stones.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/estimate/methods.hpp"
@@ -307,6 +305,15 @@ TEST_CASE("a run whose highest rung few chains visited is refused, whatever thei
   REQUIRE(one.warnings.size() == 1);
   CHECK(one.warnings[0].starts_with("1.0 of 10 chains made the visits of the ladder's top"));
   CHECK(judged(std::vector<int>(10, 40)).status == Status::ok);
+}
+
+TEST_CASE("an estimate of rungs without samples is refused, and says how many of them there are") {
+  Estimate estimate;
+  CHECK(judge_visits(estimate, Eigen::Vector3d(3, 1, 2)));
+  CHECK(estimate.warnings.empty());
+  CHECK_FALSE(judge_visits(estimate, Eigen::Vector3d(3, 0, 2)));
+  CHECK(estimate.status == Status::unvisited_rung);
+  CHECK_THAT(estimate.warnings.at(0), Catch::StartsWith("1 of 3 rungs have no samples"));
 }
 
 TEST_CASE("a method reads parallel tempering, live and stored, if and only if it says so") {

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/markov_chain.hpp"
 #include "boltzmark/estimate/estimators/rts_mixed.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"

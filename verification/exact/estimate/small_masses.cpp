@@ -92,6 +92,29 @@ TEST_CASE("the mass near a place is that of its own part, wherever draws of its 
   }
 }
 
+TEST_CASE("masses near places of a deep model are told by the units of the listed layers") {
+  // Units that mind none: those of layers 1 and 3 are nearly all on, as at the place.
+  std::vector<Layer> layers;
+  std::vector<Eigen::MatrixXd> weights;
+  for (const int size : {6, 3, 4, 2}) {
+    if (!layers.empty())
+      weights.emplace_back(Eigen::MatrixXd::Zero(layers.back().bias.size(), size));
+    layers.push_back(
+        {Unit::bernoulli(), Eigen::VectorXd::Constant(size, layers.size() % 2 == 1 ? 3 : 0), {}});
+  }
+  const Layered model(layers, weights);
+  const double log_z = 10 * std::log(2.0) + 5 * std::log1p(std::exp(3.0));
+  const Places one{Chains(model, 1), Eigen::MatrixXf::Ones(15, 1), {log_z}};
+  const SmallMasses small =
+      small_masses(model, one, 1, Eigen::VectorXd::Zero(15), log_z, make_key(1));
+  REQUIRE(small.any());
+  Eigen::VectorXd listed = Eigen::VectorXd::Zero(15);
+  for (const int unit : {6, 7, 8, 13, 14}) listed[unit] = 1;
+  CHECK(small.parts.scales == listed);
+  CHECK(small.parts.centres.col(0).isZero(0));
+  CHECK(small.parts.centres.col(1) == listed);
+}
+
 TEST_CASE("the error of the mass near a place is that of its draws' mean") {
   // Fair units of which none minds another: every draw weighs alike, so that of m of 16 in the part
   // the relative error is sqrt((16 / m - 1) / 15).

@@ -70,3 +70,18 @@ TEST_CASE("a reducible chain has no asymptotic variance") {
       asymptotic_variance(Eigen::MatrixXd::Identity(2, 2), Eigen::Vector2d(0.5, 0.5), f.head(2)),
       Error);
 }
+
+TEST_CASE("asymptotic covariances of a rotating chain are worked out by hand") {
+  // Half of the steps go on around a cycle of three states: of centred functions the sum of T^n is
+  // 1 + (P - P') / 3. f now and g later go together as g now and f later go apart.
+  Eigen::Matrix3d matrix;
+  matrix << 0.5, 0.5, 0,  //
+      0, 0.5, 0.5,        //
+      0.5, 0, 0.5;
+  Eigen::MatrixXd functions(3, 2), expected(2, 2);
+  functions << 2, 0, -1, 1, -1, -1;
+  expected << 2, 0, 0, 2.0 / 3;
+  const Eigen::MatrixXd found =
+      asymptotic_covariance(matrix, Eigen::Vector3d::Constant(1.0 / 3), functions);
+  CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-12);
+}

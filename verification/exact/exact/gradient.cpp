@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/log_z.hpp"
@@ -56,6 +57,13 @@ double difference_from_slopes(const Layered& model, const Cases& cases) {
 }
 
 }  // namespace
+
+TEST_CASE("the exact gradient of cases that are no states of the visible units is refused") {
+  const Layered model = random_rbm(3, 2, 1, 1);
+  CHECK_THROWS_AS(exact_gradient(model, Cases(Eigen::MatrixXf::Constant(3, 2, 0.5F))),
+                  InvalidArgument);
+  CHECK_THROWS_AS(exact_gradient(model, Cases(Eigen::MatrixXf::Zero(2, 2))), InvalidArgument);
+}
 
 TEST_CASE("the exact gradient agrees with brute force", "[gradient]") {
   const std::vector<std::vector<int>> codes = {{0, 0}, {1, 0}, {0, 3}, {0, 0, 0}, {0, 2, 1}};

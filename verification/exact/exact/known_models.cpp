@@ -134,6 +134,17 @@ TEST_CASE("a planted well holds the mass that it is named by, and no neighbour l
             (j == k ? 1e9 : 0.5));
 }
 
+TEST_CASE("each pattern is on by itself as often as off") {
+  // f of all states with one unit on is e^bias prod_i (1 + e^w_i), with none 2^9.
+  const Layered model = make_known_model("patterns:9:5:0.7:1").model;
+  for (int j = 0; j < 5; ++j) {
+    double on = model.bias(1)[j];
+    for (int i = 0; i < 9; ++i) on += std::log1p(std::exp(model.weights(0)(i, j)));
+    CHECK(on == Approx(9 * std::log(2.0)).epsilon(1e-12));
+  }
+  CHECK(model.bias(0).isZero(0));
+}
+
 TEST_CASE("two tilted modes are as far apart as asked") {
   const Layered model = make_known_model("tilted:20:6:0.5:1.5").model;
   const State on{Eigen::VectorXd::Ones(20), Eigen::VectorXd::Ones(6)},

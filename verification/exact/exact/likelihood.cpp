@@ -13,13 +13,6 @@ using namespace enumeration_test;
 
 namespace {
 
-Eigen::MatrixXf random_bits(int visible, int cases, std::uint64_t seed) {
-  Stream stream(make_key(seed, "bits"), Purpose::test);
-  Eigen::MatrixXf data(visible, cases);
-  for (float& x : data.reshaped()) x = static_cast<float>(stream.below(2));
-  return data;
-}
-
 std::vector<oracle::Real> column(const Eigen::MatrixXf& data, int c) {
   return {data.col(c).begin(), data.col(c).end()};
 }
@@ -32,7 +25,7 @@ TEST_CASE("log f of a visible state agrees with brute force", "[likelihood]") {
     for (const double scale : {0.5, 5.0, 100.0}) {
       const std::vector<int> sizes(code.size(), 3);
       const Layered model = random_network(code, sizes, scale, code.size());
-      const Eigen::MatrixXf data = random_bits(3, 5, 8);
+      const Eigen::MatrixXf data = random_bits(3, 5, make_key(8, "bits"));
       double mean = 0;
       for (int c = 0; c < data.cols(); ++c) {
         const auto truth =
@@ -148,7 +141,7 @@ TEST_CASE("a case with a zero of either sign is one case", "[likelihood]") {
 TEST_CASE("free energies of 784-500 RBMs agree with their definition", "[likelihood]") {
   for (const double scale : {0.05, 2.0, 100.0}) {
     const Layered model = random_rbm(784, 500, scale, 3);
-    const Eigen::MatrixXf data = random_bits(784, 3, 1);
+    const Eigen::MatrixXf data = random_bits(784, 3, make_key(1, "bits"));
     long double mean = 0;
     for (int c = 0; c < 3; ++c) {
       for (int i = 0; i < 784; ++i) mean += static_cast<long double>(data(i, c)) * model.bias(0)[i];
@@ -169,7 +162,7 @@ TEST_CASE("softplus is nowhere cut off in free energies", "[likelihood]") {
   const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(4, 500), Eigen::VectorXd::Zero(4),
                                      Eigen::VectorXd::Constant(500, 12.0));
   const double truth = 500 * (12 + std::log1p(std::exp(-12.0)));
-  CHECK(std::abs(mean_log_f(model, Cases(random_bits(4, 2, 1))) - truth) < 1e-10);
+  CHECK(std::abs(mean_log_f(model, Cases(random_bits(4, 2, make_key(1, "bits")))) - truth) < 1e-10);
 }
 
 TEST_CASE("the mean log-likelihood of Bars and Stripes reaches -3.379093 and never exceeds it",
@@ -206,6 +199,10 @@ TEST_CASE("data that the model cannot take are refused", "[likelihood]") {
   CHECK_THROWS_AS(mean_log_f(random_network({2, 0}, {3, 2}, 1, 1),
                              Cases(Eigen::MatrixXf::Constant(3, 2, 0.5F))),
                   InvalidArgument);
+  // 0 is a bit, and no state of a spin.
+  CHECK_THROWS_AS(
+      mean_log_f(random_network({1, 0}, {3, 2}, 1, 1), Cases(Eigen::MatrixXf::Zero(3, 2))),
+      InvalidArgument);
   CHECK_THROWS_AS(Cases(Eigen::MatrixXf(3, 0)), InvalidArgument);
   CHECK_THROWS_AS(Cases(Eigen::MatrixXf::Constant(3, 2, std::nanf(""))), InvalidArgument);
   CHECK_THROWS_AS(log_unnormalised(model, Eigen::VectorXd::Zero(2)), InvalidArgument);

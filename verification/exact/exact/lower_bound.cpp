@@ -168,6 +168,15 @@ TEST_CASE("runs that do not temper collapsed states are held to a tempered searc
   CHECK_FALSE(searched.states.empty());
   CHECK(find_lower_bound(target, search, {}, searched).searched > well.known.log_z - 0.7);
   CHECK(find_before(target, search, 1, chosen, false).states.empty());
+  const auto has_states = [&](const char* method, bool of_modes) {
+    ChosenBase of = chosen;
+    of.phases = searched.phases;
+    of.of_modes = of_modes;
+    return !find_before(target, search, 1, of, find_method(method), {}).states.empty();
+  };
+  CHECK(has_states("ais", false));
+  CHECK(has_states("rts", true));
+  CHECK_FALSE(has_states("rts", false));
 
   const auto tempers = [](const char* method, Tempering tempering, States states) {
     return tempers_collapsed(find_method(method), {.states = states, .tempering = tempering});
@@ -252,6 +261,27 @@ TEST_CASE("a list's bound holds the roundings of its additions") {
         static_cast<double>(14 * std::log(2.0L) + 14 * std::log1p(std::exp(1.0L * b)));
     INFO(b);
     CHECK(std::abs(list.log_sum() - truth) <= list.error_bound() + 4e-15);
+  }
+}
+
+TEST_CASE("a list that is full with the last state of all has all states") {
+  // 14 independent hidden units: of so few the list ends at once when it has all 2^14 states.
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(15, 14), Eigen::VectorXd::Zero(15),
+                                     Eigen::VectorXd::Constant(14, 0.1));
+  const double log_z = 15 * std::log(2.0) + 14 * std::log1p(std::exp(0.1));
+  LowerBoundOptions options = options_of(1);
+  const LowerBound all = bound_of(model, options);
+  CHECK(all.states == 1 << 14);
+  CHECK(all.all_states);
+  CHECK(all.listed == Approx(log_z).epsilon(1e-12));
+  options.most_states = 1 << 13;
+  const LowerBound half = bound_of(model, options);
+  CHECK(half.states < 1 << 14);
+  CHECK_FALSE(half.all_states);
+  for (const auto& [bound, status] : {std::pair(all, Status::not_converged), {half, Status::ok}}) {
+    Estimate above{.log_z = log_z + 1, .std_error = 0, .lower = log_z + 1, .upper = log_z + 1};
+    hold_to_bound(bound, above);
+    CHECK(above.status == status);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <tuple>
 #include <vector>
@@ -18,7 +17,6 @@
 #include "boltzmark/exact/modes/unit_steps.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/model/sides.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/check_cases.hpp"
@@ -274,6 +272,49 @@ TEST_CASE("a mode is found that only a unit stepped away from a fixed point lead
   CHECK_FALSE(finds());
 }
 
+TEST_CASE("a pattern that many units hold is found among units that hide it, which go first") {
+  constexpr int kVisible = 200, kGates = 30, kDead = 40;
+  Stream stream(make_key(11, "hidden gates"), Purpose::test);
+  const Eigen::VectorXd visible = Eigen::VectorXd::Constant(kVisible, -2);
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(kVisible, kGates + kDead);
+  std::vector<int> held(kVisible);
+  std::iota(held.begin(), held.end(), 0);
+  for (int j = 0; j < kGates; ++j)
+    for (std::size_t k = 0; k < kVisible / 10; ++k) {
+      std::swap(held[k], held[k + static_cast<std::size_t>(stream.below(held.size() - k))]);
+      weights(held[k], j) = 4;
+    }
+  // Dead units share more with gates than these do with each other, and hold e^-40.
+  for (int j = kGates; j < kGates + kDead; ++j)
+    for (double& weight : weights.col(j)) weight = stream.uniform() < 0.5 ? -4 : 4;
+  const auto log_partitions = [](const Eigen::VectorXd& inputs) {
+    return inputs.unaryExpr([](double x) { return softplus(x); }).sum();
+  };
+  const double off = log_partitions(visible);
+  Eigen::VectorXd hidden(kGates + kDead);
+  hidden.head(kGates).setConstant(
+      (off + kAhead - log_partitions(visible + weights.leftCols(kGates).rowwise().sum())) / kGates);
+  for (int j = kGates; j < kGates + kDead; ++j)
+    hidden[j] = off - 40 - log_partitions(visible + weights.col(j));
+  const Modes modes = modes_of(Layered::rbm(weights, visible, hidden), search_of(1));
+  CHECK(modes.log_f.front() == Approx(off + kAhead).epsilon(1e-9));
+}
+
+TEST_CASE("the steepest climb takes the best step each time, worked out by hand") {
+  // Three hidden units without a visible one between them: alone they gain -1, 2 and 3.
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(1, 3), Eigen::VectorXd::Zero(1),
+                                     Eigen::Vector3d(-1, 2, 3));
+  const Bipartite sides = list_side(model, 1);
+  const auto after = [&](int steps) {
+    return climb_steepest(sides, weigh(sides, {1, 0, 0}), steps).indices;
+  };
+  CHECK(after(0) == std::u16string{1, 0, 0});
+  CHECK(after(1) == std::u16string{1, 0, 1});
+  CHECK(after(2) == std::u16string{1, 1, 1});
+  CHECK(after(3) == std::u16string{0, 1, 1});
+  CHECK(after(9) == std::u16string{0, 1, 1});
+}
+
 TEST_CASE("a pattern is found that many units hold together, each of which loses by itself") {
   // The larger model is too large to step every unit first.
   for (const auto& [visible, others, seed] :
@@ -321,7 +362,7 @@ TEST_CASE(
     for (const StepOrder order : {StepOrder::gains, StepOrder::shared}) {
       if (order == StepOrder::shared) gains.setZero();
       Eigen::VectorXd after = gains;
-      std::u16string state = start, likeliest = start;
+      std::u16string state = start, likeliest = start, halfway;
       std::vector<int> left(kUnits);
       std::iota(left.begin(), left.end(), 0);
       for (int next = 3;;) {
@@ -329,13 +370,19 @@ TEST_CASE(
         if (log_f(state) > log_f(likeliest)) likeliest = state;
         after += shared.col(next);
         left.erase(std::find(left.begin(), left.end(), next));
+        if (left.size() == kUnits / 2) halfway = state;
         if (left.empty()) break;
         next = *std::max_element(left.begin(), left.end(),
                                  [&](int a, int b) { return after[a] < after[b]; });
       }
-      const ListedState found = steps.likeliest_on_the_way(3, order);
-      CHECK(found.indices == likeliest);
-      CHECK(found.log_weight == log_f(likeliest));
+      const std::vector<ListedState> found = steps.walk(3, order, 2);
+      REQUIRE(found.size() == 3);
+      CHECK(found[0].indices == likeliest);
+      CHECK(found[0].log_weight == log_f(likeliest));
+      CHECK(found[1].indices == halfway);
+      CHECK(found[2].indices == state);
+      CHECK(found[2].log_weight == log_f(state));
+      CHECK(steps.walk(3, order, 0).size() == 1);
     }
   }
 }

@@ -7,31 +7,26 @@
 #include "boltzmark/transition/sweep.hpp"
 #include "verification/checks/decision_bound.hpp"
 #include "verification/checks/verifier.hpp"
+#include "verification/exact/support/drawn_network.hpp"
 #include "verification/exact/support/every_path.hpp"
 
 using namespace boltzmark;
 
 namespace {
 
+double multiple(Stream& stream) { return (static_cast<double>(stream.below(1025)) - 512) / 256; }
+
 Eigen::VectorXd multiples(Stream& stream, int n) {
   Eigen::VectorXd values(n);
-  for (double& value : values) value = (static_cast<double>(stream.below(1025)) - 512) / 256;
+  for (double& value : values) value = multiple(stream);
   return values;
 }
 
 // Parameters that are multiples of 2^-8: every order of summation is exact in float32.
 Layered short_model(const std::vector<int>& sizes, std::uint64_t index) {
   Stream stream(make_key(11, "short model"), Purpose::test, index);
-  std::vector<Layer> layers;
-  std::vector<Eigen::MatrixXd> weights;
-  for (std::size_t l = 0; l < sizes.size(); ++l) {
-    layers.push_back(
-        {.unit = Unit::bernoulli(), .bias = multiples(stream, sizes[l]), .sigma0 = {}});
-    if (l > 0)
-      weights.push_back(
-          multiples(stream, sizes[l - 1] * sizes[l]).reshaped(sizes[l - 1], sizes[l]));
-  }
-  return {std::move(layers), std::move(weights)};
+  const auto draw = [&] { return multiple(stream); };
+  return drawn_network(std::vector<int>(sizes.size()), sizes, draw, draw);
 }
 
 }  // namespace

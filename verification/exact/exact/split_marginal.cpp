@@ -8,16 +8,14 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "oracle/enumerate.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
+#include "verification/exact/support/small_data.hpp"
 
 using namespace enumeration_test;
 
 namespace {
 
-Eigen::MatrixXd random_bits(int visible, int cases) {
-  Stream stream(make_key(static_cast<std::uint64_t>(visible), "split bits"), Purpose::test);
-  Eigen::MatrixXd data(visible, cases);
-  for (double& x : data.reshaped()) x = static_cast<double>(stream.below(2));
-  return data;
+Eigen::MatrixXf split_bits(int visible, int cases) {
+  return random_bits(visible, cases, make_key(static_cast<std::uint64_t>(visible), "split bits"));
 }
 
 Eigen::VectorXd log_sums(const Layered& model, const Eigen::MatrixXd& data) {
@@ -47,7 +45,7 @@ TEST_CASE("a product for all cases sums the hidden layers as an enumeration of e
         CAPTURE(code, units, scale);
         const Layered model =
             random_network(code, std::vector<int>(code.size(), units), scale, code.size());
-        const Eigen::MatrixXd data = random_bits(units, 21);
+        const Eigen::MatrixXd data = split_bits(units, 21).cast<double>();
         const Eigen::VectorXd sums = log_sums(model, data);
         for (int k = 0; k < data.cols(); ++k) {
           if (scale > 5 && std::isnan(sums[k])) continue;  // left to an enumeration
@@ -65,7 +63,7 @@ TEST_CASE("halves of unlike sizes, and more states than one block, are summed al
   // 5 units: 8 columns and 4 rows; 22: 1,024 columns and rows, and two units held fixed.
   for (const int units : {5, 22}) {
     const Layered model = random_network({0, 0, 0}, {3, units, 2}, 1.0, 4);
-    const Eigen::MatrixXd data = random_bits(3, 18);
+    const Eigen::MatrixXd data = split_bits(3, 18).cast<double>();
     const Eigen::VectorXd sums = log_sums(model, data);
     for (int k = 0; k < data.cols(); ++k) {
       const double alone = log_unnormalised(model, data.col(k));  // enumerates the two
@@ -86,9 +84,18 @@ TEST_CASE("a case whose scaled sum vanishes is left to an enumeration of its own
   REQUIRE(std::isfinite(log_sums(model, Eigen::MatrixXd::Zero(2, 1))[0]));
 }
 
+TEST_CASE("inputs so large that a double does not resolve their sum have none") {
+  const SplitMarginal marginal(random_network({0, 0, 0}, {3, 3, 2}, 1, 1));
+  Eigen::MatrixXd inputs(3, 2);
+  inputs << Eigen::Vector3d::Constant(0x1p47), Eigen::Vector3d::Constant(0x1p49);
+  const Eigen::VectorXd sums = marginal.log_sums(inputs);
+  REQUIRE(sums[0] == Approx(3 * 0x1p47).epsilon(1e-12));
+  REQUIRE(std::isnan(sums[1]));
+}
+
 TEST_CASE("the likelihoods of many cases of a deep model are those of brute force") {
   const Layered model = random_network({0, 0, 0, 2}, {8, 5, 4, 2}, 2.0, 5);
-  const Eigen::MatrixXf data = random_bits(8, 200).cast<float>();
+  const Eigen::MatrixXf data = split_bits(8, 200);
   const Cases cases(data);
   const Eigen::VectorXd found = log_unnormalised(model, cases);
   for (std::size_t k = 0; k < cases.distinct(); k += 7) {

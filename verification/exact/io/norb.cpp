@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/datasets/norb_toy.hpp"
 #include "boltzmark/io/datasets/toy_objects.hpp"

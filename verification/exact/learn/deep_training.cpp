@@ -14,10 +14,12 @@
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/states.hpp"
+#include "verification/exact/support/small_data.hpp"
 #include "verification/exact/support/small_trainers.hpp"
 
 using namespace boltzmark;
 using small_trainers::same_bytes;
+using small_trainers::steps;
 
 namespace {
 
@@ -82,10 +84,6 @@ double objective(const Layered& model, const Eigen::MatrixXf& data) {
   double mean = 0;
   for (const double bound : bounds.log_f) mean += bound / static_cast<double>(data.cols());
   return mean - exact_log_z(model).log_z;
-}
-
-void step_all(Trainer& trainer, int count) {
-  for (int i = 0; i < count; ++i) trainer.step();
 }
 
 /// One that gives states of fewer chains than it says.
@@ -278,18 +276,18 @@ TEST_CASE("deep training gives the same bytes for one thread and two, and after 
     options.optimiser.momentum = 0.5;
     options.optimiser.rate_decay = 10;
     Trainer whole(start, data, options, make_key(1));
-    step_all(whole, 12);
+    steps(whole, 12);
     {
       const ThreadLimit limit(1);
       Trainer one(start, data, options, make_key(1));
-      step_all(one, 12);
+      steps(one, 12);
       CHECK(same_bytes(whole.model(), one.model()));
     }
     Trainer first(start, data, options, make_key(1));
-    step_all(first, 5);
+    steps(first, 5);
     Trainer second(start, data, options, make_key(1));
     second.restore(first.checkpoint());
-    step_all(second, 7);
+    steps(second, 7);
     CHECK(same_bytes(whole.model(), second.model()));
     TrainOptions other = options;
     other.mean_field.updates = 6;
@@ -299,16 +297,11 @@ TEST_CASE("deep training gives the same bytes for one thread and two, and after 
 }
 
 TEST_CASE("a deep model learns Bars and Stripes beyond what independent pixels can") {
-  Eigen::MatrixXf data(9, 16);
-  for (int pattern = 0; pattern < 8; ++pattern)
-    for (int pixel = 0; pixel < 9; ++pixel) {
-      data(pixel, pattern) = static_cast<float>(pattern >> (pixel / 3) & 1);
-      data(pixel, 8 + pattern) = static_cast<float>(pattern >> (pixel % 3) & 1);
-    }
+  const Eigen::MatrixXf data = bars_and_stripes_patterns(3);
   const Layered start = initial_network(std::vector{9, 6, 4}, 0.01, make_key(2));
   for (const Negative& negative : kNegatives) {
     Trainer trainer(start, data, {.negative = negative, .learning_rate = 0.1}, make_key(1));
-    step_all(trainer, 3000);
+    steps(trainer, 3000);
     const double after = exact_mean_log_likelihood(trainer.model(), Cases(data));
     CHECK(after > -9 * std::log(2.0) + 1.0);  // independent pixels: -9 ln 2 = -6.238
     // 12 patterns stand once among 16 cases and 2 twice: minus the entropy of these.

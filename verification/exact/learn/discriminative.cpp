@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/learn/classes/class_kernel.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/random/stream.hpp"

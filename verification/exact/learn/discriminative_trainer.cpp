@@ -10,8 +10,10 @@
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "verification/exact/support/small_trainers.hpp"
 
 using namespace boltzmark;
+using small_trainers::steps;
 
 namespace {
 
@@ -34,10 +36,6 @@ DiscriminativeRbm start(Unit unit, int hidden = 10) {
 bool same_bytes(const DiscriminativeRbm& a, const DiscriminativeRbm& b) {
   return a.input_weights() == b.input_weights() && a.class_weights() == b.class_weights() &&
          a.hidden_bias() == b.hidden_bias() && a.class_bias() == b.class_bias();
-}
-
-void steps(DiscriminativeTrainer& trainer, int count) {
-  for (int i = 0; i < count; ++i) trainer.step();
 }
 
 const Optimiser kOptimisers[] = {Optimiser::sgd(), Optimiser::adam(), Optimiser::adamax()};

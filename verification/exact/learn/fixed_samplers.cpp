@@ -1,9 +1,12 @@
 // The registered negative phases that also sample a model that does not change.
 #include <catch2/catch.hpp>
+#include <memory>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/phases/negative.hpp"
+#include "boltzmark/sample/chains/adaptive_runs.hpp"
+#include "boltzmark/sample/tempering/parallel_tempering.hpp"
 
 using namespace boltzmark;
 
@@ -38,4 +41,32 @@ TEST_CASE("what samples a fixed model starts at the states that it is given") {
   CHECK(samplers >= 2);
   CHECK(parse_sampler("gibbs") == Negative::pcd(1));
   CHECK_THROWS_AS(parse_sampler("gibbs:1"), InvalidArgument);
+}
+
+TEST_CASE("simulated tempering is made with the factor and the weights that are asked for") {
+  const Layered model = initial_rbm(6, 3, 1, make_key(5));
+  const SamplerSetup setup{.model = model,
+                           .packing = {.chains = 5},
+                           .key = make_key(1),
+                           .draws = std::make_shared<PhiloxDraws>(make_key(1))};
+  const auto by_name = [&](const Negative& negative) {
+    const auto sampler = make_sampler(negative, setup);
+    sampler->advance(50);
+    return sampler->log_weights();
+  };
+  const auto by_hand = [&](AdaptingFactor factor, WeightSharing weights, int every) {
+    AdaptiveRuns runs(setup, {uniform_ladder(3, 0.5), factor, weights}, every);
+    runs.advance(50);
+    return runs.log_weights();
+  };
+  const AdaptingFactor vanishing{.vanishing = true, .size = 10}, small{.size = 2};
+  CHECK(by_name(parse_sampler("st:3:0.5")) == by_hand(vanishing, WeightSharing::own, 50));
+  CHECK(by_name(parse_sampler("st:3:0.5")) != by_hand({}, WeightSharing::own, 50));
+  CHECK(by_name(parse_negative("st:3:0.5")) == by_hand({}, WeightSharing::own, 50));
+  const auto shared = by_name(
+      parse_negative_description("st:3:0.5 --every 4 --factor constant:2 --weights shared"));
+  CHECK(shared == by_hand(small, WeightSharing::shared, 4));
+  CHECK(shared != by_hand(small, WeightSharing::own, 4));
+  // Those of three rungs are all chains'.
+  for (std::size_t k = 3; k < shared.size(); ++k) CHECK(shared[k] == shared[k - 3]);
 }

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <memory>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"

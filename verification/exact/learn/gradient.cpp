@@ -42,6 +42,16 @@ void check_gradient(const Parameters& gradient, const oracle::Means& data,
   CHECK(difference(gradient.weights[0], data.weights - model.weights) < kHiddenTolerance);
 }
 
+// Draws by which a chain takes the path of its number, again and again in the order of chains.
+std::shared_ptr<scripts::FunctionDraws> path_draws(const oracle::SmallRbm& rbm, std::uint64_t paths,
+                                                   std::uint64_t base) {
+  return std::make_shared<scripts::FunctionDraws>(
+      [=](std::uint32_t layer, std::uint32_t unit, std::uint32_t chain, std::uint64_t sweep) {
+        const std::uint64_t place = scripts::decision(rbm, layer, unit, sweep);
+        return scripts::middle(scripts::digit(chain % paths, base, place), base);
+      });
+}
+
 // All four cases, each with every path of the k-step chain.
 void check_cd(const Rule& rule, double flip, int k, std::uint64_t base) {
   const oracle::SmallRbm rbm = lattice_rbm();
@@ -54,13 +64,9 @@ void check_cd(const Rule& rule, double flip, int k, std::uint64_t base) {
     data_law[v] = 0.25;
     law += 0.25 * oracle::cd_law(rbm, v, {.flip = flip}, k);
   }
-  const auto draws = std::make_shared<scripts::FunctionDraws>(
-      [&](std::uint32_t layer, std::uint32_t unit, std::uint32_t chain, std::uint64_t sweep) {
-        const std::uint64_t place = scripts::decision(rbm, layer, unit, sweep);
-        return scripts::middle(scripts::digit(chain % paths, base, place), base);
-      });
   Trainer trainer(scripts::production(rbm), data,
-                  {.negative = Negative::cd(k), .rule = rule, .learning_rate = 0}, {}, draws);
+                  {.negative = Negative::cd(k), .rule = rule, .learning_rate = 0}, {},
+                  path_draws(rbm, paths, base));
   trainer.step();
   check_gradient(trainer.gradient(), oracle::means(rbm, data_law), oracle::means(rbm, law));
 }
@@ -83,11 +89,7 @@ TEST_CASE("PCD-2 continues its chains with the hidden states that they had") {
   const oracle::SmallRbm rbm = lattice_rbm();
   const int paths = 1 << 12;
   const Eigen::MatrixXf data = Eigen::MatrixXf::Ones(2, 8 * paths);
-  const auto draws = std::make_shared<scripts::FunctionDraws>(
-      [&](std::uint32_t layer, std::uint32_t unit, std::uint32_t chain, std::uint64_t sweep) {
-        const std::uint64_t place = scripts::decision(rbm, layer, unit, sweep);
-        return scripts::middle(scripts::digit(chain % paths, 2, place), 2);
-      });
+  const auto draws = path_draws(rbm, paths, 2);
   const Layered model = scripts::production(rbm);
   auto sampler = std::make_unique<PersistentChains>(SamplerSetup{
       .model = model, .packing = {.chains = 8 * paths}, .rule = Rule::flip(), .draws = draws});

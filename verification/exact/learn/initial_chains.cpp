@@ -2,12 +2,12 @@
 #include "boltzmark/learn/phases/initial_chains.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <set>
 
-#include "boltzmark/core/parallel.hpp"
-#include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/sample/chains/persistent_ladders.hpp"
+#include "verification/exact/support/every_path.hpp"
 
 using namespace boltzmark;
 
@@ -116,4 +116,18 @@ TEST_CASE("chains at drawn cases hold those of the first update") {
   source.fill(drawn, all, 0);
   CHECK(numbers_of(chains_at_cases(model, source, 7, make_key(1)).get_layer(0)) ==
         numbers_of(drawn.get_layer(0)));
+}
+
+TEST_CASE("chains at grey cases are drawn given their levels, on every SIMD path") {
+  // Of 48 chains wide kernels take tables of two-valued units: levels of 1/2 are none. Inputs are
+  // 4, where bits would make them 8 or 0.
+  constexpr int kUnits = 200, kChains = 48;
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Constant(2, kUnits, 4),
+                                     Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(kUnits));
+  GivenCases source(Eigen::MatrixXf::Constant(2, 3, 0.5F), Unit::bernoulli());
+  const double p = 1 / (1 + std::exp(-4.0)), error = std::sqrt(p * (1 - p) / (kUnits * kChains));
+  on_every_path([&] {
+    const Chains chains = chains_at_cases(model, source, kChains, make_key(1));
+    CHECK(std::abs(chains.get_layer(1).cast<double>().mean() - p) < 5 * error);
+  });
 }

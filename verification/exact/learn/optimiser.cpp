@@ -124,6 +124,13 @@ TEST_CASE("optimisers refuse settings outside their range and gradients of other
   CHECK_THROWS_AS(parse_optimiser("rmsprop"), InvalidArgument);
 }
 
+TEST_CASE("the rate that an optimiser has by default is its authors', and 0.05 of plain ascent") {
+  CHECK(Optimiser::sgd().default_rate() == 0.05);
+  CHECK(Optimiser::adam().default_rate() == 0.001);
+  CHECK(Optimiser::adamax().default_rate() == 0.002);
+  CHECK(Optimiser::rms_spectral().default_rate() == 1e-5);
+}
+
 TEST_CASE("a trainer adds the optimiser's step of its gradient, and resumes with its moments") {
   Eigen::MatrixXf data(4, 6);
   data << 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1, 0, 1, 1, 0;

@@ -2,7 +2,6 @@
 // states that an RBM on others learns from, the recipe's schedule, and the same bytes after a resume.
 #include "boltzmark/learn/pretraining.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <memory>
@@ -13,8 +12,11 @@
 #include "boltzmark/learn/cases/stacked_cases.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
+#include "verification/exact/support/small_data.hpp"
+#include "verification/exact/support/small_trainers.hpp"
 
 using namespace boltzmark;
+using small_trainers::same_bytes;
 
 namespace {
 
@@ -23,10 +25,7 @@ Layered stacked_rbm(int visible, int hidden, double sd, std::uint64_t seed) {
 }
 
 Eigen::MatrixXf stacked_bits(int units, int cases) {
-  Eigen::MatrixXf data(units, cases);
-  Stream stream(make_key(21, "stacked"), Purpose::test);
-  for (float& x : data.reshaped()) x = static_cast<float>(stream.below(2));
-  return data;
+  return random_bits(units, cases, make_key(21, "stacked"));
 }
 
 Eigen::MatrixXd on_probability(const Eigen::MatrixXd& inputs) {
@@ -54,12 +53,6 @@ Eigen::MatrixXd stacked_states(const Eigen::MatrixXd& p, const Draws& draws, int
 Pretraining small_pretraining(const Eigen::MatrixXf& data, std::vector<int> epochs) {
   return Pretraining({9, 6, 5, 4}, {}, std::make_shared<GivenCases>(data, Unit::bernoulli()),
                      {.epochs = std::move(epochs), .batch = 8}, make_key(4));
-}
-
-bool same_parameters(const Layered& a, const Layered& b) {
-  bool same = a.weights() == b.weights();
-  for (int l = 0; l < a.layers(); ++l) same = same && a.bias(l) == b.bias(l);
-  return same;
 }
 
 void pretrain_to(Pretraining& pretraining, std::uint64_t updates) {
@@ -209,7 +202,7 @@ TEST_CASE("pretraining follows its recipe, stage by stage") {
   CHECK(pretraining.finished());
   const Layered end = pretraining.model();
   pretraining.step();
-  CHECK(same_parameters(end, pretraining.model()));
+  CHECK(same_bytes(end, pretraining.model()));
 }
 
 // The first five stages, two of the bottom RBM and three of the next, the last of CD-2, by trainers that
@@ -275,7 +268,7 @@ TEST_CASE("pretraining goes on from any update with the same bytes, on one threa
     const ThreadLimit limit(1);
     Pretraining one = small_pretraining(data, epochs);
     pretrain_to(one, all);
-    CHECK(same_parameters(one.model(), whole.model()));
+    CHECK(same_bytes(one.model(), whole.model()));
   }
   Pretraining first = small_pretraining(data, epochs);
   // At the start, within a stage, between two of an RBM, between two RBMs, at the end.
@@ -287,7 +280,7 @@ TEST_CASE("pretraining goes on from any update with the same bytes, on one threa
     second.restore(first.checkpoint());
     CHECK(second.updates() == stop);
     pretrain_to(second, all);
-    CHECK(same_parameters(second.model(), whole.model()));
+    CHECK(same_bytes(second.model(), whole.model()));
     CHECK(second.checkpoint() == whole.checkpoint());
   }
 }
@@ -363,12 +356,7 @@ TEST_CASE("the RBMs of a stack double what the deep model's inner layers miss") 
 }
 
 TEST_CASE("a pretrained model knows Bars and Stripes beyond what independent pixels can") {
-  Eigen::MatrixXf data(9, 16);
-  for (int pattern = 0; pattern < 8; ++pattern)
-    for (int pixel = 0; pixel < 9; ++pixel) {
-      data(pixel, pattern) = static_cast<float>(pattern >> (pixel / 3) & 1);
-      data(pixel, 8 + pattern) = static_cast<float>(pattern >> (pixel % 3) & 1);
-    }
+  const Eigen::MatrixXf data = bars_and_stripes_patterns(3);
   Pretraining pretraining({9, 8, 8}, {}, std::make_shared<GivenCases>(data, Unit::bernoulli()),
                           {.epochs = {1500, 60}, .batch = 4}, make_key(2));
   pretrain_to(pretraining, pretraining.total_updates());

@@ -12,8 +12,9 @@
 #include "boltzmark/learn/classes/discriminative.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/random/stream.hpp"
+#include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/tempering/tracked_tempering.hpp"
+#include "verification/exact/support/small_trainers.hpp"
 
 using namespace boltzmark;
 
@@ -34,17 +35,14 @@ std::uint64_t digest(const Layered& model) {
   return digest(parameters);
 }
 
-Eigen::MatrixXf trained_cases(int units, int cases) {
-  Eigen::MatrixXf values(units, cases);
-  Stream stream(make_key(17, "trained bytes"), Purpose::test);
-  for (float& value : values.reshaped()) value = stream.uniform() < 0.3 ? 1.0F : 0.0F;
-  return values;
+Eigen::MatrixXf trained_cases() {
+  return small_trainers::random_cases(20, 50, make_key(17, "trained bytes"));
 }
 
 Layered start() { return initial_rbm(20, 12, 0.1, make_key(5)); }
 
 std::uint64_t train(const TrainOptions& options) {
-  const Eigen::MatrixXf data = trained_cases(20, 50);
+  const Eigen::MatrixXf data = trained_cases();
   Trainer trainer(start(), data, options, make_key(1));
   for (int update = 0; update < 30; ++update) trainer.step();
   return digest(trainer.model());
@@ -53,7 +51,7 @@ std::uint64_t train(const TrainOptions& options) {
 std::uint64_t train_classes() {
   std::vector<int> labels(50);
   for (int c = 0; c < 50; ++c) labels[c] = c % 3;
-  const LabelledCases cases(trained_cases(20, 50), labels, 3);
+  const LabelledCases cases(trained_cases(), labels, 3);
   DiscriminativeTrainer trainer(xavier_discriminative(Unit::multivalued(3), 20, 12, 3, make_key(5)),
                                 cases, {.batch = 20}, make_key(1));
   for (int update = 0; update < 30; ++update) trainer.step();
@@ -61,7 +59,7 @@ std::uint64_t train_classes() {
 }
 
 std::uint64_t train_tracked() {
-  const Eigen::MatrixXf data = trained_cases(20, 50);
+  const Eigen::MatrixXf data = trained_cases();
   const Layered model = start();
   const auto tempered =
       std::make_shared<const TemperedModel>(model, Base::from_data(model, data, 5));

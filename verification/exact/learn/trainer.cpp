@@ -4,7 +4,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,8 +11,8 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/chains/persistent_ladders.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
+#include "boltzmark/sample/chains/persistent_ladders.hpp"
 #include "oracle/learn_enumeration.hpp"
 #include "verification/exact/support/every_path.hpp"
 #include "verification/exact/support/small_data.hpp"
@@ -303,6 +302,32 @@ TEST_CASE("the option --chains counts the chains of every temperature") {
   for (const char* text : {"", " pcd:1", "pcd:1 --chains", "pcd:1 --chains 6 7", "cd:1 --chains 6",
                            "pcd:1  --chains 6"})
     CHECK_THROWS_AS(parse_negative_description(text), InvalidArgument);
+}
+
+TEST_CASE("the option --every is the sweeps from one tempered transition to the next") {
+  const Layered model = start(6, 3);
+  const SamplerSetup setup{.model = model, .packing = {.chains = 10}, .key = make_key(1)};
+  // From 1 to 0.5 by way of 0.75 and back: four sweeps a transition.
+  CHECK(make_sampler(Negative::tt(3, 0.5), setup)->chain_sweeps(4) == 10 * 4 * (1 + 4));
+  CHECK(make_sampler(parse_negative_description("tt:3:0.5 --every 4"), setup)->chain_sweeps(4) ==
+        10 * 4 * (1 + 1));
+}
+
+TEST_CASE("options of negative phases have the defaults that their help tells") {
+  struct Default {
+    const char *phase, *option, *value;
+  };
+  for (const auto& [phase, name, value] :
+       {Default{"tt:20:0.9", "--every", "1"}, Default{"st:20:0.9", "--every", "50"},
+        Default{"st:20:0.9", "--factor", "constant:10"}, Default{"st:20:0.9", "--weights", "own"},
+        Default{"cast:20:0.9", "--lag", "50"}, Default{"cast:20:0.9", "--swap", "last"},
+        Default{"fpcd:1", "--fast-decay", "0.95"}})
+    for (const NegativeOption& option : negative_options()) {
+      if (option.name() != name) continue;
+      INFO(phase << " " << name);
+      CHECK(option.write(parse_negative(phase)) == value);
+      CHECK(option.meaning.find(std::string("default: ") + value) != std::string_view::npos);
+    }
 }
 
 TEST_CASE("an update with other chains than cases is the gradient of those chains") {

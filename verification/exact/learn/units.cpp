@@ -5,7 +5,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/spin_encoding.hpp"

@@ -10,7 +10,6 @@
 #include <tuple>
 #include <vector>
 
-#include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
@@ -28,6 +27,7 @@
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
 #include "boltzmark/target/layered_target.hpp"
+#include "verification/exact/support/small_trainers.hpp"
 
 using namespace boltzmark;
 
@@ -72,10 +72,7 @@ void check_no_reuse(const std::string& what, const std::function<void()>& run) {
 }
 
 Eigen::MatrixXf audited_cases(int units, int cases) {
-  Eigen::MatrixXf values(units, cases);
-  Stream stream(make_key(23, "audited cases"), Purpose::test);
-  for (float& value : values.reshaped()) value = stream.uniform() < 0.4 ? 1.0F : 0.0F;
-  return values;
+  return small_trainers::random_cases(units, cases, make_key(23, "audited cases"), 0.4);
 }
 
 MethodSettings audited_settings() {

@@ -241,6 +241,16 @@ TEST_CASE("SMC that never resamples is AIS, rung by rung") {
   CHECK(smc.estimate.log_z_rungs[5] == Approx(smc.estimate.log_z).epsilon(1e-14));
 }
 
+TEST_CASE("SMC that is told nothing else resamples below half of the chains' number") {
+  // Chains 0 to 19 of an island weigh e^(0.3 b c): as many as tanh(3 b) / tanh(0.15 b) are
+  // effective, 0.72 of them at b = 3/8 and 0.44 at 3/4. From there to 1 weights differ by e^1.43
+  // at most: 0.62.
+  CHECK(SmcOptions{}.resample_below == 0.5);
+  AnnealingOptions options = options_of(40, 5);
+  options.ladder = Ladder({0, 0.375, 0.75, 1});
+  CHECK(annealed_smc(StillTarget(), {.annealing = options, .islands = 2}).resamplings == 2);
+}
+
 TEST_CASE("SMC tells one state of each family, with the weight of all its copies") {
   const StillTarget target;
   constexpr int kChains = 40, kIsland = 20;

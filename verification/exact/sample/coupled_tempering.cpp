@@ -21,6 +21,7 @@
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/constant_factor.hpp"
 #include "verification/checks/coupling_laws.hpp"
+#include "verification/exact/support/drawn_network.hpp"
 
 using namespace boltzmark;
 
@@ -29,17 +30,11 @@ namespace {
 // Multiples of 2^-8, so that energies are the same numbers in any order of summing.
 Layered dyadic_network(const std::vector<int>& sizes, const std::vector<int>& codes) {
   Stream stream(make_key(11, "coupled"), Purpose::test);
-  std::vector<Layer> layers(sizes.size());
-  std::vector<Eigen::MatrixXd> weights;
-  for (std::size_t l = 0; l < sizes.size(); ++l) {
-    layers[l].unit = Unit::from_code(codes[l]);
-    layers[l].bias.resize(sizes[l]);
-    for (double& b : layers[l].bias) b = std::round(256 * stream.uniform(-1, 1)) / 256;
-    if (l == 0) continue;
-    weights.emplace_back(sizes[l - 1], sizes[l]);
-    for (double& w : weights.back().reshaped()) w = std::round(256 * stream.uniform(-2, 2)) / 256;
-  }
-  return Layered(std::move(layers), std::move(weights));
+  const auto draw = [&](double most) {
+    return std::round(256 * stream.uniform(-most, most)) / 256;
+  };
+  return drawn_network(
+      codes, sizes, [&] { return draw(1); }, [&] { return draw(2); });
 }
 
 // Algorithm 1 as printed: rungs count down from k = 1, where b = 1; g is kept as it is.

@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "boltzmark/learn/phases/weighted_negative.hpp"

@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 
@@ -151,9 +152,39 @@ TEST_CASE("a state that is no ladder's is refused") {
   other = tally;
   other.last_ends.clear();
   CHECK_THROWS_AS(swaps.restore(rungs, other), InvalidArgument);
+  for (const int none : {-1, 3}) {  // neither end, nor that there was none yet
+    other = tally;
+    other.last_ends[4] = none;
+    CHECK_THROWS_AS(swaps.restore(rungs, other), InvalidArgument);
+  }
   CHECK_NOTHROW(swaps.restore(rungs, tally));
   for (const LadderSwaps& others : {LadderSwaps(ladder, 3), LadderSwaps({0, 1}, 3)})
     CHECK_THROWS_AS(swaps.restore(others.chain_rungs(), others.tally()), InvalidArgument);
+}
+
+TEST_CASE("a checkpoint of ladders that is refused leaves them as they were") {
+  const Layered model = zero_model();
+  ParallelTempering ladders = ladders_of(model, 1, 3);
+  const std::string before = saved(ladders);
+  const auto restore = [&](const std::vector<int>& rungs) {
+    Chains on(model, 3);
+    on.set_layer(0, Eigen::MatrixXf::Ones(3, 3));
+    CheckpointWriter out;
+    out.write(std::uint64_t{9});  // steps
+    out.write(std::uint64_t{4});  // round trips
+    save_states(on, out);
+    out.write(rungs);
+    out.write(std::vector<int>{0, 1, 2});  // ends
+    out.write(std::vector<std::uint64_t>{5, 6});
+    const std::string bytes = out.finish();
+    CheckpointReader in(bytes);
+    ladders.restore(in);
+  };
+  CHECK_THROWS_AS(restore({0, 0, 1}), InvalidArgument);
+  CHECK(saved(ladders) == before);
+  restore({1, 0, 2});
+  CHECK(saved(ladders) != before);
+  CHECK(ladders.chains().get_layer(0) == Eigen::MatrixXf::Ones(3, 3));
 }
 
 TEST_CASE("a ladder that does not ascend to 1 within [0, 1] is refused") {

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 

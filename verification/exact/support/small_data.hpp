@@ -1,6 +1,7 @@
 #pragma once
 
 #include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/stream.hpp"
 
 // A model and data that several tests share.
 namespace boltzmark {
@@ -12,14 +13,23 @@ inline Layered peaked_model() {
   return Layered::rbm(weights, Eigen::Vector3d(1, -0.5, 0.25), Eigen::Vector2d(-1, 2));
 }
 
-/// The 32 patterns of 4 x 4 Bars and Stripes: 16 of rows, 16 of columns.
-inline Eigen::MatrixXf bars_and_stripes_patterns() {
-  Eigen::MatrixXf data(16, 32);
-  for (int pattern = 0; pattern < 16; ++pattern)
-    for (int pixel = 0; pixel < 16; ++pixel) {
-      data(pixel, pattern) = static_cast<float>(pattern >> (pixel / 4) & 1);
-      data(pixel, 16 + pattern) = static_cast<float>(pattern >> (pixel % 4) & 1);
+/// The patterns of Bars and Stripes, as many of rows as of columns: of 4 x 4 pixels 16.
+inline Eigen::MatrixXf bars_and_stripes_patterns(int side = 4) {
+  const int rows = 1 << side;
+  Eigen::MatrixXf data(side * side, 2 * rows);
+  for (int pattern = 0; pattern < rows; ++pattern)
+    for (int pixel = 0; pixel < side * side; ++pixel) {
+      data(pixel, pattern) = static_cast<float>(pattern >> (pixel / side) & 1);
+      data(pixel, rows + pattern) = static_cast<float>(pattern >> (pixel % side) & 1);
     }
+  return data;
+}
+
+/// Bits that are 0 or 1 alike.
+inline Eigen::MatrixXf random_bits(int units, int cases, StreamKey key) {
+  Eigen::MatrixXf data(units, cases);
+  Stream stream(key, Purpose::test);
+  for (float& x : data.reshaped()) x = static_cast<float>(stream.below(2));
   return data;
 }
 

@@ -12,11 +12,12 @@ namespace small_trainers {
 
 using namespace boltzmark;
 
-inline Eigen::MatrixXf random_cases(int visible, int cases) {
+/// Bits of which a share is 1.
+inline Eigen::MatrixXf random_cases(int visible, int cases, StreamKey key = make_key(7, "learn"),
+                                    double share = 0.3) {
   Eigen::MatrixXf data(visible, cases);
-  Stream stream(make_key(7, "learn"), Purpose::test);
-  for (Eigen::Index i = 0; i < data.size(); ++i)
-    data.data()[i] = stream.uniform() < 0.3 ? 1.0F : 0.0F;
+  Stream stream(key, Purpose::test);
+  for (float& x : data.reshaped()) x = stream.uniform() < share ? 1.0F : 0.0F;
   return data;
 }
 
@@ -30,7 +31,8 @@ inline Layered start(int visible, int hidden, double sd = 0.01) {
   return initial_rbm(visible, hidden, sd, make_key(5));
 }
 
-inline void steps(Trainer& trainer, int count) {
+template <class AnyTrainer>
+void steps(AnyTrainer& trainer, int count) {
   for (int i = 0; i < count; ++i) trainer.step();
 }
 

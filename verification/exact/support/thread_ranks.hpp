@@ -4,7 +4,6 @@
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <thread>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/random/stream.hpp"

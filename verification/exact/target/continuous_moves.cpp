@@ -10,6 +10,7 @@
 #include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;
 
@@ -98,6 +99,8 @@ TEST_CASE("a wall that is a number is sampled around, and one of minus infinity 
                   InvalidArgument);
   CHECK_THROWS_AS(ContinuousTarget(std::make_shared<WalledNormal>(0), nullptr, StepSizes::fixed(1)),
                   InvalidArgument);
+  CHECK_THROWS_WITH(LayeredTarget(std::shared_ptr<const TemperedModel>()),
+                    Catch::Contains("must be a tempered model"));
 }
 
 TEST_CASE("a continuous chain moves by the step of its own inverse temperature") {
@@ -235,6 +238,28 @@ TEST_CASE("tuned steps never rise with b and do not depend on the threads") {
 }
 
 namespace {
+
+// A normal density whose gradient is none.
+class WithoutGradient final : public ContinuousDensity {
+ public:
+  int dimension() const override { return 2; }
+  double log_base(const PointRef&) const override { return 0; }
+  double log_f(const PointRef& x) const override { return -0.5 * x.squaredNorm(); }
+  void gradient(const PointRef&, double, PointOut out) const override {
+    out.setConstant(std::numeric_limits<double>::quiet_NaN());
+  }
+  void draw_base(Stream&, PointOut out) const override { out.setZero(); }
+};
+
+TEST_CASE(
+    "a density without a gradient where a chain is, is refused, and not a chain that never moves") {
+  Stream stream(make_key(3), Purpose::test);
+  Eigen::VectorXd x = Eigen::VectorXd::Ones(2);
+  CHECK_THROWS_WITH(Hmc(5).move(WithoutGradient(), 1, 0.1, stream, x),
+                    Catch::Contains("gradient (must be finite"));
+  CHECK(x == Eigen::VectorXd::Ones(2));
+  CHECK_NOTHROW(RandomWalk().move(WithoutGradient(), 1, 0.1, stream, x));  // which needs none
+}
 
 // A flat density that counts how often its gradient is asked for.
 class CountedDensity final : public ContinuousDensity {

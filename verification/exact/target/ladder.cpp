@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/random/stream.hpp"
 
 using namespace boltzmark;

@@ -20,6 +20,7 @@
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/decision_bound.hpp"
 #include "verification/checks/verifier.hpp"
+#include "verification/exact/support/drawn_network.hpp"
 #include "verification/exact/support/every_path.hpp"
 
 using namespace boltzmark;
@@ -74,17 +75,7 @@ Rule turning() {
 Layered dyadic_model(const std::vector<int>& codes, const std::vector<int>& sizes, int index = 0) {
   Stream stream(make_key(12, "own rule"), Purpose::test, static_cast<std::uint64_t>(index));
   const auto draw = [&] { return (static_cast<double>(stream.below(1025)) - 512) / 256; };
-  std::vector<Layer> layers;
-  std::vector<Eigen::MatrixXd> weights;
-  for (std::size_t l = 0; l < sizes.size(); ++l) {
-    Eigen::VectorXd bias(sizes[l]);
-    for (double& b : bias) b = draw();
-    layers.push_back({.unit = Unit::from_code(codes[l]), .bias = bias, .sigma0 = {}});
-    if (l == 0) continue;
-    weights.emplace_back(sizes[l - 1], sizes[l]);
-    for (double& w : weights.back().reshaped()) w = draw() / 2;
-  }
-  return {std::move(layers), std::move(weights)};
+  return drawn_network(codes, sizes, draw, [&] { return draw() / 2; });
 }
 
 // Every kind of discrete units, in two and in three layers.

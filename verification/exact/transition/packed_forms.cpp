@@ -15,6 +15,7 @@
 #include "boltzmark/transition/kernels/panel.hpp"
 #include "boltzmark/transition/kernels/tile_products.hpp"
 #include "boltzmark/transition/sweep.hpp"
+#include "verification/exact/support/drawn_network.hpp"
 #include "verification/exact/support/every_path.hpp"
 
 using namespace boltzmark;
@@ -28,17 +29,7 @@ constexpr Packing kMany{.chains = 100, .sweeps = 1000}, kFew{.chains = 1, .sweep
 Layered short_model(const std::vector<int>& sizes, Unit unit, std::uint64_t seed) {
   Stream stream(make_key(21), Purpose::test, seed);
   const auto multiple = [&] { return static_cast<double>(stream.below(511)) / 256 - 255.0 / 256; };
-  std::vector<Layer> layers;
-  std::vector<Eigen::MatrixXd> weights;
-  for (std::size_t l = 0; l < sizes.size(); ++l) {
-    Eigen::VectorXd bias(sizes[l]);
-    for (double& b : bias) b = multiple();
-    layers.push_back({.unit = unit, .bias = bias, .sigma0 = {}});
-    if (l == 0) continue;
-    weights.emplace_back(sizes[l - 1], sizes[l]);
-    for (double& w : weights.back().reshaped()) w = multiple();
-  }
-  return {std::move(layers), std::move(weights)};
+  return drawn_network(std::vector<int>(sizes.size(), unit.code()), sizes, multiple, multiple);
 }
 
 std::vector<float> inputs_of(const PackedModel& packed, Chains& chains, int layer) {
@@ -236,6 +227,25 @@ TEST_CASE("every form sums the states of X(256) exactly where sums are exact") {
     for (const int layer : {0, 1})
       REQUIRE(inputs_of(many, chains, layer) == inputs_of(products, chains, layer));
   });
+}
+
+TEST_CASE("an update that is refused leaves a packed model as it was") {
+  const Layered model = short_model({5, 3}, Unit::bernoulli(), 31),
+                other = short_model({5, 3}, Unit::bernoulli(), 32);
+  PackedModel packed(model);
+  // More than a float holds, in the last of the numbers.
+  Eigen::MatrixXd weights = other.weights(0);
+  weights(4, 2) = 1e39;
+  Eigen::VectorXd bias = other.bias(1);
+  bias[2] = 1e39;
+  for (const Layered& bad : {Layered::rbm(weights, other.bias(0), other.bias(1)),
+                             Layered::rbm(other.weights(0), other.bias(0), bias)}) {
+    CHECK_THROWS_AS(packed.update(bad), InvalidArgument);
+    Chains chains(model, 100), expected(model, 100);
+    sweep(packed, chains, PhiloxDraws(make_key(31)), {.sweeps = 7});
+    sweep(PackedModel(model), expected, PhiloxDraws(make_key(31)), {.sweeps = 7});
+    for (int l = 0; l < 2; ++l) CHECK(chains.get_layer(l) == expected.get_layer(l));
+  }
 }
 
 TEST_CASE("a model that was packed for another SIMD path is refused") {

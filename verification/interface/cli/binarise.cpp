@@ -1,9 +1,12 @@
 // What becomes of values that are no bits: nothing in silence.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "verification/interface/cli/json.hpp"
+#include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
 
 using namespace cli_test;
@@ -55,6 +58,40 @@ TEST_CASE(
   CHECK(run(training_of(data, out, {"--binarise", "threshold:1"})).code == 0);
 }
 
+TEST_CASE(
+    "shares in [0, 1] are made bits as bytes of 255 times as much are, where it is asked for") {
+  const io_test::Folder folder;
+  std::string levels, shares;
+  for (int c = 0; c < 40; ++c)
+    for (int i = 0; i < 5; ++i) {
+      const int level = (c * 53 + i * 91) % 256;
+      levels += std::to_string(level) + (i < 4 ? "," : "\n");
+      shares += fmt::format("{:.9g}{}", level / 255.0, i < 4 ? "," : "\n");
+    }
+  const std::string bytes = folder.write("b.csv", levels), floats = folder.write("s.csv", shares),
+                    bits = folder.write("bits.csv", "0,1,1\n1,0,0\n"),
+                    model = saved(random_rbm(5, 3, 1, 4), folder / "m.npz");
+  for (const char* way : {"threshold:127", "threshold:100", "sample:1", "sample:2"}) {
+    const Json of_bytes = json_of({"score", model, bytes, "--binarise", way}),
+               of_shares = json_of({"score", model, floats, "--binarise", way});
+    INFO(way);
+    CHECK(of_shares["mean_log_likelihood"] == of_bytes["mean_log_likelihood"]);
+  }
+  CHECK(json_of({"score", model, floats, "--binarise", "sample:1"})["mean_log_likelihood"] !=
+        json_of({"score", model, floats, "--binarise", "sample:2"})["mean_log_likelihood"]);
+  CHECK(run(training_of(floats, folder / "t.npz", {"--binarise", "fresh"})).code == 0);
+  CHECK(run(training_of(bytes, folder / "u.npz", {"--binarise", "fresh"})).code == 0);
+  CHECK(run({"convert", folder / "t.npz", folder / "t.mat"}).code == 0);
+  CHECK(json_of({"describe", floats})["binary"] == false);  // nobody asked
+  check_refused(run({"score", model, floats}), {"s.csv", "data value = "});
+  check_refused(run({"describe", bits, "--binarise", "sample:1"}),
+                {"bits.csv: has no grey levels (must have some, bytes or shares in [0, 1]"});
+  const std::string negative = folder.write("n.csv", "-0.5,0.2,1\n0,1,0.5\n"),
+                    large = folder.write("l.csv", "1.5,0.2,1\n0,1,0.5\n");
+  for (const std::string& other : {negative, large})
+    check_refused(run({"describe", other, "--binarise", "threshold:127"}), {"has no grey levels"});
+}
+
 TEST_CASE("a threshold that leaves every case without an edge is refused") {
   const io_test::Folder folder;
   const std::string data =
@@ -80,15 +117,13 @@ TEST_CASE("grey levels in text are binarised where it is asked for, bits never a
   CHECK(bits["binary"] == true);
   CHECK(bits["mean_activity"] == 0.5);
   CHECK(run(training_of(grey, folder / "m.npz", {"--binarise", "fresh"})).code == 0);
-  const std::string plain = folder.write("b.csv", "0,1,0\n1,0,1\n"),
-                    means = folder.write("p.csv", "0.5,1,0\n1,0,0.25\n");
-  for (const std::string& data : {plain, means})
-    for (const char* kind : {"threshold:127", "sample:1", "grey"}) {
-      const Run refused = run({"describe", data, "--binarise", kind});
-      INFO(refused.err);
-      CHECK(refused.code == 2);
-      CHECK(refused.err.find("has no grey levels") != std::string::npos);
-    }
+  const std::string plain = folder.write("b.csv", "0,1,0\n1,0,1\n");
+  for (const char* kind : {"threshold:127", "sample:1", "grey"}) {
+    const Run refused = run({"describe", plain, "--binarise", kind});
+    INFO(refused.err);
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("has no grey levels") != std::string::npos);
+  }
 }
 
 TEST_CASE("images of grey levels keep their threshold of 127") {

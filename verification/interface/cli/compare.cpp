@@ -336,6 +336,7 @@ TEST_CASE("compare refuses models named twice, a number for several, and one tha
                     large = saved(random_rbm(60, 60, 0.1, 3), folder / "large.npz"),
                     out = folder / "out";
   check_refused(run({"compare", one, two, one, "--out", out}), {one, "must be named once"});
+  check_refused(run({"compare", one, folder / "./one.npz", "--out", out}), {"must be named once"});
   check_refused(run({"compare", one, two, "--truth", "5", "--out", out}),
                 {"--truth = 5", "there are 2 models"});
   check_refused(run({"compare", one, large, "--out", out}), {large, "cannot be enumerated"});

@@ -1,5 +1,4 @@
 // Modes and lower bounds on the command line.
-#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <span>
@@ -20,11 +19,6 @@ using well_models::Planted;
 
 const Arguments kTempering = {"--sweeps", "1000", "--temperatures", "50",
                               "--chains", "32",   "--base",         "uniform"};
-
-Arguments joined(Arguments first, const Arguments& more) {
-  first.insert(first.end(), more.begin(), more.end());
-  return first;
-}
 
 // A dump as versions before the lower bound wrote it.
 void forget_bound(const std::string& from, const std::string& to) {
@@ -52,7 +46,7 @@ TEST_CASE("an estimate that misses a golf hole is below_bound, stored and read a
   const Planted planted = golf_hole(60, 8);
   const std::string path = saved(planted.model, folder / "m.npz");
   const std::string dump = folder / "s.npz", old = folder / "old.npz";
-  const Json result = json_of(joined({"estimate", path, "--dump", dump}, kTempering));
+  const Json result = json_of(with({"estimate", path, "--dump", dump}, kTempering));
   INFO(result.dump());
   CHECK(result["log_z"].get<double>() < planted.log_z - 10);
   CHECK(result["status"] == "below_bound");
@@ -75,7 +69,7 @@ TEST_CASE("an estimate that misses a golf hole is below_bound, stored and read a
   CHECK(older["status"] == "ok");
   REQUIRE(older["warnings"].size() == 1);
   CHECK_THAT(older["warnings"][0].get<std::string>(), Catch::Contains("without a lower bound"));
-  const Run text = run(joined({"estimate", path}, kTempering));
+  const Run text = run(with({"estimate", path}, kTempering));
   CHECK_THAT(text.out, Catch::Contains("log Z at least") &&
                            Catch::Contains("by all 256 states of the hidden side: log Z itself"));
 }
@@ -85,7 +79,7 @@ TEST_CASE("every method is refused below the bound, and compare counts it") {
   const Planted planted = golf_hole(60, 8);
   const std::string path = saved(planted.model, folder / "m.npz");
   for (const char* method : {"ais", "raise", "smc", "ss", "wang-landau"}) {
-    const Json result = json_of(joined({"estimate", path, "--method", method}, kTempering));
+    const Json result = json_of(with({"estimate", path, "--method", method}, kTempering));
     INFO(result.dump());
     CHECK(result["status"] == "below_bound");
   }
@@ -149,7 +143,7 @@ TEST_CASE("a score of cases in a well that AIS misses is below_bound by them") {
   std::string row = "1";
   for (int i = 1; i < 60; ++i) row += ",1";
   const std::string data = folder.write("d.csv", row + "\n" + row + "\n");
-  const Json score = json_of(joined({"score", path, data, "--method", "ais"}, kTempering));
+  const Json score = json_of(with({"score", path, data, "--method", "ais"}, kTempering));
   INFO(score.dump());
   CHECK(score["status"] == "below_bound");
   CHECK(score["lower_bound"].get<double>() == Approx(planted.log_z).epsilon(1e-9));
@@ -158,7 +152,7 @@ TEST_CASE("a score of cases in a well that AIS misses is below_bound by them") {
 TEST_CASE("the base is that of the modes where a pilot finds it better, and uniform where not") {
   const io_test::Folder folder;
   const auto base_of = [&](const boltzmark::Layered& model, const Arguments& more) {
-    return json_of(joined({"estimate", saved(model, folder / "m.npz"), "--sweeps", "200"}, more));
+    return json_of(with({"estimate", saved(model, folder / "m.npz"), "--sweeps", "200"}, more));
   };
   // A free visible unit gains nothing by rates other than 1/2, and one of bias 4 gains.
   CHECK(base_of(independent_rbm(Eigen::VectorXd::Zero(30), Eigen::VectorXd::Zero(5)), {})["base"] ==
@@ -237,7 +231,7 @@ TEST_CASE("modes lists the wells, the likeliest first, and those that data lead 
     row += (i ? "," : "") + std::string(well.visible(i, 0) > 0 ? "1" : "0");
   const std::string data = folder.write("d.csv", row + "\n");
   const auto climbs = [&](const Arguments& more) {
-    return json_of(joined({"modes", narrow}, more))["climbs"].get<int>();
+    return json_of(with({"modes", narrow}, more))["climbs"].get<int>();
   };
   CHECK(climbs({"--data", data}) > climbs({}));
 }
@@ -277,7 +271,7 @@ TEST_CASE("modes binarises the grey levels that it climbs from as it is told to"
                     low = folder.write("low.csv", "0,1,1,0,1,1,0,1,1,0,1,1\n"),
                     high = folder.write("high.csv", "0,0,1,0,0,1,0,0,1,0,0,1\n");
   const auto modes = [&](const Arguments& data) {
-    Json found = json_of(joined({"modes", path, "--starts", "4", "--data"}, data));
+    Json found = json_of(with({"modes", path, "--starts", "4", "--data"}, data));
     found.erase("seconds");
     return found;
   };

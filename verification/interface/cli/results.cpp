@@ -156,7 +156,10 @@ TEST_CASE("score agrees with brute force") {
   CHECK(result["status"] == "ok");
   CHECK(result["warnings"].empty());
   const std::string one = folder.write("one.csv", "0,1,0,1\n");
-  CHECK(json_of({"score", path, one})["warnings"].size() == 1);
+  const Json single = json_of({"score", path, one});
+  CHECK(single["std_error_cases"].is_null());
+  CHECK(single["warnings"] == Json{"one case: its spread is unknown"});
+  CHECK_THAT(run({"score", path, one}).out, Catch::Contains("unknown over one case"));
 }
 
 TEST_CASE("a data set's name means its test cases to score, and its training ones to describe") {

@@ -19,6 +19,13 @@ Arguments training(const std::string& negative, const std::string& out, const Ar
   return with(std::move(all), more);
 }
 
+// Twelve images of 3x3 bytes, as an IDX file.
+std::string twelve_images() {
+  std::string idx{0, 0, 8, 3, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 3};
+  for (int i = 0; i < 108; ++i) idx += static_cast<char>(i * 37 % 256);
+  return idx;
+}
+
 }  // namespace
 
 TEST_CASE("training gives the same bytes for one and two threads") {
@@ -227,10 +234,7 @@ TEST_CASE("training learns and reports its likelihood before, between and at the
 
 TEST_CASE("grey levels drawn anew train the same bytes for any threads and after a resume") {
   const io_test::Folder folder;
-  // Twelve images of 3x3 bytes; an update's cases are drawn from them.
-  std::string idx{0, 0, 8, 3, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 3};
-  for (int i = 0; i < 108; ++i) idx += static_cast<char>(i * 37 % 256);
-  const std::string data = folder.write("images", idx);
+  const std::string data = folder.write("images", twelve_images());
   const auto arguments = [&](const std::string& binarise, const std::string& out,
                              const std::string& updates, const Arguments& more) {
     Arguments all = {"train", data,    "--hidden",   "4",          "--updates", updates, "--batch",
@@ -291,9 +295,7 @@ TEST_CASE("a checkpoint is refused by a run with other inputs or fewer updates")
 TEST_CASE("a checkpoint is refused where one option alone of the training is another") {
   const io_test::Folder folder;
   const std::string part = folder / "part";
-  std::string idx{0, 0, 8, 3, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 3};
-  for (int i = 0; i < 108; ++i) idx += static_cast<char>(i * 37 % 256);
-  const std::string data = folder.write("images", idx), start = folder / "start.npz",
+  const std::string data = folder.write("images", twelve_images()), start = folder / "start.npz",
                     other_start = folder / "other.npz";
   using Options = std::map<std::string, std::string>;
   const auto train = [&](const Options& options, const std::string& updates) {

@@ -4,7 +4,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <filesystem>
 
 #include "boltzmark/estimate/held/log_z_tracker.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"

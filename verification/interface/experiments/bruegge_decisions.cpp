@@ -1,6 +1,5 @@
 // What part of the trials decides a claim of bruegge2013, and what the notes and tables then say.
 #include <catch2/catch.hpp>
-#include <string>
 
 #include "verification/interface/experiments/made_trials.hpp"
 

@@ -15,6 +15,7 @@
 #include "experiments/kit/summary.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 #include "verification/interface/io/files.hpp"
 
 namespace boltzmark::experiments {
@@ -47,22 +48,9 @@ Trial trial_of(const ZooModel& model, double error, const char* status) {
           .outputs = {{"log_z", 10.0}, {"methods", {{"rts", said}}}}};
 }
 
-Summary summary_of(const std::string& id, const std::vector<Trial>& trials) {
-  std::vector<Json> planned;
-  for (const Trial& trial : trials) planned.push_back(trial.inputs);
-  Summary summary;
-  for (const Experiment& experiment : experiments())
-    if (experiment.id == id)
-      experiment.summarise(Results(Profile::quick, planned, trials), summary);
-  return summary;
-}
-
 std::map<std::string, Measure> claims_of(const std::vector<Trial>& trials,
                                          const std::string& id = "calibration/estimators") {
-  const Summary summary = summary_of(id, trials);
-  std::map<std::string, Measure> found;
-  for (const Measure& measure : summary.measures()) found[measure.claim + measure.part] = measure;
-  return found;
+  return made::claims_of(made::sum_up(id, trials));
 }
 
 /// Checks a power against a value that is so far from the estimate, by the interval that was found.
@@ -136,8 +124,8 @@ TEST_CASE("claims of calibration are about the models held out, and no unfindabl
   auto found = claims_of(trials);
   CHECK(found.at("K01").estimate == 0);
   CHECK(found.at("K02").estimate == 0);
-  CHECK(found.at("K03statistical limits").estimate == 1);
-  CHECK(found.count("K03thermodynamic integration") == 0);
+  CHECK(found.at("K03 statistical limits").estimate == 1);
+  CHECK(found.count("K03 thermodynamic integration") == 0);
   CHECK(found.at("K04").estimate == 0);
   // A family of false estimates, and as many right ones refused.
   int others = 0, glass = 0;
@@ -168,8 +156,8 @@ TEST_CASE("powers of calibration are against shares that are off by as much as e
   const auto found = claims_of(trials);
   check_power(found.at("K01"), 0.003);
   check_power(found.at("K02"), 0.01);
-  check_power(found.at("K03statistical limits"), 0.01);
-  check_power(found.at("K03thermodynamic integration"), 0.01);
+  check_power(found.at("K03 statistical limits"), 0.01);
+  check_power(found.at("K03 thermodynamic integration"), 0.01);
   check_power(found.at("K04"), 0.1);
 }
 
@@ -177,7 +165,7 @@ TEST_CASE("unfindable wells have a row of their own, those of either half each o
   std::vector<Trial> trials;
   for (const ZooModel& model : zoo())
     trials.push_back(trial_of(model, model.unfindable && !model.training ? 7 : 0.1, "ok"));
-  const Summary summary = summary_of("calibration/estimators", trials);
+  const Summary summary = made::sum_up("calibration/estimators", trials);
   const Table& families = std::get<Table>(summary.items().at(1));
   REQUIRE(families.name == "families");
   const std::vector<Cell>& wells = families.rows.back();
@@ -235,9 +223,9 @@ TEST_CASE("where no model lacks anything the limit is that of so many models") {
       trials.back().inputs["base"] = base;
     }
   const auto found = claims_of(trials, "calibration/bases");
-  CHECK(found.at("K05others").estimate == 0);
-  CHECK(found.at("K05others").upper == Approx(1 - std::pow(0.025, 0.1)));
-  CHECK(found.at("K05others").power == 0);
+  CHECK(found.at("K05 others").estimate == 0);
+  CHECK(found.at("K05 others").upper == Approx(1 - std::pow(0.025, 0.1)));
+  CHECK(found.at("K05 others").power == 0);
 }
 
 TEST_CASE("the chosen base is held against the better of the others, model by model") {
@@ -266,13 +254,14 @@ TEST_CASE("the chosen base is held against the better of the others, model by mo
       from(*held_out[1], "auto", 99, "ok", 2), from(*zoo_models(false, 3)[2], "auto", 99, "ok")};
   const double root = std::sqrt((0.09 + 0.25) / 2);
   auto found = claims_of(trials, "calibration/bases");
-  CHECK(found.at("K05trained models").estimate == Approx(0.5 / 2).epsilon(1e-12));
-  CHECK_THAT(found.at("K05trained models").note, Catch::Contains("trained:mnist-10: 0.50"));
-  CHECK(found.at("K05others").estimate == Approx(1.0 / 2).epsilon(1e-12));
-  CHECK(found.at("K05others").n == 2);
-  CHECK(found.at("K06trained models").estimate == Approx(std::log2(root / 0.2) / 2).epsilon(1e-12));
-  CHECK(found.at("K06others").estimate == Approx(3.0 / 2).epsilon(1e-12));
-  const Summary summary = summary_of("calibration/bases", trials);
+  CHECK(found.at("K05 trained models").estimate == Approx(0.5 / 2).epsilon(1e-12));
+  CHECK_THAT(found.at("K05 trained models").note, Catch::Contains("trained:mnist-10: 0.50"));
+  CHECK(found.at("K05 others").estimate == Approx(1.0 / 2).epsilon(1e-12));
+  CHECK(found.at("K05 others").n == 2);
+  CHECK(found.at("K06 trained models").estimate ==
+        Approx(std::log2(root / 0.2) / 2).epsilon(1e-12));
+  CHECK(found.at("K06 others").estimate == Approx(3.0 / 2).epsilon(1e-12));
+  const Summary summary = made::sum_up("calibration/bases", trials);
   const Table& totals = std::get<Table>(summary.items().at(0));
   REQUIRE(totals.rows.size() == 2 + 3);
   // Of both trained models: auto 2 and 1 runs, of which 1 and 1 are ok.
@@ -302,7 +291,7 @@ TEST_CASE("the chosen base is held against the better of the others, model by mo
   // No number is no small error, nor is one of the edge.
   trials[11].outputs["methods"]["rts"]["log_z"] = nullptr;
   trials[12].outputs["methods"]["rts"]["log_z"] = 10 + 0.001;
-  CHECK(claims_of(trials, "calibration/bases").at("K06others").estimate ==
+  CHECK(claims_of(trials, "calibration/bases").at("K06 others").estimate ==
         Approx((3 + std::log2(50 / 0.05)) / 2).epsilon(1e-12));
 }
 

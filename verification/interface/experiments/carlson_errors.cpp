@@ -100,19 +100,10 @@ std::vector<Trial> pools_at_every_rungs() {
   return trials;
 }
 
-Results results_of(const std::vector<Trial>& trials) {
-  std::vector<Json> planned;
-  for (const Trial& trial : trials) planned.push_back(trial.inputs);
-  return {Profile::paper, planned, trials};
-}
-
 std::map<std::string, Measure> rung_claims(const std::vector<Trial>& trials) {
   Summary summary;
-  add_rung_claims(results_of(trials), summary);
-  std::map<std::string, Measure> found;
-  for (const Measure& measure : summary.measures())
-    found[measure.claim + (measure.part.empty() ? "" : " " + measure.part)] = measure;
-  return found;
+  add_rung_claims(made::results_of(trials), summary);
+  return made::claims_of(summary);
 }
 
 }  // namespace
@@ -141,7 +132,7 @@ TEST_CASE("Fig. 4's claims are judged at every K they name, mixed or not, and th
 TEST_CASE("intervals of Fig. 4 are over pools: estimates of one pool share its error") {
   std::vector<Trial> trials;
   for (int run = 1; run <= 4; ++run) trials.push_back(pool_of(26, run, 0.1 * run, 0.1 * run));
-  const Results results = results_of(trials);
+  const Results results = made::results_of(trials);
   const Estimate found = RungErrors(results, "cd25", "TS", {26}).estimates()[0];
   // Squares .01 .04 .09 .16, three drawn: of the 64 means the logarithm's root has a standard
   // deviation of 0.26879; Student's quantile is 3.1824.
@@ -153,7 +144,7 @@ TEST_CASE("intervals of Fig. 4 are over pools: estimates of one pool share its e
 TEST_CASE("pools of unequal numbers of estimates are refused") {
   std::vector<Trial> trials = {pool_of(26, 1, 0.1, 0.1), pool_of(26, 2, 0.1, 0.1)};
   trials[1].outputs["log_z"]["TS"].erase(0);
-  const Results results = results_of(trials);
+  const Results results = made::results_of(trials);
   CHECK_NOTHROW(RungErrors(results, "cd25", "RTS", {26}));
   CHECK_THROWS_AS(RungErrors(results, "cd25", "TS", {26}), InvalidArgument);
   CHECK_THROWS_AS(RungErrors(results, "cd25", "RTS", {51}), InvalidArgument);
@@ -161,7 +152,7 @@ TEST_CASE("pools of unequal numbers of estimates are refused") {
 
 TEST_CASE("Fig. 4 rings the points of which runs were refused, and no other") {
   Summary summary;
-  add_rung_figure(results_of(pools_at_every_rungs()), summary);
+  add_rung_figure(made::results_of(pools_at_every_rungs()), summary);
   const auto& figure = std::get<Figure>(summary.items().at(0));
   const std::vector<Series>& series = figure.panels.at(0).series;  // five curves, rings, published
   const Series& rings = series.at(5);

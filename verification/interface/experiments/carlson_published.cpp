@@ -11,7 +11,6 @@
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/published_rbm.hpp"
 #include "experiments/kit/files.hpp"
-#include "experiments/kit/statistics/power.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {

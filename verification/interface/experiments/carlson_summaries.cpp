@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/core/quantiles.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
-#include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/published.hpp"

@@ -1,8 +1,6 @@
 // What Fig. 5 of carlson2016 makes of tracked runs whose errors are known.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "experiments/carlson2016/support/tracking_summary.hpp"

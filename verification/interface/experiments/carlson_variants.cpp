@@ -10,7 +10,6 @@
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"
-#include "experiments/carlson2016/support/ratios.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "verification/interface/experiments/made_trials.hpp"

@@ -15,20 +15,9 @@
 namespace boltzmark::experiments {
 namespace {
 
-const Experiment& experiment_of(const std::string& id) {
-  return *std::find_if(experiments().begin(), experiments().end(),
-                       [&](const Experiment& experiment) { return experiment.id == id; });
-}
-
-std::vector<Measure> measures_of(const std::string& id, const std::vector<Trial>& trials) {
-  std::vector<Json> planned;
-  for (const Trial& trial : trials) planned.push_back(trial.inputs);
-  Summary summary;
-  experiment_of(id).summarise(Results(Profile::paper, planned, trials), summary);
-  return summary.measures();
-}
-
-const Measure& find_measure(const std::vector<Measure>& all, const std::string& claim) {
+/// The first measure of a claim, of whatever part.
+Measure find_measure(const Summary& summary, const std::string& claim) {
+  const std::vector<Measure>& all = summary.measures();
   return *std::find_if(all.begin(), all.end(),
                        [&](const Measure& measure) { return measure.claim == claim; });
 }
@@ -89,7 +78,7 @@ Measure area_between(double gibbs, double flip) {
     trials.push_back(
         {.inputs = {{"set", "mnist-500-pt"}, {"model", model}},
          .outputs = {{"gibbs", decaying(gibbs + 0.001 * model)}, {"flip", decaying(flip)}}});
-  return find_measure(measures_of("bruegge2013/fig4", trials), "B30");
+  return find_measure(made::sum_up("bruegge2013/fig4", trials), "B30");
 }
 
 /// Twelve runs of each way on the published RBM: when the rule held, and the errors after each of
@@ -152,7 +141,7 @@ TEST_CASE("C11's power is that of an interval as wide as the one found to lie wi
 }
 
 TEST_CASE("C08 counts iterations until the rule has held and log Z stays found") {
-  const Measure measure = find_measure(measures_of("carlson2016/fig1", restarts()), "C08");
+  const Measure measure = find_measure(made::sum_up("carlson2016/fig1", restarts()), "C08");
   CHECK(measure.part == "784-500");
   CHECK(measure.estimate == Approx(3 - 4));
   CHECK_THAT(measure.note, Catch::Contains("fresh x and fresh b, 4.0"));
@@ -174,17 +163,15 @@ TEST_CASE("the error at Fig. 1's rule is of the runs that met it, and the table 
 }
 
 TEST_CASE("B24 is judged from where learning begins to a tenth of the updates") {
-  const auto measures = measures_of("bruegge2013/fig3-bottom", training_pairs());
-  CHECK(find_measure(measures, "B24").estimate == Approx(-2).margin(0.01));
-  CHECK_THAT(find_measure(measures, "B24").note, Catch::Contains("updates 600 to 2000"));
-  // As registered, at updates 100 and 200: 1.001 to 1.012, 2.201 of 0.0036056 / sqrt 12 about it.
-  CHECK_THAT(find_measure(measures, "B24").note,
-             Catch::Contains("it is 1.0065 [1.0042, 1.0088];") &&
-                 Catch::Contains("behind by up to 1.99 nats") &&
-                 Catch::Contains("last behind at update 2000"));
-  CHECK(find_measure(measures, "B25").estimate == Approx(3).margin(0.01));
-  // Of 32 cases two patterns stand twice: (28 log 1/32 + 4 log 1/16) / 32 is the ceiling.
   const Summary summary = made::sum_up("bruegge2013/fig3-bottom", training_pairs());
+  CHECK(find_measure(summary, "B24").estimate == Approx(-2).margin(0.01));
+  CHECK_THAT(find_measure(summary, "B24").note, Catch::Contains("updates 600 to 2000"));
+  // As registered, at updates 100 and 200: 1.001 to 1.012, 2.201 of 0.0036056 / sqrt 12 about it.
+  CHECK_THAT(find_measure(summary, "B24").note, Catch::Contains("it is 1.0065 [1.0042, 1.0088];") &&
+                                                    Catch::Contains("behind by up to 1.99 nats") &&
+                                                    Catch::Contains("last behind at update 2000"));
+  CHECK(find_measure(summary, "B25").estimate == Approx(3).margin(0.01));
+  // Of 32 cases two patterns stand twice: (28 log 1/32 + 4 log 1/16) / 32 is the ceiling.
   CHECK(made::figure_of(summary, "learning-curves").panels[0].guides[0].at ==
         Approx(-3.3790925).margin(1e-6));
 }
@@ -212,8 +199,7 @@ TEST_CASE("C41 and C43 are over the checks in the paper's range, and one run dec
   Summary summary;
   add_tracking_agreement({run}, summary);
   add_tracking_alphas({run}, summary);
-  const Measure& agreement = find_measure(summary.measures(), "C41");
-  const Measure& alphas = find_measure(summary.measures(), "C43");
+  const Measure agreement = find_measure(summary, "C41"), alphas = find_measure(summary, "C43");
   CHECK(agreement.estimate == Approx(0.3).epsilon(1e-9));
   CHECK(alphas.estimate == Approx(2.0).epsilon(1e-9));
   for (const Measure* measure : {&agreement, &alphas}) {
@@ -223,8 +209,8 @@ TEST_CASE("C41 and C43 are over the checks in the paper's range, and one run dec
   }
   Summary of_two;
   add_tracking_agreement({run, run}, of_two);
-  CHECK(find_measure(of_two.measures(), "C41").decidable);
-  CHECK(find_measure(of_two.measures(), "C41").n == 2);
+  CHECK(find_measure(of_two, "C41").decidable);
+  CHECK(find_measure(of_two, "C41").n == 2);
 }
 
 TEST_CASE("C42 lets the other runs choose where validation is highest, and stops at the possible") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,13 +22,18 @@ inline const Experiment& find_experiment(const std::string& id) {
                        [&](const Experiment& experiment) { return experiment.id == id; });
 }
 
+/// Trials of which there were to be no others.
+inline Results results_of(const std::vector<Trial>& trials, Profile profile = Profile::paper) {
+  std::vector<Json> planned;
+  for (const Trial& trial : trials) planned.push_back(trial.inputs);
+  return {profile, planned, trials};
+}
+
 /// Sums up trials, of which there were to be no others.
 inline Summary sum_up(const std::string& id, const std::vector<Trial>& trials,
                       Profile profile = Profile::paper) {
-  std::vector<Json> planned;
-  for (const Trial& trial : trials) planned.push_back(trial.inputs);
   Summary summary;
-  find_experiment(id).summarise(Results(profile, planned, trials), summary);
+  find_experiment(id).summarise(results_of(trials, profile), summary);
   return summary;
 }
 
@@ -106,6 +112,14 @@ inline const Measure& measure_of(const Summary& summary, const std::string& clai
     if (measure.claim == claim && measure.part == part) return measure;
   FAIL("no measure of " << claim << " " << part);
   throw 0;
+}
+
+/// All measures, by claim and part.
+inline std::map<std::string, Measure> claims_of(const Summary& summary) {
+  std::map<std::string, Measure> found;
+  for (const Measure& measure : summary.measures())
+    found[measure.claim + (measure.part.empty() ? "" : " " + measure.part)] = measure;
+  return found;
 }
 
 inline double real(const Cell& cell) { return std::get<double>(cell); }

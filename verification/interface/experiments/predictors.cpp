@@ -14,6 +14,7 @@
 #include "experiments/kit/summary.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 #include "verification/interface/io/files.hpp"
 
 namespace boltzmark::experiments {
@@ -45,29 +46,6 @@ Trial trial_of(const std::string& model, int seed, const Said& said) {
       {"refused", refused}};
   return {.inputs = {{"model", model}, {"base", "auto"}, {"seed", seed}},
           .outputs = {{"log_z", 10.0}, {"methods", {{"rts", rts}}}}};
-}
-
-Summary summary_of(const std::vector<Trial>& trials) {
-  std::vector<Json> planned;
-  for (const Trial& trial : trials) planned.push_back(trial.inputs);
-  Summary summary;
-  for (const Experiment& experiment : experiments())
-    if (experiment.id == kPredictors)
-      experiment.summarise(Results(Profile::quick, planned, trials), summary);
-  return summary;
-}
-
-std::map<std::string, Measure> claims_of(const Summary& summary) {
-  std::map<std::string, Measure> found;
-  for (const Measure& measure : summary.measures()) found[measure.claim + measure.part] = measure;
-  return found;
-}
-
-const Table& predictor_table(const Summary& summary, const std::string& name) {
-  for (const auto& item : summary.items())
-    if (const auto* table = std::get_if<Table>(&item); table != nullptr && table->name == name)
-      return *table;
-  throw InvalidArgument("no table " + name);
 }
 
 std::string model_of(bool training, int number) {
@@ -109,15 +87,15 @@ TEST_CASE("predictors are ranked on one half and judged on the other, by hand") 
     trials.push_back(trial_of(model_of(false, 0), lacks[0], {.error = 3, .gap = -9}));
     trials.back().outputs["methods"]["rts"][lacks] = nullptr;
   }
-  const Summary summary = summary_of(trials);
-  const auto claims = claims_of(summary);
-  CHECK(claims.count("K08rts") == 0);
+  const Summary summary = made::sum_up(kPredictors, trials);
+  const auto claims = made::claims_of(summary);
+  CHECK(claims.count("K08 rts") == 0);
   // Of the training half trips are the best, of the models held out the method's own error is.
-  REQUIRE(claims.count("K09rts") == 1);
-  CHECK(claims.at("K09rts").estimate == Approx(1 - 0.45).epsilon(1e-12));
-  CHECK(claims.at("K09rts").n == 6);
-  CHECK_THAT(claims.at("K09rts").note, Catch::Contains("wrong estimates of 5 models"));
-  const Table& table = predictor_table(summary, "predictors");
+  REQUIRE(claims.count("K09 rts") == 1);
+  CHECK(claims.at("K09 rts").estimate == Approx(1 - 0.45).epsilon(1e-12));
+  CHECK(claims.at("K09 rts").n == 6);
+  CHECK_THAT(claims.at("K09 rts").note, Catch::Contains("wrong estimates of 5 models"));
+  const Table& table = made::table_of(summary, "predictors");
   REQUIRE(table.rows.size() == 3);
   CHECK(std::get<std::string>(table.rows[0][1]) == "round trips a chain, fewer");
   CHECK(std::get<double>(table.rows[0][2]) == 1);
@@ -141,7 +119,7 @@ TEST_CASE("predictors are ranked on one half and judged on the other, by hand") 
   CHECK(series[3].y.at(0) == 1);
   // With wrong estimates of four models of a half there is nothing to rank by.
   trials.erase(trials.begin());
-  CHECK(claims_of(summary_of(trials)).empty());
+  CHECK(made::claims_of(made::sum_up(kPredictors, trials)).empty());
 }
 
 TEST_CASE("a run that lacks a number that it needs is suspected most, another least") {
@@ -171,8 +149,8 @@ TEST_CASE("rules are told with what they alone refuse, and K08 is about the coun
       trial_of(second, 4, {.error = 0.3, .refused = {"trips"}}),  // neither right nor wrong
       trial_of(model_of(true, 0), 1, {.error = 3, .refused = {"trips"}}),
       as_default};
-  const Summary summary = summary_of(trials);
-  const auto counts = counts_of(predictor_table(summary, "rules"));
+  const Summary summary = made::sum_up(kPredictors, trials);
+  const auto counts = counts_of(made::table_of(summary, "rules"));
   using Counts = std::vector<std::int64_t>;
   CHECK(counts.at("fewer than 20 round trips, or 2 a chain") == Counts{1, 1, 2, 1});
   CHECK(counts.at("fewer than 50 effective samples") == Counts{1, 0, 1, 0});
@@ -181,12 +159,12 @@ TEST_CASE("rules are told with what they alone refuse, and K08 is about the coun
   CHECK(counts.at("the status, without --both-ways") == Counts{2, -1, 2, -1});
   CHECK(counts.at("the status, --both-ways in the place of both counts") == Counts{1, -1, 2, -1});
   CHECK(counts.at("all estimates") == Counts{2, -1, 4, -1});
-  CHECK(counts_of(predictor_table(summary, "training-rules")).at("all estimates") ==
+  CHECK(counts_of(made::table_of(summary, "training-rules")).at("all estimates") ==
         Counts{1, -1, 0, -1});
-  CHECK(counts_of(predictor_table(summary, "long-rules")).at("all estimates") ==
+  CHECK(counts_of(made::table_of(summary, "long-rules")).at("all estimates") ==
         Counts{0, -1, 1, -1});
   // Counts alone refuse four, of which two are right.
-  const Measure measure = claims_of(summary).at("K08rts");
+  const Measure measure = made::claims_of(summary).at("K08 rts");
   CHECK(measure.estimate == 0.5);
   CHECK(measure.n == 4);
   CHECK_THAT(measure.note, Catch::Contains("1 of 4 are wrong"));

@@ -15,6 +15,7 @@
 #include "experiments/salakhutdinov2010/support/rung_walk.hpp"
 #include "experiments/salakhutdinov2010/support/sampled_images.hpp"
 #include "experiments/salakhutdinov2010/support/toy_features.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -25,12 +26,6 @@ Eigen::MatrixXf bars(const std::vector<int>& on) {
   for (std::size_t c = 0; c < on.size(); ++c)
     images.col(static_cast<Eigen::Index>(c)).head(on[c]).setOnes();
   return images;
-}
-
-const Experiment& find_experiment(const std::string& id) {
-  for (const Experiment& experiment : experiments())
-    if (experiment.id == id) return experiment;
-  throw InvalidArgument(id);
 }
 
 /// Images of a small random machine, one step apart.
@@ -247,7 +242,7 @@ TEST_CASE("Fig. 5's categories are those of the grey pictures nearest in feature
                        {"images", 20}};
   TrialContext context;
   context.key = make_key(1, "categories");
-  const Json outputs = find_experiment("salakhutdinov2010/fig5").run(inputs, context);
+  const Json outputs = made::find_experiment("salakhutdinov2010/fig5").run(inputs, context);
   const Dataset grey = load_dataset(cases, {.kind = BinariseOptions::Kind::grey});
   const NearestLabels nearest(
       likeliest_features(committed_model(deep_model_file(features)), grey.values.matrix()),
@@ -263,7 +258,7 @@ TEST_CASE("Fig. 5's categories are those of the grey pictures nearest in feature
 }
 
 TEST_CASE("more levels make tempered transitions likelier, near b = 1 all are accepted") {
-  const Experiment& experiment = find_experiment("salakhutdinov2010/acceptance");
+  const Experiment& experiment = made::find_experiment("salakhutdinov2010/acceptance");
   const auto mean = [&](std::vector<int> levels, double lowest) {
     const Json inputs = {
         {"model", "mnist-20-30"}, {"chains", 32}, {"levels", levels}, {"lowest", lowest}};
@@ -280,7 +275,7 @@ TEST_CASE("more levels make tempered transitions likelier, near b = 1 all are ac
 
 TEST_CASE(
     "no bound of the committed machine exceeds its likelihood, and it is tight but not exact") {
-  const Experiment& experiment = find_experiment("salakhutdinov2010/tightness");
+  const Experiment& experiment = made::find_experiment("salakhutdinov2010/tightness");
   const Json inputs = {{"model", "mnist-20-30"}, {"how", "exact"}, {"cases", 20}};
   const Json outputs = experiment.run(inputs, TrialContext());
   const std::vector<double> log_f = numbers(outputs.at("log_f")),
@@ -295,8 +290,7 @@ TEST_CASE(
 
 TEST_CASE("an experiment on a model that is not there runs nothing and says so in a line") {
   for (const char* id : {"salakhutdinov2010/fig4", "salakhutdinov2010/acceptance"}) {
-    Summary summary;
-    find_experiment(id).summarise(Results(Profile::quick, {}, {}), summary);
+    const Summary summary = made::sum_up(id, {}, Profile::quick);
     REQUIRE(summary.items().size() == 1);
     CHECK_THAT(std::get<std::string>(summary.items().front()),
                Catch::Contains("mnist-500-1000-cast.npz is not here"));

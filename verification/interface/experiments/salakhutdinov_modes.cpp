@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "experiments/salakhutdinov2010/support/convergence.hpp"
 #include "experiments/salakhutdinov2010/support/curves.hpp"

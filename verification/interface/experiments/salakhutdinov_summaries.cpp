@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "boltzmark/exact/partition_law.hpp"
 #include "experiments/kit/published.hpp"
-#include "experiments/kit/statistics/power.hpp"
+#include "experiments/kit/statistics/interval.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"
 #include "experiments/salakhutdinov2010/support/processor_time.hpp"
 #include "verification/checks/two_spins.hpp"

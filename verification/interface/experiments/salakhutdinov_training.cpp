@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "boltzmark/core/parallel.hpp"
-#include "experiments/salakhutdinov2010/support/bound_training.hpp"
 #include "experiments/salakhutdinov2010/support/curves.hpp"
 #include "verification/interface/experiments/made_trials.hpp"
 

@@ -6,7 +6,6 @@
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/idx.hpp"
 #include "boltzmark/io/formats/npz.hpp"
-#include "boltzmark/io/model_file.hpp"
 #include "verification/interface/io/files.hpp"
 
 using namespace boltzmark;

@@ -141,6 +141,9 @@ TEST_CASE("a zip file that is truncated, damaged or odd is refused") {
   std::memset(changed.data() + directory + 20, 0x7f, 8);  // both sizes
   check_model(folder.write("m.npz", changed), "lies outside the file");
   changed = whole;
+  changed[whole.rfind("PK\x05\x06") + 4] = 1;  // of the end record: which part it is
+  check_model(folder.write("m.npz", changed), "it is one part of several");
+  changed = whole;
   changed[directory + 42] = 5;  // offset of the member
   check_model(folder.write("m.npz", changed), "a member's header is missing");
   // A name has no checksum, and an array of another name is left alone: 'units' a letter off would make a model
@@ -181,6 +184,13 @@ TEST_CASE("a MATLAB file that is truncated, odd or misses a matrix is refused") 
   changed = whole;
   changed[whole.find("vishid") - 9] = '\x80';
   check_model(folder.write("m.mat", changed), "negative size");
+  // A variable's tag, flags and dimensions are 48 bytes before its name; text is of class 4.
+  const std::size_t weights = whole.find("vishid") - 48, after = whole.find("visbiases") - 48;
+  changed = whole;
+  changed[weights + 16] = 4;
+  check_model(folder.write("m.mat", changed), "vishid is no real matrix of numbers");
+  changed = whole + whole.substr(weights, after - weights);
+  check_model(folder.write("m.mat", changed), "vishid stands twice");
   const std::string packed = read_all(fixture("rbm_zlib.mat"));
   changed = packed;
   changed[packed.size() - 2] ^= 1;  // in the last variable's checksum

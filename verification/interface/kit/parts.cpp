@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -17,7 +16,7 @@
 #include "experiments/kit/run/selection.hpp"
 #include "experiments/kit/sources.hpp"
 #include "experiments/kit/summary.hpp"
-#include "verification/interface/kit/toys.hpp"
+#include "experiments/kit/temporary_folder.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <string>
 
-#include "boltzmark/core/error.hpp"
 #include "experiments/kit/printable.hpp"
 #include "experiments/kit/subprocess.hpp"
 #include "verification/interface/cli/json.hpp"

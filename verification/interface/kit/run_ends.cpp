@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "boltzmark/core/error.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/report/report.hpp"
 #include "experiments/kit/run/interrupt.hpp"

@@ -1,7 +1,6 @@
 // What invalidates a stored trial: the sources that its numbers come from, and no others.
 #include "experiments/kit/sources.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -9,17 +8,12 @@
 
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/subprocess.hpp"
-#include "verification/interface/kit/toys.hpp"
+#include "verification/interface/experiments/made_trials.hpp"
 
 namespace boltzmark::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-const Experiment& experiment(const std::string& id) {
-  return *std::find_if(experiments().begin(), experiments().end(),
-                       [&](const Experiment& one) { return one.id == id; });
-}
 
 /// A copy of the sources, whose list of hashes is made by the build's own script.
 class SourceTree {
@@ -66,8 +60,8 @@ class SourceTree {
 
 TEST_CASE("a trial's key changes with the sources that its numbers come from, and no others") {
   const SourceTree tree;
-  const Experiment& fig3 = experiment("carlson2016/fig3");
-  const Experiment& other_paper = experiment("bruegge2013/fig1");
+  const Experiment& fig3 = made::find_experiment("carlson2016/fig3");
+  const Experiment& other_paper = made::find_experiment("bruegge2013/fig1");
   const std::string key = sources_hash(fig3, tree.hashes());
   const std::string other_key = sources_hash(other_paper, tree.hashes());
   for (const char* file :
@@ -95,7 +89,7 @@ TEST_CASE("a trial's key changes with the sources that its numbers come from, an
       CHECK(sources_hash(fig3, tree.hashes()) == key);
     });
   CHECK(sources_hash(fig3, tree.hashes()) == key);
-  const Experiment& theory = experiment("carlson2016/theory");
+  const Experiment& theory = made::find_experiment("carlson2016/theory");
   const std::string theory_key = sources_hash(theory, tree.hashes());
   for (const char* file :
        {"verification/checks/check_integration.cpp", "experiments/kit/evidence.cpp"})

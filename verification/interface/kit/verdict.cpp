@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "boltzmark/core/error.hpp"
 #include "experiments/kit/claims.hpp"
@@ -153,21 +156,13 @@ TEST_CASE("a claim holds only if all of its parts do, from whichever experiments
   CHECK_THROWS_AS(verdict({part("huge", 1, 2)}), InvalidArgument);
 }
 
-TEST_CASE("the claims file of bruegge2013 has exactly the claims B01 to B37") {
-  const ClaimFile file = read_claims(source_path("reports/claims/bruegge2013.toml"));
-  REQUIRE(file.claims.size() == 37);
-  for (int i = 0; i < 37; ++i) {
-    const std::string number = std::to_string(i + 1);
-    CHECK(file.claims[i].id == (i < 9 ? "B0" : "B") + number);
-  }
-}
-
-TEST_CASE("the claims file of yokoyama2019 has exactly the claims Y01 to Y24") {
-  const ClaimFile file = read_claims(source_path("reports/claims/yokoyama2019.toml"));
-  REQUIRE(file.claims.size() == 24);
-  for (int i = 0; i < 24; ++i) {
-    const std::string number = std::to_string(i + 1);
-    CHECK(file.claims[i].id == (i < 9 ? "Y0" : "Y") + number);
+TEST_CASE("the claims of bruegge2013 are exactly B01 to B37, those of yokoyama2019 Y01 to Y24") {
+  for (const auto& [paper, letter, count] :
+       {std::tuple("bruegge2013", "B", 37), {"yokoyama2019", "Y", 24}}) {
+    const ClaimFile file = read_claims(source_path(fmt::format("reports/claims/{}.toml", paper)));
+    REQUIRE(file.claims.size() == static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i)
+      CHECK(file.claims[i].id == fmt::format("{}{:02}", letter, i + 1));
   }
 }
 

@@ -38,7 +38,7 @@ Estimate estimate_log_f(std::string_view method, const Layered& model,
   const ModeSearch search = mode_search(hidden, settings.key.low);
   const FoundStates found =
       find_before(target, search, settings.key.low, {.base = Base::uniform(hidden)},
-                  !tempers_collapsed(find_method(method), settings));
+                  find_method(method), settings);
   MethodRuns runs(target, settings);
   Estimate estimate = runs.estimate(method);
   hold_to_found(target, search, visited_states(runs.top_states()), found, estimate, {}, together);

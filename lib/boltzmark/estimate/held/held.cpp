@@ -49,6 +49,13 @@ FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, s
   return found;
 }
 
+FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, std::uint64_t seed,
+                        const ChosenBase& chosen, const Method& method,
+                        const MethodSettings& settings) {
+  return find_before(target, search, seed, chosen,
+                     chosen.of_modes || !tempers_collapsed(method, settings));
+}
+
 LowerBound find_lower_bound(const LayeredTarget& target, const ModeSearch& search,
                             const VisitedStates& visited, const FoundStates& found) {
   LowerBoundOptions options = bound_options(search, found);
@@ -126,17 +133,30 @@ void add_unseen(Estimate& estimate) {
   estimate.missing = estimate.steps = 0;
 }
 
+Met meet_masses(const Layered& model, const ModeSearch& search, const Phases* phases,
+                const VisitedStates& visited) {
+  Met met{.switches = switch_units(model, visited, derive_key(search.climbs.key, "switches"))};
+  if (phases != nullptr)
+    met.phases = std::make_shared<const MetPhases>(meet_phases(*phases, visited));
+  return met;
+}
+
+void hold_to_met(const Met& met, Estimate& estimate) {
+  const double told = met.phases ? hold_to_phases(*met.phases, estimate) : 0;
+  hold_to_switches(met.switches, told, estimate);
+}
+
 Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const VisitedStates& visited, const FoundStates& found, Estimate& estimate,
                    const LowerBound& before, int together) {
   const LowerBound now = find_lower_bound(target, search, visited, found);
-  Held held{.bound = higher(now, before)};
   hold_to_resolution(now, estimate);
   hold_to_visits(now, estimate);
-  if (found.phases) {
-    held.phases = std::make_shared<const MetPhases>(meet_phases(*found.phases, visited));
-    hold_to_phases(*held.phases, estimate);
-  }
+  Held held;
+  if (found.modes)  // of a model that a double resolves
+    held = {meet_masses(target.tempered_model().model, search, found.phases.get(), visited)};
+  held.bound = higher(now, before);
+  hold_to_met(held, estimate);
   hold_to_bound(held.bound, estimate, together);
   add_unseen(estimate);
   return held;
@@ -145,7 +165,9 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
 double held_sweeps(const Layered& model) {
   constexpr double kSearch = 30'000, kPlaces = 45'000, kPhases = 14 * 9'600, kBound = 20'000;
   constexpr double kOrthants = 2 * 31'000;  // for the base, and for the bound
-  return kSearch + kPlaces + kPhases + kBound + (side_of_orthants(model) ? kOrthants : 0);
+  constexpr double kSwitches = 10'000;
+  return kSearch + kPlaces + kPhases + kBound + kSwitches +
+         (side_of_orthants(model) ? kOrthants : 0);
 }
 
 StreamKey attempt_key(std::uint64_t seed, int number) {
@@ -163,8 +185,8 @@ HeldEstimate estimate_held(std::string_view method, const Layered& model, std::u
   const Packing packing{.chains = settings.chains,
                         .sweeps = static_cast<std::uint64_t>(settings.sweeps)};
   const LayeredTarget target(model, result.chosen.base, packing);
-  const bool tempered = result.chosen.of_modes || !tempers_collapsed(find_method(method), settings);
-  const FoundStates found = find_before(target, search, seed, result.chosen, tempered);
+  const FoundStates found =
+      find_before(target, search, seed, result.chosen, find_method(method), settings);
   MethodRuns runs(target, std::move(settings));
   result.estimate = runs.estimate(method);
   result.held =

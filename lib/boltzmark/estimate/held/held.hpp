@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "boltzmark/estimate/held/switches.hpp"
 #include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
@@ -38,6 +39,11 @@ struct FoundStates {
 /// Randomness  keys of their own of the seed     Throws  InvalidArgument as find_modes
 FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, std::uint64_t seed,
                         const ChosenBase& chosen, bool tempered);
+/// Does so for a method's run from that base: with a tempered search, unless it is itself one of collapsed
+/// states from the uniform base. A base near some modes hides the others from it.
+FoundStates find_before(const LayeredTarget& target, const ModeSearch& search, std::uint64_t seed,
+                        const ChosenBase& chosen, const Method& method,
+                        const MethodSettings& settings);
 
 /// Finds a certified lower bound of a target's log Z, from its base, from the search, from what was
 /// found and from the states that a run met.
@@ -73,11 +79,23 @@ void hold_to_resolution(const LowerBound& bound, Estimate& estimate);
 /// Status  not_converged
 void add_unseen(Estimate& estimate);
 
-/// What an estimate was held to.
-struct Held {
-  LowerBound bound;
+/// What a run met of the masses that are known beside it.
+struct Met {
   std::shared_ptr<const MetPhases> phases = nullptr;  ///< where bases were compared
+  Switches switches = {};
 };
+
+/// What an estimate was held to.
+struct Held : Met {
+  LowerBound bound = {};
+};
+
+/// Finds what a run met of phases, where there are any, and what its units hold that it hardly switched.
+/// Randomness  a stream of the search's key     Throws  InvalidArgument as switch_units     Cost  as switch_units
+Met meet_masses(const Layered& model, const ModeSearch& search, const Phases* phases,
+                const VisitedStates& visited);
+/// Holds an estimate of that run to both.  Status  not_converged
+void hold_to_met(const Met& met, Estimate& estimate);
 
 /// Holds the estimate of a run to all that is known of its target: to what the search, what was found
 /// before and the run's own states prove, or a higher bound known from before; to how often the run

@@ -146,13 +146,13 @@ bool refuse_by_masses(const MetMasses& masses, const char* how, Estimate& estima
 
 }  // namespace
 
-void hold_to_phases(const MetPhases& phases, Estimate& estimate) {
-  if (!std::isfinite(estimate.log_z)) return;
-  if (refuse_by_masses(phases, "short annealing from bases near modes", estimate)) return;
+double hold_to_phases(const MetPhases& phases, Estimate& estimate) {
+  if (!std::isfinite(estimate.log_z)) return 0;
+  if (refuse_by_masses(phases, "short annealing from bases near modes", estimate)) return 0;
   const bool any_small = phases.small.log_masses.size() > 0;
   if (any_small &&
       refuse_by_masses(phases.small, "sampling from mean field's laws near modes", estimate))
-    return;
+    return 0;
   // The same mass may be in both.
   constexpr double kLikely = 0.8;
   Unmet unmet = unmet_of(phases, kLikely, estimate);
@@ -161,6 +161,7 @@ void hold_to_phases(const MetPhases& phases, Estimate& estimate) {
     unmet = {std::max(unmet.mass, small.mass), std::max(unmet.surely, small.surely)};
   }
   add_unmet(unmet, estimate);
+  return unmet.mass;
 }
 
 }  // namespace boltzmark

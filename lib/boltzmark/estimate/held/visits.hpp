@@ -44,7 +44,8 @@ MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
 /// lower, or what surely is of it (log_least) if that is more, where the run was less than half as often and
 /// chance would have it with 20 % at most; to be sure, with 1 % at most.
 /// So are groups of what is near all places, of which each may be too small to be met, where that is sure.
+/// Returns that part, 0 if there is none.
 /// Status  not_converged
-void hold_to_phases(const MetPhases& phases, Estimate& estimate);
+double hold_to_phases(const MetPhases& phases, Estimate& estimate);
 
 }  // namespace boltzmark

@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/places/unit_draws.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/model/sides.hpp"
@@ -28,15 +29,6 @@ std::vector<Eigen::Index> numbers_of(const Layered& model, const std::vector<Uni
   return numbers;
 }
 
-// A value of a discrete unit, of the law proportional to e^{input x}: so many steps from the likeliest one.
-double draw_value(Unit unit, double input, Stream& draws) {
-  const double step = -std::abs(input) * unit.spacing(), u = draws.uniform();
-  const double all = unit.values();
-  const double steps = step < 0 ? std::log1p(u * std::expm1(all * step)) / step : u * all;
-  const int away = std::min(unit.steps(), static_cast<int>(steps));
-  return unit.value(input > 0 ? unit.steps() - away : away);
-}
-
 // States drawn from a place's product law, and their log f / q.
 struct NearStates {
   Eigen::MatrixXd states;       // of the listed side [units x draws]
@@ -53,7 +45,8 @@ NearStates draw_near(const Bipartite& sides, const Eigen::VectorXd& other_means,
   for (int n = 0; n < kDraws; ++n) {
     auto state = drawn.states.col(n);
     for (Eigen::Index i = 0; i < units; ++i)
-      state[i] = draw_value(sides.enumerated[static_cast<std::size_t>(i)], inputs[i], draws);
+      state[i] =
+          value_at(sides.enumerated[static_cast<std::size_t>(i)], inputs[i], draws.uniform());
     const Eigen::VectorXd other = sides.other_input + sides.weights * state;
     drawn.log_weights[n] =
         log_weight(sides, other, sides.bias.dot(state)) - (inputs.dot(state) - normaliser);

@@ -105,32 +105,40 @@ ListedState escape(const Bipartite& sides, const Climbs& climbs, const ModeSearc
   return climb(sides, weigh(sides, list.likeliest()), kMaxRounds);
 }
 
+bool is_below(const ListedState& a, const ListedState& b) { return a.log_weight < b.log_weight; }
+
 // Where steps of all units of the side, once each, lead from the likeliest mode, another unit first each
 // time: of large models evenly spread ones, and none of the largest.
 std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& likeliest) {
-  constexpr double kMostOfPairs = 0x1p27, kMostOfAll = 0x1p26;  // log partitions
+  constexpr double kMostOfPairs = 0x1p27, kMostOfAll = 0x1p26,
+                   kMostOfMended = 0x1p26;  // log partitions
   const auto units = static_cast<double>(sides.enumerated.size());
   // A walk of n units also takes n^2 sums, each about a quarter of a log partition.
   const double one = units * std::max(static_cast<double>(sides.other.size()), units / 4);
   if ((units + 1) / 2 * one > kMostOfPairs) return {};
   const UnitSteps steps(sides, likeliest);
   const auto firsts = static_cast<std::size_t>(std::clamp(kMostOfAll / (2 * one), 1.0, units));
+  // Of the first walks also from where they are after each part: units that only hide a pattern go first.
+  constexpr int kParts = 4;
+  const double mended = kMostOfMended / (2 * kParts * units / 2 * one);
   std::vector<ListedState> ends(2 * firsts);
   parallel_for(ends.size(), [&](std::size_t k) {
     const std::size_t first = k / 2 * sides.enumerated.size() / firsts;
     const StepOrder order = k % 2 == 0 ? StepOrder::gains : StepOrder::shared;
-    ends[k] = steps.likeliest_on_the_way(static_cast<int>(first), order);
-    if (ends[k].log_weight > likeliest.log_weight)
-      ends[k] = climb(sides, std::move(ends[k]), kMaxRounds);
+    const bool mends = static_cast<double>(k / 2) < std::floor(mended);
+    std::vector<ListedState> found = steps.walk(static_cast<int>(first), order, mends ? kParts : 0);
+    if (found[0].log_weight > likeliest.log_weight)
+      found[0] = climb(sides, std::move(found[0]), kMaxRounds);
+    for (std::size_t part = 1; part < found.size(); ++part)
+      found[part] = climb_steepest(sides, std::move(found[part]), 2 * static_cast<int>(units));
+    ends[k] = *std::max_element(found.begin(), found.end(), is_below);
   });
   return ends;
 }
 
 // Adds where such steps lead, as far as that is likelier than all that was found.
 void add_steps(const Bipartite& sides, Climbs& climbs) {
-  const ListedState likeliest = *std::max_element(
-      climbs.ends.begin(), climbs.ends.end(),
-      [](const ListedState& a, const ListedState& b) { return a.log_weight < b.log_weight; });
+  const ListedState likeliest = *std::max_element(climbs.ends.begin(), climbs.ends.end(), is_below);
   for (ListedState& end : step_from(sides, likeliest)) {
     if (!(end.log_weight > likeliest.log_weight)) continue;
     climbs.ends.push_back(std::move(end));

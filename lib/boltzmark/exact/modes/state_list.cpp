@@ -75,6 +75,28 @@ ListedState climb(const Bipartite& sides, ListedState state, int max_rounds) {
   return state;
 }
 
+ListedState climb_steepest(const Bipartite& sides, ListedState state, int most_steps) {
+  Eigen::VectorXd scratch;
+  for (int made = 0; made < most_steps; ++made) {
+    double highest = state.log_weight;
+    int unit = -1, index = 0;
+    for (int u = 0; u < static_cast<int>(sides.enumerated.size()); ++u)
+      for (const int step : {-1, 1}) {
+        const int to = state.indices[static_cast<std::size_t>(u)] + step;
+        if (to < 0 || to >= sides.enumerated[static_cast<std::size_t>(u)].values()) continue;
+        const double there = log_weight_beside(sides, state, u, to, scratch);
+        if (!(there > highest)) continue;
+        highest = there;
+        unit = u;
+        index = to;
+      }
+    if (unit < 0) break;
+    state.indices[static_cast<std::size_t>(unit)] = static_cast<char16_t>(index);
+    state = weigh(sides, std::move(state.indices));
+  }
+  return state;
+}
+
 StateList::StateList(const Bipartite& sides) : sides_(sides) { check_magnitude(sides); }
 
 std::uint64_t StateList::hash_of(std::span<const char16_t> state) const {

@@ -32,6 +32,11 @@ double log_weight_beside(const Bipartite& sides, const ListedState& state, int u
 /// until there is none or so many rounds over all units were made.
 ListedState climb(const Bipartite& sides, ListedState state, int max_rounds);
 
+/// Goes from a state to its neighbour of highest weight, one unit's value by one step, until there is none that is
+/// higher or so many steps were made. Where units that hold a pattern together are among others that hold none, the
+/// first to go are those whose going gains most, the others.
+ListedState climb_steepest(const Bipartite& sides, ListedState state, int most_steps);
+
 /// Different states of the enumerated side of a view, their log weights, and the log of the sum of
 /// these: a lower bound of log Z.
 /// States are told apart by 64 bits of hash. Of two that share them the second is left out, so that

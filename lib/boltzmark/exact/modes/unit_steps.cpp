@@ -48,19 +48,22 @@ ListedState UnitSteps::after(int unit, ListedState state) const {
   return state;
 }
 
-ListedState UnitSteps::likeliest_on_the_way(int first, StepOrder order) const {
-  ListedState state = from_, likeliest = from_;
+std::vector<ListedState> UnitSteps::walk(int first, StepOrder order, int parts) const {
+  ListedState state = from_;
+  std::vector<ListedState> found = {from_};
   Eigen::VectorXd gains = gains_;
   if (order == StepOrder::shared) gains.setZero();
   Eigen::Index next = first;
   for (Eigen::Index made = 0; made < gains.size(); ++made) {
     state = after(static_cast<int>(next), std::move(state));
-    if (state.log_weight > likeliest.log_weight) likeliest = state;
+    if (state.log_weight > found[0].log_weight) found[0] = state;
+    if ((made + 1) * parts / gains.size() > made * parts / gains.size()) found.push_back(state);
     gains += shared_.col(next);
     gains[next] = -std::numeric_limits<double>::infinity();
     gains.maxCoeff(&next);
   }
-  return weigh(sides_, std::move(likeliest.indices));
+  for (ListedState& kept : found) kept = weigh(sides_, std::move(kept.indices));
+  return found;
 }
 
 }  // namespace boltzmark

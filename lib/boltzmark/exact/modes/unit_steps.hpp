@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <vector>
 
 #include "boltzmark/exact/modes/state_list.hpp"
 
@@ -22,12 +23,12 @@ class UnitSteps {
   UnitSteps(const Bipartite& sides, ListedState from);
 
   /// Makes the step of one unit, and then all others in that order; returns the likeliest of the states on the
-  /// way, that before the first step included.
+  /// way, that before the first step included, and then the states after each of so many equal parts of it.
   ///   A step is assumed to gain g_i + sum_k J_ik over the steps k before it: g_i alone from the first state,
   /// and J_ik what two of them gain more than each alone; `shared` leaves g out. What counts is the log
   /// weight that each state on the way has.
   /// Cost  n m log partitions and n^2 sums
-  ListedState likeliest_on_the_way(int first, StepOrder order) const;
+  std::vector<ListedState> walk(int first, StepOrder order, int parts) const;
 
  private:
   ListedState after(int unit, ListedState state) const;

@@ -159,7 +159,9 @@ Edges dense_edges(const StateSpace& space, const Rule& rule, Scan scan,
     Edges edges = from_symmetric(matrix, Way::dense);
     // The stationary direction's zero hides a second eigenvalue that is negative.
     matrix -= root * root.transpose();
-    edges.second = from_symmetric(matrix, Way::dense).second;
+    const Edges right = from_symmetric(matrix, Way::dense);
+    edges.second = right.second;
+    edges.converged = edges.converged && right.converged;
     return edges;
   }
   Eigen::MatrixXd matrix = symmetrised_sweep_matrix(space, rule);
@@ -182,7 +184,13 @@ Edges first_rank_edges(const Layered& model, const SpectrumOptions& options, con
 
 Edges find_edges(const Layered& model, const StateSpace& space, const Rule& rule, Scan scan,
                  const SpectrumOptions& options) {
-  if (!is_reversible(space, rule)) return plain_edges(space, rule, scan);
+  if (!is_reversible(space, rule)) {
+    if (space.states() > kMaxDenseStates)
+      throw InvalidArgument(fmt::format(
+          "states = {} (must be at most {} by rule {}, which is not in detailed balance)",
+          space.states(), kMaxDenseStates, rule.name()));
+    return plain_edges(space, rule, scan);
+  }
   using Method = SpectrumOptions::Method;
   const Eigen::VectorXd root = (space.log_p() / 2).array().exp();
   if (options.method == Method::dense) return dense_edges(space, rule, scan, root);

@@ -91,4 +91,20 @@ CaseValues binarise(const Array& levels, const CaseRange& range, const BinariseO
   return {std::move(out), static_cast<Eigen::Index>(units), meanings_of(options.kind)};
 }
 
+CaseValues binarise_shares(const CaseValues& shares, const BinariseOptions& options,
+                           std::string_view set) {
+  if (options.kind == Kind::grey) return shares;
+  const float limit = static_cast<float>(options.threshold) / 255.0F;
+  if (options.kind == Kind::threshold)
+    return shares.mapped([limit](float x) { return x > limit ? 1.0F : 0.0F; });
+  const StreamKey key = make_key(options.seed, "binarise", set);
+  Eigen::MatrixXf bits(shares.rows(), shares.cols());
+  for (Eigen::Index c = 0; c < shares.cols(); ++c) {
+    Stream draws(key, Purpose::data, static_cast<std::uint64_t>(c));
+    bits.col(c) = shares.col(c).unaryExpr(
+        [&](float x) { return draws.bernoulli(static_cast<double>(x)) ? 1.0F : 0.0F; });
+  }
+  return CaseValues::compact(std::move(bits));
+}
+
 }  // namespace boltzmark

@@ -10,7 +10,7 @@ namespace boltzmark {
 
 struct Array;
 
-/// How grey levels of images (bytes 0..255) become values of visible units.
+/// How grey levels of images (bytes 0..255, or shares level / 255) become values of visible units.
 struct BinariseOptions {
   enum class Kind {
     threshold,  ///< on if level > threshold
@@ -20,7 +20,7 @@ struct BinariseOptions {
   Kind kind = Kind::threshold;
   int threshold = 127;
   std::uint64_t seed = 0;
-  bool images_only = true;  ///< other bytes stay as they are: nobody asked for anything
+  bool images_only = true;  ///< other numbers stay as they are: nobody asked for anything
 };
 
 /// Parses `threshold:LEVEL`, `sample:SEED` or `grey`, which are for whatever holds grey levels.
@@ -41,5 +41,11 @@ struct CaseRange {
 /// the same in every split
 CaseValues binarise(const Array& levels, const CaseRange& range, const BinariseOptions& options,
                     std::string_view set);
+
+/// Turns shares in [0, 1] into values, as binarise does levels of 255 times as much.
+/// Shapes      [units x cases]
+/// Randomness  as binarise
+CaseValues binarise_shares(const CaseValues& shares, const BinariseOptions& options,
+                           std::string_view set);
 
 }  // namespace boltzmark

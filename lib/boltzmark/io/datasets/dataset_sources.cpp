@@ -167,9 +167,9 @@ Eigen::Index constant_cases(const CaseValues& values) {
   return constant;
 }
 
-void binarise_levels(const Array& levels, const BinariseOptions& options, Dataset& data,
-                     const Place& place) {
-  data.values = binarise(levels, {0, levels.shape[0]}, options, "file");
+void take_binarised(CaseValues values, const BinariseOptions& options, Dataset& data,
+                    const Place& place) {
+  data.values = std::move(values);
   data.grey_levels = true;
   data.provenance = ", " + binarise_text(options);
   if (options.kind != BinariseOptions::Kind::threshold || data.values.rows() == 1) return;
@@ -180,16 +180,25 @@ void binarise_levels(const Array& levels, const BinariseOptions& options, Datase
                  "must differ within most cases: ask for another --binarise");
 }
 
+void binarise_levels(const Array& levels, const BinariseOptions& options, Dataset& data,
+                     const Place& place) {
+  take_binarised(binarise(levels, {0, levels.shape[0]}, options, "file"), options, data, place);
+}
+
 void take_values(const CaseValues& values, const BinariseOptions& options, Dataset& data,
                  const Place& place) {
   data.values = values;
-  if (options.images_only || values.levels() == nullptr || values.maxCoeff() <= 1) return;
-  binarise_levels({.type = ElementType::uint8,
-                   .shape = {static_cast<std::uint64_t>(values.cols()),
-                             static_cast<std::uint64_t>(values.rows())},
-                   .bytes = *values.levels(),
-                   .place = place},
-                  options, data, place);
+  const bool bytes = values.levels() != nullptr, shares = values.maxCoeff() <= 1;
+  if (options.images_only || bytes == shares) return;  // bits, or neither
+  if (bytes)
+    return binarise_levels({.type = ElementType::uint8,
+                            .shape = {static_cast<std::uint64_t>(values.cols()),
+                                      static_cast<std::uint64_t>(values.rows())},
+                            .bytes = *values.levels(),
+                            .place = place},
+                           options, data, place);
+  if (values.minCoeff() >= 0)
+    take_binarised(binarise_shares(values, options, "file"), options, data, place);
 }
 
 void take_array(Array array, const BinariseOptions& options, Dataset& data) {

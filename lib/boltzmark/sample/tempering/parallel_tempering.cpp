@@ -159,7 +159,7 @@ void LadderSwaps::restore(const std::vector<int>& chain_rungs, const Tally& tall
     same = chain_rungs[c] >= 0 && chain_rungs[c] < rungs();
     if (!same) break;
     const int place = c / rungs() * rungs() + chain_rungs[c];
-    same = !seen[place];
+    same = !seen[place] && tally.last_ends[c] >= kNoEnd && tally.last_ends[c] <= kHot;
     seen[place] = true;
   }
   if (!same) throw InvalidArgument("state (must be of the same ladders)");

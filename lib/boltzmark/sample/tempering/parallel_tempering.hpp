@@ -65,7 +65,7 @@ class LadderSwaps {
   std::vector<double> acceptance(std::uint64_t steps) const;
 
   /// Goes on from another place.
-  /// Throws  InvalidArgument if the rungs of a bundle are no permutation, or sizes differ
+  /// Throws  InvalidArgument if the rungs of a bundle are no permutation, an end is none, or sizes differ
   void restore(const std::vector<int>& chain_rungs, const Tally& tally);
 
  private:

@@ -24,7 +24,8 @@ void check_sizes(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_pr
 Eigen::VectorXd log_z_from_occupancies(const Eigen::VectorXd& occupancy,
                                        const Eigen::VectorXd& log_prior,
                                        const Eigen::VectorXd& log_z_hat) {
-  return partial_rts_update(occupancy, log_prior, log_z_hat, 1);
+  check_sizes(occupancy, log_prior, log_z_hat);
+  return partial_rts_update(occupancy, log_prior, log_z_hat.array() - log_z_hat[0], 1);
 }
 
 Eigen::VectorXd sams_update(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,

@@ -5,7 +5,7 @@
 namespace boltzmark {
 
 /// Turns rung occupancies into log partition functions.
-///   log Z_k = log Zhat_k + log r_1 - log r_k + log c_k - log c_1            [carlson2016, Eq. 12]
+///   log Z_k = log Zhat_k - log Zhat_1 + log r_1 - log r_k + log c_k - log c_1   [carlson2016, Eq. 12, Zhat_1 = 1]
 /// Shapes  all [rungs], rungs >= 2; log_prior = log r       Units  nats
 /// Throws  InvalidArgument if sizes differ or an occupancy is negative or not finite
 Eigen::VectorXd log_z_from_occupancies(const Eigen::VectorXd& occupancy,

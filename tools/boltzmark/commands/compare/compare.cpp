@@ -107,7 +107,10 @@ std::vector<Subject> load_subjects(const CompareRequest& arguments) {
   const std::optional<double> given = given_truth(arguments);
   std::vector<Subject> subjects;
   for (const std::string& path : arguments.models) {
-    if (std::count(arguments.models.begin(), arguments.models.end(), path) > 1)
+    const auto is_it = [&](const std::string& other) {
+      return std::filesystem::weakly_canonical(other) == std::filesystem::weakly_canonical(path);
+    };
+    if (std::count_if(arguments.models.begin(), arguments.models.end(), is_it) > 1)
       throw InvalidArgument(fmt::format("MODEL = {} (must be named once)", path));
     const std::string bytes = experiments::read_text(path);
     Subject subject{.path = path,
@@ -241,7 +244,7 @@ int run(const CompareRequest& arguments, const Session& session) {
   for (const std::string& conflict : outcome.conflicts)
     fmt::print(stderr, "boltzmark: {}\n", conflict);
   const int code = outcome.conflicts.empty() ? 0 : 1;
-  if (session.ranks) leave_ranks(session, code, outcome.run.lost_ranks == 0);
+  leave_ranks(session, code, outcome.run.lost_ranks == 0);
   return code;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "boltzmark/estimate/methods.hpp"
 #include "experiments/kit/report/plot.hpp"

@@ -30,14 +30,14 @@ struct ComparisonRuns::Prepared {
 
 namespace {
 
-// Holds an estimate to the states that its run met of those that searches found.
-void hold_to_searched(const SearchedStates& searched, const Phases* phases, MethodRuns& runs,
-                      Estimate& estimate) {
+// What a run met of the states and masses that searches found.
+Held meet(const SearchedStates& searched, const Phases* phases, const Layered& model,
+          const ModeSearch& search, MethodRuns& runs) {
   const VisitedStates visited = visited_states(runs.top_states());
-  LowerBound bound;
-  searched.count(visited.states, visited.visits, bound);
-  hold_to_visits(bound, estimate);
-  if (phases) hold_to_phases(meet_phases(*phases, visited), estimate);
+  Held held;
+  if (phases) held = {meet_masses(model, search, phases, visited)};
+  searched.count(visited.states, visited.visits, held.bound);
+  return held;
 }
 
 // The first group are the methods that share a run, if there are any.
@@ -192,6 +192,7 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
   MethodRuns runs(target, settings);
   Json estimates = Json::array();
   double shared_seconds = 0;
+  std::optional<Held> met;  // of one run: methods that do not share one are trials of their own
   for (const std::string method : inputs.at("methods")) {
     const Stopwatch watch;
     if (estimates.empty() && shares_run(method)) {
@@ -205,7 +206,11 @@ Json ComparisonRuns::run(const Json& inputs, const TrialContext& context) {
     Estimate estimate = runs.estimate(method);
     const double seconds = own.seconds() + shared_seconds;
     hold_to_resolution(shared.bound, estimate);
-    hold_to_searched(shared.states, shared.phases.get(), runs, estimate);
+    if (!met)
+      met = meet(shared.states, shared.phases.get(), target.tempered_model().model,
+                 mode_search(target.tempered_model().model, plan_.shared.seed), runs);
+    hold_to_visits(met->bound, estimate);
+    hold_to_met(*met, estimate);
     // A bound that is log Z itself would refuse by the truth what is to be held against it.
     if (!shared.bound.all_states) refuse_below(estimate, shared.bound.lowest());
     add_unseen(estimate);

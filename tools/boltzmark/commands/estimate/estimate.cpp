@@ -81,9 +81,8 @@ void print_json(const EstimateRequest& arguments, const EstimateOutcome& outcome
     object.set("seed", arguments.shared.seed);
   else
     object.set_null("seed");  // the samples' own is not stored
-  object.set("base", outcome.base.empty() ? std::nullopt : std::optional(outcome.base));
-  set_lower_bound(outcome.bound, object);
-  set_lower_bound_parts(model, outcome.bound, object);
+  object.set("base", not_empty(outcome.base));
+  set_lower_bound(model, outcome.bound, object);
   if (outcome.both_ways) object.set("both_ways", both_ways_object(*outcome.both_ways));
   object.set("known_log_z", outcome.known ? finite(outcome.known->log_z) : std::nullopt);
   print(
@@ -199,10 +198,9 @@ void check(const EstimateRequest& arguments, const Command& command) {
         "--method = {} (must be one that reads samples for --dump and --from)", arguments.method));
   if (!arguments.from.empty()) return check_from(arguments, command);
   refuse_idle_options({arguments.method}, arguments.shared);
-  for (const char* option : {"--sweeps", "--target-error", "--auto", "--max-seconds"})
-    if (exact && command.given(option))
-      throw InvalidArgument(std::string(option) +
-                            " (must be left out: nothing reads it with exact)");
+  if (exact)
+    command.refuse_given({"--sweeps", "--target-error", "--auto", "--max-seconds"},
+                         "(must be left out: nothing reads it with exact)");
   if (arguments.target_error > 0 && arguments.try_again)
     throw InvalidArgument("--auto (must go without --target-error, which finds the sweeps itself)");
   if (command.given("--max-seconds") && !tries_again(arguments, command))
@@ -221,16 +219,21 @@ void check_method_on_ranks(const std::string& method) {
                                       method, method == "exact" ? "exact" : "compare"));
 }
 
-// All ranks make the estimate, and share the chains that anneal. Rank 0 tells it.
-int run_on_ranks(const EstimateRequest& arguments, bool strict, const Session& session) {
-  experiments::RankLink& link = *session.ranks;
-  agree_on_file(session, arguments.model);
-  const ThreadLimit limit(one_job(session).threads);
+EstimateOutcome make_and_print(const EstimateRequest& arguments, const Session& session) {
   const Layered model = load_tempered_model(arguments.model);
   const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
   EstimateOutcome outcome = run_estimate(arguments, model, session);
   set_known(known, outcome);
   print_outcome(arguments, outcome, &model, session);
+  return outcome;
+}
+
+// All ranks make the estimate, and share the chains that anneal. Rank 0 tells it.
+int run_on_ranks(const EstimateRequest& arguments, bool strict, const Session& session) {
+  experiments::RankLink& link = *session.ranks;
+  agree_on_file(session, arguments.model);
+  const ThreadLimit limit(one_job(session).threads);
+  const EstimateOutcome outcome = make_and_print(arguments, session);
   finish_output();
   link.gather({});  // the slowest may be long behind
   const int code = exit_code(outcome.estimate, strict);
@@ -249,15 +252,11 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
     print_outcome(arguments, stored, nullptr, session);
     return exit_code(stored.estimate, strict);
   }
-  const Layered model = load_tempered_model(arguments.model);
-  const std::optional<KnownLogZ> known = load_known_log_z(arguments.model, model);
-  EstimateOutcome outcome = run_estimate(arguments, model, session);
-  set_known(known, outcome);
-  print_outcome(arguments, outcome, &model, session);
+  const EstimateOutcome outcome = make_and_print(arguments, session);
   if (outcome.store) {  // a full disk takes the samples, not the estimate
     finish_output();
     const bool resolved = !std::isnan(outcome.bound.log_z);
-    save_store({*outcome.store, outcome.bound, resolved, outcome.phases,
+    save_store({*outcome.store, outcome.bound, resolved, outcome.phases, outcome.switches,
                 outcome.both_ways ? std::optional(outcome.both_ways->reverse) : std::nullopt},
                arguments.dump);
   }

@@ -13,12 +13,12 @@
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/held/stored_rungs.hpp"
 #include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "experiments/kit/ranks/chain_ranks.hpp"
-#include "experiments/kit/ranks/equal_ranks.hpp"
 #include "tools/boltzmark/bounds.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/on_ranks.hpp"
@@ -156,6 +156,7 @@ void hold_to_bound(const EstimateRequest& arguments, const PreparedTarget& prepa
       hold_to_found(prepared.target, search, outcome.visited, found, outcome.estimate, before);
   outcome.bound = held.bound;
   outcome.phases = std::move(held.phases);
+  outcome.switches = std::move(held.switches);
   outcome.seconds += watch.seconds();
 }
 
@@ -323,6 +324,9 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
                           .sampler = store.random_rungs ? "tempering" : "parallel"};
   outcome.estimate =
       about_file(arguments.from, [&] { return estimate_from(arguments.method, store, states); });
+  hold_to_rungs(store,
+                find_method(arguments.method).any_tempering ? StoredLaw::mbar : StoredLaw::drawn,
+                outcome.estimate);
   if (run.reverse) {
     outcome.both_ways = {outcome.estimate, *run.reverse};
     hold_to_gap(*outcome.both_ways, outcome.estimate);
@@ -331,7 +335,8 @@ EstimateOutcome estimate_stored(const EstimateRequest& arguments) {
   const bool known = !run.resolved || !std::isnan(run.bound.log_z);
   if (known) hold_to_resolution(run.bound, outcome.estimate);
   hold_to_visits(run.bound, outcome.estimate);
-  if (run.phases) hold_to_phases(*run.phases, outcome.estimate);
+  const double told = run.phases ? hold_to_phases(*run.phases, outcome.estimate) : 0;
+  hold_to_switches(run.switches, told, outcome.estimate);
   if (known)
     boltzmark::hold_to_bound(run.bound, outcome.estimate);
   else

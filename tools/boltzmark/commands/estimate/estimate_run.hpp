@@ -8,7 +8,6 @@
 
 #include "boltzmark/estimate/held/both_ways.hpp"
 #include "boltzmark/estimate/held/held.hpp"
-#include "boltzmark/io/model_file.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "tools/boltzmark/commands/estimate/estimate_options.hpp"
 
@@ -51,6 +50,7 @@ struct EstimateOutcome {
   VisitedStates visited = {};             ///< by the run, at b = 1
   /// What was found of phases, and met by the run.
   std::shared_ptr<const MetPhases> phases = nullptr;
+  Switches switches = {};                  ///< units that it hardly switched
   std::optional<BothWays> both_ways = {};  ///< of the last run, where asked for
 };
 

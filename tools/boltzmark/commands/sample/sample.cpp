@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -249,10 +248,9 @@ double ladder_bytes(const Sampler& sampler) {
 
 // What moves chains is of no use to cases, whose hidden units are drawn once.
 int run_given(const SampleArguments& arguments, const Command& command, const Session& session) {
-  for (const char* option : {"--sampler", "--rule", "--chains", "--sweeps", "--every", "--start",
-                             "--image", "--image-shape"})
-    if (command.given(option))
-      throw InvalidArgument(std::string(option) + " is given (must not be, with --given)");
+  command.refuse_given({"--sampler", "--rule", "--chains", "--sweeps", "--every", "--start",
+                        "--image", "--image-shape"},
+                       "is given (must not be, with --given)");
   return sample_given({.model = arguments.model,
                        .dataset = arguments.given,
                        .binarise = arguments.binarise,

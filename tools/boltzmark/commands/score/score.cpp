@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <optional>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
@@ -140,9 +139,10 @@ Score score(const Layered& model, const Dataset& data, const Cases& cases,
   if (result.true_cases)
     for (const std::string& warning : result.true_cases->warnings)
       result.log_z.warnings.push_back(warning);
-  if (cases.count() == 1)
-    result.log_z.warnings.emplace_back(
-        "one case: its spread is unknown, std_error_cases is set to 0");
+  if (cases.count() == 1) {
+    result.std_error_cases = Estimate::kNone;
+    result.log_z.warnings.emplace_back("one case: its spread is unknown");
+  }
   return result;
 }
 
@@ -193,11 +193,9 @@ void check_size(const ScoreArguments& arguments, const Layered& model) {
 }
 
 void refuse_deep_options(const Command& command) {
-  for (const char* option : {"--mean-field", "--true-cases"})
-    if (command.given(option))
-      throw InvalidArgument(
-          std::string(option) +
-          " is given (must come with a model of two hidden layers or more and no Gaussian one)");
+  command.refuse_given(
+      {"--mean-field", "--true-cases"},
+      "is given (must come with a model of two hidden layers or more and no Gaussian one)");
 }
 
 // Of a discriminative RBM nothing is sampled: what says how is refused.
@@ -226,10 +224,8 @@ int score_classifier(const ScoreArguments& arguments, const Command& command,
 int run(const ScoreArguments& given, const Command& command, const Session& session) {
   ScoreArguments arguments = given;
   if (is_discriminative_file(arguments.model)) return score_classifier(arguments, command, session);
-  for (const char* option : {"--labels", "--predictions"})
-    if (command.given(option))
-      throw InvalidArgument(std::string(option) +
-                            " is given (must come with a discriminative RBM)");
+  command.refuse_given({"--labels", "--predictions"},
+                       "is given (must come with a discriminative RBM)");
   const Layered model = load_model(arguments.model);
   if (!is_bounded(model)) refuse_deep_options(command);
   parse_mean_field(arguments.deep.mean_field);

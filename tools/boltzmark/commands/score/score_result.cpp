@@ -56,10 +56,8 @@ void print_score(const Score& score, const std::string& method, std::size_t case
   if (session.json) {
     JsonObject object;
     object.set("method", method).set("mean_log_likelihood", finite(mean));
-    if (score.bound)
-      object.set("bound", finite(score.bound->mean_log_f - score.log_z.log_z));
-    else
-      object.set_null("bound");
+    object.set("bound",
+               score.bound ? finite(score.bound->mean_log_f - score.log_z.log_z) : std::nullopt);
     add_deep_keys(score, object);
     print(object.set("std_error", finite(score.log_z.std_error))
               .set("std_error_cases", finite(score.std_error_cases))
@@ -80,8 +78,12 @@ void print_score(const Score& score, const std::string& method, std::size_t case
     facts.add("mean log-likelihood", "not enumerated: see the bound");
   add_deep_facts(score, cases, facts);
   facts.add("standard error",
-            fmt::format("{} nats over {} cases; {}", short_number(score.std_error_cases),
-                        grouped(cases), log_z_error(score, method)));
+            fmt::format("{}; {}",
+                        std::isnan(score.std_error_cases)
+                            ? "unknown over one case"
+                            : fmt::format("{} nats over {} cases",
+                                          short_number(score.std_error_cases), grouped(cases)),
+                        log_z_error(score, method)));
   facts.add("log Z", std::isfinite(score.log_z.log_z)
                          ? fmt::format("{:.12g} nats", score.log_z.log_z)
                          : "no estimate");

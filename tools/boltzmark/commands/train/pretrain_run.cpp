@@ -7,7 +7,9 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/learn/pretraining.hpp"
 #include "experiments/kit/files.hpp"
+#include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/progress.hpp"
 
@@ -65,9 +67,7 @@ void pretrain(TrainRun& training, const TrainArguments& arguments, const LoopOpt
   const Layered& shape = training.trainer().model();
   const bool bits = shape.is_binary();
   const NetworkUnits units{shape.layer(0).unit, shape.layer(1).unit};
-  std::vector<int> sizes;
-  for (int l = 0; l < shape.layers(); ++l) sizes.push_back(shape.size(l));
-  Pretraining pretraining(sizes, units, training.make_source(key),
+  Pretraining pretraining(layer_sizes(shape), units, training.make_source(key),
                           {.epochs = parse_epochs(arguments.pretrain, arguments.hidden.size()),
                            .batch = batch,
                            .learning_rate = bits ? kPretrainingRate : kWidePretrainingRate},

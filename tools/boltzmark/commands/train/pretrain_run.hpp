@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "boltzmark/learn/pretraining.hpp"
 #include "tools/boltzmark/command.hpp"
 #include "tools/boltzmark/commands/train/train_loop.hpp"
 #include "tools/boltzmark/commands/train/train_run.hpp"

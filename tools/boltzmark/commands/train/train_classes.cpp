@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "boltzmark/core/checkpoint.hpp"
-#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/io/model_file.hpp"

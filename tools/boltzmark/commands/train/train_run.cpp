@@ -14,9 +14,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/memory.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/held/held.hpp"
+#include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/io/model_file.hpp"
 #include "boltzmark/io/sha256.hpp"
 #include "boltzmark/learn/ascent/ascent.hpp"
 #include "boltzmark/transition/chains.hpp"
@@ -31,12 +30,6 @@ namespace {
 // Values on [-1, 1] are twice as far apart: a step in a weight means four times as much, and the
 // weight's gradient is four times as large.
 constexpr double kWideRate = 0.005;
-
-std::vector<int> sizes_of(const Layered& model) {
-  std::vector<int> sizes;
-  for (int l = 0; l < model.layers(); ++l) sizes.push_back(model.size(l));
-  return sizes;
-}
 
 void apply(const Standardisation& standardisation, Dataset& data) {
   Eigen::MatrixXf values = data.values.matrix();
@@ -320,7 +313,7 @@ Layered TrainRun::start_model(std::span<const int> sizes, NetworkUnits units) co
   const auto shape = [](std::span<const int> all) {
     return fmt::format("{}", fmt::join(all, "-"));
   };
-  const std::vector<int> own = sizes_of(model);
+  const std::vector<int> own = layer_sizes(model);
   if (!std::equal(own.begin(), own.end(), sizes.begin(), sizes.end()))
     throw DataError(fmt::format("{}: is of {} units (must be of {}, as the data and --hidden say)",
                                 arguments_.start, shape(own), shape(sizes)));
@@ -335,7 +328,7 @@ Layered TrainRun::start_model(std::span<const int> sizes, NetworkUnits units) co
 }
 
 std::string TrainRun::model_name() const {
-  return fmt::format("{} {}", fmt::join(sizes_of(model()), "-"),
+  return fmt::format("{} {}", fmt::join(layer_sizes(model()), "-"),
                      model().is_rbm() ? "RBM" : "Boltzmann machine");
 }
 
@@ -352,8 +345,9 @@ double sampler_bytes(const Sampler& sampler) {
 
 void TrainRun::state_cost() const {
   const TrainOptions& options = trainer_.options();
-  const TrainingCost cost = cost_of(
-      sizes_of(model()), trainer_.sampler().chain_sweeps(options.negative.sweeps), options.batch);
+  const TrainingCost cost =
+      cost_of(layer_sizes(model()), trainer_.sampler().chain_sweeps(options.negative.sweeps),
+              options.batch);
   const double evaluations = evaluation_count(arguments_);
   state_plan(
       session_,
@@ -436,7 +430,7 @@ void TrainRun::print_result(std::uint64_t resumed_at) const {
               .set("visible", model().size(0))
               .set("visible_units", model().layer(0).unit.name())
               .set("hidden", model().size(1))
-              .set("layers", sizes_of(model()))
+              .set("layers", layer_sizes(model()))
               .set("hidden_units", model().layer(1).unit.name())
               .set("negative", options.negative.description())
               .set("rule", options.rule.name())

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/key.hpp"
+#include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/top_states.hpp"
+
+namespace boltzmark {
+
+/// A unit that a run hardly ever had at the far end of its values, and what that end is worth.
+struct UnitSwitch {
+  int unit = 0;               ///< among those of all layers, the lowest first
+  double from = 0, to = 0;    ///< the value that it had most often, and that end
+  double share = 0, met = 0;  ///< of the run's samples at b = 1: at `from`, and nearer to `to`
+  double log_ratio = 0;       ///< log Z(unit at `to`) / Z(unit at `from`), by move_unit
+  double error = 0;           ///< relative standard error of that ratio
+};
+
+struct Switches {
+  std::vector<UnitSwitch> units = {};  ///< the greatest log_ratio first
+  double visits = 0;                   ///< (sum w)^2 / sum w^2 of the samples' weights
+};
+
+/// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
+/// states that have it where it usually is (move_unit). Of rare ones those that mean field tells to hold e^-7 or
+/// more; and of several that switch together, as of a pattern, the first.
+/// Randomness  streams of key
+/// Cost        mean field for as many units as 2^32 weights allow, and 16 chains of 32 to 512 sweeps a unit, of as
+///   many as 2^34 allow
+/// Throws      InvalidArgument if a layer is Gaussian
+Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key);
+
+/// Refuses the estimate of a run that never switched units that together surely hold more than a tenth of such a Z:
+/// each by its own may be too small to be met. Where a unit's switch adds m to such a Z, n right samples never meet
+/// it with probability (1 + m)^-n. What was not met, four errors of the ratios less, is more than that leaves out in
+/// the mean, and as much by chance with probability 10^-4 at most [Chernoff 1952].
+/// A smaller excess is missing from Z, which none of the samples tells. It adds to the error (Estimate::add_missing)
+/// as far as it is more than `told`, which was added before.
+/// Units  told, a share of such a Z     Status  not_converged
+void hold_to_switches(const Switches& switches, double told, Estimate& estimate);
+
+}  // namespace boltzmark

@@ -1,0 +1,170 @@
+#include "boltzmark/estimate/places/unit_moves.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/places/unit_draws.hpp"
+#include "boltzmark/random/draws.hpp"
+
+namespace boltzmark {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using Draws16 = Eigen::Array<std::uint32_t, Eigen::Dynamic, kMovedChains, Eigen::RowMajor>;
+using States16 = Eigen::Matrix<float, Eigen::Dynamic, kMovedChains, Eigen::RowMajor>;
+
+template <class Of>
+MatrixXd by_unit(const std::vector<Unit>& units, const MatrixXd& inputs, const Of& of) {
+  MatrixXd values(inputs.rows(), inputs.cols());
+  for (Index c = 0; c < inputs.cols(); ++c)
+    for (Index i = 0; i < inputs.rows(); ++i)
+      values(i, c) = of(units[static_cast<std::size_t>(i)], inputs(i, c));
+  return values;
+}
+
+/// Inputs of the side's units by mean field, and what it tells of log Z.
+struct MeanFieldEnds {
+  MatrixXd inputs;  // [units x columns]
+  VectorXd log_z;   // [columns]
+};
+
+// By a few updates from columns of means, in each of which one unit may be held; none: -1.
+MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
+                              const std::vector<Index>& held, const std::vector<double>& values) {
+  constexpr int kUpdates = 4;
+  const auto hold = [&] {
+    for (Index c = 0; c < means.cols(); ++c)
+      if (const Index unit = held[static_cast<std::size_t>(c)]; unit >= 0)
+        means(unit, c) = values[static_cast<std::size_t>(c)];
+  };
+  MatrixXd inputs, other;
+  hold();
+  for (int update = 0; update < kUpdates; ++update) {
+    other = (sides.weights * means).colwise() + sides.other_input;
+    inputs = (sides.weights.transpose() * by_unit(sides.other, other, mean_value)).colwise() +
+             sides.bias;
+    means = by_unit(sides.enumerated, inputs, mean_value);
+    hold();
+  }
+  other = (sides.weights * means).colwise() + sides.other_input;
+  MatrixXd entropies =
+      by_unit(sides.enumerated, inputs, log_partition) - inputs.cwiseProduct(means);
+  for (Index c = 0; c < means.cols(); ++c)
+    if (const Index unit = held[static_cast<std::size_t>(c)]; unit >= 0) entropies(unit, c) = 0;
+  const MatrixXd of_others = by_unit(sides.other, other, log_partition);
+  VectorXd log_z = means.transpose() * sides.bias + entropies.colwise().sum().transpose() +
+                   of_others.colwise().sum().transpose();
+  return {std::move(inputs), std::move(log_z)};
+}
+
+// Values of all units of a side, given their inputs.
+class SideDraws {
+ public:
+  SideDraws(const std::vector<Unit>& units, std::uint32_t layer, StreamKey key)
+      : units_(units),
+        layer_(layer),
+        draws_(key),
+        words_((std::ssize(units) + 3) / 4 * 4, kMovedChains),
+        two_values_(std::all_of(units.begin(), units.end(), [&](Unit unit) {
+          return unit == units[0] && unit.values() == 2;
+        })) {}
+
+  void draw(const States16& inputs, std::uint64_t sweep, States16& values) {
+    draws_.fill(words_.data(), {.layer = layer_,
+                                .units = static_cast<std::uint32_t>(words_.rows()),
+                                .chains = kMovedChains,
+                                .sweep = sweep});
+    const auto uniforms = (words_.topRows(inputs.rows()).cast<float>() + 0.5F) * 0x1p-32F;
+    if (two_values_) {
+      const auto low = static_cast<float>(units_[0].lowest()),
+                 width = static_cast<float>(units_[0].spacing());
+      values = (uniforms * (1 + (-width * inputs.array()).exp()) < 1.0F)
+                   .select(States16::Constant(inputs.rows(), kMovedChains, low + width), low);
+      return;
+    }
+    values.resize(inputs.rows(), kMovedChains);
+    for (Index i = 0; i < inputs.rows(); ++i)
+      for (Index c = 0; c < kMovedChains; ++c)
+        values(i, c) = static_cast<float>(value_at(units_[static_cast<std::size_t>(i)],
+                                                   static_cast<double>(inputs(i, c)),
+                                                   (words_(i, c) + 0.5) * 0x1p-32));
+  }
+
+ private:
+  const std::vector<Unit>& units_;
+  std::uint32_t layer_;
+  PhiloxDraws draws_;
+  Draws16 words_;
+  bool two_values_;
+};
+
+}  // namespace
+
+NumberedSides::NumberedSides(const Layered& model, int parity) : sides(list_side(model, parity)) {
+  std::vector<Index> first = {0};
+  for (int l = 0; l < model.layers(); ++l) first.push_back(first.back() + model.size(l));
+  const auto number = [&](const UnitPlace& place) {
+    return first[static_cast<std::size_t>(place.layer)] + place.unit;
+  };
+  std::transform(sides.places.begin(), sides.places.end(), std::back_inserter(units), number);
+  std::transform(sides.other_places.begin(), sides.other_places.end(), std::back_inserter(others),
+                 number);
+}
+
+std::vector<HeldMeans> hold_each(const Bipartite& sides, const VectorXd& means,
+                                 const std::vector<Index>& units,
+                                 const std::vector<double>& values) {
+  constexpr std::size_t kBlock = 32;
+  const MeanFieldEnds free = mean_field_ends(sides, means, {-1}, {0});
+  std::vector<HeldMeans> found(units.size());
+  parallel_for((units.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
+    const std::size_t first = block * kBlock, last = std::min(units.size(), first + kBlock);
+    const auto part = [&](const auto& all) {
+      return std::vector(all.begin() + static_cast<std::ptrdiff_t>(first),
+                         all.begin() + static_cast<std::ptrdiff_t>(last));
+    };
+    const MeanFieldEnds ends = mean_field_ends(
+        sides, means.replicate(1, static_cast<Index>(last - first)), part(units), part(values));
+    for (std::size_t k = first; k < last; ++k) {
+      const auto column = static_cast<Index>(k - first);
+      found[k] = {.log_ratio = ends.log_z[column] - free.log_z[0],
+                  .change = ends.inputs(units[k], column) - free.inputs(units[k], 0)};
+    }
+  });
+  return found;
+}
+
+MovedUnit move_unit(const NumberedSides& side, Index unit, double from, double to, int steps,
+                    Eigen::MatrixXf states, StreamKey key) {
+  const Bipartite& sides = side.sides;
+  const Eigen::MatrixXf weights = sides.weights.cast<float>();
+  const Eigen::VectorXf bias = sides.bias.cast<float>(),
+                        other_bias = sides.other_input.cast<float>();
+  SideDraws units(sides.enumerated, 0, key), others(sides.other, 1, key);
+  States16 x = states, y, inputs;
+  const auto follow = [&](int sweep) {
+    inputs.noalias() = weights * x;
+    inputs.colwise() += other_bias;
+    others.draw(inputs, static_cast<std::uint64_t>(sweep), y);
+  };
+  MovedUnit moved{VectorXd::Zero(kMovedChains),
+                  Eigen::MatrixXf(std::ssize(side.units) + std::ssize(side.others), kMovedChains)};
+  follow(0);
+  for (int t = 1; t <= steps; ++t) {
+    inputs.noalias() = weights.transpose() * y;
+    inputs.colwise() += bias;
+    moved.log_weights += (to - from) / steps * inputs.row(unit).transpose().cast<double>();
+    units.draw(inputs, static_cast<std::uint64_t>(t), x);
+    x.row(unit).setConstant(static_cast<float>(from + (to - from) * t / steps));
+    follow(t);
+  }
+  moved.values(side.units, Eigen::all) = x;
+  moved.values(side.others, Eigen::all) = y;
+  return moved;
+}
+
+}  // namespace boltzmark

@@ -1,0 +1,260 @@
+// What single units hold that a run never switched: by hand, by enumeration, and what a run is held to.
+#include "boltzmark/estimate/held/switches.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "boltzmark/estimate/places/unit_draws.hpp"
+#include "boltzmark/estimate/places/unit_moves.hpp"
+#include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "verification/exact/support/enumeration_models.hpp"
+
+using namespace boltzmark;
+
+namespace {
+
+constexpr int kGates = 8, kPatch = 12, kWeak = 3;
+constexpr double kOn = 0.04;  // times the mass of off
+
+// Hidden units that each hold a patch of their own, by weights that chains do not cross, at e^-3.2 of its mass
+// without; the last patch is of weak units. Z is the product of the patches'.
+Layered gates_model() {
+  const int visible = (kGates + 1) * kPatch;
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(visible, kGates + kWeak);
+  Eigen::VectorXd c = Eigen::VectorXd::Zero(kGates + kWeak);
+  for (int j = 0; j < kGates; ++j)
+    for (int i = 0; i < kPatch; ++i) {
+      const double weight = (i + j) % 2 == 0 ? 8 : -8;
+      w(j * kPatch + i, j) = weight;
+      c[j] -= std::log1p(std::exp(weight)) - std::log(2);
+    }
+  c.head(kGates).array() += std::log(kOn);
+  for (int i = 0; i < kPatch; ++i)
+    for (int j = 0; j < kWeak; ++j)
+      w(kGates * kPatch + i, kGates + j) = 0.3 * std::sin(1 + 5 * i + 7 * j);
+  return Layered::rbm(w, Eigen::VectorXd::Zero(visible), c);
+}
+
+// Every unit's value in a state, the lowest layer first.
+Eigen::VectorXd values_in(const Layered& model, const StateSpace& space, std::size_t state) {
+  Eigen::VectorXd values(space.units());
+  for (int u = 0; u < space.units(); ++u) {
+    Eigen::Index number = space.place(u).unit;
+    for (int l = 0; l < space.place(u).layer; ++l) number += model.size(l);
+    values[number] = space.value(u, state);
+  }
+  return values;
+}
+
+// Chains of that model whose gates are on with so large a probability, all else given them.
+Chains gate_states(const Layered& model, int chains, double on, std::uint64_t seed) {
+  Chains states(model, chains);
+  Stream stream(make_key(seed, "gates"), Purpose::test);
+  for (int c = 0; c < chains; ++c) {
+    for (int j = 0; j < kGates + kWeak; ++j)
+      states.set(1, j, c, stream.bernoulli(j < kGates ? on : 0.5) ? 1.0F : 0.0F);
+    for (int i = 0; i < model.size(0); ++i) {
+      double input = 0;
+      for (int j = 0; j < kGates + kWeak; ++j)
+        input += model.weights(0)(i, j) * static_cast<double>(states.get(1, j, c));
+      states.set(0, i, c, stream.bernoulli(1 / (1 + std::exp(-input))) ? 1.0F : 0.0F);
+    }
+  }
+  return states;
+}
+
+Estimate ok_estimate() {
+  return {.log_z = 5, .std_error = 0.01, .lower = 4.98, .upper = 5.02, .effective_samples = 100};
+}
+
+Switches of_masses(const std::vector<double>& masses, double visits, double error = 0) {
+  Switches switches{.visits = visits};
+  for (const double mass : masses)
+    switches.units.push_back({.share = 1, .log_ratio = std::log(mass), .error = error});
+  return switches;
+}
+
+}  // namespace
+
+TEST_CASE("a uniform number stands for the value that the law of a unit gives it") {
+  const int numbers = 20000;
+  for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(4)})
+    for (const double input : {0.0, 0.7, -1.3, 40.0}) {
+      std::vector<double> law(static_cast<std::size_t>(unit.values())),
+          met(static_cast<std::size_t>(unit.values()), 0);
+      double all = 0;
+      for (int k = 0; k < unit.values(); ++k)
+        all += law[static_cast<std::size_t>(k)] = std::exp(input * unit.value(k));
+      for (int n = 0; n < numbers; ++n) {
+        const double value = value_at(unit, input, (n + 0.5) / numbers);
+        met[static_cast<std::size_t>(std::lround((value - unit.lowest()) / unit.spacing()))] +=
+            1.0 / numbers;
+      }
+      for (std::size_t k = 0; k < law.size(); ++k)
+        CHECK(met[k] == Approx(law[k] / all).margin(1.5 / numbers));
+    }
+  // Of a continuous unit the share below x is (e^{input x} - e^{-input}) / (2 sinh input).
+  for (const double input : {0.0, 1e-9, 0.7, -1.3, 30.0})
+    for (const double u : {0.01, 0.3, 0.5, 0.99}) {
+      const double x = value_at(Unit::continuous(), input, u);
+      const double below = input == 0 ? (x + 1) / 2
+                                      : (std::exp(input * (x - 1)) - std::exp(-2 * input)) /
+                                            (1 - std::exp(-2 * input));
+      CHECK(below == Approx(input > 0 ? 1 - u : u).margin(1e-6));
+    }
+}
+
+TEST_CASE("weights of a unit that is moved have the ratio of its masses for their mean") {
+  for (const std::vector<int>& codes :
+       {std::vector<int>{0, 0, 0}, std::vector<int>{0, 2, 0}, std::vector<int>{1, 0, 3}}) {
+    const Layered model = enumeration_test::random_network(codes, {3, 2, 2}, 1.2, 5);
+    const StateSpace space(model);
+    for (const int parity : {0, 1}) {
+      const NumberedSides side(model, parity);
+      const Unit unit = side.sides.enumerated[0];
+      const double from = unit.lowest(), to = unit.highest();
+      // The law of states with the unit at `from`, and the masses of both values.
+      std::vector<std::size_t> at;
+      std::vector<double> law;
+      double mass_from = 0, mass_to = 0;
+      for (std::size_t x = 0; x < space.states(); ++x) {
+        const Eigen::VectorXd values = values_in(model, space, x);
+        const double p = space.p()[static_cast<Eigen::Index>(x)];
+        if (values[side.units[0]] == to) mass_to += p;
+        if (values[side.units[0]] != from) continue;
+        mass_from += p;
+        at.push_back(x);
+        law.push_back(p);
+      }
+      Stream stream(make_key(3, "moves"), Purpose::test);
+      const int rounds = 400;
+      Eigen::VectorXd means(rounds);
+      for (int r = 0; r < rounds; ++r) {
+        Eigen::MatrixXf states(std::ssize(side.units), kMovedChains);
+        for (int c = 0; c < kMovedChains; ++c) {
+          double u = stream.uniform() * mass_from;
+          std::size_t n = 0;
+          while (n + 1 < law.size() && (u -= law[n]) > 0) ++n;
+          states.col(c) = values_in(model, space, at[n])(side.units).cast<float>();
+        }
+        const MovedUnit moved = move_unit(side, 0, from, to, 3, states,
+                                          make_key(static_cast<std::uint64_t>(r), "move"));
+        means[r] = moved.log_weights.array().exp().mean();
+        CHECK((moved.values.row(side.units[0]).array() == static_cast<float>(to)).all());
+      }
+      const double error =
+          std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
+      INFO(side.units[0] << " of parity " << parity);
+      CHECK(std::abs(means.mean() - mass_to / mass_from) < 4.5 * error);
+      CHECK(error < 0.1 * means.mean());
+    }
+  }
+}
+
+TEST_CASE("mean field tells the mass of a gate's other value, and how far its input moves") {
+  const Layered model = gates_model();
+  const NumberedSides side(model, 1);
+  const Eigen::VectorXd means = Eigen::VectorXd::Zero(kGates + kWeak);
+  const auto held = hold_each(side.sides, means, {0, 3}, {1, 1});
+  for (const HeldMeans& gate : held) {
+    CHECK(gate.log_ratio == Approx(std::log(kOn)).margin(0.02));
+    // From half of all units of the patch on to those of its pattern: twelve times 8 / 2.
+    CHECK(gate.change == Approx(kPatch * 8 / 2.0).epsilon(0.05));
+  }
+}
+
+TEST_CASE("gates that a run never opened are found, with their masses, and refuse it together") {
+  const Layered model = gates_model();
+  const Chains closed = gate_states(model, 100, 0, 1);
+  const Switches found = switch_units(model, {.states = {closed}}, make_key(1, "switches"));
+  CHECK(found.visits == Approx(100));
+  int gates = 0;
+  for (const UnitSwitch& of : found.units) {
+    if (of.unit < model.size(0) || of.unit >= model.size(0) + kGates) continue;
+    ++gates;
+    CHECK((of.from == 0 && of.to == 1 && of.met == 0));
+    CHECK(of.share == Approx(1));
+    CHECK(std::abs(std::exp(of.log_ratio) - kOn) < 5 * of.error * std::exp(of.log_ratio));
+    CHECK(of.error < 0.5);
+  }
+  CHECK(gates == kGates);
+  Estimate estimate = ok_estimate();
+  hold_to_switches(found, 0, estimate);
+  CHECK(estimate.status == Status::not_converged);
+  CHECK_THAT(estimate.warnings.back(), Catch::Contains("never switched"));
+  CHECK(estimate.std_error == 0.01);
+}
+
+TEST_CASE("right samples of gates that are hardly open refuse nothing, whatever they met") {
+  const Layered model = gates_model();
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Chains states = gate_states(model, 100, kOn / (1 + kOn), seed);
+    Estimate estimate = ok_estimate();
+    hold_to_switches(switch_units(model, {.states = {states}}, make_key(seed, "switches")), 0,
+                     estimate);
+    refused += estimate.status != Status::ok;
+  }
+  CHECK(refused == 0);
+}
+
+TEST_CASE("units that switch together are one mass, that of the first") {
+  // A visible and a hidden unit that are on together with e^-4, and either alone with e^-12; five free ones.
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(6, 2);
+  w(0, 0) = 20;
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(6), c = Eigen::VectorXd::Zero(2);
+  b[0] = c[0] = -12;
+  const Layered model = Layered::rbm(w, b, c);
+  Chains off(model, 64);
+  off.randomise(make_key(2, "together"));
+  for (int n = 0; n < 64; ++n) {
+    off.set(0, 0, n, 0);
+    off.set(1, 0, n, 0);
+  }
+  const Switches found = switch_units(model, {.states = {off}}, make_key(2, "switches"));
+  REQUIRE(found.units.size() == 1);
+  CHECK((found.units[0].unit == 0 || found.units[0].unit == 6));
+  CHECK(found.units[0].log_ratio == Approx(std::log(std::exp(-12) + std::exp(-4))).margin(0.5));
+}
+
+TEST_CASE("what was not met is held to what chance leaves out, worked out by hand") {
+  const auto held = [](const Switches& switches, double told = 0) {
+    Estimate estimate = ok_estimate();
+    hold_to_switches(switches, told, estimate);
+    return estimate;
+  };
+  CHECK(held({}).status == Status::ok);
+  // One of 20 %: a hundred visits miss it with 1.2^-100 = 1.2e-8.
+  CHECK(held(of_masses({0.2}, 100)).status == Status::not_converged);
+  CHECK(held(of_masses({0.2}, 100)).std_error == 0.01);
+  CHECK(held(of_masses({0.2}, 100, 0.3)).status == Status::ok);  // four errors: 0.24
+  CHECK(held(of_masses({0.2}, 10)).status == Status::ok);        // 0.16
+  CHECK(held(of_masses({9}, 2)).status == Status::ok);           // 0.01
+  CHECK(held(of_masses({9}, 5)).status == Status::not_converged);
+  // Eight of 1 %, each missed with 0.37: all with 3.5e-4; ten with 4.8e-5; of all ten nine are no news.
+  const auto of_one_percent = [](std::size_t units) {
+    return of_masses(std::vector<double>(units, 0.01), 100);
+  };
+  CHECK(held(of_one_percent(8)).std_error == 0.01);
+  const double never = std::pow(1.01, -100), missing = 10 * std::log1p(0.01) * (1 - never);
+  const Estimate ten = held(of_one_percent(10));
+  CHECK(ten.status == Status::ok);
+  CHECK(ten.std_error == Approx(std::hypot(0.01, missing)).epsilon(1e-6));
+  CHECK(ten.upper == Approx(5.02 + 1.96 * missing).epsilon(1e-9));
+  CHECK(ten.warnings.size() == 1);
+  Switches nine = of_one_percent(10);
+  nine.units[3].met = 0.01;
+  CHECK(held(nine).std_error == 0.01);
+  CHECK(held(of_one_percent(30)).status == Status::not_converged);
+  // What phases have told is not told again.
+  const Estimate told = held(of_one_percent(10), std::expm1(missing));
+  CHECK(told.std_error == 0.01);
+  CHECK(told.warnings.empty());
+  Switches met = of_masses(std::vector<double>(12, 0.04), 100);
+  CHECK(held(met).status == Status::not_converged);
+  for (UnitSwitch& of : met.units) of.met = 0.01;
+  CHECK(held(met).status == Status::ok);
+}
