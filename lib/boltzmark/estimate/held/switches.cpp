@@ -98,10 +98,10 @@ void add_candidates(const NumberedSides& side, const Samples& samples,
   }
 }
 
-// The steps in which each candidate's unit moves, none of those beyond 2^34 weights. What steps waste is about
+// The steps in which each candidate's unit moves, none of those beyond 2^33 weights. What steps waste is about
 // change / (2 steps) nats: a quarter of one, or one where there are many.
 std::vector<int> steps_of(const std::vector<Candidate>& candidates, double weights) {
-  constexpr double kMost = 0x1p34, kFewest = 32;
+  constexpr double kMost = 0x1p33, kFewest = 32;
   std::vector<int> steps;
   for (const double a_nat : {2.0, 0.5}) {
     steps.clear();

@@ -28,7 +28,7 @@ struct Switches {
 /// more; and of several that switch together, as of a pattern, the first.
 /// Randomness  streams of key
 /// Cost        mean field for as many units as 2^32 weights allow, and 16 chains of 32 to 512 sweeps a unit, of as
-///   many as 2^34 allow
+///   many as 2^33 allow
 /// Throws      InvalidArgument if a layer is Gaussian
 Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key);
 

@@ -111,7 +111,7 @@ bool is_below(const ListedState& a, const ListedState& b) { return a.log_weight 
 // time: of large models evenly spread ones, and none of the largest.
 std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& likeliest) {
   constexpr double kMostOfPairs = 0x1p27, kMostOfAll = 0x1p26,
-                   kMostOfMended = 0x1p26;  // log partitions
+                   kMostOfMended = 0x1p24;  // log partitions
   const auto units = static_cast<double>(sides.enumerated.size());
   // A walk of n units also takes n^2 sums, each about a quarter of a log partition.
   const double one = units * std::max(static_cast<double>(sides.other.size()), units / 4);
