@@ -220,6 +220,28 @@ TEST_CASE("units that switch together are one mass, that of the first") {
   CHECK(found.units[0].log_ratio == Approx(std::log(std::exp(-12) + std::exp(-4))).margin(0.5));
 }
 
+TEST_CASE("units of one rare region count once, and right samples that missed it refuse nothing") {
+  // A visible unit of 2 % brings forty hidden ones to be on or off, each by even chance; without it they are off, and any
+  // of them brings it.
+  constexpr int kOthers = 40;
+  const Layered model =
+      Layered::rbm(Eigen::MatrixXd::Constant(1, kOthers, 40),
+                   Eigen::VectorXd::Constant(1, std::log(0.02) - kOthers * std::log(2)),
+                   Eigen::VectorXd::Constant(kOthers, -40));
+  Chains closed(model, 100);
+  for (int c = 0; c < 100; ++c)
+    for (int l = 0; l < 2; ++l)
+      for (int u = 0; u < model.size(l); ++u) closed.set(l, u, c, 0);
+  const Switches found = switch_units(model, {.states = {closed}}, make_key(4, "region"));
+  double mass = 0;
+  for (const UnitSwitch& of : found.units) mass += of.share * std::exp(of.log_ratio);
+  CHECK(mass == Approx(0.02).epsilon(0.5));
+  Estimate estimate = ok_estimate();  // 0.98^100 = 0.13
+  hold_to_switches(found, 0, estimate);
+  CHECK(estimate.status == Status::ok);
+  CHECK(estimate.std_error == 0.01);
+}
+
 TEST_CASE("what was not met is held to what chance leaves out, worked out by hand") {
   const auto held = [](const Switches& switches, double told = 0) {
     Estimate estimate = ok_estimate();
@@ -234,6 +256,13 @@ TEST_CASE("what was not met is held to what chance leaves out, worked out by han
   CHECK(held(of_masses({0.2}, 10)).status == Status::ok);        // 0.16
   CHECK(held(of_masses({9}, 2)).status == Status::ok);           // 0.01
   CHECK(held(of_masses({9}, 5)).status == Status::not_converged);
+  for (const double log_mass : {300.0, 360.0, 720.0, 1e5})
+    for (const double error : {0.0, 0.1}) {
+      Switches heavy{.visits = 100};
+      heavy.units.push_back({.share = 1, .log_ratio = log_mass, .error = error});
+      CHECK(held(heavy).status == Status::not_converged);
+      CHECK_THAT(held(heavy).warnings.back(), Catch::Contains("hold more than 1000 % of such a Z"));
+    }
   // Eight of 1 %, each missed with 0.37: all with 3.5e-4; ten with 4.8e-5; of all ten nine are no news.
   const auto of_one_percent = [](std::size_t units) {
     return of_masses(std::vector<double>(units, 0.01), 100);
@@ -248,6 +277,8 @@ TEST_CASE("what was not met is held to what chance leaves out, worked out by han
   Switches nine = of_one_percent(10);
   nine.units[3].met = 0.01;
   CHECK(held(nine).std_error == 0.01);
+  nine.units[3].met = 1e-9;  // of a weight that is next to nothing
+  CHECK(held(nine).std_error > 0.05);
   CHECK(held(of_one_percent(30)).status == Status::not_converged);
   // What phases have told is not told again.
   const Estimate told = held(of_one_percent(10), std::expm1(missing));

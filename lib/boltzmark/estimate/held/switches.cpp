@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/places/unit_moves.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
@@ -33,6 +34,9 @@ Samples samples_of(const Layered& model, const VisitedStates& visited) {
     samples.values.middleCols(first, states.chains()) = all_values(states);
     first += states.chains();
   }
+  if (!visited.visits.empty() && std::ssize(visited.visits) != count)
+    throw InvalidArgument(fmt::format("visits = {} (must be one for each of {} states)",
+                                      visited.visits.size(), count));
   if (!visited.visits.empty()) samples.weights = VectorXd::Map(visited.visits.data(), count);
   if (const double all = samples.weights.sum(); all > 0) samples.weights /= all;
   return samples;
@@ -40,7 +44,7 @@ Samples samples_of(const Layered& model, const VisitedStates& visited) {
 
 // A unit that the samples hardly have at the end that is far from its mean, and often enough at one value.
 std::optional<UnitSwitch> rare_switch(const Samples& samples, Unit unit, Index number) {
-  constexpr double kRarely = 0.1, kOften = 0.2;
+  constexpr double kRarely = 0.03, kOften = 0.2;
   if (!unit.is_discrete()) return {};
   std::vector<double> shares(static_cast<std::size_t>(unit.values()), 0);
   double mean = 0;
@@ -81,7 +85,11 @@ void add_candidates(const NumberedSides& side, const Samples& samples,
       rare.push_back({.of = *of, .side = &side, .place = i});
   const double most =
       kWeights / kProducts / std::max(1.0, static_cast<double>(side.sides.weights.size()));
-  if (most < static_cast<double>(rare.size())) rare.resize(static_cast<std::size_t>(most));
+  if (most < static_cast<double>(rare.size())) {  // evenly spaced ones
+    const auto count = static_cast<std::size_t>(most);
+    for (std::size_t k = 0; k < count; ++k) rare[k] = rare[k * rare.size() / count];
+    rare.resize(count);
+  }
   if (rare.empty()) return;
   const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
   std::vector<Index> places;
@@ -107,8 +115,10 @@ std::vector<int> steps_of(const std::vector<Candidate>& candidates, double weigh
     steps.clear();
     double left = kMost / (2 * kMovedChains * std::max(1.0, weights));
     for (const Candidate& candidate : candidates) {
-      const double wanted = std::clamp(a_nat * candidate.change, kFewest, 16 * kFewest);
-      if ((left -= wanted) < 0) break;
+      if (left < kFewest) break;
+      const double wanted =
+          std::min(std::clamp(a_nat * candidate.change, kFewest, 16 * kFewest), left);
+      left -= wanted;
       steps.push_back(static_cast<int>(wanted));
     }
     if (steps.size() == candidates.size()) break;
@@ -126,26 +136,29 @@ Eigen::MatrixXf starts_of(const Candidate& candidate, const Samples& samples) {
   Index n = 0;
   double sum = weights[0];
   for (int c = 0; c < kMovedChains; ++c) {
-    while (sum * kMovedChains <= (c + 0.5) * all) sum += weights[++n];
+    while (n + 1 < weights.size() && sum * kMovedChains <= (c + 0.5) * all) sum += weights[++n];
     states.col(c) = samples.values.col(n)(candidate.side->units);
   }
   return states;
 }
 
-void set_ratio(const VectorXd& log_weights, UnitSwitch& of) {
-  const double highest = log_weights.maxCoeff();
-  const Eigen::ArrayXd weights = (log_weights.array() - highest).exp();
-  const double mean = weights.mean(), count = static_cast<double>(weights.size());
-  of.log_ratio = highest + std::log(mean);
-  of.error = std::sqrt((weights - mean).square().sum() / (count - 1) / count) / mean;
+// Whether each column of values has a unit nearer to its far end.
+Eigen::Array<bool, Eigen::Dynamic, 1> switched(const Eigen::MatrixXf& values,
+                                               const UnitSwitch& of) {
+  const Eigen::ArrayXd row = values.row(of.unit).transpose().cast<double>();
+  return (row - of.to).abs() < (row - of.from).abs();
 }
 
-// Whether most of the mass that a unit's chains end in has another one at its far end as well.
-bool is_part_of(const MovedUnit& moved, const UnitSwitch& other) {
-  const Eigen::ArrayXd weights = (moved.log_weights.array() - moved.log_weights.maxCoeff()).exp();
-  const Eigen::ArrayXd values = moved.values.row(other.unit).transpose().cast<double>();
-  return 2 * ((values - other.to).abs() < (values - other.from).abs()).select(weights, 0.0).sum() >
-         weights.sum();
+// Writes what weights tell of those chains that count, none of which is 0.
+void set_ratio(const VectorXd& log_weights, const Eigen::Array<bool, Eigen::Dynamic, 1>& count,
+               double visits, UnitSwitch& of) {
+  const double highest = log_weights.maxCoeff(), all = static_cast<double>(count.size());
+  const Eigen::ArrayXd weights = count.select((log_weights.array() - highest).exp(), 0.0);
+  const double mean = weights.mean();
+  of.log_ratio = highest + std::log(mean);
+  // That of the mean, and that of the share.
+  of.error = std::sqrt((weights - mean).square().sum() / (all - 1) / all / (mean * mean) +
+                       (1 - of.share) / (of.share * visits));
 }
 
 }  // namespace
@@ -170,16 +183,29 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
                          steps[k], starts_of(candidate, samples),
                          derive_key(key, std::to_string(candidate.of.unit)));
   });
-  for (std::size_t k = 0; k < moved.size(); ++k) set_ratio(moved[k].log_weights, candidates[k].of);
+  const auto any = [](const Eigen::MatrixXf& values) {
+    return Eigen::Array<bool, Eigen::Dynamic, 1>::Constant(values.cols(), true).eval();
+  };
+  for (std::size_t k = 0; k < moved.size(); ++k)
+    set_ratio(moved[k].log_weights, any(moved[k].values), switches.visits, candidates[k].of);
   std::vector<std::size_t> order(moved.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return candidates[a].of.log_ratio > candidates[b].of.log_ratio;
   });
-  for (const std::size_t k : order)
-    if (std::none_of(switches.units.begin(), switches.units.end(),
-                     [&](const UnitSwitch& other) { return is_part_of(moved[k], other); }))
-      switches.units.push_back(candidates[k].of);
+  auto left = any(samples.values);  // samples without a switch of those before
+  for (const std::size_t k : order) {
+    UnitSwitch of = candidates[k].of;
+    auto count = any(moved[k].values);
+    for (const UnitSwitch& other : switches.units)
+      count = count && !switched(moved[k].values, other);
+    if (!count.any()) continue;
+    set_ratio(moved[k].log_weights, count, switches.visits, of);
+    const auto here = (left && switched(samples.values, of)).eval();
+    of.met = here.select(samples.weights.array(), 0.0).sum();
+    left = left && !here;
+    switches.units.push_back(of);
+  }
   return switches;
 }
 
@@ -207,16 +233,16 @@ double log_chance(const std::vector<Chance>& units, double left_out) {
 }  // namespace
 
 void hold_to_switches(const Switches& switches, double told, Estimate& estimate) {
-  constexpr double kErrors = 4, kMost = 0.1;
+  constexpr double kErrors = 4, kMost = 0.1, kGreatest = 5;  // e^5 is as much as any more
   const double surely = std::log(1e-4);
   if (!std::isfinite(estimate.log_z)) return;
   double unmet = 0, chance = 0, variance = 0, nats = 0;
   std::vector<Chance> units;
   for (const UnitSwitch& of : switches.units) {
-    const double mass = of.share * std::exp(of.log_ratio);
+    const double mass = std::exp(std::min(std::log(of.share) + of.log_ratio, kGreatest));
     units.push_back({mass, std::pow(1 + mass, -switches.visits)});
     chance += mass * units.back().never;
-    if (of.met > 0) continue;
+    if (of.met * switches.visits > 0.5) continue;
     unmet += mass;
     variance += mass * mass * of.error * of.error;
     nats += std::log1p(mass);
@@ -227,9 +253,9 @@ void hold_to_switches(const Switches& switches, double told, Estimate& estimate)
   if (least - chance > kMost)
     return estimate.refuse(
         Status::not_converged,
-        fmt::format("units that the run never switched, each by itself, hold {:.0f} % of such a Z: "
-                    "run more sweeps, or use a base that is closer to the model",
-                    100 * missing));
+        fmt::format("units that the run never switched, each by itself, hold {} % of such a Z: run "
+                    "more sweeps, or use a base that is closer to the model",
+                    missing < 10 ? fmt::format("{:.0f}", 100 * missing) : "more than 1000"));
   if (missing > told && estimate.add_missing(missing - told))
     estimate.warnings.push_back(
         fmt::format("units that the run never switched hold {:.2g} % of such a Z: the standard "

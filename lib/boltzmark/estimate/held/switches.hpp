@@ -13,21 +13,21 @@ namespace boltzmark {
 struct UnitSwitch {
   int unit = 0;               ///< among those of all layers, the lowest first
   double from = 0, to = 0;    ///< the value that it had most often, and that end
-  double share = 0, met = 0;  ///< of the run's samples at b = 1: at `from`, and nearer to `to`
-  double log_ratio = 0;       ///< log Z(unit at `to`) / Z(unit at `from`), by move_unit
-  double error = 0;           ///< relative standard error of that ratio
+  double share = 0, met = 0;  ///< of the run's samples at b = 1: at `from`; nearer to `to`, and no unit before it
+  double log_ratio = 0;       ///< log Z(unit at `to`, no unit before it in the list) / Z(unit at `from`), by move_unit
+  double error = 0;           ///< relative standard error of share times that ratio
 };
 
 struct Switches {
-  std::vector<UnitSwitch> units = {};  ///< the greatest log_ratio first
+  std::vector<UnitSwitch> units = {};  ///< those that hold most first; each without what those before it hold
   double visits = 0;                   ///< (sum w)^2 / sum w^2 of the samples' weights
 };
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
-/// states that have it where it usually is (move_unit). Of rare ones those that mean field tells to hold e^-7 or
-/// more; and of several that switch together, as of a pattern, the first.
+/// states that have it where it usually is (move_unit). Of rare ones, met by 3 % or less, those that mean field tells to
+/// hold e^-7 or more. What several of them hold counts once, for the first, so that masses are of disjoint states.
 /// Randomness  streams of key
-/// Cost        mean field for as many units as 2^32 weights allow, and 16 chains of 32 to 512 sweeps a unit, of as
+/// Cost        mean field for as many units, evenly spaced, as 2^32 weights allow, and 16 chains of 32 to 512 sweeps a unit, of as
 ///   many as 2^33 allow
 /// Throws      InvalidArgument if a layer is Gaussian
 Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key);
@@ -35,7 +35,8 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
 /// Refuses the estimate of a run that never switched units that together surely hold more than a tenth of such a Z:
 /// each by its own may be too small to be met. Where a unit's switch adds m to such a Z, n right samples never meet
 /// it with probability (1 + m)^-n. What was not met, four errors of the ratios less, is more than that leaves out in
-/// the mean, and as much by chance with probability 10^-4 at most [Chernoff 1952].
+/// the mean, and as much by chance with probability 10^-4 at most [Chernoff 1952; counts of disjoint states are
+/// negatively associated]. Masses above e^5 count as e^5.
 /// A smaller excess is missing from Z, which none of the samples tells. It adds to the error (Estimate::add_missing)
 /// as far as it is more than `told`, which was added before.
 /// Units  told, a share of such a Z     Status  not_converged

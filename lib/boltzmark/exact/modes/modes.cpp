@@ -111,7 +111,7 @@ bool is_below(const ListedState& a, const ListedState& b) { return a.log_weight 
 // time: of large models evenly spread ones, and none of the largest.
 std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& likeliest) {
   constexpr double kMostOfPairs = 0x1p27, kMostOfAll = 0x1p26,
-                   kMostOfMended = 0x1p24;  // log partitions
+                   kMostOfMended = 0x1p25;  // log partitions
   const auto units = static_cast<double>(sides.enumerated.size());
   // A walk of n units also takes n^2 sums, each about a quarter of a log partition.
   const double one = units * std::max(static_cast<double>(sides.other.size()), units / 4);
@@ -120,7 +120,7 @@ std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& li
   const auto firsts = static_cast<std::size_t>(std::clamp(kMostOfAll / (2 * one), 1.0, units));
   // Of the first walks also from where they are after each part: units that only hide a pattern go first.
   constexpr int kParts = 4;
-  const double mended = kMostOfMended / (2 * kParts * units / 2 * one);
+  const double mended = kMostOfMended / (2 * kParts * units * one);
   std::vector<ListedState> ends(2 * firsts);
   parallel_for(ends.size(), [&](std::size_t k) {
     const std::size_t first = k / 2 * sides.enumerated.size() / firsts;
@@ -130,7 +130,7 @@ std::vector<ListedState> step_from(const Bipartite& sides, const ListedState& li
     if (found[0].log_weight > likeliest.log_weight)
       found[0] = climb(sides, std::move(found[0]), kMaxRounds);
     for (std::size_t part = 1; part < found.size(); ++part)
-      found[part] = climb_steepest(sides, std::move(found[part]), 2 * static_cast<int>(units));
+      found[part] = climb_steepest(sides, std::move(found[part]), static_cast<int>(units));
     ends[k] = *std::max_element(found.begin(), found.end(), is_below);
   });
   return ends;

@@ -96,7 +96,8 @@ CaseValues binarise_shares(const CaseValues& shares, const BinariseOptions& opti
   if (options.kind == Kind::grey) return shares;
   const float limit = static_cast<float>(options.threshold) / 255.0F;
   if (options.kind == Kind::threshold)
-    return shares.mapped([limit](float x) { return x > limit ? 1.0F : 0.0F; });
+    return CaseValues::compact(
+        shares.matrix().unaryExpr([limit](float x) { return x > limit ? 1.0F : 0.0F; }));
   const StreamKey key = make_key(options.seed, "binarise", set);
   Eigen::MatrixXf bits(shares.rows(), shares.cols());
   for (Eigen::Index c = 0; c < shares.cols(); ++c) {
