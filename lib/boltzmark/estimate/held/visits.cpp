@@ -11,7 +11,7 @@
 namespace boltzmark {
 namespace {
 
-constexpr double kErrors = 4;  // by which what is demanded is taken lower
+constexpr double kDemandErrors = 4;  // by which what is demanded is taken lower
 
 // Whether a share of so many independent visits is too small for one that is demanded.
 bool is_too_small(double share, double visits, double demanded, double level = 1 - 1e-4) {
@@ -20,13 +20,13 @@ bool is_too_small(double share, double visits, double demanded, double level = 1
 }
 
 double demanded_share(double log_mass, const Estimate& estimate) {
-  return std::exp(log_mass - estimate.log_z - kErrors * std::max(estimate.std_error, 0.0));
+  return std::exp(log_mass - estimate.log_z - kDemandErrors * std::max(estimate.std_error, 0.0));
 }
 
 // What the listed states may hold at most of a Z that is lower by its errors.
 double allowed_share(const LowerBound& bound, const Estimate& estimate) {
   return std::exp(bound.searched + 2 * bound.error_bound - estimate.log_z +
-                  kErrors * std::max(estimate.std_error, 0.0));
+                  kDemandErrors * std::max(estimate.std_error, 0.0));
 }
 
 void refuse_as_unmet(double share, double demanded, const char* where, Estimate& estimate) {
@@ -136,7 +136,7 @@ bool refuse_by_masses(const MetMasses& masses, const char* how, Estimate& estima
   }
   for (Eigen::Index k = 0; k < masses.shares.size() && masses.visits > 0; ++k) {
     const double demanded =
-        demanded_share(masses.log_masses[k] - kErrors * masses.errors[k], estimate);
+        demanded_share(masses.log_masses[k] - kDemandErrors * masses.errors[k], estimate);
     if (!is_too_small(masses.shares[k], masses.visits, demanded)) continue;
     refuse_as_unmet(masses.shares[k], demanded, "near modes that hold", estimate);
     return true;

@@ -66,7 +66,8 @@ std::vector<Eigen::Index> away_from(const Eigen::VectorXd& reached, const Places
   std::vector<Eigen::Index> away;
   for (int k = 0; k < places.count() && std::ssize(away) < most; ++k) {
     const Eigen::VectorXd means = places.means.col(k).cast<double>();
-    if ((means - reached)(listed).squaredNorm() > kSamePlace) away.push_back(k);
+    const Eigen::VectorXd apart = (means - reached)(listed);
+    if (apart.squaredNorm() > kSamePlace) away.push_back(k);
   }
   return away;
 }
