@@ -68,8 +68,8 @@ void require_grey_levels(const Dataset& data, const std::string& binarise);
 
 /// What a command says --binarise is, before what it has of its own.
 inline constexpr const char* kBinariseHelp =
-    "How grey levels become values: threshold:LEVEL, sample:SEED or grey (default: threshold:127 "
-    "for images, grey for Gaussian units, nothing for other bytes).";
+    "How grey levels, bytes or shares in [0, 1], become values: threshold:LEVEL, sample:SEED or grey "
+    "(default: threshold:127 for images, grey for Gaussian units, nothing for other numbers).";
 
 /// Carries cases in [0, 1] to the range of the visible units: x to 2x - 1 for units on [-1, 1].
 /// Cases that have a negative value are there already, and stay.

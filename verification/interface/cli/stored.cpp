@@ -4,54 +4,18 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "boltzmark/io/formats/npz.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"
 #include "verification/interface/cli/program.hpp"
+#include "verification/interface/cli/stored_arrays.hpp"
 
 using namespace cli_test;
 
 namespace {
-
-struct StoredArray {
-  std::vector<double> values;
-  std::vector<std::uint64_t> shape;
-  bool integers = false;
-};
-using StoredArrays = std::map<std::string, StoredArray>;
-
-StoredArrays read_stored(const std::string& path) {
-  const boltzmark::Npz file(path);
-  StoredArrays all;
-  for (const std::string& name : file.names()) {
-    boltzmark::Array array = file.read(name);
-    StoredArray& stored = all[name];
-    stored.shape = array.shape;
-    stored.integers = !boltzmark::is_float(array.type);
-    array.shape = {array.count()};
-    const Eigen::VectorXd values = array.vector();
-    stored.values.assign(values.begin(), values.end());
-  }
-  return all;
-}
-
-std::string write_stored(const StoredArrays& all, const std::string& path) {
-  boltzmark::NpzWriter file(path);
-  for (const auto& [name, array] : all) {
-    const std::vector<std::int32_t> integers(array.values.begin(), array.values.end());
-    if (array.integers)
-      file.add(name, integers, array.shape);
-    else
-      file.add(name, array.values, array.shape);
-  }
-  file.commit();
-  return path;
-}
 
 /// Turns [a, b, rest] into [b, a, rest].
 StoredArray transposed(const StoredArray& from) {
@@ -139,84 +103,6 @@ TEST_CASE("samples that were stored are held to the states that the run met, as 
     check_refused(run(read(bad)), {changed, "visited = "});
   whole.erase("visited");  // as earlier versions wrote it
   CHECK(json_of({"estimate", "--from", write_stored(whole, changed)})["status"] == "ok");
-}
-
-TEST_CASE(
-    "samples of elsewhere need six arrays, whose weights are known up to a constant and no more") {
-  const io_test::Folder folder;
-  const std::string model = saved(random_rbm(8, 5, 0.5, 3), folder / "m.npz"),
-                    dump = folder / "d.npz", changed = folder / "c.npz";
-  const Json live = json_of({"estimate", model, "--states", "joint", "--chains", "50", "--sweeps",
-                             "2000", "--temperatures", "8", "--dump", dump});
-  REQUIRE(live["status"] == "ok");
-  StoredArrays whole = read_stored(dump), own;
-  for (const char* name : {"D", "rung", "beta", "log_prior", "log_z_hat", "random_rungs"})
-    own[name] = whole[name];
-  const auto read = [&](const char* name, const char* method,
-                        const std::function<double(double, std::size_t)>& change) {
-    StoredArrays other = own;
-    for (std::size_t i = 0; i < other[name].values.size(); ++i)
-      other[name].values[i] = change(other[name].values[i], i);
-    return json_of({"estimate", "--from", write_stored(other, changed), "--method", method});
-  };
-  const auto same = [](double x, std::size_t) { return x; };
-  const auto by_five = [](double x, std::size_t) { return x + 5; };
-  const auto halved = [](double x, std::size_t) { return x / 2; };
-  for (const char* method : {"rts", "ts", "sd", "rsd", "bar", "mbar", "ti"}) {
-    INFO(method);
-    const Json right = read("log_z_hat", method, same);
-    CHECK(right["status"] == "ok");
-    CHECK_THAT(right["warnings"].dump(), Catch::Contains("without a lower bound"));
-    const Json moved = read("log_z_hat", method, by_five);
-    CHECK(moved["status"] == "ok");
-    CHECK(moved["log_z"].get<double>() == Approx(right["log_z"].get<double>()).epsilon(1e-12));
-    const Json wrong = read("D", method, halved);
-    CHECK(wrong["status"] == "not_converged");
-    CHECK_THAT(wrong["warnings"].dump(),
-               Catch::Contains("the stored rungs are not those of such D"));
-  }
-  CHECK(read("log_z_hat", "rts", same)["log_z"] == live["log_z"]);
-  // BAR and MBAR do not read the weights, whatever they are.
-  CHECK(read("log_z_hat", "rts", halved)["status"] == "not_converged");
-  CHECK(read("log_z_hat", "mbar", halved)["status"] == "ok");
-}
-
-TEST_CASE("a run that never switched units of some weight together is refused, stored or not") {
-  // Each of 24 hidden units holds forty visible ones, by weights that no chain of tempering crosses, at a
-  // twenty-fifth of the mass without.
-  constexpr int kGates = 24, kPatch = 40;
-  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kGates * kPatch, kGates);
-  for (int j = 0; j < kGates; ++j) w.col(j).segment(j * kPatch, kPatch).setConstant(6);
-  const double closed = kPatch * std::log(2.0), opened = kPatch * std::log1p(std::exp(6.0));
-  const io_test::Folder folder;
-  const std::string dump = folder / "d.npz", changed = folder / "c.npz",
-                    model = saved(
-                        boltzmark::Layered::rbm(
-                            w, Eigen::VectorXd::Zero(w.rows()),
-                            Eigen::VectorXd::Constant(kGates, std::log(0.04) + closed - opened)),
-                        folder / "m.npz");
-  const double log_z = kGates * (closed + std::log(1.04));
-  const auto says = [](const Json& estimate) {
-    return estimate["warnings"].dump().find("units that the run never switched") !=
-           std::string::npos;
-  };
-  const Json live = json_of({"estimate", model, "--base", "uniform", "--chains", "60", "--sweeps",
-                             "400", "--temperatures", "20", "--dump", dump});
-  CHECK(live["log_z"].get<double>() < log_z - 0.5);
-  CHECK(live["status"] != "ok");
-  CHECK(says(live));
-  StoredArrays whole = read_stored(dump);
-  CHECK(whole["switch_log_masses"].values.size() >= kGates);
-  CHECK(says(json_of({"estimate", "--from", dump})));
-  for (double& share : whole["switch_shares"].values) share = 0.04;  // as if it had
-  CHECK_FALSE(says(json_of({"estimate", "--from", write_stored(whole, changed)})));
-  whole["switch_errors"].values[0] = -1;
-  check_refused(run({"estimate", "--from", write_stored(whole, changed)}),
-                {changed, "switch_errors = -1"});
-  REQUIRE(run({"compare", model, "--methods", "rts", "--sweeps", "400", "--repeats", "2",
-               "--chains", "60", "--base", "uniform", "--out", folder / "out"})
-              .code == 0);
-  CHECK_THAT(io_test::read_all(folder / "out/estimates.csv"), !Catch::Contains(",ok"));
 }
 
 TEST_CASE("samples that were stored are held to the phases that annealing found, as the run was") {

@@ -106,8 +106,8 @@ Held hold_to_found(const LayeredTarget& target, const ModeSearch& search,
                    const VisitedStates& visited, const FoundStates& found, Estimate& estimate,
                    const LowerBound& before = {}, int together = 1);
 
-/// Foretells the sweeps of one chain that find_before and hold_to_found make, for a model: at most, but that many
-/// units which a run hardly switched take more.
+/// Foretells the sweeps of one chain that find_before and hold_to_found make, for a model: at most, but for
+/// a run that hardly switched many units, which take more.
 double held_sweeps(const Layered& model);
 
 /// The key of an attempt's draws: each has its own.  Invariant  number >= 0

@@ -18,6 +18,7 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
+using Flags = Eigen::Array<bool, Eigen::Dynamic, 1>;
 
 /// The samples of a run at b = 1.
 struct Samples {
@@ -143,15 +144,13 @@ Eigen::MatrixXf starts_of(const Candidate& candidate, const Samples& samples) {
 }
 
 // Whether each column of values has a unit nearer to its far end.
-Eigen::Array<bool, Eigen::Dynamic, 1> switched(const Eigen::MatrixXf& values,
-                                               const UnitSwitch& of) {
+Flags switched(const Eigen::MatrixXf& values, const UnitSwitch& of) {
   const Eigen::ArrayXd row = values.row(of.unit).transpose().cast<double>();
   return (row - of.to).abs() < (row - of.from).abs();
 }
 
 // Writes what weights tell of those chains that count, none of which is 0.
-void set_ratio(const VectorXd& log_weights, const Eigen::Array<bool, Eigen::Dynamic, 1>& count,
-               double visits, UnitSwitch& of) {
+void set_ratio(const VectorXd& log_weights, const Flags& count, double visits, UnitSwitch& of) {
   const double highest = log_weights.maxCoeff(), all = static_cast<double>(count.size());
   const Eigen::ArrayXd weights = count.select((log_weights.array() - highest).exp(), 0.0);
   const double mean = weights.mean();
@@ -183,25 +182,24 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
                          steps[k], starts_of(candidate, samples),
                          derive_key(key, std::to_string(candidate.of.unit)));
   });
-  const auto any = [](const Eigen::MatrixXf& values) {
-    return Eigen::Array<bool, Eigen::Dynamic, 1>::Constant(values.cols(), true).eval();
-  };
+  const Flags all_chains = Flags::Constant(kMovedChains, true);
   for (std::size_t k = 0; k < moved.size(); ++k)
-    set_ratio(moved[k].log_weights, any(moved[k].values), switches.visits, candidates[k].of);
+    set_ratio(moved[k].log_weights, all_chains, switches.visits, candidates[k].of);
   std::vector<std::size_t> order(moved.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return candidates[a].of.log_ratio > candidates[b].of.log_ratio;
   });
-  auto left = any(samples.values);  // samples without a switch of those before
+  Flags left =
+      Flags::Constant(samples.values.cols(), true);  // samples without a switch of those before
   for (const std::size_t k : order) {
     UnitSwitch of = candidates[k].of;
-    auto count = any(moved[k].values);
+    Flags count = all_chains;
     for (const UnitSwitch& other : switches.units)
       count = count && !switched(moved[k].values, other);
     if (!count.any()) continue;
     set_ratio(moved[k].log_weights, count, switches.visits, of);
-    const auto here = (left && switched(samples.values, of)).eval();
+    const Flags here = left && switched(samples.values, of);
     of.met = here.select(samples.weights.array(), 0.0).sum();
     left = left && !here;
     switches.units.push_back(of);

@@ -7,6 +7,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/estimate/places/numbered_sides.hpp"
 #include "boltzmark/estimate/places/unit_draws.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
@@ -17,17 +18,6 @@ namespace boltzmark {
 namespace {
 
 constexpr int kDraws = 16;  // a place
-
-// The numbers of units among those of all layers, the lowest first.
-std::vector<Eigen::Index> numbers_of(const Layered& model, const std::vector<UnitPlace>& units) {
-  std::vector<Eigen::Index> numbers;
-  for (const UnitPlace& place : units) {
-    Eigen::Index number = place.unit;
-    for (int l = 0; l < place.layer; ++l) number += model.size(l);
-    numbers.push_back(number);
-  }
-  return numbers;
-}
 
 // States drawn from a place's product law, and their log f / q.
 struct NearStates {
@@ -104,8 +94,9 @@ SmallMasses small_masses(const Layered& model, const Places& places, int parity,
   constexpr double kNothing = -8;  // nats
   SmallMasses small;
   if (!std::isfinite(log2_states(model, parity))) return small;
-  const Bipartite sides = list_side(model, parity);
-  const std::vector<Eigen::Index> listed = numbers_of(model, sides.places);
+  const NumberedSides side(model, parity);
+  const Bipartite& sides = side.sides;
+  const std::vector<Eigen::Index>& listed = side.units;
   const std::vector<Eigen::Index> away = away_from(reached, places, listed, most_places(sides));
   const auto count = std::ssize(away);
   if (count < 1 || !(log_sum_exp(Eigen::VectorXd::Map(places.log_z.data(), places.count())(away)) >
@@ -114,7 +105,7 @@ SmallMasses small_masses(const Layered& model, const Places& places, int parity,
   Eigen::MatrixXd centres(model.units(), count + 1);
   centres << reached, places.means(Eigen::all, away).cast<double>();
   const Eigen::MatrixXd other_means =
-      centres.rightCols(count)(numbers_of(model, sides.other_places), Eigen::all);
+      centres.rightCols(count)(side.others, Eigen::all);
   const Parts of_side{centres(listed, Eigen::all), Eigen::VectorXd::Ones(std::ssize(listed))};
   Eigen::MatrixXd log_weights(kDraws, count);
   parallel_for(static_cast<std::size_t>(count), [&](std::size_t k) {

@@ -1,7 +1,6 @@
 #include "boltzmark/estimate/places/unit_moves.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "boltzmark/core/parallel.hpp"
@@ -103,17 +102,6 @@ class SideDraws {
 };
 
 }  // namespace
-
-NumberedSides::NumberedSides(const Layered& model, int parity) : sides(list_side(model, parity)) {
-  std::vector<Index> first = {0};
-  for (int l = 0; l < model.layers(); ++l) first.push_back(first.back() + model.size(l));
-  const auto number = [&](const UnitPlace& place) {
-    return first[static_cast<std::size_t>(place.layer)] + place.unit;
-  };
-  std::transform(sides.places.begin(), sides.places.end(), std::back_inserter(units), number);
-  std::transform(sides.other_places.begin(), sides.other_places.end(), std::back_inserter(others),
-                 number);
-}
 
 std::vector<HeldMeans> hold_each(const Bipartite& sides, const VectorXd& means,
                                  const std::vector<Index>& units,

@@ -3,21 +3,10 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/model/layered.hpp"
+#include "boltzmark/estimate/places/numbered_sides.hpp"
 #include "boltzmark/random/key.hpp"
 
 namespace boltzmark {
-
-/// The layers of one parity and the others, with the numbers of their units among those of all layers, the lowest
-/// first.
-struct NumberedSides {
-  Bipartite sides;
-  std::vector<Eigen::Index> units, others;
-
-  /// Throws  InvalidArgument if a layer is Gaussian
-  NumberedSides(const Layered& model, int parity);
-};
 
 /// What mean field tells of a value of one unit.
 struct HeldMeans {
@@ -26,7 +15,8 @@ struct HeldMeans {
 };
 
 /// Finds it by a few updates from means of the side's units, for each of some of them held at a value.
-/// Shapes  means [units of the side]; units, values [held]
+/// Shapes  means [units of the side]; units, values [held]     Units  nats
+/// Cost    nine products of the weights and a vector for each
 std::vector<HeldMeans> hold_each(const Bipartite& sides, const Eigen::VectorXd& means,
                                  const std::vector<Eigen::Index>& units,
                                  const std::vector<double>& values);

@@ -35,6 +35,7 @@ ListedState climb(const Bipartite& sides, ListedState state, int max_rounds);
 /// Goes from a state to its neighbour of highest weight, one unit's value by one step, until there is none that is
 /// higher or so many steps were made. Where units that hold a pattern together are among others that hold none, the
 /// first to go are those whose going gains most, the others.
+/// Cost  for each step as log_weight_beside for every unit, twice where it has more than two values
 ListedState climb_steepest(const Bipartite& sides, ListedState state, int most_steps);
 
 /// Different states of the enumerated side of a view, their log weights, and the log of the sum of

@@ -289,10 +289,10 @@ void add_score(Program& program) {
           "true_cases, true_mean_log_likelihood, true_std_error (of AIS and log Z), true_status,\n"
           "true_std_error_cases,\n"
           "true_bound (of the same cases),\n"
-          "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases), log_z,\n"
-          "summed (layers, as of estimate), lower_bound (what log Z is certainly not below, the\n"
-          "cases' own sum included; null if log Z is exact), seconds, status, warnings; of a\n"
-          "discriminative RBM: method, error_rate, lower, upper (95 %), errors, cases,\n"
+          "std_error (of log Z; 0 if exact), std_error_cases (of the mean over cases; null of\n"
+          "one), log_z, summed (layers, as of estimate), lower_bound (what log Z is certainly not\n"
+          "below, the cases' own sum included; null if log Z is exact), seconds, status, warnings;\n"
+          "of a discriminative RBM: method, error_rate, lower, upper (95 %), errors, cases,\n"
           "mean_log_likelihood, std_error_cases (null without labels), binarise, seconds, warnings.",
       .examples =
           {"boltzmark score rbm.npz mnist",

@@ -307,9 +307,9 @@ void add_train(Program& program) {
       "that goes on from a checkpoint goes on with them.");
   command.text(
       &arguments->binarise, "--binarise B",
-      "How grey levels become values: threshold:LEVEL, sample:SEED, grey or fresh, drawn anew "
-      "for each minibatch (default: threshold:127 for images, grey of gaussian units, nothing for "
-      "other bytes).");
+      "How grey levels, bytes or shares in [0, 1], become values: threshold:LEVEL, sample:SEED, grey "
+      "or fresh, drawn anew for each minibatch (default: threshold:127 for images, grey of gaussian "
+      "units, nothing for other numbers).");
   command.text(&arguments->checkpoint, "--checkpoint FILE",
                "Save the run to FILE every 30 s, on Ctrl-C and at the end; go on from it if it "
                "exists.");

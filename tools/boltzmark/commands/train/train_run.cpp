@@ -414,7 +414,7 @@ std::vector<std::string> TrainRun::warnings() const {
   if (model().layer(0).unit.is_bernoulli() && !holds_bits(data_.values) &&
       arguments_.binarise != "grey" && !arguments_.draws_cases())
     all.emplace_back(
-        "values between 0 and 1 are taken as means (--binarise is for images of bytes)");
+        "values between 0 and 1 are taken as means (--binarise makes bits of them)");
   if (!overlap_.empty()) all.push_back(overlap_);
   if (fell_far(curves())) all.push_back(fall_text(curves()));
   if (const std::string text = refused_text(curves()); !text.empty()) all.push_back(text);
