@@ -1,5 +1,6 @@
 #include "boltzmark/model/sides.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -20,10 +21,24 @@ int smaller_side(const Layered& model, int first_layer) {
   return log2_states(model, 0, first_layer) < log2_states(model, 1, first_layer) ? 0 : 1;
 }
 
-int side_of_fewer_units(const Layered& model) {
-  int units[2] = {0, 0};
+namespace {
+
+std::array<int, 2> units_of_sides(const Layered& model) {
+  std::array<int, 2> units = {0, 0};
   for (int l = 0; l < model.layers(); ++l) units[l % 2] += model.size(l);
-  return units[0] < units[1] ? 0 : 1;
+  return units;
+}
+
+}  // namespace
+
+int side_of_fewer_units(const Layered& model) {
+  const auto [even, odd] = units_of_sides(model);
+  return even < odd ? 0 : 1;
+}
+
+int larger_side(const Layered& model) {
+  const auto [even, odd] = units_of_sides(model);
+  return odd >= even ? 1 : 0;
 }
 
 const char* side_name(const Layered& model, int parity) {

@@ -14,6 +14,8 @@ int smaller_side(const Layered& model, int first_layer = 0);
 
 /// Returns the parity of the side with fewer units, the odd one when equal.
 int side_of_fewer_units(const Layered& model);
+/// Returns the parity of the side with more units, the odd one when equal.
+int larger_side(const Layered& model);
 
 /// Names the layers of one parity for people: "visible", "hidden"; of deeper models "even layers",
 /// "odd layers".

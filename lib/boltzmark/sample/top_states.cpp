@@ -1,6 +1,6 @@
 #include "boltzmark/sample/top_states.hpp"
 
-#include "boltzmark/target/layered_population.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 

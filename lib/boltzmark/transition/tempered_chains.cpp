@@ -9,13 +9,10 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/kernels/layer_update.hpp"
-#include "boltzmark/transition/kernels/panel.hpp"
 #include "boltzmark/transition/tempered_density.hpp"
 
 namespace boltzmark {
 namespace {
-
-std::size_t padded(int units) { return static_cast<std::size_t>(panels_of(units)) * kPanel; }
 
 // Whether the rungs are 0, 1/(K-1), ..., 1, in float32.
 bool is_equally_spaced(std::span<const float> ladder) {
@@ -28,6 +25,20 @@ bool is_equally_spaced(std::span<const float> ladder) {
 
 }  // namespace
 
+TemperedModel::TemperedModel(Layered layered, Base p1, const Packing& packing, int summed_side)
+    : model(std::move(layered)),
+      base(std::move(p1)),
+      packed(model, base, packing),
+      summed(summed_side) {
+  if (summed != 0 && summed != 1)
+    throw InvalidArgument(fmt::format("summed_side = {} (must be 0, even, or 1, odd)", summed));
+  for (int l = 0; l < model.layers(); ++l) {
+    const double inverse_scale = 1 / static_cast<double>(model.layer(l).unit.state_scale());
+    gains.emplace_back((model.bias(l) - base.logits[l]) * inverse_scale);
+    stored_logits.emplace_back(base.logits[l] * inverse_scale);
+  }
+}
+
 TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int first_chain,
                                int chains)
     : model_(std::move(model)), first_chain_(first_chain), chains_(model_->model, chains) {
@@ -37,14 +48,14 @@ TemperedChains::TemperedChains(std::shared_ptr<const TemperedModel> model, int f
   simd_path();
   const auto blocks = static_cast<std::size_t>(chains_.blocks());
   for (int l = model_->summed; l < chains_.layers(); l += 2)
-    inputs_.emplace_back(blocks * padded(chains_.size(l)) * kChainBlock);
+    inputs_.emplace_back(blocks * block_inputs(model_->packed, l));
   inverse_temperatures_.assign(blocks * kChainBlock, 1.0F);
   kept_slopes_.resize(blocks);
   refresh();
 }
 
 std::size_t TemperedChains::inputs_offset(int layer, int block) const {
-  return static_cast<std::size_t>(block) * padded(chains_.size(layer)) * kChainBlock;
+  return block * block_inputs(model_->packed, layer);
 }
 
 void TemperedChains::refresh() {
@@ -85,7 +96,8 @@ void TemperedChains::copy_chain(int chain, const TemperedChains& from, int sourc
     copy(from.chains_.block(l, from_block), chains_.block(l, to_block), chains_.size(l));
     if (l % 2 == model_->summed)
       copy(from.inputs_[l / 2].data() + inputs_offset(l, from_block),
-           inputs_[l / 2].data() + inputs_offset(l, to_block), padded(chains_.size(l)));
+           inputs_[l / 2].data() + inputs_offset(l, to_block),
+           block_inputs(model_->packed, l) / kChainBlock);
   }
   kept_slopes_[to_block][chain % kChainBlock] = from.kept_slopes_[from_block][source % kChainBlock];
 }

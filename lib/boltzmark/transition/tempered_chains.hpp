@@ -1,17 +1,33 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "boltzmark/model/base.hpp"
+#include "boltzmark/model/layered.hpp"
 #include "boltzmark/transition/chains.hpp"
 #include "boltzmark/transition/rung_nodes.hpp"
 #include "boltzmark/transition/sweep.hpp"
-#include "boltzmark/transition/tempered_model.hpp"
 
 namespace boltzmark {
+
+/// A model and its base, packed for sweeps at any inverse temperature, and which of its two sides a
+/// marginal density sums out.
+struct TemperedModel {
+  /// Throws  InvalidArgument if shapes differ, a layer is Gaussian or the side is not 0 or 1
+  TemperedModel(Layered layered, Base p1, const Packing& packing = {}, int summed_side = 1);
+
+  Layered model;
+  Base base;
+  PackedModel packed;
+  int summed;  ///< the parity of its layers: 1 the odd (hidden of an RBM), 0 the even ones
+  std::vector<Eigen::VectorXd> gains;  ///< per layer: biases less base logits, over state_scale
+  std::vector<Eigen::VectorXd> stored_logits;  ///< per layer: base logits over state_scale
+};
 
 /// Chains moved by one thread, each at its own inverse temperature. They keep the inputs of the
 /// summed side's units (an RBM's hidden ones) given the other side v, x = bias + W' v, and that

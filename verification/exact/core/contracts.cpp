@@ -26,7 +26,6 @@
 #include "boltzmark/target/continuous.hpp"
 #include "boltzmark/target/continuous_target.hpp"
 #include "boltzmark/target/gaussian_mixture.hpp"
-#include "boltzmark/target/layered_population.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/exact/support/noting_target.hpp"
 

@@ -13,7 +13,7 @@
 #include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/target/layered_population.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;
 

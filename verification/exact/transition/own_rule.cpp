@@ -16,7 +16,6 @@
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
-#include "boltzmark/target/layered_population.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/decision_bound.hpp"
 #include "verification/checks/verifier.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/target/layered_population.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 namespace {

@@ -12,7 +12,6 @@
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
-#include "boltzmark/target/layered_population.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {

@@ -9,7 +9,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/sample/tempering/tempered_group.hpp"
-#include "boltzmark/target/layered_population.hpp"
+#include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
 namespace {

@@ -25,7 +25,6 @@
 #include "boltzmark/core/simd.hpp"
 #include "boltzmark/transition/kernels/layer_update.hpp"
 #include "boltzmark/transition/kernels/panel.hpp"
-#include "boltzmark/transition/kernels/state_kernels.hpp"
 #include "boltzmark/transition/kernels/table_kernels.hpp"
 #include "boltzmark/transition/kernels/tile_products.hpp"
 #include "boltzmark/transition/kernels/unit_kernels.hpp"
@@ -120,6 +119,46 @@ HWY_INLINE void sum_rows(const PackedModel::PackedLayer& layer, const Chains& ch
     for (; first < stride; first += kLanes) add_rows<1>(coupling, stride, active, inputs, first);
   }
 }
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+// The bits of a layer's states, 32 units in each word of each chain: [word][block][kChainBlock].
+HWY_INLINE void pack_bits(const Chains& chains, int layer, int first_block, int last_block,
+                          std::uint32_t* HWY_RESTRICT out) {
+  const Floats d;
+  const Words w;
+  for (int first = 0; first < chains.size(layer); first += 32)
+    for (int block = first_block; block < last_block; ++block, out += kChainBlock) {
+      const float* states =
+          chains.block(layer, block) + static_cast<std::size_t>(first) * kChainBlock;
+      auto bits = hn::Zero(w);
+      const int units = std::min(32, chains.size(layer) - first);
+      for (int u = 0; u < units; ++u) {
+        const Mask on = hn::Gt(hn::LoadU(d, states + u * kChainBlock), hn::Zero(d));
+        bits = hn::Or(bits, hn::IfThenElseZero(hn::RebindMask(w, on), hn::Set(w, 1U << u)));
+      }
+      hn::StoreU(bits, w, out);
+    }
+}
+
+// A layer's states as tiles of bf16 numbers: [block][tile][pair of units][kChainBlock], 0 beyond
+// the layer.
+HWY_INLINE void pack_pairs(const Chains& chains, int layer, int first_block, int last_block,
+                           std::uint32_t* HWY_RESTRICT out) {
+  const Words w;
+  const int size = chains.size(layer), padded = tiles_of(size) * kTileTerms;
+  for (int block = first_block; block < last_block; ++block) {
+    const float* states = chains.block(layer, block);
+    const auto bits = [&](int unit) HWY_ATTR {
+      if (unit >= size) return hn::Zero(w);
+      return hn::BitCast(w, hn::LoadU(Floats(), states + unit * kChainBlock));
+    };
+    for (int u = 0; u < padded; u += 2, out += kChainBlock) {
+      const auto high = hn::And(bits(u + 1), hn::Set(w, 0xffff0000U));
+      hn::StoreU(hn::Or(high, hn::ShiftRight<16>(bits(u))), w, out);
+    }
+  }
+}
+#endif
 
 // The inputs of one layer's units, in the form that the model was packed in.
 class Inputs {
