@@ -7,6 +7,7 @@
 #include <map>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 
 namespace boltzmark {
 namespace {
@@ -14,22 +15,15 @@ namespace {
 constexpr std::string_view kMagic = "BMTRAIN2";
 constexpr std::string_view kAnyVersion = "BMTRAIN";
 
-// The finaliser of SplitMix64, a bijection with full avalanche.
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
-  std::uint64_t hash = mix(seed ^ (bytes.size() + 0x9e3779b97f4a7c15ULL));
+  std::uint64_t hash = mix_bits(seed ^ (bytes.size() + 0x9e3779b97f4a7c15ULL));
   while (!bytes.empty()) {
     std::uint64_t word = 0;
     const std::size_t size = std::min(sizeof word, bytes.size());
     std::memcpy(&word, bytes.data(), size);
-    hash = mix(hash + 0x9e3779b97f4a7c15ULL) ^ mix(hash ^ word);
+    hash = mix_bits(hash + 0x9e3779b97f4a7c15ULL) ^ mix_bits(hash ^ word);
     bytes.remove_prefix(size);
   }
   return hash;

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace boltzmark {
@@ -17,6 +18,13 @@ inline double sigmoid(double x) {
   if (x >= 0) return 1.0 / (1.0 + std::exp(-x));
   const double e = std::exp(x);
   return e / (1.0 + e);
+}
+
+/// Mixes the bits of a word: a bijection with full avalanche, the finaliser of SplitMix64.
+inline std::uint64_t mix_bits(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
 }
 
 /// Computes log sum_i e^x_i of numbers that are there at once, one of them finite.

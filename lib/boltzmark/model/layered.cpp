@@ -148,18 +148,15 @@ int Layered::units() const {
 }
 
 bool Layered::is_binary() const {
-  return std::all_of(layers_.begin(), layers_.end(),
-                     [](const Layer& layer) { return layer.unit.is_bernoulli(); });
+  return std::ranges::all_of(layers_, &Unit::is_bernoulli, &Layer::unit);
 }
 
 bool Layered::is_discrete() const {
-  return std::all_of(layers_.begin(), layers_.end(),
-                     [](const Layer& layer) { return layer.unit.is_discrete(); });
+  return std::ranges::all_of(layers_, &Unit::is_discrete, &Layer::unit);
 }
 
 bool Layered::has_scales() const {
-  return std::any_of(layers_.begin(), layers_.end(),
-                     [](const Layer& layer) { return layer.unit.has_scale(); });
+  return std::ranges::any_of(layers_, &Unit::has_scale, &Layer::unit);
 }
 
 double Layered::largest() const {

@@ -1,5 +1,7 @@
 #include "boltzmark/random/key.hpp"
 
+#include "boltzmark/core/numeric.hpp"
+
 namespace boltzmark {
 namespace {
 
@@ -18,19 +20,13 @@ std::uint64_t absorb(std::uint64_t hash, std::string_view text) {
   return hash;
 }
 
-std::uint64_t finalise(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 StreamKey make_key(std::uint64_t seed, std::string_view experiment, std::string_view trial) {
   std::uint64_t hash = kOffset;
   for (int shift = 0; shift < 64; shift += 8)
     hash = absorb(hash, static_cast<unsigned char>(seed >> shift));
-  hash = finalise(absorb(absorb(hash, experiment), trial));
+  hash = mix_bits(absorb(absorb(hash, experiment), trial));
   return {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32)};
 }
 

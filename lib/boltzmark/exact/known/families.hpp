@@ -8,6 +8,9 @@
 
 namespace boltzmark {
 
+/// Draws normal numbers, column by column.
+Eigen::MatrixXd normals(int rows, int cols, double sd, Stream& draws);
+
 inline constexpr int kMostLattice = 128;  ///< L of a model: half a GiB of weights
 
 /// The coupling at which the infinite square lattice orders: log(1 + sqrt 2) / 2.

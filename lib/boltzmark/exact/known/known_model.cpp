@@ -14,6 +14,11 @@
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
+
+Eigen::MatrixXd normals(int rows, int cols, double sd, Stream& draws) {
+  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&] { return sd * draws.normal(); });
+}
+
 namespace {
 
 constexpr int kMostUnits = 1 << 16;        // of a layer
@@ -42,6 +47,11 @@ void need_enumerable(const char* names, int one, int other) {
                                       names, one, other));
 }
 
+Stream seeded(const std::string& seed, std::string_view family) {
+  return {make_key(parse_field<std::uint64_t>("SEED", seed, 0, INT64_MAX), "known model", family),
+          Purpose::data};
+}
+
 /// The shape of an RBM that is enumerated, its one number and the seed of its parameters.
 struct RbmFields {
   int visible, hidden;
@@ -53,18 +63,10 @@ struct RbmFields {
       : visible(parse_field("VISIBLE", fields[0], 1, kMostUnits)),
         hidden(parse_field("HIDDEN", fields[1], 1, kMostUnits)),
         number(parse_field(name, fields[2], low, high)),
-        draws(
-            make_key(
-                fields.size() > 3 ? parse_field<std::uint64_t>("SEED", fields[3], 0, INT64_MAX) : 0,
-                "known model", family),
-            Purpose::data) {
+        draws(seeded(fields.size() > 3 ? fields[3] : "0", family)) {
     need_enumerable("VISIBLE x HIDDEN", visible, hidden);
   }
 };
-
-Eigen::MatrixXd normals(int rows, int cols, double sd, Stream& draws) {
-  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&] { return sd * draws.normal(); });
-}
 
 Eigen::MatrixXd signs(int rows, int cols, double size, Stream& draws) {
   return Eigen::MatrixXd::NullaryExpr(rows, cols,
@@ -180,11 +182,6 @@ KnownModel make_glass(std::span<const std::string> fields) {
   };
   return enumerated(Layered({layer(of.visible), layer(of.hidden)},
                             {signs(of.visible, of.hidden, of.number, of.draws)}));
-}
-
-Stream seeded(const std::string& seed, std::string_view family) {
-  return {make_key(parse_field<std::uint64_t>("SEED", seed, 0, INT64_MAX), "known model", family),
-          Purpose::data};
 }
 
 KnownModel make_votes_of(std::span<const std::string> fields) {

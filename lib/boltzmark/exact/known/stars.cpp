@@ -60,10 +60,6 @@ Integral integrate(const Star& star) {
   return {highest + std::log(sum), error / sum + rounding};
 }
 
-Eigen::VectorXd normals(int count, double sd, Stream& draws) {
-  return Eigen::VectorXd::NullaryExpr(count, [&] { return sd * draws.normal(); });
-}
-
 }  // namespace
 
 KnownModel make_stars(const Stars& stars, Stream& draws) {
@@ -75,8 +71,8 @@ KnownModel make_stars(const Stars& stars, Stream& draws) {
   KnownLogZ known{.by = fmt::format("quadrature of {} independent parts", stars.count)};
   for (int s = 0; s < stars.count; ++s) {
     const double tilt = std::min(stars.strength, 1.0);
-    const Star star{.weights = normals(stars.visible, stars.strength, draws),
-                    .below = normals(stars.visible, tilt / std::sqrt(stars.visible), draws),
+    const Star star{.weights = normals(stars.visible, 1, stars.strength, draws),
+                    .below = normals(stars.visible, 1, tilt / std::sqrt(stars.visible), draws),
                     .above = tilt * draws.normal() / 2};
     const Integral part = integrate(star);
     known.log_z += part.log_z;

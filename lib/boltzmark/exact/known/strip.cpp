@@ -20,12 +20,8 @@ struct StripLattice {
 };
 
 StripLattice draw(const Strip& strip, Stream& draws) {
-  const auto normals = [&](double sd) {
-    Eigen::MatrixXd values(strip.length, strip.width);
-    for (double& x : values.reshaped()) x = sd * draws.normal();
-    return values;
-  };
-  StripLattice lattice{normals(strip.strength), normals(strip.strength), normals(strip.field)};
+  const auto field = [&](double sd) { return normals(strip.length, strip.width, sd, draws); };
+  StripLattice lattice{field(strip.strength), field(strip.strength), field(strip.field)};
   lattice.right.col(strip.width - 1).setZero();
   lattice.down.row(strip.length - 1).setZero();
   return lattice;

@@ -42,15 +42,10 @@ template <typename Fill>
 Eigen::VectorXd fill_chunks(const Cases& cases, const Fill& fill) {
   const std::size_t chunks = (cases.distinct() + kChunkCases - 1) / kChunkCases;
   Eigen::VectorXd log_f(static_cast<Eigen::Index>(cases.distinct()));
-  const auto body = [&](std::size_t chunk) {
+  parallel_for(chunks, [&](std::size_t chunk) {
     const std::size_t first = chunk * kChunkCases;
     fill(first, std::min(kChunkCases, cases.distinct() - first), log_f.data() + first);
-  };
-  if (chunks == 1) {
-    body(0);
-  } else {
-    parallel_for(chunks, body);
-  }
+  });
   return log_f;
 }
 

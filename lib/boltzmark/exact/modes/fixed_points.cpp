@@ -182,33 +182,6 @@ Chains make_starts(const Layered& model, const PackedModel& packed,
   return starts;
 }
 
-/// Which of some chains differ on a side, and how many climbs ended in each.
-struct Distinct {
-  std::vector<int> chains, weights;
-};
-
-Distinct distinct_of(const Layered& model, int parity, const Chains& chains,
-                     const std::vector<int>& weights) {
-  SideStates states(model, parity);
-  Distinct found;
-  for (int c = 0; c < chains.chains(); ++c) {
-    const auto k = static_cast<std::size_t>(states.add(chains, c));
-    if (k == found.chains.size()) {
-      found.chains.push_back(c);
-      found.weights.push_back(0);
-    }
-    found.weights[k] += weights[static_cast<std::size_t>(c)];
-  }
-  return found;
-}
-
-Chains take(const Layered& model, const Distinct& distinct, const Chains& from) {
-  Chains taken(model, static_cast<int>(distinct.chains.size()));
-  for (std::size_t k = 0; k < distinct.chains.size(); ++k)
-    taken.copy_chain(static_cast<int>(k), from, distinct.chains[k]);
-  return taken;
-}
-
 /// Where climbs ended, distinct on one side, and how many did in each.
 struct Ends {
   int parity;
@@ -218,8 +191,20 @@ struct Ends {
 
 Ends distinct_ends(const Layered& model, int parity, const Chains& states,
                    const std::vector<int>& weights) {
-  Distinct distinct = distinct_of(model, parity, states, weights);
-  return {parity, take(model, distinct, states), std::move(distinct.weights)};
+  SideStates known(model, parity);
+  std::vector<int> chains, sums;
+  for (int c = 0; c < states.chains(); ++c) {
+    const auto k = static_cast<std::size_t>(known.add(states, c));
+    if (k == chains.size()) {
+      chains.push_back(c);
+      sums.push_back(0);
+    }
+    sums[k] += weights[static_cast<std::size_t>(c)];
+  }
+  Chains taken(model, static_cast<int>(chains.size()));
+  for (std::size_t k = 0; k < chains.size(); ++k)
+    taken.copy_chain(static_cast<int>(k), states, chains[k]);
+  return {parity, std::move(taken), std::move(sums)};
 }
 
 Ends each_once(const Layered& model, int parity, const Chains& states) {

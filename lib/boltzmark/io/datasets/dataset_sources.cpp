@@ -55,15 +55,17 @@ Array read_raw(const RawFile& raw) {
   return array;
 }
 
+void expect_digest(const std::string& digest, std::string_view expected, const Place& place) {
+  if (digest != expected)
+    place.refuse("has SHA-256 " + digest, fmt::format("must be {}", expected));
+}
+
 void check_digest(const Array& array, const RawFile& raw) {
   Sha256 hash;
   const std::string header = idx_header(array.shape);
   hash.update(header.data(), header.size());
   hash.update(array.bytes.data(), array.bytes.size());
-  const std::string digest = hash.finish();
-  if (digest != raw.sha256) {
-    array.place.refuse("has SHA-256 " + digest, fmt::format("must be {}", raw.sha256));
-  }
+  expect_digest(hash.finish(), raw.sha256, array.place);
 }
 
 constexpr std::string_view kFile = "dna_3186x181.csv";
@@ -82,10 +84,7 @@ TextTable read_table() {
   Sha256 hash;
   source.hash_into(&hash);
   TextTable table = read_text(source, Separator::commas, true);
-  const std::string digest = hash.finish();
-  if (digest != kDigest) {
-    source.place().refuse("has SHA-256 " + digest, fmt::format("must be {}", kDigest));
-  }
+  expect_digest(hash.finish(), kDigest, source.place());
   return table;
 }
 

@@ -49,8 +49,9 @@ void expect_array(const Array& array, ElementType type, const std::vector<std::u
     array.place.refuse("has shape " + shape_text(array.shape), "must be " + shape_text(shape));
 }
 
-std::int32_t integer_at(const Array& array, std::size_t i) {
-  std::int32_t value = 0;
+template <class Element>
+Element element_at(const Array& array, std::size_t i) {
+  Element value;
   std::memcpy(&value, array.bytes.data() + i * sizeof value, sizeof value);
   return value;
 }
@@ -123,10 +124,8 @@ void check_norb(const NorbSet& set, bool test) {
   expect_array(set.images, ElementType::uint8, {kNorbPairs, 2, kNorbSide, kNorbSide});
   std::vector<bool> seen(kNorbPairs, false);
   for (std::size_t i = 0; i < kNorbPairs; ++i) {
-    const NorbPose pose{
-        integer_at(set.poses, kPoseNumbers * i), integer_at(set.poses, kPoseNumbers * i + 1),
-        integer_at(set.poses, kPoseNumbers * i + 2), integer_at(set.poses, kPoseNumbers * i + 3)};
-    const std::int32_t category = integer_at(set.categories, i);
+    const auto pose = element_at<NorbPose>(set.poses, i);
+    const auto category = element_at<std::int32_t>(set.categories, i);
     const int place = grid_place(category, pose, test);
     const std::string what =
         fmt::format("pair {} is of category {}, instance {}, elevation {}, azimuth {}, lighting {}",

@@ -48,32 +48,18 @@ Span ball(const Ray& ray, Point3 mask) {
 }
 
 Span span_of(const Part& part, const Ray& ray) {
+  using Shape = Part::Shape;
   const Ray scaled{(ray.origin - part.centre) / part.half, ray.direction / part.half};
+  if (part.shape == Shape::ellipsoid) return ball(scaled, {1, 1, 1});
+  const bool box = part.shape == Shape::box, x = box || part.shape == Shape::cylinder_x,
+             y = box || part.shape == Shape::cylinder_y, z = box || part.shape == Shape::cylinder_z;
+  const auto across = [](bool along) { return along ? 0.0F : 1.0F; };
   const auto [o, d] = scaled;
-  constexpr Point3 x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1};
-  Span span;
-  switch (part.shape) {
-    case Part::Shape::ellipsoid:
-      return ball(scaled, {1, 1, 1});
-    case Part::Shape::box:
-      span = slab(o.x, d.x, x);
-      span.intersect(slab(o.y, d.y, y));
-      span.intersect(slab(o.z, d.z, z));
-      return span;
-    case Part::Shape::cylinder_x:
-      span = ball(scaled, {0, 1, 1});
-      span.intersect(slab(o.x, d.x, x));
-      return span;
-    case Part::Shape::cylinder_y:
-      span = ball(scaled, {1, 0, 1});
-      span.intersect(slab(o.y, d.y, y));
-      return span;
-    case Part::Shape::cylinder_z:
-      span = ball(scaled, {1, 1, 0});
-      span.intersect(slab(o.z, d.z, z));
-      return span;
-  }
-  return kOutside;
+  Span span = box ? Span() : ball(scaled, {across(x), across(y), across(z)});
+  if (x) span.intersect(slab(o.x, d.x, {1, 0, 0}));
+  if (y) span.intersect(slab(o.y, d.y, {0, 1, 0}));
+  if (z) span.intersect(slab(o.z, d.z, {0, 0, 1}));
+  return span;
 }
 
 bool is_ahead(const Span& span) { return !span.is_empty() && span.enter > 0; }

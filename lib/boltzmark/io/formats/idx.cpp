@@ -103,13 +103,9 @@ Array read_binary_matrix(ByteSource& source) {
     place.refuse(fmt::format("has {} dimensions", dimensions),
                  fmt::format("must have 1..{}", kMostIdxDimensions));
   }
+  for (int d = 0; d < dimensions; ++d) array.shape.push_back(read_size(source, false));
   // Sizes beyond the dimensions mean nothing.
-  for (int d = 0; d < std::max(dimensions, static_cast<int>(kLeastSizes)); ++d) {
-    const std::int32_t size = read_int32(source, false);
-    if (d >= dimensions) continue;
-    if (size < 0) place.refuse(fmt::format("has a negative size, {}", size), "must be a count");
-    array.shape.push_back(static_cast<std::uint64_t>(size));
-  }
+  for (int d = dimensions; d < static_cast<int>(kLeastSizes); ++d) read_int32(source, false);
   read_elements(source, array);
   return array;
 }
