@@ -5,7 +5,7 @@
 
 #include "boltzmark/exact/spectrum/asymptotic.hpp"
 #include "boltzmark/exact/spectrum/connectivity.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/results.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/sample/tempering/rung_steps.hpp"
 #include "verification/checks/worst.hpp"
 

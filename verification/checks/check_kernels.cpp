@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "boltzmark/exact/spectrum/connectivity.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"

@@ -5,7 +5,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 
 namespace boltzmark {
 namespace {

@@ -11,7 +11,7 @@
 #include "boltzmark/estimate/estimators/stepping_stones.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/exact/known/families.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "boltzmark/exact/partition_law.hpp"
 #include "decide.hpp"
 #include "verification/checks/two_spins.hpp"
 

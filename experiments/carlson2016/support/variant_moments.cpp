@@ -5,7 +5,7 @@
 
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/annealing_moments.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/stream.hpp"
 
 namespace boltzmark::experiments {

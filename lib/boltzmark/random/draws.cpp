@@ -9,8 +9,6 @@
 // Highway wants its own header after foreach_target.
 #include <hwy/highway.h>
 
-#include "boltzmark/random/audit.hpp"
-
 HWY_BEFORE_NAMESPACE();
 namespace boltzmark::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;

@@ -10,7 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/quantiles.hpp"
-#include "boltzmark/random/audit.hpp"
+#include "boltzmark/random/draws.hpp"
 
 namespace boltzmark {
 

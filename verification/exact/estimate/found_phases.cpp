@@ -10,7 +10,6 @@
 #include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
-#include "boltzmark/exact/known/families.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"

@@ -10,7 +10,6 @@
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/families.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/two_phases.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/exact/support/transition_models.hpp"
 
 using namespace boltzmark;

@@ -4,7 +4,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/known/families.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 

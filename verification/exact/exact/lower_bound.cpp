@@ -13,7 +13,6 @@
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/known/families.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"

@@ -11,7 +11,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/places/bases.hpp"
-#include "boltzmark/exact/known/families.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/learn/initial.hpp"

@@ -1,9 +1,8 @@
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "verification/checks/states.hpp"
 #include "verification/exact/support/transition_models.hpp"
 

@@ -1,6 +1,4 @@
 // What log Z of models with continuous units is certainly not below, against sums and integrals in other code.
-#include "boltzmark/exact/modes/orthants.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
+#include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/target/layered_target.hpp"
 

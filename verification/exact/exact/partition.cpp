@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/exact/partition_law.hpp"
 #include "verification/checks/states.hpp"
 #include "verification/checks/two_spins.hpp"
 

@@ -9,7 +9,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/datasets/norb_toy.hpp"
-#include "boltzmark/io/datasets/toy_objects.hpp"
 #include "boltzmark/io/formats/idx.hpp"
 #include "boltzmark/io/sha256.hpp"
 

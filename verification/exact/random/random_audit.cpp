@@ -19,7 +19,6 @@
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/pretraining.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/random/audit.hpp"
 #include "boltzmark/random/draws.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"

@@ -10,7 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/carlson2016/support/crossing.hpp"
 #include "experiments/carlson2016/support/initial_rounds.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/exact/partition_law.hpp"
+#include "boltzmark/exact/partition.hpp"
 #include "experiments/kit/published.hpp"
 #include "experiments/kit/statistics/interval.hpp"
 #include "experiments/salakhutdinov2010/support/modes.hpp"

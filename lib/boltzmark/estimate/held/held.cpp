@@ -10,7 +10,7 @@
 #include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/exact/modes/orthants.hpp"
+#include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 

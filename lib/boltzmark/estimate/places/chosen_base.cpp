@@ -7,7 +7,7 @@
 
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
-#include "boltzmark/exact/modes/orthants.hpp"
+#include "boltzmark/exact/modes/mean_field.hpp"
 #include "boltzmark/model/sides.hpp"
 
 namespace boltzmark {

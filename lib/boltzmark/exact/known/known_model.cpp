@@ -9,7 +9,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/number.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/known/families.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/random/stream.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/exact/known/families.hpp"
+#include "boltzmark/exact/known/known_model.hpp"
 
 namespace boltzmark {
 namespace {

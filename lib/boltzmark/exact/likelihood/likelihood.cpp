@@ -1,7 +1,12 @@
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 
+#include <hwy/aligned_allocator.h>
+
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -10,16 +15,132 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
+#include "boltzmark/core/simd.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/moments.hpp"
-#include "boltzmark/exact/likelihood/likelihood_kernel.hpp"
 #include "boltzmark/exact/likelihood/split_marginal.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/chains.hpp"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "boltzmark/exact/likelihood/likelihood.cpp"
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
 namespace boltzmark {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// How many hidden units stand side by side in a FreeEnergyTable.
+constexpr std::size_t kBlockUnits = 16;
+
+/// Computes one block's terms of one case.  Shapes  rows [visible + 1][kBlockUnits]
+template <class D>
+HWY_INLINE double block_terms(D d, const double* rows, const double* bias,
+                              const std::uint32_t* units, std::size_t count, const float* values) {
+  const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d), one = hn::Set(d, 1.0);
+  auto linear = zero, product = one;
+  const auto take = [&](auto x) HWY_ATTR {
+    linear = hn::Add(linear, hn::Max(x, zero));
+    product = hn::Mul(product, hn::Add(one, hn::Exp(d, hn::Neg(hn::Abs(x)))));
+  };
+  for (std::size_t j = 0; j < kBlockUnits; j += 4 * lanes) {
+    auto x0 = hn::Load(d, bias + j), x1 = hn::Load(d, bias + j + lanes);
+    auto x2 = hn::Load(d, bias + j + 2 * lanes), x3 = hn::Load(d, bias + j + 3 * lanes);
+    for (std::size_t k = 0; k < count; ++k) {
+      const double* row = rows + units[k] * kBlockUnits + j;
+      const auto v = values == nullptr ? one : hn::Set(d, static_cast<double>(values[k]));
+      x0 = hn::Add(x0, hn::Mul(v, hn::Load(d, row)));
+      x1 = hn::Add(x1, hn::Mul(v, hn::Load(d, row + lanes)));
+      x2 = hn::Add(x2, hn::Mul(v, hn::Load(d, row + 2 * lanes)));
+      x3 = hn::Add(x3, hn::Mul(v, hn::Load(d, row + 3 * lanes)));
+    }
+    take(x0);
+    take(x1);
+    take(x2);
+    take(x3);
+  }
+  // All 16 factors are in (1, 2].
+  HWY_ALIGN double lane[kBlockUnits];
+  hn::Store(product, d, lane);
+  double all = 1;
+  for (std::size_t k = 0; k < lanes; ++k) all *= lane[k];
+  return std::log(all) + hn::GetLane(hn::SumOfLanes(d, linear));
+}
+
+void add_block(const double* rows, const double* bias, const Cases& cases, std::size_t first,
+               std::size_t count, double* out) {
+  const hn::CappedTag<double, kBlockUnits / 4> d;
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::uint32_t* units = cases.begin(first + k);
+    const auto on = static_cast<std::size_t>(cases.end(first + k) - units);
+    out[k] += block_terms(d, rows, bias, units, on, cases.values(first + k));
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace boltzmark
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace boltzmark {
+HWY_EXPORT(add_block);
 namespace {
+
+using HWY_NAMESPACE::kBlockUnits;
+
+/// A binary RBM laid out for the free energies of sparse cases: hidden units in blocks of 16, in
+/// each the weights of every visible unit side by side, so that a block stays in cache while many
+/// cases pass. Padding units are always off.
+class FreeEnergyTable {
+ public:
+  /// Shapes  weights [visible x hidden], hidden_bias [hidden]
+  FreeEnergyTable(const Eigen::MatrixXd& weights, const Eigen::VectorXd& hidden_bias);
+
+  /// Adds sum_j log(1 + e^{c_j + sum_i W_ij v_i}) of the distinct cases first..first + count - 1
+  /// to out[0..count - 1].
+  ///   max(x, 0) is added up; the factors 1 + e^-|x| are multiplied up, with one logarithm for a
+  ///   block. Nothing is cut off: at any x the error is a few u (|x| + 1)
+  void add_hidden_terms(const Cases& cases, std::size_t first, std::size_t count,
+                        double* out) const;
+
+ private:
+  std::size_t visible_;
+  std::size_t blocks_;
+  hwy::AlignedFreeUniquePtr<double[]>
+      rows_;  ///< [block][visible + 1][16], the last row is the bias
+};
+
+FreeEnergyTable::FreeEnergyTable(const Eigen::MatrixXd& weights, const Eigen::VectorXd& hidden_bias)
+    : visible_(static_cast<std::size_t>(weights.rows())),
+      blocks_((static_cast<std::size_t>(weights.cols()) + kBlockUnits - 1) / kBlockUnits),
+      rows_(hwy::AllocateAligned<double>(blocks_ * (visible_ + 1) * kBlockUnits)) {
+  constexpr double kOff = -1e9;  // e^-1e9 is 0, so a padding unit adds log(1 + 0)
+  simd_path();                   // settles BOLTZMARK_SIMD before the first kernel
+  const auto hidden = static_cast<std::size_t>(weights.cols());
+  for (std::size_t j = 0; j < blocks_ * kBlockUnits; ++j) {
+    double* out = rows_.get() + j / kBlockUnits * (visible_ + 1) * kBlockUnits + j % kBlockUnits;
+    for (std::size_t i = 0; i < visible_; ++i) {
+      out[i * kBlockUnits] = j < hidden ? weights(i, j) : 0.0;
+    }
+    out[visible_ * kBlockUnits] = j < hidden ? hidden_bias[j] : kOff;
+  }
+}
+
+void FreeEnergyTable::add_hidden_terms(const Cases& cases, std::size_t first, std::size_t count,
+                                       double* out) const {
+  for (std::size_t b = 0; b < blocks_; ++b) {
+    const double* rows = rows_.get() + b * (visible_ + 1) * kBlockUnits;
+    const double* bias = rows + visible_ * kBlockUnits;
+    HWY_DYNAMIC_DISPATCH(add_block)(rows, bias, cases, first, count, out);
+  }
+}
 
 constexpr std::size_t kChunkCases = 256;
 
@@ -276,3 +397,4 @@ Parameters exact_gradient(const Layered& model, const Cases& cases) {
 }
 
 }  // namespace boltzmark
+#endif  // HWY_ONCE

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "boltzmark/exact/modes/mean_field.hpp"
-#include "boltzmark/exact/modes/orthants.hpp"
 #include "boltzmark/exact/modes/state_list.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/transition/sweep.hpp"

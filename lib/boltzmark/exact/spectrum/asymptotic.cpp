@@ -9,7 +9,7 @@
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/spectrum/connectivity.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 
 namespace boltzmark {
 namespace {

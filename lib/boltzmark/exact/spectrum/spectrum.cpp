@@ -11,7 +11,7 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/spectrum/connectivity.hpp"
-#include "boltzmark/exact/spectrum/operator_matrix.hpp"
+#include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/exact/spectrum/spectrum_krylov.hpp"
 #include "boltzmark/model/sides.hpp"
 
