@@ -5,8 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <string_view>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"

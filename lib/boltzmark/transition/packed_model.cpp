@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"

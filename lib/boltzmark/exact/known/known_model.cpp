@@ -10,7 +10,6 @@
 #include "boltzmark/core/number.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 

@@ -2,16 +2,12 @@
 
 #include <hwy/aligned_allocator.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"

@@ -1,8 +1,6 @@
 #include "boltzmark/exact/modes/lower_bound.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 

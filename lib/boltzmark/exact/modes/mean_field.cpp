@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"

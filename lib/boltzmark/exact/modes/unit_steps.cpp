@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"

@@ -9,7 +9,6 @@
 #include "boltzmark/core/eigenvalues.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/spectrum/connectivity.hpp"
-#include "boltzmark/exact/spectrum/operator.hpp"
 
 namespace boltzmark {
 namespace {

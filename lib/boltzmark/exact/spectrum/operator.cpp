@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"

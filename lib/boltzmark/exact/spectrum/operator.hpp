@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "boltzmark/exact/turns.hpp"

@@ -1,9 +1,7 @@
 #include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "boltzmark/core/simd.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "boltzmark/io/datasets/dataset.hpp"
 

@@ -12,8 +12,6 @@
 #include <cstring>
 #include <utility>
 
-#include "boltzmark/io/place.hpp"
-
 namespace boltzmark {
 namespace {
 

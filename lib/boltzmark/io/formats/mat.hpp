@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/io/formats/array.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <memory>
 #include <ranges>
 #include <string>
 #include <string_view>

@@ -5,7 +5,6 @@
 
 #include "boltzmark/core/aligned.hpp"
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/transition/kernels/panel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/transition/kernels/layer_update.cpp"
