@@ -13,7 +13,7 @@
 
 namespace boltzmark {
 
-Eigen::MatrixXd normals(int rows, int cols, double sd, Stream& draws) {
+Eigen::MatrixXd normal_parameters(int rows, int cols, double sd, Stream& draws) {
   return Eigen::MatrixXd::NullaryExpr(rows, cols, [&] { return sd * draws.normal(); });
 }
 
@@ -86,8 +86,9 @@ KnownModel make_ising(std::span<const std::string> fields) {
 }
 
 Layered random_rbm(int visible, int hidden, double sd, Stream& draws) {
-  Eigen::MatrixXd weights = normals(visible, hidden, sd, draws);
-  Eigen::VectorXd below = normals(visible, 1, sd, draws), above = normals(hidden, 1, sd, draws);
+  Eigen::MatrixXd weights = normal_parameters(visible, hidden, sd, draws);
+  Eigen::VectorXd below = normal_parameters(visible, 1, sd, draws),
+                  above = normal_parameters(hidden, 1, sd, draws);
   return Layered::rbm(std::move(weights), std::move(below), std::move(above));
 }
 
@@ -251,10 +252,11 @@ KnownModel make_deep(std::span<const std::string> fields) {
   need_enumerable("(VISIBLE + TOP) x HIDDEN", visible + top, hidden);
   Stream draws = seeded(fields[4], "deep");
   const auto layer = [&](int units) {
-    return Layer{.unit = Unit::bernoulli(), .bias = normals(units, 1, sd, draws), .sigma0 = {}};
+    return Layer{
+        .unit = Unit::bernoulli(), .bias = normal_parameters(units, 1, sd, draws), .sigma0 = {}};
   };
-  std::vector<Eigen::MatrixXd> weights = {normals(visible, hidden, sd, draws),
-                                          normals(hidden, top, sd, draws)};
+  std::vector<Eigen::MatrixXd> weights = {normal_parameters(visible, hidden, sd, draws),
+                                          normal_parameters(hidden, top, sd, draws)};
   std::vector<Layer> layers = {layer(visible)};
   layers.push_back(layer(hidden));
   layers.push_back(layer(top));

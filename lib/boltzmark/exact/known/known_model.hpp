@@ -35,7 +35,7 @@ std::span<const ModelFamily> model_families();
 KnownModel make_known_model(std::string_view text);
 
 /// Draws normal numbers, column by column.
-Eigen::MatrixXd normals(int rows, int cols, double sd, Stream& draws);
+Eigen::MatrixXd normal_parameters(int rows, int cols, double sd, Stream& draws);
 
 inline constexpr int kMostLattice = 128;  ///< L of a model: half a GiB of weights
 

@@ -71,9 +71,10 @@ KnownModel make_stars(const Stars& stars, Stream& draws) {
   KnownLogZ known{.by = fmt::format("quadrature of {} independent parts", stars.count)};
   for (int s = 0; s < stars.count; ++s) {
     const double tilt = std::min(stars.strength, 1.0);
-    const Star star{.weights = normals(stars.visible, 1, stars.strength, draws),
-                    .below = normals(stars.visible, 1, tilt / std::sqrt(stars.visible), draws),
-                    .above = tilt * draws.normal() / 2};
+    const Star star{
+        .weights = normal_parameters(stars.visible, 1, stars.strength, draws),
+        .below = normal_parameters(stars.visible, 1, tilt / std::sqrt(stars.visible), draws),
+        .above = tilt * draws.normal() / 2};
     const Integral part = integrate(star);
     known.log_z += part.log_z;
     known.error += part.error;

@@ -20,7 +20,9 @@ struct StripLattice {
 };
 
 StripLattice draw(const Strip& strip, Stream& draws) {
-  const auto field = [&](double sd) { return normals(strip.length, strip.width, sd, draws); };
+  const auto field = [&](double sd) {
+    return normal_parameters(strip.length, strip.width, sd, draws);
+  };
   StripLattice lattice{field(strip.strength), field(strip.strength), field(strip.field)};
   lattice.right.col(strip.width - 1).setZero();
   lattice.down.row(strip.length - 1).setZero();
