@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "boltzmark/exact/likelihood/cd_gradient.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "experiments/bruegge2013/support/measures.hpp"
 #include "experiments/bruegge2013/support/random_rbm.hpp"
 #include "experiments/kit/bands.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"
+#include "verification/checks/cd_gradient.hpp"
 
 namespace boltzmark::experiments::bruegge2013_cd_bias {
 namespace {

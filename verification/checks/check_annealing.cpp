@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
+#include "verification/checks/annealing_moments.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/table_target.hpp"

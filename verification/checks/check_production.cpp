@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/decision_bound.hpp"
+#include "verification/checks/recovered_sweep.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

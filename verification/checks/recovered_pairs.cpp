@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
+#include "verification/checks/recovered_sweep.hpp"
 
 namespace boltzmark {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
-#include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/exact/partition.hpp"
@@ -21,6 +20,7 @@
 #include "boltzmark/transition/rule.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
+#include "verification/checks/annealing_moments.hpp"
 #include "verification/checks/tempered_chain.hpp"
 #include "verification/checks/tempered_moments.hpp"
 #include "verification/checks/verifier.hpp"

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "boltzmark/estimate/methods.hpp"
-#include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "experiments/carlson2016/support/all_methods.hpp"
 #include "experiments/kit/statistics/interval.hpp"
+#include "verification/checks/annealing_moments.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "verification/checks/annealing_moments.hpp"
 
 namespace boltzmark::experiments {
 namespace {

@@ -1,9 +1,9 @@
 // What propagating the whole measure tells of AIS.
-#include "boltzmark/exact/annealing_moments.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "verification/checks/annealing_moments.hpp"
 #include "verification/checks/check_cases.hpp"
 
 using namespace boltzmark;

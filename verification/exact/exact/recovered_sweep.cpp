@@ -1,4 +1,3 @@
-#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -6,6 +5,7 @@
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "verification/checks/decision_bound.hpp"
+#include "verification/checks/recovered_sweep.hpp"
 #include "verification/checks/verifier.hpp"
 #include "verification/exact/support/drawn_network.hpp"
 #include "verification/exact/support/every_path.hpp"

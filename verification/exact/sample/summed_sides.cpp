@@ -7,11 +7,11 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/model/sides.hpp"
 #include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
+#include "verification/checks/annealing_moments.hpp"
 #include "verification/exact/support/enumeration_models.hpp"
 
 using namespace boltzmark;

@@ -1,7 +1,6 @@
-#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
+#include "verification/checks/recovered_sweep.hpp"
 
 #include <algorithm>
-
 
 namespace boltzmark {
 namespace {

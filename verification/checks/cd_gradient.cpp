@@ -1,4 +1,4 @@
-#include "boltzmark/exact/likelihood/cd_gradient.hpp"
+#include "verification/checks/cd_gradient.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "boltzmark/exact/annealing_moments.hpp"
+#include "verification/checks/annealing_moments.hpp"
 
 #include <cmath>
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/exact/spectrum/recovered_sweep.hpp"
+#include "verification/checks/recovered_sweep.hpp"
 
 namespace boltzmark {
 namespace {
