@@ -10,7 +10,7 @@
 
 #include "boltzmark/exact/annealing_moments.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/table_target.hpp"

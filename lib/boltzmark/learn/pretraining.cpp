@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/cases/stacked_cases.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
 
 namespace boltzmark {

@@ -8,8 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/markov_chain.hpp"
-#include "boltzmark/estimate/estimators/rts_mixed.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "verification/checks/rts_likelihood.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 

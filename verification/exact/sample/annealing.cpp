@@ -13,7 +13,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/annealing_moments.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
 #include "verification/checks/table_target.hpp"
 #include "verification/exact/support/small_data.hpp"
 

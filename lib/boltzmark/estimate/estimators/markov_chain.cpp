@@ -7,8 +7,8 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/sample/estimate.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
 
 namespace boltzmark {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "boltzmark/estimate/held/switches.hpp"
-#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/chosen_base.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"

@@ -10,8 +10,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/target/layered_population.hpp"
 #include "boltzmark/target/layered_target.hpp"
 

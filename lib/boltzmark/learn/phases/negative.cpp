@@ -8,13 +8,9 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/number.hpp"
 #include "boltzmark/random/draws.hpp"
-#include "boltzmark/sample/chains/adaptive_runs.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
-#include "boltzmark/sample/chains/fast_weights.hpp"
 #include "boltzmark/sample/chains/persistent_chains.hpp"
-#include "boltzmark/sample/chains/persistent_ladders.hpp"
-#include "boltzmark/sample/chains/persistent_transitions.hpp"
 
 namespace boltzmark {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/tempered_group.hpp"
 #include "boltzmark/target/layered_population.hpp"
 
