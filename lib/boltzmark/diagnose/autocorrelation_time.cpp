@@ -4,6 +4,7 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -29,13 +30,6 @@ void check(const Eigen::Ref<const Eigen::MatrixXd>& chains, Eigen::Index max_lag
 }
 
 // Plain loops here and below: Eigen's sums change their last bits with the data's alignment.
-double sum_of(const Eigen::Ref<const Eigen::MatrixXd>& chains) {
-  double sum = 0;
-  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
-    for (Eigen::Index step = 0; step < chains.rows(); ++step) sum += chains(step, chain);
-  return sum;
-}
-
 Eigen::VectorXd lagged_sums_directly(const Eigen::Ref<const Eigen::VectorXd>& series,
                                      Eigen::Index max_lag, double mean) {
   Eigen::VectorXd sums(max_lag + 1);
@@ -48,18 +42,13 @@ Eigen::VectorXd lagged_sums_directly(const Eigen::Ref<const Eigen::VectorXd>& se
   return sums;
 }
 
-Eigen::Index power_of_two_above(Eigen::Index value) {
-  Eigen::Index power = 1;
-  while (power < value) power *= 2;
-  return power;
-}
-
 // Splits the series into blocks of B > max_lag. With A_j the transform of block j padded to 2B, the
 // transform of blocks j and j+1 joined is A_j(m) + (-1)^m A_{j+1}(m), so that
 // sum_j conj(A_j) (A_j + (-1)^m A_{j+1}) transforms back to the lagged sums up to lag B.
 Eigen::VectorXd lagged_sums_by_transform(const Eigen::Ref<const Eigen::VectorXd>& series,
                                          Eigen::Index max_lag, double mean) {
-  const Eigen::Index block = power_of_two_above(std::max<Eigen::Index>(max_lag + 1, 2048));
+  const Eigen::Index block =
+      std::bit_ceil(static_cast<std::size_t>(std::max<Eigen::Index>(max_lag + 1, 2048)));
   Eigen::FFT<double> fft;
   fft.SetFlag(Eigen::FFT<double>::HalfSpectrum);
   std::vector<double> padded(2 * block);
@@ -82,6 +71,27 @@ Eigen::VectorXd lagged_sums_by_transform(const Eigen::Ref<const Eigen::VectorXd>
   return Eigen::Map<Eigen::VectorXd>(padded.data(), max_lag + 1);
 }
 
+/// Estimates each chain's autocovariances about the mean of all samples.
+/// Shapes  chains [steps x chains]; result [max_lag + 1, chains]
+Eigen::MatrixXd chain_autocovariances(const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                                      Eigen::Index max_lag) {
+  double sum = 0;
+  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
+    for (Eigen::Index step = 0; step < chains.rows(); ++step) sum += chains(step, chain);
+  const double mean = sum / static_cast<double>(chains.size());
+  Eigen::MatrixXd result(max_lag + 1, chains.cols());
+  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
+    result.col(chain) = autocovariance(chains.col(chain), max_lag, mean);
+  return result;
+}
+
+/// Averages the columns, in order.
+Eigen::VectorXd average(const Eigen::Ref<const Eigen::MatrixXd>& columns) {
+  Eigen::VectorXd total = Eigen::VectorXd::Zero(columns.rows());
+  for (Eigen::Index c = 0; c < columns.cols(); ++c) total += columns.col(c);
+  return total / static_cast<double>(columns.cols());
+}
+
 }  // namespace
 
 Eigen::VectorXd autocovariance(const Eigen::Ref<const Eigen::VectorXd>& series,
@@ -95,11 +105,7 @@ Eigen::VectorXd autocovariance(const Eigen::Ref<const Eigen::VectorXd>& series,
 Eigen::VectorXd autocovariance(const Eigen::Ref<const Eigen::MatrixXd>& chains,
                                Eigen::Index max_lag) {
   check(chains, max_lag);
-  const double mean = sum_of(chains) / static_cast<double>(chains.size());
-  Eigen::VectorXd total = Eigen::VectorXd::Zero(max_lag + 1);
-  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
-    total += autocovariance(chains.col(chain), max_lag, mean);
-  return total / static_cast<double>(chains.cols());
+  return average(chain_autocovariances(chains, max_lag));
 }
 
 Eigen::VectorXd autocorrelation(const Eigen::Ref<const Eigen::MatrixXd>& chains,
@@ -129,27 +135,6 @@ void check_series(const Eigen::Ref<const Eigen::MatrixXd>& chains, Eigen::Index 
   if (!chains.allFinite()) throw InvalidArgument("chains = not finite (must be finite)");
   if (chains.maxCoeff() == chains.minCoeff())
     throw InvalidArgument(fmt::format("chains = {} throughout (must vary)", chains(0, 0)));
-}
-
-/// Estimates each chain's autocovariances about the mean of all samples.
-/// Shapes  chains [steps x chains]; result [max_lag + 1, chains]
-Eigen::MatrixXd chain_autocovariances(const Eigen::Ref<const Eigen::MatrixXd>& chains,
-                                      Eigen::Index max_lag) {
-  double sum = 0;
-  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
-    for (Eigen::Index step = 0; step < chains.rows(); ++step) sum += chains(step, chain);
-  const double mean = sum / static_cast<double>(chains.size());
-  Eigen::MatrixXd result(max_lag + 1, chains.cols());
-  for (Eigen::Index chain = 0; chain < chains.cols(); ++chain)
-    result.col(chain) = autocovariance(chains.col(chain), max_lag, mean);
-  return result;
-}
-
-/// Averages the columns, in order.
-Eigen::VectorXd average(const Eigen::Ref<const Eigen::MatrixXd>& columns) {
-  Eigen::VectorXd total = Eigen::VectorXd::Zero(columns.rows());
-  for (Eigen::Index c = 0; c < columns.cols(); ++c) total += columns.col(c);
-  return total / static_cast<double>(columns.cols());
 }
 
 /// Sets the standard error and the 95 % interval, symmetric in log tau, from a relative standard

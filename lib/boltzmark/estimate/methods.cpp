@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"

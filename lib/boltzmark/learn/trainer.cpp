@@ -6,12 +6,9 @@
 #include <cmath>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/transition/statistics.hpp"
-#include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <string>
 #include <vector>
 
 #include "boltzmark/target/ladder.hpp"

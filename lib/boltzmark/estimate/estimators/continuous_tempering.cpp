@@ -10,10 +10,8 @@
 
 #include "boltzmark/core/exponentials.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/core/progress.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"

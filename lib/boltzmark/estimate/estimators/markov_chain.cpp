@@ -2,12 +2,9 @@
 
 #include <Eigen/LU>
 #include <functional>
-#include <vector>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {

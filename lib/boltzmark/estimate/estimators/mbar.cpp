@@ -1,15 +1,12 @@
 #include "boltzmark/estimate/estimators/mbar.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/estimators/mixture_solver.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
-#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {
@@ -132,8 +129,7 @@ Visited visited_rungs(const SampleStore& store, const VectorXd& counts) {
   visited.counts = counts(visited.rungs);
   visited.inverse_temperatures.resize(visited.counts.size());
   for (std::size_t i = 0; i < visited.rungs.size(); ++i)
-    visited.inverse_temperatures[static_cast<Index>(i)] =
-        store.ladder[static_cast<int>(visited.rungs[i])];
+    visited.inverse_temperatures[i] = store.ladder[static_cast<int>(visited.rungs[i])];
   return visited;
 }
 
@@ -157,7 +153,7 @@ VectorXd all_log_z(const SampleStore& store, const Visited& visited, const Vecto
   std::size_t next = 0;
   for (Index k = 0; k < log_z.size(); ++k) {
     if (next < visited.rungs.size() && visited.rungs[next] == k) {
-      log_z[k] = z[static_cast<Index>(next++)];
+      log_z[k] = z[next++];
       continue;
     }
     LogSum sum;

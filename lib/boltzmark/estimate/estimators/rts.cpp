@@ -6,7 +6,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/mixture_solver.hpp"
-#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -71,8 +70,7 @@ TrackedPlace LogZTracker::initial_place(const Target& target) const {
     const Chains& states =
         dynamic_cast<const LayeredPopulation&>(left->group(g)).tempered_chains().states();
     for (int l = 0; l < states.layers(); ++l)
-      place.states[static_cast<std::size_t>(l)].middleCols(left->first_chain(g), states.chains()) =
-          states.get_layer(l);
+      place.states[l].middleCols(left->first_chain(g), states.chains()) = states.get_layer(l);
   }
   for (int c = 0; c < options_.chains; ++c)
     place.rungs.push_back(

@@ -8,7 +8,6 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/places/places.hpp"
 #include "boltzmark/estimate/places/unit_moves.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
@@ -35,12 +34,11 @@ NearStates draw_near(const Bipartite& sides, const Eigen::VectorXd& other_means,
   NearStates drawn{Eigen::MatrixXd(units, kDraws), Eigen::VectorXd(kDraws)};
   double normaliser = 0;
   for (Eigen::Index i = 0; i < units; ++i)
-    normaliser += log_partition(sides.enumerated[static_cast<std::size_t>(i)], inputs[i]);
+    normaliser += log_partition(sides.enumerated[i], inputs[i]);
   for (int n = 0; n < kDraws; ++n) {
     auto state = drawn.states.col(n);
     for (Eigen::Index i = 0; i < units; ++i)
-      state[i] =
-          value_at(sides.enumerated[static_cast<std::size_t>(i)], inputs[i], draws.uniform());
+      state[i] = value_at(sides.enumerated[i], inputs[i], draws.uniform());
     const Eigen::VectorXd other = sides.other_input + sides.weights * state;
     drawn.log_weights[n] =
         log_weight(sides, other, sides.bias.dot(state)) - (inputs.dot(state) - normaliser);
@@ -69,14 +67,26 @@ std::vector<Eigen::Index> away_from(const Eigen::VectorXd& reached, const Places
 // The first place is a group, the second, two, four, eight, ..
 int group_of(Eigen::Index place) { return std::bit_width(static_cast<std::size_t>(place)); }
 
-// Shapes  log_weights [draws x places], -infinity where the draw is in another part
-void add_groups(const Eigen::MatrixXd& log_weights, SmallMasses& small) {
-  const Eigen::Index count = log_weights.cols();
-  const double highest = log_weights.maxCoeff();
+/// Mean weights of draws, relative to the greatest, and the variances of these means.
+struct MeanWeights {
+  double highest;
+  Eigen::ArrayXd means, variances;
+};
+
+// Shapes  log_weights [draws x parts], -infinity where the draw is in another part
+MeanWeights mean_weights(const Eigen::MatrixXd& log_weights) {
+  const double highest = log_weights.maxCoeff(), draws = static_cast<double>(log_weights.rows());
   const Eigen::ArrayXXd weights = (log_weights.array() - highest).exp();
   const Eigen::ArrayXd means = weights.colwise().mean();
-  const Eigen::ArrayXd variances =
-      (weights.rowwise() - means.transpose()).square().colwise().sum() / (kDraws - 1.0) / kDraws;
+  return {highest, means,
+          (weights.rowwise() - means.transpose()).square().colwise().sum().transpose() /
+              (draws - 1.0) / draws};
+}
+
+// Shapes  as mean_weights'
+void add_groups(const Eigen::MatrixXd& log_weights, SmallMasses& small) {
+  const Eigen::Index count = log_weights.cols();
+  const auto [highest, means, variances] = mean_weights(log_weights);
   Eigen::ArrayXd sums = Eigen::ArrayXd::Zero(group_of(count - 1) + 1), squares = sums, least = sums;
   small.groups.push_back(-1);
   for (Eigen::Index k = 0; k < count; ++k) {
@@ -117,9 +127,8 @@ SmallMasses small_masses(const Layered& model, const Places& places, int parity,
     const NearStates drawn = draw_near(sides, other_means.col(place), stream);
     const std::vector<int> parts = of_side.parts_of(drawn.states);
     for (int n = 0; n < kDraws; ++n)
-      log_weights(n, place) = parts[static_cast<std::size_t>(n)] == place + 1
-                                  ? drawn.log_weights[n]
-                                  : -std::numeric_limits<double>::infinity();
+      log_weights(n, place) =
+          parts[n] == place + 1 ? drawn.log_weights[n] : -std::numeric_limits<double>::infinity();
   });
   if (!(log_weights.maxCoeff() > -std::numeric_limits<double>::infinity())) return small;
   add_groups(log_weights, small);
@@ -135,7 +144,6 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
   const LayeredTarget target = pilot_target(model, base, choice);
   TopStates top(target, choice.chains, choice.key);
   const AnnealingResult run = pilot(target, choice, &top);
-  const double highest = run.log_weights.maxCoeff();
   Eigen::MatrixXd log_weights = Eigen::MatrixXd::Constant(choice.chains, phases.centres.cols(),
                                                           -std::numeric_limits<double>::infinity());
   int chain = 0;
@@ -144,11 +152,7 @@ AnnealedParts anneal_parts(const Layered& model, const Phases& phases, const Bas
       log_weights(chain, part) = run.log_weights[chain];
       ++chain;
     }
-  const Eigen::ArrayXXd by_part = (log_weights.array() - highest).exp();
-  const Eigen::ArrayXd means = by_part.colwise().mean();
-  const Eigen::ArrayXd variances =
-      (by_part.rowwise() - means.transpose()).square().colwise().sum().transpose() /
-      (choice.chains - 1.0) / choice.chains;
+  const auto [highest, means, variances] = mean_weights(log_weights);
   AnnealedParts parts;
   parts.log_masses = highest + means.log();
   parts.errors = (means > 0).select(variances.sqrt() / means, 0.0);
@@ -181,7 +185,7 @@ PhaseMasses with_pilot(const PhaseMasses& phases, const PhaseMasses& pilot) {
 }  // namespace
 
 bool is_almost_all(const Phases& phases, Eigen::Index part) {
-  const bool holds = phases.holds[static_cast<std::size_t>(part)];
+  const bool holds = phases.holds[part];
   return phases.share(part, holds ? 0 : -kShareErrors) > kAlmostAll;
 }
 
@@ -212,8 +216,7 @@ Phases anneal_phases(const Layered& model, const Modes& modes, StreamKey key,
   for (Eigen::Index k = 0; k < count; ++k) {
     BaseChoice of_part = choice;
     of_part.key = derive_key(choice.key, std::to_string(k));
-    const AnnealedParts parts =
-        anneal_parts(model, phases, phases.bases[static_cast<std::size_t>(k)], of_part);
+    const AnnealedParts parts = anneal_parts(model, phases, phases.bases[k], of_part);
     phases.log_masses[k] = parts.log_masses[k];
     phases.errors[k] = parts.errors[k];
     phases.log_least[k] = parts.log_least[k];

@@ -22,7 +22,7 @@ std::vector<int> Parts::parts_of(const Eigen::Ref<const Eigen::MatrixXd>& values
     const Eigen::VectorXd scaled = scales.cwiseProduct(values.col(c));
     Eigen::Index nearest = 0;
     (centres.colwise() - scaled).colwise().squaredNorm().minCoeff(&nearest);
-    parts[static_cast<std::size_t>(c)] = static_cast<int>(nearest);
+    parts[c] = static_cast<int>(nearest);
   }
   return parts;
 }
@@ -89,9 +89,8 @@ Places find_places(const Layered& model, const Modes& modes, int most) {
       mean_field(model, list_side(model, modes.parity), modes.parity, kUpdates, means);
   std::vector<int> order(bounds.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return bounds[static_cast<std::size_t>(a)].log_z > bounds[static_cast<std::size_t>(b)].log_z;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return bounds[a].log_z > bounds[b].log_z; });
   const Eigen::MatrixXf all = all_values(means);
   std::vector<int> different;
   for (const int c : order)
@@ -102,10 +101,10 @@ Places find_places(const Layered& model, const Modes& modes, int most) {
   const auto count = std::ssize(different);
   Places places{Chains(model, static_cast<int>(count)), Eigen::MatrixXf(model.units(), count), {}};
   for (Eigen::Index c = 0; c < count; ++c) {
-    const int from = different[static_cast<std::size_t>(c)];
+    const int from = different[c];
     places.states.copy_chain(static_cast<int>(c), states, from);
     places.means.col(c) = all.col(from);
-    places.log_z.push_back(bounds[static_cast<std::size_t>(from)].log_z);
+    places.log_z.push_back(bounds[from].log_z);
   }
   return places;
 }

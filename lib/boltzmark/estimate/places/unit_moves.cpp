@@ -13,9 +13,7 @@ namespace boltzmark {
 NumberedSides::NumberedSides(const Layered& model, int parity) : sides(list_side(model, parity)) {
   std::vector<Eigen::Index> first = {0};
   for (int l = 0; l < model.layers(); ++l) first.push_back(first.back() + model.size(l));
-  const auto number = [&](const UnitPlace& place) {
-    return first[static_cast<std::size_t>(place.layer)] + place.unit;
-  };
+  const auto number = [&](const UnitPlace& place) { return first[place.layer] + place.unit; };
   std::transform(sides.places.begin(), sides.places.end(), std::back_inserter(units), number);
   std::transform(sides.other_places.begin(), sides.other_places.end(), std::back_inserter(others),
                  number);
@@ -50,8 +48,7 @@ template <class Of>
 MatrixXd by_unit(const std::vector<Unit>& units, const MatrixXd& inputs, const Of& of) {
   MatrixXd values(inputs.rows(), inputs.cols());
   for (Index c = 0; c < inputs.cols(); ++c)
-    for (Index i = 0; i < inputs.rows(); ++i)
-      values(i, c) = of(units[static_cast<std::size_t>(i)], inputs(i, c));
+    for (Index i = 0; i < inputs.rows(); ++i) values(i, c) = of(units[i], inputs(i, c));
   return values;
 }
 
@@ -67,8 +64,7 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   constexpr int kUpdates = 4;
   const auto hold = [&] {
     for (Index c = 0; c < means.cols(); ++c)
-      if (const Index unit = held[static_cast<std::size_t>(c)]; unit >= 0)
-        means(unit, c) = values[static_cast<std::size_t>(c)];
+      if (const Index unit = held[c]; unit >= 0) means(unit, c) = values[c];
   };
   MatrixXd inputs, other;
   hold();
@@ -83,7 +79,7 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   MatrixXd entropies =
       by_unit(sides.enumerated, inputs, log_partition) - inputs.cwiseProduct(means);
   for (Index c = 0; c < means.cols(); ++c)
-    if (const Index unit = held[static_cast<std::size_t>(c)]; unit >= 0) entropies(unit, c) = 0;
+    if (const Index unit = held[c]; unit >= 0) entropies(unit, c) = 0;
   const MatrixXd of_others = by_unit(sides.other, other, log_partition);
   VectorXd log_z = means.transpose() * sides.bias + entropies.colwise().sum().transpose() +
                    of_others.colwise().sum().transpose();
@@ -118,9 +114,8 @@ class SideDraws {
     values.resize(inputs.rows(), kMovedChains);
     for (Index i = 0; i < inputs.rows(); ++i)
       for (Index c = 0; c < kMovedChains; ++c)
-        values(i, c) = static_cast<float>(value_at(units_[static_cast<std::size_t>(i)],
-                                                   static_cast<double>(inputs(i, c)),
-                                                   (words_(i, c) + 0.5) * 0x1p-32));
+        values(i, c) = static_cast<float>(
+            value_at(units_[i], static_cast<double>(inputs(i, c)), (words_(i, c) + 0.5) * 0x1p-32));
   }
 
  private:

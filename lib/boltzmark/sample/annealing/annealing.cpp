@@ -7,7 +7,6 @@
 #include <exception>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -229,8 +228,7 @@ class SmcRun {
     }
     if (!any) return;
     const std::vector<int> parents = populations_.resample(offspring_);
-    for (std::size_t c = 0; c < parents.size(); ++c)
-      families_[c] = families_[static_cast<std::size_t>(parents[c])];
+    for (std::size_t c = 0; c < parents.size(); ++c) families_[c] = families_[parents[c]];
   }
 
   bool resample(int rung, int island, Eigen::Ref<Eigen::VectorXd> log_weights) {
@@ -264,7 +262,7 @@ class SmcRun {
     Stream choices(options_.annealing.key, Purpose::data);
     for (std::size_t c = 0; c < families_.size(); ++c) {
       const auto family = static_cast<std::size_t>(families_[c]);
-      const double weight = weights[static_cast<Eigen::Index>(c)];
+      const double weight = weights[c];
       sums[family] += weight;
       if (choices.uniform() * sums[family] < weight) kept[family] = c;
     }

@@ -3,16 +3,64 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
-#include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/transition/log_density.hpp"
 
 namespace boltzmark {
+namespace {
+
+constexpr std::string_view kConstant = "constant:", kVanishing = "vanishing:";
+
+constexpr std::array<std::string_view, 4> kSwapRules = {"last", "lag", "each", "entry"};
+
+}  // namespace
+
+bool AdaptingFactor::is_valid() const { return size > 0 && std::isfinite(size); }
+
+double AdaptingFactor::at(std::uint64_t update) const {
+  return vanishing ? size / static_cast<double>(update) : size;
+}
+
+std::string AdaptingFactor::name() const {
+  return fmt::format("{}{}", vanishing ? kVanishing : kConstant, size);
+}
+
+std::optional<AdaptingFactor> parse_adapting_factor(std::string_view text) {
+  for (const bool vanishing : {false, true}) {
+    const std::string_view kind = vanishing ? kVanishing : kConstant;
+    if (!text.starts_with(kind)) continue;
+    const auto size = parse_number<double>(text.substr(kind.size()));
+    if (size && AdaptingFactor{vanishing, *size}.is_valid())
+      return AdaptingFactor{vanishing, *size};
+  }
+  return std::nullopt;
+}
+
+std::string_view name(WeightSharing sharing) {
+  return sharing == WeightSharing::own ? "own" : "shared";
+}
+
+std::optional<WeightSharing> parse_weight_sharing(std::string_view text) {
+  for (const WeightSharing sharing : {WeightSharing::own, WeightSharing::shared})
+    if (name(sharing) == text) return sharing;
+  return std::nullopt;
+}
+
+std::string_view name(SwapRule rule) { return kSwapRules[static_cast<std::size_t>(rule)]; }
+
+std::optional<SwapRule> parse_swap_rule(std::string_view text) {
+  for (std::size_t i = 0; i < kSwapRules.size(); ++i)
+    if (kSwapRules[i] == text) return static_cast<SwapRule>(i);
+  return std::nullopt;
+}
+
 namespace {
 
 bool is_end(int rungs, int rung) { return rung == 0 || rung + 1 == rungs; }
@@ -50,7 +98,7 @@ AdaptingFactor checked_factor(const AdaptingFactor& factor) {
 }  // namespace
 
 void raise_weight(std::span<double> log_g, int rung, double increase) {
-  log_g[static_cast<std::size_t>(rung)] += increase;
+  log_g[rung] += increase;
   const double top = log_g.back();
   for (double& value : log_g) value -= top;
 }
@@ -233,7 +281,7 @@ AdaptiveRuns::AdaptiveRuns(const SamplerSetup& setup, AdaptiveOptions options, i
     : chains_(setup, 0, std::move(options)),
       every_(every),
       ends_(static_cast<std::size_t>(chains()), chains_.rungs() - 1) {
-  if (every < 1) throw InvalidArgument(fmt::format("every = {} (must be at least 1)", every));
+  at_least_one("every", every);
 }
 
 void AdaptiveRuns::advance(int sweeps) {
@@ -250,7 +298,7 @@ void AdaptiveRuns::run() {
     chains_.move_rungs();
   }
   for (int c = 0; c < chains(); ++c) {
-    ends_[static_cast<std::size_t>(c)] = chains_.rung(c);
+    ends_[c] = chains_.rung(c);
     chains_.return_to_top(c);
   }
 }
@@ -276,16 +324,6 @@ void AdaptiveRuns::restore(CheckpointReader& in) {
   chains_.restore(in);
 }
 
-namespace {
-
-CouplingOptions checked_coupling(const CouplingOptions& coupling) {
-  if (coupling.lag < 1)
-    throw InvalidArgument(fmt::format("lag = {} (must be at least 1)", coupling.lag));
-  return coupling;
-}
-
-}  // namespace
-
 bool exchanges(SwapRule rule, bool at_lag, int before, int after, int top) {
   switch (rule) {
     case SwapRule::last:
@@ -302,8 +340,9 @@ bool exchanges(SwapRule rule, bool at_lag, int before, int after, int top) {
 
 CoupledChains::CoupledChains(const SamplerSetup& setup, AdaptiveOptions options,
                              CouplingOptions coupling)
-    : chains_(setup, setup.packing.chains, std::move(options)),
-      coupling_(checked_coupling(coupling)) {}
+    : chains_(setup, setup.packing.chains, std::move(options)), coupling_(coupling) {
+  at_least_one("lag", coupling.lag);
+}
 
 void CoupledChains::advance(int sweeps) {
   for (int s = 0; s < sweeps; ++s) {

@@ -115,21 +115,12 @@ std::vector<int> PersistentLadders::rungs() const {
   return all;
 }
 
-namespace {
-
-int checked_period(int every) {
-  if (every < 1) throw InvalidArgument(fmt::format("every = {} (must be at least 1)", every));
-  return every;
-}
-
-}  // namespace
-
 PersistentTransitions::PersistentTransitions(const SamplerSetup& setup,
                                              std::vector<float> inverse_temperatures, int every)
     : chains_(setup),
       options_{.inverse_temperatures = std::move(inverse_temperatures), .rule = setup.rule},
       draws_(setup.draws),
-      every_(checked_period(every)) {
+      every_(at_least_one("every", every)) {
   options_.check();
 }
 

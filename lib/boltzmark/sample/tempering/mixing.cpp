@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "boltzmark/diagnose/pareto.hpp"
 
@@ -52,7 +51,7 @@ bool exchange_rungs(const SampleStore& store) {
     for (Eigen::Index s = 0; s < store.sweeps(); ++s) {
       const auto rungs = store.rung.row(s).segment(first, store.bundle());
       std::vector<bool> taken(static_cast<std::size_t>(store.bundle()), false);
-      for (const int rung : rungs) taken[static_cast<std::size_t>(rung)] = true;
+      for (const int rung : rungs) taken[rung] = true;
       if (!std::all_of(taken.begin(), taken.end(), [](bool t) { return t; })) return false;
       moved = moved || rungs != store.rung.row(0).segment(first, store.bundle());
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
