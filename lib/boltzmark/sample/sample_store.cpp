@@ -244,10 +244,9 @@ void need_random_rungs(const SampleStore& store) {
 RungLaw::RungLaw(const SampleStore& store, Eigen::VectorXd log_weights)
     : store_(store),
       states_(States::joint),
-      inverse_temperatures_(store.rungs()),
+      inverse_temperatures_(inverse_temperatures_of(store.ladder)),
       log_weight_(std::move(log_weights)) {
   store.check();
-  for (int k = 0; k < store.rungs(); ++k) inverse_temperatures_[k] = store.ladder[k];
 }
 
 RungLaw::RungLaw(const SampleStore& store, States states) : RungLaw(store, Eigen::VectorXd()) {

@@ -7,6 +7,11 @@
 
 namespace boltzmark {
 
+/// Returns the inverse temperatures of a ladder.  Shapes  [rungs]
+inline Eigen::VectorXd inverse_temperatures_of(const Ladder& ladder) {
+  return Eigen::VectorXf::Map(ladder.singles().data(), ladder.rungs()).cast<double>();
+}
+
 /// What tempered sampling keeps: for each kept sweep and chain the rung whose kernel produced the
 /// state, and D = log f - log p1 of that joint state. Every estimator on samples reads this alone.
 /// Invariant  Zhat is fixed while samples are kept

@@ -11,6 +11,10 @@
 namespace boltzmark {
 namespace {
 
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
 // log Z and its error from occupancies (sum_n w_kn + added) / (N + K added).
 Estimate from_weights(const RungSums& sums, double added, const Eigen::VectorXd& log_prior,
                       const Eigen::VectorXd& log_z_hat) {
@@ -77,26 +81,21 @@ Estimate rts(const SampleStore& store, States states) {
 }
 
 Estimate ts(const RungSums& hard_sums, const Eigen::VectorXd& log_prior,
-            const Eigen::VectorXd& log_z_hat, const TsOptions& options) {
-  if (!(options.added_count >= 0))
-    throw InvalidArgument(
-        fmt::format("added_count = {} (must be at least 0)", options.added_count));
-  return from_weights(hard_sums, options.added_count, log_prior, log_z_hat);
+            const Eigen::VectorXd& log_z_hat, double added_count) {
+  if (!(added_count >= 0))
+    throw InvalidArgument(fmt::format("added_count = {} (must be at least 0)", added_count));
+  return from_weights(hard_sums, added_count, log_prior, log_z_hat);
 }
 
-Estimate ts(const SampleStore& store, const TsOptions& options) {
+Estimate ts(const SampleStore& store, double added_count) {
   need_random_rungs(store);
   Estimate estimate =
-      ts(sum_by_rung(store, Assignment::hard), store.log_prior, store.log_z_hat, options);
+      ts(sum_by_rung(store, Assignment::hard), store.log_prior, store.log_z_hat, added_count);
   judge_mixing(estimate, store);
   return estimate;
 }
 
 namespace {
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 void check(const std::vector<RtsStage>& stages, const VectorXd& log_prior) {
   if (stages.empty()) throw InvalidArgument("stages = 0 (must be at least 1)");

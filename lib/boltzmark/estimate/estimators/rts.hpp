@@ -35,20 +35,16 @@ Estimate rts(const RungSums& soft_sums, const Eigen::VectorXd& log_prior,
 /// Throws  InvalidArgument if rungs were not drawn or the states asked for are not stored
 Estimate rts(const SampleStore& store, States states);
 
-struct TsOptions {
-  /// Added to the count of every rung (the paper uses 0.1). With 0, an unvisited rung is refused
-  /// and has no estimate; otherwise there is a number, but the status still says unvisited_rung.
-  double added_count = 0;
-};
-
 /// Estimates log Z from counts: RTS without Rao-Blackwellisation.
 ///   c_k = (n_k + a) / (N + a K)                                    [carlson2016, Fig. 1 and 4.3]
+/// With a = 0 (the paper uses 0.1) an unvisited rung is refused and has no estimate; otherwise there is a number,
+/// but the status still says unvisited_rung.
 /// Throws  InvalidArgument as rts, or if the added count is negative
 Estimate ts(const RungSums& hard_sums, const Eigen::VectorXd& log_prior,
-            const Eigen::VectorXd& log_z_hat, const TsOptions& options = {});
+            const Eigen::VectorXd& log_z_hat, double added_count = 0);
 /// Estimates log Z from a store and judges its mixing.
 /// Throws  InvalidArgument if rungs were not drawn by simulated tempering
-Estimate ts(const SampleStore& store, const TsOptions& options = {});
+Estimate ts(const SampleStore& store, double added_count = 0);
 
 /// Samples drawn while log Zhat stood still.
 struct RtsStage {

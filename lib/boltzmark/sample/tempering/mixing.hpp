@@ -64,8 +64,7 @@ LadderTraffic traffic_of(const Eigen::MatrixXi& rung, int rungs);
 
 /// Whether chains made 20 round trips between the ends of the ladder, and two each in the mean.
 bool enough_round_trips(std::int64_t trips, Eigen::Index chains);
-/// Refuses an estimate if the chains made fewer than 20 round trips between the ends of the ladder,
-/// or fewer than two each in the mean.
+/// Refuses an estimate unless they did.
 void judge_round_trips(Estimate& estimate, std::int64_t trips, Eigen::Index chains);
 /// Counts the chains as which unequal visits n are as good: (sum n)^2 / sum n^2; 0 of no visit.
 /// Shapes  visits [chains]
@@ -87,9 +86,8 @@ void judge_exchanges(Estimate& estimate, const SampleStore& store);
 /// Does so, for all estimators on samples, where a store's chains drew their rungs or exchange them.
 void judge_mixing(Estimate& estimate, const SampleStore& store);
 
-/// Refuses an estimate if a rung has no samples, and says how many have none.
-/// Returns whether all rungs were visited.
-/// Shapes  counts [rungs]
+/// Refuses an estimate if a rung has no samples.
+/// Shapes  counts [rungs]     Returns  whether all rungs were visited
 bool judge_visits(Estimate& estimate, const Eigen::VectorXd& counts);
 
 }  // namespace boltzmark

@@ -231,7 +231,7 @@ class Replicas {
       : options_(options),
         populations_(target, chains(), options.key),
         log_ratio_(Eigen::VectorXd::Zero(chains())),
-        swaps_(inverse_temperatures(options.ladder), options.bundles) {
+        swaps_(in_double(options.ladder.singles()), options.bundles) {
     populations_.for_each(options.top_start ? options.top_start : [](Population& population, int) {
       population.draw_base();
     });
@@ -262,10 +262,6 @@ class Replicas {
  private:
   int rungs() const { return options_.ladder.rungs(); }
   int chains() const { return options_.bundles * rungs(); }
-
-  static std::vector<double> inverse_temperatures(const Ladder& ladder) {
-    return {ladder.singles().begin(), ladder.singles().end()};
-  }
 
   SampleStore empty_store() const {
     return {.ladder = options_.ladder,
