@@ -4,7 +4,7 @@
 
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/sample/tempering/ladder_traffic.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "experiments/carlson2016/support/mixture.hpp"
 #include "experiments/kit/measures.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 #include "experiments/carlson2016/support/ratios.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "boltzmark/learn/phases/negative.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/salakhutdinov2010/support/committed_rbms.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/results.hpp"
 #include "experiments/kit/summary.hpp"

@@ -8,7 +8,7 @@
 
 #include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "experiments/speed/contender.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/held/visits.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/exact/enumeration/enumeration.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "input.hpp"

@@ -6,7 +6,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"
-#include "boltzmark/sample/tempering/rung_steps.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "verification/checks/worst.hpp"
 
 namespace boltzmark {

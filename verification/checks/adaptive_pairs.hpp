@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boltzmark/model/layered.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/transition/rule.hpp"
 
 namespace boltzmark {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "boltzmark/exact/modes/modes.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "verification/checks/annealing_moments.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "boltzmark/sample/chains/fast_weights.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/subjects.hpp"
 #include "verification/checks/worst.hpp"

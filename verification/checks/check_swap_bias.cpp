@@ -8,9 +8,8 @@
 #include <array>
 #include <cmath>
 
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
-#include "boltzmark/sample/tempering/rung_steps.hpp"
-#include "boltzmark/sample/tempering/wang_landau.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/constant_factor.hpp"

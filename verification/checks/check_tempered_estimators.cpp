@@ -14,7 +14,7 @@
 #include "boltzmark/estimate/estimators/mbar.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/exact/log_z.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "verification/checks/check_cases.hpp"
 #include "verification/checks/check_tempered_cases.hpp"
 #include "verification/checks/rts_likelihood.hpp"

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "boltzmark/sample/tempering/rung_steps.hpp"
-#include "boltzmark/sample/tempering/wang_landau.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/coupling_laws.hpp"
 

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "boltzmark/estimate/estimators/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 
 namespace boltzmark {
 

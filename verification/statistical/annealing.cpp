@@ -1,4 +1,6 @@
 // Means and intervals of annealing estimators over many runs on a small peaked model.
+#include "boltzmark/sample/annealing/annealing.hpp"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -13,7 +15,6 @@
 #include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/exact/state_space.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"

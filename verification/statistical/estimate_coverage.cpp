@@ -7,7 +7,6 @@
 #include "boltzmark/estimate/estimators/markov_chain.hpp"
 #include "boltzmark/estimate/estimators/mbar.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/estimate/estimators/rts_mixed.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "decide.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"

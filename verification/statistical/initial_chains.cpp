@@ -1,11 +1,10 @@
 // The law of chains that start at cases.
-#include "boltzmark/learn/phases/initial_chains.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "boltzmark/learn/initial.hpp"
+#include "boltzmark/learn/trainer.hpp"
 #include "decide.hpp"
 
 using namespace boltzmark;

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "boltzmark/exact/spectrum/asymptotic.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "decide.hpp"
 #include "peaked_model.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/diagnose/autocorrelation.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/io/datasets/data_folders.hpp"
 #include "boltzmark/io/model_file.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "boltzmark/estimate/held/attempts.hpp"
-#include "boltzmark/estimate/held/visits.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 
 namespace boltzmark::experiments {
 

@@ -11,7 +11,7 @@
 #include "boltzmark/diagnose/pareto.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/both_ways.hpp"
-#include "boltzmark/estimate/held/visits.hpp"
+#include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 

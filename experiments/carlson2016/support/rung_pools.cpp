@@ -89,8 +89,7 @@ Json estimate_from_pool(const SampleStore& pool, int estimates, int mbar_estimat
     const RungSums soft = sum_by_rung(drawn, Assignment::soft);
     const RungSums hard = sum_by_rung(drawn, Assignment::hard);
     found["RTS"].push_back(rts(soft, pool.log_prior, pool.log_z_hat).log_z);
-    found["TS"].push_back(
-        ts(hard, pool.log_prior, pool.log_z_hat, {.added_count = kAddedCount}).log_z);
+    found["TS"].push_back(ts(hard, pool.log_prior, pool.log_z_hat, kAddedCount).log_z);
     found["TI"].push_back(thermodynamic_integration(hard, pool.ladder, ti).log_z);
     found["TI-RB"].push_back(thermodynamic_integration(soft, pool.ladder, ti).log_z);
     if (i < mbar_estimates) found["MBAR"].push_back(mbar(drawn).log_z);

@@ -7,8 +7,8 @@
 
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/io/datasets/dataset.hpp"
-#include "boltzmark/learn/phases/weighted_negative.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/learn/trainer.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark::experiments {

@@ -6,9 +6,8 @@
 
 #include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/estimate/estimators/rts_mixed.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "experiments/carlson2016/support/models.hpp"
 

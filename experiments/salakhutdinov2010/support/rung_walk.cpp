@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/sample/tempering/rung_steps.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 
 namespace boltzmark::experiments {
 namespace {

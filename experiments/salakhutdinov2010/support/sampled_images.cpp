@@ -9,7 +9,7 @@
 #include <set>
 
 #include "boltzmark/sample/chains/adaptive_chains.hpp"
-#include "boltzmark/sample/tempering/ladder_traffic.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "experiments/kit/measures.hpp"
 #include "experiments/kit/statistics/class_changes.hpp"

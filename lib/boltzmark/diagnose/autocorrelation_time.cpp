@@ -4,32 +4,71 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <complex>
 #include <functional>
+#include <unsupported/Eigen/FFT>
+#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/quantiles.hpp"
-#include "boltzmark/diagnose/autocorrelation.hpp"
 
 namespace boltzmark {
 namespace {
 
-constexpr double least_batches = 20;
-constexpr double batch_per_tau = 20;
-constexpr double first_batch_per_tau = 25;   // so that noise in tau seldom asks for longer batches
-constexpr double tolerated_discrepancy = 2;  // standard errors
-constexpr Eigen::Index least_chains = 5;  // below, the jackknife's own error is too large to help
-constexpr double half_of_95 = 1.959963984540054;  // standard errors
+constexpr Eigen::Index direct_lags = 64;  // below, direct sums beat the transforms
 
-/// Throws InvalidArgument if there are fewer steps than `least`, no chain, a value is not finite,
-/// or all values are equal.
-void check_series(const Eigen::Ref<const Eigen::MatrixXd>& chains, Eigen::Index least) {
-  if (chains.rows() < least || chains.cols() == 0)
-    throw InvalidArgument(fmt::format("chains = {} x {} (must hold at least {} steps and a chain)",
-                                      chains.rows(), chains.cols(), least));
+void check(const Eigen::Ref<const Eigen::MatrixXd>& chains, Eigen::Index max_lag) {
+  if (chains.size() == 0)
+    throw InvalidArgument(fmt::format("chains = {} x {} (must hold at least one step and chain)",
+                                      chains.rows(), chains.cols()));
+  if (max_lag < 0 || max_lag >= chains.rows())
+    throw InvalidArgument(
+        fmt::format("max_lag = {} (must be in 0..{})", max_lag, chains.rows() - 1));
   if (!chains.allFinite()) throw InvalidArgument("chains = not finite (must be finite)");
-  if (chains.maxCoeff() == chains.minCoeff())
-    throw InvalidArgument(fmt::format("chains = {} throughout (must vary)", chains(0, 0)));
+}
+
+// Plain loops here and below: Eigen's sums change their last bits with the data's alignment.
+Eigen::VectorXd lagged_sums_directly(const Eigen::Ref<const Eigen::VectorXd>& series,
+                                     Eigen::Index max_lag, double mean) {
+  Eigen::VectorXd sums(max_lag + 1);
+  for (Eigen::Index lag = 0; lag <= max_lag; ++lag) {
+    double sum = 0;
+    for (Eigen::Index t = 0; t + lag < series.size(); ++t)
+      sum += (series[t] - mean) * (series[t + lag] - mean);
+    sums[lag] = sum;
+  }
+  return sums;
+}
+
+// Splits the series into blocks of B > max_lag. With A_j the transform of block j padded to 2B, the
+// transform of blocks j and j+1 joined is A_j(m) + (-1)^m A_{j+1}(m), so that
+// sum_j conj(A_j) (A_j + (-1)^m A_{j+1}) transforms back to the lagged sums up to lag B.
+Eigen::VectorXd lagged_sums_by_transform(const Eigen::Ref<const Eigen::VectorXd>& series,
+                                         Eigen::Index max_lag, double mean) {
+  const Eigen::Index block =
+      std::bit_ceil(static_cast<std::size_t>(std::max<Eigen::Index>(max_lag + 1, 2048)));
+  Eigen::FFT<double> fft;
+  fft.SetFlag(Eigen::FFT<double>::HalfSpectrum);
+  std::vector<double> padded(2 * block);
+  std::vector<std::complex<double>> present, next, spectrum(block + 1);
+  const auto transform = [&](Eigen::Index first, std::vector<std::complex<double>>& out) {
+    std::fill(padded.begin(), padded.end(), 0.0);
+    const Eigen::Index count = std::clamp<Eigen::Index>(series.size() - first, 0, block);
+    for (Eigen::Index t = 0; t < count; ++t) padded[t] = series[first + t] - mean;
+    fft.fwd(out, padded);
+  };
+  transform(0, present);
+  for (Eigen::Index first = 0; first < series.size(); first += block) {
+    transform(first + block, next);
+    for (Eigen::Index m = 0; m <= block; ++m)
+      spectrum[m] +=
+          std::conj(present[m]) * (m % 2 == 0 ? present[m] + next[m] : present[m] - next[m]);
+    present.swap(next);
+  }
+  fft.inv(padded, spectrum);
+  return Eigen::Map<Eigen::VectorXd>(padded.data(), max_lag + 1);
 }
 
 /// Estimates each chain's autocovariances about the mean of all samples.
@@ -51,6 +90,51 @@ Eigen::VectorXd average(const Eigen::Ref<const Eigen::MatrixXd>& columns) {
   Eigen::VectorXd total = Eigen::VectorXd::Zero(columns.rows());
   for (Eigen::Index c = 0; c < columns.cols(); ++c) total += columns.col(c);
   return total / static_cast<double>(columns.cols());
+}
+
+}  // namespace
+
+Eigen::VectorXd autocovariance(const Eigen::Ref<const Eigen::VectorXd>& series,
+                               Eigen::Index max_lag, double mean) {
+  check(series, max_lag);
+  const auto sums = max_lag < direct_lags ? lagged_sums_directly(series, max_lag, mean)
+                                          : lagged_sums_by_transform(series, max_lag, mean);
+  return sums / static_cast<double>(series.size());
+}
+
+Eigen::VectorXd autocovariance(const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                               Eigen::Index max_lag) {
+  check(chains, max_lag);
+  return average(chain_autocovariances(chains, max_lag));
+}
+
+Eigen::VectorXd autocorrelation(const Eigen::Ref<const Eigen::MatrixXd>& chains,
+                                Eigen::Index max_lag) {
+  check(chains, max_lag);
+  if (chains.maxCoeff() == chains.minCoeff())
+    throw InvalidArgument(fmt::format("chains = {} throughout (must vary)", chains(0, 0)));
+  const Eigen::VectorXd covariance = autocovariance(chains, max_lag);
+  return covariance / covariance[0];
+}
+
+namespace {
+
+constexpr double least_batches = 20;
+constexpr double batch_per_tau = 20;
+constexpr double first_batch_per_tau = 25;   // so that noise in tau seldom asks for longer batches
+constexpr double tolerated_discrepancy = 2;  // standard errors
+constexpr Eigen::Index least_chains = 5;  // below, the jackknife's own error is too large to help
+constexpr double half_of_95 = 1.959963984540054;  // standard errors
+
+/// Throws InvalidArgument if there are fewer steps than `least`, no chain, a value is not finite,
+/// or all values are equal.
+void check_series(const Eigen::Ref<const Eigen::MatrixXd>& chains, Eigen::Index least) {
+  if (chains.rows() < least || chains.cols() == 0)
+    throw InvalidArgument(fmt::format("chains = {} x {} (must hold at least {} steps and a chain)",
+                                      chains.rows(), chains.cols(), least));
+  if (!chains.allFinite()) throw InvalidArgument("chains = not finite (must be finite)");
+  if (chains.maxCoeff() == chains.minCoeff())
+    throw InvalidArgument(fmt::format("chains = {} throughout (must vary)", chains(0, 0)));
 }
 
 /// Sets the standard error and the 95 % interval, symmetric in log tau, from a relative standard

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "boltzmark/core/quantiles.hpp"
@@ -52,34 +53,37 @@ bool is_beyond(const Estimate& estimate, const RatioRange& range) {
          estimate.log_z > range.high + slack;
 }
 
+// Why an estimate with a number is none; empty: it may be one.
+std::string fault_of(const Estimate& estimate, const RatioRange& range) {
+  if (!has_error(estimate))
+    return "the error of log Z is not finite: D is too large for this method or its ladder";
+  if (is_impossible(estimate))
+    return fmt::format(
+        "std_error = {:.6g}, limits {:.6g} .. {:.6g} of log Z {:.6g}, {:.6g} effective samples (must "
+        "be limits around log Z, and an error and samples that are not negative)",
+        estimate.std_error, estimate.lower, estimate.upper, estimate.log_z,
+        estimate.effective_samples);
+  if (estimate.std_error > kNoNumber)
+    return fmt::format(
+        "the error of log Z is {:.3g} nats (more than {:.0f}): run more sweeps, or use more rungs",
+        estimate.std_error, kNoNumber);
+  if (is_beyond(estimate, range))
+    return fmt::format(
+        "log Z and its error do not fit the sampled D, which are within {:.6g} .. {:.6g}: use more "
+        "rungs",
+        range.low, range.high);
+  return {};
+}
+
 }  // namespace
 
 Estimate closed(Estimate estimate, const RatioRange& range) {
   forget_infinities(estimate);
   if (!std::isfinite(estimate.log_z)) {
     refuse_without_number(estimate);
-  } else if (estimate.status == Status::ok && !has_error(estimate)) {
-    estimate.refuse(Status::not_converged,
-                    "the error of log Z is not finite: D is too large for "
-                    "this method or its ladder");
-  } else if (estimate.status == Status::ok && is_impossible(estimate)) {
-    estimate.refuse(
-        Status::not_converged,
-        fmt::format("std_error = {:.6g}, limits {:.6g} .. {:.6g} of log Z {:.6g}, {:.6g} "
-                    "effective samples (must be limits around log Z, and an error and "
-                    "samples that are not negative)",
-                    estimate.std_error, estimate.lower, estimate.upper, estimate.log_z,
-                    estimate.effective_samples));
-  } else if (estimate.status == Status::ok && estimate.std_error > kNoNumber) {
-    estimate.refuse(Status::not_converged,
-                    fmt::format("the error of log Z is {:.3g} nats (more than {:.0f}): run more "
-                                "sweeps, or use more rungs",
-                                estimate.std_error, kNoNumber));
-  } else if (estimate.status == Status::ok && is_beyond(estimate, range)) {
-    estimate.refuse(Status::not_converged,
-                    fmt::format("log Z and its error do not fit the sampled D, which are within "
-                                "{:.6g} .. {:.6g}: use more rungs",
-                                range.low, range.high));
+  } else if (estimate.status == Status::ok) {
+    if (std::string fault = fault_of(estimate, range); !fault.empty())
+      estimate.refuse(Status::not_converged, std::move(fault));
   }
   return estimate;
 }

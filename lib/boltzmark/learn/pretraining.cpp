@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/cases/stacked_cases.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
 
 namespace boltzmark {
@@ -33,8 +33,7 @@ void check_epochs(const std::vector<int>& epochs, std::size_t rbms) {
   if (epochs.size() != rbms)
     throw InvalidArgument(fmt::format("epochs = {} (must be {} numbers, one for each hidden layer)",
                                       fmt::join(epochs, ","), rbms));
-  for (const int epoch : epochs)
-    if (epoch < 1) throw InvalidArgument(fmt::format("epochs = {} (must be at least 1)", epoch));
+  for (const int epoch : epochs) at_least_one("epochs", epoch);
 }
 
 }  // namespace
@@ -72,7 +71,7 @@ void Pretraining::plan() {
   const auto per_epoch =
       static_cast<std::uint64_t>(Minibatches(cases_->cases(), options_.batch, key_).per_epoch());
   for (int l = 0; l < static_cast<int>(rbms_.size()); ++l)
-    for (int epoch = 0; epoch < options_.epochs[static_cast<std::size_t>(l)]; ++epoch) {
+    for (int epoch = 0; epoch < options_.epochs[l]; ++epoch) {
       const Stage next{l, sweeps_in(l, epoch), momentum_in(epoch), per_epoch};
       const bool same = !stages_.empty() && stages_.back().rbm == l &&
                         stages_.back().sweeps == next.sweeps &&
@@ -91,12 +90,11 @@ void Pretraining::start_stage() {
   const int rbms = static_cast<int>(rbms_.size());
   std::vector<Layered> below;  // as their hidden layers are drawn
   for (int l = 0; l < stage.rbm; ++l)
-    below.push_back(
-        with_input_times(rbms_[static_cast<std::size_t>(l)], 1, copies_in_stack(l, rbms).visible));
+    below.push_back(with_input_times(rbms_[l], 1, copies_in_stack(l, rbms).visible));
   const StreamKey key = derive_key(key_, "pretraining stage", fmt::format("{}", stage_));
   const auto source =
       std::make_shared<StackedCases>(cases_, std::move(below), updates_before(stage_), key);
-  const Layered& start = rbms_[static_cast<std::size_t>(stage.rbm)];
+  const Layered& start = rbms_[stage.rbm];
   TrainOptions options{.negative = Negative::cd(stage.sweeps),
                        .learning_rate = options_.learning_rate / stage.sweeps,
                        .weight_decay = kPretrainingDecay,
@@ -116,7 +114,7 @@ void Pretraining::step() {
   trainer_->step();
   const Stage& stage = stages_[stage_];
   if (trainer_->updates() < stage.updates) return;
-  rbms_[static_cast<std::size_t>(stage.rbm)] = trainer_->model();
+  rbms_[stage.rbm] = trainer_->model();
   ++stage_;
   start_stage();
 }
@@ -135,7 +133,7 @@ std::uint64_t Pretraining::total_updates() const { return updates_before(stages_
 
 Layered Pretraining::model() const {
   std::vector<Layered> rbms = rbms_;
-  if (!finished()) rbms[static_cast<std::size_t>(stages_[stage_].rbm)] = trainer_->model();
+  if (!finished()) rbms[stages_[stage_].rbm] = trainer_->model();
   return compose_stack(rbms);
 }
 

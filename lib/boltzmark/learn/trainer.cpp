@@ -4,14 +4,76 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/learn/phases/initial_chains.hpp"
-#include "boltzmark/learn/phases/weighted_negative.hpp"
 #include "boltzmark/transition/statistics.hpp"
 
 namespace boltzmark {
+namespace {
+
+void check_weights(std::span<const double> weights, const Chains& chains) {
+  if (weights.size() != static_cast<std::size_t>(chains.chains()))
+    throw InvalidArgument(
+        fmt::format("weights = {} values (must be {})", weights.size(), chains.chains()));
+  for (const double weight : weights)
+    if (!(weight >= 0 && std::isfinite(weight)))
+      throw InvalidArgument(fmt::format("weights = {} (must be finite and not negative)", weight));
+  if (*std::max_element(weights.begin(), weights.end()) == 0)
+    throw InvalidArgument("weights = 0 everywhere (must have a positive one)");
+}
+
+}  // namespace
+
+void subtract_weighted_negative(const PackedModel& model, std::span<const double> weights,
+                                Chains& chains, Parameters& sum) {
+  for (int l = 1; l < chains.layers(); l += 2) set_means(model, chains, l);
+  if (weights.empty()) return add_statistics(chains, {}, -1.0 / chains.chains(), sum);
+  check_weights(weights, chains);
+  // Relative to the largest, so that float32 holds those that matter however small all are.
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  std::vector<float> relative(weights.size());
+  std::transform(weights.begin(), weights.end(), relative.begin(),
+                 [&](double weight) { return static_cast<float>(weight / largest); });
+  add_statistics(chains, relative, -1 / std::accumulate(relative.begin(), relative.end(), 0.0),
+                 sum);
+}
+
+namespace {
+
+constexpr int kCaseLayer = 0;
+// With v held an RBM's h is exact after one sweep, and layers above it forget their start in a few.
+constexpr int kSweeps = 50;
+
+// A random choice of cases, over again where they are fewer than the chains.
+std::vector<int> choose_cases(int cases, int chains, StreamKey key) {
+  Minibatches minibatches(cases, std::min(cases, chains), key);
+  const std::span<const int> first = minibatches.cases(0);
+  std::vector<int> chosen;
+  for (int c = 0; c < chains; ++c) chosen.push_back(first[c % first.size()]);
+  return chosen;
+}
+
+}  // namespace
+
+Chains chains_at_cases(const Layered& model, CaseSource& source, int chains, StreamKey key) {
+  if (source.units() != model.size(kCaseLayer))
+    throw InvalidArgument(fmt::format("source = {} units (must be {}, as the visible layer)",
+                                      source.units(), model.size(kCaseLayer)));
+  const StreamKey own = derive_key(key, "chains at cases");
+  const PhiloxDraws draws(own);
+  Chains states(model, chains);
+  states.randomise(own);
+  const std::vector<int> cases = choose_cases(source.cases(), chains, own);
+  const PackedModel packed(model, {.chains = chains, .values = source.are_values()});
+  for (int s = 0; s < kSweeps; ++s) {
+    source.fill(states, cases, 0);
+    sweep(packed, states, draws, {.first_sweep = static_cast<std::uint64_t>(s)});
+  }
+  return states;
+}
+
 namespace {
 
 constexpr int kVisible = 0;

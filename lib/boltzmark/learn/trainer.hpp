@@ -14,10 +14,30 @@
 #include "boltzmark/learn/phases/mean_field.hpp"
 #include "boltzmark/learn/phases/negative.hpp"
 #include "boltzmark/model/layered.hpp"
+#include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
+#include "boltzmark/transition/chains.hpp"
 #include "boltzmark/transition/sweep.hpp"
 
 namespace boltzmark {
+
+/// Subtracts the negative phase of a gradient, estimated from weighted samples.
+///   sum -= sum_i q(b_K | x_i) g_i / sum_i q(b_K | x_i),  g_i = (v_i p(h|v_i)', v_i, p(h|v_i))
+///                                                                     [carlson2016, Sec. 2.1, 4.4]
+/// Every sample counts, whatever rung it came from; other samplers give equal weights. Replaces the
+/// states of odd layers by their means given the even ones, which the gradient is of as well.
+/// Shapes  weights [chains], q(b_K | x_i) up to a common factor, or empty for 1 each
+/// Throws  InvalidArgument if shapes differ, a weight is negative or not finite, or all are 0
+void subtract_weighted_negative(const PackedModel& model, std::span<const double> weights,
+                                Chains& chains, Parameters& sum);
+
+/// Draws states of a model that was trained on cases before: of p(h|v) for some of them, by sweeps
+/// with v held, then v given h. Such a model gives no weight to uniformly random states, and chains
+/// from there may find modes that no case is in.
+/// Returns     [chains], of different cases as long as there are any
+/// Randomness  key, by name; the cases as they are at update 0
+/// Throws      InvalidArgument if chains < 1 or the source's units are not those of v
+Chains chains_at_cases(const Layered& model, CaseSource& source, int chains, StreamKey key);
 
 /// What a training run does: stochastic gradient ascent on the log-likelihood.
 struct TrainOptions {

@@ -244,10 +244,9 @@ void need_random_rungs(const SampleStore& store) {
 RungLaw::RungLaw(const SampleStore& store, Eigen::VectorXd log_weights)
     : store_(store),
       states_(States::joint),
-      inverse_temperatures_(store.rungs()),
+      inverse_temperatures_(inverse_temperatures_of(store.ladder)),
       log_weight_(std::move(log_weights)) {
   store.check();
-  for (int k = 0; k < store.rungs(); ++k) inverse_temperatures_[k] = store.ladder[k];
 }
 
 RungLaw::RungLaw(const SampleStore& store, States states) : RungLaw(store, Eigen::VectorXd()) {
@@ -267,6 +266,44 @@ void RungLaw::operator()(Eigen::Index place, Eigen::VectorXd& out) const {
     out = Eigen::Map<const Eigen::VectorXd>(from, store_.rungs());
   }
   rung_probabilities(out, log_weight_, out);
+}
+
+namespace {
+
+void check_sizes(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,
+                 const Eigen::VectorXd& log_z_hat) {
+  if (occupancy.size() < 2 || log_prior.size() != occupancy.size() ||
+      log_z_hat.size() != occupancy.size())
+    throw InvalidArgument(
+        fmt::format("occupancy, log_prior, log_z_hat = {}, {}, {} values (must be one a rung, 2 "
+                    "rungs or more)",
+                    occupancy.size(), log_prior.size(), log_z_hat.size()));
+  if (!occupancy.allFinite() || occupancy.minCoeff() < 0)
+    throw InvalidArgument("occupancy (must be finite and not negative)");
+}
+
+}  // namespace
+
+Eigen::VectorXd log_z_from_occupancies(const Eigen::VectorXd& occupancy,
+                                       const Eigen::VectorXd& log_prior,
+                                       const Eigen::VectorXd& log_z_hat) {
+  check_sizes(occupancy, log_prior, log_z_hat);
+  return partial_rts_update(occupancy, log_prior, log_z_hat.array() - log_z_hat[0], 1);
+}
+
+Eigen::VectorXd sams_update(const Eigen::VectorXd& occupancy, const Eigen::VectorXd& log_prior,
+                            const Eigen::VectorXd& log_z_hat, double step) {
+  check_sizes(occupancy, log_prior, log_z_hat);
+  const Eigen::ArrayXd ratio = occupancy.array() * (-log_prior.array()).exp();
+  return log_z_hat.array() + step * (ratio - ratio[0]);
+}
+
+Eigen::VectorXd partial_rts_update(const Eigen::VectorXd& occupancy,
+                                   const Eigen::VectorXd& log_prior,
+                                   const Eigen::VectorXd& log_z_hat, double alpha) {
+  check_sizes(occupancy, log_prior, log_z_hat);
+  const Eigen::ArrayXd log_ratio = occupancy.array().log() - log_prior.array();
+  return log_z_hat.array() + alpha * (log_ratio - log_ratio[0]);
 }
 
 }  // namespace boltzmark

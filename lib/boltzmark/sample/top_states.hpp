@@ -30,14 +30,14 @@ struct TopStates {
   /// Counts a visit of the chain in a place of the population that begins with first_chain, and keeps its
   /// state: the n-th replaces the one kept with probability 1/n, so that each is kept as often.
   void offer(const Population& population, int first_chain, int place, Stream& choices) {
-    const double count = ++visits[static_cast<std::size_t>(first_chain + place)];
+    const double count = ++visits[first_chain + place];
     if (choices.below(static_cast<std::uint64_t>(count)) == 0)
       states.take_chain(first_chain + place, population, place);
   }
   /// Does so with a weight that is not negative: each state is kept in proportion to its own.
   void offer(const Population& population, int first_chain, int place, double weight,
              Stream& choices) {
-    const double sum = visits[static_cast<std::size_t>(first_chain + place)] += weight;
+    const double sum = visits[first_chain + place] += weight;
     if (choices.uniform() * sum < weight) states.take_chain(first_chain + place, population, place);
   }
 };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/estimate/estimators/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/held/case_likelihood.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/methods.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/diagnose/autocorrelation.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "oracle/diagnose_oracle.hpp"

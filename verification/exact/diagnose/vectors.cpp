@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "boltzmark/diagnose/autocorrelation.hpp"
 #include "boltzmark/diagnose/autocorrelation_time.hpp"
 #include "experiments/kit/files.hpp"
 #include "experiments/kit/statistics/interval.hpp"

@@ -8,7 +8,7 @@
 #include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/tempering/ladder_traffic.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 using namespace boltzmark;

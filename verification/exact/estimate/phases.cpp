@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "boltzmark/estimate/held/held.hpp"
-#include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"

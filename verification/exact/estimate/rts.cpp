@@ -8,8 +8,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/estimators/markov_chain.hpp"
-#include "boltzmark/estimate/estimators/rts_mixed.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "verification/checks/rts_likelihood.hpp"
 #include "verification/exact/support/gaussian_tempering.hpp"
 
@@ -75,7 +74,7 @@ TEST_CASE("RTS and TS are sums that can be done by hand") {
   const double base = 1.5 + std::log(0.25 / 0.75);
   CHECK(rts(store, States::joint).log_z == Approx(base + std::log(c2 / (1 - c2))).epsilon(1e-14));
   CHECK(ts(store).log_z == Approx(base + std::log(4.0 / 2)).epsilon(1e-14));
-  CHECK(ts(store, {.added_count = 0.1}).log_z == Approx(base + std::log(4.1 / 2.1)).epsilon(1e-14));
+  CHECK(ts(store, 0.1).log_z == Approx(base + std::log(4.1 / 2.1)).epsilon(1e-14));
 }
 
 // Of two rungs with n and m samples, log((n + a) / (m + a)) changes by 1 / (n + a) + 1 / (m + a)
@@ -86,7 +85,7 @@ TEST_CASE("a count that is added makes TS's error smaller, as it does a sample's
   const auto n = static_cast<double>(store.rung.sum()), m = store.samples() - n;
   const Estimate raw = ts(store);
   for (const double a : {0.5, 100.0, 5000.0}) {
-    const Estimate added = ts(store, {.added_count = a});
+    const Estimate added = ts(store, a);
     const double ratio = (1 / (n + a) + 1 / (m + a)) / (1 / n + 1 / m);
     CHECK(added.std_error == Approx(ratio * raw.std_error).epsilon(1e-10));
     CHECK(added.effective_samples == Approx(raw.effective_samples).epsilon(1e-9));
@@ -116,10 +115,10 @@ TEST_CASE("an unvisited rung has no TS or stationary estimate unless a count is 
     CHECK(std::isnan(estimate.log_z));
     CHECK(std::isnan(estimate.std_error));
   }
-  const Estimate added = ts(store, {.added_count = 0.1});
+  const Estimate added = ts(store, 0.1);
   CHECK(added.status >= Status::unvisited_rung);
   CHECK(added.log_z == Approx(1.5 + std::log(1.0 / 3) + std::log(6.1 / 0.1)));
-  CHECK_THROWS_AS(ts(store, {.added_count = -1}), InvalidArgument);
+  CHECK_THROWS_AS(ts(store, -1), InvalidArgument);
 }
 
 TEST_CASE("what needs drawn rungs refuses samples whose rungs were fixed") {

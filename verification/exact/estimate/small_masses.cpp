@@ -1,6 +1,4 @@
 // Masses near places that are each small beside Z, against enumeration and worked out by hand.
-#include "boltzmark/estimate/places/small_masses.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
@@ -9,7 +7,7 @@
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/held/held.hpp"
-#include "boltzmark/estimate/held/visits.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/enumeration/plain.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/model/sides.hpp"

@@ -12,7 +12,7 @@
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/known/known_model.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/tempering/ladder_traffic.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/table_target.hpp"

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "boltzmark/estimate/estimators/mbar.hpp"
-#include "boltzmark/estimate/method.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/target/layered_target.hpp"

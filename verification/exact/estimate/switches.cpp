@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/places/unit_draws.hpp"
 #include "boltzmark/estimate/places/unit_moves.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/random/stream.hpp"

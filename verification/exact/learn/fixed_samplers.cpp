@@ -5,7 +5,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/learn/initial.hpp"
 #include "boltzmark/learn/phases/negative.hpp"
-#include "boltzmark/sample/chains/adaptive_runs.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 
 using namespace boltzmark;

@@ -8,7 +8,7 @@
 #include "boltzmark/learn/cases/standardisation.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/chains/fast_weights.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 
 using namespace boltzmark;
 

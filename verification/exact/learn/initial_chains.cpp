@@ -1,12 +1,10 @@
 // Chains of a model that was trained before: at its cases, and the trainer's own when asked for.
-#include "boltzmark/learn/phases/initial_chains.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
 #include "boltzmark/learn/trainer.hpp"
-#include "boltzmark/sample/chains/persistent_ladders.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "verification/exact/support/every_path.hpp"
 
 using namespace boltzmark;

@@ -9,7 +9,7 @@
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/exact/likelihood/likelihood.hpp"
-#include "boltzmark/learn/cases/stacked_cases.hpp"
+#include "boltzmark/learn/cases/case_source.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
 #include "verification/exact/support/small_data.hpp"

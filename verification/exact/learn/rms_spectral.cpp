@@ -1,7 +1,5 @@
 // RMSspectral against dense singular value decompositions, and the weighted negative phase against
 // enumeration.
-#include "boltzmark/learn/ascent/rms_spectral.hpp"
-
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <catch2/catch.hpp>
@@ -10,8 +8,9 @@
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/learn/ascent/optimiser.hpp"
 #include "boltzmark/learn/initial.hpp"
-#include "boltzmark/learn/phases/weighted_negative.hpp"
+#include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "verification/exact/support/learn_scripts.hpp"
 

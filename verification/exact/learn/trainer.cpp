@@ -12,7 +12,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/stream.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
-#include "boltzmark/sample/chains/persistent_ladders.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "oracle/learn_enumeration.hpp"
 #include "verification/exact/support/every_path.hpp"
 #include "verification/exact/support/small_data.hpp"

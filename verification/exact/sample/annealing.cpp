@@ -12,7 +12,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
 #include "verification/checks/annealing_moments.hpp"
 #include "verification/checks/table_target.hpp"
 #include "verification/exact/support/small_data.hpp"

@@ -1,15 +1,13 @@
 // Training with fast weights (FPCD): they serve the negative phase, and nothing else.
-#include "boltzmark/sample/chains/fast_weights.hpp"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "boltzmark/learn/phases/weighted_negative.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "boltzmark/transition/statistics.hpp"
 #include "verification/checks/check_cases.hpp"
 

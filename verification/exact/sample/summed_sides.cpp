@@ -8,7 +8,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/model/sides.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "boltzmark/transition/tempered_chains.hpp"
 #include "verification/checks/annealing_moments.hpp"

@@ -10,7 +10,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/sample/chains/persistent_transitions.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/transition/log_density.hpp"
 #include "verification/exact/support/enumeration_models.hpp"

@@ -13,7 +13,7 @@
 #include "boltzmark/exact/spectrum/spectrum.hpp"
 #include "boltzmark/learn/trainer.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 #include "verification/checks/decision_bound.hpp"

@@ -9,7 +9,7 @@
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/formats/npz.hpp"
 #include "boltzmark/learn/phases/negative.hpp"
-#include "boltzmark/sample/chains/persistent_ladders.hpp"
+#include "boltzmark/sample/chains/persistent_chains.hpp"
 #include "boltzmark/transition/sweep.hpp"
 #include "verification/interface/cli/json.hpp"
 #include "verification/interface/cli/models.hpp"

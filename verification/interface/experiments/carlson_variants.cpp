@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "experiments/carlson2016/support/error_curves.hpp"
 #include "experiments/carlson2016/support/models.hpp"

@@ -10,10 +10,8 @@
 
 #include "boltzmark/core/exponentials.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/core/progress.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
@@ -53,7 +51,7 @@ double tilt(const Ladder& knots, const Eigen::VectorXd& log_z_hat, double log_ra
 class ContinuousLaw {
  public:
   ContinuousLaw(const Ladder& knots, const Eigen::VectorXd& log_z_hat)
-      : knots_(Eigen::VectorXf::Map(knots.singles().data(), knots.rungs()).cast<double>()),
+      : knots_(inverse_temperatures_of(knots)),
         log_z_hat_(log_z_hat),
         widths_(knots_.tail(knots_.size() - 1) - knots_.head(knots_.size() - 1)) {}
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <functional>
 
 #include "boltzmark/core/progress.hpp"
 #include "boltzmark/sample/estimate.hpp"

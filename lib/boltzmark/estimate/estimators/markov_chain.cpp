@@ -2,13 +2,10 @@
 
 #include <Eigen/LU>
 #include <functional>
-#include <vector>
 
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
 
 namespace boltzmark {
 namespace {

@@ -1,15 +1,12 @@
 #include "boltzmark/estimate/estimators/mbar.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/estimators/mixture_solver.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
-#include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {
@@ -130,10 +127,7 @@ Visited visited_rungs(const SampleStore& store, const VectorXd& counts) {
   for (Index k = 0; k < counts.size(); ++k)
     if (counts[k] > 0) visited.rungs.push_back(k);
   visited.counts = counts(visited.rungs);
-  visited.inverse_temperatures.resize(visited.counts.size());
-  for (std::size_t i = 0; i < visited.rungs.size(); ++i)
-    visited.inverse_temperatures[static_cast<Index>(i)] =
-        store.ladder[static_cast<int>(visited.rungs[i])];
+  visited.inverse_temperatures = inverse_temperatures_of(store.ladder)(visited.rungs);
   return visited;
 }
 
@@ -157,7 +151,7 @@ VectorXd all_log_z(const SampleStore& store, const Visited& visited, const Vecto
   std::size_t next = 0;
   for (Index k = 0; k < log_z.size(); ++k) {
     if (next < visited.rungs.size() && visited.rungs[next] == k) {
-      log_z[k] = z[static_cast<Index>(next++)];
+      log_z[k] = z[next++];
       continue;
     }
     LogSum sum;
@@ -206,8 +200,7 @@ MbarEstimate mbar(const SampleStore& store) {
     estimate.refuse(Status::not_converged,
                     "Newton's method did not solve MBAR's equations: run more sweeps");
   if (!solution.z.allFinite()) return estimate;
-  VectorXd inverse_temperatures(store.rungs());
-  for (int k = 0; k < store.rungs(); ++k) inverse_temperatures[k] = store.ladder[k];
+  const VectorXd inverse_temperatures = inverse_temperatures_of(store.ladder);
   const VectorXd log_mixture = SampleChunks(visited.inverse_temperatures, store.log_ratio)
                                    .log_sums(VectorXd(visited.counts.array().log()) - solution.z);
   const VectorXd z = all_log_z(store, visited, solution.z, log_mixture, inverse_temperatures);

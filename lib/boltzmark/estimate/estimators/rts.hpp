@@ -1,9 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <vector>
 
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/sample_store.hpp"
+#include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {
 
@@ -33,19 +35,37 @@ Estimate rts(const RungSums& soft_sums, const Eigen::VectorXd& log_prior,
 /// Throws  InvalidArgument if rungs were not drawn or the states asked for are not stored
 Estimate rts(const SampleStore& store, States states);
 
-struct TsOptions {
-  /// Added to the count of every rung (the paper uses 0.1). With 0, an unvisited rung is refused
-  /// and has no estimate; otherwise there is a number, but the status still says unvisited_rung.
-  double added_count = 0;
-};
-
 /// Estimates log Z from counts: RTS without Rao-Blackwellisation.
 ///   c_k = (n_k + a) / (N + a K)                                    [carlson2016, Fig. 1 and 4.3]
+/// With a = 0 (the paper uses 0.1) an unvisited rung is refused and has no estimate; otherwise there is a number,
+/// but the status still says unvisited_rung.
 /// Throws  InvalidArgument as rts, or if the added count is negative
 Estimate ts(const RungSums& hard_sums, const Eigen::VectorXd& log_prior,
-            const Eigen::VectorXd& log_z_hat, const TsOptions& options = {});
+            const Eigen::VectorXd& log_z_hat, double added_count = 0);
 /// Estimates log Z from a store and judges its mixing.
 /// Throws  InvalidArgument if rungs were not drawn by simulated tempering
-Estimate ts(const SampleStore& store, const TsOptions& options = {});
+Estimate ts(const SampleStore& store, double added_count = 0);
+
+/// Samples drawn while log Zhat stood still.
+struct RtsStage {
+  RungSums sums;              ///< soft ones
+  Eigen::VectorXd log_z_hat;  ///< of this stage [rungs]
+};
+
+/// Estimates log Z by maximising the Rao-Blackwellised likelihood of all stages; one gives RTS.
+///   sum_t N_t (sum_k c_k^(t) log Z_k - log sum_k r_k Z_k / Zhat_k^(t))
+///                                                              [carlson2016, Eq. 14, Appendix A]
+/// With H the negative Hessian and H s = e_K - e_1, sample n of stage t has the influence
+/// N s'(q(x_n) - pi^(t)), pi_k^(t) ~ r_k Z_k / Zhat_k^(t). Groups of the same number are added over
+/// stages before they are taken as independent, because chains go on from stage to stage.
+/// effective_samples is judged by the ends of the ladder, which is exact for one stage.
+/// Status  unvisited_rung, without an estimate, if a rung has no weight in any stage;
+/// not_converged if the solver failed
+/// Throws  InvalidArgument if there is no stage, shapes disagree, or there is only one group
+Estimate rts_mixed(const std::vector<RtsStage>& stages, const Eigen::VectorXd& log_prior);
+/// Does so with the kept sweeps of a tempered run and those of its initial rounds in which the
+/// chains made as many round trips as trust asks for, and judges its mixing. A shorter round is
+/// still where the one before left it, which no spread between its chains tells.
+Estimate rts_mixed(const TemperedRun& run);
 
 }  // namespace boltzmark

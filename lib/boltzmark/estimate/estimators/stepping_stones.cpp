@@ -7,7 +7,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
-#include "boltzmark/sample/estimate.hpp"
 
 namespace boltzmark {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,10 +11,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
-#include "boltzmark/sample/estimate.hpp"
-#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
-#include "boltzmark/target/ladder.hpp"
 
 namespace boltzmark {
 namespace {

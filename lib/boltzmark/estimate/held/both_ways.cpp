@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <functional>
-
-#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/modes/modes.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/target/layered_target.hpp"

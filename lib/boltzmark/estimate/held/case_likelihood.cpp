@@ -8,7 +8,6 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/held/held.hpp"
-#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <string_view>
 
-#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/model/layered.hpp"
 
 namespace boltzmark {

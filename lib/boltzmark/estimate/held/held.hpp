@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,8 +8,9 @@
 #include <vector>
 
 #include "boltzmark/estimate/held/switches.hpp"
-#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/estimate/places/chosen_base.hpp"
+#include "boltzmark/estimate/places/phases.hpp"
 #include "boltzmark/exact/modes/lower_bound.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/top_states.hpp"
@@ -16,8 +18,44 @@
 
 namespace boltzmark {
 
-struct MetPhases;
-struct Phases;
+/// Refuses the estimate of a run whose samples at b = 1 were in the states that the search listed
+/// less often than the estimate itself demands: these states hold e^(searched - log Z) of all mass.
+/// So a mode that was found and hardly met is told long before its mass alone exceeds the estimate.
+/// Or more often than it allows: it is too high, or the run never met the rest.
+///   The share demanded, by an estimate four standard errors higher, is held against the upper limit of
+///   the share that was met, of level 1 - 1e-4 (Clopper and Pearson 1934, of effective visits); the
+///   share allowed, by one four standard errors lower, against its lower limit.
+/// Status  not_converged
+void hold_to_visits(const LowerBound& bound, Estimate& estimate);
+
+/// Masses, and how a run's samples at b = 1 were spread over their parts.
+struct MetMasses : PhaseMasses {
+  Eigen::VectorXd shares;  ///< of the samples [parts]
+  double visits = 0;       ///< (sum w)^2 / sum w^2 of the samples' weights; 0: no samples are known
+};
+
+/// What an estimate is held to of phases: those that annealing found, and groups of what is near all places.
+struct MetPhases : MetMasses {
+  MetMasses small = {};  ///< of no parts: none
+};
+
+/// Counts the samples of a run in each part, weighted by their visits.
+/// Shapes  visited.visits [chains of all groups together], or empty: all weigh alike
+MetPhases meet_phases(const Phases& phases, const VisitedStates& visited);
+
+/// Refuses an estimate that is lower than what annealing from bases near places found by five joint
+/// standard errors and a quarter of a nat, or whose run was seldomer in the phase near one of these bases
+/// than the mass demands that annealing found there, as hold_to_visits does: a base that is near one
+/// phase alone, or a first-order transition on the way from it, hides the others from every run.
+/// Masses near bases that the run hardly met are missing from its Z, which none of its samples tells. They
+/// add to the error, e = log(1 + their part of Z): std_error <- sqrt(std_error^2 + e^2), upper <- upper + 1.96 e.
+/// More than a quarter is refused, and a tenth that is there surely. A mass counts, taken two of its errors
+/// lower, or what surely is of it (log_least) if that is more, where the run was less than half as often and
+/// chance would have it with 20 % at most; to be sure, with 1 % at most.
+/// So are groups of what is near all places, of which each may be too small to be met, where that is sure.
+/// Returns that part, 0 if there is none.
+/// Status  not_converged
+double hold_to_phases(const MetPhases& phases, Estimate& estimate);
 
 /// Searches for states by a short tempered run of the model from the uniform base, whatever a run's
 /// base: it finds wells that no climb leads to, which annealed chains pass by, and which a base of

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
 namespace boltzmark {
@@ -70,8 +69,7 @@ TrackedPlace LogZTracker::initial_place(const Target& target) const {
     const Chains& states =
         dynamic_cast<const LayeredPopulation&>(left->group(g)).tempered_chains().states();
     for (int l = 0; l < states.layers(); ++l)
-      place.states[static_cast<std::size_t>(l)].middleCols(left->first_chain(g), states.chains()) =
-          states.get_layer(l);
+      place.states[l].middleCols(left->first_chain(g), states.chains()) = states.get_layer(l);
   }
   for (int c = 0; c < options_.chains; ++c)
     place.rungs.push_back(

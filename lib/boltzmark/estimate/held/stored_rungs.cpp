@@ -29,12 +29,12 @@ std::optional<Eigen::VectorXd> weights_by_mbar(const SampleStore& store) {
 // is that of the groups, and no smaller than that of rungs drawn one by one: a state that is met once in a million
 // visits of a rung is in all of them by its law, and in none by a run.
 double farthest(const Eigen::MatrixXd& groups, const Eigen::VectorXd& variances, double samples) {
-  constexpr double kRounding = 1e-6;  // nats of D
+  constexpr double kRoundingOfD = 1e-6;  // nats of D
   const auto of_row = [&](const auto& row, double variance) {
     const auto count = static_cast<double>(row.size());
     const double squares = (row.array() - row.mean()).square().sum() * count / (count - 1);
     return std::abs(row.sum()) /
-           std::sqrt(std::max(squares, variance) + std::pow(kRounding * samples, 2));
+           std::sqrt(std::max(squares, variance) + std::pow(kRoundingOfD * samples, 2));
   };
   const Eigen::VectorXd places = Eigen::VectorXd::LinSpaced(groups.rows(), 0, 1);
   double worst = of_row((places.transpose() * groups).eval(), places.cwiseAbs2().dot(variances));

@@ -52,8 +52,7 @@ std::optional<UnitSwitch> rare_switch(const Samples& samples, Unit unit, Index n
   for (Index n = 0; n < samples.weights.size(); ++n) {
     const auto value = static_cast<double>(samples.values(number, n));
     mean += samples.weights[n] * value;
-    shares[static_cast<std::size_t>(std::lround((value - unit.lowest()) / unit.spacing()))] +=
-        samples.weights[n];
+    shares[std::lround((value - unit.lowest()) / unit.spacing())] += samples.weights[n];
   }
   const auto most = std::max_element(shares.begin(), shares.end());
   UnitSwitch found{.unit = static_cast<int>(number),
@@ -62,7 +61,7 @@ std::optional<UnitSwitch> rare_switch(const Samples& samples, Unit unit, Index n
                    .share = *most};
   for (int k = 0; k < unit.values(); ++k)
     if (std::abs(unit.value(k) - found.to) < std::abs(unit.value(k) - found.from))
-      found.met += shares[static_cast<std::size_t>(k)];
+      found.met += shares[k];
   if (found.met > kRarely || found.share < kOften || found.from == found.to) return {};
   return found;
 }
@@ -81,8 +80,7 @@ void add_candidates(const NumberedSides& side, const Samples& samples,
   constexpr double kNothing = -7, kWeights = 0x1p32, kProducts = 9;
   std::vector<Candidate> rare;
   for (Index i = 0; i < std::ssize(side.units); ++i)
-    if (const auto of = rare_switch(samples, side.sides.enumerated[static_cast<std::size_t>(i)],
-                                    side.units[static_cast<std::size_t>(i)]))
+    if (const auto of = rare_switch(samples, side.sides.enumerated[i], side.units[i]))
       rare.push_back({.of = *of, .side = &side, .place = i});
   const double most =
       kWeights / kProducts / std::max(1.0, static_cast<double>(side.sides.weights.size()));

@@ -10,9 +10,8 @@
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
 #include "boltzmark/estimate/held/both_ways.hpp"
-#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/sample/annealing/annealing.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
 #include "boltzmark/sample/estimate.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
@@ -127,7 +126,7 @@ Estimate weigh_by_visits(const Eigen::VectorXd& log_weights, const std::vector<d
   std::vector<double> logs, counts;
   for (std::size_t c = 0; c < visits.size(); ++c) {
     if (visits[c] == 0) continue;
-    logs.push_back(log_weights[static_cast<Eigen::Index>(c)]);
+    logs.push_back(log_weights[c]);
     counts.push_back(visits[c]);
   }
   const auto n = static_cast<Eigen::Index>(logs.size());

@@ -1,13 +1,16 @@
-// The methods that read one run of simulated tempering.
+// The methods that temper: most read one run of simulated tempering.
 #include <utility>
 
 #include "boltzmark/estimate/estimators/bar.hpp"
+#include "boltzmark/estimate/estimators/continuous_tempering.hpp"
 #include "boltzmark/estimate/estimators/markov_chain.hpp"
 #include "boltzmark/estimate/estimators/mbar.hpp"
 #include "boltzmark/estimate/estimators/rts.hpp"
-#include "boltzmark/estimate/estimators/rts_mixed.hpp"
+#include "boltzmark/estimate/estimators/stepping_stones.hpp"
 #include "boltzmark/estimate/estimators/thermodynamic_integration.hpp"
-#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/held/both_ways.hpp"
+#include "boltzmark/estimate/methods.hpp"
+#include "boltzmark/sample/tempering/adaptive_tempering.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 
 namespace boltzmark {
@@ -135,6 +138,127 @@ Method rts_mixed_method() {
   method.reads_log_f = true;
   method.square_matrices = 8;  // the Hessian, its parts and what solves it
   return method;
+}
+
+// Methods that adapt Zhat while they temper.
+
+namespace {
+
+// log Zhat at the top, of each of at most 8 islands.
+double bytes_of_islands(const MethodSettings&) { return 8 * 8; }
+
+// Densities, and log weights of an island.
+double bytes_of_adaptive_rungs(const MethodSettings& settings) {
+  return 2 * 8 * tempering_ladder(settings).rungs();
+}
+
+template <Adaptation adaptation>
+Estimate adapt(const Target& target, const MethodSettings& settings) {
+  return adaptive_tempering(target, {.adaptation = adaptation,
+                                     .chains = settings.chains,
+                                     .sweeps = settings.sweeps,
+                                     .ladder = tempering_ladder(settings),
+                                     .log_prior = settings.log_prior,
+                                     .key = settings.key,
+                                     .progress = settings.progress,
+                                     .top_states = settings.top_states})
+      .estimate;
+}
+
+Method adaptive_method(const char* name, const char* summary,
+                       Estimate (*run)(const Target&, const MethodSettings&)) {
+  return {.name = name,
+          .summary = summary,
+          .source = Source::adaptive,
+          .reads = {.log_prior = true},
+          .run = run,
+          .work = tempering_work,
+          .sweep_bytes = bytes_of_islands,
+          .rung_bytes = bytes_of_adaptive_rungs,
+          .cell_seconds = kCellSeconds};
+}
+
+}  // namespace
+
+Method wang_landau_method() {
+  return adaptive_method("wang-landau", "Wang-Landau adaptation of Zhat",
+                         adapt<Adaptation::wang_landau>);
+}
+
+Method sams_method() {
+  return adaptive_method("sams", "self-adjusted mixture sampling [Tan et al. 2016]",
+                         adapt<Adaptation::sams>);
+}
+
+// Thermodynamic integration over a continuous inverse temperature.
+
+namespace {
+
+Estimate integrate_continuously(const Target& target, const MethodSettings& settings) {
+  return ti_continuous(continuous_tempering(target, {.chains = settings.chains,
+                                                     .sweeps = settings.sweeps,
+                                                     .knots = tempering_ladder(settings),
+                                                     .key = settings.key,
+                                                     .progress = settings.progress,
+                                                     .top_states = settings.top_states}));
+}
+
+// Half of the sweeps keep a store, half D, b, its density and interval.
+double bytes_of_continuous_samples(const MethodSettings& settings) {
+  return settings.chains * (kSampleBytes + 8 + 8 + 4 + 8 + kInfluenceBytes) / 2;
+}
+
+// Intervals of the knots are divided until none is wider than a 99th.
+double bytes_of_knots(const MethodSettings& settings) {
+  return kRungBytes * (tempering_ladder(settings).rungs() + 99);
+}
+
+}  // namespace
+
+Method ti_continuous_method() {
+  return {.name = "ti-continuous",
+          .summary = "thermodynamic integration over a continuous inverse temperature",
+          .source = Source::continuous,
+          .run = integrate_continuously,
+          .work = tempering_work,
+          .sweep_bytes = bytes_of_continuous_samples,
+          .rung_bytes = bytes_of_knots,
+          .cell_seconds = kCellSeconds};
+}
+
+// Stepping stones, over parallel tempering unless asked otherwise.
+
+namespace {
+
+bool by_simulated(const MethodSettings& settings) {
+  return settings.tempering == Tempering::simulated;
+}
+
+Estimate step_over_rungs(const Target& target, const MethodSettings& settings) {
+  const SampleStore store = by_simulated(settings) ? run_tempering(target, settings).store
+                                                   : run_replicas(target, settings);
+  Estimate estimate = stepping_stones(store).joined;
+  judge_exchanges(estimate, store);
+  return estimate;
+}
+
+MethodWork stepping_work(const MethodSettings& settings) {
+  return by_simulated(settings) ? tempering_work(settings) : replica_work(settings);
+}
+
+double bytes_of_steps(const MethodSettings& settings) { return settings.chains * kSampleBytes; }
+
+}  // namespace
+
+Method ss_method() {
+  return {.name = "ss",
+          .summary = "stepping stones both ways over parallel tempering",
+          .source = Source::parallel,
+          .run = step_over_rungs,
+          .work = stepping_work,
+          .sweep_bytes = bytes_of_steps,
+          .other_way = run_from_modes,
+          .any_tempering = true};
 }
 
 }  // namespace boltzmark

@@ -5,7 +5,6 @@
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
@@ -191,7 +190,7 @@ void set_centres(const std::vector<Near>& bases, const Eigen::VectorXd& reached,
       of_any.select(Eigen::VectorXd::Constant(units, std::sqrt(static_cast<double>(units))), 1.0);
   found.centres.resize(units, std::ssize(bases));
   for (Eigen::Index k = 0; k < found.centres.cols(); ++k) {
-    const Near& near = bases[static_cast<std::size_t>(k)];
+    const Near& near = bases[k];
     found.centres.col(k) = near.means;
     if (near.is_reached || near.held.any())
       found.centres.col(k) = of_any.select(reached, near.means);

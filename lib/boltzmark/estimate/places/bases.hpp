@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "boltzmark/estimate/places/parts.hpp"
 #include "boltzmark/estimate/places/places.hpp"
 #include "boltzmark/model/base.hpp"
 #include "boltzmark/model/layered.hpp"

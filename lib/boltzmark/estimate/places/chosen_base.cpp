@@ -103,17 +103,17 @@ ChosenBase choose_auto_base(const Layered& model, const ModeSearch& search, std:
   std::vector<double> mean_log_weights(means.begin(), means.end());
   const BaseChoice choice{.key = make_key(seed, "base choice"), .summed_side = summed_side};
   for (int k = 1; k < std::ssize(chosen.phases->bases); ++k) {
-    double& mean = mean_log_weights[static_cast<std::size_t>(k)];
+    double& mean = mean_log_weights[k];
     if (!is_almost_all(*chosen.phases, k)) {
       mean = -std::numeric_limits<double>::infinity();
       continue;
     }
     // On one side alone, where that leads to the phase: sweeps from it are several times as fast.
-    Base one = one_sided(bases[static_cast<std::size_t>(k)], 1 - chosen.modes->parity);
+    Base one = one_sided(bases[k], 1 - chosen.modes->parity);
     if (is_uniform(one)) continue;
     const double from_one = mean_log_weight(one, choice, model, *chosen.phases);
     if (!(from_one > mean_log_weights.front())) continue;
-    bases[static_cast<std::size_t>(k)] = std::move(one);
+    bases[k] = std::move(one);
     mean = from_one;
   }
   for (const ModeShares shares : {ModeShares::equal, ModeShares::weighted}) {

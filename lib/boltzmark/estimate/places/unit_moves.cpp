@@ -1,13 +1,41 @@
 #include "boltzmark/estimate/places/unit_moves.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/places/unit_draws.hpp"
 #include "boltzmark/random/draws.hpp"
 
 namespace boltzmark {
+
+NumberedSides::NumberedSides(const Layered& model, int parity) : sides(list_side(model, parity)) {
+  std::vector<Eigen::Index> first = {0};
+  for (int l = 0; l < model.layers(); ++l) first.push_back(first.back() + model.size(l));
+  const auto number = [&](const UnitPlace& place) { return first[place.layer] + place.unit; };
+  std::transform(sides.places.begin(), sides.places.end(), std::back_inserter(units), number);
+  std::transform(sides.other_places.begin(), sides.other_places.end(), std::back_inserter(others),
+                 number);
+}
+
+// How far from the likelier end: so many steps of a discrete unit, each as likely as the step before it times
+// e^{-|input| spacing}; of a continuous one the exponential law that ends at the other end.
+double value_at(Unit unit, double input, double uniform) {
+  if (!unit.is_discrete()) {
+    const double rate = std::abs(input), width = unit.highest() - unit.lowest();
+    const double away =
+        rate > 0 ? -std::log1p(uniform * std::expm1(-rate * width)) / rate : uniform * width;
+    return input > 0 ? unit.highest() - std::min(away, width)
+                     : unit.lowest() + std::min(away, width);
+  }
+  const double step = -std::abs(input) * unit.spacing(), all = unit.values();
+  const double steps =
+      step < 0 ? std::log1p(uniform * std::expm1(all * step)) / step : uniform * all;
+  const int away = std::min(unit.steps(), static_cast<int>(steps));
+  return unit.value(input > 0 ? unit.steps() - away : away);
+}
+
 namespace {
 
 using Eigen::Index;
@@ -20,8 +48,7 @@ template <class Of>
 MatrixXd by_unit(const std::vector<Unit>& units, const MatrixXd& inputs, const Of& of) {
   MatrixXd values(inputs.rows(), inputs.cols());
   for (Index c = 0; c < inputs.cols(); ++c)
-    for (Index i = 0; i < inputs.rows(); ++i)
-      values(i, c) = of(units[static_cast<std::size_t>(i)], inputs(i, c));
+    for (Index i = 0; i < inputs.rows(); ++i) values(i, c) = of(units[i], inputs(i, c));
   return values;
 }
 
@@ -37,8 +64,7 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   constexpr int kUpdates = 4;
   const auto hold = [&] {
     for (Index c = 0; c < means.cols(); ++c)
-      if (const Index unit = held[static_cast<std::size_t>(c)]; unit >= 0)
-        means(unit, c) = values[static_cast<std::size_t>(c)];
+      if (const Index unit = held[c]; unit >= 0) means(unit, c) = values[c];
   };
   MatrixXd inputs, other;
   hold();
@@ -53,7 +79,7 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   MatrixXd entropies =
       by_unit(sides.enumerated, inputs, log_partition) - inputs.cwiseProduct(means);
   for (Index c = 0; c < means.cols(); ++c)
-    if (const Index unit = held[static_cast<std::size_t>(c)]; unit >= 0) entropies(unit, c) = 0;
+    if (const Index unit = held[c]; unit >= 0) entropies(unit, c) = 0;
   const MatrixXd of_others = by_unit(sides.other, other, log_partition);
   VectorXd log_z = means.transpose() * sides.bias + entropies.colwise().sum().transpose() +
                    of_others.colwise().sum().transpose();
@@ -88,9 +114,8 @@ class SideDraws {
     values.resize(inputs.rows(), kMovedChains);
     for (Index i = 0; i < inputs.rows(); ++i)
       for (Index c = 0; c < kMovedChains; ++c)
-        values(i, c) = static_cast<float>(value_at(units_[static_cast<std::size_t>(i)],
-                                                   static_cast<double>(inputs(i, c)),
-                                                   (words_(i, c) + 0.5) * 0x1p-32));
+        values(i, c) = static_cast<float>(
+            value_at(units_[i], static_cast<double>(inputs(i, c)), (words_(i, c) + 0.5) * 0x1p-32));
   }
 
  private:

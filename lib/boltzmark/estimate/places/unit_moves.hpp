@@ -3,10 +3,27 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "boltzmark/estimate/places/numbered_sides.hpp"
+#include "boltzmark/exact/enumeration/enumeration.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/model/unit.hpp"
 #include "boltzmark/random/key.hpp"
 
 namespace boltzmark {
+
+/// The layers of one parity and the others (list_side), with the numbers of their units among those of all layers,
+/// the lowest first.
+struct NumberedSides {
+  Bipartite sides;
+  std::vector<Eigen::Index> units, others;
+
+  /// Throws  InvalidArgument if a layer is Gaussian
+  NumberedSides(const Layered& model, int parity);
+};
+
+/// Computes the value of a unit that a uniform number in (0, 1) stands for, its law being proportional to
+/// e^{input x}.
+/// Invariant  the unit is not Gaussian
+double value_at(Unit unit, double input, double uniform);
 
 /// What mean field tells of a value of one unit.
 struct HeldMeans {

@@ -1,7 +1,5 @@
 #include "boltzmark/learn/classes/class_kernel.hpp"
 
-#include <cmath>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boltzmark/learn/classes/class_kernel.cpp"
 // clang-format off

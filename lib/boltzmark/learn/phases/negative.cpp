@@ -8,13 +8,8 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/number.hpp"
 #include "boltzmark/random/draws.hpp"
-#include "boltzmark/sample/chains/adaptive_runs.hpp"
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
-#include "boltzmark/sample/chains/coupled_chains.hpp"
-#include "boltzmark/sample/chains/fast_weights.hpp"
 #include "boltzmark/sample/chains/persistent_chains.hpp"
-#include "boltzmark/sample/chains/persistent_ladders.hpp"
-#include "boltzmark/sample/chains/persistent_transitions.hpp"
 
 namespace boltzmark {
 namespace {
@@ -64,11 +59,6 @@ class Fields {
 };
 
 namespace {
-
-int positive(int value, const char* name) {
-  if (value < 1) throw InvalidArgument(fmt::format("{} = {} (must be at least 1)", name, value));
-  return value;
-}
 
 std::string write_sweeps(const Negative& negative) { return fmt::format("{}", negative.sweeps); }
 
@@ -272,17 +262,17 @@ const NegativePhase& phase_of(std::string_view name) {
 
 }  // namespace
 
-Negative Negative::cd(int sweeps) { return {"cd", positive(sweeps, "sweeps"), 1}; }
+Negative Negative::cd(int sweeps) { return {"cd", at_least_one("sweeps", sweeps), 1}; }
 
-Negative Negative::pcd(int sweeps) { return {"pcd", positive(sweeps, "sweeps"), 1}; }
+Negative Negative::pcd(int sweeps) { return {"pcd", at_least_one("sweeps", sweeps), 1}; }
 
-Negative Negative::fpcd(int sweeps) { return {"fpcd", positive(sweeps, "sweeps"), 1}; }
+Negative Negative::fpcd(int sweeps) { return {"fpcd", at_least_one("sweeps", sweeps), 1}; }
 
 Negative Negative::pt(int temperatures, int sweeps, double lowest) {
-  uniform_ladder(positive(temperatures, "temperatures"), lowest);
+  uniform_ladder(temperatures, lowest);
   if (temperatures == 1 && lowest != 0)
     throw InvalidArgument(fmt::format("lowest = {} (must be 0 of one temperature)", lowest));
-  return {"pt", positive(sweeps, "sweeps"), temperatures, lowest};
+  return {"pt", at_least_one("sweeps", sweeps), temperatures, lowest};
 }
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "boltzmark/sample/chains/adaptive_options.hpp"
+#include "boltzmark/sample/chains/adaptive_chains.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
 
 namespace boltzmark {

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/random/stream.hpp"
 #include "boltzmark/transition/chains.hpp"
 
 namespace boltzmark {
@@ -146,6 +148,220 @@ AnnealingResult reverse_annealing(const Target& target, const AnnealingOptions& 
                start(population, first);
                descend(population, options, meter, log_weights);
              });
+}
+
+namespace {
+
+constexpr double kLeastIslands =
+    0.1;  // of all, beyond the first, that the weight must be spread over
+
+// Log of the mean of e^x.
+double log_mean(const Eigen::Ref<const Eigen::VectorXd>& x) {
+  const double highest = x.maxCoeff();
+  return highest + std::log((x.array() - highest).exp().mean());
+}
+
+// What each chain weighs of all.
+Eigen::VectorXd shares_of(const Eigen::Ref<const Eigen::VectorXd>& log_weights) {
+  Eigen::VectorXd shares = (log_weights.array() - log_weights.maxCoeff()).exp();
+  shares /= shares.sum();
+  return shares;
+}
+
+class SmcRun {
+ public:
+  SmcRun(const Target& target, const SmcOptions& options)
+      : options_(options),
+        islands_(options.islands > 0 ? options.islands : default_islands(chains())),
+        populations_(target, chains(), options.annealing.key),
+        log_weights_(Eigen::VectorXd::Zero(chains())),
+        increments_(Eigen::VectorXd::Zero(chains())),
+        base_(Eigen::VectorXd::Zero(islands_)),
+        log_z_(Eigen::MatrixXd::Zero(ladder().rungs(), islands_)),
+        offspring_(chains(), 1),
+        families_(static_cast<std::size_t>(chains())),
+        meter_(options.annealing.progress,
+               static_cast<double>(chains()) * static_cast<double>(options.annealing.sweeps)) {
+    std::iota(families_.begin(), families_.end(), 0);
+  }
+
+  SmcResult finish() {
+    populations_.for_each([&](Population& population, int first) {
+      population.draw_base();
+      weigh_next(population, first, 0);
+    });
+    for (int k = 1; k < ladder().rungs(); ++k) {
+      log_weights_ += increments_;
+      close_rung(k);
+      populations_.for_each([&](Population& population, int first) {
+        move_at(population, options_.annealing, k, meter_);
+        if (k + 1 < ladder().rungs()) weigh_next(population, first, k);
+      });
+    }
+    Estimate estimate = summarise_islands();
+    if (options_.annealing.top_states != nullptr) tell_families(*options_.annealing.top_states);
+    return {std::move(estimate), log_chain_weights(), resamplings_, std::move(populations_)};
+  }
+
+  /// Of the chains left at b = 1, without the Z of their islands.
+  const Eigen::VectorXd& log_weights_since_resampling() const { return log_weights_; }
+
+ private:
+  const Ladder& ladder() const { return options_.annealing.ladder; }
+  int chains() const { return options_.annealing.chains; }
+  int first_of(int island) const { return island * chains() / islands_; }
+
+  void weigh_next(Population& population, int first, int rung) {
+    population.log_increment(
+        ladder().single(rung), ladder().single(rung + 1),
+        {increments_.data() + first, static_cast<std::size_t>(population.chains())});
+  }
+
+  // Reads Z of the rung off the weights, and resamples the islands that need it.
+  void close_rung(int rung) {
+    bool any = false;
+    std::fill(offspring_.begin(), offspring_.end(), 1);
+    for (int i = 0; i < islands_; ++i) {
+      auto weights = log_weights_.segment(first_of(i), first_of(i + 1) - first_of(i));
+      log_z_(rung, i) = base_[i] + log_mean(weights);
+      any = resample(rung, i, weights) || any;
+    }
+    if (!any) return;
+    const std::vector<int> parents = populations_.resample(offspring_);
+    for (std::size_t c = 0; c < parents.size(); ++c) families_[c] = families_[parents[c]];
+  }
+
+  bool resample(int rung, int island, Eigen::Ref<Eigen::VectorXd> log_weights) {
+    const Eigen::VectorXd shares = shares_of(log_weights);
+    const auto n = static_cast<double>(shares.size());
+    if (1 / shares.squaredNorm() >= options_.resample_below * n) return false;
+    Stream stream(options_.annealing.key, Purpose::resample,
+                  static_cast<std::uint64_t>(rung) * islands_ + island);
+    systematic_offspring({shares.data(), shares.data() + shares.size()}, stream.uniform(),
+                         {offspring_.data() + first_of(island), static_cast<std::size_t>(n)});
+    base_[island] = log_z_(rung, island);
+    log_weights.setZero();
+    ++resamplings_;
+    return true;
+  }
+
+  // A chain stands for its share of its island's Z.
+  Eigen::VectorXd log_chain_weights() const {
+    Eigen::VectorXd log_weights = log_weights_;
+    for (int i = 0; i < islands_; ++i)
+      log_weights.segment(first_of(i), first_of(i + 1) - first_of(i)).array() += base_[i];
+    return log_weights;
+  }
+
+  // One state of each family, drawn by weight, with the weight of all: copies are no finds of their own.
+  void tell_families(TopStates& top) {
+    const Eigen::VectorXd log_weights = log_chain_weights();
+    const Eigen::ArrayXd weights = (log_weights.array() - log_weights.maxCoeff()).exp();
+    std::vector<double> sums(families_.size(), 0);
+    std::vector<std::size_t> kept(families_.size());
+    Stream choices(options_.annealing.key, Purpose::data);
+    for (std::size_t c = 0; c < families_.size(); ++c) {
+      const auto family = static_cast<std::size_t>(families_[c]);
+      const double weight = weights[c];
+      sums[family] += weight;
+      if (choices.uniform() * sums[family] < weight) kept[family] = c;
+    }
+    top.visits.assign(families_.size(), 0);
+    for (std::size_t family = 0; family < sums.size(); ++family)
+      if (sums[family] > 0) top.visits[kept[family]] = sums[family];
+    populations_.for_each([&](const Population& population, int first) {
+      for (int c = 0; c < population.chains(); ++c) top.states.take_chain(first + c, population, c);
+    });
+  }
+
+  Estimate summarise_islands() const {
+    const Eigen::VectorXd last = log_z_.row(log_z_.rows() - 1);
+    WeightSummary summary = summarise(last);
+    const double effective_islands = summary.effective_samples;
+    summary.effective_samples = summarise(log_chain_weights()).effective_samples;
+    Estimate estimate = estimate_from_weights(summary, Bound::lower);
+    // Chains of one island share ancestors: many of equal weight may be a single find.
+    if (effective_islands < 1 + kLeastIslands * islands_)
+      estimate.refuse(Status::few_effective_samples,
+                      fmt::format("{:.1f} of {} islands hold the weight: run more chains or sweeps",
+                                  effective_islands, islands_));
+    estimate.log_z_rungs.resize(log_z_.rows());
+    for (Eigen::Index k = 0; k < log_z_.rows(); ++k)
+      estimate.log_z_rungs[k] = log_mean(log_z_.row(k).transpose());
+    return estimate;
+  }
+
+  const SmcOptions& options_;
+  int islands_;
+  Populations populations_;
+  Eigen::VectorXd log_weights_;
+  Eigen::VectorXd increments_;
+  Eigen::VectorXd base_;   // log Z of each island up to its last resampling
+  Eigen::MatrixXd log_z_;  // [rungs x islands]
+  std::vector<int> offspring_;
+  std::vector<int> families_;  // the chain that each chain's ancestor in the base was
+  int resamplings_ = 0;
+  ProgressMeter meter_;
+};
+
+}  // namespace
+
+void SmcOptions::check() const {
+  annealing.check();
+  if (!(resample_below >= 0 && resample_below <= 1))
+    throw InvalidArgument(
+        fmt::format("resample_below = {} (must be within [0, 1])", resample_below));
+  if (islands != 0 && (islands < 2 || islands > annealing.chains))
+    throw InvalidArgument(
+        fmt::format("islands = {} (must be 0, or within 2..{})", islands, annealing.chains));
+}
+
+int default_islands(int chains) { return std::clamp(chains / 8, 2, 10); }
+
+void systematic_offspring(std::span<const double> weights, double u, std::span<int> offspring) {
+  const auto n = static_cast<double>(weights.size());
+  double sum = 0, below = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    sum = i + 1 < weights.size() ? std::min(1.0, sum + weights[i]) : 1.0;
+    const double upto = std::ceil(n * sum - u);
+    offspring[i] = static_cast<int>(upto - below);
+    below = upto;
+  }
+}
+
+SmcResult annealed_smc(const Target& target, const SmcOptions& options) {
+  options.check();
+  require_marginal_moves(target);
+  return SmcRun(target, options).finish();
+}
+
+namespace {
+
+void equalise_weights(const Eigen::VectorXd& log_weights, StreamKey key, Populations& populations) {
+  const Eigen::VectorXd weights = shares_of(log_weights);
+  std::vector<int> offspring(static_cast<std::size_t>(weights.size()));
+  Stream stream(key, Purpose::start);
+  systematic_offspring({weights.data(), offspring.size()}, stream.uniform(), offspring);
+  populations.resample(offspring);
+}
+
+}  // namespace
+
+int smc_start_sweeps(const Ladder& ladder, int chains, int sweeps) {
+  return chains < 2 ? 0 : std::min<int>(3 * (ladder.rungs() - 1), std::int64_t{3} * sweeps / 10);
+}
+
+SmcStart smc_start(const Target& target, const Ladder& ladder, int chains, int sweeps,
+                   StreamKey key) {
+  const SmcOptions options{
+      .annealing = {.ladder = ladder, .chains = chains, .sweeps = sweeps, .key = key},
+      .islands = 2};
+  options.check();
+  require_marginal_moves(target);
+  SmcRun run(target, options);
+  SmcResult smc = run.finish();
+  equalise_weights(run.log_weights_since_resampling(), key, smc.populations);
+  return {std::move(smc.estimate.log_z_rungs), std::move(smc.populations)};
 }
 
 }  // namespace boltzmark

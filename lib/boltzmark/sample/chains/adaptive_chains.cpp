@@ -2,15 +2,143 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/number.hpp"
 #include "boltzmark/sample/tempering/parallel_tempering.hpp"
-#include "boltzmark/sample/tempering/rung_steps.hpp"
 #include "boltzmark/transition/log_density.hpp"
 
 namespace boltzmark {
+namespace {
+
+constexpr std::string_view kConstant = "constant:", kVanishing = "vanishing:";
+
+constexpr std::array<std::string_view, 4> kSwapRules = {"last", "lag", "each", "entry"};
+
+}  // namespace
+
+bool AdaptingFactor::is_valid() const { return size > 0 && std::isfinite(size); }
+
+double AdaptingFactor::at(std::uint64_t update) const {
+  return vanishing ? size / static_cast<double>(update) : size;
+}
+
+std::string AdaptingFactor::name() const {
+  return fmt::format("{}{}", vanishing ? kVanishing : kConstant, size);
+}
+
+std::optional<AdaptingFactor> parse_adapting_factor(std::string_view text) {
+  for (const bool vanishing : {false, true}) {
+    const std::string_view kind = vanishing ? kVanishing : kConstant;
+    if (!text.starts_with(kind)) continue;
+    const auto size = parse_number<double>(text.substr(kind.size()));
+    if (size && AdaptingFactor{vanishing, *size}.is_valid())
+      return AdaptingFactor{vanishing, *size};
+  }
+  return std::nullopt;
+}
+
+std::string_view name(WeightSharing sharing) {
+  return sharing == WeightSharing::own ? "own" : "shared";
+}
+
+std::optional<WeightSharing> parse_weight_sharing(std::string_view text) {
+  for (const WeightSharing sharing : {WeightSharing::own, WeightSharing::shared})
+    if (name(sharing) == text) return sharing;
+  return std::nullopt;
+}
+
+std::string_view name(SwapRule rule) { return kSwapRules[static_cast<std::size_t>(rule)]; }
+
+std::optional<SwapRule> parse_swap_rule(std::string_view text) {
+  for (std::size_t i = 0; i < kSwapRules.size(); ++i)
+    if (kSwapRules[i] == text) return static_cast<SwapRule>(i);
+  return std::nullopt;
+}
+
+namespace {
+
+bool is_end(int rungs, int rung) { return rung == 0 || rung + 1 == rungs; }
+
+}  // namespace
+
+double proposal_probability(int rungs, int from, int to) {
+  if (std::abs(to - from) != 1) return 0;
+  return is_end(rungs, from) ? 1 : 0.5;
+}
+
+int proposed_rung(int rungs, int from, std::uint32_t draw) {
+  if (from == 0) return 1;
+  if (from + 1 == rungs) return from - 1;
+  return from + ((draw >> 31) != 0 ? 1 : -1);
+}
+
+double rung_step_probability(std::span<const float> inverse_temperatures,
+                             std::span<const double> log_g, double log_f, int from, int to) {
+  const auto rungs = static_cast<int>(log_g.size());
+  const double b_from = inverse_temperatures[from], b_to = inverse_temperatures[to];
+  const double proposals =
+      proposal_probability(rungs, to, from) / proposal_probability(rungs, from, to);
+  return std::min(1.0, proposals * std::exp((b_to - b_from) * log_f + log_g[from] - log_g[to]));
+}
+
+namespace {
+
+AdaptingFactor checked_factor(const AdaptingFactor& factor) {
+  if (!factor.is_valid())
+    throw InvalidArgument(fmt::format("factor = {} (must be positive and finite)", factor.size));
+  return factor;
+}
+
+}  // namespace
+
+void raise_weight(std::span<double> log_g, int rung, double increase) {
+  log_g[rung] += increase;
+  const double top = log_g.back();
+  for (double& value : log_g) value -= top;
+}
+
+AdaptiveWeights::AdaptiveWeights(int rungs, int chains, const AdaptingFactor& factor,
+                                 WeightSharing sharing)
+    : factor_(checked_factor(factor)),
+      log_g_(Eigen::MatrixXd::Zero(rungs, sharing == WeightSharing::own ? chains : 1)) {}
+
+std::span<const double> AdaptiveWeights::log_g(int chain) const {
+  return {log_g_.col(set_of(chain)).data(), static_cast<std::size_t>(log_g_.rows())};
+}
+
+void AdaptiveWeights::update(std::span<const int> rungs) {
+  // The chains of one set of weights share an update's increase.
+  const double share = static_cast<double>(log_g_.cols()) / static_cast<double>(rungs.size());
+  const double increase = share * std::log1p(factor_.at(++updates_));
+  for (std::size_t c = 0; c < rungs.size(); ++c)
+    raise_weight(
+        {log_g_.col(set_of(static_cast<int>(c))).data(), static_cast<std::size_t>(log_g_.rows())},
+        rungs[c], increase);
+}
+
+void AdaptiveWeights::set(const Eigen::VectorXd& log_g) {
+  if (log_g.size() != log_g_.rows() || !log_g.allFinite())
+    throw InvalidArgument(
+        fmt::format("log_g = {} values (must be {}, finite)", log_g.size(), log_g_.rows()));
+  log_g_.colwise() = (log_g.array() - log_g[log_g.size() - 1]).matrix();
+}
+
+void AdaptiveWeights::save(CheckpointWriter& out) const {
+  out.write(log_g_);
+  out.write(updates_);
+}
+
+void AdaptiveWeights::restore(CheckpointReader& in) {
+  in.read(log_g_);
+  updates_ = in.read();
+}
+
 namespace {
 
 AdaptiveOptions checked_options(AdaptiveOptions options, int plain) {
@@ -147,6 +275,101 @@ void AdaptiveChains::restore(CheckpointReader& in) {
   round_trips_ = in.read();
   weights_.restore(in);
   for (int c = 0; c < tempered(); ++c) set_rung(plain_ + c, rungs_[c]);
+}
+
+AdaptiveRuns::AdaptiveRuns(const SamplerSetup& setup, AdaptiveOptions options, int every)
+    : chains_(setup, 0, std::move(options)),
+      every_(every),
+      ends_(static_cast<std::size_t>(chains()), chains_.rungs() - 1) {
+  at_least_one("every", every);
+}
+
+void AdaptiveRuns::advance(int sweeps) {
+  for (int s = 0; s < sweeps; ++s) {
+    chains_.sweep();
+    if (++plain_sweeps_ % static_cast<std::uint64_t>(every_) == 0) run();
+  }
+}
+
+void AdaptiveRuns::run() {
+  chains_.keep_tops();  // where a run starts is at b = 1
+  for (int n = 0; n < every_; ++n) {
+    chains_.sweep();
+    chains_.move_rungs();
+  }
+  for (int c = 0; c < chains(); ++c) {
+    ends_[c] = chains_.rung(c);
+    chains_.return_to_top(c);
+  }
+}
+
+std::vector<double> AdaptiveRuns::log_weights() const {
+  std::vector<double> all;
+  for (int c = 0; c < chains(); ++c) {
+    const std::span<const double> log_g = chains_.weights().log_g(c);
+    all.insert(all.end(), log_g.begin(), log_g.end());
+  }
+  return all;
+}
+
+void AdaptiveRuns::save(CheckpointWriter& out) const {
+  out.write(plain_sweeps_);
+  out.write(ends_);
+  chains_.save(out);
+}
+
+void AdaptiveRuns::restore(CheckpointReader& in) {
+  plain_sweeps_ = in.read();
+  in.read(ends_);
+  chains_.restore(in);
+}
+
+bool exchanges(SwapRule rule, bool at_lag, int before, int after, int top) {
+  switch (rule) {
+    case SwapRule::last:
+      return at_lag;
+    case SwapRule::lag:
+      return at_lag && after == top;
+    case SwapRule::each:
+      return after == top;
+    case SwapRule::entry:
+      return after == top && before != top;
+  }
+  return false;
+}
+
+CoupledChains::CoupledChains(const SamplerSetup& setup, AdaptiveOptions options,
+                             CouplingOptions coupling)
+    : chains_(setup, setup.packing.chains, std::move(options)), coupling_(coupling) {
+  at_least_one("lag", coupling.lag);
+}
+
+void CoupledChains::advance(int sweeps) {
+  for (int s = 0; s < sweeps; ++s) {
+    chains_.sweep();
+    couple();
+  }
+}
+
+void CoupledChains::couple() {
+  std::vector<int> before;
+  for (int slow = 0; slow < chains(); ++slow) before.push_back(chains_.rung(chains() + slow));
+  chains_.move_rungs();
+  const bool at_lag = chains_.sweeps() % static_cast<std::uint64_t>(coupling_.lag) == 0;
+  for (int slow = 0; slow < chains(); ++slow) {
+    const int fast = chains() + slow;
+    if (!exchanges(coupling_.swap, at_lag, before[slow], chains_.rung(fast), chains_.rungs() - 1))
+      continue;
+    if (coupling_.swap == SwapRule::last) chains_.return_to_top(fast);
+    chains_.exchange(slow, fast);
+  }
+}
+
+void CoupledChains::copy_states(Chains& out) const {
+  if (out.chains() < chains())
+    throw InvalidArgument(
+        fmt::format("out = {} chains (must be at least {})", out.chains(), chains()));
+  for (int slow = 0; slow < chains(); ++slow) out.copy_chain(slow, chains_.states(), slow);
 }
 
 }  // namespace boltzmark

@@ -1,12 +1,113 @@
 #pragma once
 
+#include <Eigen/Core>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "boltzmark/sample/chains/adaptive_options.hpp"
+#include "boltzmark/core/checkpoint.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
-#include "boltzmark/sample/tempering/wang_landau.hpp"
 
 namespace boltzmark {
+
+/// Gamma_t, by how much an adaptive weight grows: its size, or its size over t.
+struct AdaptingFactor {
+  bool vanishing = false;
+  double size = 10;
+
+  /// Tells whether the size is positive and finite, as it must be.
+  bool is_valid() const;
+  /// Returns gamma_t of the t-th update, from 1.
+  double at(std::uint64_t update) const;
+  /// Writes it as it is parsed: constant:10, vanishing:10.
+  std::string name() const;
+  friend bool operator==(const AdaptingFactor&, const AdaptingFactor&) = default;
+};
+/// Parses a name; returns none unless it is constant:X or vanishing:X with finite X > 0.
+std::optional<AdaptingFactor> parse_adapting_factor(std::string_view text);
+
+/// Whose visits raise a chain's adaptive weights: its own, or the mean over all chains.
+enum class WeightSharing { own, shared };
+std::string_view name(WeightSharing sharing);
+/// Parses a name; returns none if it is not one.
+std::optional<WeightSharing> parse_weight_sharing(std::string_view text);
+
+/// The ladder and the adaptive weights of adaptive simulated tempering.
+struct AdaptiveOptions {
+  std::vector<float> inverse_temperatures = {};  ///< ascending, two or more, the last one 1
+  AdaptingFactor factor = {};
+  WeightSharing weights = WeightSharing::own;
+};
+
+/// When a slow chain and its fast one exchange states: the readings of salakhutdinov2010, Sec. 6.1
+/// and 8. All but `last` exchange the states of that moment, for which the fast one is at b = 1.
+enum class SwapRule {
+  last,  ///< at every lag, with the last state that the fast chain had at b = 1: the paper's practice
+  lag,    ///< at every lag, if the fast chain is at b = 1 then
+  each,   ///< after every sweep that ends with it at b = 1
+  entry,  ///< after every sweep with which it arrives at b = 1
+};
+std::string_view name(SwapRule rule);
+/// Parses a name; returns none if it is not one.
+std::optional<SwapRule> parse_swap_rule(std::string_view text);
+
+/// How slow chains are coupled to fast ones.
+struct CouplingOptions {
+  SwapRule swap = SwapRule::last;
+  int lag = 50;  ///< sweeps
+  friend bool operator==(const CouplingOptions&, const CouplingOptions&) = default;
+};
+
+// Steps between neighbours on a ladder of inverse temperatures, given x, that leave
+//   pi(x, k) ~ f(x)^{b_k} / g_k,  f = exp(-E)                [salakhutdinov2010, Eq. 10, Alg. 1.4]
+// unchanged. Rungs ascend here: the last one, b = 1, is the paper's k = 1.
+
+/// Returns q(to | from): 1/2 for either neighbour, 1 for the only one of an end, else 0.
+double proposal_probability(int rungs, int from, int to);
+
+/// Returns the rung that a uniform draw proposes: the upper neighbour if the draw's first bit is 1.
+int proposed_rung(int rungs, int from, std::uint32_t draw);
+
+/// Computes the probability of accepting a proposed rung.
+///   min(1, f(x)^{b_to} q(from | to) g_from / (f(x)^{b_from} q(to | from) g_to))
+/// Shapes  inverse_temperatures, log_g [rungs]; log_f = -E(x)
+double rung_step_probability(std::span<const float> inverse_temperatures,
+                             std::span<const double> log_g, double log_f, int from, int to);
+
+/// Raises the adaptive weight of one rung, and keeps all relative to the last rung's.
+///   log g_k <- log g_k + increase                              [salakhutdinov2010, Eq. 5, Alg. 1.5]
+void raise_weight(std::span<double> log_g, int rung, double increase);
+
+/// The adaptive weights g of chains on a ladder, all 1 at first, that grow where chains are.
+///   own     log g_k += log(1 + gamma_t) where the chain is
+///   shared  log g_k += log(1 + gamma_t) n_k / chains, n_k of which are on rung k
+class AdaptiveWeights {
+ public:
+  /// Throws  InvalidArgument if the factor's size is not positive and finite
+  AdaptiveWeights(int rungs, int chains, const AdaptingFactor& factor, WeightSharing sharing);
+
+  /// Returns log g of a chain, relative to its last rung's.  Shapes  [rungs]
+  std::span<const double> log_g(int chain) const;
+  /// Raises the weights where the chains are now.  Shapes  rungs [chains]
+  void update(std::span<const int> rungs);
+
+  /// Goes on from other weights of every chain.
+  /// Throws  InvalidArgument unless there is a finite one for each rung
+  void set(const Eigen::VectorXd& log_g);
+
+  void save(CheckpointWriter& out) const;
+  void restore(CheckpointReader& in);
+
+ private:
+  Eigen::Index set_of(int chain) const { return log_g_.cols() == 1 ? 0 : chain; }
+
+  AdaptingFactor factor_;
+  Eigen::MatrixXd log_g_;  ///< [rungs x chains, or 1 where shared]
+  std::uint64_t updates_ = 0;
+};
 
 /// Chains of adaptive simulated tempering on a model that may change between sweeps, all at b = 1
 /// first, and before them plain ones that stay there. An iteration of Algorithm 1 is sweep, then
@@ -81,6 +182,78 @@ class AdaptiveChains {
   std::uint64_t sweeps_ = 0;
   std::vector<float> chain_temperatures_;  ///< inverse ones, of all chains
   std::vector<std::uint32_t> step_draws_;  ///< [proposal, acceptance, unused][padded chains]
+};
+
+/// Adaptive simulated tempering alone: plain sweeps, and after every so many of them a run of as many
+/// iterations of Algorithm 1 from b = 1, which gives the last state at b = 1 and leaves its weights
+/// to the next run.                                                  [salakhutdinov2010, Sec. 6]
+/// Randomness  as AdaptiveChains
+class AdaptiveRuns final : public Sampler {
+ public:
+  /// Throws  InvalidArgument as AdaptiveChains, or if every < 1
+  AdaptiveRuns(const SamplerSetup& setup, AdaptiveOptions options, int every);
+
+  std::string name() const override { return "adaptive simulated tempering"; }
+  int chains() const override { return chains_.tempered(); }
+  void set_model(const Layered& model) override { chains_.set_model(model); }
+  const PackedModel& packed() const override { return chains_.packed(); }
+  void advance(int sweeps) override;
+  double chain_sweeps(int sweeps) const override { return 2.0 * chains() * sweeps; }
+  void copy_states(Chains& out) const override { out = chains_.states(); }
+  /// Those on which the last run ended; b = 1 before any.
+  std::vector<int> rungs() const override { return ends_; }
+  std::vector<double> log_weights() const override;
+  /// Those within runs.
+  std::optional<std::uint64_t> round_trips() const override { return chains_.round_trips(); }
+  void save(CheckpointWriter& out) const override;
+  void restore(CheckpointReader& in) override;
+
+  const AdaptiveChains& tempered() const { return chains_; }
+
+ private:
+  void run();
+
+  AdaptiveChains chains_;
+  int every_;
+  std::vector<int> ends_;  ///< of the last run
+  std::uint64_t plain_sweeps_ = 0;
+};
+
+/// Tells whether a pair exchanges states after a sweep that took the fast chain's rung from `before`
+/// to `after`; `top` is the rung of b = 1.
+bool exchanges(SwapRule rule, bool at_lag, int before, int after, int top);
+
+/// Coupled adaptive simulated tempering (CAST): slow chains of plain sweeps, whose states it gives,
+/// and as many fast ones of adaptive simulated tempering, each of which exchanges whole states with
+/// its slow one and goes on from there at b = 1.                   [salakhutdinov2010, Sec. 6.1, 8]
+/// Randomness  as AdaptiveChains, slow chains counted before fast ones
+class CoupledChains final : public Sampler {
+ public:
+  /// Makes as many pairs as the setup has chains.
+  /// Throws  InvalidArgument as AdaptiveChains, or if lag < 1
+  CoupledChains(const SamplerSetup& setup, AdaptiveOptions options, CouplingOptions coupling);
+
+  std::string name() const override { return "coupled adaptive simulated tempering"; }
+  int chains() const override { return chains_.plain(); }
+  void set_model(const Layered& model) override { chains_.set_model(model); }
+  const PackedModel& packed() const override { return chains_.packed(); }
+  void advance(int sweeps) override;
+  double chain_sweeps(int sweeps) const override { return 2.0 * chains() * sweeps; }
+  void copy_states(Chains& out) const override;
+  /// Those of the fast chains.
+  std::optional<std::uint64_t> round_trips() const override { return chains_.round_trips(); }
+  void save(CheckpointWriter& out) const override { chains_.save(out); }
+  void restore(CheckpointReader& in) override { chains_.restore(in); }
+
+  /// Ends a sweep: rung steps, weights, exchanges.
+  void couple();
+  /// The slow chains, then the fast ones in the same order.
+  AdaptiveChains& pairs() { return chains_; }
+  const AdaptiveChains& pairs() const { return chains_; }
+
+ private:
+  AdaptiveChains chains_;
+  CouplingOptions coupling_;
 };
 
 }  // namespace boltzmark

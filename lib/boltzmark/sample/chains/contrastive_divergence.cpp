@@ -1,7 +1,5 @@
 #include "boltzmark/sample/chains/contrastive_divergence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "boltzmark/core/error.hpp"
@@ -55,9 +53,9 @@ TiedCopies copies_in_stack(int l, int rbms) {
 
 Layered with_input_times(const Layered& rbm, int layer, int times) {
   if (!rbm.is_rbm()) throw InvalidArgument("model (must be an RBM to have tied copies)");
-  if (times < 1) throw InvalidArgument(fmt::format("copies = {} (must be at least 1)", times));
+  at_least_one("copies", times);
   std::vector<Layer> layers{rbm.layer(kVisibleSide), rbm.layer(kHiddenSide)};
-  layers[static_cast<std::size_t>(layer)].bias *= times;
+  layers[layer].bias *= times;
   return Layered(std::move(layers), {times * rbm.weights(0)});
 }
 

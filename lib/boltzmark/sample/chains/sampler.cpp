@@ -1,5 +1,7 @@
 #include "boltzmark/sample/chains/sampler.hpp"
 
+#include <fmt/format.h>
+
 #include "boltzmark/core/error.hpp"
 
 namespace boltzmark {
@@ -14,6 +16,11 @@ Chains initial_states(const SamplerSetup& setup) {
     throw InvalidArgument("start (must be states of the model, as many as are asked for)");
   for (int c = 0; c < chains.chains(); ++c) chains.copy_chain(c, *setup.start, c);
   return chains;
+}
+
+int at_least_one(const char* name, int value) {
+  if (value < 1) throw InvalidArgument(fmt::format("{} = {} (must be at least 1)", name, value));
+  return value;
 }
 
 void save_states(const Chains& chains, CheckpointWriter& out) {

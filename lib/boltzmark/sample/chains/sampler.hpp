@@ -88,6 +88,9 @@ struct SamplerSetup {
 /// Throws  InvalidArgument if setup.start is not of the model or of fewer than packing.chains chains
 Chains initial_states(const SamplerSetup& setup);
 
+/// Returns a setting of this name.  Throws  InvalidArgument unless it is at least 1
+int at_least_one(const char* name, int value);
+
 /// Writes and reads back the states of chains.
 void save_states(const Chains& chains, CheckpointWriter& out);
 void restore_states(Chains& chains, CheckpointReader& in);

@@ -9,7 +9,7 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/core/quantiles.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/tempered_group.hpp"
 #include "boltzmark/transition/chains.hpp"

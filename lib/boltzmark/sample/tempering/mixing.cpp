@@ -4,11 +4,34 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "boltzmark/diagnose/pareto.hpp"
 
 namespace boltzmark {
+
+void TripCounter::add_to(LadderTraffic& traffic) const {
+  traffic.trips += trips_;
+  for (const auto& [visits, number] : tours_) traffic.tours.numbers[visits] += number;
+  if (on_tour_) ++traffic.tours.cut[visits_];
+  traffic.top_visits.push_back(top_visits_);
+}
+
+LadderTraffic traffic_of(std::span<const TripCounter> chains) {
+  LadderTraffic traffic;
+  for (const TripCounter& chain : chains) chain.add_to(traffic);
+  return traffic;
+}
+
+LadderTraffic traffic_of(const Eigen::MatrixXi& rung, int rungs) {
+  LadderTraffic traffic;
+  for (Eigen::Index c = 0; c < rung.cols(); ++c) {
+    TripCounter chain(rungs - 1);
+    for (Eigen::Index s = 0; s < rung.rows(); ++s) chain.visit(rung(s, c));
+    chain.add_to(traffic);
+  }
+  return traffic;
+}
+
 namespace {
 
 // A chain forgets its start at b = 0 alone.
@@ -28,7 +51,7 @@ bool exchange_rungs(const SampleStore& store) {
     for (Eigen::Index s = 0; s < store.sweeps(); ++s) {
       const auto rungs = store.rung.row(s).segment(first, store.bundle());
       std::vector<bool> taken(static_cast<std::size_t>(store.bundle()), false);
-      for (const int rung : rungs) taken[static_cast<std::size_t>(rung)] = true;
+      for (const int rung : rungs) taken[rung] = true;
       if (!std::all_of(taken.begin(), taken.end(), [](bool t) { return t; })) return false;
       moved = moved || rungs != store.rung.row(0).segment(first, store.bundle());
     }

@@ -6,11 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/random/draws.hpp"
-#include "boltzmark/random/key.hpp"
 #include "boltzmark/sample/chains/sampler.hpp"
 #include "boltzmark/transition/chains.hpp"
 #include "boltzmark/transition/log_density.hpp"
@@ -19,7 +16,7 @@ namespace boltzmark {
 namespace {
 
 void check_options(const TemperingOptions& options, int bundles) {
-  if (bundles < 1) throw InvalidArgument(fmt::format("bundles = {} (must be at least 1)", bundles));
+  at_least_one("bundles", bundles);
   if (options.sweeps < 0)
     throw InvalidArgument(fmt::format("sweeps = {} (must not be negative)", options.sweeps));
   require_ladder(options.inverse_temperatures, 1);
@@ -39,8 +36,7 @@ std::size_t round_up(int count, int unit) {
 }  // namespace
 
 std::vector<float> uniform_ladder(int temperatures, double lowest) {
-  if (temperatures < 1)
-    throw InvalidArgument(fmt::format("temperatures = {} (must be at least 1)", temperatures));
+  at_least_one("temperatures", temperatures);
   if (!(lowest >= 0 && lowest < 1))  // NaN fails as well
     throw InvalidArgument(fmt::format("lowest = {} (must be from 0 to below 1)", lowest));
   if (temperatures == 1) return {1.0F};
@@ -235,7 +231,7 @@ class Replicas {
       : options_(options),
         populations_(target, chains(), options.key),
         log_ratio_(Eigen::VectorXd::Zero(chains())),
-        swaps_(inverse_temperatures(options.ladder), options.bundles) {
+        swaps_(in_double(options.ladder.singles()), options.bundles) {
     populations_.for_each(options.top_start ? options.top_start : [](Population& population, int) {
       population.draw_base();
     });
@@ -266,10 +262,6 @@ class Replicas {
  private:
   int rungs() const { return options_.ladder.rungs(); }
   int chains() const { return options_.bundles * rungs(); }
-
-  static std::vector<double> inverse_temperatures(const Ladder& ladder) {
-    return {ladder.singles().begin(), ladder.singles().end()};
-  }
 
   SampleStore empty_store() const {
     return {.ladder = options_.ladder,
@@ -325,7 +317,7 @@ class Replicas {
 }  // namespace
 
 void ReplicaOptions::check() const {
-  if (bundles < 1) throw InvalidArgument(fmt::format("bundles = {} (must be at least 1)", bundles));
+  at_least_one("bundles", bundles);
   if (burn_in < 0)
     throw InvalidArgument(fmt::format("burn_in = {} (must not be negative)", burn_in));
   if (top_start && burn_in < 2)

@@ -167,14 +167,12 @@ struct ReplicaOptions {
 /// What parallel tempering of a target gives.
 struct ReplicaResult {
   SampleStore samples;  ///< rungs not drawn; chain bundle * rungs + i started at rung i
-  /// Share of accepted swaps of each pair of neighbours [rungs - 1].
-  Eigen::VectorXd acceptance = {};
+  Eigen::VectorXd acceptance =
+      {};  ///< share of accepted swaps of each pair of neighbours [rungs - 1]
 };
 
-/// Samples a target at every rung by parallel tempering. After each sweep
-/// neighbours exchange rungs, first the pairs (0,1), (2,3), .., then (1,2), (3,4), ..; D is that of
+/// Samples a target at every rung by parallel tempering: after each sweep comes LadderSwaps::swap. D is that of
 /// the joint state, recorded with the rung that moved it, before the swaps.
-///   accepted with  min(1, exp((b_i - b_j) (D_j - D_i)))
 /// Randomness  the target's draws with `key`; swap draws as LadderSwaps'
 /// Throws      InvalidArgument as ReplicaOptions::check
 ReplicaResult parallel_tempering_samples(const Target& target, const ReplicaOptions& options);

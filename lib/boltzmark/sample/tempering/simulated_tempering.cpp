@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/sample/annealing/smc.hpp"
+#include "boltzmark/sample/annealing/annealing.hpp"
 #include "boltzmark/sample/tempering/tempered_group.hpp"
 
 namespace boltzmark {

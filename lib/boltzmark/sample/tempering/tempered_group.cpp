@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "boltzmark/core/error.hpp"
 
@@ -43,7 +42,7 @@ TemperedGroup::TemperedGroup(Population& population, int first_chain,
       rungs_(population.chains(), 0),
       inverse_temperatures_(population.chains()),
       log_ratios_(population.chains()),
-      betas_(options.ladder.rungs()),
+      betas_(inverse_temperatures_of(options.ladder)),
       probabilities_(options.ladder.rungs()) {
   const auto cells = static_cast<std::size_t>(population.chains()) * options.ladder.rungs();
   if (options.states == States::collapsed) log_densities_.resize(cells);
@@ -52,7 +51,6 @@ TemperedGroup::TemperedGroup(Population& population, int first_chain,
     streams_.emplace_back(options.key, Purpose::rung, chain);
     choices_.emplace_back(options.key, Purpose::data, chain);
   }
-  for (int k = 0; k < options.ladder.rungs(); ++k) betas_[k] = options.ladder[k];
 }
 
 void TemperedGroup::draw_uniform_rungs() {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boltzmark/random/stream.hpp"
-#include "boltzmark/sample/tempering/ladder_traffic.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 
 namespace boltzmark {

@@ -57,20 +57,19 @@ class Excursion {
 
  private:
   void start_sweep(Eigen::Index rung) {
-    betas_.assign(betas_.size(), ladder_[static_cast<std::size_t>(rung)]);
+    betas_.assign(betas_.size(), ladder_[rung]);
     sweep_.inverse_temperatures = betas_;
     sweep_.first_sweep = next_sweep_++;
   }
   void find_inputs() { fill_inputs(packed_, chains_, odd_inputs_); }
   void draw_odd() {
     for (int l = 1; l < chains_.layers(); l += 2)
-      draw_layer(packed_, chains_, draws_, sweep_, l,
-                 odd_inputs_.layers[static_cast<std::size_t>(l / 2)]);
+      draw_layer(packed_, chains_, draws_, sweep_, l, odd_inputs_.layers[l / 2]);
   }
   void draw_even() { half_sweep(packed_, chains_, draws_, sweep_, 0); }
   void note(Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> out) const {
     const std::vector<double> ratios = log_ratio(packed_, chains_, odd_inputs_);
-    for (Eigen::Index c = 0; c < out.size(); ++c) out[c] = ratios[static_cast<std::size_t>(c)];
+    for (Eigen::Index c = 0; c < out.size(); ++c) out[c] = ratios[c];
   }
 
   const PackedModel& packed_;
@@ -135,10 +134,10 @@ std::vector<TransitionOutcome> tempered_transition(const PackedModel& packed, Ch
   const std::vector<std::uint32_t> accepting = acceptance_draws(draws, chains, options.first_sweep);
   std::vector<TransitionOutcome> outcomes(static_cast<std::size_t>(chains.chains()));
   for (int c = 0; c < chains.chains(); ++c) {
-    TransitionOutcome& outcome = outcomes[static_cast<std::size_t>(c)];
+    TransitionOutcome& outcome = outcomes[c];
     outcome.log_ratio = transition_log_ratio(options.inverse_temperatures, visits.of(visits.up, c),
                                              visits.of(visits.down, c));
-    outcome.accepted = is_accepted(outcome.log_ratio, accepting[static_cast<std::size_t>(c)]);
+    outcome.accepted = is_accepted(outcome.log_ratio, accepting[c]);
     if (!outcome.accepted) chains.copy_chain(c, start, c);
   }
   return outcomes;

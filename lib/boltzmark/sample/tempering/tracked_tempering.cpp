@@ -7,7 +7,7 @@
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/sample/tempering/rts_update.hpp"
+#include "boltzmark/sample/sample_store.hpp"
 #include "boltzmark/sample/tempering/tempered_group.hpp"
 #include "boltzmark/target/layered_target.hpp"
 
@@ -32,12 +32,8 @@ Eigen::VectorXd prior(const TrackingOptions& options) {
   return options.log_prior;
 }
 
-void need_sweeps(const char* name, int sweeps) {
-  if (sweeps < 1) throw InvalidArgument(fmt::format("{} = {} (must be at least 1)", name, sweeps));
-}
-
 void check(const TrackingOptions& options, const Eigen::VectorXd& log_z_hat) {
-  need_sweeps("sweeps", options.sweeps);
+  at_least_one("sweeps", options.sweeps);
   if (!(options.alpha >= 0 && options.alpha <= 1))
     throw InvalidArgument(fmt::format("alpha = {} (must be in [0, 1])", options.alpha));
   require_rungs("log_z_hat", log_z_hat, options.ladder.rungs());
@@ -81,7 +77,7 @@ TrackedTempering::TrackedTempering(const std::shared_ptr<const TemperedModel>& m
                                    const TrackingOptions& options, const Eigen::VectorXd& log_z_hat,
                                    int settle_sweeps)
     : TrackedTempering(model, options, log_z_hat) {
-  need_sweeps("settle_sweeps", settle_sweeps);
+  at_least_one("settle_sweeps", settle_sweeps);
   parallel_for(groups_.size(), [&](std::size_t g) {
     populations_.group(static_cast<int>(g)).draw_base();
     groups_[g].draw_uniform_rungs();
@@ -131,7 +127,7 @@ void TrackedTempering::hold(int sweeps) {
 }
 
 TrackedSamples TrackedTempering::keep(int sweeps, TopStates* top_states) {
-  need_sweeps("sweeps", sweeps);
+  at_least_one("sweeps", sweeps);
   const Eigen::VectorXd log_weight = log_prior_ - log_z_hat_;
   TemperedRecord record(log_weight.size(), options_.chains, sweeps,
                         batches_per_chain(options_.chains, sweeps));
@@ -169,8 +165,7 @@ void TrackedTempering::advance(int sweeps) {
 // Shapes  probabilities q(b_k | x) [rungs x chains]
 void TrackedTempering::update_log_z(const Eigen::MatrixXd& probabilities) {
   const Eigen::Index top = probabilities.rows() - 1;
-  for (Eigen::Index c = 0; c < probabilities.cols(); ++c)
-    top_weights_[static_cast<std::size_t>(c)] = probabilities(top, c);
+  for (Eigen::Index c = 0; c < probabilities.cols(); ++c) top_weights_[c] = probabilities(top, c);
   occupancy_ = probabilities.rowwise().mean().cwiseMax(kLeastOccupancy);
   log_z_full_ = log_z_from_occupancies(occupancy_, log_prior_, log_z_hat_)[top];
   log_z_hat_ = partial_rts_update(occupancy_, log_prior_, log_z_hat_, alpha_);
@@ -189,7 +184,7 @@ void TrackedTempering::copy_states(Chains& out) const {
     throw InvalidArgument(
         fmt::format("out (must be {} chains of the model's layers)", options_.chains));
   for (int g = 0; g < populations_.groups(); ++g) {
-    const Chains& states = layered_[static_cast<std::size_t>(g)]->tempered_chains().states();
+    const Chains& states = layered_[g]->tempered_chains().states();
     for (int l = 0; l < out.layers(); ++l)
       std::copy_n(states.block(l, 0),
                   static_cast<std::size_t>(states.blocks()) * states.size(l) * kChainBlock,

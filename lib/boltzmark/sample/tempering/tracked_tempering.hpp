@@ -1,12 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "boltzmark/sample/chains/sampler.hpp"
-#include "boltzmark/sample/tempering/ladder_traffic.hpp"
+#include "boltzmark/sample/tempering/mixing.hpp"
 #include "boltzmark/sample/tempering/simulated_tempering.hpp"
 #include "boltzmark/target/layered_target.hpp"
 

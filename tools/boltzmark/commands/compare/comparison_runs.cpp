@@ -10,7 +10,6 @@
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/held.hpp"
-#include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/places/phases.hpp"
 #include "experiments/kit/printable.hpp"
 #include "tools/boltzmark/progress.hpp"

@@ -14,7 +14,6 @@
 #include "boltzmark/estimate/held/attempts.hpp"
 #include "boltzmark/estimate/held/held.hpp"
 #include "boltzmark/estimate/held/stored_rungs.hpp"
-#include "boltzmark/estimate/held/visits.hpp"
 #include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "boltzmark/io/sha256.hpp"

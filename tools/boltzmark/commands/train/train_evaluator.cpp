@@ -10,7 +10,7 @@
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/closing.hpp"
 #include "boltzmark/estimate/held/held.hpp"
-#include "boltzmark/estimate/method.hpp"
+#include "boltzmark/estimate/methods.hpp"
 #include "boltzmark/exact/log_z.hpp"
 #include "experiments/kit/run/interrupt.hpp"
 #include "tools/boltzmark/bounds.hpp"
