@@ -207,32 +207,4 @@ ReproduceResult report(const ReportOptions& options) {
   return result;
 }
 
-std::vector<ExperimentInfo> list_experiments() {
-  std::vector<ExperimentInfo> all;
-  for (const Experiment& e : experiments()) {
-    const PerProfile<double>& seconds = maker_of_trials(experiments(), e).seconds;
-    all.push_back({.id = e.id,
-                   .item = e.item,
-                   .title = e.title,
-                   .claims = e.claims,
-                   .smoke_seconds = seconds.smoke,
-                   .quick_seconds = seconds.quick,
-                   .paper_seconds = seconds.paper});
-  }
-  return all;
-}
-
-std::vector<ClaimInfo> list_claims() {
-  std::vector<ClaimInfo> all;
-  for (const ClaimFile& file : read_all_claims())
-    for (const Claim& claim : file.claims)
-      all.push_back({.paper = file.paper,
-                     .id = claim.id,
-                     .kind = std::string(1, claim.kind),
-                     .statement = claim.statement,
-                     .test = assertion(claim),
-                     .experiment = claim.experiments.front()});
-  return all;
-}
-
 }  // namespace boltzmark::experiments

@@ -299,7 +299,7 @@ void add_compare(Program& program) {
   command.uses_ranks();
   add_estimate_options(command, arguments->shared, false);
   command.writes_folder("--out");
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

@@ -349,7 +349,7 @@ void add_estimate(Program& program) {
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.comes_with("--force", {"--dump"});
   command.writes({"--dump"});
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action([arguments, strict, &command](const Session& session) {
     return run(*arguments, *strict, command, session);
   });

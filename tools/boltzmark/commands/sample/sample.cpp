@@ -356,7 +356,7 @@ void add_sample(Program& program) {
   command.flag(&arguments->force, "--force", "Replace files that exist.");
   command.comes_with("--binarise", {"--start", "--given"});
   command.writes({"--out", "--image"});
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }

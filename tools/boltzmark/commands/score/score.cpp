@@ -327,7 +327,7 @@ void add_score(Program& program) {
   add_estimate_options(command, arguments->shared, true);
   add_strict(command, arguments->strict);
   command.writes({"--predictions"});
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }

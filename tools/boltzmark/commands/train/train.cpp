@@ -320,7 +320,7 @@ void add_train(Program& program) {
     command.comes_with(option, {"--evaluate"});
   command.writes({"--out", "--checkpoint"});
   command.writes_into("--curves", {"curves.csv", "curves.svg"});
-  command.reads_models({"--start"});
+  command.reads_models("--start");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 
