@@ -161,13 +161,7 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
   check_options(options);
   std::vector<PlannedExperiment> plans = list_all(options, all, link);
   const Placement placement = gather_placement(options, link);
-  if (link != nullptr) {
-    const std::string made_by = link->broadcast(link->rank() == 0 ? revision() : "");
-    if (link->rank() > 0) {
-      work_for_rank_0(plans, options, made_by, *link);
-      return {};
-    }
-  }
+  if (link != nullptr && work_for_rank_0(plans, options, *link)) return {};
   const FolderLock lock(options.out, options.shard,
                         {.renew_seconds = options.sign_seconds, .take_over = options.take_over});
   for (PlannedExperiment& plan : plans) look_up(plan, options);

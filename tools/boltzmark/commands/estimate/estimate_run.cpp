@@ -253,7 +253,7 @@ EstimateOutcome run_attempts(Runs runs) {
   const Obstacle own_obstacle = [&](int sweeps) -> std::optional<std::string> {
     if (!is_resolved(runs.outcome.bound)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
-    const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
+    const std::string work = fmt::format("{} sweeps", grouped(sweeps));
     if (ranks_here(runs.session) * next.bytes > available_memory())
       return work + " do not fit into the memory";
     const double all = planned + next.seconds;
