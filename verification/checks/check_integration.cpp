@@ -1,8 +1,6 @@
 // Checks of thermodynamic integration: its error at exact moments, and its limit.
 //                                                                [carlson2016, Sec. 3.4, App. C]
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>

@@ -1,7 +1,5 @@
 // Checks of mean field in deep models, the positive phase of salakhutdinov2010.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,5 @@
 #include "verification/checks/decision_bound.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "boltzmark/core/simd.hpp"

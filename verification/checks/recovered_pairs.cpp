@@ -2,7 +2,6 @@
 // replace Philox. A step is taken if a draw < its threshold in [0, 2^32], which bisection finds.
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
