@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "experiments/kit/printable.hpp"
+
 namespace boltzmark::experiments {
 namespace {
 
@@ -66,9 +68,7 @@ std::string series_rows(const std::string& panel, const std::vector<Series>& all
 
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+  return "\"" + escaped(text, "\"", "\"") + "\"";
 }
 
 std::string csv_number(double value) {

@@ -38,9 +38,11 @@ std::string read_text(const std::string& path) {
 void read_blocks(const std::string& path, const std::function<void(std::string_view)>& take) {
   std::error_code error;
   std::ifstream file(path, std::ios::binary);
-  if (!file)
+  const auto refuse = [&path] {
     throw DataError(fmt::format("{}: cannot be read: {} (must be a readable file)", path,
                                 std::strerror(errno)));
+  };
+  if (!file) refuse();
   if (std::filesystem::is_directory(path, error))
     throw DataError(path + ": is a folder (must be a file)");
   try {
@@ -49,8 +51,7 @@ void read_blocks(const std::string& path, const std::function<void(std::string_v
     while (file.read(block.data(), kBlock) || file.gcount() > 0)
       take(std::string_view(block).substr(0, static_cast<std::size_t>(file.gcount())));
   } catch (const std::ios_base::failure&) {  // a stale handle of NFS, a disk that fails
-    throw DataError(fmt::format("{}: cannot be read: {} (must be a readable file)", path,
-                                std::strerror(errno)));
+    refuse();
   }
 }
 

@@ -64,4 +64,13 @@ std::string printable_line(std::string_view bytes) {
   return line;
 }
 
+std::string escaped(std::string_view text, std::string_view special, std::string_view before) {
+  std::string out;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) out += before;
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace boltzmark::experiments

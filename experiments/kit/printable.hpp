@@ -10,4 +10,7 @@ namespace boltzmark::experiments {
 /// Invariant  a line of printable UTF-8 stays as it is
 std::string printable_line(std::string_view bytes);
 
+/// Puts a text before each of some characters.
+std::string escaped(std::string_view text, std::string_view special, std::string_view before);
+
 }  // namespace boltzmark::experiments

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 #include <string>
 
 #include "boltzmark/exact/likelihood/likelihood.hpp"

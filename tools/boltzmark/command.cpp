@@ -97,10 +97,15 @@ Argument& Command::add(const std::string& shown, const std::string& help,
   return arguments_.back();
 }
 
+Argument& Command::named(std::string_view name) {
+  return *std::find_if(arguments_.begin(), arguments_.end(),
+                       [&](const Argument& argument) { return argument.name == name; });
+}
+
 bool Command::given(const std::string& name) const {
-  for (const Argument& argument : arguments_)
-    if (argument.name == name) return argument.given;
-  return false;
+  return std::any_of(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
+    return argument.given && argument.name == name;
+  });
 }
 
 void Command::refuse_given(const std::vector<std::string>& names, const std::string& why) const {
@@ -139,12 +144,9 @@ void Command::required_text(std::string* target, const std::string& shown,
 void Command::choice(std::string* target, const std::string& shown,
                      std::vector<std::string> choices, const std::string& help) {
   add(shown, help, [target, name = name_of(shown), choices](const std::string& text) {
-    for (const std::string& choice : choices)
-      if (text == choice) {
-        *target = text;
-        return;
-      }
-    refuse(name, text, join_or(choices));
+    if (std::find(choices.begin(), choices.end(), text) == choices.end())
+      refuse(name, text, join_or(choices));
+    *target = text;
   });
   arguments_.back().choices = std::move(choices);
 }
@@ -191,21 +193,18 @@ void Command::flag(bool* target, const std::string& shown, const std::string& he
 }
 
 void Command::writes(std::initializer_list<std::string_view> names) {
-  for (Argument& argument : arguments_)
-    if (std::find(names.begin(), names.end(), argument.name) != names.end()) argument.writes = true;
+  for (const std::string_view name : names) named(name).writes = true;
 }
 
-void Command::reads_models(std::initializer_list<std::string_view> names) {
-  for (Argument& argument : arguments_)
-    if (std::find(names.begin(), names.end(), argument.name) != names.end())
-      argument.take = [take = std::move(argument.take)](const std::string& text) {
-        take(find_in_data_folders(text));
-      };
+void Command::reads_models(std::string_view name) {
+  Argument& model = named(name);
+  model.take = [take = std::move(model.take)](const std::string& text) {
+    take(find_in_data_folders(text));
+  };
 }
 
 void Command::comes_with(std::string_view name, std::vector<std::string> others) {
-  for (Argument& argument : arguments_)
-    if (argument.name == name) argument.with = std::move(others);
+  named(name).with = std::move(others);
 }
 
 void Command::check_given() const {
@@ -218,16 +217,12 @@ void Command::check_given() const {
 }
 
 void Command::writes_folder(std::string_view name) {
-  for (Argument& argument : arguments_)
-    if (argument.name == name) argument.writes = argument.holds = true;
+  named(name).writes = named(name).holds = true;
 }
 
 void Command::writes_into(std::string_view name, std::vector<std::string> files) {
-  for (Argument& argument : arguments_)
-    if (argument.name == name) {
-      argument.writes = true;
-      argument.into = std::move(files);
-    }
+  named(name).writes = true;
+  named(name).into = std::move(files);
 }
 
 // A file that is not there yet cannot be read.
@@ -252,10 +247,9 @@ std::string Command::usage() const {
   std::string text = "boltzmark " + texts_.name;
   for (const Argument& argument : arguments_) {
     if (argument.is_option() && argument.required) text += " " + argument.shown;
-    if (!argument.is_option())
-      text += argument.required
-                  ? fmt::format(" {}{}", argument.shown, argument.many ? "..." : "")
-                  : fmt::format(" [{}{}]", argument.shown, argument.many ? "..." : "");
+    if (argument.is_option()) continue;
+    const std::string shown = argument.shown + (argument.many ? "..." : "");
+    text += argument.required ? " " + shown : " [" + shown + "]";
   }
   return text + " [options]";
 }

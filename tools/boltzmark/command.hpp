@@ -92,8 +92,8 @@ class Command {
   void writes_into(std::string_view name, std::vector<std::string> files);
   /// Says that nothing reads an option unless one of others is given.
   void comes_with(std::string_view name, std::vector<std::string> others);
-  /// Says that arguments name models, which are looked for below the data folders too.
-  void reads_models(std::initializer_list<std::string_view> names);
+  /// Says that an argument names models, which are looked for below the data folders too.
+  void reads_models(std::string_view name);
 
   /// Says that the command runs on the ranks that mpirun or srun start.
   void uses_ranks() { has_use_for_ranks_ = true; }
@@ -122,6 +122,8 @@ class Command {
   int act(const Session& session) const { return action_(session); }
 
  private:
+  /// Invariant  there is one of that name
+  Argument& named(std::string_view name);
   Argument& add(const std::string& shown, const std::string& help,
                 std::function<void(const std::string&)> take);
 

@@ -2,20 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
+#include "experiments/kit/printable.hpp"
 
 namespace boltzmark::cli {
 namespace {
 
-// Puts a text before each of some characters.
-std::string escaped(const std::string& text, std::string_view special, std::string_view before) {
-  std::string out;
-  for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) out += before;
-    out += c;
-  }
-  return out;
-}
+using experiments::escaped;
 
 std::string options_of(const Command& command) {
   std::string names;
@@ -58,11 +50,7 @@ std::string man_section(const Command& command) {
 }
 
 // 'text' of bash and zsh, whatever quotes are in it.
-std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
+std::string shell_quoted(const std::string& text) { return "'" + escaped(text, "'", "'\\'") + "'"; }
 
 // --option[help]:VALUE:action of zsh's _arguments.
 std::string zsh_argument(const Argument& argument) {

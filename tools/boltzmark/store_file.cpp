@@ -80,6 +80,11 @@ void read_visited(const Npz& file, LowerBound& bound) {
   bound.visits = visited[2];
 }
 
+template <class Number>
+void add_one(NpzWriter& file, const std::string& name, const Number& number) {
+  file.add(name, std::span(&number, 1), {1});
+}
+
 // A number that does not exist, or the log of no mass: files hold neither NaN nor infinity.
 constexpr double kNoNumber = std::numeric_limits<double>::lowest();
 
@@ -91,7 +96,7 @@ void add_masses(const MetMasses& masses, const std::string& of, NpzWriter& file)
   if (log_least.size() > 0) file.add(of + "_log_least", log_least);
   file.add(of + "_errors", masses.errors);
   file.add(of + "_shares", masses.shares);
-  file.add(of + "_visits", std::span(&masses.visits, 1), {1});
+  add_one(file, of + "_visits", masses.visits);
 }
 
 MetMasses read_masses(const Npz& file, const std::string& of) {
@@ -153,9 +158,8 @@ void add_reverse(const Estimate& reverse, NpzWriter& file) {
   double numbers[] = {reverse.log_z, reverse.std_error};
   for (double& number : numbers)
     if (!std::isfinite(number)) number = kNoNumber;
-  const auto status = static_cast<std::int32_t>(reverse.status);
   file.add("reverse", std::span<const double>(numbers), {2});
-  file.add("reverse_status", std::span(&status, 1), {1});
+  add_one(file, "reverse_status", static_cast<std::int32_t>(reverse.status));
 }
 
 Estimate read_reverse(const Npz& file) {
@@ -188,18 +192,15 @@ void save_store(const StoredRun& run, const std::string& path) {
   file.add("beta", beta);
   file.add("log_prior", store.log_prior);
   file.add("log_z_hat", store.log_z_hat);
-  const std::int32_t random = store.random_rungs ? 1 : 0;
-  file.add("random_rungs", std::span(&random, 1), {1});
-  const std::int32_t exchanged = 1;
-  if (store.exchanged_rungs) file.add("exchanged_rungs", std::span(&exchanged, 1), {1});
+  add_one(file, "random_rungs", std::int32_t{store.random_rungs});
+  if (store.exchanged_rungs) add_one(file, "exchanged_rungs", std::int32_t{1});
   if (std::isfinite(run.bound.log_z)) {
-    file.add("lower_bound", std::span(&run.bound.log_z, 1), {1});
-    file.add("lower_bound_error", std::span(&run.bound.error_bound, 1), {1});
-    file.add("input_rounding", std::span(&run.bound.input_rounding, 1), {1});
-    file.add("log_f_rounding", std::span(&run.bound.log_f_rounding, 1), {1});
+    add_one(file, "lower_bound", run.bound.log_z);
+    add_one(file, "lower_bound_error", run.bound.error_bound);
+    add_one(file, "input_rounding", run.bound.input_rounding);
+    add_one(file, "log_f_rounding", run.bound.log_f_rounding);
   }
-  const std::int32_t unresolved = 1;
-  if (!run.resolved) file.add("unresolved", std::span(&unresolved, 1), {1});
+  if (!run.resolved) add_one(file, "unresolved", std::int32_t{1});
   if (std::isfinite(run.bound.searched) && run.bound.visits > 0) {
     const double visited[] = {run.bound.searched, run.bound.met, run.bound.visits};
     file.add("visited", std::span(visited), {3});

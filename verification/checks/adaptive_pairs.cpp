@@ -1,8 +1,6 @@
 #include "verification/checks/adaptive_pairs.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 
 #include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/spectrum/operator.hpp"

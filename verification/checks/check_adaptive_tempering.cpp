@@ -29,7 +29,7 @@ struct AdaptiveCase {
 };
 
 AdaptiveCase draw_adaptive_case(Stream& stream, Layered model, int max_rungs, double error) {
-  const int rungs = 2 + static_cast<int>(stream.below(static_cast<std::uint64_t>(max_rungs - 1)));
+  const int rungs = 2 + draw_below(stream, max_rungs - 1);
   const double lowest = stream.below(2) == 0 ? 0 : 0.9 * stream.uniform();
   std::vector<float> ladder = uniform_ladder(rungs, lowest);
   Eigen::VectorXd log_g = rung_log_z(model, ladder);
@@ -169,20 +169,16 @@ CaseOutcome constant_factor_case(Stream& stream) {
 
 Check joint_check(SwapRule rule, SwapRule rule_at_lag) {
   return bounded_check(
-      {.name = "joint-invariance",
-       .subject = fmt::format("cast {}", name(rule)),
-       .statement = "at any fixed weights sweeps, rung step and exchange leave p(x_slow) "
-                    "pi(x_fast, k) unchanged: largest difference",
-       .bound = 1e-12},
-      [rule, rule_at_lag](Stream& s) { return joint_case(s, rule, rule_at_lag); });
+      "joint-invariance", fmt::format("cast {}", name(rule)),
+      "at any fixed weights sweeps, rung step and exchange leave p(x_slow) pi(x_fast, k) "
+      "unchanged: largest difference",
+      1e-12, [rule, rule_at_lag](Stream& s) { return joint_case(s, rule, rule_at_lag); });
 }
 
 Check production_joint_check(SwapRule rule, SwapRule rule_at_lag) {
   return bounded_check(
-      {.name = "production-joint-invariance",
-       .subject = fmt::format("cast {}", name(rule)),
-       .statement = "so do the production code's, recovered by scripted draws: largest difference",
-       .bound = 1e-6},
+      "production-joint-invariance", fmt::format("cast {}", name(rule)),
+      "so do the production code's, recovered by scripted draws: largest difference", 1e-6,
       [rule, rule_at_lag](Stream& s) { return production_joint_case(s, rule, rule_at_lag); });
 }
 
@@ -193,45 +189,50 @@ std::vector<Check> swap_checks(SwapRule rule, SwapRule rule_at_lag) {
 }
 
 std::vector<Check> adaptive_tempering_checks() {
-  std::vector<Check> checks;
-  const auto add = [&checks](const char* name, const char* subject, const char* statement,
-                             double bound, CaseOutcome (*statistic)(Stream&)) {
-    checks.push_back(bounded_check(
-        {.name = name, .subject = subject, .statement = statement, .bound = bound}, statistic));
+  return {
+      bounded_check(
+          "pair-invariance", "adaptive-tempering",
+          "at any fixed weights, however wrong, Algorithm 1 leaves w_k e^(-b_k E) unchanged: max "
+          "|pi P - pi|",
+          1e-12, pair_case),
+      bounded_check(
+          "production-pair-invariance", "adaptive-tempering",
+          "so do the production sweep and rung step, recovered by scripted draws: max |pi P - pi|",
+          1e-6, production_pair_case),
+      bounded_check(
+          "kept-states", "adaptive-tempering",
+          "states kept at b = 1 follow p in the law that its chain converges to: max |P(x) - p(x)|",
+          1e-12, kept_case),
+      joint_check(SwapRule::each, SwapRule::each),
+      production_joint_check(SwapRule::each, SwapRule::each),
+      joint_check(SwapRule::lag, SwapRule::lag),
+      production_joint_check(SwapRule::lag, SwapRule::lag),
+      bounded_check(
+          "handed-over-law", "cast entry",
+          "on arrival at b = 1 the law is p(x) a(x) / sum, a(x) the probability of leaving b = 1 "
+          "from x: largest difference from the kernel's own",
+          1e-12, arrival_case),
+      bounded_check(
+          "production-exchange", "cast entry",
+          "the production exchange on arrival, recovered by scripted draws, is that of the double "
+          "law: largest difference",
+          1e-6, production_entry_case),
+      bounded_check(
+          "handed-over-law", "cast last",
+          "the law of the last state at b = 1 is pi(x, 1) E_x[return time to b = 1]: largest "
+          "difference from the kernel's own",
+          1e-12, last_top_case),
+      bounded_check(
+          "handed-over-kernel", "cast last",
+          "after one sweep the last state at b = 1 is where the chain started if it left, else "
+          "where it is: largest difference",
+          1e-12, last_kernel_case),
+      bounded_check(
+          "constant-factor", "adaptive-tempering",
+          "with a constant factor states at b = 1 are not of p, and TV falls in proportion to "
+          "gamma: TV(.03)/TV(.1) in 0.25..0.45, less its middle",
+          0.1, constant_factor_case),
   };
-  add("pair-invariance", "adaptive-tempering",
-      "at any fixed weights, however wrong, Algorithm 1 leaves w_k e^(-b_k E) unchanged: "
-      "max |pi P - pi|",
-      1e-12, pair_case);
-  add("production-pair-invariance", "adaptive-tempering",
-      "so do the production sweep and rung step, recovered by scripted draws: max |pi P - pi|",
-      1e-6, production_pair_case);
-  add("kept-states", "adaptive-tempering",
-      "states kept at b = 1 follow p in the law that its chain converges to: max |P(x) - p(x)|",
-      1e-12, kept_case);
-  for (const SwapRule rule : {SwapRule::each, SwapRule::lag})
-    for (Check& check : swap_checks(rule, rule)) checks.push_back(std::move(check));
-  add("handed-over-law", "cast entry",
-      "on arrival at b = 1 the law is p(x) a(x) / sum, a(x) the probability of leaving b = 1 from x: "
-      "largest difference from the kernel's own",
-      1e-12, arrival_case);
-  add("production-exchange", "cast entry",
-      "the production exchange on arrival, recovered by scripted draws, is that of the double law: "
-      "largest difference",
-      1e-6, production_entry_case);
-  add("handed-over-law", "cast last",
-      "the law of the last state at b = 1 is pi(x, 1) E_x[return time to b = 1]: largest difference "
-      "from the kernel's own",
-      1e-12, last_top_case);
-  add("handed-over-kernel", "cast last",
-      "after one sweep the last state at b = 1 is where the chain started if it left, else where it "
-      "is: largest difference",
-      1e-12, last_kernel_case);
-  add("constant-factor", "adaptive-tempering",
-      "with a constant factor states at b = 1 are not of p, and TV falls in proportion to gamma: "
-      "TV(.03)/TV(.1) in 0.25..0.45, less its middle",
-      0.1, constant_factor_case);
-  return checks;
 }
 
 }  // namespace boltzmark

@@ -35,11 +35,11 @@ Path draw_path(Stream& stream, const Layered& model, int max_rungs = 6) {
   for (Eigen::VectorXd& logits : base.logits)
     for (double& logit : logits) logit = stream.uniform(-2, 2);
   std::vector<double> betas = {0, 1};
-  for (auto inner = stream.below(static_cast<std::uint64_t>(max_rungs - 1)); inner > 0; --inner)
+  for (int inner = draw_below(stream, max_rungs - 1); inner > 0; --inner)
     betas.push_back(stream.uniform());
   std::sort(betas.begin(), betas.end());
   const std::size_t rungs = betas.size();
-  const int summed = static_cast<int>(stream.below(2));
+  const int summed = draw_below(stream, 2);
   return {model, base, Ladder(betas), summed,
           fmt::format("{}, {} temperatures, {} layers summed out", describe_case(model), rungs,
                       summed == 1 ? "odd" : "even")};
@@ -67,7 +67,7 @@ Path draw_unit_path(Stream& stream) {
   std::vector<Layer> layers;
   for (int l = 0; l < binary.layers(); ++l) {
     layers.push_back(binary.layer(l));
-    layers.back().unit = Unit::from_code(static_cast<int>(stream.below(4)));
+    layers.back().unit = Unit::from_code(draw_below(stream, 4));
   }
   return draw_path(stream, Layered(std::move(layers), binary.weights()));
 }
@@ -216,71 +216,60 @@ CaseOutcome smc_mean(Stream& stream, const Offspring& offspring) {
 
 Check ais_mean_check(const AisMoments& find_moments) {
   return bounded_check(
-      {.name = "mean-weight",
-       .subject = "ais",
-       .statement = "E[w] = Z, either side summed out: difference of the logs",
-       .bound = 1e-10},
+      "mean-weight", "ais", "E[w] = Z, either side summed out: difference of the logs", 1e-10,
       [find_moments](Stream& s) { return ais_mean(draw_path(s), SweepLaw::exact, find_moments); });
 }
 
 Check raise_mean_check(const RaiseMeans& find_means) {
   return bounded_check(
-      {.name = "mean-weight",
-       .subject = "raise",
-       .statement =
-           "E[e^-R] = 1/Z over exact samples, either side summed out: difference of the logs",
-       .bound = 1e-10},
+      "mean-weight", "raise",
+      "E[e^-R] = 1/Z over exact samples, either side summed out: difference of the logs", 1e-10,
       [find_means](Stream& s) { return raise_mean(draw_path(s), SweepLaw::exact, find_means); });
 }
 
 Check ais_jensen_check(const AisMoments& find_moments) {
-  return bounded_check({.name = "mean-log-weight",
-                        .subject = "ais",
-                        .statement = "E[log w] is at most log Z",
-                        .bound = 1e-12},
+  return bounded_check("mean-log-weight", "ais", "E[log w] is at most log Z", 1e-12,
                        [find_moments](Stream& s) { return ais_jensen(s, find_moments); });
 }
 
 Check smc_mean_check(const Offspring& offspring) {
-  return bounded_check({.name = "mean-weight",
-                        .subject = "smc",
-                        .statement = "E[Z] of two chains that resample is Z, either side summed "
-                                     "out: difference of the logs",
-                        .bound = 1e-10},
-                       [offspring](Stream& s) { return smc_mean(s, offspring); });
+  return bounded_check(
+      "mean-weight", "smc",
+      "E[Z] of two chains that resample is Z, either side summed out: difference of the logs",
+      1e-10, [offspring](Stream& s) { return smc_mean(s, offspring); });
 }
 
 std::vector<Check> annealing_checks() {
   // Each step rounds sums of some 2^6 terms of like sign: 1e-10 leaves room for a hundred steps.
-  std::vector<Check> checks;
-  const auto add = [&](const char* name, const char* subject, const char* statement, double bound,
-                       CaseStatistic statistic) {
-    checks.push_back(
-        bounded_check({.name = name, .subject = subject, .statement = statement, .bound = bound},
-                      std::move(statistic)));
+  return {
+      ais_mean_check(exact_ais_moments),
+      bounded_check("mean-weight (production sweep)", "ais",
+                    "E[w] = Z with the recovered law of the kernels", 1e-5,
+                    [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::recovered); }),
+      bounded_check("mean-weight (discrete units)", "ais",
+                    "E[w] = Z with multivalued units and the recovered law", 1e-5,
+                    [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); }),
+      bounded_check("mean-weight (base of modes)", "ais",
+                    "E[w] = Z from the base of the model's modes", 1e-10,
+                    [](Stream& s) { return ais_mean(draw_modes_path(s), SweepLaw::exact); }),
+      ais_jensen_check(exact_ais_moments),
+      bounded_check(
+          "riemann-sum", "ais",
+          "log w of the joint density is the Riemann sum of D along a trajectory: relative "
+          "difference",
+          1e-9, riemann_sum),
+      raise_mean_check(exact_reverse_annealing),
+      bounded_check("mean-weight (production sweep)", "raise",
+                    "E[e^-R] = 1/Z with the recovered law of the kernels", 1e-5,
+                    [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::recovered); }),
+      bounded_check("mean-weight (discrete units)", "raise", "E[e^-R] = 1/Z with multivalued units",
+                    1e-5,
+                    [](Stream& s) { return raise_mean(draw_unit_path(s), SweepLaw::recovered); }),
+      bounded_check("annealed-law", "raise",
+                    "p*_K(v) E[e^-R | v] is the law that annealing upwards ends in", 1e-10,
+                    raise_law),
+      smc_mean_check(systematic_offspring),
   };
-  checks.push_back(ais_mean_check(exact_ais_moments));
-  add("mean-weight (production sweep)", "ais", "E[w] = Z with the recovered law of the kernels",
-      1e-5, [](Stream& s) { return ais_mean(draw_path(s), SweepLaw::recovered); });
-  add("mean-weight (discrete units)", "ais",
-      "E[w] = Z with multivalued units and the recovered law", 1e-5,
-      [](Stream& s) { return ais_mean(draw_unit_path(s), SweepLaw::recovered); });
-  add("mean-weight (base of modes)", "ais", "E[w] = Z from the base of the model's modes", 1e-10,
-      [](Stream& s) { return ais_mean(draw_modes_path(s), SweepLaw::exact); });
-  checks.push_back(ais_jensen_check(exact_ais_moments));
-  add("riemann-sum", "ais",
-      "log w of the joint density is the Riemann sum of D along a trajectory: relative difference",
-      1e-9, riemann_sum);
-  checks.push_back(raise_mean_check(exact_reverse_annealing));
-  add("mean-weight (production sweep)", "raise",
-      "E[e^-R] = 1/Z with the recovered law of the kernels", 1e-5,
-      [](Stream& s) { return raise_mean(draw_path(s), SweepLaw::recovered); });
-  add("mean-weight (discrete units)", "raise", "E[e^-R] = 1/Z with multivalued units", 1e-5,
-      [](Stream& s) { return raise_mean(draw_unit_path(s), SweepLaw::recovered); });
-  add("annealed-law", "raise", "p*_K(v) E[e^-R | v] is the law that annealing upwards ends in",
-      1e-10, raise_law);
-  checks.push_back(smc_mean_check(systematic_offspring));
-  return checks;
 }
 
 }  // namespace boltzmark

@@ -59,13 +59,9 @@ Layered draw_layers(const std::vector<int>& sizes, const std::function<double()>
   return Layered(std::move(layers), std::move(weights));
 }
 
-int draw_side(Stream& stream, int max_side) {
-  return 1 + static_cast<int>(stream.below(static_cast<std::uint64_t>(max_side)));
-}
-
 std::vector<int> draw_rbm_sizes(Stream& stream, int max_side) {
-  const int visible = draw_side(stream, max_side);
-  return {visible, draw_side(stream, max_side)};
+  const int visible = draw_size(stream, max_side);
+  return {visible, draw_size(stream, max_side)};
 }
 
 // Half of them deep, of three to five layers; each side has as many units as an RBM's, or one a
@@ -75,7 +71,7 @@ std::vector<int> draw_sizes(Stream& stream, int max_side) {
   std::vector<int> sizes(3 + stream.below(3), 1);
   for (std::size_t parity = 0; parity < 2; ++parity) {
     const std::size_t layers = (sizes.size() + 1 - parity) / 2;
-    for (int more = draw_side(stream, max_side) - static_cast<int>(layers); more > 0; --more)
+    for (int more = draw_size(stream, max_side) - static_cast<int>(layers); more > 0; --more)
       ++sizes[parity + 2 * stream.below(layers)];
   }
   return sizes;
@@ -98,7 +94,7 @@ CaseOutcome mean_case(const std::vector<CaseOutcome>& outcomes) {
   return {sum / cases, fmt::format("mean of {} cases", outcomes.size())};
 }
 
-// Fills run(): cases run in parallel, each on its stream.
+// Cases run in parallel, each on its stream.
 Check reduced_check(Check check, CaseStatistic statistic, Reduce reduce) {
   const std::string experiment = check.name + " " + check.subject;
   const double bound = check.bound;
@@ -118,22 +114,40 @@ Check reduced_check(Check check, CaseStatistic statistic, Reduce reduce) {
 
 }  // namespace
 
-Check bounded_check(Check check, CaseStatistic statistic) {
-  return reduced_check(std::move(check), std::move(statistic), worst_case);
+Check bounded_check(std::string name, std::string subject, std::string statement, double bound,
+                    CaseStatistic statistic) {
+  return reduced_check({std::move(name), std::move(subject), std::move(statement), bound},
+                       std::move(statistic), worst_case);
 }
 
-Check mean_check(Check check, CaseStatistic statistic) {
-  return reduced_check(std::move(check), std::move(statistic), mean_case);
+Check mean_check(std::string name, std::string subject, std::string statement, double bound,
+                 CaseStatistic statistic) {
+  return reduced_check({std::move(name), std::move(subject), std::move(statement), bound},
+                       std::move(statistic), mean_case);
 }
 
-Check exceeding_check(Check check, CaseStatistic statistic) {
-  Check reduced = reduced_check(std::move(check), std::move(statistic), worst_case);
+Check exceeding_check(std::string name, std::string subject, std::string statement, double bound,
+                      CaseStatistic statistic) {
+  Check reduced = bounded_check(std::move(name), std::move(subject), std::move(statement), bound,
+                                std::move(statistic));
   reduced.run = [run = std::move(reduced.run)](int cases, std::uint64_t seed) {
     CheckOutcome outcome = run(cases, seed);
     outcome.holds = outcome.value > outcome.bound;  // NaN exceeds nothing
     return outcome;
   };
   return reduced;
+}
+
+int draw_below(Stream& stream, Eigen::Index count) {
+  return static_cast<int>(stream.below(static_cast<std::uint64_t>(count)));
+}
+
+int draw_size(Stream& stream, int most) { return 1 + draw_below(stream, most); }
+
+Eigen::MatrixXd draw_matrix(Stream& stream, Eigen::Index rows, Eigen::Index cols, double scale) {
+  Eigen::MatrixXd values(rows, cols);
+  for (double& value : values.reshaped()) value = stream.uniform(-scale, scale);
+  return values;
 }
 
 Layered draw_check_model(Stream& stream, int max_side) {
@@ -188,8 +202,7 @@ Layered draw_independent_model(Stream& stream, int max_side) {
 Eigen::MatrixXf draw_states(Stream& stream, Unit unit, int units, int cases) {
   Eigen::MatrixXf states(units, cases);
   for (float& value : states.reshaped())
-    value = static_cast<float>(
-        unit.value(static_cast<int>(stream.below(static_cast<std::uint64_t>(unit.values())))));
+    value = static_cast<float>(unit.value(draw_below(stream, unit.values())));
   return states;
 }
 

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "boltzmark/model/base.hpp"
@@ -24,14 +22,24 @@ struct CaseOutcome {
 using CaseStatistic = std::function<CaseOutcome(Stream& stream)>;
 
 /// Makes a check that holds if the statistic is at most the bound in every case.
-/// Fills run() and leaves the rest of `check` as it is; cases run in parallel, each on its stream.
-Check bounded_check(Check check, CaseStatistic statistic);
+/// Cases run in parallel, each on its stream.
+Check bounded_check(std::string name, std::string subject, std::string statement, double bound,
+                    CaseStatistic statistic);
 
 /// Makes a check that holds if the mean of the statistic over all cases is at most the bound.
-Check mean_check(Check check, CaseStatistic statistic);
+Check mean_check(std::string name, std::string subject, std::string statement, double bound,
+                 CaseStatistic statistic);
 
 /// Makes a check that holds if the statistic exceeds the bound in some case: that something is not so.
-Check exceeding_check(Check check, CaseStatistic statistic);
+Check exceeding_check(std::string name, std::string subject, std::string statement, double bound,
+                      CaseStatistic statistic);
+
+/// Draws 0..count - 1.
+int draw_below(Stream& stream, Eigen::Index count);
+/// Draws 1..most.
+int draw_size(Stream& stream, int most);
+/// Draws values uniform on (-scale, scale).
+Eigen::MatrixXd draw_matrix(Stream& stream, Eigen::Index rows, Eigen::Index cols, double scale);
 
 /// Draws a binary RBM or, half the time, a DBM of three to five layers, of 1..max_side units a side
 /// (odd and even layers; one a layer where that is more), whose parameters are multiples of 2^-8, so that sums are exact and ties are ties: all zero, mostly

@@ -24,8 +24,7 @@ DiscriminativeRbm draw_classifier(Stream& stream, Unit unit) {
 
 LabelledCases draw_labelled(Stream& stream, const DiscriminativeRbm& model, int count) {
   std::vector<int> labels;
-  for (int c = 0; c < count; ++c)
-    labels.push_back(static_cast<int>(stream.below(static_cast<std::uint64_t>(model.classes()))));
+  for (int c = 0; c < count; ++c) labels.push_back(draw_below(stream, model.classes()));
   return {draw_matrix(stream, model.inputs(), count, 1).cast<float>(), labels, model.classes()};
 }
 
@@ -74,17 +73,12 @@ CaseOutcome class_slopes(Stream& stream) {
 
 std::vector<Check> classifier_checks() {
   return {
-      bounded_check({.name = "spins-are-bits",
-                     .subject = "discriminative",
-                     .statement = "s = 1 is the conventional discriminative RBM: class "
-                                  "probabilities after re-parametrisation",
-                     .bound = 1e-10},
-                    spin_classes),
-      bounded_check({.name = "gradient-slope",
-                     .subject = "discriminative",
-                     .statement = "gradients (25)-(28) against central differences",
-                     .bound = 1e-7},
-                    class_slopes),
+      bounded_check("spins-are-bits", "discriminative",
+                    "s = 1 is the conventional discriminative RBM: class probabilities after "
+                    "re-parametrisation",
+                    1e-10, spin_classes),
+      bounded_check("gradient-slope", "discriminative",
+                    "gradients (25)-(28) against central differences", 1e-7, class_slopes),
   };
 }
 

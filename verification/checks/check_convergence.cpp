@@ -122,27 +122,21 @@ Check periodic_scan_check(const Rule& rule) {
 std::vector<Check> convergence_checks() {
   std::vector<Check> checks;
   checks.push_back(bounded_check(
-      {.name = "random-scan",
-       .subject = "flip",
-       .statement = "with units picked at random T's asymptotic variance is never above Gibbs': "
-                    "max avar(T) - avar(G), Var f = 1",
-       .bound = 1e-9},
-      [](Stream& s) { return excess_variance(s, Rule::flip(), Scan::random); }));
+      "random-scan", "flip",
+      "with units picked at random T's asymptotic variance is never above Gibbs': max avar(T) - "
+      "avar(G), Var f = 1",
+      1e-9, [](Stream& s) { return excess_variance(s, Rule::flip(), Scan::random); }));
   checks.push_back(periodic_scan_check(Rule::flip()));
   for (const Rule& rule : ergodic_rules()) {
-    checks.push_back(bounded_check({.name = "rate-of-convergence",
-                                    .subject = rule.name(),
-                                    .statement = "log TV(mu T^n, p) / n agrees with log SLEM: "
-                                                 "relative difference",
-                                    .bound = 0.01},
-                                   [rule](Stream& s) { return rate_of_convergence(s, rule); }));
-    checks.push_back(bounded_check({.name = "autocorrelation-time",
-                                    .subject = rule.name(),
-                                    .statement = "tau of a function by solving for its asymptotic "
-                                                 "variance and from the spectrum: difference "
-                                                 "relative to max(1, tau)",
-                                    .bound = 1e-8},
-                                   [rule](Stream& s) { return time_from_spectrum(s, rule); }));
+    checks.push_back(
+        bounded_check("rate-of-convergence", rule.name(),
+                      "log TV(mu T^n, p) / n agrees with log SLEM: relative difference", 0.01,
+                      [rule](Stream& s) { return rate_of_convergence(s, rule); }));
+    checks.push_back(bounded_check(
+        "autocorrelation-time", rule.name(),
+        "tau of a function by solving for its asymptotic variance and from the spectrum: "
+        "difference relative to max(1, tau)",
+        1e-8, [rule](Stream& s) { return time_from_spectrum(s, rule); }));
   }
   return checks;
 }

@@ -34,23 +34,17 @@ CaseOutcome gradient_case(Stream& stream) {
 }  // namespace
 
 std::vector<Check> estimator_checks() {
-  return {bounded_check({.name = "enumeration",
-                         .subject = "log_z",
-                         .statement = "log Z by enumerating one side equals the sum over all "
-                                      "states: difference relative to max(1, |log Z|)",
-                         .bound = 1e-12},
-                        [](Stream& s) { return log_z_case(s, draw_binary_model); }),
-          bounded_check({.name = "enumeration (discrete units)",
-                         .subject = "log_z",
-                         .statement = "so it is with multivalued units",
-                         .bound = 1e-12},
-                        [](Stream& s) { return log_z_case(s, draw_unit_model); }),
-          bounded_check({.name = "enumeration",
-                         .subject = "gradient",
-                         .statement = "the gradient of an RBM by enumerating one side equals "
-                                      "the one over all states",
-                         .bound = 1e-12},
-                        gradient_case)};
+  return {
+      bounded_check(
+          "enumeration", "log_z",
+          "log Z by enumerating one side equals the sum over all states: difference relative to "
+          "max(1, |log Z|)",
+          1e-12, [](Stream& s) { return log_z_case(s, draw_binary_model); }),
+      bounded_check("enumeration (discrete units)", "log_z", "so it is with multivalued units",
+                    1e-12, [](Stream& s) { return log_z_case(s, draw_unit_model); }),
+      bounded_check("enumeration", "gradient",
+                    "the gradient of an RBM by enumerating one side equals the one over all states",
+                    1e-12, gradient_case)};
 }
 
 }  // namespace boltzmark

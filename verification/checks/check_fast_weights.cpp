@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -137,30 +136,25 @@ CaseOutcome negative_phase(Stream& stream, int sweeps, const PhaseOf& phase) {
 }  // namespace
 
 Check positive_phase_check(const PhaseOf& phase) {
-  return bounded_check({.name = "positive-phase",
-                        .subject = "fpcd",
-                        .statement = "the positive phase's parameters are the model's, bit for bit",
-                        .bound = 0},
+  return bounded_check("positive-phase", "fpcd",
+                       "the positive phase's parameters are the model's, bit for bit", 0,
                        [phase](Stream& s) { return positive_phase(s, phase); });
 }
 
 Check negative_phase_check(int sweeps, const PhaseOf& phase) {
-  return bounded_check({.name = "negative-phase",
-                        .subject = "fpcd",
-                        .statement = "states and parameters of the negative phase are those of PCD "
-                                     "with the fast weights added, bit for bit",
-                        .bound = 0},
-                       [=](Stream& s) { return negative_phase(s, sweeps, phase); });
+  return bounded_check(
+      "negative-phase", "fpcd",
+      "states and parameters of the negative phase are those of PCD with the fast weights added, "
+      "bit for bit",
+      0, [=](Stream& s) { return negative_phase(s, sweeps, phase); });
 }
 
 std::vector<Check> fast_weight_checks() {
   return {
-      bounded_check({.name = "fast-weights",
-                     .subject = "fpcd",
-                     .statement = "they are the sum of rate decay^age times every gradient so far: "
-                                  "largest difference",
-                     .bound = 1e-12},
-                    follows_formula),
+      bounded_check(
+          "fast-weights", "fpcd",
+          "they are the sum of rate decay^age times every gradient so far: largest difference",
+          1e-12, follows_formula),
       positive_phase_check(&FastWeights::packed),
       negative_phase_check(kFastSweeps, &FastWeights::negative_packed),
   };

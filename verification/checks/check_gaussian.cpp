@@ -103,12 +103,7 @@ CaseOutcome gaussian_gradient(Stream& stream) {
   at.weights = model.weights();
   for (int l = 0; l < model.layers(); ++l) at.biases[l] = model.bias(l);
   const double worst = slope_error(at, exact_gradient(model, cases), [&] {
-    std::vector<Layer> layers;
-    for (int l = 0; l < model.layers(); ++l) {
-      layers.push_back(model.layer(l));
-      layers.back().bias = at.biases[l];
-    }
-    return exact_mean_log_likelihood(Layered(std::move(layers), at.weights), cases);
+    return exact_mean_log_likelihood(with_parameters(model, at), cases);
   });
   return {worst, describe_case(model)};
 }
@@ -170,34 +165,28 @@ CaseOutcome standardised_density(Stream& stream) {
 }  // namespace
 
 Check inverse_normal_check(const HalfSweep& move) {
-  return bounded_check({.name = "inverse-normal",
-                        .subject = "gaussian",
-                        .statement = "production draws of Gaussian units are a + sigma^2 W h + "
-                                     "sigma Phi^-1 of theirs: error over its bound",
-                        .bound = 1},
-                       [move](Stream& s) { return gaussian_draws(s, move); });
+  return bounded_check(
+      "inverse-normal", "gaussian",
+      "production draws of Gaussian units are a + sigma^2 W h + sigma Phi^-1 of theirs: error over "
+      "its bound",
+      1, [move](Stream& s) { return gaussian_draws(s, move); });
 }
 
 std::vector<Check> gaussian_checks() {
-  return {inverse_normal_check(half_sweep),
-          bounded_check({.name = "log-z-quadrature",
-                         .subject = "gaussian",
-                         .statement = "exact log Z against the sum over hidden states and the "
-                                      "integral over visible ones",
-                         .bound = 1e-10},
-                        log_z_by_quadrature),
-          bounded_check({.name = "gradient-slope",
-                         .subject = "gaussian",
-                         .statement = "the exact gradient against central differences of the exact "
-                                      "log-likelihood",
-                         .bound = 1e-7},
-                        gaussian_gradient),
-          bounded_check({.name = "standardised-density",
-                         .subject = "gaussian",
-                         .statement = "a model of standardised cases, rewritten for raw ones, has "
-                                      "the density that the change of variables gives",
-                         .bound = 1e-9},
-                        standardised_density)};
+  return {
+      inverse_normal_check(half_sweep),
+      bounded_check(
+          "log-z-quadrature", "gaussian",
+          "exact log Z against the sum over hidden states and the integral over visible ones",
+          1e-10, log_z_by_quadrature),
+      bounded_check("gradient-slope", "gaussian",
+                    "the exact gradient against central differences of the exact log-likelihood",
+                    1e-7, gaussian_gradient),
+      bounded_check(
+          "standardised-density", "gaussian",
+          "a model of standardised cases, rewritten for raw ones, has the density that the change "
+          "of variables gives",
+          1e-9, standardised_density)};
 }
 
 }  // namespace boltzmark

@@ -1,8 +1,6 @@
 // Checks of thermodynamic integration: its error at exact moments, and its limit.
 //                                                                [carlson2016, Sec. 3.4, App. C]
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
@@ -101,8 +99,7 @@ CaseOutcome limit_case(Stream& stream) {
   const TemperedSpace space = c.space(States::joint);
   Eigen::MatrixXd ratio(20, 2);
   for (double& value : ratio.reshaped())
-    value = space.slopes()(
-        static_cast<Eigen::Index>(stream.below(static_cast<std::uint64_t>(space.states()))), 0);
+    value = space.slopes()(draw_below(stream, space.states()), 0);
   const double range = ratio.maxCoeff() - ratio.minCoeff(), tilt = stream.uniform(-3, 3);
   double worst = 0;
   for (const int rungs : {3, 5, 9, 17, 33}) {
@@ -126,40 +123,33 @@ CaseOutcome limit_case(Stream& stream) {
 
 Check discretisation_check(const Integrate& rule) {
   return bounded_check(
-      {.name = "discretisation",
-       .subject = "ti",
-       .statement = "the left sum lacks sum KL(p_k | p_k+1), the right sum has sum "
-                    "KL(p_k+1 | p_k) too much: rest relative to max(1, |D|)",
-       .bound = 1e-12},
-      [rule](Stream& s) { return divergence_case(s, rule); });
+      "discretisation", "ti",
+      "the left sum lacks sum KL(p_k | p_k+1), the right sum has sum KL(p_k+1 | p_k) too much: "
+      "rest relative to max(1, |D|)",
+      1e-12, [rule](Stream& s) { return divergence_case(s, rule); });
 }
 
 Check variance_correction_check(const Integrate& rule) {
   return mean_check(
-      {.name = "variance-correction",
-       .subject = "ti-corrected",
-       .statement = "correcting the trapezoidal rule by variances brings exact moments "
-                    "nearer log Z: share of ladders where it does not",
-       .bound = 0.5},
-      [rule](Stream& s) { return corrected_case(s, rule); });
+      "variance-correction", "ti-corrected",
+      "correcting the trapezoidal rule by variances brings exact moments nearer log Z: share of "
+      "ladders where it does not",
+      0.5, [rule](Stream& s) { return corrected_case(s, rule); });
 }
 
 std::vector<Check> integration_checks() {
   return {
-      bounded_check({.name = "continuous-temperatures",
-                     .subject = "ti-continuous",
-                     .statement = "the mean of E[D|b] / p(b) over a continuous b is log Z: error "
-                                  "relative to max(1, |log Z|)",
-                     .bound = 1e-9},
-                    continuous_case),
+      bounded_check(
+          "continuous-temperatures", "ti-continuous",
+          "the mean of E[D|b] / p(b) over a continuous b is log Z: error relative to max(1, |log "
+          "Z|)",
+          1e-9, continuous_case),
       discretisation_check(integrate), variance_correction_check(integrate),
       bounded_check(
-          {.name = "continuous-limit",
-           .subject = "ti-rb",
-           .statement = "TI-RB less RTS on the same samples is (V_K - V_1) / (12 (K-1)^2) "
-                        "+ O(K^-4): remainder over its bound",
-           .bound = 1},
-          limit_case)};
+          "continuous-limit", "ti-rb",
+          "TI-RB less RTS on the same samples is (V_K - V_1) / (12 (K-1)^2) + O(K^-4): remainder "
+          "over its bound",
+          1, limit_case)};
 }
 
 }  // namespace boltzmark

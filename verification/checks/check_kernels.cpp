@@ -148,38 +148,27 @@ CaseOutcome breuleux_zeros(Stream& stream, const Rule& rule) {
 }
 
 Check balance_check(const Rule& rule) {
-  return bounded_check({.name = "detailed-balance",
-                        .subject = rule.name(),
-                        .statement = "each single-unit operator is in detailed balance "
-                                     "with p: max |p_x T_i(x,y) - p_y T_i(y,x)|",
-                        .bound = 1e-12},
-                       [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); });
+  return bounded_check(
+      "detailed-balance", rule.name(),
+      "each single-unit operator is in detailed balance with p: max |p_x T_i(x,y) - p_y T_i(y,x)|",
+      1e-12, [rule](Stream& s) { return detailed_balance(s, rule, draw_binary_model); });
 }
 
 Check unit_balance_check(const Rule& rule) {
-  return bounded_check(
-      {.name = "detailed-balance (discrete units)",
-       .subject = rule.name(),
-       .statement = "so it is with multivalued units, under Metropolised Gibbs too",
-       .bound = 1e-12},
-      [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); });
+  return bounded_check("detailed-balance (discrete units)", rule.name(),
+                       "so it is with multivalued units, under Metropolised Gibbs too", 1e-12,
+                       [rule](Stream& s) { return detailed_balance(s, rule, draw_unit_model); });
 }
 
 Check invariance_check(const Rule& rule) {
-  return bounded_check({.name = "invariance",
-                        .subject = rule.name(),
-                        .statement = "p is invariant under T_h, T_v and T = T_h T_v: "
-                                     "max |pT - p|",
-                        .bound = 1e-12},
+  return bounded_check("invariance", rule.name(),
+                       "p is invariant under T_h, T_v and T = T_h T_v: max |pT - p|", 1e-12,
                        [rule](Stream& s) { return invariance(s, rule, draw_binary_model); });
 }
 
 Check unit_invariance_check(const Rule& rule) {
-  return bounded_check({.name = "invariance (discrete units)",
-                        .subject = rule.name(),
-                        .statement = "the sweep leaves P_s invariant with multivalued units: "
-                                     "max |pT - p|",
-                        .bound = 1e-12},
+  return bounded_check("invariance (discrete units)", rule.name(),
+                       "the sweep leaves P_s invariant with multivalued units: max |pT - p|", 1e-12,
                        [rule](Stream& s) { return invariance(s, rule, draw_unit_model); });
 }
 
@@ -187,39 +176,30 @@ Check unit_invariance_check(const Rule& rule) {
 
 Check counter_example_check(const Rule& rule) {
   return bounded_check(
-      {.name = "counter-example",
-       .subject = rule.name(),
-       .statement = "without the tie rule the sweep is not ergodic at ties (expected): ergodic "
-                    "models found",
-       .bound = 0},
+      "counter-example", rule.name(),
+      "without the tie rule the sweep is not ergodic at ties (expected): ergodic models found", 0,
       [rule](Stream& s) { return counter_example(s, rule); });
 }
 
 Check changes_as_often_check(const Rule& rule) {
-  return bounded_check({.name = "changes-as-often",
-                        .subject = rule.name(),
-                        .statement = "every unit changes at least as often as under "
-                                     "Gibbs, more often unless tied: violations",
-                        .bound = 0},
-                       [rule](Stream& s) { return moves_as_often(s, rule); });
+  return bounded_check(
+      "changes-as-often", rule.name(),
+      "every unit changes at least as often as under Gibbs, more often unless tied: violations", 0,
+      [rule](Stream& s) { return moves_as_often(s, rule); });
 }
 
 Check activation_check(const Rule& rule) {
-  return bounded_check({.name = "activation-difference",
-                        .subject = rule.name(),
-                        .statement = "|sigma(x) - sigma'(x)| decreases strictly in |x| "
-                                     "to 0 in either state: violations",
-                        .bound = 0},
-                       [rule](Stream& s) { return activations_meet(s, rule); });
+  return bounded_check(
+      "activation-difference", rule.name(),
+      "|sigma(x) - sigma'(x)| decreases strictly in |x| to 0 in either state: violations", 0,
+      [rule](Stream& s) { return activations_meet(s, rule); });
 }
 
 Check whole_matrix_check(const Rule& rule) {
-  return bounded_check({.name = "whole-matrix-transform",
-                        .subject = rule.name(),
-                        .statement = "Breuleux's A' of the whole matrix has 1 zero entry, "
-                                     "T has more: models where not",
-                        .bound = 0},
-                       [rule](Stream& s) { return breuleux_zeros(s, rule); });
+  return bounded_check(
+      "whole-matrix-transform", rule.name(),
+      "Breuleux's A' of the whole matrix has 1 zero entry, T has more: models where not", 0,
+      [rule](Stream& s) { return breuleux_zeros(s, rule); });
 }
 
 std::vector<Check> balance_checks(const Rule& rule) {
@@ -238,18 +218,14 @@ std::vector<Check> kernel_checks() {
        {balance_check, invariance_check, unit_balance_check, unit_invariance_check})
     std::transform(all.begin(), all.end(), std::back_inserter(checks), make);
   checks.push_back(counter_example_check(Rule::metropolis()));
-  checks.push_back(bounded_check({.name = "independent-units",
-                                  .subject = "gibbs",
-                                  .statement = "with zero weights G converges in one step: SLEM(G)",
-                                  .bound = 1e-12},
+  checks.push_back(bounded_check("independent-units", "gibbs",
+                                 "with zero weights G converges in one step: SLEM(G)", 1e-12,
                                  gibbs_independent));
   checks.push_back(bounded_check(
-      {.name = "independent-units",
-       .subject = "flip",
-       .statement = "with zero weights T oscillates by max (1-p*)/p* over the units without a tie: "
-                    "|SLEM(T) - that|",
-       .bound = 1e-12},
-      flip_independent));
+      "independent-units", "flip",
+      "with zero weights T oscillates by max (1-p*)/p* over the units without a tie: |SLEM(T) - "
+      "that|",
+      1e-12, flip_independent));
   for (const Rule& rule : {Rule::flip(), Rule::blended(0.5)})
     checks.push_back(changes_as_often_check(rule));
   checks.push_back(activation_check(Rule::flip()));

@@ -50,18 +50,14 @@ std::vector<Check> likelihood_checks(const DeepLogSums& find_sums) {
   const auto of = [&find_sums](DrawModel draw) {
     return [draw, find_sums](Stream& s) { return product_case(s, draw, find_sums); };
   };
-  return {bounded_check({.name = "dbm-likelihood",
-                         .subject = "likelihood",
-                         .statement = "log f(v) of deep models by one matrix product for all cases "
-                                      "equals that case by case: difference relative to "
-                                      "max(1, |log f|)",
-                         .bound = 1e-10},
-                        of(draw_binary_model)),
-          bounded_check({.name = "dbm-likelihood (discrete units)",
-                         .subject = "likelihood",
-                         .statement = "so it is with multivalued units",
-                         .bound = 1e-10},
-                        of(draw_unit_model))};
+  return {
+      bounded_check(
+          "dbm-likelihood", "likelihood",
+          "log f(v) of deep models by one matrix product for all cases equals that case by case: "
+          "difference relative to max(1, |log f|)",
+          1e-10, of(draw_binary_model)),
+      bounded_check("dbm-likelihood (discrete units)", "likelihood",
+                    "so it is with multivalued units", 1e-10, of(draw_unit_model))};
 }
 
 std::vector<Check> likelihood_checks() {

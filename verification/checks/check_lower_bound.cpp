@@ -17,9 +17,9 @@ namespace {
 // From one listed state to all; few climbs, so that short lists miss much.
 LowerBoundOptions draw_options(Stream& stream, const Layered& model) {
   constexpr int kMost[] = {1, 3, 10, 1 << 14};
-  LowerBoundOptions options{.gibbs_sweeps = static_cast<int>(stream.below(3)),
+  LowerBoundOptions options{.gibbs_sweeps = draw_below(stream, 3),
                             .most_states = kMost[stream.below(4)]};
-  options.search.climbs.starts = 1 + static_cast<int>(stream.below(4));
+  options.search.climbs.starts = draw_size(stream, 4);
   options.search.climbs.max_sweeps = 5;
   options.search.escape_states = kMost[stream.below(2)];
   options.search.climbs.key = {stream(), stream()};
@@ -52,17 +52,13 @@ std::vector<Check> lower_bound_checks(const BoundLogZ& find_bound) {
     return [draw, find_bound](Stream& s) { return bound_case(s, draw, find_bound); };
   };
   return {
-      bounded_check({.name = "below-log-z",
-                     .subject = "lower_bound",
-                     .statement = "the bound is not above log Z beyond its error bound, and is log "
-                                  "Z where it lists all states: relative excess",
-                     .bound = kBound},
-                    of(draw_binary_model)),
-      bounded_check({.name = "below-log-z (discrete units)",
-                     .subject = "lower_bound",
-                     .statement = "so it is with multivalued units",
-                     .bound = kBound},
-                    of(draw_unit_model))};
+      bounded_check(
+          "below-log-z", "lower_bound",
+          "the bound is not above log Z beyond its error bound, and is log Z where it lists all "
+          "states: relative excess",
+          kBound, of(draw_binary_model)),
+      bounded_check("below-log-z (discrete units)", "lower_bound",
+                    "so it is with multivalued units", kBound, of(draw_unit_model))};
 }
 
 std::vector<Check> lower_bound_checks() { return lower_bound_checks(lower_bound); }

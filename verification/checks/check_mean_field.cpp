@@ -1,7 +1,5 @@
 // Checks of mean field in deep models, the positive phase of salakhutdinov2010.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,8 +19,7 @@ namespace {
 /// A model of two to five layers of any units but Gaussian ones, at most 2^15 hidden states.
 Layered draw_network(Stream& stream, double scale, int fewest = 2) {
   constexpr std::array kCodes = {0, 0, 1, 2, 3};
-  const int layers =
-      fewest + static_cast<int>(stream.below(static_cast<std::uint64_t>(6 - fewest)));
+  const int layers = fewest + draw_below(stream, 6 - fewest);
   std::vector<Layer> all(static_cast<std::size_t>(layers));
   std::vector<Eigen::MatrixXd> weights;
   for (Layer& layer : all) {
@@ -81,9 +78,8 @@ Law draw_law(Stream& stream, const Layered& model, const Eigen::VectorXd& visibl
 CaseOutcome below_log_f(Stream& stream) {
   const Layered model = draw_network(stream, draw_scale(stream));
   const Eigen::MatrixXf data = draw_visible(stream, model, 5);
-  const MeanFieldStop stop = stream.below(2) == 0
-                                 ? MeanFieldStop::converged()
-                                 : MeanFieldStop{.updates = static_cast<int>(stream.below(6))};
+  const MeanFieldStop stop = stream.below(2) == 0 ? MeanFieldStop::converged()
+                                                  : MeanFieldStop{.updates = draw_below(stream, 6)};
   const VariationalBounds bounds = variational_bounds(model, data, stop);
   double worst = 0;
   for (int c = 0; c < data.cols(); ++c) {
@@ -168,12 +164,7 @@ CaseOutcome slope_at_fixed_point(Stream& stream) {
     if (l + 1 < model.layers()) slope.weights[l] = q.means[l] * q.means[l + 1].transpose();
   }
   const double worst = slope_error(at, slope, [&] {
-    std::vector<Layer> layers;
-    for (int l = 0; l < model.layers(); ++l) {
-      layers.push_back(model.layer(l));
-      layers.back().bias = at.biases[l];
-    }
-    const Layered moved(std::move(layers), at.weights);
+    const Layered moved = with_parameters(model, at);
     Law again = q;
     for (int half = 1; half <= 200; ++half) update_side(moved, half % 2, again);
     return bound_of(moved, again);
@@ -184,39 +175,32 @@ CaseOutcome slope_at_fixed_point(Stream& stream) {
 }  // namespace
 
 Check bound_never_falls_check(const MeanFieldHalf& update) {
-  return bounded_check({.name = "bound-never-falls",
-                        .subject = "mean-field",
-                        .statement = "no half update lowers the bound, from any q (relative)",
-                        .bound = 1e-11},
+  return bounded_check("bound-never-falls", "mean-field",
+                       "no half update lowers the bound, from any q (relative)", 1e-11,
                        [update](Stream& s) { return never_falls(s, update); });
 }
 
 Check updates_follow_law_check(const MeanFieldHalf& update) {
-  return bounded_check({.name = "updates-follow-law",
-                        .subject = "mean-field",
-                        .statement = "the bottom-up pass and each half update in float32 against "
-                                     "the law in double",
-                        .bound = 0x1p-18},
-                       [update](Stream& s) { return follows_law(s, update); });
+  return bounded_check(
+      "updates-follow-law", "mean-field",
+      "the bottom-up pass and each half update in float32 against the law in double", 0x1p-18,
+      [update](Stream& s) { return follows_law(s, update); });
 }
 
 std::vector<Check> mean_field_checks() {
   const auto update = std::mem_fn(&MeanField::update_side);
   return {
-      bounded_check({.name = "bound-below",
-                     .subject = "mean-field",
-                     .statement = "E_q[log f] + H(q) <= log f(v), every case, after any number of "
-                                  "updates, weights to +-100; equal for an RBM",
-                     .bound = 1e-10},
-                    below_log_f),
+      bounded_check(
+          "bound-below", "mean-field",
+          "E_q[log f] + H(q) <= log f(v), every case, after any number of updates, weights to "
+          "+-100; equal for an RBM",
+          1e-10, below_log_f),
       bound_never_falls_check(update),
       updates_follow_law_check(update),
-      bounded_check({.name = "bound-slope",
-                     .subject = "mean-field",
-                     .statement = "statistics of the means at the fixed point against central "
-                                  "differences of the bound",
-                     .bound = 1e-6},
-                    slope_at_fixed_point),
+      bounded_check(
+          "bound-slope", "mean-field",
+          "statistics of the means at the fixed point against central differences of the bound",
+          1e-6, slope_at_fixed_point),
   };
 }
 

@@ -91,8 +91,7 @@ CaseOutcome equal_weights_are_gibbs(Stream& stream) {
 std::pair<WeightRule, const char*> draw_weight_rule(Stream& stream, const Partition& partition) {
   if (stream.below(2) == 0)
     return {WeightRule::constant(stream.uniform(0.01, 20)), "constant factor"};
-  const auto sets = static_cast<std::uint64_t>(partition.sets());
-  const auto data_set = static_cast<int>(stream.below(sets));
+  const int data_set = draw_below(stream, partition.sets());
   return {WeightRule::fast_weights(stream.uniform(0.01, 3), data_set), "fast weights"};
 }
 
@@ -129,7 +128,7 @@ CaseOutcome law_sums_paths(Stream& stream) {
 
 CaseOutcome still_at_the_data(Stream& stream, const DataRule& make_rule) {
   const Partition partition = draw_partition(stream, 64);
-  const auto data = static_cast<int>(stream.below(static_cast<std::uint64_t>(partition.sets())));
+  const int data = draw_below(stream, partition.sets());
   const WeightRule rule = make_rule(stream.uniform(0.01, 10), data);
   const std::vector<double> before = draw_log_weights(stream, partition);
   std::vector<double> after = before;
@@ -185,12 +184,9 @@ CheckOutcome leaves_p(const WeightRule& rule) {
 }  // namespace
 
 Check still_at_the_data_check(const DataRule& make_rule) {
-  return bounded_check(
-      {.name = "still-at-the-data",
-       .subject = "fpcd",
-       .statement = "fast weights do not move while x is in the set of the data point",
-       .bound = 0},
-      [make_rule](Stream& s) { return still_at_the_data(s, make_rule); });
+  return bounded_check("still-at-the-data", "fpcd",
+                       "fast weights do not move while x is in the set of the data point", 0,
+                       [make_rule](Stream& s) { return still_at_the_data(s, make_rule); });
 }
 
 Check leaves_p_check(const WeightRule& rule) {
@@ -205,24 +201,19 @@ Check leaves_p_check(const WeightRule& rule) {
 
 std::vector<Check> partition_checks() {
   return {
-      bounded_check({.name = "reweighted-law",
-                     .subject = "partition",
-                     .statement = "a sweep under p(x; g) leaves it unchanged, whatever g: "
-                                  "max |pT - p|, any units, two to four sets",
-                     .bound = 1e-12},
-                    reweighted_law_stays),
-      bounded_check({.name = "equal-weights",
-                     .subject = "partition",
-                     .statement = "with g = 1 the propagated law is that of Gibbs sweeps",
-                     .bound = 1e-12},
+      bounded_check(
+          "reweighted-law", "partition",
+          "a sweep under p(x; g) leaves it unchanged, whatever g: max |pT - p|, any units, two to "
+          "four sets",
+          1e-12, reweighted_law_stays),
+      bounded_check("equal-weights", "partition",
+                    "with g = 1 the propagated law is that of Gibbs sweeps", 1e-12,
                     equal_weights_are_gibbs),
       bounded_check(
-          {.name = "every-path",
-           .subject = "partition",
-           .statement = "the law over (state, visits) after 4 updates is the sum over all "
-                        "paths of sets, weights changed step by step; FPCD's too",
-           .bound = 1e-12},
-          law_sums_paths),
+          "every-path", "partition",
+          "the law over (state, visits) after 4 updates is the sum over all paths of sets, weights "
+          "changed step by step; FPCD's too",
+          1e-12, law_sums_paths),
       {.name = "two-spins",
        .subject = "partition",
        .statement = "two spins, 100 updates: occupancies, the chance that Gibbs leaves its mode "

@@ -31,19 +31,18 @@ State repeated(const State& state, TiedCopies copies) {
 
 /// A stack of two to four RBMs, of any discrete units, in which neighbours share a layer.
 std::vector<Layered> draw_stack(Stream& stream, int most_units, double scale) {
-  const int rbms = 2 + static_cast<int>(stream.below(3));
+  const int rbms = 2 + draw_below(stream, 3);
   std::vector<Layered> stack;
   Layer shared, above;
-  shared.unit = Unit::from_code(static_cast<int>(stream.below(3)));
-  shared.bias.resize(1 + static_cast<Eigen::Index>(stream.below(most_units)));
+  shared.unit = Unit::from_code(draw_below(stream, 3));
+  shared.bias.resize(draw_size(stream, most_units));
   for (int l = 0; l < rbms; ++l) {
-    above.unit = Unit::from_code(static_cast<int>(stream.below(3)));
-    above.bias.resize(1 + static_cast<Eigen::Index>(stream.below(most_units)));
+    above.unit = Unit::from_code(draw_below(stream, 3));
+    above.bias.resize(draw_size(stream, most_units));
     for (Layer* layer : {&shared, &above})
-      for (double& bias : layer->bias) bias = stream.uniform(-scale, scale);
-    Eigen::MatrixXd weights(shared.bias.size(), above.bias.size());
-    for (double& weight : weights.reshaped()) weight = stream.uniform(-scale, scale);
-    stack.emplace_back(std::vector<Layer>{shared, above}, std::vector<Eigen::MatrixXd>{weights});
+      layer->bias = draw_matrix(stream, layer->bias.size(), 1, scale);
+    stack.push_back(Layered({shared, above},
+                            {draw_matrix(stream, shared.bias.size(), above.bias.size(), scale)}));
     shared = above;
   }
   return stack;
@@ -72,8 +71,7 @@ Eigen::MatrixXd pair_statistics(const Layered& rbm, const State& state) {
 // The means of either layer and the statistics at every state, whose copies are alike.
 CaseOutcome tied_statistics(Stream& stream, const PairStatistics& statistics) {
   const Layered rbm = draw_stack(stream, 3, 2).front();
-  const TiedCopies copies{1 + static_cast<int>(stream.below(2)),
-                          1 + static_cast<int>(stream.below(2))};
+  const TiedCopies copies{draw_size(stream, 2), draw_size(stream, 2)};
   const Layered up = with_input_times(rbm, 1, copies.visible);
   const Layered down = with_input_times(rbm, 0, copies.hidden);
   const Layered all = written_out(rbm, copies);
@@ -136,24 +134,20 @@ CaseOutcome composed_law(Stream& stream) {
 
 Check tied_statistics_check(const PairStatistics& statistics) {
   return bounded_check(
-      {.name = "tied-statistics",
-       .subject = "pretraining",
-       .statement = "means and statistics of an RBM whose inputs are doubled are those "
-                    "of the RBM with tied copies, written out, on (v, v)",
-       .bound = 1e-12},
-      [statistics](Stream& s) { return tied_statistics(s, statistics); });
+      "tied-statistics", "pretraining",
+      "means and statistics of an RBM whose inputs are doubled are those of the RBM with tied "
+      "copies, written out, on (v, v)",
+      1e-12, [statistics](Stream& s) { return tied_statistics(s, statistics); });
 }
 
 std::vector<Check> pretraining_checks() {
   return {
       tied_statistics_check(pair_statistics),
       bounded_check(
-          {.name = "composed-law",
-           .subject = "pretraining",
-           .statement = "log p(h1) of the deep model is the mean of what its two RBMs say, "
-                        "their outer layers doubled, up to a constant",
-           .bound = 1e-12},
-          composed_law),
+          "composed-law", "pretraining",
+          "log p(h1) of the deep model is the mean of what its two RBMs say, their outer layers "
+          "doubled, up to a constant",
+          1e-12, composed_law),
   };
 }
 

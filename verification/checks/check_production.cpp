@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -109,34 +108,24 @@ CaseOutcome unit_stationarity(Stream& stream, const Rule& rule) {
 }  // namespace
 
 std::vector<Check> production_checks(const Rule& rule) {
-  std::vector<Check> checks;
-  checks.push_back(bounded_check(
-      {.name = "production-law",
-       .subject = rule.name(),
-       .statement = "the production sweep's law, recovered by scripted draws, is the double law "
-                    "up to 2^-32 and float32 rounding: share of that bound",
-       .bound = 1},
-      [rule](Stream& s) { return binary_law(s, rule); }));
-  checks.push_back(bounded_check(
-      {.name = "production-stationarity",
-       .subject = rule.name(),
-       .statement = "p is invariant under the recovered production sweep: max |pT - p|",
-       .bound = 1e-6},
-      [rule](Stream& s) { return production_stationarity(s, rule); }));
-  checks.push_back(
-      bounded_check({.name = "production-law (discrete units)",
-                     .subject = rule.name(),
-                     .statement = "so it is for every threshold of X(s): share of that bound",
-                     .bound = 1},
-                    [rule](Stream& s) { return unit_law(s, rule); }));
-  checks.push_back(bounded_check(
-      {.name = "production-stationarity (discrete units)",
-       .subject = rule.name(),
-       .statement = "p is invariant under every recovered update of one unit: |pT_i - p| as a "
-                    "share of the bound",
-       .bound = 1},
-      [rule](Stream& s) { return unit_stationarity(s, rule); }));
-  return checks;
+  return {
+      bounded_check(
+          "production-law", rule.name(),
+          "the production sweep's law, recovered by scripted draws, is the double law up to 2^-32 "
+          "and float32 rounding: share of that bound",
+          1, [rule](Stream& s) { return binary_law(s, rule); }),
+      bounded_check("production-stationarity", rule.name(),
+                    "p is invariant under the recovered production sweep: max |pT - p|", 1e-6,
+                    [rule](Stream& s) { return production_stationarity(s, rule); }),
+      bounded_check("production-law (discrete units)", rule.name(),
+                    "so it is for every threshold of X(s): share of that bound", 1,
+                    [rule](Stream& s) { return unit_law(s, rule); }),
+      bounded_check(
+          "production-stationarity (discrete units)", rule.name(),
+          "p is invariant under every recovered update of one unit: |pT_i - p| as a share of the "
+          "bound",
+          1, [rule](Stream& s) { return unit_stationarity(s, rule); }),
+  };
 }
 
 std::vector<Check> production_checks() {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "boltzmark/model/layered.hpp"
 #include "boltzmark/model/unit.hpp"
@@ -12,23 +12,20 @@
 
 namespace boltzmark {
 
-/// Draws values uniform on (-scale, scale).
-inline Eigen::MatrixXd draw_matrix(Stream& stream, Eigen::Index rows, Eigen::Index cols,
-                                   double scale) {
-  Eigen::MatrixXd values(rows, cols);
-  for (double& value : values.reshaped()) value = stream.uniform(-scale, scale);
-  return values;
-}
-
-/// Draws 1..most.
-inline int draw_size(Stream& stream, int most) {
-  return 1 + static_cast<int>(stream.below(static_cast<std::uint64_t>(most)));
-}
-
 /// Draws 1, 2, 3, 4, 7 or the continuous unit.
 inline Unit draw_unit(Stream& stream) {
   constexpr int codes[] = {1, 2, 3, 4, 7, -1};
   return Unit::from_code(codes[stream.below(6)]);
+}
+
+/// A model of the same layers with these parameters.
+inline Layered with_parameters(const Layered& model, const Parameters& at) {
+  std::vector<Layer> layers;
+  for (int l = 0; l < model.layers(); ++l) {
+    layers.push_back(model.layer(l));
+    layers.back().bias = at.biases[l];
+  }
+  return Layered(std::move(layers), at.weights);
 }
 
 /// The largest distance of a gradient from central differences of `value`, parameter by parameter.

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -24,7 +23,7 @@ constexpr double kNoDistance = 1e-3;  // in total variation; rounding makes 1e-1
 // Moderate weights, and g off log Z by up to 2 nats a rung.
 AdaptivePairs draw_pairs(Stream& stream, std::string& detail) {
   const Layered model = draw_generic_model(stream, 2, 2);
-  const int rungs = 2 + static_cast<int>(stream.below(4));
+  const int rungs = 2 + draw_below(stream, 4);
   const double lowest = 0.9 * stream.uniform();
   const std::vector<float> ladder = uniform_ladder(rungs, lowest);
   Eigen::VectorXd log_g = rung_log_z(model, ladder);
@@ -50,7 +49,7 @@ CaseOutcome growth_of_acceptance(Stream& stream) {
   const std::array<float, 3> ladder = {0.25F, 0.5F, 1};
   std::array<double, 3> log_g{};
   for (double& value : log_g) value = stream.uniform(-3, 3);
-  const int from = static_cast<int>(stream.below(3));
+  const int from = draw_below(stream, 3);
   const int to = proposed_rung(3, from, stream());
   const double gamma = std::exp(stream.uniform(-5, 3));
   // So that both probabilities are below 1.
@@ -68,39 +67,29 @@ CaseOutcome growth_of_acceptance(Stream& stream) {
 }  // namespace
 
 std::vector<Check> handed_over_checks(const PairLaw& arrival, const PairLaw& last_top) {
-  return {exceeding_check(
-              {.name = "handed-over-distance",
-               .subject = "cast entry",
-               .statement = "states exchanged on arrival at b = 1 do not follow p: TV, above "
-                            "the bound on some model",
-               .bound = kNoDistance},
-              [arrival](Stream& s) { return handed_over_distance(s, arrival); }),
-          exceeding_check(
-              {.name = "handed-over-distance",
-               .subject = "cast last",
-               .statement = "nor do the last states at b = 1 at a lag: TV, above the bound on "
-                            "some model",
-               .bound = kNoDistance},
-              [last_top](Stream& s) { return handed_over_distance(s, last_top); })};
+  return {
+      exceeding_check(
+          "handed-over-distance", "cast entry",
+          "states exchanged on arrival at b = 1 do not follow p: TV, above the bound on some model",
+          kNoDistance, [arrival](Stream& s) { return handed_over_distance(s, arrival); }),
+      exceeding_check("handed-over-distance", "cast last",
+                      "nor do the last states at b = 1 at a lag: TV, above the bound on some model",
+                      kNoDistance,
+                      [last_top](Stream& s) { return handed_over_distance(s, last_top); })};
 }
 
 std::vector<Check> swap_bias_checks() {
   std::vector<Check> checks = handed_over_checks(arrival_law, last_top_law);
   const std::vector<Check> others = {
       exceeding_check(
-          {.name = "constant-factor-distance",
-           .subject = "adaptive-tempering",
-           .statement = "nor do states at b = 1 with a constant factor of 10: TV, above "
-                        "the bound on some model",
-           .bound = 0.01},
-          constant_factor_distance),
+          "constant-factor-distance", "adaptive-tempering",
+          "nor do states at b = 1 with a constant factor of 10: TV, above the bound on some model",
+          0.01, constant_factor_distance),
       bounded_check(
-          {.name = "growing-acceptance",
-           .subject = "adaptive-tempering",
-           .statement = "after a refused rung step the weight of the present rung grows, and "
-                        "the step is 1 + gamma times as likely: relative difference",
-           .bound = 1e-12},
-          growth_of_acceptance),
+          "growing-acceptance", "adaptive-tempering",
+          "after a refused rung step the weight of the present rung grows, and the step is 1 + "
+          "gamma times as likely: relative difference",
+          1e-12, growth_of_acceptance),
   };
   checks.insert(checks.end(), others.begin(), others.end());
   return checks;

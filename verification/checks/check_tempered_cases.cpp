@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -45,7 +43,7 @@ TemperedCase draw_tempered_case(Stream& stream, Layered model, const Ladder& lad
 }
 
 Ladder draw_ladder(Stream& stream, int max_rungs) {
-  const int rungs = 2 + static_cast<int>(stream.below(static_cast<std::uint64_t>(max_rungs - 1)));
+  const int rungs = 2 + draw_below(stream, max_rungs - 1);
   switch (stream.below(3)) {
     case 0:
       return Ladder::linear(rungs);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "boltzmark/exact/log_z.hpp"
@@ -93,14 +92,12 @@ Check pair_invariance(States states, RungMove move, const Rule& rule,
                       const ChainChange& find_change = change) {
   const bool joint = states == States::joint, gibbs = move == RungMove::gibbs;
   return bounded_check(
-      {.name =
-           fmt::format("pair-invariance ({} states, {} rungs, {})", joint ? "joint" : "collapsed",
-                       gibbs ? "gibbs" : "metropolis", rule.name()),
-       .subject = "simulated-tempering",
-       .statement = "a new rung given the state, then a sweep at that rung, leave q(x, b) "
-                    "unchanged, of binary and of multivalued units: max |qM - q|",
-       .bound = 1e-12},
-      [=](Stream& s) { return invariance_case(s, states, move, rule, find_change); });
+      fmt::format("pair-invariance ({} states, {} rungs, {})", joint ? "joint" : "collapsed",
+                  gibbs ? "gibbs" : "metropolis", rule.name()),
+      "simulated-tempering",
+      "a new rung given the state, then a sweep at that rung, leave q(x, b) unchanged, of binary "
+      "and of multivalued units: max |qM - q|",
+      1e-12, [=](Stream& s) { return invariance_case(s, states, move, rule, find_change); });
 }
 
 }  // namespace
@@ -116,22 +113,18 @@ std::vector<Check> pair_invariance_checks(const ChainChange& find_change) {
 }
 
 Check rao_blackwell_check(const RungMoments& find_moments) {
-  return bounded_check({.name = "rao-blackwell",
-                        .subject = "simulated-tempering",
-                        .statement = "q(b_k | x) varies no more than counts over independent "
-                                     "samples: largest ratio of variances",
-                        .bound = 1},
-                       [find_moments](Stream& s) { return rao_blackwell_case(s, find_moments); });
+  return bounded_check(
+      "rao-blackwell", "simulated-tempering",
+      "q(b_k | x) varies no more than counts over independent samples: largest ratio of variances",
+      1, [find_moments](Stream& s) { return rao_blackwell_case(s, find_moments); });
 }
 
 Check rung_chain_check(StateMove move) {
-  return bounded_check({.name = "rung-chain",
-                        .subject = "simulated-tempering",
-                        .statement = "with exact draws of x given b the rungs are a Markov chain "
-                                     "with P_jk and law q(b): largest difference over paths of "
-                                     "three steps",
-                        .bound = 1e-12},
-                       [move](Stream& s) { return markov_case(s, move); });
+  return bounded_check(
+      "rung-chain", "simulated-tempering",
+      "with exact draws of x given b the rungs are a Markov chain with P_jk and law q(b): largest "
+      "difference over paths of three steps",
+      1e-12, [move](Stream& s) { return markov_case(s, move); });
 }
 
 std::vector<Check> tempered_chain_checks(const Rule& rule) {
@@ -140,17 +133,14 @@ std::vector<Check> tempered_chain_checks(const Rule& rule) {
 
 std::vector<Check> tempered_chain_checks() {
   std::vector<Check> checks = pair_invariance_checks(change);
-  const auto add = [&checks](const char* name, const char* subject, const char* statement,
-                             double bound, CaseOutcome (*statistic)(Stream&)) {
-    checks.push_back(bounded_check(
-        {.name = name, .subject = subject, .statement = statement, .bound = bound}, statistic));
-  };
-  add("pair-invariance", "wang-landau",
+  checks.push_back(bounded_check(
+      "pair-invariance", "wang-landau",
       "at any fixed weights, however wrong, its chain leaves q(x, b) unchanged: max |qM - q|",
-      1e-12, wang_landau_case);
-  add("rung-law", "simulated-tempering",
+      1e-12, wang_landau_case));
+  checks.push_back(bounded_check(
+      "rung-law", "simulated-tempering",
       "q(b_k) is r_k Z_k / Zhat_k normalised and the mean of q(b_k | x): largest difference", 1e-12,
-      rung_law_case);
+      rung_law_case));
   checks.push_back(rao_blackwell_check(independent_rung_frequencies));
   checks.push_back(rung_chain_check(StateMove::exact));
   return checks;

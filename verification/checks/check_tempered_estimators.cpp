@@ -48,11 +48,8 @@ SampleStore draw_store(Stream& stream, const TemperedCase& c) {
   const TemperedSpace space = c.space(States::joint);
   SampleStore store{c.ladder, c.log_prior, c.log_z_hat, Eigen::MatrixXd(kSweeps, 2),
                     Eigen::MatrixXi::Zero(kSweeps, 2)};
-  for (double& ratio : store.log_ratio.reshaped()) {
-    const auto x =
-        static_cast<Eigen::Index>(stream.below(static_cast<std::uint64_t>(space.states())));
-    ratio = space.slopes()(x, 0);
-  }
+  for (double& ratio : store.log_ratio.reshaped())
+    ratio = space.slopes()(draw_below(stream, space.states()), 0);
   return store;
 }
 
@@ -203,69 +200,60 @@ CaseOutcome taylor_case(Stream& stream) {
 }  // namespace
 
 Check exact_occupancies_check(const RtsEstimate& estimate) {
-  return bounded_check({.name = "exact-occupancies",
-                        .subject = "rts",
-                        .statement = "exact c_k give every Z_k exactly, for K = 2..50 and any "
-                                     "Zhat: error relative to max(1, |log Z|)",
-                        .bound = 1e-10},
-                       [estimate](Stream& s) { return exact_occupancies_case(s, estimate); });
+  return bounded_check(
+      "exact-occupancies", "rts",
+      "exact c_k give every Z_k exactly, for K = 2..50 and any Zhat: error relative to max(1, |log "
+      "Z|)",
+      1e-10, [estimate](Stream& s) { return exact_occupancies_case(s, estimate); });
 }
 
 Check bias_sign_check(const RtsBias& find_bias) {
-  return bounded_check({.name = "bias-sign",
-                        .subject = "rts",
-                        .statement = "the approximate bias of log Z is positive for some models "
-                                     "and negative for others: groups of 40 models with one sign "
-                                     "alone",
-                        .bound = 0},
-                       [find_bias](Stream& s) { return bias_sign_case(s, find_bias); });
+  return bounded_check(
+      "bias-sign", "rts",
+      "the approximate bias of log Z is positive for some models and negative for others: groups "
+      "of 40 models with one sign alone",
+      0, [find_bias](Stream& s) { return bias_sign_case(s, find_bias); });
 }
 
 Check bridge_check(const StoreEstimate& estimate) {
   return bounded_check(
-      {.name = "bridge-identity",
-       .subject = "bar",
-       .statement = "Z_k / Z_1 = E_1[alpha f_k] / E_k[alpha f_1] for any alpha: difference of "
-                    "logs relative to max(1, |log Z_k|); of any samples BAR's estimate solves it "
-                    "with its own alpha",
-       .bound = 1e-12},
-      [estimate](Stream& s) { return bridge_case(s, estimate); });
+      "bridge-identity", "bar",
+      "Z_k / Z_1 = E_1[alpha f_k] / E_k[alpha f_1] for any alpha: difference of logs relative to "
+      "max(1, |log Z_k|); of any samples BAR's estimate solves it with its own alpha",
+      1e-12, [estimate](Stream& s) { return bridge_case(s, estimate); });
 }
 
 Check expected_counts_check(const StoreEstimate& estimate) {
   return bounded_check(
-      {.name = "expected-counts",
-       .subject = "mbar",
-       .statement = "with counts n_k / N replaced by q(b_k; Z), MBAR's estimating equations are "
-                    "solved by RTS on any samples, and with the counts by MBAR: largest residual",
-       .bound = 1e-12},
-      [estimate](Stream& s) { return mbar_case(s, estimate); });
+      "expected-counts", "mbar",
+      "with counts n_k / N replaced by q(b_k; Z), MBAR's estimating equations are solved by RTS on "
+      "any samples, and with the counts by MBAR: largest residual",
+      1e-12, [estimate](Stream& s) { return mbar_case(s, estimate); });
 }
 
 std::vector<Check> tempered_estimator_checks() {
-  std::vector<Check> checks;
-  const auto add = [&checks](const char* name, const char* subject, const char* statement,
-                             double bound, CaseOutcome (*statistic)(Stream&)) {
-    checks.push_back(bounded_check(
-        {.name = name, .subject = subject, .statement = statement, .bound = bound}, statistic));
+  return {
+      exact_occupancies_check(
+          [](const auto& sums, const auto&... logs) { return rts(sums, logs...); }),
+      bounded_check(
+          "likelihood-gradient", "rts",
+          "the estimate solves the equations of the Rao-Blackwellised likelihood: gradient a "
+          "sample",
+          1e-10, likelihood_case),
+      bounded_check(
+          "concave-likelihood", "rts-mixed",
+          "the likelihood of samples drawn at several Zhat is concave in log Z: largest eigenvalue "
+          "of its Hessian a sample",
+          1e-10, concave_case),
+      bias_sign_check(rts_bias),
+      bridge_check(bar),
+      expected_counts_check(mbar),
+      bounded_check(
+          "first-order", "sams",
+          "its update at step 1 is RTS's to first order: difference over (c_k/r_k - 1)^2 + "
+          "(c_1/r_1 - 1)^2",
+          1, taylor_case),
   };
-  checks.push_back(exact_occupancies_check(
-      [](const auto& sums, const auto&... logs) { return rts(sums, logs...); }));
-  add("likelihood-gradient", "rts",
-      "the estimate solves the equations of the Rao-Blackwellised likelihood: gradient a sample",
-      1e-10, likelihood_case);
-  add("concave-likelihood", "rts-mixed",
-      "the likelihood of samples drawn at several Zhat is concave in log Z: largest eigenvalue of "
-      "its Hessian a sample",
-      1e-10, concave_case);
-  checks.push_back(bias_sign_check(rts_bias));
-  checks.push_back(bridge_check(bar));
-  checks.push_back(expected_counts_check(mbar));
-  add("first-order", "sams",
-      "its update at step 1 is RTS's to first order: difference over (c_k/r_k - 1)^2 + "
-      "(c_1/r_1 - 1)^2",
-      1, taylor_case);
-  return checks;
 }
 
 }  // namespace boltzmark

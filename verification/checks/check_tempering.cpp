@@ -185,35 +185,26 @@ CaseOutcome parallel_tempering(Stream& stream, const Rule& rule, const SwapProba
 Check parallel_tempering_check(const Rule& rule, const SwapProbability& accept,
                                const LadderMove& move) {
   return bounded_check(
-      {.name = "joint-invariance (" + rule.name() + ")",
-       .subject = "parallel-tempering",
-       .statement = "sweeps, then swaps of even and of odd pairs leave "
-                    "the product of the tempered laws invariant, of binary and of "
-                    "multivalued units; the production swap accepts draws just below that "
-                    "probability and none just above",
-       .bound = 1e-12},
-      [rule, accept, move](Stream& s) { return parallel_tempering(s, rule, accept, move); });
+      "joint-invariance (" + rule.name() + ")", "parallel-tempering",
+      "sweeps, then swaps of even and of odd pairs leave the product of the tempered laws "
+      "invariant, of binary and of multivalued units; the production swap accepts draws just below "
+      "that probability and none just above",
+      1e-12, [rule, accept, move](Stream& s) { return parallel_tempering(s, rule, accept, move); });
 }
 
 std::vector<Check> tempering_checks(const Rule& rule) {
-  std::vector<Check> checks;
-  checks.push_back(
-      bounded_check({.name = "tempered-invariance",
-                     .subject = rule.name(),
-                     .statement = "the tempered law is invariant under its sweep at "
-                                  "every beta: max |pT - p|",
-                     .bound = 1e-12},
-                    [rule](Stream& s) { return tempered_invariance(s, rule, draw_binary_model); }));
-  checks.push_back(
-      bounded_check({.name = "tempered-invariance (discrete units)",
-                     .subject = rule.name(),
-                     .statement = "so it is with Bernoulli and multivalued units, layer by layer",
-                     .bound = 1e-12},
-                    [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }));
-  checks.push_back(parallel_tempering_check(
-      rule, [](int, auto... of_pair) { return swap_probability(of_pair...); },
-      std::mem_fn(&LadderSwaps::swap)));
-  return checks;
+  return {
+      bounded_check("tempered-invariance", rule.name(),
+                    "the tempered law is invariant under its sweep at every beta: max |pT - p|",
+                    1e-12,
+                    [rule](Stream& s) { return tempered_invariance(s, rule, draw_binary_model); }),
+      bounded_check("tempered-invariance (discrete units)", rule.name(),
+                    "so it is with Bernoulli and multivalued units, layer by layer", 1e-12,
+                    [rule](Stream& s) { return tempered_invariance(s, rule, draw_unit_model); }),
+      parallel_tempering_check(
+          rule, [](int, auto... of_pair) { return swap_probability(of_pair...); },
+          std::mem_fn(&LadderSwaps::swap)),
+  };
 }
 
 std::vector<Check> tempering_checks() {

@@ -42,9 +42,9 @@ CaseOutcome period_case(Stream& stream, const Rule& rule) {
 std::vector<Check> theorem_checks(const Rule& rule) {
   std::vector<Check> checks;
   const auto add = [&](const char* name, const char* text, Statement statement) {
-    checks.push_back(
-        bounded_check({.name = name, .subject = rule.name(), .statement = text, .bound = 0},
-                      [rule, statement](Stream& s) { return theorem_case(s, rule, statement); }));
+    checks.push_back(bounded_check(name, rule.name(), text, 0, [rule, statement](Stream& s) {
+      return theorem_case(s, rule, statement);
+    }));
   };
   add("lemma-1",
       "the likeliest state of a side is reached from every state and reaches every state in one "
@@ -55,23 +55,18 @@ std::vector<Check> theorem_checks(const Rule& rule) {
       [](const TheoremReport& r) {
         return std::pair(r.modes > 0 && r.unreached == 0 && r.unreaching == 0, r.lemma1);
       });
-  checks.push_back(bounded_check({.name = "irreducible",
-                                  .subject = rule.name(),
-                                  .statement = "T is irreducible, ties included: strongly "
-                                               "connected components of its support",
-                                  .bound = 1},
-                                 [rule](Stream& s) { return components_case(s, rule); }));
+  checks.push_back(
+      bounded_check("irreducible", rule.name(),
+                    "T is irreducible, ties included: strongly connected components of its support",
+                    1, [rule](Stream& s) { return components_case(s, rule); }));
   add("modes-joined", "step (iii): one step of T joins any two elements of M: models where not",
       [](const TheoremReport& r) {
         return std::pair(r.modes > 0 && std::isfinite(r.modes_joined), r.modes_joined);
       });
   add("modes-stay", "T(x,x) > 0 on M: models where not",
       [](const TheoremReport& r) { return std::pair(r.theorem2_holds(), r.modes_stay); });
-  checks.push_back(bounded_check({.name = "aperiodic",
-                                  .subject = rule.name(),
-                                  .statement = "T is aperiodic, ties included: period",
-                                  .bound = 1},
-                                 [rule](Stream& s) { return period_case(s, rule); }));
+  checks.push_back(bounded_check("aperiodic", rule.name(), "T is aperiodic, ties included: period",
+                                 1, [rule](Stream& s) { return period_case(s, rule); }));
   return checks;
 }
 

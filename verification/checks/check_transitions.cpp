@@ -120,7 +120,7 @@ Layered draw_transition_model(Stream& stream) {
 std::vector<float> draw_transition_ladder(Stream& stream, std::size_t states) {
   int most = 2;
   while (most < 4 && std::pow(static_cast<double>(states), 2 * most) <= 2e6) ++most;
-  const int rungs = 2 + static_cast<int>(stream.below(static_cast<std::uint64_t>(most - 1)));
+  const int rungs = 2 + draw_below(stream, most - 1);
   std::vector<float> ladder(static_cast<std::size_t>(rungs));
   const double lowest = stream.below(2) == 0 ? 0 : stream.uniform(0, 0.9);
   double b = lowest;
@@ -232,9 +232,7 @@ class RecoveredTransition {
         draws_(space_, c.ladder),
         start_(c.model, static_cast<int>(draws_.paths() * space_.states())) {
     for (int chain = 0; chain < start_.chains(); ++chain)
-      for (int u = 0; u < space_.units(); ++u)
-        start_.set(space_.place(u).layer, space_.place(u).unit, chain,
-                   static_cast<float>(space_.value(u, state_of(chain))));
+      put_state(start_, chain, space_, state_of(chain));
   }
 
   Eigen::MatrixXd matrix() {
@@ -319,23 +317,20 @@ CaseOutcome recovered_transition(Stream& stream, const TransitionMove& move) {
 }  // namespace
 
 Check transition_law_check(const TransitionMove& move) {
-  return bounded_check({.name = "production-law",
-                        .subject = "tempered-transitions",
-                        .statement = "so is the production transition, recovered by scripted draws "
-                                     "along every path, and its law is the enumerated one: "
-                                     "imbalance and difference",
-                        .bound = 1e-6},
-                       [move](Stream& s) { return recovered_transition(s, move); });
+  return bounded_check(
+      "production-law", "tempered-transitions",
+      "so is the production transition, recovered by scripted draws along every path, and its law "
+      "is the enumerated one: imbalance and difference",
+      1e-6, [move](Stream& s) { return recovered_transition(s, move); });
 }
 
 std::vector<Check> transition_checks() {
   return {
-      bounded_check({.name = "detailed-balance",
-                     .subject = "tempered-transitions",
-                     .statement = "the whole transition, every path enumerated, is in detailed "
-                                  "balance with p: max |p(x) K(x, y) - p(y) K(y, x)|",
-                     .bound = 1e-12},
-                    transition_balance),
+      bounded_check(
+          "detailed-balance", "tempered-transitions",
+          "the whole transition, every path enumerated, is in detailed balance with p: max |p(x) "
+          "K(x, y) - p(y) K(y, x)|",
+          1e-12, transition_balance),
       transition_law_check(tempered_transition),
   };
 }

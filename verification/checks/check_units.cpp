@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -141,9 +140,7 @@ CaseOutcome rbm_gradient(Stream& stream) {
   const Cases cases(data);
   Parameters at{.weights = model.weights(), .biases = {model.bias(0), model.bias(1)}};
   const double worst = slope_error(at, exact_gradient(model, cases), [&] {
-    std::vector<Layer> layers{model.layer(0), model.layer(1)};
-    for (std::size_t l = 0; l < 2; ++l) layers[l].bias = at.biases[l];
-    return exact_mean_log_likelihood(Layered(std::move(layers), at.weights), cases);
+    return exact_mean_log_likelihood(with_parameters(model, at), cases);
   });
   return {worst, describe_units(model, data)};
 }
@@ -182,63 +179,47 @@ CaseOutcome toy_moments(Stream& stream) {
 }  // namespace
 
 Check blocked_gibbs_check(const Rule& rule) {
-  return bounded_check({.name = "blocked-gibbs",
-                        .subject = "multivalued",
-                        .statement = "Gibbs sampling of layers by (8) and (9) leaves P_s unchanged",
-                        .bound = 1e-12},
+  return bounded_check("blocked-gibbs", "multivalued",
+                       "Gibbs sampling of layers by (8) and (9) leaves P_s unchanged", 1e-12,
                        [rule](Stream& s) { return blocked_gibbs(s, rule); });
 }
 
 Check spins_are_bits_check(const ExactGradient& find_gradient) {
-  return bounded_check({.name = "spins-are-bits",
-                        .subject = "multivalued",
-                        .statement = "s = 1 is the binary RBM: log Z, log-likelihood and gradients "
-                                     "against {0,1} by change of variables",
-                        .bound = 1e-10},
-                       [find_gradient](Stream& s) { return spins_are_bits(s, find_gradient); });
+  return bounded_check(
+      "spins-are-bits", "multivalued",
+      "s = 1 is the binary RBM: log Z, log-likelihood and gradients against {0,1} by change of "
+      "variables",
+      1e-10, [find_gradient](Stream& s) { return spins_are_bits(s, find_gradient); });
 }
 
 Check inverse_transform_check(const HalfSweep& move) {
-  return bounded_check({.name = "inverse-transform",
-                        .subject = "multivalued",
-                        .statement = "F(F^-1(u)) = u for the continuous unit, inputs 0 to +-700, "
-                                     "and F of a production draw is its u up to float32's rounding "
-                                     "(error over that, times 1e-12)",
-                        .bound = 1e-12},
-                       [move](Stream& s) { return inverse_transform(s, move); });
+  return bounded_check(
+      "inverse-transform", "multivalued",
+      "F(F^-1(u)) = u for the continuous unit, inputs 0 to +-700, and F of a production draw is "
+      "its u up to float32's rounding (error over that, times 1e-12)",
+      1e-12, [move](Stream& s) { return inverse_transform(s, move); });
 }
 
 std::vector<Check> unit_checks() {
   return {
       spins_are_bits_check(exact_gradient),
-      bounded_check({.name = "phi-closed-form",
-                     .subject = "multivalued",
-                     .statement = "ln phi_s in closed form against the sum over X(s), in ulp; "
-                                  "phi is even and phi(0) = 2",
-                     .bound = 4},
-                    phi_is_the_sum),
-      bounded_check({.name = "phi-limit",
-                     .subject = "multivalued",
-                     .statement = "ln phi_s at s = 65535 against ln phi_inf, |x| <= 5 (1e-5 at "
-                                  "s = 1e6, falling as 1/s)",
-                     .bound = 1e-5 * 1e6 / Unit::max_steps},
-                    phi_becomes_continuous),
-      bounded_check({.name = "psi-slope",
-                     .subject = "multivalued",
-                     .statement = "psi_s against the slope of ln phi_s and the mean over X(s)",
-                     .bound = 1e-9},
+      bounded_check(
+          "phi-closed-form", "multivalued",
+          "ln phi_s in closed form against the sum over X(s), in ulp; phi is even and phi(0) = 2",
+          4, phi_is_the_sum),
+      bounded_check(
+          "phi-limit", "multivalued",
+          "ln phi_s at s = 65535 against ln phi_inf, |x| <= 5 (1e-5 at s = 1e6, falling as 1/s)",
+          1e-5 * 1e6 / Unit::max_steps, phi_becomes_continuous),
+      bounded_check("psi-slope", "multivalued",
+                    "psi_s against the slope of ln phi_s and the mean over X(s)", 1e-9,
                     psi_is_the_slope),
       inverse_transform_check(half_sweep),
       blocked_gibbs_check(Rule::gibbs()),
-      bounded_check({.name = "gradient-slope",
-                     .subject = "multivalued",
-                     .statement = "gradients (11)-(13) against central differences",
-                     .bound = 1e-7},
-                    rbm_gradient),
-      bounded_check({.name = "two-spins",
-                     .subject = "multivalued",
-                     .statement = "two spins of one weight: means 0, alpha >= 0 and as in Eq. 19",
-                     .bound = 1e-14},
+      bounded_check("gradient-slope", "multivalued",
+                    "gradients (11)-(13) against central differences", 1e-7, rbm_gradient),
+      bounded_check("two-spins", "multivalued",
+                    "two spins of one weight: means 0, alpha >= 0 and as in Eq. 19", 1e-14,
                     toy_moments),
   };
 }

@@ -1,6 +1,5 @@
 #include "verification/checks/decision_bound.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "boltzmark/core/simd.hpp"
@@ -98,8 +97,8 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   const int steps = kind.steps();
   std::vector<double> next(static_cast<std::size_t>(steps) + 1);
   next_law(rule, kind, bound.input, space.value_index(unit, state), next);
+  bound.tails = tails_of(next);
   if (rule.kind == Rule::Kind::own) {
-    bound.tails = tails_of(next);
     bound.errors = own_errors(rule, kind, space.value_index(unit, state), bound);
     return bound;
   }
@@ -107,13 +106,8 @@ DecisionBound decision_bound(const Layered& model, const Base& base, const Rule&
   double error = bound.input_error * kind.spacing() + 10 * u;
   if (steps > 1) error += (3 * z + 2) * u;
   const double relative = std::expm1(steps * error);
-  bound.tails.resize(static_cast<std::size_t>(steps));
   bound.errors.resize(bound.tails.size());
-  double above = 0, below = 0;
-  for (int k = steps; k > 0; --k) {
-    above += next[k];
-    bound.tails[k - 1] = above;
-  }
+  double below = 0;
   for (int k = 1; k <= steps; ++k) {
     below += next[k - 1];
     const double unlikely = bound.input > 0 ? below : bound.tails[k - 1];

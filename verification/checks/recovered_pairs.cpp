@@ -2,7 +2,6 @@
 // replace Philox. A step is taken if a draw < its threshold in [0, 2^32], which bisection finds.
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "verification/checks/adaptive_pairs.hpp"
 #include "verification/checks/recovered_sweep.hpp"
+#include "verification/checks/states.hpp"
 
 namespace boltzmark {
 namespace {
@@ -58,22 +58,6 @@ RecoveredStep recover_step(std::size_t starts, const Outcomes& outcomes) {
   }
   for (std::size_t i = 0; i < starts; ++i) step.accept[i] = static_cast<double>(low[i]) * 0x1p-32;
   return step;
-}
-
-void put_state(Chains& chains, int chain, const StateSpace& space, std::size_t x) {
-  for (int u = 0; u < space.units(); ++u)
-    chains.set(space.place(u).layer, space.place(u).unit, chain,
-               static_cast<float>(space.value(u, x)));
-}
-
-std::size_t read_state(const Chains& chains, int chain, const StateSpace& space) {
-  std::size_t x = 0;
-  for (int u = 0; u < space.units(); ++u) {
-    const StateSpace::Place& place = space.place(u);
-    const float value = place.kind.stored(chains.get(place.layer, place.unit, chain));
-    x += place.stride * static_cast<std::size_t>(place.kind.index(value));
-  }
-  return x;
 }
 
 Eigen::MatrixXd recovered_sweep_matrix(const Layered& model, float b, const Rule& rule) {
@@ -127,9 +111,9 @@ class JointStates {
     std::vector<std::uint64_t> to;
     for (int i = 0; i < pairs_; ++i)
       to.push_back((static_cast<std::uint64_t>(chains.rung(pairs_ + i)) * space_.states() +
-                    read_state(chains.states(), pairs_ + i, space_)) *
+                    index_of(space_, chains.states().get_chain(pairs_ + i))) *
                        space_.states() +
-                   read_state(chains.states(), i, space_));
+                   index_of(space_, chains.states().get_chain(i)));
     return to;
   }
   double& mass(JointLaw& law, std::uint64_t i) const {

@@ -36,4 +36,10 @@ std::size_t index_of(const StateSpace& space, const State& state) {
   return result;
 }
 
+void put_state(Chains& chains, int chain, const StateSpace& space, std::size_t index) {
+  for (int u = 0; u < space.units(); ++u)
+    chains.set(space.place(u).layer, space.place(u).unit, chain,
+               static_cast<float>(space.value(u, index)));
+}
+
 }  // namespace boltzmark

@@ -18,7 +18,6 @@ class TemperedSpace {
   /// Throws  InvalidArgument if the model is not enumerable or the base is not one of the model
   TemperedSpace(const Layered& model, const Base& base, const Ladder& ladder, States states);
 
-  const Ladder& ladder() const { return ladder_; }
   States kind() const { return kind_; }
   int rungs() const { return ladder_.rungs(); }
   Eigen::Index states() const { return log_f_.rows(); }

@@ -1,7 +1,6 @@
 #include "experiments/kit/ranks/mpi_transport.hpp"
 
 #if BOLTZMARK_MPI
-#include <fmt/format.h>
 #include <mpi.h>
 #include <sys/resource.h>
 

@@ -11,6 +11,7 @@
 #include "experiments/kit/run/runner.hpp"
 #include "experiments/kit/run/trial_run.hpp"
 #include "experiments/kit/run/workers.hpp"
+#include "experiments/kit/sources.hpp"
 
 namespace boltzmark::experiments {
 namespace {
@@ -115,8 +116,10 @@ void serve_rank_0(RankLink& link, double lease_seconds, const Parallelism& use,
   RankServant(link, lease_seconds, use, service).work();
 }
 
-void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                     const std::string& revision, RankLink& link) {
+bool work_for_rank_0(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                     RankLink& link) {
+  const std::string made_by = link.broadcast(link.rank() == 0 ? revision() : "");
+  if (link.rank() == 0) return false;
   const Parallelism use = parallelism(options, &link);
   const ThreadLimit limit(use.alone_threads);
   const InterruptGuard guard;
@@ -124,7 +127,7 @@ void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const Reproduc
   Progress progress(0, 0, false);
   ReproduceOptions untimed = options;
   untimed.max_seconds = 0;  // rank 0 says when the time is over
-  TrialRun trial_run(untimed, revision, progress);
+  TrialRun trial_run(untimed, made_by, progress);
   const RankService service{
       .run =
           [&](std::size_t number, int attempt) {
@@ -134,6 +137,7 @@ void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const Reproduc
       .stop = [&] { trial_run.stop(); },
       .give_up = [&] { trial_run.give_up(); }};
   serve_rank_0(link, options.lease_seconds, use, service);
+  return true;
 }
 
 }  // namespace boltzmark::experiments

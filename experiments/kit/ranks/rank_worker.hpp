@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "experiments/kit/ranks/rank_link.hpp"
@@ -28,10 +27,10 @@ struct RankService {
 void serve_rank_0(RankLink& link, double lease_seconds, const Parallelism& use,
                   const RankService& service);
 
-/// Runs the trials that rank 0 gives this rank, of plans whose stores are not opened.
-///   revision  of the source tree, as rank 0 found it
+/// Runs the trials that rank 0 gives this rank, of plans whose stores are not opened. All ranks must call it.
+/// Returns  whether this is another rank than 0, whose work is done then
 /// Throws  as serve_rank_0
-void work_for_rank_0(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
-                     const std::string& revision, RankLink& link);
+bool work_for_rank_0(const std::vector<PlannedExperiment>& plans, const ReproduceOptions& options,
+                     RankLink& link);
 
 }  // namespace boltzmark::experiments

@@ -19,12 +19,9 @@ class RemoteRanks {
   RemoteRanks(RankLink* link, double lease_seconds);
 
   bool any() const { return link_ != nullptr; }
-  int count() const { return any() ? link_->ranks() - 1 : 0; }
   /// Numbers a rank's host; that of rank 0 is 0.
   int host(int rank) const;
   const std::string& host_name_of(int rank) const;
-  /// Counts the hosts of all ranks that have joined.
-  int hosts() const { return static_cast<int>(numbers_.size()); }
 
   void give(int rank, std::size_t trial, int attempt);
   /// Tells all ranks something without a number, once.

@@ -16,11 +16,7 @@ constexpr int kColours = 7;  // the palette of reports/plots/style.gp
 constexpr double kFewDecades = 1.7;
 
 /// Quotes a tick's label, which gnuplot reads as a format too.
-std::string tick_label(const std::string& text) {
-  std::string format;
-  for (const char c : text) format.append(c == '%' ? 2 : 1, c);
-  return gnuplot_string(format);
-}
+std::string tick_label(const std::string& text) { return gnuplot_string(escaped(text, "%", "%")); }
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -268,14 +264,7 @@ std::string gnuplot_string(std::string_view text) {
   return result + "'";
 }
 
-std::string plain_label(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (std::string_view("\\^_{}@&~").find(c) != std::string_view::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
+std::string plain_label(std::string_view text) { return escaped(text, "\\^_{}@&~", "\\"); }
 
 std::string beyond_text(const Figure& figure) {
   std::size_t beyond = 0, lost = 0;

@@ -27,21 +27,15 @@ Dispatcher::Actions Dispatcher::join(int rank, int host, int slots) {
   ranks_[rank].slots = slots;
   ++lost_;  // until it is heard, which it is now
   hear(rank);
-  Actions actions;
-  pump(actions);
-  return actions;
+  return pumped();
 }
 
 Dispatcher::Actions Dispatcher::result(int rank, std::size_t trial) {
-  Actions actions{{.kind = outcome(rank, trial, Kind::store), .rank = rank, .trial = trial}};
-  pump(actions);
-  return actions;
+  return pumped({{.kind = outcome(rank, trial, Kind::store), .rank = rank, .trial = trial}});
 }
 
 Dispatcher::Actions Dispatcher::failure(int rank, std::size_t trial) {
-  Actions actions{{.kind = outcome(rank, trial, Kind::fail), .rank = rank, .trial = trial}};
-  pump(actions);
-  return actions;
+  return pumped({{.kind = outcome(rank, trial, Kind::fail), .rank = rank, .trial = trial}});
 }
 
 Dispatcher::Actions Dispatcher::abandoned(int rank, std::size_t trial) {
@@ -51,16 +45,12 @@ Dispatcher::Actions Dispatcher::abandoned(int rank, std::size_t trial) {
   release(rank, trial);
   renew_rank(rank);
   if (trials_[trial].state == State::given && !has_heard_rank(trials_[trial])) return_trial(trial);
-  Actions actions;
-  pump(actions);
-  return actions;
+  return pumped();
 }
 
 Dispatcher::Actions Dispatcher::beat(int rank) {
   hear(rank);
-  Actions actions;
-  pump(actions);
-  return actions;
+  return pumped();
 }
 
 Dispatcher::Actions Dispatcher::time(double now) {
@@ -71,8 +61,7 @@ Dispatcher::Actions Dispatcher::time(double now) {
     lose(rank);
     actions.push_back({.kind = Kind::lost, .rank = rank});
   }
-  pump(actions);
-  return actions;
+  return pumped(std::move(actions));
 }
 
 Dispatcher::Actions Dispatcher::stop() {
@@ -213,12 +202,13 @@ void Dispatcher::renew_group(int group) {
 
 // ---- giving
 
-void Dispatcher::pump(Actions& actions) {
-  if (stopped_) return;
+Dispatcher::Actions Dispatcher::pumped(Actions actions) {
+  if (stopped_) return actions;
   pump_groups(actions);
   while (!waiting_.empty() && !open_.empty())
     give(open_.begin()->second, std::get<2>(*waiting_.begin()), actions);
   if (waiting_.empty()) take_over(actions);
+  return actions;
 }
 
 void Dispatcher::pump_groups(Actions& actions) {

@@ -108,7 +108,8 @@ class Dispatcher {
   void renew_rank(int rank);
   void renew_host(int host);
   void renew_group(int group);
-  void pump(Actions& actions);
+  /// Adds all that can be given now.
+  Actions pumped(Actions actions = {});
   void pump_groups(Actions& actions);
   void serve_group(int host, Actions& actions);
   void take_over(Actions& actions);

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "boltzmark/core/atomic_file.hpp"
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/simd.hpp"
 #include "experiments/kit/files.hpp"

@@ -161,13 +161,7 @@ ReproduceResult reproduce(const ReproduceOptions& options, const std::vector<Exp
   check_options(options);
   std::vector<PlannedExperiment> plans = list_all(options, all, link);
   const Placement placement = gather_placement(options, link);
-  if (link != nullptr) {
-    const std::string made_by = link->broadcast(link->rank() == 0 ? revision() : "");
-    if (link->rank() > 0) {
-      work_for_rank_0(plans, options, made_by, *link);
-      return {};
-    }
-  }
+  if (link != nullptr && work_for_rank_0(plans, options, *link)) return {};
   const FolderLock lock(options.out, options.shard,
                         {.renew_seconds = options.sign_seconds, .take_over = options.take_over});
   for (PlannedExperiment& plan : plans) look_up(plan, options);
@@ -205,34 +199,6 @@ ReproduceResult report(const ReportOptions& options) {
     tell_unreadable(*plan, "left out, and computed again by `boltzmark reproduce`");
   writer.finish(result);
   return result;
-}
-
-std::vector<ExperimentInfo> list_experiments() {
-  std::vector<ExperimentInfo> all;
-  for (const Experiment& e : experiments()) {
-    const PerProfile<double>& seconds = maker_of_trials(experiments(), e).seconds;
-    all.push_back({.id = e.id,
-                   .item = e.item,
-                   .title = e.title,
-                   .claims = e.claims,
-                   .smoke_seconds = seconds.smoke,
-                   .quick_seconds = seconds.quick,
-                   .paper_seconds = seconds.paper});
-  }
-  return all;
-}
-
-std::vector<ClaimInfo> list_claims() {
-  std::vector<ClaimInfo> all;
-  for (const ClaimFile& file : read_all_claims())
-    for (const Claim& claim : file.claims)
-      all.push_back({.paper = file.paper,
-                     .id = claim.id,
-                     .kind = std::string(1, claim.kind),
-                     .statement = claim.statement,
-                     .test = assertion(claim),
-                     .experiment = claim.experiments.front()});
-  return all;
 }
 
 }  // namespace boltzmark::experiments

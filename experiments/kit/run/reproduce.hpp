@@ -70,18 +70,4 @@ struct ReportOptions {
 /// Throws  DataError if there is no store
 ReproduceResult report(const ReportOptions& options);
 
-/// An experiment as `list experiments` shows it.
-struct ExperimentInfo {
-  std::string id, item, title;
-  std::vector<std::string> claims;
-  double smoke_seconds = 0, quick_seconds = 0, paper_seconds = 0;  ///< to run it alone
-};
-std::vector<ExperimentInfo> list_experiments();
-
-/// A claim as `list claims` shows it.
-struct ClaimInfo {
-  std::string paper, id, kind, statement, test, experiment;
-};
-std::vector<ClaimInfo> list_claims();
-
 }  // namespace boltzmark::experiments

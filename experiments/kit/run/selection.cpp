@@ -16,20 +16,24 @@ bool value_matches(const Json& value, const std::string& wanted) {
   return !parsed.is_discarded() && value == parsed;
 }
 
+bool is_named(const Experiment& experiment, const std::string& name) {
+  return experiment.id == name || experiment.paper() == name;
+}
+
 }  // namespace
 
-CellFilter::CellFilter(std::string text) : text_(std::move(text)) {
+CellFilter::CellFilter(const std::string& text) {
   std::set<std::string> keys;
-  for (std::size_t start = 0; start < text_.size();) {
-    const std::size_t end = std::min(text_.find(',', start), text_.size());
-    const std::string pair = text_.substr(start, end - start);
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::string pair = text.substr(start, end - start);
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size() ||
-        end + 1 == text_.size())
-      throw InvalidArgument(fmt::format("only = {} (must be key=value,...)", text_));
+        end + 1 == text.size())
+      throw InvalidArgument(fmt::format("only = {} (must be key=value,...)", text));
     wanted_.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
     if (!keys.insert(wanted_.back().first).second)
-      throw InvalidArgument(fmt::format("only = {} (must name each key once)", text_));
+      throw InvalidArgument(fmt::format("only = {} (must name each key once)", text));
     start = end + 1;
   }
 }
@@ -54,28 +58,19 @@ const Experiment& maker_of_trials(const std::vector<Experiment>& all,
   return *maker;
 }
 
-std::vector<const Experiment*> select_experiments(const std::vector<Experiment>& all,
-                                                  const std::vector<std::string>& names) {
+std::vector<const Experiment*> select_makers(const std::vector<Experiment>& all,
+                                             const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (std::none_of(all.begin(), all.end(),
-                     [&](const Experiment& e) { return e.id == name || e.paper() == name; }))
+                     [&](const Experiment& e) { return is_named(e, name); }))
       throw InvalidArgument(fmt::format(
           "experiment = {} (must be an id or a paper that `boltzmark list experiments` shows)",
           name));
-  std::vector<const Experiment*> chosen;
-  for (const Experiment& e : all)
-    if (names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-          return e.id == name || e.paper() == name;
-        }))
-      chosen.push_back(&e);
-  return chosen;
-}
-
-std::vector<const Experiment*> select_makers(const std::vector<Experiment>& all,
-                                             const std::vector<std::string>& names) {
   std::set<const Experiment*> makers;
-  for (const Experiment* experiment : select_experiments(all, names))
-    makers.insert(&maker_of_trials(all, *experiment));
+  for (const Experiment& e : all)
+    if (names.empty() || std::any_of(names.begin(), names.end(),
+                                     [&](const std::string& name) { return is_named(e, name); }))
+      makers.insert(&maker_of_trials(all, e));
   return {makers.begin(), makers.end()};  // by address: all are elements of one vector
 }
 

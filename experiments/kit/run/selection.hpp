@@ -13,15 +13,13 @@ class CellFilter {
  public:
   /// Parses a filter; an empty text lets every trial pass.
   /// Throws  InvalidArgument if the text is not `key=value,...` or names a key twice
-  explicit CellFilter(std::string text);
+  explicit CellFilter(const std::string& text);
 
   /// Tells whether inputs have every key of the filter with its value. Numbers compare as numbers,
   /// so that 0.10 finds 0.1.
   bool matches(const Json& inputs) const;
-  const std::string& text() const { return text_; }
 
  private:
-  std::string text_;
   std::vector<std::pair<std::string, std::string>> wanted_;
 };
 
@@ -29,12 +27,9 @@ class CellFilter {
 /// Throws  InvalidArgument if there is none of that id that makes its own
 const Experiment& maker_of_trials(const std::vector<Experiment>& all, const Experiment& experiment);
 
-/// Picks experiments by id or paper key, in the order of the registry; none named means all.
+/// Picks the makers of the trials of experiments that are named by id or paper key, each once, in the order
+/// of the registry; none named means all.
 /// Throws  InvalidArgument if a name is neither
-std::vector<const Experiment*> select_experiments(const std::vector<Experiment>& all,
-                                                  const std::vector<std::string>& names);
-
-/// Picks the makers of their trials, each once, in the order of the registry.
 std::vector<const Experiment*> select_makers(const std::vector<Experiment>& all,
                                              const std::vector<std::string>& names);
 

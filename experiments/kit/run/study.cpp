@@ -63,11 +63,8 @@ StudyOutcome run_study(const Experiment& experiment, const std::string& sources,
   PlannedExperiment& plan = plans.front();
   if (link != nullptr) {
     agree_on(*link, experiment.id, [&] { return hash_of_inputs(plan); });
-    const std::string made_by = link->broadcast(link->rank() == 0 ? revision() : "");
-    if (link->rank() > 0) {
-      work_for_rank_0(plans, options, made_by, *link);
+    if (work_for_rank_0(plans, options, *link))
       return {.run = {}, .results = plan.results(options.profile)};
-    }
   }
   MadeFolder made(options.out);
   const FolderLock lock(options.out, options.shard,

@@ -101,7 +101,7 @@ void add_convert(Program& program) {
                  "Precision of the numbers in OUT; double keeps every bit (default: double).");
   command.flag(&arguments->force, "--force", "Replace OUT if it exists.");
   command.writes({"OUT"});
-  command.reads_models({"IN"});
+  command.reads_models("IN");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

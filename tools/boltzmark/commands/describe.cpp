@@ -112,18 +112,16 @@ JsonObject json_model(const std::string& path, const Layered& model,
   JsonObject object;
   object.set("kind", "model").set("file", path).set("layers", layers).set("weights", weights);
   object.set("summed", annealed_without(model)).set("enumerable", plan.possible);
-  if (plan.possible)
-    object.set("enumerated_side", plan.side)
-        .set("states", plan.states)
-        .set("estimated_seconds", plan.seconds);
-  else
-    object.set_null("enumerated_side").set_null("states").set_null("estimated_seconds");
+  const auto planned = [&](auto value) {
+    return plan.possible ? std::optional(value) : std::nullopt;
+  };
+  object.set("enumerated_side", planned(plan.side))
+      .set("states", planned(plan.states))
+      .set("estimated_seconds", planned(plan.seconds));
   if (!base.empty()) object.set("base", base);
-  if (known) {
-    object.set("log_z", known->log_z).set("log_z_error", finite(known->error));
-    return object.set("log_z_by", not_empty(known->by));
-  }
-  return object.set_null("log_z").set_null("log_z_error").set_null("log_z_by");
+  return object.set("log_z", known ? std::optional(known->log_z) : std::nullopt)
+      .set("log_z_error", known ? finite(known->error) : std::nullopt)
+      .set("log_z_by", known ? not_empty(known->by) : std::nullopt);
 }
 
 void print_classifier(const std::string& path, const DiscriminativeRbm& model) {
@@ -177,7 +175,7 @@ double mean_activity(const Dataset& data) {
 void print_dataset(const Dataset& data) {
   FactList facts;
   facts.add("data set", data.name);
-  facts.add("cases", grouped(static_cast<std::uint64_t>(data.values.cols())));
+  facts.add("cases", grouped(data.values.cols()));
   facts.add("units", fmt::format("{}", data.values.rows()));
   if (data.rows > 0) facts.add("image", fmt::format("{} x {}", data.rows, data.cols));
   if (!data.labels.empty()) facts.add("classes", fmt::format("{}", class_count(data)));

@@ -184,7 +184,7 @@ void add_exact(Program& program) {
       &arguments->lease, "--lease S", {.low = 0, .above_low = true},
       "Under mpirun: what a rank has that is silent this long is given to others (default: 60).");
   command.uses_ranks();
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

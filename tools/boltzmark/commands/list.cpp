@@ -11,8 +11,9 @@
 #include "boltzmark/io/datasets/dataset.hpp"
 #include "boltzmark/io/model_file.hpp"
 #include "boltzmark/transition/rule.hpp"
+#include "experiments/kit/claims.hpp"
 #include "experiments/kit/printable.hpp"
-#include "experiments/kit/run/reproduce.hpp"
+#include "experiments/kit/run/selection.hpp"
 #include "tools/boltzmark/input.hpp"
 #include "tools/boltzmark/output.hpp"
 #include "tools/boltzmark/program.hpp"
@@ -32,17 +33,18 @@ std::string duration(double seconds) { return seconds > 0 ? human_seconds(second
 
 Listing list_experiments() {
   Listing list{"Experiments", TextTable({"id", ">smoke", ">quick", ">paper", "title"})};
-  for (const auto& info : experiments::list_experiments()) {
-    list.table.add({info.id, duration(info.smoke_seconds), duration(info.quick_seconds),
-                    duration(info.paper_seconds), info.title});
+  const std::vector<experiments::Experiment>& all = experiments::experiments();
+  for (const experiments::Experiment& info : all) {
+    const auto& [smoke, quick, paper] = experiments::maker_of_trials(all, info).seconds;
+    list.table.add({info.id, duration(smoke), duration(quick), duration(paper), info.title});
     list.entries.push_back(JsonObject()
                                .set("id", info.id)
                                .set("item", info.item)
                                .set("title", info.title)
                                .set("claims", info.claims)
-                               .set("smoke_seconds", info.smoke_seconds)
-                               .set("quick_seconds", info.quick_seconds)
-                               .set("paper_seconds", info.paper_seconds));
+                               .set("smoke_seconds", smoke)
+                               .set("quick_seconds", quick)
+                               .set("paper_seconds", paper));
   }
   return list;
 }
@@ -147,16 +149,18 @@ Listing list_models() {
 
 Listing list_claims() {
   Listing list{"Claims", TextTable({"id", "kind", "holds if", "statement"})};
-  for (const auto& info : experiments::list_claims()) {
-    list.table.add({info.id, info.kind, info.test, info.statement});
-    list.entries.push_back(JsonObject()
-                               .set("paper", info.paper)
-                               .set("id", info.id)
-                               .set("kind", info.kind)
-                               .set("statement", info.statement)
-                               .set("test", info.test)
-                               .set("experiment", info.experiment));
-  }
+  for (const experiments::ClaimFile& file : experiments::read_all_claims())
+    for (const experiments::Claim& claim : file.claims) {
+      const std::string kind(1, claim.kind), test = experiments::assertion(claim);
+      list.table.add({claim.id, kind, test, claim.statement});
+      list.entries.push_back(JsonObject()
+                                 .set("paper", file.paper)
+                                 .set("id", claim.id)
+                                 .set("kind", kind)
+                                 .set("statement", claim.statement)
+                                 .set("test", test)
+                                 .set("experiment", claim.experiments.front()));
+    }
   return list;
 }
 

@@ -163,7 +163,7 @@ void add_modes(Program& program) {
   command.comes_with("--binarise", {"--data"});
   command.comes_with("--force", {"--out", "--image"});
   command.writes({"--out", "--image"});
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

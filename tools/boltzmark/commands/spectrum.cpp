@@ -167,7 +167,7 @@ void add_spectrum(Program& program) {
                  "periodic: a step is a sweep over all units; random: a step updates one unit, "
                  "picked uniformly (default: periodic).");
   command.uses_ranks();
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action([arguments](const Session& session) {
     return in_step(session, [&] { return run(*arguments, session); });
   });

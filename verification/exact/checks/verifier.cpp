@@ -41,10 +41,9 @@ TEST_CASE("every registered check holds") {
 
 TEST_CASE("what must exceed its bound does not hold where no case does") {
   const auto holds = [](double first, double others) {
-    const Check check = exceeding_check(
-        {.name = "n", .subject = "s", .statement = "", .bound = 0.1}, [=](Stream& stream) {
-          return CaseOutcome{stream.below(4) == 0 ? first : others, ""};
-        });
+    const Check check = exceeding_check("n", "s", "", 0.1, [=](Stream& stream) {
+      return CaseOutcome{stream.below(4) == 0 ? first : others, ""};
+    });
     return check.run(50, 1).holds;
   };
   CHECK(holds(0.2, 0));  // of 50 cases some draw `first`: all others with probability 6e-7

@@ -29,11 +29,10 @@ namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-using MakeCheck = Check (*)(Check check, CaseStatistic statistic);
+using MakeCheck = Check (*)(std::string, std::string, std::string, double, CaseStatistic);
 
 CheckOutcome made_up(MakeCheck make, double bound, const CaseStatistic& statistic, int cases) {
-  return make({.name = "n", .subject = "s", .statement = "", .bound = bound}, statistic)
-      .run(cases, 7);
+  return make("n", "s", "", bound, statistic).run(cases, 7);
 }
 
 // A statistic of the values 1, 2, 3, .. in the order in which cases come.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -52,13 +51,19 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
+template <class Value>
+void add_once(std::vector<Value>& all, const Value& value, const char* option,
+              const std::string& list) {
+  if (std::find(all.begin(), all.end(), value) != all.end())
+    throw InvalidArgument(fmt::format("{} = {} (must name {} once)", option, list, value));
+  all.push_back(value);
+}
+
 std::vector<std::string> parse_methods(const std::string& list) {
   std::vector<std::string> methods;
   for (const std::string& name : split(list)) {
     find_method(name);
-    if (std::find(methods.begin(), methods.end(), name) != methods.end())
-      throw InvalidArgument(fmt::format("--methods = {} (must name {} once)", list, name));
-    methods.push_back(name);
+    add_once(methods, name, "--methods", list);
   }
   return methods;
 }
@@ -70,9 +75,7 @@ std::vector<int> parse_sweeps(const std::string& list) {
     if (number < 2)
       throw InvalidArgument(
           fmt::format("--sweeps = {} (must be numbers of 2 or more, with commas)", list));
-    if (std::find(sweeps.begin(), sweeps.end(), number) != sweeps.end())
-      throw InvalidArgument(fmt::format("--sweeps = {} (must name {} once)", list, number));
-    sweeps.push_back(number);
+    add_once(sweeps, number, "--sweeps", list);
   }
   return sweeps;
 }
@@ -299,7 +302,7 @@ void add_compare(Program& program) {
   command.uses_ranks();
   add_estimate_options(command, arguments->shared, false);
   command.writes_folder("--out");
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

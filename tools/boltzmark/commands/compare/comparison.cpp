@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "boltzmark/estimate/methods.hpp"
 #include "experiments/kit/report/plot.hpp"

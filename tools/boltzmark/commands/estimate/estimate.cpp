@@ -39,8 +39,7 @@ std::vector<JsonObject> attempt_objects(const std::vector<Attempt>& attempts) {
 std::string describe_attempts(const std::vector<Attempt>& attempts) {
   std::vector<std::string> texts;
   for (const Attempt& attempt : attempts)
-    texts.push_back(fmt::format("{} sweeps {}", grouped(static_cast<std::uint64_t>(attempt.sweeps)),
-                                name(attempt.status)));
+    texts.push_back(fmt::format("{} sweeps {}", grouped(attempt.sweeps), name(attempt.status)));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -139,9 +138,9 @@ void print_outcome(const EstimateRequest& arguments, const EstimateOutcome& outc
                                : ""));
   if (outcome.attempts.size() > 1) facts.add("attempts", describe_attempts(outcome.attempts));
   facts.add("effective samples", fmt::format("{:.0f}", estimate.effective_samples));
-  facts.add("work", fmt::format("{} sweeps of {} chains, {} rungs, {}",
-                                grouped(static_cast<std::uint64_t>(outcome.sweeps)), outcome.chains,
-                                outcome.temperatures, human_seconds(outcome.seconds)));
+  facts.add("work",
+            fmt::format("{} sweeps of {} chains, {} rungs, {}", grouped(outcome.sweeps),
+                        outcome.chains, outcome.temperatures, human_seconds(outcome.seconds)));
   if (outcome.sampler == "parallel") facts.add("sampler", "parallel tempering");
   if (outcome.summed) facts.add("summed out", *outcome.summed + " layers");
   if (!outcome.base.empty()) facts.add("base", outcome.base);
@@ -349,7 +348,7 @@ void add_estimate(Program& program) {
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.comes_with("--force", {"--dump"});
   command.writes({"--dump"});
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action([arguments, strict, &command](const Session& session) {
     return run(*arguments, *strict, command, session);
   });

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -60,8 +59,8 @@ std::vector<double> read_numbers(const std::string& path) {
 std::optional<Ladder> make_ladder(const EstimateArguments& arguments) {
   const std::string& name = arguments.ladder;
   const int rungs = arguments.temperatures > 0 ? arguments.temperatures : kRungs;
-  require_memory(fmt::format("{} temperatures", grouped(static_cast<std::uint64_t>(rungs))),
-                 kLadderBytes * rungs, "lower --temperatures");
+  require_memory(fmt::format("{} temperatures", grouped(rungs)), kLadderBytes * rungs,
+                 "lower --temperatures");
   if (name == "linear" && arguments.temperatures == 0) return std::nullopt;
   if (name == "adaptive") return Ladder::linear(rungs);
   if (name == "linear" || name == "geometric" || name == "salakhutdinov-murray")
@@ -397,9 +396,8 @@ constexpr const char* kFewer = "lower --chains, --sweeps or --temperatures";
 std::string describe_work(const std::string& method, const Layered& model,
                           const EstimateArguments& arguments, const MethodSettings& settings) {
   const std::optional<std::string> summed = summed_layers(method, model, arguments);
-  return fmt::format("{} sweeps of {} chains by {}{}",
-                     grouped(static_cast<std::uint64_t>(settings.sweeps)),
-                     grouped(static_cast<std::uint64_t>(settings.chains)), method,
+  return fmt::format("{} sweeps of {} chains by {}{}", grouped(settings.sweeps),
+                     grouped(settings.chains), method,
                      summed ? fmt::format(", {} layers summed out", *summed) : "");
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
@@ -183,30 +182,48 @@ void require_resolvable(double target_error, const LowerBound& bound) {
         target_error, bound.log_f_rounding));
 }
 
-EstimateOutcome run_to_target(EstimateRequest arguments, const PreparedTarget& prepared,
-                              const CaseValues& cases, const FoundStates& found,
-                              const Layered& model, const Session& session) {
-  EstimateOutcome outcome;
-  std::vector<Attempt> attempts;
+/// One run after the other on a prepared target, each held to what log Z is certainly not below.
+struct Runs {
+  EstimateRequest arguments;
+  const PreparedTarget& prepared;
+  const CaseValues& cases;
+  const FoundStates& found;
+  const Layered& model;
+  const Session& session;
+  EstimateOutcome outcome = {};  // of the last
+  std::vector<Attempt> attempts = {};
   double seconds = 0;
-  const Estimate estimate =
+
+  const Estimate& run(int sweeps, int number) {
+    arguments.shared.sweeps = sweeps;
+    const LowerBound before = outcome.bound;
+    outcome = run_once(arguments, prepared, found, model, session, number);
+    hold_to_bound(arguments, prepared, cases, found, before, outcome);
+    attempts.push_back({outcome.sweeps, outcome.estimate.status});
+    seconds += outcome.seconds;
+    return outcome.estimate;
+  }
+
+  // All of them as one outcome.
+  EstimateOutcome end(Estimate estimate) {
+    outcome.estimate = std::move(estimate);
+    outcome.attempts = std::move(attempts);
+    outcome.seconds = seconds;
+    return std::move(outcome);
+  }
+};
+
+EstimateOutcome run_to_target(Runs runs) {
+  const EstimateRequest& arguments = runs.arguments;
+  return runs.end(
       estimate_to_error({.std_error = arguments.target_error,
                          .sweeps = arguments.shared.sweeps,
-                         .most_sweeps = most_sweeps(arguments, model, session)},
+                         .most_sweeps = most_sweeps(arguments, runs.model, runs.session)},
                         [&](int sweeps, int number) {
-                          arguments.shared.sweeps = sweeps;
-                          const LowerBound before = outcome.bound;
-                          outcome = run_once(arguments, prepared, found, model, session, number);
-                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
-                          require_resolvable(arguments.target_error, outcome.bound);
-                          seconds += outcome.seconds;
-                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
-                          return outcome.estimate;
-                        });
-  outcome.estimate = estimate;
-  outcome.attempts = std::move(attempts);
-  outcome.seconds = seconds;
-  return outcome;
+                          const Estimate& estimate = runs.run(sweeps, number);
+                          require_resolvable(arguments.target_error, runs.outcome.bound);
+                          return estimate;
+                        }));
 }
 
 struct Foretold {
@@ -225,20 +242,17 @@ Foretold foretell(EstimateArguments arguments, const std::string& method, const 
 }
 
 // Runs once, or until the estimate is ok.
-EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& prepared,
-                             const CaseValues& cases, const FoundStates& found,
-                             const Layered& model, const Session& session) {
+EstimateOutcome run_attempts(Runs runs) {
+  const EstimateRequest& arguments = runs.arguments;
   const auto foretold = [&](int sweeps) {
-    return foretell(arguments.shared, arguments.method, model, sweeps);
+    return foretell(arguments.shared, arguments.method, runs.model, sweeps);
   };
-  EstimateOutcome outcome;
-  std::vector<Attempt> attempts;
-  double seconds = 0, planned = 0;
+  double planned = 0;
   const Obstacle own_obstacle = [&](int sweeps) -> std::optional<std::string> {
-    if (!is_resolved(outcome.bound)) return "more sweeps mend no parameters";
+    if (!is_resolved(runs.outcome.bound)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
-    const std::string work = fmt::format("{} sweeps", grouped(static_cast<std::uint64_t>(sweeps)));
-    if (ranks_here(session) * next.bytes > available_memory())
+    const std::string work = fmt::format("{} sweeps", grouped(sweeps));
+    if (ranks_here(runs.session) * next.bytes > available_memory())
       return work + " do not fit into the memory";
     const double all = planned + next.seconds;
     if (all <= arguments.max_seconds) return std::nullopt;
@@ -246,27 +260,16 @@ EstimateOutcome run_attempts(EstimateRequest arguments, const PreparedTarget& pr
                        human_seconds(all));
   };
   const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
-    const std::string reason = decided(session, own_obstacle(sweeps).value_or(""));
+    const std::string reason = decided(runs.session, own_obstacle(sweeps).value_or(""));
     return reason.empty() ? std::nullopt : std::optional(reason);
   };
-  Estimate estimate =
-      estimate_until_ok({.sweeps = arguments.shared.sweeps,
-                         .most = arguments.try_again ? kAttempts : 1,
-                         .obstacle = obstacle},
-                        [&](int sweeps, int number) {
-                          arguments.shared.sweeps = sweeps;
-                          planned += foretold(sweeps).seconds;
-                          const LowerBound before = outcome.bound;
-                          outcome = run_once(arguments, prepared, found, model, session, number);
-                          hold_to_bound(arguments, prepared, cases, found, before, outcome);
-                          attempts.push_back({outcome.sweeps, outcome.estimate.status});
-                          seconds += outcome.seconds;
-                          return outcome.estimate;
-                        });
-  outcome.estimate = std::move(estimate);
-  outcome.attempts = std::move(attempts);
-  outcome.seconds = seconds;
-  return outcome;
+  return runs.end(estimate_until_ok({.sweeps = arguments.shared.sweeps,
+                                     .most = arguments.try_again ? kAttempts : 1,
+                                     .obstacle = obstacle},
+                                    [&](int sweeps, int number) {
+                                      planned += foretold(sweeps).seconds;
+                                      return runs.run(sweeps, number);
+                                    }));
 }
 
 }  // namespace
@@ -288,12 +291,9 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   const PreparedTarget& prepared = *made;
   const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
-  EstimateOutcome outcome;
-  if (arguments.target_error > 0) {
-    outcome = run_to_target(arguments, prepared, cases, found, model, session);
-  } else {
-    outcome = run_attempts(arguments, prepared, cases, found, model, session);
-  }
+  Runs runs{arguments, prepared, cases, found, model, session};
+  EstimateOutcome outcome =
+      arguments.target_error > 0 ? run_to_target(std::move(runs)) : run_attempts(std::move(runs));
   outcome.base = prepared.base;
   outcome.seconds += seconds;
   return outcome;

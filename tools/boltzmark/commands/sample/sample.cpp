@@ -22,20 +22,14 @@
 namespace boltzmark::cli {
 namespace {
 
-struct SampleArguments {
-  std::string model;
+struct SampleArguments : GivenArguments {
   std::string sampler = "gibbs";
   std::string rule = "gibbs";
   std::string start = "random";
-  std::string given;     ///< a data set whose hidden units are drawn; empty: chains
-  std::string binarise;  ///< empty: not given
-  std::string out;
   ImageRequest image;
   int chains = 100;
   int sweeps = 1000;
   int every = 0;
-  std::uint64_t seed = 1;
-  bool force = false;
 };
 
 /// One layer's kept states, [kept][chain][unit].
@@ -251,13 +245,7 @@ int run_given(const SampleArguments& arguments, const Command& command, const Se
   command.refuse_given({"--sampler", "--rule", "--chains", "--sweeps", "--every", "--start",
                         "--image", "--image-shape"},
                        "is given (must not be, with --given)");
-  return sample_given({.model = arguments.model,
-                       .dataset = arguments.given,
-                       .binarise = arguments.binarise,
-                       .out = arguments.out,
-                       .seed = arguments.seed,
-                       .force = arguments.force},
-                      session);
+  return sample_given(arguments, session);
 }
 
 int run(const SampleArguments& arguments, const Command& command, const Session& session) {
@@ -356,7 +344,7 @@ void add_sample(Program& program) {
   command.flag(&arguments->force, "--force", "Replace files that exist.");
   command.comes_with("--binarise", {"--start", "--given"});
   command.writes({"--out", "--image"});
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }

@@ -43,7 +43,7 @@ int sample_given(const GivenArguments& arguments, const Session& session) {
         arguments.model +
         ": is a deep model, whose hidden units cannot be drawn given its cases (must be "
         "an RBM)");
-  const Dataset data = load_states(model, arguments.dataset, arguments.binarise);
+  const Dataset data = load_states(model, arguments.given, arguments.binarise);
   const Stopwatch watch;
   const Eigen::MatrixXf hidden = about_file(arguments.model, [&] {
     return draw_hidden(model, data.values.matrix(), make_key(arguments.seed, "sample"));
@@ -62,8 +62,7 @@ int sample_given(const GivenArguments& arguments, const Session& session) {
               .set("seconds", watch.seconds()));
   else
     print(fmt::format("{}: wrote {} hidden units of each of the {} cases of {}\n", arguments.out,
-                      hidden.rows(), grouped(static_cast<std::uint64_t>(hidden.cols())),
-                      data.name));
+                      hidden.rows(), grouped(hidden.cols()), data.name));
   return 0;
 }
 

@@ -7,12 +7,12 @@
 
 namespace boltzmark::cli {
 
-/// What the command line says about drawing hidden units given cases.
+/// What the command line says about drawing hidden units given cases, and about chains.
 struct GivenArguments {
   std::string model;
-  std::string dataset;
+  std::string given;     ///< a data set whose hidden units are drawn; empty: chains
   std::string binarise;  ///< empty: that of the model's visible units
-  std::string out;       ///< .npy
+  std::string out;       ///< .npy; of chains .npz
   std::uint64_t seed = 1;
   bool force = false;
 };

@@ -28,12 +28,7 @@
 namespace boltzmark::cli {
 namespace {
 
-struct ScoreArguments {
-  std::string model;
-  std::string dataset;
-  std::string labels;
-  std::string predictions;
-  bool force = false;
+struct ScoreArguments : ClassScoreArguments {
   std::string method;  ///< empty: exact, or ais for the bound of a deep model that is too large
   bool strict = false;
   EstimateArguments shared;
@@ -44,12 +39,6 @@ struct ScoreArguments {
 // Without being asked to, a deep model is enumerated for so many seconds at most, and its cases
 // beside a sampled log Z for so many: of one core, so that no result depends on the threads.
 constexpr double kExactSeconds = 600, kCasesSeconds = 30;
-
-// The standard deviation of log f over the cases, over sqrt(N).
-double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double mean_log_f) {
-  return error_of_mean(cases.mean((log_f.array() - mean_log_f).square().matrix()),
-                       static_cast<double>(cases.count()));
-}
 
 // As `estimate` does; writes the lower bound that climbs from the cases, too, find.
 Estimate log_z_by_sampling(const Layered& model, const CaseValues& cases,
@@ -212,13 +201,7 @@ int score_classifier(const ScoreArguments& arguments, const Command& command,
         std::find(kOptions.begin(), kOptions.end(), option.name) == kOptions.end())
       throw InvalidArgument(option.name +
                             " is given (must be left out: class probabilities are exact)");
-  return print_class_score({.model = arguments.model,
-                            .dataset = arguments.dataset,
-                            .labels = arguments.labels,
-                            .binarise = arguments.shared.binarise,
-                            .predictions = arguments.predictions,
-                            .force = arguments.force},
-                           session);
+  return print_class_score(arguments, arguments.shared.binarise, session);
 }
 
 int run(const ScoreArguments& given, const Command& command, const Session& session) {
@@ -254,7 +237,7 @@ int run(const ScoreArguments& given, const Command& command, const Session& sess
     const EnumerationPlan plan = plan_enumeration(model);
     state_plan(session,
                fmt::format("exact score over {} states and {} cases", grouped(plan.states),
-                           grouped(static_cast<std::uint64_t>(data.values.cols()))),
+                           grouped(data.values.cols())),
                plan.seconds + log_unnormalised_seconds(model, cases.distinct()) / thread_count(),
                plan.bytes + data.values.bytes() + 4.0 * static_cast<double>(data.values.size()),
                "lower --threads or take fewer cases");
@@ -327,7 +310,7 @@ void add_score(Program& program) {
   add_estimate_options(command, arguments->shared, true);
   add_strict(command, arguments->strict);
   command.writes({"--predictions"});
-  command.reads_models({"MODEL"});
+  command.reads_models("MODEL");
   command.action(
       [arguments, &command](const Session& session) { return run(*arguments, command, session); });
 }

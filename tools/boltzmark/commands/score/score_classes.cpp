@@ -22,10 +22,10 @@ struct InputKind {
   std::vector<std::string> warnings;
 };
 
-InputKind input_kind(const ClassScoreArguments& arguments) {
-  const std::optional<BinariseOptions> trained = read_binarise(arguments.model);
-  if (arguments.binarise.empty()) return {trained.value_or(BinariseOptions{}), {}};
-  const BinariseOptions given = parse_binarise(arguments.binarise);
+InputKind input_kind(const std::string& model, const std::string& binarise) {
+  const std::optional<BinariseOptions> trained = read_binarise(model);
+  if (binarise.empty()) return {trained.value_or(BinariseOptions{}), {}};
+  const BinariseOptions given = parse_binarise(binarise);
   if (!trained || binarise_text(given) == binarise_text(*trained)) return {given, {}};
   return {given,
           {fmt::format("--binarise is {}, but the model was trained with {}", binarise_text(given),
@@ -56,19 +56,19 @@ struct Judged {
 
 void print_json(int cases, const std::optional<Judged>& judged, const InputKind& inputs,
                 double seconds) {
-  const auto number = [&](const auto& of) {
-    return judged ? std::optional<double>(of(*judged)) : std::nullopt;
+  const auto [score, rate] = judged.value_or(Judged{});
+  const auto told = [known = judged.has_value()](auto value) {
+    return known ? std::optional(value) : std::nullopt;
   };
   print(JsonObject()
             .set("method", "exact")
-            .set("error_rate", number([](const Judged& j) { return j.rate.estimate; }))
-            .set("lower", number([](const Judged& j) { return j.rate.lower; }))
-            .set("upper", number([](const Judged& j) { return j.rate.upper; }))
-            .set("errors", judged ? std::optional(judged->score.errors) : std::nullopt)
+            .set("error_rate", told(rate.estimate))
+            .set("lower", told(rate.lower))
+            .set("upper", told(rate.upper))
+            .set("errors", told(score.errors))
             .set("cases", cases)
-            .set("mean_log_likelihood",
-                 number([](const Judged& j) { return j.score.mean_log_likelihood; }))
-            .set("std_error_cases", number([](const Judged& j) { return j.score.std_error_cases; }))
+            .set("mean_log_likelihood", told(score.mean_log_likelihood))
+            .set("std_error_cases", told(score.std_error_cases))
             .set("binarise", binarise_text(inputs.binarise))
             .set("seconds", seconds)
             .set("warnings", inputs.warnings));
@@ -78,8 +78,7 @@ void add_judged(const Judged& judged, FactList& facts) {
   const auto& [score, rate] = judged;
   facts.add("error rate",
             fmt::format("{:.4g} ({} of {} cases), 95 % interval {:.4g} to {:.4g}", rate.estimate,
-                        grouped(static_cast<std::uint64_t>(score.errors)),
-                        grouped(static_cast<std::uint64_t>(score.cases)), rate.lower, rate.upper));
+                        grouped(score.errors), grouped(score.cases), rate.lower, rate.upper));
   facts.add("mean log-likelihood",
             fmt::format("{:.10g} nats per case of the right class", score.mean_log_likelihood));
   facts.add("standard error",
@@ -92,7 +91,7 @@ void print_text(int cases, const std::optional<Judged>& judged, const InputKind&
   if (judged)
     add_judged(*judged, facts);
   else
-    facts.add("cases", grouped(static_cast<std::uint64_t>(cases)) + ", without classes");
+    facts.add("cases", grouped(cases) + ", without classes");
   facts.add("inputs", "grey levels of images by " + binarise_text(inputs.binarise));
   facts.add("time", human_seconds(seconds));
   for (const std::string& warning : inputs.warnings) facts.add("warning", warning);
@@ -101,7 +100,8 @@ void print_text(int cases, const std::optional<Judged>& judged, const InputKind&
 
 }  // namespace
 
-int print_class_score(const ClassScoreArguments& arguments, const Session& session) {
+int print_class_score(const ClassScoreArguments& arguments, const std::string& binarise,
+                      const Session& session) {
   const DiscriminativeRbm model = read_discriminative(arguments.model);
   if (!arguments.predictions.empty()) {
     if (!arguments.predictions.ends_with(".csv"))
@@ -109,12 +109,12 @@ int print_class_score(const ClassScoreArguments& arguments, const Session& sessi
                       ": its name does not say the format (must end in .csv)");
     check_output(arguments.predictions, arguments.force);
   }
-  const InputKind inputs = input_kind(arguments);
+  const InputKind inputs = input_kind(arguments.model, binarise);
   Dataset data = load_labelled(arguments.dataset, arguments.labels, inputs.binarise, "test",
                                arguments.predictions.empty());
   const bool unknown = data.labels.empty();
   if (unknown) data.labels.assign(static_cast<std::size_t>(data.values.cols()), 0);
-  if (!arguments.binarise.empty()) require_grey_levels(data, arguments.binarise);
+  if (!binarise.empty()) require_grey_levels(data, binarise);
   if (data.values.rows() != model.inputs())
     throw DataError(fmt::format("{}: has {} units (must be the model's {} inputs)", data.name,
                                 data.values.rows(), model.inputs()));

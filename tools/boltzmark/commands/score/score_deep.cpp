@@ -27,8 +27,18 @@ void TrueCases::refuse(Status reason, std::string warning) {
   warnings.push_back(std::move(warning));
 }
 
+namespace {
+
+// Of a sum of squared deviations over so many values: 0 of one.
 double error_of_mean(double variance, double count) {
   return count > 1 ? std::sqrt(variance / (count - 1)) : 0.0;
+}
+
+}  // namespace
+
+double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double mean_log_f) {
+  return error_of_mean(cases.mean((log_f.array() - mean_log_f).square().matrix()),
+                       static_cast<double>(cases.count()));
 }
 
 DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop stop) {
@@ -39,9 +49,7 @@ DeepBound bound_cases(const Layered& model, const Cases& cases, MeanFieldStop st
   const Eigen::Map<const Eigen::VectorXd> log_f(bounds.log_f.data(),
                                                 static_cast<Eigen::Index>(bounds.log_f.size()));
   DeepBound result{.log_f = log_f, .mean_log_f = cases.mean(log_f), .updates = stop.updates};
-  result.std_error_cases =
-      error_of_mean(cases.mean((log_f.array() - result.mean_log_f).square().matrix()),
-                    static_cast<double>(cases.count()));
+  result.std_error_cases = spread_of_mean(cases, log_f, result.mean_log_f);
   result.not_converged = bounds.not_converged;
   return result;
 }

@@ -51,8 +51,7 @@ struct TrueCases {
 TrueCases estimate_true_cases(const Layered& model, const Dataset& data, const DeepOptions& options,
                               const MethodSettings& settings, const Session& session);
 
-/// Returns the mean's standard error by the spread of so many values, sum of squared deviations
-/// over their number; 0 of one.
-double error_of_mean(double variance, double count);
+/// Returns the standard error of the mean of log f by its spread over the cases; 0 of one.
+double spread_of_mean(const Cases& cases, const Eigen::VectorXd& log_f, double mean_log_f);
 
 }  // namespace boltzmark::cli

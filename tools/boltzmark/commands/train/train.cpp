@@ -5,6 +5,7 @@
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "tools/boltzmark/commands/train/pretrain_run.hpp"
@@ -34,18 +35,20 @@ TrainArguments complete(TrainArguments arguments) {
     if (!arguments.rule.empty()) refuse("--rule", must);
     if (!arguments.visible_units.empty())
       refuse("--visible-units", "not be, with --discriminative: inputs are no units");
-    if (arguments.hidden.size() > 1)
-      refuse("--hidden more than once", "not be, with --discriminative");
-    if (arguments.mean_field > 0) refuse("--mean-field", "not be, with --discriminative");
-    if (!arguments.start.empty()) refuse("--start", "not be, with --discriminative");
-    if (!arguments.pretrain.empty()) refuse("--pretrain", "not be, with --discriminative");
-    if (arguments.draws_cases()) refuse("--binarise fresh", "not be, with --discriminative");
-    if (arguments.momentum > 0) refuse("--momentum", "not be, with --discriminative");
-    if (arguments.weight_decay > 0) refuse("--weight-decay", "not be, with --discriminative");
-    if (arguments.rate_decay > 0) refuse("--rate-decay", "not be, with --discriminative");
-    if (!arguments.validate.empty()) refuse("--validate", "not be, with --discriminative");
-    if (!arguments.curves.empty()) refuse("--curves", "not be, with --discriminative");
-    if (arguments.evaluate_sweeps > 0) refuse("--evaluate-sweeps", "not be, with --discriminative");
+    const std::pair<bool, const char*> of_others[] = {
+        {arguments.hidden.size() > 1, "--hidden more than once"},
+        {arguments.mean_field > 0, "--mean-field"},
+        {!arguments.start.empty(), "--start"},
+        {!arguments.pretrain.empty(), "--pretrain"},
+        {arguments.draws_cases(), "--binarise fresh"},
+        {arguments.momentum > 0, "--momentum"},
+        {arguments.weight_decay > 0, "--weight-decay"},
+        {arguments.rate_decay > 0, "--rate-decay"},
+        {!arguments.validate.empty(), "--validate"},
+        {!arguments.curves.empty(), "--curves"},
+        {arguments.evaluate_sweeps > 0, "--evaluate-sweeps"}};
+    for (const auto& [given, option] : of_others)
+      if (given) refuse(option, "not be, with --discriminative");
   }
   const auto fill = [](std::string& value, const char* otherwise) {
     if (value.empty()) value = otherwise;
@@ -114,13 +117,12 @@ void check(const TrainArguments& arguments) {
                                       arguments.hidden.size(), kMostDepth));
   if (!arguments.pretrain.empty()) parse_epochs(arguments.pretrain, arguments.hidden.size());
   check_model_name(arguments.out);
-  if (arguments.discriminative && !arguments.out.ends_with(".npz"))
-    throw DataError(arguments.out + ": cannot hold a discriminative RBM (must end in .npz)");
-  if (deep && !arguments.out.ends_with(".npz"))
-    throw DataError(arguments.out + ": cannot hold a deep model (must end in .npz)");
-  if (!bits && !arguments.out.ends_with(".npz"))
-    throw DataError(arguments.out +
-                    ": cannot hold units that are not Bernoulli (must end in .npz)");
+  const char* unheld = arguments.discriminative ? "a discriminative RBM"
+                       : deep                   ? "a deep model"
+                       : !bits                  ? "units that are not Bernoulli"
+                                                : nullptr;
+  if (unheld != nullptr && !arguments.out.ends_with(".npz"))
+    throw DataError(fmt::format("{}: cannot hold {} (must end in .npz)", arguments.out, unheld));
   check_output(arguments.out, arguments.force);
   if (!arguments.checkpoint.empty()) check_output(arguments.checkpoint, true);
 }
@@ -320,7 +322,7 @@ void add_train(Program& program) {
     command.comes_with(option, {"--evaluate"});
   command.writes({"--out", "--checkpoint"});
   command.writes_into("--curves", {"curves.csv", "curves.svg"});
-  command.reads_models({"--start"});
+  command.reads_models("--start");
   command.action([arguments](const Session& session) { return run(*arguments, session); });
 }
 

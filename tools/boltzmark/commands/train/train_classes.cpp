@@ -48,7 +48,7 @@ ClassTrainRun::ClassTrainRun(const TrainArguments& arguments, const Session& ses
 
 DiscriminativeTrainer ClassTrainRun::make_trainer() const {
   require_memory(fmt::format("a model of {} inputs and {} hidden units", cases_.inputs(),
-                             grouped(static_cast<std::uint64_t>(arguments_.hidden.front()))),
+                             grouped(arguments_.hidden.front())),
                  48.0 * (1 + cases_.inputs() + cases_.classes()) * arguments_.hidden.front(),
                  kLessTraining);
   const StreamKey key = make_key(arguments_.seed, "train");
