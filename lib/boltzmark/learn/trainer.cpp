@@ -143,7 +143,9 @@ Trainer::Trainer(const Layered& model, CaseValues data, const TrainOptions& opti
 Trainer::Trainer(const Layered& model, const std::shared_ptr<CaseSource>& source,
                  const TrainOptions& options, StreamKey key, std::shared_ptr<const Draws> draws)
     : Trainer(model, source, options, key,
-              sampler_of(model, *given(source, "source"), options, key, std::move(draws))) {}
+              sampler_of(model, *given(source, "source"), options, key, std::move(draws))) {
+  from_outside_ = false;
+}
 
 Trainer::Trainer(Layered model, std::shared_ptr<CaseSource> source, const TrainOptions& options,
                  StreamKey key, std::unique_ptr<Sampler> sampler)
@@ -185,6 +187,8 @@ void Trainer::fill_gradient(Parameters& gradient) {
   if (negative_.chains() != sampler_->chains() || !negative_.fit(sampler_->negative_packed()))
     throw InvalidArgument(fmt::format("sampler = {} (must give states of the model, of {} chains)",
                                       sampler_->name(), sampler_->chains()));
+  for (int l = 0; from_outside_ && l < negative_.layers(); l += 2)
+    require_states(negative_.unit(l), negative_.get_layer(l));
   subtract_weighted_negative(sampler_->negative_packed(), sampler_->weights(), negative_, gradient);
   if (model_.has_scales())
     gradient.biases[kVisible].array() /= model_.layer(kVisible).sigma0.array().square();

@@ -73,7 +73,8 @@ class Trainer final : public Ascent {
   /// differ, or an option is outside its range
   Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
           std::shared_ptr<const Draws> draws = nullptr);
-  /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps.
+  /// Takes another sampler, of the same model, that is advanced by options.negative.sweeps; an
+  /// update throws InvalidArgument where its even layers have values that no unit has.
   Trainer(const Layered& model, CaseValues data, const TrainOptions& options, StreamKey key,
           std::unique_ptr<Sampler> sampler);
   /// The same, of cases that a source gives.
@@ -119,6 +120,7 @@ class Trainer final : public Ascent {
   std::optional<MeanField> mean_field_;  ///< of a deep model
   Chains positive_;
   std::unique_ptr<Sampler> sampler_;
+  bool from_outside_ = true;  ///< is a sampler that this library did not make
   Chains negative_;
   std::vector<float> inputs_;  ///< of the hidden layer by the cases
   std::vector<int> cases_;

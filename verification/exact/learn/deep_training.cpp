@@ -86,22 +86,24 @@ double objective(const Layered& model, const Eigen::MatrixXf& data) {
   return mean - exact_log_z(model).log_z;
 }
 
-/// One that gives states of fewer chains than it says.
-class FewerStates final : public Sampler {
+/// One that gives states all the same, whatever it says their number is.
+class GivenStates final : public Sampler {
  public:
-  explicit FewerStates(const Layered& model) : packed_(model), few_(model, 16) {}
-  std::string name() const override { return "fewer"; }
-  int chains() const override { return 48; }
+  GivenStates(const Layered& model, Chains states, int chains)
+      : packed_(model), states_(std::move(states)), chains_(chains) {}
+  std::string name() const override { return "given"; }
+  int chains() const override { return chains_; }
   void set_model(const Layered& model) override { packed_.update(model); }
   const PackedModel& packed() const override { return packed_; }
   void advance(int) override {}
-  void copy_states(Chains& out) const override { out = few_; }
+  void copy_states(Chains& out) const override { out = states_; }
   void save(CheckpointWriter&) const override {}
   void restore(CheckpointReader&) override {}
 
  private:
   PackedModel packed_;
-  Chains few_;
+  Chains states_;
+  int chains_;
 };
 
 const std::vector<Negative> kNegatives{Negative::pcd(2), Negative::pt(3, 1)};
@@ -126,8 +128,25 @@ TEST_CASE(
     CHECK(states(nullptr) == states(std::make_shared<PhiloxDraws>(make_key(5))));
   }
   Trainer trainer(model, draw_cases(model, 5), {}, make_key(1),
-                  std::make_unique<FewerStates>(model));
+                  std::make_unique<GivenStates>(model, Chains(model, 16), 48));
   CHECK_THROWS_WITH(trainer.step(), Catch::Contains("of 48 chains"));
+}
+
+TEST_CASE("states of a sampler of one's own that no unit has are not trained on") {
+  const Layered model = draw_network({4, 3, 2}, {0, 1, 2}, 0.5);
+  const auto step = [&](int layer, float value) {
+    Chains states(model, 16);
+    states.set(layer, 1, 9, value);
+    Trainer trainer(model, draw_cases(model, 5), {}, make_key(1),
+                    std::make_unique<GivenStates>(model, states, 16));
+    trainer.step();
+  };
+  CHECK_NOTHROW(step(0, 1.0F));
+  CHECK_NOTHROW(step(2, 0.0F));   // one of three values
+  CHECK_NOTHROW(step(1, 0.25F));  // of an odd layer, which means replace
+  CHECK_THROWS_WITH(step(0, 0.5F), Catch::Contains("value = 0.5 (must be a state of"));
+  CHECK_THROWS_WITH(step(0, std::nanf("")), Catch::Contains("value = nan"));
+  CHECK_THROWS_WITH(step(2, 0.5F), Catch::Contains("value = 0.5 (must be a state of"));
 }
 
 TEST_CASE("a deep model's gradient is the slope of the bound, for three to five layers") {
