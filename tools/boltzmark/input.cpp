@@ -69,12 +69,16 @@ Layered load_model(const std::string& path) {
   return about_file(path, [&] { return read_model(path); });
 }
 
-Layered load_tempered_model(const std::string& path) {
-  Layered model = load_model(path);
+void require_tempered(const Layered& model, const std::string& path) {
   if (model.has_scales())
     throw DataError(path +
                     ": has a Gaussian layer, which is not tempered (must have none; `boltzmark exact` "
                     "sums over the other layers)");
+}
+
+Layered load_tempered_model(const std::string& path) {
+  Layered model = load_model(path);
+  require_tempered(model, path);
   return model;
 }
 

@@ -20,8 +20,9 @@ bool is_model_file(const std::string& path);
 /// Reads a model file.  Throws  DataError naming the file
 Layered load_model(const std::string& path);
 
-/// Reads a model file for what tempers the model.  Throws  DataError naming the file, also if it has a
-/// Gaussian layer
+/// Throws  DataError naming the file if a model to be tempered has a Gaussian layer
+void require_tempered(const Layered& model, const std::string& path);
+/// Reads a model file for what tempers the model.  Throws  DataError naming the file, also as require_tempered
 Layered load_tempered_model(const std::string& path);
 
 /// Reads what a model file says of its log Z.  Throws  DataError naming the file

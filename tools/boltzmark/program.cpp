@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <list>
 #include <map>
 #include <new>
@@ -80,9 +81,12 @@ std::string nearest_option(const Command& command, const std::string& word) {
                                  command.name(), text, command.name()));
   const std::string option = text.substr(0, text.find('='));
   const std::string nearest = nearest_option(command, option);
-  throw UsageError(fmt::format("{}: unknown option {} (must be {}one of 'boltzmark {} --help')",
-                               command.name(), option,
-                               nearest.empty() ? "" : nearest + ", or another ", command.name()));
+  std::error_code error;
+  const char* of_file =
+      std::filesystem::exists(text, error) ? "; a file of that name after --" : "";
+  throw UsageError(fmt::format(
+      "{}: unknown option {} (must be {}one of 'boltzmark {} --help'{})", command.name(), option,
+      nearest.empty() ? "" : nearest + ", or another ", command.name(), of_file));
 }
 
 // Splits the arguments of a command into the values of each of its arguments.

@@ -161,6 +161,16 @@ TEST_CASE("an unknown option is answered with the nearest one, if one is near") 
   check_refused(run({"exact", "m.npz", "--frobnicate"}), {"--frobnicate (must be one of"});
 }
 
+TEST_CASE("a file whose name is like an option's is said to come after --") {
+  const io_test::Folder folder;
+  folder.write("-m.npz", "");
+  const auto said = [&](const char* name) {
+    return run_under("cd '" + folder.path() + "'", {"exact", name}).err;
+  };
+  CHECK_THAT(said("-m.npz"), Catch::Contains("; a file of that name after --)"));
+  CHECK_THAT(said("-n.npz"), !Catch::Contains("after --"));
+}
+
 TEST_CASE("a CSV file may begin with a byte order mark and with a line of names, which is said") {
   const io_test::Folder folder;
   const auto described = [&](const std::string& text) {

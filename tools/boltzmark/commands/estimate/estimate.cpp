@@ -343,7 +343,8 @@ void add_estimate(Program& program) {
       "log_prior, log_z_hat, random_rungs, exchanged_rungs of parallel tempering, lower_bound, "
       "lower_bound_error, input_rounding, log_f_rounding, unresolved, visited, "
       "phase_log_masses, phase_log_least, phase_errors, phase_shares, phase_visits, place_ likewise, reverse and "
-      "reverse_status of --both-ways, and log_f of collapsed states.");
+      "reverse_status of --both-ways, and log_f of collapsed states: 8 bytes for each sweep, chain and rung, "
+      "0.7 GB of a default run.");
   command.text(&arguments->from, "--from FILE", "Read samples that --dump wrote; no sampling.");
   command.flag(&arguments->force, "--force", "Replace the dump if it exists.");
   command.comes_with("--force", {"--dump"});

@@ -336,7 +336,7 @@ int exit_code(const Estimate& estimate, bool strict) {
 
 PreparedTarget make_target(const Layered& model, const std::string& path,
                            const EstimateArguments& arguments, const CaseValues& cases) {
-  about_file(path, [&] { require_temperable(model); });
+  require_tempered(model, path);
   NamedBase base = make_base(model, path, arguments, cases);
   const Packing packing{.chains = arguments.chains,
                         .sweeps = static_cast<std::uint64_t>(std::max(arguments.sweeps, 0))};
