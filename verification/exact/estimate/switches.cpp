@@ -139,8 +139,8 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
           while (n + 1 < law.size() && (u -= law[n]) > 0) ++n;
           states.col(c) = values_in(model, space, at[n])(side.units).cast<float>();
         }
-        const MovedUnit moved = move_unit(side, 0, from, to, 3, states,
-                                          make_key(static_cast<std::uint64_t>(r), "move"));
+        const MovedUnits moved =
+            move_units(side, {{0}, to}, 3, states, make_key(static_cast<std::uint64_t>(r), "move"));
         means[r] = moved.log_weights.array().exp().mean();
         CHECK((moved.values.row(side.units[0]).array() == static_cast<float>(to)).all());
       }
@@ -153,11 +153,73 @@ TEST_CASE("weights of a unit that is moved have the ratio of its masses for thei
   }
 }
 
+TEST_CASE(
+    "weights of units that are moved together, and of all values on the way, have the mass for their mean") {
+  // Two of three hidden Bernoulli units together; and a continuous one, whose Z(c) is a product over the visible units.
+  const Layered pair = enumeration_test::random_network({0, 0}, {3, 3}, 1.2, 5);
+  const Eigen::Vector3d b(0.4, -0.7, 0.2), w(1.9, -1.1, 0.8);
+  Layered single({Layer{Unit::bernoulli(), b, {}},
+                  Layer{Unit::continuous(), Eigen::VectorXd::Constant(1, -1.2), {}}},
+                 {Eigen::MatrixXd(w)});
+  const auto z_of = [&](double c) {
+    return std::exp(-1.2 * c) * (1 + (b + c * w).array().exp()).prod();
+  };
+  const double first = -0.85, half = 0.25;
+  double beyond = 0;
+  const int cells = 2000;
+  for (int k = 0; k < cells; ++k)
+    beyond += z_of(half + (1 - half) * (k + 0.5) / cells) * (1 - half) / cells;
+
+  const NumberedSides pairs(pair, 1), continuous(single, 1);
+  const StateSpace space(pair);
+  double both_on = 0, both_off = 0;
+  std::vector<std::size_t> off;
+  for (std::size_t x = 0; x < space.states(); ++x) {
+    const Eigen::VectorXd hidden = values_in(pair, space, x)(pairs.units);
+    const double p = space.p()[static_cast<Eigen::Index>(x)];
+    if (hidden[0] == 1 && hidden[2] == 1) both_on += p;
+    if (hidden[0] != 0 || hidden[2] != 0) continue;
+    both_off += p;
+    off.push_back(x);
+  }
+  const auto check = [](const Eigen::VectorXd& means, double truth) {
+    const auto rounds = static_cast<double>(means.size());
+    const double error =
+        std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
+    CHECK(std::abs(means.mean() - truth) < 4.5 * error + 0.002 * truth);  // of the trapezium rule
+    CHECK(error < 0.05 * truth);
+  };
+  const int rounds = 400;
+  Eigen::VectorXd of_pair(rounds), of_single(rounds);
+  Stream stream(make_key(4, "moves"), Purpose::test);
+  for (int r = 0; r < rounds; ++r) {
+    const StreamKey key = make_key(static_cast<std::uint64_t>(r), "move");
+    Eigen::MatrixXf states(3, kMovedChains);
+    for (int c = 0; c < kMovedChains; ++c) {
+      double u = stream.uniform() * both_off;
+      std::size_t n = 0;
+      while (n + 1 < off.size() && (u -= space.p()[static_cast<Eigen::Index>(off[n])]) > 0) ++n;
+      states.col(c) = values_in(pair, space, off[n])(pairs.units).cast<float>();
+    }
+    const MovedUnits two = move_units(pairs, {{0, 2}, 1}, 5, states, key);
+    of_pair[r] = two.log_weights.array().exp().mean();
+    CHECK((two.values(pairs.units, Eigen::all).row(2).array() == 1).all());
+    of_single[r] =
+        move_units(continuous, {{0}, 1, half}, 37,
+                   Eigen::MatrixXf::Constant(1, kMovedChains, static_cast<float>(first)), key)
+            .log_weights.array()
+            .exp()
+            .mean();
+  }
+  check(of_pair, both_on / both_off);
+  check(of_single, beyond / z_of(first));
+}
+
 TEST_CASE("mean field tells the mass of a gate's other value, and how far its input moves") {
   const Layered model = gates_model();
   const NumberedSides side(model, 1);
   const Eigen::VectorXd means = Eigen::VectorXd::Zero(kGates + kWeak);
-  const auto held = hold_each(side.sides, means, {0, 3}, {1, 1});
+  const auto held = hold_each(side.sides, means, {{0}, {3}}, {1, 1});
   for (const HeldMeans& gate : held) {
     CHECK(gate.log_ratio == Approx(std::log(kOn)).margin(0.02));
     // From half of all units of the patch on to those of its pattern: twelve times 8 / 2.
@@ -200,6 +262,109 @@ TEST_CASE("right samples of gates that are hardly open refuse nothing, whatever 
   CHECK(refused == 0);
 }
 
+TEST_CASE("patterns that three parallel units hold together, none of them by itself, are found") {
+  constexpr int kPatterns = 12, kCopies = 3, kVisible = 12;
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kPatterns * kVisible, kPatterns * kCopies);
+  Eigen::VectorXd c = Eigen::VectorXd::Zero(kPatterns * kCopies);
+  const double weight = 2.4;
+  // All copies on are e^{3 c} prod (1 + e^{3 w}) / 2 or (1 + e^{-3 w}) / 2 of all off: four percent.
+  for (int j = 0; j < kPatterns * kCopies; ++j) {
+    for (int i = 0; i < kVisible; ++i) {
+      const double s = (i + j / kCopies) % 2 == 0 ? 1 : -1;
+      w(j / kCopies * kVisible + i, j) = s * weight;
+      c[j] -= (std::log1p(std::exp(s * kCopies * weight)) - std::log(2)) / kCopies;
+    }
+    c[j] += std::log(kOn) / kCopies;
+  }
+  const Layered model = Layered::rbm(w, Eigen::VectorXd::Zero(kPatterns * kVisible), c);
+  Chains off(model, 100);
+  off.randomise(make_key(3, "copies"));
+  for (int n = 0; n < 100; ++n)
+    for (int j = 0; j < kPatterns * kCopies; ++j) off.set(1, j, n, 0);
+  const Switches found = switch_units(model, {.states = {off}}, make_key(3, "switches"));
+  CHECK(found.units.size() == kPatterns);
+  for (const UnitSwitch& of : found.units)
+    CHECK(std::abs(std::exp(of.log_ratio) - kOn) < 5 * of.error * std::exp(of.log_ratio));
+  Estimate estimate = ok_estimate();
+  hold_to_switches(found, 0, estimate);
+  CHECK(estimate.status == Status::not_converged);
+}
+
+TEST_CASE(
+    "ends of continuous units, and of those of many values, that a run never came to are found with their masses") {
+  // Blocks of a hidden unit on [-1, 1] and visible ones of two values, free where it is at -1: Z(h) of a block is
+  // e^{c h} (2 cosh(w (1 + h)))^12, with a barrier near 0 and four percent beyond it.
+  constexpr int kBlocks = 16, kVisible = 12;
+  constexpr double w = 3;
+  const auto log_z_at = [](double c, double h) {
+    const double input = w * (1 + h);
+    return c * h + kVisible * (input + std::log1p(std::exp(-2 * input)));
+  };
+  const auto mass = [&](double c, double low, double high) {
+    double sum = 0;
+    const int cells = 4000;
+    for (int k = 0; k < cells; ++k)
+      sum +=
+          std::exp(log_z_at(c, low + (high - low) * (k + 0.5) / cells) + c) * (high - low) / cells;
+    return sum;
+  };
+  double low = -100, high = 0;
+  for (int n = 0; n < 60; ++n) {
+    const double c = (low + high) / 2;
+    (mass(c, 0, 1) > kOn * mass(c, -1, 0) ? high : low) = c;
+  }
+  const double c = low;
+  for (const Unit unit : {Unit::continuous(), Unit::multivalued(400)}) {
+    Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(kBlocks * kVisible, kBlocks);
+    for (int j = 0; j < kBlocks; ++j) weights.block(j * kVisible, j, kVisible, 1).setConstant(w);
+    const Layered model(
+        {Layer{Unit::multivalued(1), Eigen::VectorXd::Constant(kBlocks * kVisible, w), {}},
+         Layer{unit, Eigen::VectorXd::Constant(kBlocks, c), {}}},
+        {weights});
+    const auto sampled = [&](double share, std::uint64_t seed) {
+      Chains states(model, 100);
+      Stream stream(make_key(seed, "ends"), Purpose::test);
+      for (int n = 0; n < 100; ++n)
+        for (int j = 0; j < kBlocks; ++j) {
+          const bool far = stream.uniform() < share;
+          double u = stream.uniform() * (far ? mass(c, 0, 1) : mass(c, -1, 0)), h = far ? 0 : -1;
+          const double cell = 1.0 / 2000;
+          while ((u -= std::exp(log_z_at(c, h + cell / 2) + c) * cell) > 0 && h < 1 - cell)
+            h += cell;
+          h = unit.is_discrete()
+                  ? unit.value(static_cast<int>(std::lround((h + 1) / unit.spacing())))
+                  : h;
+          states.set(1, j, n, static_cast<float>(h));
+          for (int i = 0; i < kVisible; ++i)
+            states.set(0, j * kVisible + i, n,
+                       stream.uniform() * (1 + std::exp(-2 * w * (1 + h))) < 1 ? 1.0F : -1.0F);
+        }
+      return states;
+    };
+    const Switches found =
+        switch_units(model, {.states = {sampled(0, 1)}}, make_key(1, "switches"));
+    CHECK(found.units.size() == kBlocks);
+    double all = 0;
+    for (const UnitSwitch& of : found.units) {
+      CHECK((of.to == 1 && of.from < -0.5));
+      all += of.share * std::exp(of.log_ratio);
+    }
+    CHECK(all == Approx(kBlocks * kOn).epsilon(0.3));
+    Estimate estimate = ok_estimate();
+    hold_to_switches(found, 0, estimate);
+    CHECK(estimate.status == Status::not_converged);
+    int refused = 0;
+    for (std::uint64_t seed = 2; seed <= 11; ++seed) {
+      estimate = ok_estimate();
+      hold_to_switches(switch_units(model, {.states = {sampled(kOn / (1 + kOn), seed)}},
+                                    make_key(seed, "switches")),
+                       0, estimate);
+      refused += estimate.status != Status::ok;
+    }
+    CHECK(refused == 0);
+  }
+}
+
 TEST_CASE("units that switch together are one mass, that of the first") {
   // A visible and a hidden unit that are on together with e^-4, and either alone with e^-12; five free ones.
   Eigen::MatrixXd w = Eigen::MatrixXd::Zero(6, 2);
@@ -217,6 +382,23 @@ TEST_CASE("units that switch together are one mass, that of the first") {
   REQUIRE(found.units.size() == 1);
   CHECK((found.units[0].unit == 0 || found.units[0].unit == 6));
   CHECK(found.units[0].log_ratio == Approx(std::log(std::exp(-12) + std::exp(-4))).margin(0.5));
+}
+
+TEST_CASE("units that are next to nothing each are looked at where all together they are not") {
+  constexpr int kUnits = 600;
+  const Layered model = Layered::rbm(Eigen::MatrixXd::Zero(1, kUnits), Eigen::VectorXd::Zero(1),
+                                     Eigen::VectorXd::Constant(kUnits, -7.5));
+  Chains off(model, 100);
+  for (int n = 0; n < 100; ++n)
+    for (int j = 0; j < kUnits; ++j) off.set(1, j, n, 0);
+  for (int n = 0; n < 50; ++n) off.set(0, 0, n, 1);
+  const Switches found = switch_units(model, {.states = {off}}, make_key(5, "switches"));
+  double mass = 0;
+  for (const UnitSwitch& of : found.units) mass += of.share * std::exp(of.log_ratio);
+  CHECK(mass == Approx(kUnits * std::exp(-7.5)).epsilon(0.02));
+  Estimate estimate = ok_estimate();
+  hold_to_switches(found, 0, estimate);
+  CHECK(estimate.status == Status::not_converged);
 }
 
 TEST_CASE("units of one rare region count once, and right samples that missed it refuse nothing") {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/estimate/places/unit_moves.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
@@ -43,45 +44,124 @@ Samples samples_of(const Layered& model, const VisitedStates& visited) {
   return samples;
 }
 
-// A unit that the samples hardly have at the end that is far from its mean, and often enough at one value.
-std::optional<UnitSwitch> rare_switch(const Samples& samples, Unit unit, Index number) {
-  constexpr double kRarely = 0.03, kOften = 0.2;
-  if (!unit.is_discrete()) return {};
+constexpr double kOften = 0.2;
+
+/// A switch, the places of what moves in its side, its unit first, and what mean field tells of it.
+struct Candidate {
+  UnitSwitch of;
+  double low = 0, high = 0;  // between which its unit is most often
+  double width = 0;          // of these values; 0: there is one
+  const NumberedSides* side = nullptr;
+  UnitGroup units = {};
+  double likely = 0;  // log ratio
+  double change = 0;  // by which the units' inputs move on the way, in nats
+};
+
+// Whether values are nearer to the far end than to where the unit is most often.
+auto are_far(const Eigen::ArrayXd& values, const UnitSwitch& of) {
+  return ((values - of.to).abs() < (values - of.from).abs()).eval();
+}
+
+// The value that as much weight as the share is at or below.
+double quantile(const Eigen::ArrayXd& values, const VectorXd& weights, double share) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
+  double below = 0;
+  for (const Index n : order)
+    if ((below += weights[n]) >= share) return values[n];
+  return values[order.back()];
+}
+
+// The value that most weight is at.
+double most_often(Unit unit, const Eigen::ArrayXd& values, const VectorXd& weights) {
   std::vector<double> shares(static_cast<std::size_t>(unit.values()), 0);
-  double mean = 0;
-  for (Index n = 0; n < samples.weights.size(); ++n) {
-    const auto value = static_cast<double>(samples.values(number, n));
-    mean += samples.weights[n] * value;
-    shares[std::lround((value - unit.lowest()) / unit.spacing())] += samples.weights[n];
+  for (Index n = 0; n < weights.size(); ++n)
+    shares[std::lround((values[n] - unit.lowest()) / unit.spacing())] += weights[n];
+  return unit.value(
+      static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin()));
+}
+
+// The weights of those samples whose units are where they are most often.
+VectorXd weights_at_home(const Candidate& candidate, const Samples& samples) {
+  VectorXd weights = samples.weights;
+  for (const Index place : candidate.units) {
+    const Eigen::ArrayXd values =
+        samples.values.row(candidate.side->units[place]).transpose().cast<double>();
+    weights = (values >= candidate.low && values <= candidate.high).select(weights.array(), 0.0);
   }
-  const auto most = std::max_element(shares.begin(), shares.end());
-  UnitSwitch found{.unit = static_cast<int>(number),
-                   .from = unit.value(static_cast<int>(most - shares.begin())),
-                   .to = 2 * mean > unit.lowest() + unit.highest() ? unit.lowest() : unit.highest(),
-                   .share = *most};
-  for (int k = 0; k < unit.values(); ++k)
-    if (std::abs(unit.value(k) - found.to) < std::abs(unit.value(k) - found.from))
-      found.met += shares[k];
-  if (found.met > kRarely || found.share < kOften || found.from == found.to) return {};
+  return weights;
+}
+
+// A unit that the samples hardly have at the end that is far from its mean, and often enough at one value or, of many
+// values, between two.
+std::optional<Candidate> rare_switch(const Samples& samples, const NumberedSides& side,
+                                     Index place) {
+  constexpr double kRarely = 0.03;
+  constexpr int kFew = 16;
+  const Unit unit = side.sides.enumerated[place];
+  const Eigen::ArrayXd values = samples.values.row(side.units[place]).transpose().cast<double>();
+  const VectorXd& weights = samples.weights;
+  Candidate found;
+  found.side = &side;
+  found.units = {place};
+  UnitSwitch& of = found.of;
+  if (unit.is_discrete() && unit.values() <= kFew) {
+    of.from = most_often(unit, values, weights);
+    found.low = found.high = static_cast<float>(of.from);  // as samples are stored
+  } else {
+    found.low = quantile(values, weights, 0.25);
+    found.high = quantile(values, weights, 0.75);
+    of.from = (found.low + found.high) / 2;
+    found.width = found.high - found.low + (unit.is_discrete() ? unit.spacing() : 0);
+    if (!(found.width > 0)) return {};
+  }
+  const double mean = (values * weights.array()).sum();
+  of.unit = static_cast<int>(side.units[place]);
+  of.to = 2 * mean > unit.lowest() + unit.highest() ? unit.lowest() : unit.highest();
+  of.share = weights_at_home(found, samples).sum();
+  of.met = are_far(values, of).select(weights.array(), 0.0).sum();
+  if (of.met > kRarely || of.share < kOften || of.from == of.to) return {};
   return found;
 }
 
-/// A switch, the place of its unit in its side, and what mean field tells of it.
-struct Candidate {
-  UnitSwitch of;
-  const NumberedSides* side = nullptr;
-  Index place = 0;
-  double likely = 0;  // log ratio
-  double change = 0;  // by which the unit's input moves on the way, in nats
-};
+// Rare switches of units whose weights are all but parallel, as one each: what they hold together none need hold
+// alone. None where the products of all pairs would take longer than mean field.
+std::vector<Candidate> parallel_switches(const NumberedSides& side, const Samples& samples,
+                                         const std::vector<Candidate>& rare) {
+  constexpr double kParallel = 0.9, kWeights = 0x1p32;
+  std::vector<Candidate> groups;
+  const auto count = std::ssize(rare);
+  const Eigen::MatrixXd& weights = side.sides.weights;
+  if (count < 2 || static_cast<double>(count * count * weights.rows()) > kWeights) return groups;
+  std::vector<Index> places;
+  for (const Candidate& one : rare) places.push_back(one.units[0]);
+  const Eigen::MatrixXf columns = weights(Eigen::all, places).colwise().normalized().cast<float>();
+  std::vector<bool> grouped(rare.size(), false);
+  for (Index k = 0; k < count; ++k) {
+    if (grouped[k] || rare[k].width > 0) continue;
+    Candidate group = rare[k];
+    const Eigen::VectorXf cosines = columns.transpose() * columns.col(k);
+    for (Index j = k + 1; j < count; ++j) {
+      if (grouped[j] || cosines[j] < kParallel || rare[j].width > 0 ||
+          rare[j].of.from != group.of.from || rare[j].of.to != group.of.to)
+        continue;
+      group.units.push_back(places[j]);
+      grouped[j] = true;
+    }
+    group.of.share = weights_at_home(group, samples).sum();
+    if (group.units.size() > 1 && group.of.share >= kOften) groups.push_back(group);
+  }
+  return groups;
+}
 
 void add_candidates(const NumberedSides& side, const Samples& samples,
                     std::vector<Candidate>& all) {
-  constexpr double kNothing = -7, kWeights = 0x1p32, kProducts = 9;
+  constexpr double kWeights = 0x1p32, kProducts = 9;
   std::vector<Candidate> rare;
   for (Index i = 0; i < std::ssize(side.units); ++i)
-    if (const auto of = rare_switch(samples, side.sides.enumerated[i], side.units[i]))
-      rare.push_back({.of = *of, .side = &side, .place = i});
+    if (const auto candidate = rare_switch(samples, side, i)) rare.push_back(*candidate);
+  for (const Candidate& group : parallel_switches(side, samples, rare)) rare.push_back(group);
   const double most =
       kWeights / kProducts / std::max(1.0, static_cast<double>(side.sides.weights.size()));
   if (most < static_cast<double>(rare.size())) {  // evenly spaced ones
@@ -91,17 +171,30 @@ void add_candidates(const NumberedSides& side, const Samples& samples,
   }
   if (rare.empty()) return;
   const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
-  std::vector<Index> places;
+  std::vector<UnitGroup> groups;
   std::vector<double> ends;
   for (const Candidate& candidate : rare) {
-    places.push_back(candidate.place);
+    groups.push_back(candidate.units);
     ends.push_back(candidate.of.to);
   }
-  const std::vector<HeldMeans> held = hold_each(side.sides, means, places, ends);
+  const std::vector<HeldMeans> held = hold_each(side.sides, means, groups, ends);
   for (std::size_t k = 0; k < rare.size(); ++k) {
     rare[k].likely = held[k].log_ratio;
     rare[k].change = std::abs((rare[k].of.to - rare[k].of.from) * held[k].change);
-    if (rare[k].likely > kNothing) all.push_back(rare[k]);
+    all.push_back(rare[k]);
+  }
+}
+
+// The likeliest first; none of those that all together are next to nothing by mean field.
+void keep_likely(std::vector<Candidate>& candidates) {
+  constexpr double kNothing = -7;
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.likely > b.likely; });
+  LogSum left;
+  while (!candidates.empty()) {
+    left.add(candidates.back().likely);
+    if (left.log() > kNothing) break;
+    candidates.pop_back();
   }
 }
 
@@ -125,12 +218,10 @@ std::vector<int> steps_of(const std::vector<Candidate>& candidates, double weigh
   return steps;
 }
 
-// States of the side that have the unit at `from`, evenly spaced by their weights.
+// States of the side whose units are where they are most often, evenly spaced by their weights.
 Eigen::MatrixXf starts_of(const Candidate& candidate, const Samples& samples) {
-  const auto from = static_cast<float>(candidate.of.from);
+  const VectorXd weights = weights_at_home(candidate, samples);
   Eigen::MatrixXf states(std::ssize(candidate.side->units), kMovedChains);
-  const VectorXd weights = (samples.values.row(candidate.of.unit).transpose().array() == from)
-                               .select(samples.weights.array(), 0.0);
   const double all = weights.sum();
   Index n = 0;
   double sum = weights[0];
@@ -143,8 +234,7 @@ Eigen::MatrixXf starts_of(const Candidate& candidate, const Samples& samples) {
 
 // Whether each column of values has a unit nearer to its far end.
 Flags switched(const Eigen::MatrixXf& values, const UnitSwitch& of) {
-  const Eigen::ArrayXd row = values.row(of.unit).transpose().cast<double>();
-  return (row - of.to).abs() < (row - of.from).abs();
+  return are_far(values.row(of.unit).transpose().cast<double>().array(), of);
 }
 
 // Writes what weights tell of those chains that count, none of which is 0.
@@ -169,16 +259,19 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   std::vector<Candidate> candidates;
   add_candidates(even, samples, candidates);
   add_candidates(odd, samples, candidates);
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.likely > b.likely; });
+  keep_likely(candidates);
   const std::vector<int> steps =
       steps_of(candidates, static_cast<double>(even.sides.weights.size()));
-  std::vector<MovedUnit> moved(steps.size());
+  std::vector<MovedUnits> moved(steps.size());
   parallel_for(steps.size(), [&](std::size_t k) {
     const Candidate& candidate = candidates[k];
-    moved[k] = move_unit(*candidate.side, candidate.place, candidate.of.from, candidate.of.to,
-                         steps[k], starts_of(candidate, samples),
-                         derive_key(key, std::to_string(candidate.of.unit)));
+    UnitMove move{candidate.units, candidate.of.to};
+    if (candidate.width > 0) move.beyond = (candidate.of.from + candidate.of.to) / 2;
+    const std::string name =
+        std::to_string(candidate.of.unit) + (candidate.units.size() > 1 ? " and others" : "");
+    moved[k] = move_units(*candidate.side, move, steps[k], starts_of(candidate, samples),
+                          derive_key(key, name));
+    if (candidate.width > 0) moved[k].log_weights.array() -= std::log(candidate.width);
   });
   const Flags all_chains = Flags::Constant(kMovedChains, true);
   for (std::size_t k = 0; k < moved.size(); ++k)

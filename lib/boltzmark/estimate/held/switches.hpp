@@ -9,12 +9,14 @@
 
 namespace boltzmark {
 
-/// A unit that a run hardly ever had at the far end of its values, and what that end is worth.
+/// A unit that a run hardly ever had at the far end of its values, and what that end is worth, or the end of it and of
+/// units parallel to it.
 struct UnitSwitch {
   int unit = 0;               ///< among those of all layers, the lowest first
   double from = 0, to = 0;    ///< the value that it had most often, and that end
   double share = 0, met = 0;  ///< of the run's samples at b = 1: at `from`; nearer to `to`, and no unit before it
-  double log_ratio = 0;       ///< log Z(unit at `to`, no unit before it in the list) / Z(unit at `from`), by move_unit
+  double log_ratio = 0;       ///< log Z(unit at `to`, no unit before it in the list) / Z(unit at `from`), by move_units;
+                              ///< of more than sixteen values, Z of the far half / Z of the middle half of the samples
   double error = 0;           ///< relative standard error of share times that ratio
 };
 
@@ -24,8 +26,9 @@ struct Switches {
 };
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
-/// states that have it where it usually is (move_unit). Of rare ones, met by 3 % or less, those that mean field tells to
-/// hold e^-7 or more. What several of them hold counts once, for the first, so that masses are of disjoint states.
+/// states that have it where it usually is (move_units), and likewise units of a side whose weights are parallel (a cosine
+/// of 0.9), together. Of rare ones, met by 3 % or less, all but those that mean field tells to hold less than e^-7 in all.
+/// What several of them hold counts once, for the first, so that masses are of disjoint states.
 /// Randomness  streams of key
 /// Cost        mean field for as many units, evenly spaced, as 2^32 weights allow, and 16 chains of 32 to 512 sweeps a unit, of as
 ///   many as 2^33 allow

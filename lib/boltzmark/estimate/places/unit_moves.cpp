@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
 #include "boltzmark/random/draws.hpp"
 
@@ -58,13 +59,13 @@ struct MeanFieldEnds {
   VectorXd log_z;   // [columns]
 };
 
-// By a few updates from columns of means, in each of which one unit may be held; none: -1.
+// By a few updates from columns of means, in each of which a group is held.
 MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
-                              const std::vector<Index>& held, const std::vector<double>& values) {
+                              const std::vector<UnitGroup>& held,
+                              const std::vector<double>& values) {
   constexpr int kUpdates = 4;
   const auto hold = [&] {
-    for (Index c = 0; c < means.cols(); ++c)
-      if (const Index unit = held[c]; unit >= 0) means(unit, c) = values[c];
+    for (Index c = 0; c < means.cols(); ++c) means(held[c], c).setConstant(values[c]);
   };
   MatrixXd inputs, other;
   hold();
@@ -78,8 +79,7 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   other = (sides.weights * means).colwise() + sides.other_input;
   MatrixXd entropies =
       by_unit(sides.enumerated, inputs, log_partition) - inputs.cwiseProduct(means);
-  for (Index c = 0; c < means.cols(); ++c)
-    if (const Index unit = held[c]; unit >= 0) entropies(unit, c) = 0;
+  for (Index c = 0; c < means.cols(); ++c) entropies(held[c], c).setZero();
   const MatrixXd of_others = by_unit(sides.other, other, log_partition);
   VectorXd log_z = means.transpose() * sides.bias + entropies.colwise().sum().transpose() +
                    of_others.colwise().sum().transpose();
@@ -129,30 +129,30 @@ class SideDraws {
 }  // namespace
 
 std::vector<HeldMeans> hold_each(const Bipartite& sides, const VectorXd& means,
-                                 const std::vector<Index>& units,
+                                 const std::vector<UnitGroup>& groups,
                                  const std::vector<double>& values) {
   constexpr std::size_t kBlock = 32;
-  const MeanFieldEnds free = mean_field_ends(sides, means, {-1}, {0});
-  std::vector<HeldMeans> found(units.size());
-  parallel_for((units.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
-    const std::size_t first = block * kBlock, last = std::min(units.size(), first + kBlock);
+  const MeanFieldEnds free = mean_field_ends(sides, means, {{}}, {0});
+  std::vector<HeldMeans> found(groups.size());
+  parallel_for((groups.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
+    const std::size_t first = block * kBlock, last = std::min(groups.size(), first + kBlock);
     const auto part = [&](const auto& all) {
       return std::vector(all.begin() + static_cast<std::ptrdiff_t>(first),
                          all.begin() + static_cast<std::ptrdiff_t>(last));
     };
     const MeanFieldEnds ends = mean_field_ends(
-        sides, means.replicate(1, static_cast<Index>(last - first)), part(units), part(values));
+        sides, means.replicate(1, static_cast<Index>(last - first)), part(groups), part(values));
     for (std::size_t k = first; k < last; ++k) {
       const auto column = static_cast<Index>(k - first);
       found[k] = {.log_ratio = ends.log_z[column] - free.log_z[0],
-                  .change = ends.inputs(units[k], column) - free.inputs(units[k], 0)};
+                  .change = (ends.inputs.col(column) - free.inputs)(groups[k]).sum()};
     }
   });
   return found;
 }
 
-MovedUnit move_unit(const NumberedSides& side, Index unit, double from, double to, int steps,
-                    Eigen::MatrixXf states, StreamKey key) {
+MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps,
+                      Eigen::MatrixXf states, StreamKey key) {
   const Bipartite& sides = side.sides;
   const Eigen::MatrixXf weights = sides.weights.cast<float>();
   const Eigen::VectorXf bias = sides.bias.cast<float>(),
@@ -164,17 +164,29 @@ MovedUnit move_unit(const NumberedSides& side, Index unit, double from, double t
     inputs.colwise() += other_bias;
     others.draw(inputs, static_cast<std::uint64_t>(sweep), y);
   };
-  MovedUnit moved{VectorXd::Zero(kMovedChains),
-                  Eigen::MatrixXf(std::ssize(side.units) + std::ssize(side.others), kMovedChains)};
+  const MatrixXd from = states(move.units, Eigen::all).cast<double>();
+  const MatrixXd step = (move.to - from.array()) / steps;
+  MovedUnits moved{VectorXd::Zero(kMovedChains),
+                   Eigen::MatrixXf(std::ssize(side.units) + std::ssize(side.others), kMovedChains)};
+  std::vector<LogSum> beyond(kMovedChains);
   follow(0);
   for (int t = 1; t <= steps; ++t) {
     inputs.noalias() = weights.transpose() * y;
     inputs.colwise() += bias;
-    moved.log_weights += (to - from) / steps * inputs.row(unit).transpose().cast<double>();
+    moved.log_weights += step.cwiseProduct(inputs(move.units, Eigen::all).cast<double>())
+                             .colwise()
+                             .sum()
+                             .transpose();
     units.draw(inputs, static_cast<std::uint64_t>(t), x);
-    x.row(unit).setConstant(static_cast<float>(from + (to - from) * t / steps));
+    const MatrixXd at = from.array() + (move.to - from.array()) * t / steps;
+    x(move.units, Eigen::all) = at.cast<float>();
+    for (Index c = 0; move.beyond && c < kMovedChains; ++c)
+      if ((at(0, c) - *move.beyond) * step(0, c) >= 0)
+        beyond[c].add(moved.log_weights[c] +
+                      std::log(std::abs(step(0, c)) * (t < steps ? 1 : 0.5)));
     follow(t);
   }
+  for (Index c = 0; move.beyond && c < kMovedChains; ++c) moved.log_weights[c] = beyond[c].log();
   moved.values(side.units, Eigen::all) = x;
   moved.values(side.others, Eigen::all) = y;
   return moved;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <vector>
 
 #include "boltzmark/exact/enumeration/enumeration.hpp"
@@ -25,35 +26,49 @@ struct NumberedSides {
 /// Invariant  the unit is not Gaussian
 double value_at(Unit unit, double input, double uniform);
 
-/// What mean field tells of a value of one unit.
+/// Units of a side that are moved together.
+using UnitGroup = std::vector<Eigen::Index>;
+
+/// What mean field tells of a value of a group.
 struct HeldMeans {
   double log_ratio = 0;  ///< of the mass of states that have it, to that of all
-  double change = 0;     ///< of the unit's input, to what it is where no unit is held
+  double change = 0;     ///< of its units' inputs in all, to what they are where none is held
 };
 
-/// Finds it by a few updates from means of the side's units, for each of some of them held at a value.
-/// Shapes  means [units of the side]; units, values [held]     Units  nats
+/// Finds it by a few updates from means of the side's units, for each of some groups held at a value.
+/// Shapes  means [units of the side]; groups, values [held]     Units  nats
 /// Cost    nine products of the weights and a vector for each
 std::vector<HeldMeans> hold_each(const Bipartite& sides, const Eigen::VectorXd& means,
-                                 const std::vector<Eigen::Index>& units,
+                                 const std::vector<UnitGroup>& groups,
                                  const std::vector<double>& values);
 
-/// Where chains end of which a unit was moved.
-struct MovedUnit {
+/// A move of a group from where its units are.
+struct UnitMove {
+  UnitGroup units;
+  double to = 0;
+  std::optional<double> beyond =
+      std::nullopt;  ///< what is summed up: all values from here to `to`; none: `to`
+};
+
+/// Where chains end of which a group was moved.
+struct MovedUnits {
   Eigen::VectorXd log_weights;  ///< [chains]
   Eigen::MatrixXf values;       ///< of all units [units x chains]
 };
 
 inline constexpr int kMovedChains = 16;
 
-/// Moves a unit of the side from one value to another in equal steps, everything else following by Gibbs sweeps:
-///   E[w] = Z(unit at `to`) / Z(unit at `from`),
-///   log w = sum_t (c_{t+1} - c_t) (b_u + sum_i W_ui x_i),  c_0 = from, .., c_T = to,
-/// if the states are samples with the unit at `from`: annealed importance sampling of all other units. [Neal 2001]
-/// A pattern that the unit alone holds is no barrier to that, for at each c its units are independent.
+/// Moves units of the side from their values in the states to another in equal steps, everything else following by
+/// Gibbs sweeps:
+///   E[w] = Z(units at `to`) / Z(units at c_0),
+///   log w = sum_t sum_u (c_{t+1} - c_t) (b_u + sum_i W_ui x_i),  c_0 of the state, .., c_T = to,
+/// if the states are samples given these values: annealed importance sampling of all other units. [Neal 2001]
+/// A pattern that the units alone hold is no barrier to that, for at each c its units are independent.
+/// Of a move with `beyond`, which has one unit: E[w] = integral from `beyond` to `to` of Z(unit at c) dc / Z(unit at c_0),
+/// by the trapezium rule over the steps.
 /// Shapes      states [units of the side x kMovedChains]     Randomness  PhiloxDraws of key, in single precision
 /// Cost        steps sweeps of kMovedChains chains
-MovedUnit move_unit(const NumberedSides& side, Eigen::Index unit, double from, double to, int steps,
-                    Eigen::MatrixXf states, StreamKey key);
+MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps,
+                      Eigen::MatrixXf states, StreamKey key);
 
 }  // namespace boltzmark
