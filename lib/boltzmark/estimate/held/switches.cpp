@@ -319,16 +319,26 @@ double log_chance(const std::vector<Chance>& units, double left_out) {
   return least;
 }
 
-}  // namespace
+constexpr double kErrors = 4;
+const double kSurely = std::log(1e-4);
 
-void hold_to_switches(const Switches& switches, double told, Estimate& estimate) {
-  constexpr double kErrors = 4, kMost = 0.1, kGreatest = 5;  // e^5 is as much as any more
-  const double surely = std::log(1e-4);
-  if (!std::isfinite(estimate.log_z)) return;
+/// What a run misses, as shares of such a Z.
+struct Unmet {
+  double missing = 0;  // as far as is known
+  double surely = 0;   // four errors less, and less what chance leaves out
+};
+
+double mass_of(const UnitSwitch& of) {
+  constexpr double kGreatest = 5;  // e^5 is as much as any more
+  return std::exp(std::min(std::log(of.share) + of.log_ratio, kGreatest));
+}
+
+// Each by itself is met or not.
+Unmet never_met(const Switches& switches) {
   double unmet = 0, chance = 0, variance = 0, nats = 0;
   std::vector<Chance> units;
   for (const UnitSwitch& of : switches.units) {
-    const double mass = std::exp(std::min(std::log(of.share) + of.log_ratio, kGreatest));
+    const double mass = mass_of(of);
     units.push_back({mass, std::pow(1 + mass, -switches.visits)});
     chance += mass * units.back().never;
     if (of.met * switches.visits > 0.5) continue;
@@ -337,9 +347,38 @@ void hold_to_switches(const Switches& switches, double told, Estimate& estimate)
     nats += std::log1p(mass);
   }
   const double least = unmet - kErrors * std::sqrt(variance);
-  if (!(least > chance) || log_chance(units, least) > surely) return;
-  const double missing = std::expm1(nats * (1 - chance / unmet));  // alone, and in any combination
-  if (least - chance > kMost)
+  if (!(least > chance) || log_chance(units, least) > kSurely) return {};
+  return {std::expm1(nats * (1 - chance / unmet)), least - chance};  // alone, in any combination
+}
+
+// Those that a run seldom meets, as one mass: of n right samples as few are there by chance with probability
+// e^{-n KL} at most [Chernoff 1952].
+Unmet met_too_seldom(const Switches& switches) {
+  double mass = 0, met = 0, variance = 0;
+  for (const UnitSwitch& of : switches.units) {
+    const double one = mass_of(of);
+    if (one * switches.visits > 0.5) continue;
+    mass += one;
+    met += of.met;
+    variance += one * one * of.error * of.error;
+  }
+  const double least = mass - kErrors * std::sqrt(variance), share = least / (1 + least);
+  if (!(least > 0 && share > met)) return {};
+  const double apart =
+      (met > 0 ? met * std::log(met / share) : 0) + (1 - met) * std::log((1 - met) / (1 - share));
+  if (-switches.visits * apart > kSurely) return {};
+  return {(1 - met) * (1 + mass) - 1, (1 - met) * (1 + least) - 1};
+}
+
+}  // namespace
+
+void hold_to_switches(const Switches& switches, double told, Estimate& estimate) {
+  constexpr double kMost = 0.1;
+  if (!std::isfinite(estimate.log_z)) return;
+  const Unmet alone = never_met(switches), together = met_too_seldom(switches);
+  const auto [missing, surely] = alone.surely > together.surely ? alone : together;
+  if (!(surely > 0)) return;
+  if (surely > kMost)
     return estimate.refuse(
         Status::not_converged,
         fmt::format("units that the run never switched, each by itself, hold {} % of such a Z: run "
