@@ -323,7 +323,7 @@ constexpr double kErrors = 4;
 const double kSurely = std::log(1e-4);
 
 /// What a run misses, as shares of such a Z.
-struct Unmet {
+struct UnmetMass {
   double missing = 0;  // as far as is known
   double surely = 0;   // four errors less, and less what chance leaves out
 };
@@ -334,7 +334,7 @@ double mass_of(const UnitSwitch& of) {
 }
 
 // Each by itself is met or not.
-Unmet never_met(const Switches& switches) {
+UnmetMass never_met(const Switches& switches) {
   double unmet = 0, chance = 0, variance = 0, nats = 0;
   std::vector<Chance> units;
   for (const UnitSwitch& of : switches.units) {
@@ -353,7 +353,7 @@ Unmet never_met(const Switches& switches) {
 
 // Those that a run seldom meets, as one mass: of n right samples as few are there by chance with probability
 // e^{-n KL} at most [Chernoff 1952].
-Unmet met_too_seldom(const Switches& switches) {
+UnmetMass met_too_seldom(const Switches& switches) {
   double mass = 0, met = 0, variance = 0;
   for (const UnitSwitch& of : switches.units) {
     const double one = mass_of(of);
@@ -375,7 +375,7 @@ Unmet met_too_seldom(const Switches& switches) {
 void hold_to_switches(const Switches& switches, double told, Estimate& estimate) {
   constexpr double kMost = 0.1;
   if (!std::isfinite(estimate.log_z)) return;
-  const Unmet alone = never_met(switches), together = met_too_seldom(switches);
+  const UnmetMass alone = never_met(switches), together = met_too_seldom(switches);
   const auto [missing, surely] = alone.surely > together.surely ? alone : together;
   if (!(surely > 0)) return;
   if (surely > kMost)
