@@ -187,7 +187,7 @@ void add_candidates(const NumberedSides& side, const Samples& samples,
 
 // The likeliest first; none of those that all together are next to nothing by mean field.
 void keep_likely(std::vector<Candidate>& candidates) {
-  constexpr double kNothing = -7;
+  constexpr double kNothing = -5;
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.likely > b.likely; });
   LogSum left;
@@ -245,7 +245,7 @@ void set_ratio(const VectorXd& log_weights, const Flags& count, double visits, U
   of.log_ratio = highest + std::log(mean);
   // That of the mean, and that of the share.
   of.error = std::sqrt((weights - mean).square().sum() / (all - 1) / all / (mean * mean) +
-                       (1 - of.share) / (of.share * visits));
+                       std::max(0.0, 1 - of.share) / (of.share * visits));
 }
 
 }  // namespace

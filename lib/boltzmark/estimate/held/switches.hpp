@@ -27,7 +27,7 @@ struct Switches {
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
 /// states that have it where it usually is (move_units), and likewise units of a side whose weights are parallel (a cosine
-/// of 0.9), together. Of rare ones, met by 3 % or less, all but those that mean field tells to hold less than e^-7 in all.
+/// of 0.9), together. Of rare ones, met by 3 % or less, all but those that mean field tells to hold less than e^-5 in all.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states.
 /// Randomness  streams of key
 /// Cost        mean field for as many units, evenly spaced, as 2^32 weights allow, and 16 chains of 32 to 512 sweeps a unit, of as
