@@ -351,13 +351,13 @@ UnmetMass never_met(const Switches& switches) {
   return {std::expm1(nats * (1 - chance / unmet)), least - chance};  // alone, in any combination
 }
 
-// Those that a run seldom meets, as one mass: of n right samples as few are there by chance with probability
-// e^{-n KL} at most [Chernoff 1952].
-UnmetMass met_too_seldom(const Switches& switches) {
+// Those of which a run's samples in the mean meet no more than so many, as one mass: of n right samples as few are there by
+// chance with probability e^{-n KL} at most [Chernoff 1952].
+UnmetMass met_too_seldom(const Switches& switches, double most) {
   double mass = 0, met = 0, variance = 0;
   for (const UnitSwitch& of : switches.units) {
     const double one = mass_of(of);
-    if (one * switches.visits > 0.5) continue;
+    if (one * switches.visits > most) continue;
     mass += one;
     met += of.met;
     variance += one * one * of.error * of.error;
@@ -375,8 +375,11 @@ UnmetMass met_too_seldom(const Switches& switches) {
 void hold_to_switches(const Switches& switches, double told, Estimate& estimate) {
   constexpr double kMost = 0.1;
   if (!std::isfinite(estimate.log_z)) return;
-  const UnmetMass alone = never_met(switches), together = met_too_seldom(switches);
-  const auto [missing, surely] = alone.surely > together.surely ? alone : together;
+  UnmetMass unmet = never_met(switches);
+  for (const double most : {0.5, 2.0, 8.0})
+    if (const UnmetMass together = met_too_seldom(switches, most); together.surely > unmet.surely)
+      unmet = together;
+  const auto [missing, surely] = unmet;
   if (!(surely > 0)) return;
   if (surely > kMost)
     return estimate.refuse(

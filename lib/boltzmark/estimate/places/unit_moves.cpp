@@ -180,10 +180,14 @@ MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps
     units.draw(inputs, static_cast<std::uint64_t>(t), x);
     const MatrixXd at = from.array() + (move.to - from.array()) * t / steps;
     x(move.units, Eigen::all) = at.cast<float>();
-    for (Index c = 0; move.beyond && c < kMovedChains; ++c)
-      if ((at(0, c) - *move.beyond) * step(0, c) >= 0)
-        beyond[c].add(moved.log_weights[c] +
-                      std::log(std::abs(step(0, c)) * (t < steps ? 1 : 0.5)));
+    for (Index c = 0; move.beyond && c < kMovedChains; ++c) {
+      const double width = std::abs(step(0, c));
+      const double past = (at(0, c) - *move.beyond) * (step(0, c) > 0 ? 1 : -1);
+      // Of the step's surroundings, what is beyond and not past the end.
+      if (const double part = std::min(width, past + width / 2) - (t < steps ? 0 : width / 2);
+          part > 0)
+        beyond[c].add(moved.log_weights[c] + std::log(part));
+    }
     follow(t);
   }
   for (Index c = 0; move.beyond && c < kMovedChains; ++c) moved.log_weights[c] = beyond[c].log();

@@ -65,7 +65,7 @@ inline constexpr int kMovedChains = 16;
 /// if the states are samples given these values: annealed importance sampling of all other units. [Neal 2001]
 /// A pattern that the units alone hold is no barrier to that, for at each c its units are independent.
 /// Of a move with `beyond`, which has one unit: E[w] = integral from `beyond` to `to` of Z(unit at c) dc / Z(unit at c_0),
-/// by the trapezium rule over the steps.
+/// by the steps' midpoint rule.
 /// Shapes      states [units of the side x kMovedChains]     Randomness  PhiloxDraws of key, in single precision
 /// Cost        steps sweeps of kMovedChains chains
 MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps,
