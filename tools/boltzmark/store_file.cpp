@@ -140,6 +140,12 @@ void add_switches(const Switches& switches, NpzWriter& file) {
     masses.shares[k] = of.met;
   }
   add_masses(masses, "switch", file);
+  Eigen::MatrixXd unmoved(std::ssize(switches.unmoved), 4);
+  for (Eigen::Index k = 0; k < unmoved.rows(); ++k) {
+    const UnmovedSwitches& of = switches.unmoved[static_cast<std::size_t>(k)];
+    unmoved.row(k) << of.most, of.mass, of.error, of.met;
+  }
+  if (unmoved.rows() > 0) file.add("unmoved_switches", unmoved);
 }
 
 Switches read_switches(const Npz& file) {
@@ -150,6 +156,14 @@ Switches read_switches(const Npz& file) {
                               .met = masses.shares[k],
                               .log_ratio = masses.log_masses[k],
                               .error = masses.errors[k]});
+  if (!file.contains("unmoved_switches")) return switches;
+  const Eigen::MatrixXd unmoved = read_array(file, "unmoved_switches").matrix();
+  if (unmoved.cols() != 4 || !unmoved.allFinite() || (unmoved.array() < 0).any() ||
+      (unmoved.array().rightCols(1) > 1).any())
+    throw InvalidArgument(
+        "unmoved_switches must have rows of four finite numbers, none negative, the last a share");
+  for (const auto& row : unmoved.rowwise())
+    switches.unmoved.push_back({row[0], row[1], row[2], row[3]});
   return switches;
 }
 
@@ -208,7 +222,8 @@ void save_store(const StoredRun& run, const std::string& path) {
   if (run.phases) add_masses(*run.phases, "phase", file);
   if (run.phases && run.phases->small.log_masses.size() > 0)
     add_masses(run.phases->small, "place", file);
-  if (!run.switches.units.empty()) add_switches(run.switches, file);
+  if (!run.switches.units.empty() || !run.switches.unmoved.empty())
+    add_switches(run.switches, file);
   if (run.reverse) add_reverse(*run.reverse, file);
   if (!store.log_f.empty()) file.add("log_f", std::span(store.log_f), {sweeps, chains, rungs});
   file.commit();

@@ -27,7 +27,8 @@ struct StoredRun {
 /// is a bound; visited: LowerBound's searched, met and visits; unresolved where parameters were so large that
 /// there is none; phase_log_masses (the lowest double: no mass), phase_errors and phase_shares [phases], and
 /// phase_visits; place_log_masses, .. likewise of groups of what is near all places, where there are any;
-/// switch_log_masses, .. of units that the run hardly switched, as shares of Z;
+/// switch_log_masses, .. of units that the run hardly switched, as shares of Z, and where not all were moved
+/// unmoved_switches [classes, 4], the members of UnmovedSwitches;
 /// reverse: log Z and error by chains that began at b = 1 (the lowest double: no number), and reverse_status,
 /// its place in Status.
 /// Throws  DataError naming the file

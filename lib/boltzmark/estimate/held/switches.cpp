@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
-#include "boltzmark/core/error.hpp"
-#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/core/parallel.hpp"
-#include "boltzmark/estimate/places/unit_moves.hpp"
-#include "boltzmark/exact/modes/fixed_points.hpp"
+#include "boltzmark/estimate/held/rare_switches.hpp"
+#include "boltzmark/random/stream.hpp"
 
 namespace boltzmark {
 namespace {
@@ -21,220 +21,71 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Flags = Eigen::Array<bool, Eigen::Dynamic, 1>;
 
-/// The samples of a run at b = 1.
-struct Samples {
-  Eigen::MatrixXf values;  // [units x samples], the lowest layer first
-  VectorXd weights;        // [samples], of sum 1
+// How often right samples meet a rare switch, up to which those that are as rare are held together.
+constexpr std::array kMeetings = {0.5, 2.0, 8.0, 32.0};
+
+constexpr double kFewestSteps = 32, kMostSteps = 512;
+
+/// Steps of kMovedChains chains: those in which the likeliest units move, and what is left for the others.
+struct Steps {
+  std::vector<int> of = {};
+  double left = 0;
 };
 
-Samples samples_of(const Layered& model, const VisitedStates& visited) {
-  Index count = 0;
-  for (const Chains& states : visited.states) count += states.chains();
-  Samples samples{Eigen::MatrixXf(model.units(), count), VectorXd::Ones(count)};
-  Index first = 0;
-  for (const Chains& states : visited.states) {
-    samples.values.middleCols(first, states.chains()) = all_values(states);
-    first += states.chains();
-  }
-  if (!visited.visits.empty() && std::ssize(visited.visits) != count)
-    throw InvalidArgument(fmt::format("visits = {} (must be one for each of {} states)",
-                                      visited.visits.size(), count));
-  if (!visited.visits.empty()) samples.weights = VectorXd::Map(visited.visits.data(), count);
-  if (const double all = samples.weights.sum(); all > 0) samples.weights /= all;
-  return samples;
-}
-
-constexpr double kOften = 0.2;
-
-/// A switch, the places of what moves in its side, its unit first, and what mean field tells of it.
-struct Candidate {
-  UnitSwitch of;
-  double low = 0, high = 0;  // between which its unit is most often
-  double width = 0;          // of these values; 0: there is one
-  const NumberedSides* side = nullptr;
-  UnitGroup units = {};
-  double likely = 0;  // log ratio
-  double change = 0;  // by which the units' inputs move on the way, in nats
-};
-
-// Whether values are nearer to the far end than to where the unit is most often.
-auto are_far(const Eigen::ArrayXd& values, const UnitSwitch& of) {
-  return ((values - of.to).abs() < (values - of.from).abs()).eval();
-}
-
-// The value that as much weight as the share is at or below.
-double quantile(const Eigen::ArrayXd& values, const VectorXd& weights, double share) {
-  std::vector<Index> order(static_cast<std::size_t>(values.size()));
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
-  double below = 0;
-  for (const Index n : order)
-    if ((below += weights[n]) >= share) return values[n];
-  return values[order.back()];
-}
-
-// The value that most weight is at.
-double most_often(Unit unit, const Eigen::ArrayXd& values, const VectorXd& weights) {
-  std::vector<double> shares(static_cast<std::size_t>(unit.values()), 0);
-  for (Index n = 0; n < weights.size(); ++n)
-    shares[std::lround((values[n] - unit.lowest()) / unit.spacing())] += weights[n];
-  return unit.value(
-      static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin()));
-}
-
-// The weights of those samples whose units are where they are most often.
-VectorXd weights_at_home(const Candidate& candidate, const Samples& samples) {
-  VectorXd weights = samples.weights;
-  for (const Index place : candidate.units) {
-    const Eigen::ArrayXd values =
-        samples.values.row(candidate.side->units[place]).transpose().cast<double>();
-    weights = (values >= candidate.low && values <= candidate.high).select(weights.array(), 0.0);
-  }
-  return weights;
-}
-
-// A unit that the samples hardly have at the end that is far from its mean, and often enough at one value or, of many
-// values, between two.
-std::optional<Candidate> rare_switch(const Samples& samples, const NumberedSides& side,
-                                     Index place) {
-  constexpr double kRarely = 0.03;
-  constexpr int kFew = 16;
-  const Unit unit = side.sides.enumerated[place];
-  const Eigen::ArrayXd values = samples.values.row(side.units[place]).transpose().cast<double>();
-  const VectorXd& weights = samples.weights;
-  Candidate found;
-  found.side = &side;
-  found.units = {place};
-  UnitSwitch& of = found.of;
-  if (unit.is_discrete() && unit.values() <= kFew) {
-    of.from = most_often(unit, values, weights);
-    found.low = found.high = static_cast<float>(of.from);  // as samples are stored
-  } else {
-    found.low = quantile(values, weights, 0.25);
-    found.high = quantile(values, weights, 0.75);
-    of.from = (found.low + found.high) / 2;
-    found.width = found.high - found.low + (unit.is_discrete() ? unit.spacing() : 0);
-    if (!(found.width > 0)) return {};
-  }
-  const double mean = (values * weights.array()).sum();
-  of.unit = static_cast<int>(side.units[place]);
-  of.to = 2 * mean > unit.lowest() + unit.highest() ? unit.lowest() : unit.highest();
-  of.share = weights_at_home(found, samples).sum();
-  of.met = are_far(values, of).select(weights.array(), 0.0).sum();
-  if (of.met > kRarely || of.share < kOften || of.from == of.to) return {};
-  return found;
-}
-
-// Rare switches of units whose weights are all but parallel, as one each: what they hold together none need hold
-// alone. None where the products of all pairs would take longer than mean field.
-std::vector<Candidate> parallel_switches(const NumberedSides& side, const Samples& samples,
-                                         const std::vector<Candidate>& rare) {
-  constexpr double kParallel = 0.9, kWeights = 0x1p32;
-  std::vector<Candidate> groups;
-  const auto count = std::ssize(rare);
-  const Eigen::MatrixXd& weights = side.sides.weights;
-  if (count < 2 || static_cast<double>(count * count * weights.rows()) > kWeights) return groups;
-  std::vector<Index> places;
-  for (const Candidate& one : rare) places.push_back(one.units[0]);
-  const Eigen::MatrixXf columns = weights(Eigen::all, places).colwise().normalized().cast<float>();
-  std::vector<bool> grouped(rare.size(), false);
-  for (Index k = 0; k < count; ++k) {
-    if (grouped[k] || rare[k].width > 0) continue;
-    Candidate group = rare[k];
-    const Eigen::VectorXf cosines = columns.transpose() * columns.col(k);
-    for (Index j = k + 1; j < count; ++j) {
-      if (grouped[j] || cosines[j] < kParallel || rare[j].width > 0 ||
-          rare[j].of.from != group.of.from || rare[j].of.to != group.of.to)
-        continue;
-      group.units.push_back(places[j]);
-      grouped[j] = true;
+// What steps waste is about change / (2 steps) nats: a quarter of one, or one where there are many. Where not all can be
+// moved, those are that are met so often that they are not held together.
+Steps steps_of(const std::vector<RareSwitch>& candidates, double visits) {
+  constexpr double kWeights = 0x1p33, kSweeps = 20000;
+  if (candidates.empty()) return {};
+  const auto weights = static_cast<double>(candidates[0].side->sides.weights.size());
+  const double all = std::max(kSweeps, kWeights / std::max(1.0, weights)) / kMovedChains;
+  Steps steps;
+  const auto move_each = [&](std::size_t count, double a_nat) {
+    steps = {{}, all};
+    for (std::size_t k = 0; k < count && steps.left >= kFewestSteps; ++k) {
+      const double wanted = std::clamp(a_nat * candidates[k].change, kFewestSteps, kMostSteps);
+      steps.of.push_back(static_cast<int>(std::min(wanted, steps.left)));
+      steps.left -= steps.of.back();
     }
-    group.of.share = weights_at_home(group, samples).sum();
-    if (group.units.size() > 1 && group.of.share >= kOften) groups.push_back(group);
-  }
-  return groups;
-}
-
-void add_candidates(const NumberedSides& side, const Samples& samples,
-                    std::vector<Candidate>& all) {
-  constexpr double kWeights = 0x1p32, kProducts = 9;
-  std::vector<Candidate> rare;
-  for (Index i = 0; i < std::ssize(side.units); ++i)
-    if (const auto candidate = rare_switch(samples, side, i)) rare.push_back(*candidate);
-  for (const Candidate& group : parallel_switches(side, samples, rare)) rare.push_back(group);
-  const double most =
-      kWeights / kProducts / std::max(1.0, static_cast<double>(side.sides.weights.size()));
-  if (most < static_cast<double>(rare.size())) {  // evenly spaced ones
-    const auto count = static_cast<std::size_t>(most);
-    for (std::size_t k = 0; k < count; ++k) rare[k] = rare[k * rare.size() / count];
-    rare.resize(count);
-  }
-  if (rare.empty()) return;
-  const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
-  std::vector<UnitGroup> groups;
-  std::vector<double> ends;
-  for (const Candidate& candidate : rare) {
-    groups.push_back(candidate.units);
-    ends.push_back(candidate.of.to);
-  }
-  const std::vector<HeldMeans> held = hold_each(side.sides, means, groups, ends);
-  for (std::size_t k = 0; k < rare.size(); ++k) {
-    rare[k].likely = held[k].log_ratio;
-    rare[k].change = std::abs((rare[k].of.to - rare[k].of.from) * held[k].change);
-    all.push_back(rare[k]);
-  }
-}
-
-// The likeliest first; none of those that all together are next to nothing by mean field.
-void keep_likely(std::vector<Candidate>& candidates) {
-  constexpr double kNothing = -5;
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.likely > b.likely; });
-  LogSum left;
-  while (!candidates.empty()) {
-    left.add(candidates.back().likely);
-    if (left.log() > kNothing) break;
-    candidates.pop_back();
-  }
-}
-
-// The steps in which each candidate's unit moves, none of those beyond 2^33 weights. What steps waste is about
-// change / (2 steps) nats: a quarter of one, or one where there are many.
-std::vector<int> steps_of(const std::vector<Candidate>& candidates, double weights) {
-  constexpr double kMost = 0x1p33, kFewest = 32;
-  std::vector<int> steps;
-  for (const double a_nat : {2.0, 0.5}) {
-    steps.clear();
-    double left = kMost / (2 * kMovedChains * std::max(1.0, weights));
-    for (const Candidate& candidate : candidates) {
-      if (left < kFewest) break;
-      const double wanted =
-          std::min(std::clamp(a_nat * candidate.change, kFewest, 16 * kFewest), left);
-      left -= wanted;
-      steps.push_back(static_cast<int>(wanted));
-    }
-    if (steps.size() == candidates.size()) break;
-  }
+    return steps.of.size() == count;
+  };
+  if (move_each(candidates.size(), 2) || move_each(candidates.size(), 0.5)) return steps;
+  const auto often = std::find_if(candidates.begin(), candidates.end(), [&](const RareSwitch& of) {
+    return of.expected(visits) <= kMeetings.back();
+  });
+  move_each(static_cast<std::size_t>(often - candidates.begin()), 2);
   return steps;
 }
 
-// States of the side whose units are where they are most often, evenly spaced by their weights.
-Eigen::MatrixXf starts_of(const Candidate& candidate, const Samples& samples) {
+// States of the side whose units are where they are most often, each the first below which weights have so large a share.
+Eigen::MatrixXf starts_of(const RareSwitch& candidate, const RunSamples& samples,
+                          const std::vector<double>& shares) {
   const VectorXd weights = weights_at_home(candidate, samples);
-  Eigen::MatrixXf states(std::ssize(candidate.side->units), kMovedChains);
+  Eigen::MatrixXf states(std::ssize(candidate.side->units), std::ssize(shares));
   const double all = weights.sum();
   Index n = 0;
   double sum = weights[0];
-  for (int c = 0; c < kMovedChains; ++c) {
-    while (n + 1 < weights.size() && sum * kMovedChains <= (c + 0.5) * all) sum += weights[++n];
-    states.col(c) = samples.values.col(n)(candidate.side->units);
+  for (std::size_t c = 0; c < shares.size(); ++c) {
+    while (n + 1 < weights.size() && sum <= shares[c] * all) sum += weights[++n];
+    states.col(static_cast<Index>(c)) = samples.values.col(n)(candidate.side->units);
   }
   return states;
 }
 
+double log_weight_of(const RareSwitch& candidate, const MovedUnits& moved, Index chain) {
+  return moved.log_weights[chain] - (candidate.width > 0 ? std::log(candidate.width) : 0);
+}
+
+UnitMove move_of(const RareSwitch& candidate) {
+  UnitMove move{candidate.units, candidate.of.to};
+  if (candidate.width > 0) move.beyond = (candidate.of.from + candidate.of.to) / 2;
+  return move;
+}
+
 // Whether each column of values has a unit nearer to its far end.
 Flags switched(const Eigen::MatrixXf& values, const UnitSwitch& of) {
-  return are_far(values.row(of.unit).transpose().cast<double>().array(), of);
+  return values.row(of.unit).transpose().array().unaryExpr(
+      [&](float value) { return is_far(value, of); });
 }
 
 // Writes what weights tell of those chains that count, none of which is 0.
@@ -248,30 +99,159 @@ void set_ratio(const VectorXd& log_weights, const Flags& count, double visits, U
                        std::max(0.0, 1 - of.share) / (of.share * visits));
 }
 
+/// Rare switches that were not all moved, the rarest first: a state counts for the first that it has.
+class UnmovedRest {
+ public:
+  // Of those left, none that is met too often to be held together.
+  UnmovedRest(std::vector<RareSwitch> left, double visits)
+      : rest_(std::move(left)), visits_(visits) {
+    std::reverse(rest_.begin(), rest_.end());
+    while (!rest_.empty() && rest_.back().expected(visits) > kMeetings.back()) rest_.pop_back();
+    for (const RareSwitch& one : rest_) expected_ += one.expected(visits);
+  }
+
+  std::size_t size() const { return rest_.size(); }
+  const RareSwitch& operator[](std::size_t k) const { return rest_[k]; }
+  bool is_nothing() const { return !(expected_ > std::exp(kNextToNothing) * visits_); }
+
+  // That it is drawn: by what mean field tells of it, which may take none for impossible.
+  double probability(std::size_t k) const {
+    constexpr double kEvenly = 0.25;
+    return (1 - kEvenly) * rest_[k].expected(visits_) / expected_ +
+           kEvenly / static_cast<double>(size());
+  }
+
+  // Which of kMeetings it is met up to.
+  std::size_t meetings(std::size_t k) const {
+    return static_cast<std::size_t>(
+        std::lower_bound(kMeetings.begin(), kMeetings.end(), rest_[k].expected(visits_)) -
+        kMeetings.begin());
+  }
+
+  // The first that a state has; none: their number.
+  std::size_t first_in(const Eigen::MatrixXf& values, Index column) const {
+    const auto has = [&](const RareSwitch& one) {
+      return is_far(values(one.of.unit, column), one.of);
+    };
+    return static_cast<std::size_t>(std::find_if(rest_.begin(), rest_.end(), has) - rest_.begin());
+  }
+
+ private:
+  std::vector<RareSwitch> rest_;
+  double visits_, expected_ = 0;
+};
+
+/// A switch of the rest, drawn to be moved by one chain.
+struct DrawnSwitch {
+  std::size_t of = 0;
+  double start = 0;  // which sample the chain starts from
+  double mass = 0;   // over the probability of the draw
+};
+
+// One of each of so many parts of equal probability; those of one side first.
+std::vector<DrawnSwitch> draw_of(const UnmovedRest& rest, std::size_t count, StreamKey key) {
+  std::vector<DrawnSwitch> drawn(count);
+  Stream stream(key, Purpose::start);
+  double below = rest.probability(0);
+  for (std::size_t d = 0, k = 0; d < count; ++d) {
+    const double at = (static_cast<double>(d) + stream.uniform()) / static_cast<double>(count);
+    while (k + 1 < rest.size() && below <= at) below += rest.probability(++k);
+    drawn[d] = {.of = k, .start = stream.uniform()};
+  }
+  std::stable_partition(drawn.begin(), drawn.end(),
+                        [&](const DrawnSwitch& one) { return rest[one.of].side == rest[0].side; });
+  return drawn;
+}
+
+// Moves drawn switches of one side, kMovedChains at most, and sets their masses: 0 where the state that a move ends
+// in counts for another, one of those moved before or a rarer one.
+void move_drawn(const UnmovedRest& rest, const RunSamples& samples,
+                const std::vector<UnitSwitch>& moved_before, int steps,
+                std::span<DrawnSwitch> drawn, StreamKey key) {
+  constexpr double kGreatest = 50;  // e^50 is as much as any more
+  const NumberedSides& side = *rest[drawn[0].of].side;
+  std::vector<UnitMove> moves;
+  Eigen::MatrixXf states(std::ssize(side.units), kMovedChains);
+  for (std::size_t c = 0; c < kMovedChains; ++c) {
+    const DrawnSwitch& one = drawn[std::min(c, drawn.size() - 1)];
+    moves.push_back(move_of(rest[one.of]));
+    states.col(static_cast<Index>(c)) = starts_of(rest[one.of], samples, {one.start});
+  }
+  const MovedUnits moved = move_units(side, moves, steps, states, key);
+  for (std::size_t d = 0; d < drawn.size(); ++d) {
+    const auto c = static_cast<Index>(d);
+    const std::size_t k = drawn[d].of;
+    const bool is_before =
+        std::any_of(moved_before.begin(), moved_before.end(),
+                    [&](const UnitSwitch& of) { return is_far(moved.values(of.unit, c), of); });
+    if (is_before || rest.first_in(moved.values, c) != k) continue;
+    drawn[d].mass = rest[k].of.share *
+                    std::exp(std::min(log_weight_of(rest[k], moved, c), kGreatest)) /
+                    rest.probability(k);
+  }
+}
+
+// Adds what the rest holds, by moves of some that are drawn.
+void add_unmoved(const UnmovedRest& rest, const RunSamples& samples, const Flags& left,
+                 double steps_left, StreamKey key, Switches& switches) {
+  constexpr double kMostBatches = 32;
+  if (rest.size() == 0 || rest.is_nothing()) return;
+  double change = 0;
+  for (std::size_t k = 0; k < rest.size(); ++k) change += rest.probability(k) * rest[k].change;
+  const double steps = std::clamp(2 * change, kFewestSteps, kMostSteps),
+               batches = std::clamp(std::floor(steps_left / steps), 1.0, kMostBatches);
+  std::vector<DrawnSwitch> drawn =
+      draw_of(rest, static_cast<std::size_t>(batches) * kMovedChains, key);
+  std::vector<std::span<DrawnSwitch>> parts;  // none of two sides
+  for (std::size_t first = 0; first < drawn.size(); first += parts.back().size()) {
+    std::size_t count = 1;
+    while (count < kMovedChains && first + count < drawn.size() &&
+           rest[drawn[first + count].of].side == rest[drawn[first].of].side)
+      ++count;
+    parts.push_back(std::span(drawn).subspan(first, count));
+  }
+  parallel_for(parts.size(), [&](std::size_t p) {
+    move_drawn(rest, samples, switches.units, static_cast<int>(steps), parts[p],
+               derive_key(key, std::to_string(p)));
+  });
+
+  Eigen::ArrayXXd masses = Eigen::ArrayXXd::Zero(std::ssize(drawn), std::ssize(kMeetings));
+  for (std::size_t d = 0; d < drawn.size(); ++d)
+    masses(static_cast<Index>(d), static_cast<Index>(rest.meetings(drawn[d].of))) = drawn[d].mass;
+  const auto count = static_cast<double>(drawn.size());
+  for (std::size_t k = 0; k < kMeetings.size(); ++k) {
+    const auto column = masses.col(static_cast<Index>(k));
+    UnmovedSwitches of{.most = kMeetings[k], .mass = column.mean()};
+    of.error = std::sqrt((column - of.mass).square().sum() / (count - 1) / count);
+    for (Index n = 0; n < samples.values.cols(); ++n) {
+      const std::size_t first = left[n] ? rest.first_in(samples.values, n) : rest.size();
+      if (first < rest.size() && rest.meetings(first) == k) of.met += samples.weights[n];
+    }
+    if (of.mass > 0) switches.unmoved.push_back(of);
+  }
+}
+
 }  // namespace
 
 Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key) {
-  const Samples samples = samples_of(model, visited);
+  const RunSamples samples = samples_of(model, visited);
   Switches switches;
   if (!(samples.weights.sum() > 0)) return switches;
   switches.visits = 1 / samples.weights.squaredNorm();
   const NumberedSides even(model, 0), odd(model, 1);
-  std::vector<Candidate> candidates;
-  add_candidates(even, samples, candidates);
-  add_candidates(odd, samples, candidates);
-  keep_likely(candidates);
-  const std::vector<int> steps =
-      steps_of(candidates, static_cast<double>(even.sides.weights.size()));
-  std::vector<MovedUnits> moved(steps.size());
-  parallel_for(steps.size(), [&](std::size_t k) {
-    const Candidate& candidate = candidates[k];
-    UnitMove move{candidate.units, candidate.of.to};
-    if (candidate.width > 0) move.beyond = (candidate.of.from + candidate.of.to) / 2;
+  std::vector<RareSwitch> candidates = rare_switches(even, odd, samples);
+  const Steps steps = steps_of(candidates, switches.visits);
+  std::vector<MovedUnits> moved(steps.of.size());
+  std::vector<double> evenly;
+  for (int c = 0; c < kMovedChains; ++c) evenly.push_back((c + 0.5) / kMovedChains);
+  parallel_for(steps.of.size(), [&](std::size_t k) {
+    const RareSwitch& candidate = candidates[k];
     const std::string name =
         std::to_string(candidate.of.unit) + (candidate.units.size() > 1 ? " and others" : "");
-    moved[k] = move_units(*candidate.side, move, steps[k], starts_of(candidate, samples),
-                          derive_key(key, name));
-    if (candidate.width > 0) moved[k].log_weights.array() -= std::log(candidate.width);
+    moved[k] = move_units(*candidate.side, {move_of(candidate)}, steps.of[k],
+                          starts_of(candidate, samples, evenly), derive_key(key, name));
+    for (Index c = 0; c < kMovedChains; ++c)
+      moved[k].log_weights[c] = log_weight_of(candidate, moved[k], c);
   });
   const Flags all_chains = Flags::Constant(kMovedChains, true);
   for (std::size_t k = 0; k < moved.size(); ++k)
@@ -295,6 +275,10 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
     left = left && !here;
     switches.units.push_back(of);
   }
+  candidates.erase(candidates.begin(),
+                   candidates.begin() + static_cast<std::ptrdiff_t>(moved.size()));
+  add_unmoved({std::move(candidates), switches.visits}, samples, left, steps.left,
+              derive_key(key, "drawn"), switches);
   return switches;
 }
 
@@ -319,7 +303,7 @@ double log_chance(const std::vector<Chance>& units, double left_out) {
   return least;
 }
 
-constexpr double kErrors = 4;
+constexpr double kStandardErrors = 4;
 const double kSurely = std::log(1e-4);
 
 /// What a run misses, as shares of such a Z.
@@ -346,7 +330,7 @@ UnmetMass never_met(const Switches& switches) {
     variance += mass * mass * of.error * of.error;
     nats += std::log1p(mass);
   }
-  const double least = unmet - kErrors * std::sqrt(variance);
+  const double least = unmet - kStandardErrors * std::sqrt(variance);
   if (!(least > chance) || log_chance(units, least) > kSurely) return {};
   return {std::expm1(nats * (1 - chance / unmet)), least - chance};  // alone, in any combination
 }
@@ -362,7 +346,13 @@ UnmetMass met_too_seldom(const Switches& switches, double most) {
     met += of.met;
     variance += one * one * of.error * of.error;
   }
-  const double least = mass - kErrors * std::sqrt(variance), share = least / (1 + least);
+  for (const UnmovedSwitches& of : switches.unmoved) {
+    if (of.most > most) continue;
+    mass += of.mass;
+    met += of.met;
+    variance += of.error * of.error;
+  }
+  const double least = mass - kStandardErrors * std::sqrt(variance), share = least / (1 + least);
   if (!(least > 0 && share > met)) return {};
   const double apart =
       (met > 0 ? met * std::log(met / share) : 0) + (1 - met) * std::log((1 - met) / (1 - share));
@@ -376,7 +366,7 @@ void hold_to_switches(const Switches& switches, double told, Estimate& estimate)
   constexpr double kMost = 0.1;
   if (!std::isfinite(estimate.log_z)) return;
   UnmetMass unmet = never_met(switches);
-  for (const double most : {0.5, 2.0, 8.0})
+  for (const double most : kMeetings)
     if (const UnmetMass together = met_too_seldom(switches, most); together.surely > unmet.surely)
       unmet = together;
   const auto [missing, surely] = unmet;

@@ -12,26 +12,43 @@ namespace boltzmark {
 /// A unit that a run hardly ever had at the far end of its values, and what that end is worth, or the end of it and of
 /// units parallel to it.
 struct UnitSwitch {
-  int unit = 0;               ///< among those of all layers, the lowest first
-  double from = 0, to = 0;    ///< the value that it had most often, and that end
-  double share = 0, met = 0;  ///< of the run's samples at b = 1: at `from`; nearer to `to`, and no unit before it
-  double log_ratio = 0;       ///< log Z(unit at `to`, no unit before it in the list) / Z(unit at `from`), by move_units;
-                              ///< of more than sixteen values, Z of the far half / Z of the middle half of the samples
-  double error = 0;           ///< relative standard error of share times that ratio
+  int unit = 0;             ///< among those of all layers, the lowest first
+  double from = 0, to = 0;  ///< the value that it had most often, and that end
+  double
+      share = 0,
+      met = 0;  ///< of the run's samples at b = 1: at `from`; nearer to `to`, and no unit before it
+  double log_ratio =
+      0;  ///< log Z(unit at `to`, no unit before it in the list) / Z(unit at `from`), by move_units;
+          ///< of more than sixteen values, Z of the far half / Z of the middle half of the samples
+  double error = 0;  ///< relative standard error of share times that ratio
+};
+
+/// What rare switches hold that were not all moved, told by some that were drawn among them.
+struct UnmovedSwitches {
+  double most = 0;  ///< right samples meet none of them more often, by mean field
+  double mass =
+      0;  ///< of states with any of them, none of the moved units and none of the rarer, to that of all samples
+  double error = 0;  ///< standard error of it
+  double met = 0;    ///< share of the run's samples at b = 1
 };
 
 struct Switches {
-  std::vector<UnitSwitch> units = {};  ///< those that hold most first; each without what those before it hold
-  double visits = 0;                   ///< (sum w)^2 / sum w^2 of the samples' weights
+  std::vector<UnitSwitch> units =
+      {};  ///< those that hold most first; each without what those before it hold
+  std::vector<UnmovedSwitches> unmoved =
+      {};             ///< by how often they are met: of disjoint states, as those above
+  double visits = 0;  ///< (sum w)^2 / sum w^2 of the samples' weights
 };
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
 /// states that have it where it usually is (move_units), and likewise units of a side whose weights are parallel (a cosine
 /// of 0.9), together. Of rare ones, met by 3 % or less, all but those that mean field tells to hold less than e^-5 in all.
-/// What several of them hold counts once, for the first, so that masses are of disjoint states.
+/// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too
+/// many, those are moved that right samples meet more than 32 times, and of the others some that are drawn in proportion
+/// to what mean field tells of them: the mean of mass / probability is what all hold. [Hansen and Hurwitz 1943]
 /// Randomness  streams of key
-/// Cost        mean field for as many units, evenly spaced, as 2^32 weights allow, and 16 chains of 32 to 512 sweeps a unit, of as
-///   many as 2^33 allow
+/// Cost        mean field for as many units of a side, evenly spaced, as 2^32 weights allow, or 500; and in all as many
+///   sweeps of a chain as 2^34 weights allow, or 20,000: 16 chains of 32 to 512 a unit, or one of those drawn
 /// Throws      InvalidArgument if a layer is Gaussian
 Switches switch_units(const Layered& model, const VisitedStates& visited, StreamKey key);
 
@@ -39,7 +56,7 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
 /// each by its own may be too small to be met. Where a unit's switch adds m to such a Z, n right samples never meet
 /// it with probability (1 + m)^-n. What was not met, four errors of the ratios less, is more than that leaves out in
 /// the mean, and as much by chance with probability 10^-4 at most [Chernoff 1952; counts of disjoint states are
-/// negatively associated]. Masses above e^5 count as e^5. Those that n right samples meet up to 1/2, 2 or 8
+/// negatively associated]. Masses above e^5 count as e^5. Those that n right samples meet up to 1/2, 2, 8 or 32
 /// times are also held to how often any of them was met, as one mass, likewise.
 /// A smaller excess is missing from Z, which none of the samples tells. It adds to the error (Estimate::add_missing)
 /// as far as it is more than `told`, which was added before.

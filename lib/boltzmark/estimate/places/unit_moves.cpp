@@ -151,8 +151,8 @@ std::vector<HeldMeans> hold_each(const Bipartite& sides, const VectorXd& means,
   return found;
 }
 
-MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps,
-                      Eigen::MatrixXf states, StreamKey key) {
+MovedUnits move_units(const NumberedSides& side, const std::vector<UnitMove>& moves, int steps,
+                      const Eigen::MatrixXf& states, StreamKey key) {
   const Bipartite& sides = side.sides;
   const Eigen::MatrixXf weights = sides.weights.cast<float>();
   const Eigen::VectorXf bias = sides.bias.cast<float>(),
@@ -164,25 +164,28 @@ MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps
     inputs.colwise() += other_bias;
     others.draw(inputs, static_cast<std::uint64_t>(sweep), y);
   };
-  const MatrixXd from = states(move.units, Eigen::all).cast<double>();
-  const MatrixXd step = (move.to - from.array()) / steps;
   MovedUnits moved{VectorXd::Zero(kMovedChains),
                    Eigen::MatrixXf(std::ssize(side.units) + std::ssize(side.others), kMovedChains)};
   std::vector<LogSum> beyond(kMovedChains);
+  const auto move_of = [&](Index c) -> const UnitMove& { return moves[moves.size() > 1 ? c : 0]; };
   follow(0);
   for (int t = 1; t <= steps; ++t) {
     inputs.noalias() = weights.transpose() * y;
     inputs.colwise() += bias;
-    moved.log_weights += step.cwiseProduct(inputs(move.units, Eigen::all).cast<double>())
-                             .colwise()
-                             .sum()
-                             .transpose();
     units.draw(inputs, static_cast<std::uint64_t>(t), x);
-    const MatrixXd at = from.array() + (move.to - from.array()) * t / steps;
-    x(move.units, Eigen::all) = at.cast<float>();
-    for (Index c = 0; move.beyond && c < kMovedChains; ++c) {
-      const double width = std::abs(step(0, c));
-      const double past = (at(0, c) - *move.beyond) * (step(0, c) > 0 ? 1 : -1);
+    for (Index c = 0; c < kMovedChains; ++c) {
+      const UnitMove& move = move_of(c);
+      double gained = 0;
+      for (const Index u : move.units) {
+        const double from = states(u, c), way = move.to - from;
+        gained += way / steps * static_cast<double>(inputs(u, c));
+        x(u, c) = static_cast<float>(from + way * t / steps);
+      }
+      moved.log_weights[c] += gained;
+      if (!move.beyond) continue;
+      const double from = states(move.units[0], c), way = move.to - from;
+      const double width = std::abs(way / steps);
+      const double past = (from + way * t / steps - *move.beyond) * (way > 0 ? 1 : -1);
       // Of the step's surroundings, what is beyond and not past the end.
       if (const double part = std::min(width, past + width / 2) - (t < steps ? 0 : width / 2);
           part > 0)
@@ -190,7 +193,8 @@ MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps
     }
     follow(t);
   }
-  for (Index c = 0; move.beyond && c < kMovedChains; ++c) moved.log_weights[c] = beyond[c].log();
+  for (Index c = 0; c < kMovedChains; ++c)
+    if (move_of(c).beyond) moved.log_weights[c] = beyond[c].log();
   moved.values(side.units, Eigen::all) = x;
   moved.values(side.others, Eigen::all) = y;
   return moved;

@@ -59,16 +59,17 @@ struct MovedUnits {
 inline constexpr int kMovedChains = 16;
 
 /// Moves units of the side from their values in the states to another in equal steps, everything else following by
-/// Gibbs sweeps:
+/// Gibbs sweeps; in all chains by one move, or in each by its own:
 ///   E[w] = Z(units at `to`) / Z(units at c_0),
 ///   log w = sum_t sum_u (c_{t+1} - c_t) (b_u + sum_i W_ui x_i),  c_0 of the state, .., c_T = to,
 /// if the states are samples given these values: annealed importance sampling of all other units. [Neal 2001]
 /// A pattern that the units alone hold is no barrier to that, for at each c its units are independent.
 /// Of a move with `beyond`, which has one unit: E[w] = integral from `beyond` to `to` of Z(unit at c) dc / Z(unit at c_0),
 /// by the steps' midpoint rule.
-/// Shapes      states [units of the side x kMovedChains]     Randomness  PhiloxDraws of key, in single precision
+/// Shapes      moves [1 or kMovedChains]; states [units of the side x kMovedChains]
+/// Randomness  PhiloxDraws of key, in single precision
 /// Cost        steps sweeps of kMovedChains chains
-MovedUnits move_units(const NumberedSides& side, const UnitMove& move, int steps,
-                      Eigen::MatrixXf states, StreamKey key);
+MovedUnits move_units(const NumberedSides& side, const std::vector<UnitMove>& moves, int steps,
+                      const Eigen::MatrixXf& states, StreamKey key);
 
 }  // namespace boltzmark

@@ -1,0 +1,186 @@
+#include "boltzmark/estimate/held/rare_switches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "boltzmark/core/error.hpp"
+#include "boltzmark/core/numeric.hpp"
+#include "boltzmark/exact/modes/fixed_points.hpp"
+
+namespace boltzmark {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+RunSamples samples_of(const Layered& model, const VisitedStates& visited) {
+  Index count = 0;
+  for (const Chains& states : visited.states) count += states.chains();
+  RunSamples samples{Eigen::MatrixXf(model.units(), count), VectorXd::Ones(count)};
+  Index first = 0;
+  for (const Chains& states : visited.states) {
+    samples.values.middleCols(first, states.chains()) = all_values(states);
+    first += states.chains();
+  }
+  if (!visited.visits.empty() && std::ssize(visited.visits) != count)
+    throw InvalidArgument(fmt::format("visits = {} (must be one for each of {} states)",
+                                      visited.visits.size(), count));
+  if (!visited.visits.empty()) samples.weights = VectorXd::Map(visited.visits.data(), count);
+  if (const double all = samples.weights.sum(); all > 0) samples.weights /= all;
+  return samples;
+}
+
+VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples) {
+  VectorXd weights = samples.weights;
+  for (const Index place : rare.units) {
+    const Eigen::ArrayXd values =
+        samples.values.row(rare.side->units[place]).transpose().cast<double>();
+    weights = (values >= rare.low && values <= rare.high).select(weights.array(), 0.0);
+  }
+  return weights;
+}
+
+namespace {
+
+constexpr double kOften = 0.2;
+
+// The value that as much weight as the share is at or below.
+double quantile(const Eigen::ArrayXd& values, const VectorXd& weights, double share) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
+  double below = 0;
+  for (const Index n : order)
+    if ((below += weights[n]) >= share) return values[n];
+  return values[order.back()];
+}
+
+// The value that most weight is at.
+double most_often(Unit unit, const Eigen::ArrayXd& values, const VectorXd& weights) {
+  std::vector<double> shares(static_cast<std::size_t>(unit.values()), 0);
+  for (Index n = 0; n < weights.size(); ++n)
+    shares[std::lround((values[n] - unit.lowest()) / unit.spacing())] += weights[n];
+  return unit.value(
+      static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin()));
+}
+
+// A unit that the samples hardly have at the end that is far from its mean, and often enough at one value or, of many
+// values, between two.
+std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedSides& side,
+                                      Index place) {
+  constexpr double kRarely = 0.03;
+  constexpr int kFew = 16;
+  const Unit unit = side.sides.enumerated[place];
+  const Eigen::ArrayXd values = samples.values.row(side.units[place]).transpose().cast<double>();
+  const VectorXd& weights = samples.weights;
+  RareSwitch found;
+  found.side = &side;
+  found.units = {place};
+  UnitSwitch& of = found.of;
+  if (unit.is_discrete() && unit.values() <= kFew) {
+    of.from = most_often(unit, values, weights);
+    found.low = found.high = static_cast<float>(of.from);  // as samples are stored
+  } else {
+    found.low = quantile(values, weights, 0.25);
+    found.high = quantile(values, weights, 0.75);
+    of.from = (found.low + found.high) / 2;
+    found.width = found.high - found.low + (unit.is_discrete() ? unit.spacing() : 0);
+    if (!(found.width > 0)) return {};
+  }
+  const double mean = (values * weights.array()).sum();
+  of.unit = static_cast<int>(side.units[place]);
+  of.to = 2 * mean > unit.lowest() + unit.highest() ? unit.lowest() : unit.highest();
+  of.share = weights_at_home(found, samples).sum();
+  for (Index n = 0; n < values.size(); ++n)
+    if (is_far(values[n], of)) of.met += weights[n];
+  if (of.met > kRarely || of.share < kOften || of.from == of.to) return {};
+  return found;
+}
+
+// Rare switches of units whose weights are all but parallel, as one each: what they hold together none need hold
+// alone. None where the products of all pairs would take longer than mean field.
+std::vector<RareSwitch> parallel_switches(const NumberedSides& side, const RunSamples& samples,
+                                          const std::vector<RareSwitch>& rare) {
+  constexpr double kParallel = 0.9, kWeights = 0x1p32;
+  std::vector<RareSwitch> groups;
+  const auto count = std::ssize(rare);
+  const Eigen::MatrixXd& weights = side.sides.weights;
+  if (count < 2 || static_cast<double>(count * count * weights.rows()) > kWeights) return groups;
+  std::vector<Index> places;
+  for (const RareSwitch& one : rare) places.push_back(one.units[0]);
+  const Eigen::MatrixXf columns = weights(Eigen::all, places).colwise().normalized().cast<float>();
+  std::vector<bool> grouped(rare.size(), false);
+  for (Index k = 0; k < count; ++k) {
+    if (grouped[k] || rare[k].width > 0) continue;
+    RareSwitch group = rare[k];
+    const Eigen::VectorXf cosines = columns.transpose() * columns.col(k);
+    for (Index j = k + 1; j < count; ++j) {
+      if (grouped[j] || cosines[j] < kParallel || rare[j].width > 0 ||
+          rare[j].of.from != group.of.from || rare[j].of.to != group.of.to)
+        continue;
+      group.units.push_back(places[j]);
+      grouped[j] = true;
+    }
+    group.of.share = weights_at_home(group, samples).sum();
+    if (group.units.size() > 1 && group.of.share >= kOften) groups.push_back(group);
+  }
+  return groups;
+}
+
+void add_candidates(const NumberedSides& side, const RunSamples& samples,
+                    std::vector<RareSwitch>& all) {
+  constexpr double kWeights = 0x1p32, kProducts = 9, kFewest = 500;
+  std::vector<RareSwitch> rare;
+  for (Index i = 0; i < std::ssize(side.units); ++i)
+    if (const auto candidate = rare_switch(samples, side, i)) rare.push_back(*candidate);
+  for (const RareSwitch& group : parallel_switches(side, samples, rare)) rare.push_back(group);
+  const double most =
+      std::max(kFewest, kWeights / kProducts /
+                            std::max(1.0, static_cast<double>(side.sides.weights.size())));
+  if (most < static_cast<double>(rare.size())) {  // evenly spaced ones
+    const auto count = static_cast<std::size_t>(most);
+    for (std::size_t k = 0; k < count; ++k) rare[k] = rare[k * rare.size() / count];
+    rare.resize(count);
+  }
+  if (rare.empty()) return;
+  const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
+  std::vector<UnitGroup> groups;
+  std::vector<double> ends;
+  for (const RareSwitch& candidate : rare) {
+    groups.push_back(candidate.units);
+    ends.push_back(candidate.of.to);
+  }
+  const std::vector<HeldMeans> held = hold_each(side.sides, means, groups, ends);
+  for (std::size_t k = 0; k < rare.size(); ++k) {
+    rare[k].likely = held[k].log_ratio;
+    rare[k].change = std::abs((rare[k].of.to - rare[k].of.from) * held[k].change);
+    all.push_back(rare[k]);
+  }
+}
+
+// The likeliest first; none of those that all together are next to nothing by mean field.
+void keep_likely(std::vector<RareSwitch>& candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const RareSwitch& a, const RareSwitch& b) { return a.likely > b.likely; });
+  LogSum left;
+  while (!candidates.empty()) {
+    left.add(candidates.back().likely);
+    if (left.log() > kNextToNothing) break;
+    candidates.pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
+                                      const RunSamples& samples) {
+  std::vector<RareSwitch> all;
+  add_candidates(even, samples, all);
+  add_candidates(odd, samples, all);
+  keep_likely(all);
+  return all;
+}
+
+}  // namespace boltzmark

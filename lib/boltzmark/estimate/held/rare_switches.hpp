@@ -1,0 +1,54 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <vector>
+
+#include "boltzmark/estimate/held/switches.hpp"
+#include "boltzmark/estimate/places/unit_moves.hpp"
+#include "boltzmark/model/layered.hpp"
+#include "boltzmark/sample/top_states.hpp"
+
+namespace boltzmark {
+
+/// The samples of a run at b = 1.
+struct RunSamples {
+  Eigen::MatrixXf values;   ///< [units x samples], the lowest layer first
+  Eigen::VectorXd weights;  ///< [samples], of sum 1; 0 where no sample has any
+};
+
+/// Throws  InvalidArgument unless there are as many visits as states, or none
+RunSamples samples_of(const Layered& model, const VisitedStates& visited);
+
+/// A switch that a run hardly made, and what mean field tells of it.
+struct RareSwitch {
+  UnitSwitch of;
+  double low = 0, high = 0;  ///< between which its unit is most often
+  double width = 0;          ///< of these values; 0: there is one
+  const NumberedSides* side = nullptr;
+  UnitGroup units = {};  ///< what moves, its unit first
+  double likely = 0;     ///< log ratio
+  double change = 0;     ///< by which the units' inputs move on the way, in nats
+
+  /// How often right samples of so many visits have it.
+  double expected(double visits) const { return visits * of.share * std::exp(likely); }
+};
+
+/// Of a log ratio: next to nothing.
+inline constexpr double kNextToNothing = -5;
+
+/// Whether a value is nearer to the far end than to where the unit is most often.
+inline bool is_far(double value, const UnitSwitch& of) {
+  return std::abs(value - of.to) < std::abs(value - of.from);
+}
+
+/// Returns the samples' weights, those apart of which a unit of the switch is not where it is most often.
+Eigen::VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples);
+
+/// Finds the switches of units of both sides, and of those that are all but parallel, that samples have with a share of
+/// 3 % or less, the likeliest first; none of those that all together are next to nothing by mean field.
+/// Lifetime  the sides must outlive what is returned
+std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
+                                      const RunSamples& samples);
+
+}  // namespace boltzmark
