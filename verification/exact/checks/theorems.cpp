@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "verification/checks/states.hpp"
 #include "verification/exact/support/transition_models.hpp"
@@ -84,4 +86,25 @@ TEST_CASE("without the tie rule the statements fail at ties") {
   REQUIRE_FALSE(report.lemma1_holds());
   REQUIRE_FALSE(report.theorem1_holds());
   REQUIRE_FALSE(report.theorem2_holds());
+}
+
+TEST_CASE(
+    "a law that never goes back from a tie is refused on either side of the model, in both directions") {
+  // Input 0 is a tie: there the law only climbs, to the value of greatest index; elsewhere it is Gibbs'.
+  const Rule climbs = Rule::of("climbs", [](Unit, double input, int, std::span<double> next) {
+    const double up = input == 0 ? 1 : 1 / (1 + std::exp(-input));
+    next[0] = 1 - up;
+    next[1] = up;
+  });
+  for (const int tied : {0, 1}) {
+    std::vector<Eigen::VectorXd> biases(2, Eigen::VectorXd::Constant(2, 0.7));
+    biases[static_cast<std::size_t>(tied)].setZero();
+    const StateSpace space(Layered::rbm(Eigen::MatrixXd::Zero(2, 2), biases[0], biases[1]));
+    const TheoremReport report = check_theorems(space, climbs);
+    CHECK(report.unreached == 0);  // every state climbs to a mode
+    CHECK(report.unreaching > 0);  // which leads to no other value of tied units
+    CHECK_FALSE(report.lemma1_holds());
+    CHECK_FALSE(report.theorem1_holds());
+    CHECK(check_theorems(space, Rule::gibbs()).theorem2_holds());
+  }
 }
