@@ -39,6 +39,100 @@ TEST_CASE("every registered check holds") {
   }
 }
 
+TEST_CASE("each check is held to the bound that is written here") {
+  // Double precision sums of up to 2^10 terms to 1e-12, of logarithms to 1e-10; single precision to 1e-6; counts of
+  // violations to none.
+  const std::map<double, std::set<std::string>> bounds = {
+      {0,
+       {"counter-example", "changes-as-often", "activation-difference", "whole-matrix-transform",
+        "lemma-1", "theorem-1-climb", "modes-joined", "modes-stay", "periodic-scan", "bias-sign",
+        "still-at-the-data", "positive-phase", "negative-phase"}},
+      {1e-14, {"two-spins/multivalued"}},
+      {1e-12,
+       {"detailed-balance",
+        "invariance",
+        "detailed-balance (discrete units)",
+        "invariance (discrete units)",
+        "independent-units",
+        "tempered-invariance",
+        "tempered-invariance (discrete units)",
+        "joint-invariance (gibbs)",
+        "joint-invariance (flip)",
+        "joint-invariance (blend:0.5)",
+        "enumeration",
+        "enumeration (discrete units)",
+        "pair-invariance (joint states, gibbs rungs, gibbs)",
+        "pair-invariance (joint states, gibbs rungs, flip)",
+        "pair-invariance (joint states, gibbs rungs, blend:0.5)",
+        "pair-invariance (collapsed states, gibbs rungs, gibbs)",
+        "pair-invariance (joint states, metropolis rungs, gibbs)",
+        "pair-invariance (joint states, metropolis rungs, flip)",
+        "pair-invariance (joint states, metropolis rungs, blend:0.5)",
+        "pair-invariance (collapsed states, metropolis rungs, gibbs)",
+        "pair-invariance",
+        "rung-law",
+        "rung-chain",
+        "bridge-identity",
+        "expected-counts",
+        "discretisation",
+        "mean-log-weight",
+        "inverse-transform",
+        "blocked-gibbs",
+        "kept-states",
+        "joint-invariance",
+        "handed-over-law",
+        "handed-over-kernel",
+        "reweighted-law",
+        "equal-weights",
+        "every-path",
+        "fast-weights",
+        "growing-acceptance",
+        "tied-statistics",
+        "composed-law",
+        "below-log-z",
+        "below-log-z (discrete units)"}},
+      {1e-11, {"bound-never-falls"}},
+      {1e-10,
+       {"dbm-likelihood", "dbm-likelihood (discrete units)", "exact-occupancies",
+        "likelihood-gradient", "concave-likelihood", "mean-weight", "mean-weight (base of modes)",
+        "annealed-law", "spins-are-bits", "bound-below", "log-z-quadrature"}},
+      {1e-09,
+       {"random-scan", "continuous-temperatures", "riemann-sum", "psi-slope",
+        "standardised-density"}},
+      {1e-08, {"autocorrelation-time"}},
+      {1e-07, {"gradient-slope"}},
+      {1e-06,
+       {"production-stationarity", "bound-slope", "production-pair-invariance",
+        "production-joint-invariance", "production-exchange",
+        "production-law/tempered-transitions"}},
+      {0x1p-18, {"updates-follow-law"}},
+      {1e-05, {"mean-weight (production sweep)", "mean-weight (discrete units)"}},
+      {0.0001, {"two-spins/partition"}},
+      {10.0 / 65535, {"phi-limit"}},
+      {0.001, {"handed-over-distance"}},
+      {0.01, {"rate-of-convergence", "constant-factor-distance"}},
+      {0.1, {"constant-factor"}},
+      {0.4, {"leaves-p"}},
+      {0.5, {"variance-correction"}},
+      {1,
+       {"irreducible", "aperiodic", "production-law/gibbs", "production-law/flip",
+        "production-law/blend:0.5", "production-law/metropolis", "production-law (discrete units)",
+        "production-stationarity (discrete units)", "rao-blackwell", "first-order",
+        "continuous-limit", "inverse-normal"}},
+      {4, {"phi-closed-form"}},
+  };
+  std::map<std::string, double> expected;
+  for (const auto& [bound, names] : bounds)
+    for (const std::string& name : names) expected[name] = bound;
+  for (const Check& check : registered_checks()) {
+    const std::string both = check.name + "/" + check.subject,
+                      key = expected.contains(both) ? both : check.name;
+    INFO(both);
+    REQUIRE(expected.contains(key));
+    CHECK(check.bound == expected[key]);
+  }
+}
+
 TEST_CASE("what must exceed its bound does not hold where no case does") {
   const auto holds = [](double first, double others) {
     const Check check = exceeding_check("n", "s", "", 0.1, [=](Stream& stream) {
