@@ -1,5 +1,7 @@
 // The search for a standard error, on runs that a script gives.
 #include <catch2/catch.hpp>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,9 +25,10 @@ struct Scripted {
   }
 };
 
-Estimate search(Scripted& script, int most = 1000000) {
-  return estimate_to_error({.std_error = 0.1, .sweeps = 100, .most_sweeps = most},
-                           [&](int sweeps, int run) { return script(sweeps, run); });
+Estimate search(Scripted& script, int most = 1000000, const Obstacle& obstacle = {}) {
+  return estimate_to_error(
+      {.std_error = 0.1, .sweeps = 100, .most_sweeps = most, .obstacle = obstacle},
+      [&](int sweeps, int run) { return script(sweeps, run); });
 }
 
 }  // namespace
@@ -57,4 +60,27 @@ TEST_CASE("a run that is not trusted does not end the search, and its sweeps hav
   CHECK(estimate.warnings.size() == 1);
   Scripted none;
   CHECK_THROWS_AS(search(none, 50), InvalidArgument);
+}
+
+TEST_CASE("an obstacle ends the search with the run before it, and is told") {
+  std::vector<int> asked;
+  const Obstacle beyond_500 = [&](int sweeps) {
+    asked.push_back(sweeps);
+    return sweeps > 500 ? std::optional<std::string>("too long") : std::nullopt;
+  };
+  Scripted script{{{Status::ok, 0.2}, {Status::ok, 0.15}}};
+  const Estimate estimate = search(script, 1000000, beyond_500);
+  CHECK(script.sweeps == std::vector<int>{100, 480});
+  REQUIRE(asked.size() == 2);
+  CHECK(asked[0] == 480);
+  CHECK(asked[1] == Approx(1296).margin(1));  // 1.2 (0.15 / 0.1)^2 times as many
+  CHECK(estimate.log_z == 1);
+  CHECK(estimate.warnings ==
+        std::vector<std::string>{"the target error was not reached: too long"});
+  // The run that reaches the error is not believed by itself.
+  Scripted reached{{{Status::ok, 0.09}}};
+  const Estimate last = search(reached, 1000000, [](int) { return "no more"; });
+  CHECK(reached.sweeps == std::vector<int>{100});
+  REQUIRE(last.warnings.size() == 1);
+  CHECK_THAT(last.warnings[0], Catch::Contains("may be too small by that: no more"));
 }

@@ -95,6 +95,22 @@ TEST_CASE("no attempt starts that is foretold to end too late, or that cannot me
   CHECK(never["attempts"].size() == 1);
 }
 
+TEST_CASE("a search for an error ends before the run that is foretold to end too late") {
+  const io_test::Folder folder;
+  const std::string model =
+      saved(boltzmark::make_known_model("random:8:5:0.5:1").model, folder / "m.npz");
+  const Arguments search = {"estimate", model, "--sweeps", "200", "--target-error", "1e-3"};
+  const Json stopped = json_of(with(search, {"--max-seconds", "1e-6"}));
+  CHECK(stopped["attempts"].size() == 1);
+  CHECK_THAT(stopped["warnings"].back().get<std::string>(),
+             Catch::Contains("the target error was not reached: with ") &&
+                 Catch::Contains("--max-seconds"));
+  // By itself it has no end: these would take more than a default minute.
+  const Json longer = json_of(with(search, {"--max-seconds", "1000"}));
+  CHECK(longer["attempts"].size() > 2);
+  CHECK(without_seconds(json_of(search)) == without_seconds(longer));
+}
+
 TEST_CASE("a refused estimate ends with exit code 4 where that is asked for, its numbers printed") {
   const io_test::Folder folder;
   const std::string hole = saved(well_models::golf_hole(60, 8).model, folder / "m.npz");
@@ -229,7 +245,7 @@ TEST_CASE("attempts that nothing would make are refused in one line") {
   check_refused(run({"estimate", model, "--method", "exact", "--auto"}), {"--auto"});
   check_refused(run({"estimate", model, "--method", "exact", "--sweeps", "10000"}), {"--sweeps"});
   check_refused(run({"estimate", model, "--sweeps", "10", "--max-seconds", "9"}),
-                {"--max-seconds", "--auto"});
+                {"--max-seconds", "--auto or --target-error"});
   check_refused(run({"estimate", model, "--max-seconds", "0"}), {"--max-seconds"});
   check_refused(run({"estimate", "--from", folder / "none.npz", "--auto"}), {"--auto"});
   check_refused(run({"estimate", "--from", folder / "none.npz", "--sweeps", "10000"}),

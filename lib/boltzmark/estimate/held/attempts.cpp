@@ -47,13 +47,22 @@ Estimate estimate_to_error(const TargetErrorOptions& options, const EstimateRun&
   int number = 0;
   double sweeps = options.sweeps;
   Estimate estimate = run(options.sweeps, number);
+  std::optional<std::string> obstacle;
+  const auto runs_on = [&] {
+    if (options.obstacle) obstacle = options.obstacle(static_cast<int>(sweeps));
+    if (!obstacle) estimate = run(static_cast<int>(sweeps), ++number);
+    return !obstacle;
+  };
   while (!reached(estimate, options.std_error) && kLeastGrowth * sweeps <= options.most_sweeps) {
     sweeps = std::min<double>(options.most_sweeps, sweeps * growth(estimate, options.std_error));
-    estimate = run(static_cast<int>(sweeps), ++number);
+    if (!runs_on()) break;
   }
-  if (reached(estimate, options.std_error)) estimate = run(static_cast<int>(sweeps), ++number);
-  if (!reached(estimate, options.std_error))
-    estimate.warnings.emplace_back("the target error was not reached");
+  if (reached(estimate, options.std_error) && !runs_on())
+    estimate.warnings.push_back(
+        "the search ended with this run, whose error may be too small by that: " + *obstacle);
+  else if (!reached(estimate, options.std_error))
+    estimate.warnings.push_back("the target error was not reached" +
+                                (obstacle ? ": " + *obstacle : ""));
   return estimate;
 }
 

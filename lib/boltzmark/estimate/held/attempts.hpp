@@ -8,11 +8,15 @@
 
 namespace boltzmark {
 
+/// Says why a run of so many sweeps is not to be started; none if it may be.
+using Obstacle = std::function<std::optional<std::string>(int sweeps)>;
+
 /// What reaching a standard error takes.
 struct TargetErrorOptions {
   double std_error = 0.1;      ///< nats, wanted
   int sweeps = 10000;          ///< of the first run
   int most_sweeps = 10000000;  ///< of any run
+  Obstacle obstacle = {};      ///< none: any run may be started; not asked about the first
 };
 
 /// Estimates log Z with a number of sweeps; each run's draws must be its own.
@@ -24,12 +28,9 @@ using EstimateRun = std::function<Estimate(int sweeps, int run)>;
 ///   trusted is there
 /// That run is not the estimate: it ended the search because its standard error was small, and so
 /// would be taken for better than it is. The last run ends nothing; its error may be a little above
-/// the one wanted, and a warning says so.
+/// the one wanted, and a warning says so. An obstacle ends the search where it is, with a warning that names it.
 /// Throws  InvalidArgument unless the error is positive and 1 <= sweeps <= most_sweeps
 Estimate estimate_to_error(const TargetErrorOptions& options, const EstimateRun& run);
-
-/// Says why an attempt of so many sweeps is not to be started; none if it may be.
-using Obstacle = std::function<std::optional<std::string>(int sweeps)>;
 
 /// How an estimate that is refused is tried again.
 struct AttemptOptions {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -202,8 +203,10 @@ void check(const EstimateRequest& arguments, const Command& command) {
                          "(must be left out: nothing reads it with exact)");
   if (arguments.target_error > 0 && arguments.try_again)
     throw InvalidArgument("--auto (must go without --target-error, which finds the sweeps itself)");
-  if (command.given("--max-seconds") && !tries_again(arguments, command))
-    throw InvalidArgument("--max-seconds (must come with --auto: one run has its sweeps)");
+  if (command.given("--max-seconds") && !tries_again(arguments, command) &&
+      arguments.target_error <= 0)
+    throw InvalidArgument(
+        "--max-seconds (must come with --auto or --target-error: one run has its sweeps)");
   if (!arguments.dump.empty()) {
     if (!arguments.dump.ends_with(".npz"))
       throw DataError(arguments.dump + ": not a name of a sample store (must end with .npz)");
@@ -244,6 +247,8 @@ int run(EstimateRequest arguments, bool strict, const Command& command, const Se
   if (session.ranks) check_method_on_ranks(arguments.method);
   check(arguments, command);
   arguments.try_again = tries_again(arguments, command);
+  if (arguments.target_error > 0 && !command.given("--max-seconds"))
+    arguments.max_seconds = std::numeric_limits<double>::infinity();
   if (session.ranks)
     return in_step(session, [&] { return run_on_ranks(arguments, strict, session); });
   if (!arguments.from.empty()) {
@@ -331,7 +336,8 @@ void add_estimate(Program& program) {
                "four times in all (the default without --sweeps and --target-error).");
   command.real(&arguments->max_seconds, "--max-seconds S", {.low = 0, .above_low = true},
                "Start no further attempt if it is foretold to end more than S seconds after the "
-               "start on two cores, whatever this machine has (default: 60).");
+               "start on two cores, whatever this machine has (default: 60; of --target-error "
+               "none).");
   command.flag(
       &arguments->both_ways, "--both-ways",
       "Half of the sweeps begin at the other end of the ladder, in modes at b = 1 (of raise in the base, by "

@@ -182,50 +182,6 @@ void require_resolvable(double target_error, const LowerBound& bound) {
         target_error, bound.log_f_rounding));
 }
 
-/// One run after the other on a prepared target, each held to what log Z is certainly not below.
-struct Runs {
-  EstimateRequest arguments;
-  const PreparedTarget& prepared;
-  const CaseValues& cases;
-  const FoundStates& found;
-  const Layered& model;
-  const Session& session;
-  EstimateOutcome outcome = {};  // of the last
-  std::vector<Attempt> attempts = {};
-  double seconds = 0;
-
-  const Estimate& run(int sweeps, int number) {
-    arguments.shared.sweeps = sweeps;
-    const LowerBound before = outcome.bound;
-    outcome = run_once(arguments, prepared, found, model, session, number);
-    hold_to_bound(arguments, prepared, cases, found, before, outcome);
-    attempts.push_back({outcome.sweeps, outcome.estimate.status});
-    seconds += outcome.seconds;
-    return outcome.estimate;
-  }
-
-  // All of them as one outcome.
-  EstimateOutcome end(Estimate estimate) {
-    outcome.estimate = std::move(estimate);
-    outcome.attempts = std::move(attempts);
-    outcome.seconds = seconds;
-    return std::move(outcome);
-  }
-};
-
-EstimateOutcome run_to_target(Runs runs) {
-  const EstimateRequest& arguments = runs.arguments;
-  return runs.end(
-      estimate_to_error({.std_error = arguments.target_error,
-                         .sweeps = arguments.shared.sweeps,
-                         .most_sweeps = most_sweeps(arguments, runs.model, runs.session)},
-                        [&](int sweeps, int number) {
-                          const Estimate& estimate = runs.run(sweeps, number);
-                          require_resolvable(arguments.target_error, runs.outcome.bound);
-                          return estimate;
-                        }));
-}
-
 struct Foretold {
   double seconds = 0;  // on kForetoldCores
   double bytes = 0;
@@ -241,35 +197,84 @@ Foretold foretell(EstimateArguments arguments, const std::string& method, const 
           .bytes = method_bytes(method, settings, model) + weight_bytes(model)};
 }
 
-// Runs once, or until the estimate is ok.
-EstimateOutcome run_attempts(Runs runs) {
-  const EstimateRequest& arguments = runs.arguments;
-  const auto foretold = [&](int sweeps) {
-    return foretell(arguments.shared, arguments.method, runs.model, sweeps);
-  };
-  double planned = 0;
-  const Obstacle own_obstacle = [&](int sweeps) -> std::optional<std::string> {
-    if (!is_resolved(runs.outcome.bound)) return "more sweeps mend no parameters";
+/// One run after the other on a prepared target, each held to what log Z is certainly not below.
+struct Runs {
+  EstimateRequest arguments;
+  const PreparedTarget& prepared;
+  const CaseValues& cases;
+  const FoundStates& found;
+  const Layered& model;
+  const Session& session;
+  EstimateOutcome outcome = {};  // of the last
+  std::vector<Attempt> attempts = {};
+  double planned = 0;  // seconds foretold of those made
+  double seconds = 0;
+
+  Foretold foretold(int sweeps) const {
+    return foretell(arguments.shared, arguments.method, model, sweeps);
+  }
+
+  const Estimate& run(int sweeps, int number) {
+    planned += foretold(sweeps).seconds;
+    arguments.shared.sweeps = sweeps;
+    const LowerBound before = outcome.bound;
+    outcome = run_once(arguments, prepared, found, model, session, number);
+    hold_to_bound(arguments, prepared, cases, found, before, outcome);
+    attempts.push_back({outcome.sweeps, outcome.estimate.status});
+    seconds += outcome.seconds;
+    return outcome.estimate;
+  }
+
+  // Why another one is not to be started.
+  std::optional<std::string> obstacle(int sweeps) const {
+    const std::string reason = decided(session, own_obstacle(sweeps).value_or(""));
+    return reason.empty() ? std::nullopt : std::optional(reason);
+  }
+
+  // All of them as one outcome.
+  EstimateOutcome end(Estimate estimate) {
+    outcome.estimate = std::move(estimate);
+    outcome.attempts = std::move(attempts);
+    outcome.seconds = seconds;
+    return std::move(outcome);
+  }
+
+ private:
+  std::optional<std::string> own_obstacle(int sweeps) const {
+    if (!is_resolved(outcome.bound)) return "more sweeps mend no parameters";
     const Foretold next = foretold(sweeps);
     const std::string work = fmt::format("{} sweeps", grouped(sweeps));
-    if (ranks_here(runs.session) * next.bytes > available_memory())
+    if (ranks_here(session) * next.bytes > available_memory())
       return work + " do not fit into the memory";
     const double all = planned + next.seconds;
     if (all <= arguments.max_seconds) return std::nullopt;
     return fmt::format("with {} it would be {} of two cores (--max-seconds)", work,
                        human_seconds(all));
-  };
-  const Obstacle obstacle = [&](int sweeps) -> std::optional<std::string> {
-    const std::string reason = decided(runs.session, own_obstacle(sweeps).value_or(""));
-    return reason.empty() ? std::nullopt : std::optional(reason);
-  };
-  return runs.end(estimate_until_ok({.sweeps = arguments.shared.sweeps,
-                                     .most = arguments.try_again ? kAttempts : 1,
-                                     .obstacle = obstacle},
-                                    [&](int sweeps, int number) {
-                                      planned += foretold(sweeps).seconds;
-                                      return runs.run(sweeps, number);
-                                    }));
+  }
+};
+
+EstimateOutcome run_to_target(Runs runs) {
+  const EstimateRequest& arguments = runs.arguments;
+  return runs.end(
+      estimate_to_error({.std_error = arguments.target_error,
+                         .sweeps = arguments.shared.sweeps,
+                         .most_sweeps = most_sweeps(arguments, runs.model, runs.session),
+                         .obstacle = [&](int sweeps) { return runs.obstacle(sweeps); }},
+                        [&](int sweeps, int number) {
+                          const Estimate& estimate = runs.run(sweeps, number);
+                          require_resolvable(arguments.target_error, runs.outcome.bound);
+                          return estimate;
+                        }));
+}
+
+// Runs once, or until the estimate is ok.
+EstimateOutcome run_attempts(Runs runs) {
+  const EstimateRequest& arguments = runs.arguments;
+  return runs.end(
+      estimate_until_ok({.sweeps = arguments.shared.sweeps,
+                         .most = arguments.try_again ? kAttempts : 1,
+                         .obstacle = [&](int sweeps) { return runs.obstacle(sweeps); }},
+                        [&](int sweeps, int number) { return runs.run(sweeps, number); }));
 }
 
 }  // namespace
@@ -291,7 +296,12 @@ EstimateOutcome run_estimate(const EstimateRequest& arguments, const Layered& mo
   const PreparedTarget& prepared = *made;
   const FoundStates found = find_before(arguments, prepared, cases);
   const double seconds = watch.seconds();
-  Runs runs{arguments, prepared, cases, found, model, session};
+  Runs runs{.arguments = arguments,
+            .prepared = prepared,
+            .cases = cases,
+            .found = found,
+            .model = model,
+            .session = session};
   EstimateOutcome outcome =
       arguments.target_error > 0 ? run_to_target(std::move(runs)) : run_attempts(std::move(runs));
   outcome.base = prepared.base;
