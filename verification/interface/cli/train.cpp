@@ -465,6 +465,7 @@ TEST_CASE("options of training that say nothing or too much are refused by their
       {{"--hidden", "2", "--hidden", "2", "--pretrain", "5,6", "--start", "m.npz"},
        "--start is given"},
       {{"--hidden", "1048577"}, "1 to 1048576"},
+      {{"--hidden", "2", "--initial-sd", "1e308"}, "--initial-sd = 1e308"},
   };
   for (const auto& [more, reason] : all) {
     Arguments arguments = {"train", "bas", "--out", out};

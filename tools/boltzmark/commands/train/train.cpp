@@ -274,7 +274,7 @@ void add_train(Program& program) {
   command.choice(&arguments->initial, "--initial I", {"normal", "xavier"},
                  "normal: weights and biases by --initial-sd; xavier: uniform weights of Glorot "
                  "and Bengio, biases 0 (default: normal; with --discriminative xavier).");
-  command.real(&arguments->initial_sd, "--initial-sd X", {.low = 0},
+  command.real(&arguments->initial_sd, "--initial-sd X", {.low = 0, .high = 1e6},
                "Standard deviation of the initial weights and biases (default: 0.01).");
   command.text(&arguments->pretrain, "--pretrain E1,E2,..",
                "Start a deep model from so many epochs of each RBM of its stack, trained by "
