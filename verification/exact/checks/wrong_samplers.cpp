@@ -466,21 +466,26 @@ TEST_CASE("an estimate that is wrong at one rung between the ends is refused") {
 }
 
 TEST_CASE("a lower bound with any part above log Z is refused, and one of all states below it") {
-  const auto holds = [](double LowerBound::*changed, bool all_states) {
+  // Changed by so much of log Z, where it states an error of 1e-9.
+  const auto holds = [](double LowerBound::*changed, double relative, bool all_states) {
     const auto checks = lower_bound_checks([=](const Layered& model, const auto&, const auto&) {
-      const double low = StateSpace(model).log_z() - (all_states ? 0 : 1);
-      LowerBound bound{.log_z = low, .error_bound = 0, .listed = low, .mean_field = low};
+      const double log_z = StateSpace(model).log_z();
+      LowerBound bound{.log_z = log_z, .error_bound = 1e-9, .listed = log_z, .mean_field = log_z};
       bound.all_states = all_states;
-      if (changed != nullptr) bound.*changed += all_states ? -1 : 2;
+      if (changed != nullptr) bound.*changed += relative * std::max(1.0, std::abs(log_z));
       return bound;
     });
     return std::all_of(checks.begin(), checks.end(),
                        [](const Check& check) { return check.run(4, 1).holds; });
   };
-  CHECK(holds(nullptr, false));
-  CHECK_FALSE(holds(&LowerBound::log_z, false));
-  CHECK_FALSE(holds(&LowerBound::listed, false));
-  CHECK_FALSE(holds(&LowerBound::mean_field, false));
-  CHECK(holds(nullptr, true));
-  CHECK_FALSE(holds(&LowerBound::listed, true));
+  CHECK(holds(nullptr, 0, false));
+  CHECK(holds(nullptr, 0, true));
+  for (const auto part : {&LowerBound::log_z, &LowerBound::listed, &LowerBound::mean_field}) {
+    CHECK_FALSE(holds(part, 1e-7, false));
+    CHECK_FALSE(holds(part, 2, false));
+    CHECK(holds(part, -1e-7, false));
+    CHECK(holds(part, 1e-14, false));
+  }
+  CHECK_FALSE(holds(&LowerBound::listed, -1e-7, true));
+  CHECK_FALSE(holds(&LowerBound::listed, -1, true));
 }
