@@ -128,7 +128,8 @@ std::shared_ptr<const MetPhases> read_phases(const Npz& file) {
   return std::make_shared<const MetPhases>(std::move(phases));
 }
 
-// Of units that the run hardly switched: "switch_log_masses" beside Z, ..
+// Of units that the run hardly switched: "switch_log_masses" beside Z, .. of those that were moved, and
+// "unmoved_switches" of the others; "switch_visits" of either.
 void add_switches(const Switches& switches, NpzWriter& file) {
   const auto count = std::ssize(switches.units);
   MetMasses masses{
@@ -139,23 +140,28 @@ void add_switches(const Switches& switches, NpzWriter& file) {
     masses.errors[k] = of.error;
     masses.shares[k] = of.met;
   }
-  add_masses(masses, "switch", file);
   Eigen::MatrixXd unmoved(std::ssize(switches.unmoved), 4);
   for (Eigen::Index k = 0; k < unmoved.rows(); ++k) {
     const UnmovedSwitches& of = switches.unmoved[static_cast<std::size_t>(k)];
     unmoved.row(k) << of.most, of.mass, of.error, of.met;
   }
   if (unmoved.rows() > 0) file.add("unmoved_switches", unmoved);
+  if (count > 0)
+    add_masses(masses, "switch", file);
+  else if (unmoved.rows() > 0)
+    add_one(file, "switch_visits", switches.visits);
 }
 
 Switches read_switches(const Npz& file) {
-  const MetMasses masses = read_masses(file, "switch");
-  Switches switches{.visits = masses.visits};
-  for (Eigen::Index k = 0; k < masses.shares.size(); ++k)
-    switches.units.push_back({.share = 1,
-                              .met = masses.shares[k],
-                              .log_ratio = masses.log_masses[k],
-                              .error = masses.errors[k]});
+  Switches switches{.visits = read_size(file, "switch_visits")};
+  if (file.contains("switch_log_masses")) {
+    const MetMasses masses = read_masses(file, "switch");
+    for (Eigen::Index k = 0; k < masses.shares.size(); ++k)
+      switches.units.push_back({.share = 1,
+                                .met = masses.shares[k],
+                                .log_ratio = masses.log_masses[k],
+                                .error = masses.errors[k]});
+  }
   if (!file.contains("unmoved_switches")) return switches;
   const Eigen::MatrixXd unmoved = read_array(file, "unmoved_switches").matrix();
   if (unmoved.cols() != 4 || !unmoved.allFinite() || (unmoved.array() < 0).any() ||
@@ -264,7 +270,7 @@ StoredRun load_store(const std::string& path) {
         !file.contains("unresolved") && !(run.store.log_ratio.cwiseAbs().maxCoeff() >= kUnresolved);
     if (file.contains("visited")) read_visited(file, run.bound);
     if (file.contains("phase_log_masses")) run.phases = read_phases(file);
-    if (file.contains("switch_log_masses")) run.switches = read_switches(file);
+    if (file.contains("switch_visits")) run.switches = read_switches(file);
     if (file.contains("reverse")) run.reverse = read_reverse(file);
     return run;
   });

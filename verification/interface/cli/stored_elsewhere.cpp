@@ -100,3 +100,27 @@ TEST_CASE("a run that never switched units of some weight together is refused, s
               .code == 0);
   CHECK_THAT(io_test::read_all(folder / "out/estimates.csv"), !Catch::Contains(",ok"));
 }
+
+TEST_CASE("a run whose rare units are too many to be moved is refused as it was, read again") {
+  // Gates of forty units each at e^-5 of the mass without, more than are moved, none of which is met.
+  constexpr int kGates = 80, kPatch = 40;
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kGates * kPatch, kGates);
+  for (int j = 0; j < kGates; ++j) w.col(j).segment(j * kPatch, kPatch).setConstant(6);
+  const double opened = kPatch * (std::log1p(std::exp(6.0)) - std::log(2.0));
+  const io_test::Folder folder;
+  const std::string dump = folder / "d.npz",
+                    model = saved(
+                        boltzmark::Layered::rbm(w, Eigen::VectorXd::Zero(w.rows()),
+                                                Eigen::VectorXd::Constant(kGates, -4.2 - opened)),
+                        folder / "m.npz");
+  const Json live = json_of({"estimate", model, "--base", "uniform", "--chains", "50", "--sweeps",
+                             "100", "--temperatures", "10", "--dump", dump});
+  const StoredArrays whole = read_stored(dump);
+  REQUIRE(whole.contains("unmoved_switches"));
+  CHECK_FALSE(whole.contains("switch_log_masses"));
+  const Json again = json_of({"estimate", "--from", dump});
+  CHECK_THAT(live["warnings"].dump(), Catch::Contains("units that the run never switched"));
+  CHECK_THAT(again["warnings"].dump(), Catch::Contains("units that the run never switched"));
+  CHECK(again["status"] == live["status"]);
+  CHECK(again["log_z"] == live["log_z"]);
+}
