@@ -313,6 +313,50 @@ TEST_CASE("patterns that three parallel units hold together, none of them by its
 }
 
 TEST_CASE(
+    "patterns that several units hold together, whose weights are otherwise apart, are found") {
+  // Of each pattern's three units any has ten visible ones of its own, flat where it is off; all three share five, which
+  // two do not bring on: 4 % of the mass without, behind seven nats for two of them.
+  constexpr int kPatterns = 12, kUnits = 3, kOwn = 10, kShared = 5;
+  constexpr double own = 4, shared = 6, threshold = 2.4;
+  const int visible = kUnits * kOwn + kShared;
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kPatterns * visible, kPatterns * kUnits);
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(w.rows());
+  const double flat = kOwn * (std::log1p(std::exp(own)) - std::log(2));
+  const auto gained = [&](int on) {
+    return kShared * (std::log1p(std::exp(shared * (on - threshold))) -
+                      std::log1p(std::exp(-shared * threshold)));
+  };
+  const double bias = (std::log(kOn) - gained(kUnits)) / kUnits - flat;
+  CHECK(2 * (bias + flat) + gained(2) < -7);
+  for (int p = 0; p < kPatterns; ++p)
+    for (int k = 0; k < kUnits; ++k) {
+      w.col(p * kUnits + k).segment(p * visible + k * kOwn, kOwn).setConstant(own);
+      w.col(p * kUnits + k).segment(p * visible + kUnits * kOwn, kShared).setConstant(shared);
+      b.segment(p * visible + kUnits * kOwn, kShared).setConstant(-shared * threshold);
+    }
+  const Layered model = Layered::rbm(w, b, Eigen::VectorXd::Constant(kPatterns * kUnits, bias));
+  Chains off(model, 100);
+  off.randomise(make_key(5, "patterns"));
+  for (int n = 0; n < 100; ++n) {
+    for (int j = 0; j < kPatterns * kUnits; ++j) off.set(1, j, n, 0);
+    for (int i = 0; i < model.size(0); ++i)
+      if (i % visible >= kUnits * kOwn) off.set(0, i, n, 0);
+  }
+  const Switches found = switch_units(model, {.states = {off}}, make_key(5, "switches"));
+  double mass = 0;
+  int patterns = 0;
+  for (const UnitSwitch& of : found.units) {
+    mass += of.share * std::exp(of.log_ratio);
+    patterns += of.others.size() == kUnits - 1;
+  }
+  CHECK(patterns == kPatterns);
+  CHECK(mass == Approx(kPatterns * kOn).epsilon(0.3));
+  Estimate estimate = ok_estimate();
+  hold_to_switches(found, 0, estimate);
+  CHECK(estimate.status == Status::not_converged);
+}
+
+TEST_CASE(
     "ends of continuous units, and of those of many values, that a run never came to are found with their masses") {
   // Blocks of a hidden unit on [-1, 1] and visible ones of two values, free where it is at -1: Z(h) of a block is
   // e^{c h} (2 cosh(w (1 + h)))^12, with a barrier near 0 and four percent beyond it.
@@ -436,13 +480,13 @@ TEST_CASE("units that are next to nothing each are looked at where all together 
 }
 
 TEST_CASE("where rare units are too many to be moved, those drawn among them tell what all hold") {
-  // Gates of their own patches, at e^-7.5 to e^-5 of the mass without.
+  // Gates of their own patches, at e^-5.8 to e^-4.2 of the mass without, so that many states have several.
   constexpr int kMany = 150, kOf = 6, kSamples = 100;
   Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kMany * kOf, kMany);
   Eigen::VectorXd c(kMany);
   std::vector<double> odds;
   for (int j = 0; j < kMany; ++j) {
-    const double log_odds = -5 - 2.5 * (j * 29 % kMany) / (kMany - 1);
+    const double log_odds = -4.2 - 1.6 * (j * 29 % kMany) / (kMany - 1);
     w.col(j).segment(j * kOf, kOf).setConstant(j % 2 == 0 ? 4 : -4);
     c[j] = log_odds - kOf * (std::log1p(std::exp(w(j * kOf, j))) - std::log(2));
     odds.push_back(std::exp(log_odds));
@@ -495,7 +539,7 @@ TEST_CASE("where rare units are too many to be moved, those drawn among them tel
   };
   closed.set(1, gate_of(1), 7, 1);
   closed.set(1, gate_of(1), 8, 1);
-  closed.set(1, gate_of(0.7), 8, 1);
+  closed.set(1, gate_of(0.2), 8, 1);
   const Switches met = switch_units(model, {.states = {closed}}, make_key(2, "switches"));
   check(met);
   CHECK(met.unmoved[0].met == Approx(0.01));
@@ -604,6 +648,13 @@ TEST_CASE("what was not met is held to what chance leaves out, worked out by han
   CHECK(held(both).std_error == 0.01);
   for (int k = 0; k < 3; ++k) both.units.push_back(both.units[0]);
   CHECK(held(both).status == Status::not_converged);
+  // Three of 4 %, of which one was met: two by themselves, missed with 1.04^-150 each.
+  Switches three = of_masses({0.04, 0.04, 0.04}, 150);
+  three.units[0].met = 0.04;
+  const double unmet = 2 * std::log1p(0.04) * (1 - 0.12 * std::pow(1.04, -150) / 0.08);
+  CHECK(held(three).std_error == Approx(std::hypot(0.01, unmet)).epsilon(1e-6));
+  three.units[1].met = 1e-9;  // of a weight that is next to nothing
+  CHECK(held(three).std_error == Approx(std::hypot(0.01, unmet)).epsilon(1e-6));
   // What phases have told is not told again.
   const Estimate told = held(of_each(11), 0.0991);
   CHECK(told.std_error == 0.01);

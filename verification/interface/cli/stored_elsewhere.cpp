@@ -95,9 +95,10 @@ TEST_CASE("a run that never switched units of some weight together is refused, s
   whole["unmoved_switches"] = {{0.5, 0.3, 0.01}, {1, 3}};
   check_refused(run({"estimate", "--from", write_stored(whole, changed)}),
                 {changed, "unmoved_switches must have rows of four"});
-  REQUIRE(run({"compare", model, "--methods", "rts", "--sweeps", "400", "--repeats", "2",
-               "--chains", "60", "--base", "uniform", "--out", folder / "out"})
-              .code == 0);
+  REQUIRE(
+      run({"compare", model, "--methods", "rts", "--sweeps", "400", "--repeats", "2", "--chains",
+           "60", "--temperatures", "20", "--base", "uniform", "--out", folder / "out"})
+          .code == 0);
   CHECK_THAT(io_test::read_all(folder / "out/estimates.csv"), !Catch::Contains(",ok"));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
@@ -99,11 +100,29 @@ std::optional<RareSwitch> rare_switch(const RunSamples& samples, const NumberedS
   return found;
 }
 
-// Rare switches of units whose weights are all but parallel, as one each: what they hold together none need hold
-// alone. None where the products of all pairs would take longer than mean field.
-std::vector<RareSwitch> parallel_switches(const NumberedSides& side, const RunSamples& samples,
-                                          const std::vector<RareSwitch>& rare) {
-  constexpr double kParallel = 0.9, kWeights = 0x1p32;
+// A rare switch with those whose weights have at least such a cosine with its own.
+RareSwitch group_about(Index k, const std::vector<RareSwitch>& rare, const Eigen::VectorXf& cosines,
+                       float least) {
+  RareSwitch group = rare[k];
+  group.units.clear();
+  for (Index j = 0; j < std::ssize(rare); ++j) {
+    const RareSwitch& other = rare[j];
+    if (cosines[j] < least || other.width > 0 || other.of.from != group.of.from ||
+        other.of.to != group.of.to)
+      continue;
+    group.units.push_back(other.units[0]);
+    if (j != k) group.of.others.push_back(other.of.unit);
+  }
+  return group;
+}
+
+// Rare switches of units whose weights point alike, more of them or fewer, as one each: what they hold together none
+// need hold alone. None where the products of all pairs would take longer than mean field.
+std::vector<RareSwitch> joint_switches(const NumberedSides& side, const RunSamples& samples,
+                                       const std::vector<RareSwitch>& rare) {
+  constexpr double kWeights = 0x1p32;
+  constexpr float kParallel = 0.9F;
+  constexpr std::size_t kMost = 16;  // of those that are less than parallel
   std::vector<RareSwitch> groups;
   const auto count = std::ssize(rare);
   const Eigen::MatrixXd& weights = side.sides.weights;
@@ -111,20 +130,17 @@ std::vector<RareSwitch> parallel_switches(const NumberedSides& side, const RunSa
   std::vector<Index> places;
   for (const RareSwitch& one : rare) places.push_back(one.units[0]);
   const Eigen::MatrixXf columns = weights(Eigen::all, places).colwise().normalized().cast<float>();
-  std::vector<bool> grouped(rare.size(), false);
+  std::set<UnitGroup> found;
   for (Index k = 0; k < count; ++k) {
-    if (grouped[k] || rare[k].width > 0) continue;
-    RareSwitch group = rare[k];
+    if (rare[k].width > 0) continue;
     const Eigen::VectorXf cosines = columns.transpose() * columns.col(k);
-    for (Index j = k + 1; j < count; ++j) {
-      if (grouped[j] || cosines[j] < kParallel || rare[j].width > 0 ||
-          rare[j].of.from != group.of.from || rare[j].of.to != group.of.to)
-        continue;
-      group.units.push_back(places[j]);
-      grouped[j] = true;
+    for (const float least : {kParallel, 0.7F, 0.5F, 0.35F}) {
+      RareSwitch group = group_about(k, rare, cosines, least);
+      if (group.units.size() < 2 || (least < kParallel && group.units.size() > kMost)) continue;
+      if (!found.insert(group.units).second) continue;
+      group.of.share = weights_at_home(group, samples).sum();
+      if (group.of.share >= kOften) groups.push_back(group);
     }
-    group.of.share = weights_at_home(group, samples).sum();
-    if (group.units.size() > 1 && group.of.share >= kOften) groups.push_back(group);
   }
   return groups;
 }
@@ -135,7 +151,7 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
   std::vector<RareSwitch> rare;
   for (Index i = 0; i < std::ssize(side.units); ++i)
     if (const auto candidate = rare_switch(samples, side, i)) rare.push_back(*candidate);
-  for (const RareSwitch& group : parallel_switches(side, samples, rare)) rare.push_back(group);
+  for (const RareSwitch& group : joint_switches(side, samples, rare)) rare.push_back(group);
   const double most =
       std::max(kFewest, kWeights / kProducts /
                             std::max(1.0, static_cast<double>(side.sides.weights.size())));

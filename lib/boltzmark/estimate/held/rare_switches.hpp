@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct RareSwitch {
   double low = 0, high = 0;  ///< between which its unit is most often
   double width = 0;          ///< of these values; 0: there is one
   const NumberedSides* side = nullptr;
-  UnitGroup units = {};  ///< what moves, its unit first
+  UnitGroup units = {};  ///< what moves
   double likely = 0;     ///< log ratio
   double change = 0;     ///< by which the units' inputs move on the way, in nats
 
@@ -41,11 +42,18 @@ inline constexpr double kNextToNothing = -5;
 inline bool is_far(double value, const UnitSwitch& of) {
   return std::abs(value - of.to) < std::abs(value - of.from);
 }
+/// Whether a column of all units' values has them all there.
+template <class Column>
+bool is_switched(const Column& values, const UnitSwitch& of) {
+  return is_far(values[of.unit], of) &&
+         std::all_of(of.others.begin(), of.others.end(),
+                     [&](int unit) { return is_far(values[unit], of); });
+}
 
 /// Returns the samples' weights, those apart of which a unit of the switch is not where it is most often.
 Eigen::VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples);
 
-/// Finds the switches of units of both sides, and of those that are all but parallel, that samples have with a share of
+/// Finds the switches of units of both sides, and of those whose weights point alike, that samples have with a share of
 /// 3 % or less, the likeliest first; none of those that all together are next to nothing by mean field.
 /// Lifetime  the sides must outlive what is returned
 std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,

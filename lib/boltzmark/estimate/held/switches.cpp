@@ -82,10 +82,11 @@ UnitMove move_of(const RareSwitch& candidate) {
   return move;
 }
 
-// Whether each column of values has a unit nearer to its far end.
+// Whether each column of values has the switch.
 Flags switched(const Eigen::MatrixXf& values, const UnitSwitch& of) {
-  return values.row(of.unit).transpose().array().unaryExpr(
-      [&](float value) { return is_far(value, of); });
+  Flags all(values.cols());
+  for (Index c = 0; c < values.cols(); ++c) all[c] = is_switched(values.col(c), of);
+  return all;
 }
 
 // Writes what weights tell of those chains that count, none of which is 0.
@@ -99,7 +100,8 @@ void set_ratio(const VectorXd& log_weights, const Flags& count, double visits, U
                        std::max(0.0, 1 - of.share) / (of.share * visits));
 }
 
-/// Rare switches that were not all moved, the rarest first: a state counts for the first that it has.
+/// Rare switches that were not all moved, those of more units before those of fewer and the rarest first: a state
+/// counts for the first that it has.
 class UnmovedRest {
  public:
   // Of those left, none that is met too often to be held together.
@@ -107,6 +109,9 @@ class UnmovedRest {
       : rest_(std::move(left)), visits_(visits) {
     std::reverse(rest_.begin(), rest_.end());
     while (!rest_.empty() && rest_.back().expected(visits) > kMeetings.back()) rest_.pop_back();
+    std::stable_sort(rest_.begin(), rest_.end(), [](const RareSwitch& a, const RareSwitch& b) {
+      return a.units.size() > b.units.size();
+    });
     for (const RareSwitch& one : rest_) expected_ += one.expected(visits);
   }
 
@@ -116,7 +121,7 @@ class UnmovedRest {
 
   // That it is drawn: by what mean field tells of it, which may take none for impossible.
   double probability(std::size_t k) const {
-    constexpr double kEvenly = 0.25;
+    constexpr double kEvenly = 0.1;
     return (1 - kEvenly) * rest_[k].expected(visits_) / expected_ +
            kEvenly / static_cast<double>(size());
   }
@@ -130,9 +135,7 @@ class UnmovedRest {
 
   // The first that a state has; none: their number.
   std::size_t first_in(const Eigen::MatrixXf& values, Index column) const {
-    const auto has = [&](const RareSwitch& one) {
-      return is_far(values(one.of.unit, column), one.of);
-    };
+    const auto has = [&](const RareSwitch& one) { return is_switched(values.col(column), one.of); };
     return static_cast<std::size_t>(std::find_if(rest_.begin(), rest_.end(), has) - rest_.begin());
   }
 
@@ -183,7 +186,7 @@ void move_drawn(const UnmovedRest& rest, const RunSamples& samples,
     const std::size_t k = drawn[d].of;
     const bool is_before =
         std::any_of(moved_before.begin(), moved_before.end(),
-                    [&](const UnitSwitch& of) { return is_far(moved.values(of.unit, c), of); });
+                    [&](const UnitSwitch& of) { return is_switched(moved.values.col(c), of); });
     if (is_before || rest.first_in(moved.values, c) != k) continue;
     drawn[d].mass = rest[k].of.share *
                     std::exp(std::min(log_weight_of(rest[k], moved, c), kGreatest)) /
@@ -247,7 +250,9 @@ Switches switch_units(const Layered& model, const VisitedStates& visited, Stream
   parallel_for(steps.of.size(), [&](std::size_t k) {
     const RareSwitch& candidate = candidates[k];
     const std::string name =
-        std::to_string(candidate.of.unit) + (candidate.units.size() > 1 ? " and others" : "");
+        fmt::format("{}", candidate.of.unit) +
+        (candidate.units.size() > 1 ? fmt::format(" and {} others", candidate.units.size() - 1)
+                                    : "");
     moved[k] = move_units(*candidate.side, {move_of(candidate)}, steps.of[k],
                           starts_of(candidate, samples, evenly), derive_key(key, name));
     for (Index c = 0; c < kMovedChains; ++c)

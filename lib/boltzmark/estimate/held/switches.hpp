@@ -10,16 +10,16 @@
 namespace boltzmark {
 
 /// A unit that a run hardly ever had at the far end of its values, and what that end is worth, or the end of it and of
-/// units parallel to it.
+/// units whose weights point as its own do.
 struct UnitSwitch {
-  int unit = 0;             ///< among those of all layers, the lowest first
-  double from = 0, to = 0;  ///< the value that it had most often, and that end
-  double
-      share = 0,
-      met = 0;  ///< of the run's samples at b = 1: at `from`; nearer to `to`, and no unit before it
-  double log_ratio =
-      0;  ///< log Z(unit at `to`, no unit before it in the list) / Z(unit at `from`), by move_units;
-          ///< of more than sixteen values, Z of the far half / Z of the middle half of the samples
+  int unit = 0;                  ///< among those of all layers, the lowest first
+  std::vector<int> others = {};  ///< that moved with it: all of them are at that end
+  double from = 0, to = 0;       ///< the value that it had most often, and that end
+  double share = 0;              ///< of the run's samples at b = 1: those at `from`
+  double met = 0;                ///< nearer to `to`, without what is before it in the list
+  /// log Z(at `to`, without what is before it) / Z(at `from`), by move_units; of more than sixteen values, Z of the
+  /// far half / Z of the middle half of the samples
+  double log_ratio = 0;
   double error = 0;  ///< relative standard error of share times that ratio
 };
 
@@ -35,14 +35,14 @@ struct UnmovedSwitches {
 struct Switches {
   std::vector<UnitSwitch> units =
       {};  ///< those that hold most first; each without what those before it hold
-  std::vector<UnmovedSwitches> unmoved =
-      {};             ///< by how often they are met: of disjoint states, as those above
+  /// By how often they are met: of disjoint states, as those above.
+  std::vector<UnmovedSwitches> unmoved = {};
   double visits = 0;  ///< (sum w)^2 / sum w^2 of the samples' weights
 };
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
-/// states that have it where it usually is (move_units), and likewise units of a side whose weights are parallel (a cosine
-/// of 0.9), together. Of rare ones, met by 3 % or less, all but those that mean field tells to hold less than e^-5 in all.
+/// states that have it where it usually is (move_units), and likewise units of a side whose weights have a cosine of 0.9,
+/// 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, together. Of rare ones, met by 3 % or less, all but those that mean field tells to hold less than e^-5 in all.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too
 /// many, those are moved that right samples meet more than 32 times, and of the others some that are drawn in proportion
 /// to what mean field tells of them: the mean of mass / probability is what all hold. [Hansen and Hurwitz 1943]
