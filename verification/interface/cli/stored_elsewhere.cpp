@@ -125,3 +125,27 @@ TEST_CASE("a run whose rare units are too many to be moved is refused as it was,
   CHECK(again["status"] == live["status"]);
   CHECK(again["log_z"] == live["log_z"]);
 }
+
+TEST_CASE("compare holds runs to the ends of continuous units that they never came to") {
+  // Blocks of a continuous unit and forty of two values, free where it is at -1: six percent beyond a barrier near 0,
+  // which no bound tells. Of 24 the logarithm is 1.398.
+  constexpr int kBlocks = 24, kVisible = 40;
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kBlocks * kVisible, kBlocks);
+  for (int j = 0; j < kBlocks; ++j) w.col(j).segment(j * kVisible, kVisible).setConstant(4);
+  const boltzmark::Layered model(
+      {boltzmark::Layer{
+           boltzmark::Unit::multivalued(1), Eigen::VectorXd::Constant(w.rows(), 4), {}},
+       boltzmark::Layer{boltzmark::Unit::continuous(),
+                        Eigen::VectorXd::Constant(kBlocks, -148.82257080078125),
+                        {}}},
+      {w});
+  const io_test::Folder folder;
+  REQUIRE(run({"compare", saved(model, folder / "m.npz"), "--methods", "rts", "--sweeps", "1000",
+               "--repeats", "2", "--base", "uniform", "--truth", "4119.241369", "--out",
+               folder / "out"})
+              .code == 0);
+  const std::string estimates = io_test::read_all(folder / "out/estimates.csv");
+  CHECK_THAT(estimates, Catch::Contains("4117.8"));
+  CHECK_THAT(estimates, Catch::Contains(",not_converged"));
+  CHECK_THAT(estimates, !Catch::Contains(",ok"));
+}
