@@ -25,16 +25,15 @@ struct UnitSwitch {
 
 /// What rare switches hold that were not all moved, told by some that were drawn among them.
 struct UnmovedSwitches {
-  double most = 0;  ///< right samples meet none of them more often, by mean field
-  double mass =
-      0;  ///< of states with any of them, none of the moved units and none of the rarer, to that of all samples
+  double most = 0;   ///< right samples meet none of them more often, by mean field
+  double mass = 0;   ///< of states with any and none that counts before, to that of all samples
   double error = 0;  ///< standard error of it
   double met = 0;    ///< share of the run's samples at b = 1
 };
 
 struct Switches {
-  std::vector<UnitSwitch> units =
-      {};  ///< those that hold most first; each without what those before it hold
+  /// Those that hold most first; each without what those before it hold.
+  std::vector<UnitSwitch> units = {};
   /// By how often they are met: of disjoint states, as those above.
   std::vector<UnmovedSwitches> unmoved = {};
   double visits = 0;  ///< (sum w)^2 / sum w^2 of the samples' weights
@@ -42,7 +41,8 @@ struct Switches {
 
 /// Finds what a run's samples say of states with one unit elsewhere, which few of them have: moves that unit from
 /// states that have it where it usually is (move_units), and likewise units of a side whose weights have a cosine of 0.9,
-/// 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, together. Of rare ones, met by 3 % or less, all but those that mean field tells to hold less than e^-5 in all.
+/// 0.7, 0.5 or 0.35 at least, up to sixteen or parallel, together. Of rare ones, met by 3 % or less, all but those that
+/// mean field tells to hold less than e^-5 in all.
 /// What several of them hold counts once, for the first, so that masses are of disjoint states. Where there are too
 /// many, those are moved that right samples meet more than 32 times, and of the others some that are drawn in proportion
 /// to what mean field tells of them: the mean of mass / probability is what all hold. [Hansen and Hurwitz 1943]
