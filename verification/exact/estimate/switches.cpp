@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "boltzmark/estimate/held/rare_switches.hpp"
 #include "boltzmark/estimate/places/unit_moves.hpp"
 #include "boltzmark/exact/state_space.hpp"
 #include "boltzmark/random/stream.hpp"
@@ -240,7 +241,7 @@ TEST_CASE("mean field tells the mass of a gate's other value, and how far its in
   const Layered model = gates_model();
   const NumberedSides side(model, 1);
   const Eigen::VectorXd means = Eigen::VectorXd::Zero(kGates + kWeak);
-  const auto held = hold_each(side.sides, means, {{0}, {3}}, {1, 1});
+  const auto held = hold_each(side, means, {{0}, {3}}, {1, 1});
   for (const HeldMeans& gate : held) {
     CHECK(gate.log_ratio == Approx(std::log(kOn)).margin(0.02));
     // From half of all units of the patch on to those of its pattern: twelve times 8 / 2.
@@ -351,6 +352,10 @@ TEST_CASE(
   }
   CHECK(patterns == kPatterns);
   CHECK(mass == Approx(kPatterns * kOn).epsilon(0.3));
+  // The five that are shared lead there and back: they are not moved too.
+  const NumberedSides even(model, 0), odd(model, 1);
+  for (const RareSwitch& of : rare_switches(even, odd, samples_of(model, {.states = {off}})))
+    CHECK(of.units.size() <= kUnits);
   Estimate estimate = ok_estimate();
   hold_to_switches(found, 0, estimate);
   CHECK(estimate.status == Status::not_converged);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "boltzmark/core/error.hpp"
 #include "boltzmark/core/numeric.hpp"
@@ -168,12 +170,29 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
     groups.push_back(candidate.units);
     ends.push_back(candidate.of.to);
   }
-  const std::vector<HeldMeans> held = hold_each(side.sides, means, groups, ends);
+  const std::vector<HeldMeans> held = hold_each(side, means, groups, ends);
   for (std::size_t k = 0; k < rare.size(); ++k) {
     rare[k].likely = held[k].log_ratio;
     rare[k].change = std::abs((rare[k].of.to - rare[k].of.from) * held[k].change);
+    rare[k].end = held[k].ends;
     all.push_back(rare[k]);
   }
+}
+
+// Of two groups of both sides that lead to each other one is enough: that of fewer units, which hold the others.
+void drop_told_twice(std::vector<RareSwitch>& all) {
+  const auto is_told = [&](const RareSwitch& one) {
+    return one.units.size() > 1 &&
+           std::any_of(all.begin(), all.end(), [&](const RareSwitch& other) {
+             return other.side != one.side && other.units.size() > 1 &&
+                    other.units.size() < one.units.size() && is_switched(one.end, other.of) &&
+                    is_switched(other.end, one.of);
+           });
+  };
+  std::vector<RareSwitch> kept;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(kept),
+               [&](const RareSwitch& one) { return !is_told(one); });
+  all = std::move(kept);
 }
 
 // The likeliest first; none of those that all together are next to nothing by mean field.
@@ -195,6 +214,7 @@ std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedS
   std::vector<RareSwitch> all;
   add_candidates(even, samples, all);
   add_candidates(odd, samples, all);
+  drop_told_twice(all);
   keep_likely(all);
   return all;
 }

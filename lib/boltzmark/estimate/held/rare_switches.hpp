@@ -27,9 +27,10 @@ struct RareSwitch {
   double low = 0, high = 0;  ///< between which its unit is most often
   double width = 0;          ///< of these values; 0: there is one
   const NumberedSides* side = nullptr;
-  UnitGroup units = {};  ///< what moves
-  double likely = 0;     ///< log ratio
-  double change = 0;     ///< by which the units' inputs move on the way, in nats
+  UnitGroup units = {};      ///< what moves
+  double likely = 0;         ///< log ratio
+  double change = 0;         ///< by which the units' inputs move on the way, in nats
+  Eigen::VectorXf end = {};  ///< means of all units there
 
   /// How often right samples of so many visits have it.
   double expected(double visits) const { return visits * of.share * std::exp(likely); }
@@ -54,7 +55,8 @@ bool is_switched(const Column& values, const UnitSwitch& of) {
 Eigen::VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples);
 
 /// Finds the switches of units of both sides, and of those whose weights point alike, that samples have with a share of
-/// 3 % or less, the likeliest first; none of those that all together are next to nothing by mean field.
+/// 3 % or less, the likeliest first; none of those that all together are next to nothing by mean field, nor of two groups
+/// of both sides that lead to each other the larger one.
 /// Lifetime  the sides must outlive what is returned
 std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
                                       const RunSamples& samples);

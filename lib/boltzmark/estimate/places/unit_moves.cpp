@@ -55,8 +55,9 @@ MatrixXd by_unit(const std::vector<Unit>& units, const MatrixXd& inputs, const O
 
 /// Inputs of the side's units by mean field, and what it tells of log Z.
 struct MeanFieldEnds {
-  MatrixXd inputs;  // [units x columns]
-  VectorXd log_z;   // [columns]
+  MatrixXd inputs;         // [units x columns]
+  VectorXd log_z;          // [columns]
+  MatrixXd means, others;  // [units, others x columns]
 };
 
 // By a few updates from columns of means, in each of which a group is held.
@@ -83,7 +84,8 @@ MeanFieldEnds mean_field_ends(const Bipartite& sides, MatrixXd means,
   const MatrixXd of_others = by_unit(sides.other, other, log_partition);
   VectorXd log_z = means.transpose() * sides.bias + entropies.colwise().sum().transpose() +
                    of_others.colwise().sum().transpose();
-  return {std::move(inputs), std::move(log_z)};
+  return {std::move(inputs), std::move(log_z), std::move(means),
+          by_unit(sides.other, other, mean_value)};
 }
 
 // Values of all units of a side, given their inputs.
@@ -128,10 +130,11 @@ class SideDraws {
 
 }  // namespace
 
-std::vector<HeldMeans> hold_each(const Bipartite& sides, const VectorXd& means,
+std::vector<HeldMeans> hold_each(const NumberedSides& side, const VectorXd& means,
                                  const std::vector<UnitGroup>& groups,
                                  const std::vector<double>& values) {
   constexpr std::size_t kBlock = 32;
+  const Bipartite& sides = side.sides;
   const MeanFieldEnds free = mean_field_ends(sides, means, {{}}, {0});
   std::vector<HeldMeans> found(groups.size());
   parallel_for((groups.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
@@ -145,7 +148,10 @@ std::vector<HeldMeans> hold_each(const Bipartite& sides, const VectorXd& means,
     for (std::size_t k = first; k < last; ++k) {
       const auto column = static_cast<Index>(k - first);
       found[k] = {.log_ratio = ends.log_z[column] - free.log_z[0],
-                  .change = (ends.inputs.col(column) - free.inputs)(groups[k]).sum()};
+                  .change = (ends.inputs.col(column) - free.inputs)(groups[k]).sum(),
+                  .ends = Eigen::VectorXf(std::ssize(side.units) + std::ssize(side.others))};
+      found[k].ends(side.units) = ends.means.col(column).cast<float>();
+      found[k].ends(side.others) = ends.others.col(column).cast<float>();
     }
   });
   return found;
