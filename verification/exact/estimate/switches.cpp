@@ -437,6 +437,14 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a group is switched where all of its units are") {
+  const UnitSwitch pair{.unit = 0, .others = {2}, .from = 0, .to = 1};
+  CHECK(is_switched(Eigen::Vector3f(1, 0, 1), pair));
+  CHECK_FALSE(is_switched(Eigen::Vector3f(1, 0, 0), pair));
+  CHECK_FALSE(is_switched(Eigen::Vector3f(0, 1, 1), pair));
+  CHECK_FALSE(is_switched(Eigen::Vector3f(0, 1, 0), pair));
+}
+
 TEST_CASE("units that switch together are one mass, that of the first") {
   // A visible and a hidden unit that are on together with e^-4, and either alone with e^-12; five free ones.
   Eigen::MatrixXd w = Eigen::MatrixXd::Zero(6, 2);
