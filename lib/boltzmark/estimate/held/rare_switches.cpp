@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "boltzmark/core/error.hpp"
-#include "boltzmark/core/numeric.hpp"
 #include "boltzmark/exact/modes/fixed_points.hpp"
 
 namespace boltzmark {
@@ -132,19 +131,27 @@ std::vector<RareSwitch> joint_switches(const NumberedSides& side, const RunSampl
   std::vector<Index> places;
   for (const RareSwitch& one : rare) places.push_back(one.units[0]);
   const Eigen::MatrixXf columns = weights(Eigen::all, places).colwise().normalized().cast<float>();
+  const Eigen::MatrixXf cosines = columns.transpose() * columns;
   std::set<UnitGroup> found;
   for (Index k = 0; k < count; ++k) {
     if (rare[k].width > 0) continue;
-    const Eigen::VectorXf cosines = columns.transpose() * columns.col(k);
     for (const float least : {kParallel, 0.7F, 0.5F, 0.35F}) {
-      RareSwitch group = group_about(k, rare, cosines, least);
+      RareSwitch group = group_about(k, rare, cosines.col(k), least);
       if (group.units.size() < 2 || (least < kParallel && group.units.size() > kMost)) continue;
       if (!found.insert(group.units).second) continue;
       group.of.share = weights_at_home(group, samples).sum();
-      if (group.of.share >= kOften) groups.push_back(group);
+      if (group.of.share >= kOften) groups.push_back(std::move(group));
     }
   }
   return groups;
+}
+
+// Of more than so many, evenly spaced ones.
+void thin_out(std::vector<RareSwitch>& switches, double most) {
+  if (static_cast<double>(switches.size()) <= most) return;
+  const auto count = static_cast<std::size_t>(std::max(0.0, most));
+  for (std::size_t k = 0; k < count; ++k) switches[k] = switches[k * switches.size() / count];
+  switches.resize(count);
 }
 
 void add_candidates(const NumberedSides& side, const RunSamples& samples,
@@ -153,15 +160,13 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
   std::vector<RareSwitch> rare;
   for (Index i = 0; i < std::ssize(side.units); ++i)
     if (const auto candidate = rare_switch(samples, side, i)) rare.push_back(*candidate);
-  for (const RareSwitch& group : joint_switches(side, samples, rare)) rare.push_back(group);
+  std::vector<RareSwitch> joint = joint_switches(side, samples, rare);
   const double most =
       std::max(kFewest, kWeights / kProducts /
                             std::max(1.0, static_cast<double>(side.sides.weights.size())));
-  if (most < static_cast<double>(rare.size())) {  // evenly spaced ones
-    const auto count = static_cast<std::size_t>(most);
-    for (std::size_t k = 0; k < count; ++k) rare[k] = rare[k * rare.size() / count];
-    rare.resize(count);
-  }
+  thin_out(rare, most);
+  thin_out(joint, most - static_cast<double>(rare.size()));
+  std::move(joint.begin(), joint.end(), std::back_inserter(rare));
   if (rare.empty()) return;
   const VectorXd means = (samples.values.cast<double>() * samples.weights)(side.units);
   std::vector<UnitGroup> groups;
@@ -170,12 +175,12 @@ void add_candidates(const NumberedSides& side, const RunSamples& samples,
     groups.push_back(candidate.units);
     ends.push_back(candidate.of.to);
   }
-  const std::vector<HeldMeans> held = hold_each(side, means, groups, ends);
+  std::vector<HeldMeans> held = hold_each(side, means, groups, ends);
   for (std::size_t k = 0; k < rare.size(); ++k) {
     rare[k].likely = held[k].log_ratio;
     rare[k].change = std::abs((rare[k].of.to - rare[k].of.from) * held[k].change);
-    rare[k].end = held[k].ends;
-    all.push_back(rare[k]);
+    rare[k].end = std::move(held[k].ends);
+    all.push_back(std::move(rare[k]));
   }
 }
 
@@ -195,14 +200,16 @@ void drop_told_twice(std::vector<RareSwitch>& all) {
   all = std::move(kept);
 }
 
-// The likeliest first; none of those that all together are next to nothing by mean field.
+// Those first that hold the most; none of those that all together are next to nothing by mean field.
 void keep_likely(std::vector<RareSwitch>& candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const RareSwitch& a, const RareSwitch& b) { return a.likely > b.likely; });
-  LogSum left;
+  std::erase_if(candidates, [](const RareSwitch& one) { return std::isnan(one.likely); });
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [](const RareSwitch& a, const RareSwitch& b) { return a.expected(1) > b.expected(1); });
+  double left = 0;
   while (!candidates.empty()) {
-    left.add(candidates.back().likely);
-    if (left.log() > kNextToNothing) break;
+    left += candidates.back().expected(1);
+    if (left > kNextToNothing) break;
     candidates.pop_back();
   }
 }

@@ -18,6 +18,7 @@ struct RunSamples {
   Eigen::VectorXd weights;  ///< [samples], of sum 1; 0 where no sample has any
 };
 
+/// Lists them, those of every chain once, weighted by its visits; without visits, all alike.
 /// Throws  InvalidArgument unless there are as many visits as states, or none
 RunSamples samples_of(const Layered& model, const VisitedStates& visited);
 
@@ -36,8 +37,8 @@ struct RareSwitch {
   double expected(double visits) const { return visits * of.share * std::exp(likely); }
 };
 
-/// Of a log ratio: next to nothing.
-inline constexpr double kNextToNothing = -5;
+/// A share of such a Z that is next to nothing.
+inline const double kNextToNothing = std::exp(-5.0);
 
 /// Whether a value is nearer to the far end than to where the unit is most often.
 inline bool is_far(double value, const UnitSwitch& of) {
@@ -55,8 +56,9 @@ bool is_switched(const Column& values, const UnitSwitch& of) {
 Eigen::VectorXd weights_at_home(const RareSwitch& rare, const RunSamples& samples);
 
 /// Finds the switches of units of both sides, and of those whose weights point alike, that samples have with a share of
-/// 3 % or less, the likeliest first; none of those that all together are next to nothing by mean field, nor of two groups
-/// of both sides that lead to each other the larger one.
+/// 3 % or less, those first that hold the most by mean field; none of those that all together are next to nothing, nor of
+/// two groups of both sides that lead to each other the larger one.
+/// Cost      mean field for as many of a side as 2^32 weights allow, or 500; of more, evenly spaced ones, single units first
 /// Lifetime  the sides must outlive what is returned
 std::vector<RareSwitch> rare_switches(const NumberedSides& even, const NumberedSides& odd,
                                       const RunSamples& samples);

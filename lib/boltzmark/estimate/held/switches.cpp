@@ -117,7 +117,7 @@ class UnmovedRest {
 
   std::size_t size() const { return rest_.size(); }
   const RareSwitch& operator[](std::size_t k) const { return rest_[k]; }
-  bool is_nothing() const { return !(expected_ > std::exp(kNextToNothing) * visits_); }
+  bool is_nothing() const { return !(expected_ > kNextToNothing * visits_); }
 
   // That it is drawn: by what mean field tells of it, which may take none for impossible.
   double probability(std::size_t k) const {
@@ -167,7 +167,7 @@ std::vector<DrawnSwitch> draw_of(const UnmovedRest& rest, std::size_t count, Str
 }
 
 // Moves drawn switches of one side, kMovedChains at most, and sets their masses: 0 where the state that a move ends
-// in counts for another, one of those moved before or a rarer one.
+// in counts for another, one of those moved before or one before it in the rest.
 void move_drawn(const UnmovedRest& rest, const RunSamples& samples,
                 const std::vector<UnitSwitch>& moved_before, int steps,
                 std::span<DrawnSwitch> drawn, StreamKey key) {
@@ -218,18 +218,19 @@ void add_unmoved(const UnmovedRest& rest, const RunSamples& samples, const Flags
                derive_key(key, std::to_string(p)));
   });
 
+  std::array<double, kMeetings.size()> met = {};
+  for (Index n = 0; n < samples.values.cols(); ++n)
+    if (const std::size_t first = left[n] ? rest.first_in(samples.values, n) : rest.size();
+        first < rest.size())
+      met[rest.meetings(first)] += samples.weights[n];
   Eigen::ArrayXXd masses = Eigen::ArrayXXd::Zero(std::ssize(drawn), std::ssize(kMeetings));
   for (std::size_t d = 0; d < drawn.size(); ++d)
     masses(static_cast<Index>(d), static_cast<Index>(rest.meetings(drawn[d].of))) = drawn[d].mass;
   const auto count = static_cast<double>(drawn.size());
   for (std::size_t k = 0; k < kMeetings.size(); ++k) {
     const auto column = masses.col(static_cast<Index>(k));
-    UnmovedSwitches of{.most = kMeetings[k], .mass = column.mean()};
+    UnmovedSwitches of{.most = kMeetings[k], .mass = column.mean(), .met = met[k]};
     of.error = std::sqrt((column - of.mass).square().sum() / (count - 1) / count);
-    for (Index n = 0; n < samples.values.cols(); ++n) {
-      const std::size_t first = left[n] ? rest.first_in(samples.values, n) : rest.size();
-      if (first < rest.size() && rest.meetings(first) == k) of.met += samples.weights[n];
-    }
     if (of.mass > 0) switches.unmoved.push_back(of);
   }
 }
@@ -379,9 +380,10 @@ void hold_to_switches(const Switches& switches, double told, Estimate& estimate)
   if (surely > kMost)
     return estimate.refuse(
         Status::not_converged,
-        fmt::format("units that the run never switched, each by itself, hold {} % of such a Z: run "
-                    "more sweeps, or use a base that is closer to the model",
-                    missing < 10 ? fmt::format("{:.0f}", 100 * missing) : "more than 1000"));
+        fmt::format(
+            "units that the run never switched, alone or a few together, hold {} % of such a "
+            "Z: run more sweeps, or use a base that is closer to the model",
+            missing < 10 ? fmt::format("{:.0f}", 100 * missing) : "more than 1000"));
   if (missing > told && estimate.add_missing(missing - told))
     estimate.warnings.push_back(
         fmt::format("units that the run never switched hold {:.2g} % of such a Z: the standard "

@@ -1,0 +1,198 @@
+// Moves of units, and mean field where one is held: by hand, by enumeration, and by moves of one unit.
+#include "boltzmark/estimate/places/unit_moves.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "boltzmark/exact/state_space.hpp"
+#include "boltzmark/random/stream.hpp"
+#include "verification/exact/support/enumeration_models.hpp"
+#include "verification/exact/support/gates.hpp"
+
+using namespace boltzmark;
+using namespace gates;
+
+namespace {
+
+// Every unit's value in a state, the lowest layer first.
+Eigen::VectorXd values_in(const Layered& model, const StateSpace& space, std::size_t state) {
+  Eigen::VectorXd values(space.units());
+  for (int u = 0; u < space.units(); ++u) {
+    Eigen::Index number = space.place(u).unit;
+    for (int l = 0; l < space.place(u).layer; ++l) number += model.size(l);
+    values[number] = space.value(u, state);
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a uniform number stands for the value that the law of a unit gives it") {
+  const int numbers = 20000;
+  for (const Unit unit : {Unit::bernoulli(), Unit::multivalued(1), Unit::multivalued(4)})
+    for (const double input : {0.0, 0.7, -1.3, 40.0}) {
+      std::vector<double> law(static_cast<std::size_t>(unit.values())),
+          met(static_cast<std::size_t>(unit.values()), 0);
+      double all = 0;
+      for (int k = 0; k < unit.values(); ++k)
+        all += law[static_cast<std::size_t>(k)] = std::exp(input * unit.value(k));
+      for (int n = 0; n < numbers; ++n) {
+        const double value = value_at(unit, input, (n + 0.5) / numbers);
+        met[static_cast<std::size_t>(std::lround((value - unit.lowest()) / unit.spacing()))] +=
+            1.0 / numbers;
+      }
+      for (std::size_t k = 0; k < law.size(); ++k)
+        CHECK(met[k] == Approx(law[k] / all).margin(1.5 / numbers));
+    }
+  // Of a continuous unit the share below x is (e^{input x} - e^{-input}) / (2 sinh input).
+  for (const double input : {0.0, 1e-9, 0.7, -1.3, 30.0})
+    for (const double u : {0.01, 0.3, 0.5, 0.99}) {
+      const double x = value_at(Unit::continuous(), input, u);
+      const double below = input == 0 ? (x + 1) / 2
+                                      : (std::exp(input * (x - 1)) - std::exp(-2 * input)) /
+                                            (1 - std::exp(-2 * input));
+      CHECK(below == Approx(input > 0 ? 1 - u : u).margin(1e-6));
+    }
+}
+
+TEST_CASE("weights of a unit that is moved have the ratio of its masses for their mean") {
+  for (const std::vector<int>& codes :
+       {std::vector<int>{0, 0, 0}, std::vector<int>{0, 2, 0}, std::vector<int>{1, 0, 3}}) {
+    const Layered model = enumeration_test::random_network(codes, {3, 2, 2}, 1.2, 5);
+    const StateSpace space(model);
+    for (const int parity : {0, 1}) {
+      const NumberedSides side(model, parity);
+      const Unit unit = side.sides.enumerated[0];
+      const double from = unit.lowest(), to = unit.highest();
+      // The law of states with the unit at `from`, and the masses of both values.
+      std::vector<std::size_t> at;
+      std::vector<double> law;
+      double mass_from = 0, mass_to = 0;
+      for (std::size_t x = 0; x < space.states(); ++x) {
+        const Eigen::VectorXd values = values_in(model, space, x);
+        const double p = space.p()[static_cast<Eigen::Index>(x)];
+        if (values[side.units[0]] == to) mass_to += p;
+        if (values[side.units[0]] != from) continue;
+        mass_from += p;
+        at.push_back(x);
+        law.push_back(p);
+      }
+      Stream stream(make_key(3, "moves"), Purpose::test);
+      const int rounds = 400;
+      Eigen::VectorXd means(rounds);
+      for (int r = 0; r < rounds; ++r) {
+        Eigen::MatrixXf states(std::ssize(side.units), kMovedChains);
+        for (int c = 0; c < kMovedChains; ++c) {
+          double u = stream.uniform() * mass_from;
+          std::size_t n = 0;
+          while (n + 1 < law.size() && (u -= law[n]) > 0) ++n;
+          states.col(c) = values_in(model, space, at[n])(side.units).cast<float>();
+        }
+        const MovedUnits moved = move_units(side, {{{0}, to}}, 3, states,
+                                            make_key(static_cast<std::uint64_t>(r), "move"));
+        means[r] = moved.log_weights.array().exp().mean();
+        CHECK((moved.values.row(side.units[0]).array() == static_cast<float>(to)).all());
+      }
+      const double error =
+          std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
+      INFO(side.units[0] << " of parity " << parity);
+      CHECK(std::abs(means.mean() - mass_to / mass_from) < 4.5 * error);
+      CHECK(error < 0.1 * means.mean());
+    }
+  }
+}
+
+TEST_CASE(
+    "weights of units that are moved together, and of all values on the way, have the mass for their mean") {
+  // Two of three hidden Bernoulli units together; and a continuous one, whose Z(c) is a product over the visible units.
+  const Layered pair = enumeration_test::random_network({0, 0}, {3, 3}, 1.2, 5);
+  const Eigen::Vector3d b(0.4, -0.7, 0.2), w(1.9, -1.1, 0.8);
+  Layered single({Layer{Unit::bernoulli(), b, {}},
+                  Layer{Unit::continuous(), Eigen::VectorXd::Constant(1, -1.2), {}}},
+                 {Eigen::MatrixXd(w)});
+  const auto z_of = [&](double c) {
+    return std::exp(-1.2 * c) * (1 + (b + c * w).array().exp()).prod();
+  };
+  const double first = -0.85, half = 0.25;
+  double beyond = 0;
+  const int cells = 2000;
+  for (int k = 0; k < cells; ++k)
+    beyond += z_of(half + (1 - half) * (k + 0.5) / cells) * (1 - half) / cells;
+
+  const NumberedSides pairs(pair, 1), continuous(single, 1);
+  const StateSpace space(pair);
+  double both_on = 0, both_off = 0;
+  std::vector<std::size_t> off;
+  for (std::size_t x = 0; x < space.states(); ++x) {
+    const Eigen::VectorXd hidden = values_in(pair, space, x)(pairs.units);
+    const double p = space.p()[static_cast<Eigen::Index>(x)];
+    if (hidden[0] == 1 && hidden[2] == 1) both_on += p;
+    if (hidden[0] != 0 || hidden[2] != 0) continue;
+    both_off += p;
+    off.push_back(x);
+  }
+  const auto check = [](const Eigen::VectorXd& means, double truth) {
+    const auto rounds = static_cast<double>(means.size());
+    const double error =
+        std::sqrt((means.array() - means.mean()).square().sum() / (rounds - 1) / rounds);
+    CHECK(std::abs(means.mean() - truth) < 4.5 * error + 0.005 * truth);  // of the midpoint rule
+    CHECK(error < 0.05 * truth);
+  };
+  const int rounds = 400;
+  Eigen::VectorXd of_pair(rounds), of_single(rounds);
+  Stream stream(make_key(4, "moves"), Purpose::test);
+  for (int r = 0; r < rounds; ++r) {
+    const StreamKey key = make_key(static_cast<std::uint64_t>(r), "move");
+    Eigen::MatrixXf states(3, kMovedChains);
+    for (int c = 0; c < kMovedChains; ++c) {
+      double u = stream.uniform() * both_off;
+      std::size_t n = 0;
+      while (n + 1 < off.size() && (u -= space.p()[static_cast<Eigen::Index>(off[n])]) > 0) ++n;
+      states.col(c) = values_in(pair, space, off[n])(pairs.units).cast<float>();
+    }
+    const MovedUnits two = move_units(pairs, {{{0, 2}, 1}}, 5, states, key);
+    of_pair[r] = two.log_weights.array().exp().mean();
+    CHECK((two.values(pairs.units, Eigen::all).row(2).array() == 1).all());
+    of_single[r] =
+        move_units(continuous, {{{0}, 1, half}}, 37,
+                   Eigen::MatrixXf::Constant(1, kMovedChains, static_cast<float>(first)), key)
+            .log_weights.array()
+            .exp()
+            .mean();
+  }
+  check(of_pair, both_on / both_off);
+  check(of_single, beyond / z_of(first));
+}
+
+TEST_CASE("chains that each move a unit of their own are those of moves of one unit") {
+  const Layered model = enumeration_test::random_network({0, -1}, {4, 3}, 1.2, 8);
+  const NumberedSides side(model, 1);
+  Eigen::MatrixXf states(3, kMovedChains);
+  std::vector<UnitMove> moves;
+  for (int c = 0; c < kMovedChains; ++c) {
+    states.col(c) = Eigen::Vector3f(-0.9F, 0.3F, 0.8F) * std::cos(static_cast<float>(c));
+    moves.push_back({{c % 3}, c % 2 == 0 ? 1.0 : -1.0});
+    if (c % 5 == 0) moves.back().beyond = 0.1;
+  }
+  const StreamKey key = make_key(6, "moves");
+  const MovedUnits together = move_units(side, moves, 9, states, key);
+  for (int c = 0; c < kMovedChains; ++c) {
+    const MovedUnits alone = move_units(side, {moves[static_cast<std::size_t>(c)]}, 9, states, key);
+    INFO(c);
+    CHECK(together.log_weights[c] == alone.log_weights[c]);
+    CHECK(together.values.col(c) == alone.values.col(c));
+  }
+}
+
+TEST_CASE("mean field tells the mass of a gate's other value, and how far its input moves") {
+  const Layered model = gates_model();
+  const NumberedSides side(model, 1);
+  const Eigen::VectorXd means = Eigen::VectorXd::Zero(kGates + kWeak);
+  const auto held = hold_each(side, means, {{0}, {3}}, {1, 1});
+  for (const HeldMeans& gate : held) {
+    CHECK(gate.log_ratio == Approx(std::log(kOn)).margin(0.02));
+    // From half of all units of the patch on to those of its pattern: twelve times 8 / 2.
+    CHECK(gate.change == Approx(kPatch * 8 / 2.0).epsilon(0.05));
+  }
+}
